@@ -1,10 +1,8 @@
-import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { compare, wrongAnswers } from './kit/compare.js';
 import type { Entry } from './kit/ledger.js';
 import type { Stored } from './kit/stored.js';
-
-const hashOf = (keyID: string) => createHash('sha256').update(keyID).digest('hex');
+import { hashOf } from '../support/factories.js';
 
 function entry(mark: string, outcome: Entry['outcome'], more: Partial<Entry> = {}): Entry {
   return {

@@ -5,6 +5,7 @@ import { sendTo, sendToFreshKey } from './auth/endpoint-request.js';
 import { endpoints, type Endpoint } from './auth/matrix-rows.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { ask } from '../support/answers.js';
+import { hashOf } from '../support/factories.js';
 
 interface Line {
   readonly event?: string;
@@ -44,7 +45,6 @@ async function during(work: () => Promise<unknown>): Promise<Line[]> {
 
 const service = () => ({ 'x-svc-authorization': t.service });
 const headersOf = (headers: Record<string, string>) => Object.entries(headers);
-const hashOf = (keyID: string) => t.app.services.ports.hashKeyID(keyID);
 const operationOf = ({ name }: Endpoint) => name.split(' ')[1];
 const reads = ['_entities', 'previewKey', 'orgKey', 'orgKeys', 'node', 'previewOrgKeyUpdate', 'orgKeyChanged'];
 const writing = endpoints.filter((endpoint) => !reads.includes(operationOf(endpoint) ?? ''));

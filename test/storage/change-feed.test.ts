@@ -16,15 +16,14 @@ import { followKeyRing } from '../../src/crypto/key-ring.js';
 import { createRowSigner } from '../../src/crypto/row-signer.js';
 import { signer } from '../support/signer.js';
 import { until } from '../support/until.js';
-import { added, auditOf, hashOf, nextVersion, storedKey } from './key-store.contract.js';
+import { aChange, aKey, anUpdate, aRevision, hashOf } from '../support/factories.js';
 
 /** A change as a test names it. */
 const named = ({ keyHash, version }: ChangeEvent) => `${names.get(keyHash) ?? '?'} ${version}`;
 const names = new Map(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((name) => [hashOf(name), name]));
 const add = ({ app }: TestApp, name: string, orgID = 'acme') =>
-  app.services.store.add([added(storedKey(name, { orgID }))]);
-const change = ({ app }: TestApp, name: string) =>
-  app.services.store.update(hashOf(name), (found) => nextVersion(found));
+  app.services.store.add([aChange(aKey(name, { orgID }))]);
+const change = ({ app }: TestApp, name: string) => app.services.store.update(hashOf(name), (found) => anUpdate(found));
 const feedOf = ({ app }: TestApp): ChangeFeed => app.services.feed;
 
 /** On PostgreSQL the feed ends at the oldest open transaction of the server, which other suites use too: poll for a result. */
@@ -89,7 +88,7 @@ describeEngines('the change feed', (engine) => {
     const all = ['c 1', 'a 1', 'b 1', 'b 2', 'a 2', 'b 3'];
     for (const limit of [1, 2, 3, 6, 100]) await expect.poll(() => readAll(feedOf(t), { limit })).toStrictEqual(all);
     const { events } = await feedOf(t).read({ after: undefined, limit: 3 });
-    expect(events[1]?.entry).toStrictEqual(auditOf(storedKey('a')));
+    expect(events[1]?.entry).toStrictEqual(aRevision(aKey('a')));
     await expect.poll(() => readAll(feedOf(t), { after: events[1]?.cursor })).toStrictEqual(all.slice(2));
     await expect.poll(async () => readAll(feedOf(t), { after: await feedOf(t).latestCursor() })).toStrictEqual([]);
   });
@@ -110,7 +109,7 @@ describeEngines('the change feed', (engine) => {
   });
 
   it('scans at most a thousand changes per read, and continues from there', async () => {
-    const many = Array.from({ length: 1_200 }, (_, index) => added(storedKey(`other ${index}`, { orgID: 'globex' })));
+    const many = Array.from({ length: 1_200 }, (_, index) => aChange(aKey(`other ${index}`, { orgID: 'globex' })));
     for (let from = 0; from < many.length; from += 300) await t.app.services.store.add(many.slice(from, from + 300));
     await add(t, 'a');
     const read = () => feedOf(t).read({ after: undefined, orgID: 'acme', limit: 10 });
@@ -176,7 +175,7 @@ describeEngines('the change feed', (engine) => {
     await change(t, 'a');
     await expect.poll(() => readAll(feedOf(t))).toStrictEqual(['a 1', 'b 1', 'a 2']);
     const among = await feedOf(t).latestCursor();
-    await store.update(hashOf('a'), (found) => nextVersion(found, { deleted: new Date(0) }));
+    await store.update(hashOf('a'), (found) => anUpdate(found, { deleted: new Date(0) }));
     await change(t, 'b');
     expect(await store.purge(new Date(1))).toBe(1);
     await expect.poll(() => readAll(feedOf(t))).toStrictEqual(['b 1', 'b 2']);
@@ -265,7 +264,7 @@ describe('the change feed on a SQLite file that was replaced by a backup', () =>
     const restored = await startApp(env('second'));
     await expect(feedOf(restored).read({ after: undone, limit: 1 })).rejects.toMatchObject({ code: 'INVALID' });
     await restored.app.services.store.update(hashOf('a'), (found) => {
-      const next = nextVersion(found);
+      const next = anUpdate(found);
       return { ...next, revision: { ...next.revision, reason: 'another' } };
     });
     await expect(feedOf(restored).read({ after: undone, limit: 1 })).rejects.toMatchObject({ code: 'INVALID' });
@@ -331,8 +330,8 @@ describe.skipIf(postgres.isMissing)(
           await change(t, 'a');
           const within = { run: <T>(work: (own: typeof session) => Promise<T>) => work(session) };
           const store = createKeyStore({ ...within, close: connections.close }, authenticity);
-          await store.update(hashOf('a'), (found) => nextVersion(found));
-          await store.update(hashOf('a'), (found) => nextVersion(found));
+          await store.update(hashOf('a'), (found) => anUpdate(found));
+          await store.update(hashOf('a'), (found) => anUpdate(found));
         }),
       );
       await connections.close();

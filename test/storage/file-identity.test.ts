@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Storage, DatabaseHandle } from '../../src/storage/storage.js';
 import { openSQLite } from '../../src/storage/sqlite/engine.js';
 import { signer } from '../support/signer.js';
-import { added, hashOf, nextVersion, storedKey } from './key-store.contract.js';
+import { aChange, aKey, anUpdate, hashOf } from '../support/factories.js';
 
 let folder: string;
 let file: string;
@@ -16,7 +16,7 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'keyfront-files-'));
   file = join(folder, 'keyfront.db');
   [opened, engine] = await open();
-  await engine.store.add([added(storedKey(1))]);
+  await engine.store.add([aChange(aKey(1))]);
 });
 afterEach(async () => rm(folder, { recursive: true }));
 
@@ -25,7 +25,7 @@ async function open(): Promise<[DatabaseHandle, Storage]> {
   return [one, await one.start(signer, { report: () => undefined, now: () => new Date() })];
 }
 
-const update = () => engine.store.update(hashOf(1), (found) => nextVersion(found));
+const update = () => engine.store.update(hashOf(1), (found) => anUpdate(found));
 const versionNow = async () => {
   const [again, other] = await open();
   const found = await other.store.find(hashOf(1));
@@ -114,7 +114,7 @@ describe('D-05 a database file in use', () => {
     for (let round = 0; round < 3; round += 1) {
       await update();
       const [other, second] = await open();
-      await second.store.update(hashOf(1), (found) => nextVersion(found));
+      await second.store.update(hashOf(1), (found) => anUpdate(found));
       await other.close();
       await engine.copyTo(`${file}.${round}`, () => undefined);
       const checkpointing = new Database(file);

@@ -11,7 +11,7 @@ import { startApp, type TestApp } from '../support/app.js';
 import { signer } from '../support/signer.js';
 import { stateOf } from '../support/state.js';
 import { until } from '../support/until.js';
-import { added, hashOf, nextVersion, storedKey } from './key-store.contract.js';
+import { aChange, aKey, anUpdate, hashOf } from '../support/factories.js';
 
 let folder: string;
 let file: string;
@@ -28,12 +28,12 @@ describe('D-04 a full database', () => {
     const database = openDatabase(file);
     const guard = createWriteGate(database);
     const store = createKeyStore(database, signer, guard);
-    await store.add([added(storedKey(1))]);
+    await store.add([aChange(aKey(1))]);
     const limit = (pages: number) => database.pragma(`max_page_count = ${pages}`);
     limit(Number(database.pragma('page_count', { simple: true })));
     for (const write of [
-      () => store.add([added(storedKey(2, large))]),
-      () => store.update(hashOf(1), (found) => nextVersion(found, large)),
+      () => store.add([aChange(aKey(2, large))]),
+      () => store.update(hashOf(1), (found) => anUpdate(found, large)),
     ]) {
       await expect(write()).rejects.toMatchObject({
         code: 'UNAVAILABLE',
@@ -46,7 +46,7 @@ describe('D-04 a full database', () => {
     expect(await store.find(hashOf(2))).toBeUndefined();
     expect(await store.historyOf(hashOf(1))).toHaveLength(1);
     limit(10_000);
-    await store.update(hashOf(1), (found) => nextVersion(found, large));
+    await store.update(hashOf(1), (found) => anUpdate(found, large));
     database.close();
   });
 
@@ -57,7 +57,7 @@ describe('D-04 a full database', () => {
     const store = createKeyStore(database, signer, guard);
     const limit = (pages: number) => database.pragma(`max_page_count = ${pages}`);
     limit(Number(database.pragma('page_count', { simple: true })));
-    await expect(store.add([added(storedKey(2, large))])).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    await expect(store.add([aChange(aKey(2, large))])).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     expect(guard.isWritable()).toBe(false);
     limit(10_000);
     expect(guard.isWritable()).toBe(false);
@@ -81,16 +81,16 @@ describe('D-04 the log of a full database', () => {
     const limit = (pages: number) => database.pragma(`max_page_count = ${pages}`);
     const begin = 'Storage is full: database or disk is full. Writes are rejected until there is free space.';
     const end = 'Storage takes writes again.';
-    await store.add([added(storedKey(0))]);
+    await store.add([aChange(aKey(0))]);
     for (let episode = 1; episode <= 3; episode += 1) {
       limit(Number(database.pragma('page_count', { simple: true })));
       for (let attempt = 0; attempt < 3; attempt += 1) {
-        await expect(store.add([added(storedKey(episode, larger))])).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+        await expect(store.add([aChange(aKey(episode, larger))])).rejects.toMatchObject({ code: 'UNAVAILABLE' });
       }
       expect(lines.splice(0)).toEqual([begin]);
       limit(10_000);
       clock += 1_000;
-      await store.add([added(storedKey(episode, larger))]);
+      await store.add([aChange(aKey(episode, larger))]);
       expect(lines.splice(0)).toEqual([end]);
     }
     database.close();
@@ -102,11 +102,11 @@ describe('D-04 the log of a full database', () => {
     const database = openDatabase(file);
     const guard = createWriteGate(database, { report: (line) => void lines.push(line), nowMs: () => clock });
     const store = createKeyStore(database, signer, guard);
-    await store.add([added(storedKey(1))]);
+    await store.add([aChange(aKey(1))]);
     database.pragma(`max_page_count = ${String(database.pragma('page_count', { simple: true }))}`);
     for (let attempt = 2; attempt < 6; attempt += 1) {
       clock += 1_000;
-      await expect(store.add([added(storedKey(attempt, large))])).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+      await expect(store.add([aChange(aKey(attempt, large))])).rejects.toMatchObject({ code: 'UNAVAILABLE' });
       await guard.write(() => 'a small change');
     }
     expect(lines).toHaveLength(1);

@@ -1,14 +1,14 @@
-import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseJSONCarefully } from '../../src/lib/json.js';
 import type { Definition } from '../../src/keys/definition/normalize.js';
 import type { QuotaManager, QuotaOutbox } from '../../src/keys/quota/quota-manager.js';
 import type { QuotaChange } from '../../src/keys/quota/quota-change.js';
 import { createReadBudget } from '../../src/keys/read-budget.js';
-import type { StoredKey, KeyRevision } from '../../src/keys/key.js';
+import type { StoredKey } from '../../src/keys/key.js';
 import type { HistoryRange, KeyPage } from '../../src/keys/key-query.js';
 import type { KeyTransition, IntegrityReport, KeyStore } from '../../src/keys/ports.js';
 import { allOf } from '../support/collect.js';
+import { aChange, aKey, anUpdate, aRevision, hashOf } from '../support/factories.js';
 import { misreadJSON } from '../support/misread-json.js';
 
 const maxInt64 = 9223372036854775807n;
@@ -23,52 +23,8 @@ export interface Place {
   remove(): Promise<void>;
 }
 
-export const hashOf = (name: string | number) => createHash('sha256').update(String(name)).digest('hex');
-
-export function storedKey(name: string | number, changes: Partial<StoredKey> = {}): StoredKey {
-  return {
-    keyHash: hashOf(name),
-    sealedKeyID: Uint8Array.of(1, 2, 3),
-    orgID: 'acme',
-    version: 1,
-    dateCreated: '2026-01-31T12:00:00.000Z',
-    lastUpdated: 1769860800n,
-    deleted: undefined,
-    definition: {},
-    secrets: { passwordHash: undefined, jwtSecret: undefined, hmacString: undefined },
-    quota: { used: 0n, renews: undefined },
-    ...changes,
-  };
-}
-
-export function auditOf(key: StoredKey, changes: Partial<KeyRevision> = {}): KeyRevision {
-  return {
-    at: new Date('2026-01-31T12:00:00.123Z'),
-    keyHash: key.keyHash,
-    orgID: key.orgID,
-    operation: 'import',
-    actor: { credentialID: 'cred_1', label: 'a test' },
-    reason: undefined,
-    requestID: 'request-1',
-    versionBefore: key.version - 1,
-    versionAfter: key.version,
-    quotaUsedBeforeReset: undefined,
-    changes: [],
-    ...changes,
-  };
-}
-
-export const added = (key: StoredKey): KeyTransition => ({ next: key, revision: auditOf(key) });
-
-/** The change that every caller makes: one version more. */
-export function nextVersion(found: StoredKey | undefined, changes: Partial<StoredKey> = {}): KeyTransition {
-  if (!found) throw new Error('There is no such key.');
-  const next = { ...found, version: found.version + 1, ...changes };
-  return { next, revision: auditOf(next, { operation: 'update' }) };
-}
-
 /** A key with every field of storage filled, at the ends of its range. */
-const full = storedKey('full', {
+const full = aKey('full', {
   sealedKeyID: Uint8Array.from({ length: 256 }, (_, byte) => byte),
   orgID: 'ácme 🔑',
   dateCreated: '0001-01-01T00:00:00.123456789Z',
@@ -135,8 +91,8 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
     }
 
     it('finds exactly what was added, also after it was closed and opened again', async () => {
-      for (const key of [full, storedKey('empty'), storedKey('old', { version: 2 ** 31 - 1 })]) {
-        expect(await store.add([added(key)])).toStrictEqual([true]);
+      for (const key of [full, aKey('empty'), aKey('old', { version: 2 ** 31 - 1 })]) {
+        expect(await store.add([aChange(key)])).toStrictEqual([true]);
         expect(plain(await store.find(key.keyHash))).toStrictEqual(key);
         await reopen();
         expect(plain(await store.find(key.keyHash))).toStrictEqual(key);
@@ -145,8 +101,8 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
 
     it.each(misreadJSON)('finds the member name of $second after $first', async ({ first, second, name }) => {
       for (const [index, text] of [first, second].entries()) {
-        const key = storedKey(index, { definition: { metaData: parseJSONCarefully(text) ?? {} } });
-        await store.add([added(key)]);
+        const key = aKey(index, { definition: { metaData: parseJSONCarefully(text) ?? {} } });
+        await store.add([aChange(key)]);
       }
       await reopen();
       const found = [await store.find(hashOf(0)), await store.find(hashOf(1))];
@@ -154,11 +110,11 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
     });
 
     it('keeps every concurrent change of a large key, with its terms', async () => {
-      const key = storedKey('large', { definition: { metaData: { notes: 'x'.repeat(20_000) }, tags: ['old'] } });
-      await store.add([added(key)]);
+      const key = aKey('large', { definition: { metaData: { notes: 'x'.repeat(20_000) }, tags: ['old'] } });
+      await store.add([aChange(key)]);
       const changes = Array.from({ length: 6 }, (_, n) =>
         store.update(key.keyHash, (found) =>
-          nextVersion(found, { definition: { ...found?.definition, tags: [`tag ${n}`] } }),
+          anUpdate(found, { definition: { ...found?.definition, tags: [`tag ${n}`] } }),
         ),
       );
       const versions = (await Promise.all(changes)).map((one) => one?.next.version);
@@ -177,8 +133,8 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       ['small', {}],
       ['large', { metaData: { notes: 'x'.repeat(20_000) } }],
     ])('writes nothing if the change of a %s key returns undefined', async (name, definition) => {
-      const key = storedKey(name, { definition });
-      await store.add([added(key)]);
+      const key = aKey(name, { definition });
+      await store.add([aChange(key)]);
       expect(await store.update(key.keyHash, () => undefined)).toBeUndefined();
       expect(await store.update(hashOf('absent'), () => undefined)).toBeUndefined();
       await reopen();
@@ -189,16 +145,16 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
     });
 
     it('shows a change that returns undefined the changes requested before it, and writes only those', async () => {
-      const key = storedKey('noop', { definition: { tags: ['old'] } });
-      await store.add([added(key)]);
+      const key = aKey('noop', { definition: { tags: ['old'] } });
+      await store.add([aChange(key)]);
       const seen: unknown[] = [];
       const done = await Promise.all([
-        store.update(key.keyHash, (found) => nextVersion(found, { definition: { tags: ['new'] } })),
+        store.update(key.keyHash, (found) => anUpdate(found, { definition: { tags: ['new'] } })),
         store.update(key.keyHash, (found) => {
           seen.push(found?.definition.tags);
           return undefined;
         }),
-        store.update(key.keyHash, (found) => nextVersion(found)),
+        store.update(key.keyHash, (found) => anUpdate(found)),
       ]);
       expect(done.map((one) => one?.next.version)).toStrictEqual([2, undefined, 3]);
       expect(seen.at(-1)).toStrictEqual(['new']);
@@ -207,7 +163,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
     });
 
     it('finds nothing for the hash of no key', async () => {
-      await store.add([added(storedKey(1))]);
+      await store.add([aChange(aKey(1))]);
       for (const hash of [hashOf(2), '', hashOf(1).toUpperCase(), hashOf(1).slice(0, -1), `${hashOf(1)}0`]) {
         expect(await store.find(hash)).toBeUndefined();
         expect(await store.historyOf(hash)).toStrictEqual([]);
@@ -215,8 +171,8 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
     });
 
     it('returns nothing for the former organisation of a key that moved to another', async () => {
-      await store.add([added(storedKey('moved'))]);
-      await store.update(hashOf('moved'), (stored) => nextVersion(stored, { orgID: 'globex' }));
+      await store.add([aChange(aKey('moved'))]);
+      await store.update(hashOf('moved'), (stored) => anUpdate(stored, { orgID: 'globex' }));
       expect(await store.find(hashOf('moved'), 'acme')).toBeUndefined();
       expect(await store.findMany([hashOf('moved')], undefined, 'acme')).toStrictEqual([]);
       const seen: unknown[] = [];
@@ -230,7 +186,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
     });
 
     it('neither reads nor verifies a key of another organisation than the given one', async () => {
-      await store.add([added(storedKey('own')), added(storedKey('foreign', { orgID: 'globex' }))]);
+      await store.add([aChange(aKey('own')), aChange(aKey('foreign', { orgID: 'globex' }))]);
       const [own, foreign] = [hashOf('own'), hashOf('foreign')];
       // A row that were verified would be an INTERNAL error.
       await place.tamper(`UPDATE keys SET quota_used = 7, mac = sealed_key_id WHERE key_hash = '${foreign}'`);
@@ -243,7 +199,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
         const given: unknown[] = [];
         const change = (stored: StoredKey | undefined) => {
           given.push(stored);
-          return nextVersion(stored);
+          return anUpdate(stored);
         };
         await expect(store.update(keyHash, change, 'acme')).rejects.toThrow('There is no such key.');
         const decide = (stored: StoredKey | undefined) => ({ next: undefined, result: stored });
@@ -251,21 +207,21 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
         expect(given).toStrictEqual([undefined]);
       }
       // Beside each other, and so in one group of changes.
-      const changes = ['acme', 'globex'].map((orgID) => store.update(own, (stored) => nextVersion(stored), orgID));
+      const changes = ['acme', 'globex'].map((orgID) => store.update(own, (stored) => anUpdate(stored), orgID));
       expect((await Promise.allSettled(changes)).map(({ status }) => status)).toStrictEqual(['fulfilled', 'rejected']);
       expect((await store.find(own, 'acme'))?.version).toBe(2);
     });
 
     it('rejects a key of the given organisation whose row is missing although it has a history', async () => {
-      await store.add([added(storedKey('own')), added(storedKey('foreign', { orgID: 'globex' }))]);
+      await store.add([aChange(aKey('own')), aChange(aKey('foreign', { orgID: 'globex' }))]);
       for (const name of ['own', 'foreign']) await place.tamper(`DELETE FROM keys WHERE key_hash = '${hashOf(name)}'`);
       await expect(store.find(hashOf('own'), 'acme')).rejects.toMatchObject({ code: 'INTERNAL' });
       expect(await store.find(hashOf('foreign'), 'acme')).toBeUndefined();
     });
 
     it('finds many keys at once, deleted ones too, each once and none for the hash of no key', async () => {
-      const keys = [full, storedKey(1), storedKey(2, { deleted: new Date('2026-01-31T12:00:00Z') }), storedKey(3)];
-      await store.add(keys.map(added));
+      const keys = [full, aKey(1), aKey(2, { deleted: new Date('2026-01-31T12:00:00Z') }), aKey(3)];
+      await store.add(keys.map(aChange));
       const hashes = [hashOf('full'), hashOf(2), hashOf(2), hashOf(4), '', `"'`, hashOf(1)];
       const found = (await store.findMany(hashes)).map(plain);
       const byHash = (a: StoredKey, b: StoredKey) => (a.keyHash < b.keyHash ? -1 : 1);
@@ -277,11 +233,11 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       const renews = 1769860800n;
       const definition = { quotaMax: maxInt64, quotaRenewalRate: 60n };
       const big = Array.from({ length: 4500 }, (_, index) =>
-        storedKey(index, { orgID: 'b', definition, quota: { used: BigInt(index), renews } }),
+        aKey(index, { orgID: 'b', definition, quota: { used: BigInt(index), renews } }),
       );
-      const small = ['a', 'c', 'ü', '\u{10ffff}'].map((orgID) => storedKey(orgID, { orgID }));
-      const others = [storedKey('x', { orgID: 'x' }), storedKey('gone', { orgID: 'a', deleted: new Date(0) })];
-      await store.add([...big, ...small, ...others].map(added));
+      const small = ['a', 'c', 'ü', '\u{10ffff}'].map((orgID) => aKey(orgID, { orgID }));
+      const others = [aKey('x', { orgID: 'x' }), aKey('gone', { orgID: 'a', deleted: new Date(0) })];
+      await store.add([...big, ...small, ...others].map(aChange));
       const read: string[] = [];
       const used: bigint[] = [];
       for await (const page of store.counters(['\u{10ffff}', 'c', 'b', 'a', 'ü', 'unknown', 'b'])) {
@@ -292,17 +248,17 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
           expect(limits).toStrictEqual(isBig ? definition : {});
           expect(quota.renews).toBe(isBig ? renews : undefined);
         }
-        await store.update(hashOf(7), (found) => nextVersion(found));
+        await store.update(hashOf(7), (found) => anUpdate(found));
       }
       expect(read.filter((orgID) => orgID !== 'b').sort()).toStrictEqual(small.map(({ orgID }) => orgID).sort());
       expect(used.sort((a, b) => Number(a - b))).toStrictEqual(big.map((_, index) => BigInt(index)));
     });
 
     it('C-06 keeps an existing key when it is added again, and reports that for each', async () => {
-      const first = storedKey(1, { orgID: 'first' });
-      await store.add([added(first)]);
-      const again = [storedKey(2), storedKey(1, { orgID: 'second' }), storedKey(2, { orgID: 'twice' })];
-      expect(await store.add(again.map(added))).toStrictEqual([true, false, false]);
+      const first = aKey(1, { orgID: 'first' });
+      await store.add([aChange(first)]);
+      const again = [aKey(2), aKey(1, { orgID: 'second' }), aKey(2, { orgID: 'twice' })];
+      expect(await store.add(again.map(aChange))).toStrictEqual([true, false, false]);
       expect((await store.find(hashOf(1)))?.orgID).toBe('first');
       expect((await store.find(hashOf(2)))?.orgID).toBe('acme');
       expect(await store.historyOf(hashOf(1))).toHaveLength(1);
@@ -310,8 +266,8 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
     });
 
     it('adds none of several keys when one of them cannot be written', async () => {
-      const bad = storedKey(2, { lastUpdated: maxInt64 + 1n });
-      await expect(store.add([storedKey(1), bad, storedKey(3)].map(added))).rejects.toThrow();
+      const bad = aKey(2, { lastUpdated: maxInt64 + 1n });
+      await expect(store.add([aKey(1), bad, aKey(3)].map(aChange))).rejects.toThrow();
       expect(await everything(store)).toStrictEqual([]);
       expect(await store.historyOf(hashOf(1))).toStrictEqual([]);
     });
@@ -321,7 +277,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
     });
 
     it('passes the stored key to the change, and returns and stores its result', async () => {
-      await store.add([added(full)]);
+      await store.add([aChange(full)]);
       const handed: (StoredKey | undefined)[] = [];
       const next: Partial<StoredKey> = {
         definition: { alias: 'after' },
@@ -333,7 +289,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       };
       const change = await store.update(full.keyHash, (found) => {
         handed.push(plain(found));
-        return nextVersion(found, next);
+        return anUpdate(found, next);
       });
       expect(handed).toStrictEqual([full]);
       expect(plain(change?.next)).toStrictEqual({ ...full, ...next });
@@ -342,9 +298,9 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
     });
 
     it('changes no other key in an update', async () => {
-      await store.add([storedKey(1), storedKey(2)].map(added));
-      await store.update(hashOf(1), (found) => nextVersion(found, { definition: { alias: 'x' } }));
-      expect(plain(await store.find(hashOf(2)))).toStrictEqual(storedKey(2));
+      await store.add([aKey(1), aKey(2)].map(aChange));
+      await store.update(hashOf(1), (found) => anUpdate(found, { definition: { alias: 'x' } }));
+      expect(plain(await store.find(hashOf(2)))).toStrictEqual(aKey(2));
       expect(await store.historyOf(hashOf(2))).toHaveLength(1);
     });
 
@@ -360,7 +316,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
     });
 
     it('C-03 writes neither key nor history entry when the change throws, and rejects with its error', async () => {
-      await store.add([added(full)]);
+      await store.add([aChange(full)]);
       const audit = await store.historyOf(full.keyHash);
       const thrown = new TypeError('from within');
       const attempt = store.update(full.keyHash, () => {
@@ -369,25 +325,25 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       await expect(attempt).rejects.toBe(thrown);
       expect(plain(await store.find(full.keyHash))).toStrictEqual(full);
       expect(await store.historyOf(full.keyHash)).toStrictEqual(audit);
-      await store.update(full.keyHash, (found) => nextVersion(found, { version: 2 }));
+      await store.update(full.keyHash, (found) => anUpdate(found, { version: 2 }));
     });
 
     it('C-03 O-04 writes no key when the history entry cannot be written', async () => {
-      await store.add([added(storedKey(1))]);
+      await store.add([aChange(aKey(1))]);
       const attempt = store.update(hashOf(1), (found) => {
-        const { next } = nextVersion(found);
-        return { next, revision: auditOf(next, { quotaUsedBeforeReset: maxInt64 + 1n }) };
+        const { next } = anUpdate(found);
+        return { next, revision: aRevision(next, { quotaUsedBeforeReset: maxInt64 + 1n }) };
       });
       await expect(attempt).rejects.toThrow();
-      expect(plain(await store.find(hashOf(1)))).toStrictEqual(storedKey(1));
+      expect(plain(await store.find(hashOf(1)))).toStrictEqual(aKey(1));
       expect(await store.historyOf(hashOf(1))).toHaveLength(1);
     });
 
     it('stores every change exactly, oldest first', async () => {
-      const key = storedKey(1);
-      const first = auditOf(key);
+      const key = aKey(1);
+      const first = aRevision(key);
       await store.add([{ next: key, revision: first }]);
-      const second = auditOf(key, {
+      const second = aRevision(key, {
         at: new Date('2026-01-31T12:00:00.000Z'),
         operation: 'update',
         orgID: 'ácme',
@@ -402,9 +358,9 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
         versionAfter: 2,
         quotaUsedBeforeReset: maxInt64,
       });
-      await store.update(key.keyHash, (found) => ({ ...nextVersion(found), revision: second }));
+      await store.update(key.keyHash, (found) => ({ ...anUpdate(found), revision: second }));
       const third = { ...second, versionBefore: 2, versionAfter: 3, quotaUsedBeforeReset: 0n };
-      await store.update(key.keyHash, (found) => ({ ...nextVersion(found), revision: third }));
+      await store.update(key.keyHash, (found) => ({ ...anUpdate(found), revision: third }));
       await reopen();
       expect(await store.historyOf(key.keyHash)).toStrictEqual([first, second, third]);
     });
@@ -413,9 +369,9 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       const large = (version: number) => ({
         definition: { alias: `at ${version}`, metaData: { notes: 'x'.repeat(100_000) } },
       });
-      await store.add([added(storedKey(1, large(1)))]);
+      await store.add([aChange(aKey(1, large(1)))]);
       for (let version = 2; version <= 9; version += 1)
-        await store.update(hashOf(1), (found) => nextVersion(found, large(version)));
+        await store.update(hashOf(1), (found) => anUpdate(found, large(version)));
       const versions = Array.from({ length: 9 }, (_, index) => index + 1);
       const found = await store.historyOf(hashOf(1), {}, createReadBudget());
       expect(found.map(({ versionAfter }) => versionAfter)).toStrictEqual(versions);
@@ -429,7 +385,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
     it('truncates a page at its limit, and rejects one that is larger than the budget', async () => {
       const notes = { metaData: { notes: 'x'.repeat(10_000) } };
       const names = ['a', 'b', 'c', 'd'];
-      await store.add(names.map((alias) => added(storedKey(alias, { definition: { alias, ...notes } }))));
+      await store.add(names.map((alias) => aChange(aKey(alias, { definition: { alias, ...notes } }))));
       const query = { filter: {}, orderBy: 'ALIAS', descending: false, limit: 10, now: new Date() } as const;
       const aliases = ({ keys }: KeyPage) => keys.map(({ definition }) => definition.alias);
       const whole = await store.list(query, createReadBudget());
@@ -445,10 +401,10 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
     });
 
     it('reads a history as of the version that was read, and not as of later ones', async () => {
-      await store.add([added(storedKey(1))]);
-      await store.update(hashOf(1), (found) => nextVersion(found));
+      await store.add([aChange(aKey(1))]);
+      await store.update(hashOf(1), (found) => anUpdate(found));
       const read = await store.find(hashOf(1));
-      for (let count = 0; count < 3; count += 1) await store.update(hashOf(1), (found) => nextVersion(found));
+      for (let count = 0; count < 3; count += 1) await store.update(hashOf(1), (found) => anUpdate(found));
       const versions = async (range: HistoryRange) =>
         (await store.historyOf(hashOf(1), { ...range, asOf: read })).map(({ versionAfter }) => versionAfter);
       expect(await versions({})).toStrictEqual([1, 2]);
@@ -461,13 +417,13 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
 
     it('reads ranges of many histories together, as it reads each alone', async () => {
       const large = { definition: { metaData: { notes: 'x'.repeat(200_000) } } };
-      await store.add([added(storedKey(1)), added(storedKey(2)), added(storedKey(3, large))]);
+      await store.add([aChange(aKey(1)), aChange(aKey(2)), aChange(aKey(3, large))]);
       for (let count = 0; count < 4; count += 1) {
-        await store.update(hashOf(1), (found) => nextVersion(found));
-        await store.update(hashOf(3), (found) => nextVersion(found, large));
+        await store.update(hashOf(1), (found) => anUpdate(found));
+        await store.update(hashOf(3), (found) => anUpdate(found, large));
       }
       const keys = (await store.findMany([1, 2, 3].map(hashOf))).toSorted((a, b) => (a.keyHash < b.keyHash ? -1 : 1));
-      await store.update(hashOf(1), (found) => nextVersion(found));
+      await store.update(hashOf(1), (found) => anUpdate(found));
       const ranges: HistoryRange[] = [
         {},
         { last: true, limit: 2 },
@@ -486,7 +442,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
 
     it('reads the other histories if one is of a key that was purged, or above the budget', async () => {
       const notes = { definition: { metaData: { notes: 'x'.repeat(50_000) } } };
-      await store.add([added(storedKey(1)), added(storedKey(2, { deleted: new Date(0) })), added(storedKey(3, notes))]);
+      await store.add([aChange(aKey(1)), aChange(aKey(2, { deleted: new Date(0) })), aChange(aKey(3, notes))]);
       const keys = await Promise.all([1, 2, 3].map(async (name) => store.find(hashOf(name))));
       const requests = keys.flatMap((key) => (key ? [{ key, range: {} }] : []));
       await store.purge(new Date(1));
@@ -499,8 +455,8 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       const names = Array.from({ length: 12 }, (_, index) => index);
       await store.add(
         names.map((name) =>
-          added(
-            storedKey(name, {
+          aChange(
+            aKey(name, {
               orgID: ['acme', 'globex', 'a"b'][name % 3] ?? '',
               definition: { alias: `Key ${name % 5}`, tags: name % 2 ? ['odd'] : [] },
               lastUpdated: BigInt(name % 4),
@@ -524,14 +480,14 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
     });
 
     it('rejects reading the history of a key that was purged meanwhile, also when it was created again', async () => {
-      const gone = storedKey(1, { deleted: new Date(0) });
+      const gone = aKey(1, { deleted: new Date(0) });
       const read = { dateCreated: gone.dateCreated, version: 1 };
-      await store.add([added(gone)]);
+      await store.add([aChange(gone)]);
       expect(await store.historyOf(hashOf(1), { asOf: read })).toHaveLength(1);
       expect(await store.purge(new Date(1))).toBe(1);
       await expect(store.historyOf(hashOf(1), { asOf: read })).rejects.toMatchObject({ code: 'NOT_FOUND' });
-      await store.add([added(storedKey(1, { dateCreated: '2026-02-01T00:00:00.000Z' }))]);
-      await store.update(hashOf(1), (found) => nextVersion(found));
+      await store.add([aChange(aKey(1, { dateCreated: '2026-02-01T00:00:00.000Z' }))]);
+      await store.update(hashOf(1), (found) => anUpdate(found));
       await expect(store.historyOf(hashOf(1), { asOf: read })).rejects.toMatchObject({ code: 'NOT_FOUND' });
       expect(await store.historyOf(hashOf(1))).toHaveLength(2);
     });
@@ -546,14 +502,14 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
         periodBefore: 0n,
         periodAfter: maxInt64,
       });
-      await store.add([storedKey(1), storedKey(2, { deleted: new Date(0) })].map(added));
+      await store.add([aKey(1), aKey(2, { deleted: new Date(0) })].map(aChange));
       const changes = [changeAt(hashOf(1), 1, true), changeAt(hashOf(1), 2, false), changeAt(hashOf(2), 3, true)];
       for (const quotaChange of changes) {
-        await store.update(quotaChange.keyHash, (found) => ({ ...nextVersion(found), quotaChange }));
+        await store.update(quotaChange.keyHash, (found) => ({ ...anUpdate(found), quotaChange }));
       }
       await expect(
         store.update(hashOf(1), (found) => ({
-          ...nextVersion(found, { lastUpdated: maxInt64 + 1n }),
+          ...anUpdate(found, { lastUpdated: maxInt64 + 1n }),
           quotaChange: changeAt(hashOf(1), 4, true),
         })),
       ).rejects.toThrow();
@@ -570,13 +526,13 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
     });
 
     it('returns no quota change that fails its integrity check, and returns the others', async () => {
-      await store.add([storedKey(1), storedKey(2)].map(added));
+      await store.add([aKey(1), aKey(2)].map(aChange));
       for (const [index, name] of [1, 2].entries()) {
         const quotaChange = {
           ...{ keyHash: hashOf(name), dateCreated: 'x', lastUpdated: 1n, at: new Date(index) },
           ...{ isReset: false, periodBefore: 1n, periodAfter: 2n },
         };
-        await store.update(hashOf(name), (found) => ({ ...nextVersion(found), quotaChange }));
+        await store.update(hashOf(name), (found) => ({ ...anUpdate(found), quotaChange }));
       }
       await place.tamper(`UPDATE quota_changes SET is_reset = 1 WHERE key_hash = '${hashOf(1)}'`);
       await expect(store.pendingFor(hashOf(1))).rejects.toMatchObject({ code: 'INTERNAL' });
@@ -590,19 +546,19 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
 
     it('undoes a change of a group whose history entry cannot be written, and commits the others', async () => {
       const names = Array.from({ length: 12 }, (_, index) => index);
-      await store.add(names.map((name) => added(storedKey(name, { definition: { tags: ['old'] } }))));
+      await store.add(names.map((name) => aChange(aKey(name, { definition: { tags: ['old'] } }))));
       const changed = { definition: { tags: ['new'] } };
       const failing = 5;
       // All are asked for in one turn of the event loop, so that they are written as one group.
       const settled = await Promise.allSettled([
         ...names.map((name) =>
           store.update(hashOf(name), (found) => {
-            const change = nextVersion(found, changed);
+            const change = anUpdate(found, changed);
             // The history has an entry of this version already, which is found out after the key itself is written.
-            return name === failing ? { ...change, revision: auditOf(storedKey(name)) } : change;
+            return name === failing ? { ...change, revision: aRevision(aKey(name)) } : change;
           }),
         ),
-        store.update(hashOf(failing), (found) => nextVersion(found, { definition: { tags: ['later'] } })),
+        store.update(hashOf(failing), (found) => anUpdate(found, { definition: { tags: ['later'] } })),
       ]);
       expect(settled.map(({ status }) => status === 'rejected')).toStrictEqual([
         ...names.map((name) => name === failing),
@@ -611,7 +567,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       await reopen();
       for (const name of names) {
         const tags = name === failing ? ['later'] : ['new'];
-        const key = storedKey(name, { version: 2, definition: { tags } });
+        const key = aKey(name, { version: 2, definition: { tags } });
         expect(plain(await store.find(hashOf(name)))).toStrictEqual(key);
         expect((await store.historyOf(hashOf(name))).map(({ versionAfter }) => versionAfter)).toStrictEqual([1, 2]);
       }
@@ -624,17 +580,17 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
     });
 
     it('stores no two changes with the same version', async () => {
-      await store.add([added(storedKey(1))]);
-      const attempt = store.update(hashOf(1), (found) => ({ ...nextVersion(found), revision: auditOf(storedKey(1)) }));
+      await store.add([aChange(aKey(1))]);
+      const attempt = store.update(hashOf(1), (found) => ({ ...anUpdate(found), revision: aRevision(aKey(1)) }));
       await expect(attempt).rejects.toThrow();
-      expect(plain(await store.find(hashOf(1)))).toStrictEqual(storedKey(1));
+      expect(plain(await store.find(hashOf(1)))).toStrictEqual(aKey(1));
     });
 
     it('returns the requested part of a history, oldest first, and the definition at each version', async () => {
       const aliasOf = (version: number) => ({ definition: { alias: `at ${version}`, quotaMax: maxInt64 } });
-      await store.add([storedKey(1, aliasOf(1)), storedKey(2)].map(added));
+      await store.add([aKey(1, aliasOf(1)), aKey(2)].map(aChange));
       for (let version = 2; version <= 7; version += 1) {
-        await store.update(hashOf(1), (found) => nextVersion(found, aliasOf(version)));
+        await store.update(hashOf(1), (found) => anUpdate(found, aliasOf(version)));
       }
       const versions = async (range: Parameters<KeyStore['historyOf']>[1]) =>
         (await store.historyOf(hashOf(1), range)).map(({ versionAfter }) => versionAfter);
@@ -656,10 +612,10 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
     it('purges keys that were deleted before the given time with their history and terms, and no others', async () => {
       const moment = new Date('2026-01-31T12:00:00.000Z');
       const deletedAt = (name: string, milliseconds: number) =>
-        storedKey(name, { definition: { tags: ['t'] }, deleted: new Date(moment.getTime() + milliseconds) });
+        aKey(name, { definition: { tags: ['t'] }, deleted: new Date(moment.getTime() + milliseconds) });
       const old = Array.from({ length: 501 }, (_, index) => deletedAt(`old ${index}`, -1 - index));
-      const kept = [deletedAt('then', 0), deletedAt('later', 1), storedKey('living', { definition: { tags: ['t'] } })];
-      await store.add([...old, ...kept].map(added));
+      const kept = [deletedAt('then', 0), deletedAt('later', 1), aKey('living', { definition: { tags: ['t'] } })];
+      await store.add([...old, ...kept].map(aChange));
       expect(await store.purge(moment)).toBe(501);
       expect(await store.purge(moment)).toBe(0);
       expect((await everything(store)).map(({ keyHash }) => keyHash)).toStrictEqual(
@@ -676,13 +632,13 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       expect((await store.list(tagged)).keys).toHaveLength(1);
       expect(await store.count({ tag: 't', state: 'DELETED' }, moment)).toBe(2);
       // Its tags are free again, too.
-      expect(await store.add([added(storedKey('old 0', { definition: { tags: ['t'] } }))])).toStrictEqual([true]);
+      expect(await store.add([aChange(aKey('old 0', { definition: { tags: ['t'] } }))])).toStrictEqual([true]);
       expect((await store.list(tagged)).keys).toHaveLength(2);
     });
 
     it('finds no damage in its own rows', async () => {
-      await store.add([full, storedKey(1), storedKey(2)].map(added));
-      await store.update(hashOf(1), (found) => nextVersion(found, { definition: full.definition }));
+      await store.add([full, aKey(1), aKey(2)].map(aChange));
+      await store.update(hashOf(1), (found) => anUpdate(found, { definition: full.definition }));
       await store.reseal(full.keyHash, (stored) => ({ ...stored, sealedKeyID: Uint8Array.of(42) }));
       const found: IntegrityReport[] = [];
       for await (const inspected of store.verifyIntegrity()) found.push(inspected);
@@ -695,13 +651,13 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
     });
 
     it('runs concurrent updates one after the other, and loses none', async () => {
-      await store.add([added(storedKey(1))]);
+      await store.add([aChange(aKey(1))]);
       const second = await place.open();
       const stores = [store, second.store];
       const versions = await Promise.all(
         Array.from({ length: 40 }, async (_, index) => {
           const one = stores[index % 2] ?? store;
-          return (await one.update(hashOf(1), (found) => nextVersion(found)))?.next.version;
+          return (await one.update(hashOf(1), (found) => anUpdate(found)))?.next.version;
         }),
       );
       expect(versions.sort((a = 0, b = 0) => a - b)).toStrictEqual(Array.from({ length: 40 }, (_, index) => index + 2));
@@ -713,7 +669,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
     });
 
     it('counts the concurrent consumption of two processes, and loses none', async () => {
-      await store.add([added(storedKey(1))]);
+      await store.add([aChange(aKey(1))]);
       const second = await place.open();
       // Two equal changes of the same row would have the same signature, which the database rejects.
       const count = (counters: QuotaManager, amount: bigint) =>
@@ -728,15 +684,15 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
 
     it('shows at once what another process wrote', async () => {
       const second = await place.open();
-      await second.store.add([added(storedKey(1))]);
+      await second.store.add([aChange(aKey(1))]);
       for (const one of [store, second.store]) expect((await one.find(hashOf(1)))?.version).toBe(1);
-      await store.update(hashOf(1), (found) => nextVersion(found));
+      await store.update(hashOf(1), (found) => anUpdate(found));
       expect((await second.store.find(hashOf(1)))?.version).toBe(2);
       await second.close();
     });
 
     it('seals again without a version and without a history entry', async () => {
-      await store.add([added(full)]);
+      await store.add([aChange(full)]);
       const audit = await store.historyOf(full.keyHash);
       await store.reseal(full.keyHash, (stored) => ({ ...stored, sealedKeyID: Uint8Array.of(42) }));
       expect(plain(await store.find(full.keyHash))).toStrictEqual({ ...full, sealedKeyID: Uint8Array.of(42) });
@@ -744,7 +700,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
     });
 
     it('seals nothing again for an unknown key, or when the change throws', async () => {
-      await store.add([added(full)]);
+      await store.add([aChange(full)]);
       await store.reseal(hashOf('unknown'), () => {
         throw new Error('must not be asked');
       });
@@ -757,25 +713,25 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
     });
 
     it.each([0, 1, 499, 500, 501, 1000, 1203])('returns all of %i keys, once each, ordered by hash', async (count) => {
-      const keys = Array.from({ length: count }, (_, index) => storedKey(index));
-      await store.add(keys.map(added));
+      const keys = Array.from({ length: count }, (_, index) => aKey(index));
+      await store.add(keys.map(aChange));
       const hashes = (await everything(store)).map(({ keyHash }) => keyHash);
       expect(hashes).toStrictEqual(keys.map(({ keyHash }) => keyHash).sort());
     });
 
     it('accepts writes while all keys are read, and still returns each earlier key once', async () => {
-      const keys = Array.from({ length: 1100 }, (_, index) => storedKey(index));
-      await store.add(keys.map(added));
+      const keys = Array.from({ length: 1100 }, (_, index) => aKey(index));
+      await store.add(keys.map(aChange));
       const hashes: string[] = [];
       for await (const { keyHash } of store.all()) {
-        if (hashes.length % 300 === 0) await store.update(keyHash, (found) => nextVersion(found));
+        if (hashes.length % 300 === 0) await store.update(keyHash, (found) => anUpdate(found));
         hashes.push(keyHash);
       }
       expect(hashes).toStrictEqual(keys.map(({ keyHash }) => keyHash).sort());
     });
 
     it('returns a damaged key by its hash alone, and continues', async () => {
-      await store.add([1, 2, 3].map((index) => added(storedKey(index))));
+      await store.add([1, 2, 3].map((index) => aChange(aKey(index))));
       await place.tamper(forged(2, 3));
       const found = new Map<string, boolean>();
       for await (const { keyHash, key } of store.all()) found.set(keyHash, key !== undefined);
@@ -783,13 +739,13 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
     });
 
     it('discards a damaged key with all its rows, so that its hash can be used again', async () => {
-      await store.add([1, 2].map((index) => added(storedKey(index))));
+      await store.add([1, 2].map((index) => aChange(aKey(index))));
       await place.tamper(forged(1, 2));
-      await expect(store.add([added(storedKey(1))])).rejects.toMatchObject({ code: 'INTERNAL' });
+      await expect(store.add([aChange(aKey(1))])).rejects.toMatchObject({ code: 'INTERNAL' });
       expect(await store.discard(hashOf(1))).toBe('discarded');
       expect(await store.find(hashOf(1))).toBeUndefined();
       expect(await store.discard(hashOf(1))).toBe('absent');
-      expect(await store.add([added(storedKey(1))])).toStrictEqual([true]);
+      expect(await store.add([aChange(aKey(1))])).toStrictEqual([true]);
       const problems = [];
       for await (const { key, isHistoryIntact: isHistoryWhole, isIndexed: isListed } of store.verifyIntegrity()) {
         if (!key || !isHistoryWhole || !isListed) problems.push(key);
@@ -798,7 +754,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
     });
 
     it('discards the history of a key whose row is missing', async () => {
-      await store.add([added(storedKey(1))]);
+      await store.add([aChange(aKey(1))]);
       await place.tamper(`DELETE FROM keys WHERE key_hash = '${hashOf(1)}'`);
       await expect(store.find(hashOf(1))).rejects.toMatchObject({ code: 'INTERNAL' });
       expect(await store.discard(hashOf(1))).toBe('discarded');
@@ -806,18 +762,18 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
     });
 
     it('does not discard an intact key', async () => {
-      await store.add([added(storedKey(1))]);
+      await store.add([aChange(aKey(1))]);
       expect(await store.discard(hashOf(1))).toBe('intact');
       expect((await store.find(hashOf(1)))?.version).toBe(1);
     });
 
     it('stops reading when its reader stops', async () => {
-      await store.add(Array.from({ length: 600 }, (_, index) => added(storedKey(index))));
+      await store.add(Array.from({ length: 600 }, (_, index) => aChange(aKey(index))));
       for await (const { keyHash } of store.all()) {
         expect(keyHash).toBeDefined();
         break;
       }
-      await store.update(hashOf(1), (found) => nextVersion(found));
+      await store.update(hashOf(1), (found) => anUpdate(found));
     });
   });
 }

@@ -9,14 +9,14 @@ import { createKeyStore } from '../../src/storage/postgres/key-store.js';
 import { postgres, type EnginePlace } from '../support/engines.js';
 import { openPlans, recorded, type Sent, type Work } from '../support/postgres-plans.js';
 import { signer } from '../support/signer.js';
-import { added, hashOf, nextVersion, storedKey } from './key-store.contract.js';
+import { aChange, aKey, anUpdate, hashOf } from '../support/factories.js';
 
 const keys = 20_000;
 const orgs = 40;
 const limit = 20;
 const now = new Date('2026-01-31T12:00:00Z');
 const seconds = BigInt(now.getTime() / 1000);
-const ours = Array.from({ length: 6 }, (_, index) => storedKey(`ours ${index}`, { definition: { tags: ['x'] } }));
+const ours = Array.from({ length: 6 }, (_, index) => aKey(`ours ${index}`, { definition: { tags: ['x'] } }));
 
 /**
  * Rows like those of a company: half of the keys belong to one organisation, one in fifty is deleted, one in twenty is
@@ -50,7 +50,7 @@ describe.skipIf(postgres.isMissing)(`the plans of ${keys} keys on ${postgres.nam
     await place.database?.run(fill);
     connections = createPgPool(url, 'plans');
     plans = await openPlans(url);
-    await createKeyStore(connections, signer).add(ours.map(added));
+    await createKeyStore(connections, signer).add(ours.map(aChange));
   }, 60_000);
   afterAll(async () => {
     await plans.close();
@@ -176,17 +176,17 @@ describe.skipIf(postgres.isMissing)(`the plans of ${keys} keys on ${postgres.nam
     ['a look for a key', (store) => store.find(one)],
     ['a look for a key that is not there', (store) => store.find(hashOf('unknown'))],
     ['a look for some keys', (store) => store.findMany(ours.map(({ keyHash }) => keyHash))],
-    ['an update', (store) => store.update(one, (found) => nextVersion(found))],
+    ['an update', (store) => store.update(one, (found) => anUpdate(found))],
     [
       'updates of several keys at once',
-      (store) => Promise.all(ours.map(({ keyHash }) => store.update(keyHash, (found) => nextVersion(found)))),
+      (store) => Promise.all(ours.map(({ keyHash }) => store.update(keyHash, (found) => anUpdate(found)))),
     ],
     [
       'a consumption',
       (store) =>
         store.consume(second ?? '', (key) => ({ next: key && { ...key.quota, used: key.quota.used + 1n }, result: 0 })),
     ],
-    ['an import', (store) => store.add([added(storedKey(`new ${Math.random()}`))])],
+    ['an import', (store) => store.add([aChange(aKey(`new ${Math.random()}`))])],
     ['the history of a key', (store) => store.historyOf(one, { last: true, limit: 5 })],
     ['the definition of a version', (store) => store.definitionAt(one, 1)],
   ];

@@ -4,7 +4,7 @@ import { createTimeSlices } from '../../src/storage/time-slices.js';
 import { postgres } from '../support/engines.js';
 import { freshDatabase, testPostgres } from '../support/postgres.js';
 import { signer } from '../support/signer.js';
-import { added, storedKey } from './key-store.contract.js';
+import { aChange, aKey } from '../support/factories.js';
 
 const server = await testPostgres();
 
@@ -17,8 +17,8 @@ it.skipIf(postgres.isMissing)('reads each key and each history on PostgreSQL in 
     const counting = { next: () => ((count += 1), slices.next()) };
     const deps = { report: () => undefined, now: () => new Date(), slices: counting };
     const { store } = await opened.start(signer, deps);
-    const key = storedKey('sliced');
-    await store.add([added(key)]);
+    const key = aKey('sliced');
+    await store.add([aChange(key)]);
     const slicesOf = async (work: Promise<unknown>) => {
       const before = count;
       await work;

@@ -18,7 +18,7 @@ import { freshDatabase, testPostgres, type TestDatabase } from '../support/postg
 import { createProxy, type Proxy } from '../support/proxy.js';
 import { signer } from '../support/signer.js';
 import { until } from '../support/until.js';
-import { added, auditOf, hashOf, nextVersion, storedKey } from './key-store.contract.js';
+import { aChange, aKey, anUpdate, aRevision, hashOf } from '../support/factories.js';
 
 const server = await testPostgres();
 const maxInt64 = 9223372036854775807n;
@@ -105,14 +105,14 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
   });
 
   it('writes an update with all its rows in one statement, and many at once in few', async () => {
-    await store.add(Array.from({ length: 60 }, (_, index) => added(storedKey(index))));
+    await store.add(Array.from({ length: 60 }, (_, index) => aChange(aKey(index))));
     statements.length = 0;
     const tagged = { definition: { tags: ['a', 'b'], applyPolicies: ['p'] } };
-    await store.update(hashOf(0), (found) => nextVersion(found, tagged));
+    await store.update(hashOf(0), (found) => anUpdate(found, tagged));
     expect(statements).toHaveLength(1);
     await Promise.all(
       Array.from({ length: 120 }, (_, index) =>
-        store.update(hashOf(index % 60), (found) => nextVersion(found, { definition: { alias: `${index}` } })),
+        store.update(hashOf(index % 60), (found) => anUpdate(found, { definition: { alias: `${index}` } })),
       ),
     );
     expect(statements.length).toBeLessThan(12);
@@ -121,17 +121,17 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
   });
 
   it('rejects one of many updates alone, for an error of its change or of the database', async () => {
-    await store.add(Array.from({ length: 5 }, (_, index) => added(storedKey(index))));
+    await store.add(Array.from({ length: 5 }, (_, index) => aChange(aKey(index))));
     const settled = await Promise.allSettled([
-      ...[0, 1, 2].map((index) => store.update(hashOf(index), (found) => nextVersion(found))),
+      ...[0, 1, 2].map((index) => store.update(hashOf(index), (found) => anUpdate(found))),
       store.update(hashOf(1), () => {
         throw new Error('not this one');
       }),
       store.update(hashOf(3), (found) => {
-        const { next } = nextVersion(found);
-        return { next, revision: auditOf(next, { quotaUsedBeforeReset: maxInt64 + 1n }) };
+        const { next } = anUpdate(found);
+        return { next, revision: aRevision(next, { quotaUsedBeforeReset: maxInt64 + 1n }) };
       }),
-      store.update(hashOf(3), (found) => nextVersion(found, { definition: { alias: 'good' } })),
+      store.update(hashOf(3), (found) => anUpdate(found, { definition: { alias: 'good' } })),
       store.consume(hashOf(4), () => ({ next: { used: 7n, renews: undefined }, result: 'taken' })),
     ]);
     expect(settled.map(({ status }) => status)).toStrictEqual([
@@ -171,7 +171,7 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
   });
 
   it('completes both of two transactions that wait for each other', async () => {
-    await store.add([1, 2].map((index) => added(storedKey(index))));
+    await store.add([1, 2].map((index) => aChange(aKey(index))));
     let arrived = 0;
     const locked = (hashes: string[]) =>
       connections.run((session) =>
@@ -190,30 +190,30 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
   });
 
   it('D-16 reconnects when idle connections were ended', async () => {
-    await store.add([added(storedKey(1))]);
+    await store.add([aChange(aKey(1))]);
     await Promise.all(Array.from({ length: 8 }, () => store.find(hashOf(1))));
     expect((await terminateAll()).length).toBeGreaterThan(1);
-    expect((await store.update(hashOf(1), (found) => nextVersion(found)))?.next.version).toBe(2);
+    expect((await store.update(hashOf(1), (found) => anUpdate(found)))?.next.version).toBe(2);
     await terminateAll();
     expect((await store.find(hashOf(1)))?.version).toBe(2);
   });
 
   it('D-16 retries an update on each idle connection that was ended, then on a new one', async () => {
-    await store.add([added(storedKey(1))]);
+    await store.add([aChange(aKey(1))]);
     await Promise.all(Array.from({ length: 8 }, () => store.find(hashOf(1))));
     const idle = await connectionCount();
     expect(idle).toBeGreaterThan(4);
     const release = await holding('LOCK TABLE keys IN ACCESS EXCLUSIVE MODE');
-    const attempt = store.update(hashOf(1), (found) => nextVersion(found));
+    const attempt = store.update(hashOf(1), (found) => anUpdate(found));
     for (let ended = 0; ended < idle; ended += 1) await terminateWaiting();
     await release();
     expect((await attempt)?.next.version).toBe(2);
   });
 
   it('D-16 reports an update as undecided when the connection is lost before its response', async () => {
-    await store.add([added(storedKey(1))]);
+    await store.add([aChange(aKey(1))]);
     const release = await holding(`SELECT FROM keys WHERE key_hash = '${hashOf(1)}' FOR UPDATE`);
-    const attempt = store.update(hashOf(1), (found) => nextVersion(found)).catch((error: unknown) => error);
+    const attempt = store.update(hashOf(1), (found) => anUpdate(found)).catch((error: unknown) => error);
     await terminateWaiting();
     expect(await attempt).toMatchObject({
       code: 'UNAVAILABLE',
@@ -222,13 +222,13 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
     });
     await release();
     expect((await store.find(hashOf(1)))?.version).toBe(1);
-    expect((await store.update(hashOf(1), (found) => nextVersion(found)))?.next.version).toBe(2);
+    expect((await store.update(hashOf(1), (found) => anUpdate(found)))?.next.version).toBe(2);
   });
 
   it('completes an update whose connection was lost before anything was written', async () => {
-    await store.add([added(storedKey(1))]);
+    await store.add([aChange(aKey(1))]);
     const release = await holding('LOCK TABLE keys IN ACCESS EXCLUSIVE MODE');
-    const attempt = store.update(hashOf(1), (found) => nextVersion(found));
+    const attempt = store.update(hashOf(1), (found) => anUpdate(found));
     await terminateWaiting();
     await release();
     expect((await attempt)?.next.version).toBe(2);
@@ -236,9 +236,9 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
   });
 
   it('rejects a change, with nothing written, when another client holds the row for too long', async () => {
-    await store.add([added(storedKey(1))]);
+    await store.add([aChange(aKey(1))]);
     const release = await holding(`SELECT FROM keys WHERE key_hash = '${hashOf(1)}' FOR UPDATE`);
-    await expect(store.update(hashOf(1), (found) => nextVersion(found))).rejects.toMatchObject({
+    await expect(store.update(hashOf(1), (found) => anUpdate(found))).rejects.toMatchObject({
       code: 'UNAVAILABLE',
       message: 'Storage is busy; nothing was written.',
       retryAfterSeconds: 1,
@@ -248,13 +248,13 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
   });
 
   it('keeps nothing of an update whose key is purged between its read and its write', async () => {
-    await store.add([added(storedKey(1))]);
+    await store.add([aChange(aKey(1))]);
     const other = new Client({ connectionString: database.url });
     await other.connect();
     await other.query('BEGIN');
     await other.query('SELECT FROM keys FOR UPDATE');
     const attempt = store
-      .update(hashOf(1), (found) => nextVersion(found, { definition: { tags: ['t'] } }))
+      .update(hashOf(1), (found) => anUpdate(found, { definition: { tags: ['t'] } }))
       .catch((error: unknown) => error);
     while (
       (
@@ -325,7 +325,7 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
   });
 
   it('rejects a write by a client that does not sign, and any change of the history', async () => {
-    await store.add([added(storedKey(1))]);
+    await store.add([aChange(aKey(1))]);
     for (const [statement, words] of [
       ['UPDATE keys SET quota_used = quota_used + 1', 'rows are signed'],
       ['UPDATE audit SET reason = NULL', 'history is append-only'],

@@ -8,9 +8,9 @@ import { keyLayouts, type KeyRow } from '../../src/storage/records/key.js';
 import { createSignedTable, type SignedRow } from '../../src/storage/records/signed.js';
 import { createTimeSlices } from '../../src/storage/time-slices.js';
 import { signer } from '../support/signer.js';
-import { added, nextVersion, storedKey } from './key-store.contract.js';
+import { aChange, aKey, anUpdate } from '../support/factories.js';
 
-const large = (name: string) => storedKey(name, { definition: { metaData: { notes: 'x'.repeat(20_000) } } });
+const large = (name: string) => aKey(name, { definition: { metaData: { notes: 'x'.repeat(20_000) } } });
 
 let database: Database;
 beforeEach(() => {
@@ -34,7 +34,7 @@ function watchedStore() {
   const applied: boolean[] = [];
   const change = (found: StoredKey | undefined): KeyTransition => {
     applied.push(database.inTransaction);
-    return nextVersion(found);
+    return anUpdate(found);
   };
   return { store, applied, change, slicesOf: () => count };
 }
@@ -53,7 +53,7 @@ describe('a change of a key with a large definition', () => {
   it('is prepared in time slices before its transaction', async () => {
     const { store, applied, change, slicesOf } = watchedStore();
     const key = large('large');
-    await store.add([added(key)]);
+    await store.add([aChange(key)]);
     const before = slicesOf();
     expect((await store.update(key.keyHash, change))?.next.version).toBe(2);
     expect([applied, slicesOf() - before]).toEqual([[false], 4]);
@@ -64,11 +64,11 @@ describe('a change of a key with a large definition', () => {
   it('is prepared again when another change commits first', async () => {
     const { store } = watchedStore();
     const key = large('contended');
-    await store.add([added(key)]);
+    await store.add([aChange(key)]);
     const within: boolean[] = [];
     const done = await store.update(key.keyHash, (found) => {
       if (within.push(database.inTransaction) === 1) consumeElsewhere(key.keyHash);
-      return nextVersion(found);
+      return anUpdate(found);
     });
     expect(within).toEqual([false, false]);
     expect(done?.next).toMatchObject({ version: 2, quota: { used: 1n } });
@@ -77,8 +77,8 @@ describe('a change of a key with a large definition', () => {
   it('is lost in none of several concurrent updates', async () => {
     const { store } = watchedStore();
     const key = large('popular');
-    await store.add([added(key)]);
-    const done = await Promise.all(Array.from({ length: 8 }, () => store.update(key.keyHash, (k) => nextVersion(k))));
+    await store.add([aChange(key)]);
+    const done = await Promise.all(Array.from({ length: 8 }, () => store.update(key.keyHash, (k) => anUpdate(k))));
     expect(new Set(done.map((one) => one?.next.version))).toEqual(new Set([2, 3, 4, 5, 6, 7, 8, 9]));
     expect(await store.historyOf(key.keyHash)).toHaveLength(9);
   });
@@ -86,13 +86,13 @@ describe('a change of a key with a large definition', () => {
   it('is applied within its transaction after three others committed first', async () => {
     const { store } = watchedStore();
     const key = large('hot');
-    await store.add([added(key)]);
+    await store.add([aChange(key)]);
     const within: boolean[] = [];
     const applied = await store.update(key.keyHash, (found) => {
       within.push(database.inTransaction);
       // Another process, whose change is there before the transaction of this one.
       if (!database.inTransaction) consumeElsewhere(key.keyHash);
-      return nextVersion(found);
+      return anUpdate(found);
     });
     expect(within).toEqual([false, false, false, true]);
     expect(applied?.next).toMatchObject({ version: 2, quota: { used: 3n } });
@@ -101,7 +101,7 @@ describe('a change of a key with a large definition', () => {
   it('writes nothing when it throws', async () => {
     const { store } = watchedStore();
     const key = large('failing');
-    await store.add([added(key)]);
+    await store.add([aChange(key)]);
     const fail = () => {
       throw new Error('not this one');
     };
@@ -113,8 +113,8 @@ describe('a change of a key with a large definition', () => {
 
 it('applies a change of a small key at once, within its transaction', async () => {
   const { store, applied, change, slicesOf } = watchedStore();
-  const key = storedKey('small');
-  await store.add([added(key)]);
+  const key = aKey('small');
+  await store.add([aChange(key)]);
   const before = slicesOf();
   await store.update(key.keyHash, change);
   expect([applied, slicesOf() - before]).toEqual([[true], 0]);

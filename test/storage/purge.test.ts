@@ -4,7 +4,7 @@ import { openDatabase, type Database } from '../../src/storage/sqlite/connection
 import { createWriteGate } from '../../src/storage/sqlite/write-gate.js';
 import { createKeyStore } from '../../src/storage/sqlite/key-store.js';
 import { signer } from '../support/signer.js';
-import { added, storedKey } from './key-store.contract.js';
+import { aChange, aKey } from '../support/factories.js';
 
 const moment = new Date('2026-01-31T12:00:00Z');
 let database: Database;
@@ -26,12 +26,12 @@ async function purge(keys: readonly StoredKey[]): Promise<{ purged: number; writ
       return guard.write(change);
     },
   };
-  await createKeyStore(database, signer, guard).add(keys.map(added));
+  await createKeyStore(database, signer, guard).add(keys.map(aChange));
   const purged = await createKeyStore(database, signer, counting).purge(moment);
   return { purged, writes };
 }
 const deleted = (name: string, bytes: number): StoredKey =>
-  storedKey(name, { definition: { metaData: { notes: 'x'.repeat(bytes) } }, deleted: new Date(0) });
+  aKey(name, { definition: { metaData: { notes: 'x'.repeat(bytes) } }, deleted: new Date(0) });
 
 it('purges large keys one by one', async () => {
   const keys = ['a', 'b', 'c'].map((name) => deleted(name, 600_000));
@@ -45,7 +45,7 @@ it('purges a hundred small keys in one transaction', async () => {
 
 it('skips any number of damaged keys', async () => {
   const keys = Array.from({ length: 600 }, (_, n) => deleted(`key ${String(n).padStart(3, '0')}`, 10));
-  await createKeyStore(database, signer).add(keys.map(added));
+  await createKeyStore(database, signer).add(keys.map(aChange));
   database.exec(
     `UPDATE keys SET mac = zeroblob(32) WHERE key_hash IN (SELECT key_hash FROM keys ORDER BY key_hash LIMIT 550)`,
   );

@@ -13,12 +13,12 @@ import { createWorkerRunner } from '../../src/storage/sqlite/query-runner.js';
 import { createReader } from '../../src/storage/sqlite/reader.js';
 import { signer } from '../support/signer.js';
 import { until } from '../support/until.js';
-import { added, storedKey } from './key-store.contract.js';
+import { aChange, aKey } from '../support/factories.js';
 
 const now = new Date('2026-01-31T12:00:00Z');
 const large = 100_000;
 const withNotes = (name: string): StoredKey =>
-  storedKey(name, { definition: { alias: name, metaData: { notes: name.padEnd(large, 'x') } } });
+  aKey(name, { definition: { alias: name, metaData: { notes: name.padEnd(large, 'x') } } });
 const page = (changes: Partial<KeyQuery> = {}): KeyQuery => ({
   ...{ filter: {}, orderBy: 'KEY_HASH', descending: false, limit: 100, now },
   ...changes,
@@ -82,7 +82,7 @@ describe('a read of many keys', () => {
 
   it('uses a worker for counts and sums, and for pages of large keys, but not for small pages', async () => {
     const { store, asked } = storeWith(never);
-    await store.add(['a', 'b', 'c', 'd'].map((name) => added(withNotes(name))));
+    await store.add(['a', 'b', 'c', 'd'].map((name) => aChange(withNotes(name))));
     const names = ({ keys }: { keys: readonly StoredKey[] }) => keys.map(({ definition }) => definition.alias);
     expect(names(await store.list(page({ limit: 2 }), createReadBudget(60_000)))).toHaveLength(2);
     expect(asked).toHaveLength(0);
@@ -93,7 +93,7 @@ describe('a read of many keys', () => {
 
   it('reads no row of a page that is larger than the rest of the budget', async () => {
     const { store, asked } = storeWith(never);
-    await store.add(['a', 'b', 'c'].map((name) => added(withNotes(name))));
+    await store.add(['a', 'b', 'c'].map((name) => aChange(withNotes(name))));
     const reads = createReadBudget(60_000, 2 * large);
     await expect(store.list(page(), reads)).rejects.toMatchObject({ code: 'TOO_LARGE' });
     await expect(store.findMany((await hashes()).slice(), reads)).rejects.toMatchObject({ code: 'TOO_LARGE' });
@@ -126,7 +126,7 @@ describe('worker threads', () => {
     const reader = createReader(database, guard, () => createWorkerRunner(join(folder, 'keyfront.db')));
     const store = createKeyStore(database, signer, guard, reader);
     try {
-      await store.add(['a', 'b', 'c', 'd'].map((name) => added(withNotes(name))));
+      await store.add(['a', 'b', 'c', 'd'].map((name) => aChange(withNotes(name))));
       expect(await store.count({}, now)).toBe(4);
       const { keys, isCut } = await store.list(page({ orderBy: 'ALIAS' }), createReadBudget());
       expect(isCut).toBe(false);

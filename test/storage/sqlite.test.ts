@@ -10,7 +10,8 @@ import { schemaVersion } from '../../src/storage/sql/schema.js';
 import { startApp } from '../support/app.js';
 import { signer } from '../support/signer.js';
 import { stateOf } from '../support/state.js';
-import { added, hashOf, keyStoreContract, nextVersion, storedKey } from './key-store.contract.js';
+import { aChange, aKey, anUpdate, hashOf } from '../support/factories.js';
+import { keyStoreContract } from './key-store.contract.js';
 
 let folder: string;
 let file: string;
@@ -53,8 +54,8 @@ describe('a SQLite file', () => {
     const settings = () =>
       [database.pragma('synchronous', { simple: true }), database.pragma('journal_mode', { simple: true })].map(String);
     expect(settings()).toStrictEqual(['2', 'wal']);
-    await store.add([added(storedKey(1))]);
-    await store.update(hashOf(1), (found) => nextVersion(found));
+    await store.add([aChange(aKey(1))]);
+    await store.update(hashOf(1), (found) => anUpdate(found));
     expect(settings()).toStrictEqual(['2', 'wal']);
     database.close();
     const again = openDatabase(file);
@@ -72,7 +73,7 @@ describe('a SQLite file', () => {
   it('D-13 is accessible to its owner only, with its companions and its folder', async () => {
     const inner = join(folder, 'new');
     const database = openDatabase(join(inner, 'keyfront.db'));
-    await createKeyStore(database, signer).add([added(storedKey(1))]);
+    await createKeyStore(database, signer).add([aChange(aKey(1))]);
     const names = await readdir(inner);
     expect(names.sort()).toStrictEqual(['keyfront.db', 'keyfront.db-shm', 'keyfront.db-wal']);
     for (const name of names) expect(`${name} ${await modeOf(join(inner, name))}`).toBe(`${name} 600`);
@@ -83,10 +84,10 @@ describe('a SQLite file', () => {
   it('commits once for all quota changes that are acknowledged together', async () => {
     const database = openDatabase(file);
     const store = createKeyStore(database, signer);
-    await store.add([added(storedKey(1))]);
+    await store.add([aChange(aKey(1))]);
     const changes = Array.from({ length: 200 }, (_, index) => ({
       keyHash: hashOf(1),
-      dateCreated: storedKey(1).dateCreated,
+      dateCreated: aKey(1).dateCreated,
       lastUpdated: BigInt(index),
       at: new Date(index),
       isReset: true,
@@ -94,7 +95,7 @@ describe('a SQLite file', () => {
       periodAfter: 0n,
     }));
     for (const quotaChange of changes) {
-      await store.update(hashOf(1), (found) => ({ ...nextVersion(found), quotaChange }));
+      await store.update(hashOf(1), (found) => ({ ...anUpdate(found), quotaChange }));
     }
     expect(await store.pendingFor(hashOf(1))).toHaveLength(200);
     database.pragma('wal_checkpoint(TRUNCATE)');
@@ -106,7 +107,7 @@ describe('a SQLite file', () => {
 
   it('is one file again once it is closed', async () => {
     const database = openDatabase(file);
-    await createKeyStore(database, signer).add([added(storedKey(1))]);
+    await createKeyStore(database, signer).add([aChange(aKey(1))]);
     database.close();
     expect(await readdir(folder)).toStrictEqual(['keyfront.db']);
   });
@@ -171,30 +172,30 @@ describe('a SQLite file that another process has locked', () => {
   it('rejects an update with UNAVAILABLE and a time to retry, writes nothing, and loses nothing', async () => {
     const database = openDatabase(file);
     const store = createKeyStore(database, signer);
-    await store.add([added(storedKey(1))]);
+    await store.add([aChange(aKey(1))]);
     await whileLocked(async () => {
-      const attempt = store.update(hashOf(1), (found) => nextVersion(found));
+      const attempt = store.update(hashOf(1), (found) => anUpdate(found));
       const error: unknown = await attempt.catch((thrown: unknown) => thrown);
       expect(error).toBeInstanceOf(AppError);
       expect(error).toMatchObject({ code: 'UNAVAILABLE', message: 'Storage is busy.', retryAfterSeconds: 1 });
-      await expect(store.add([added(storedKey(2))])).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+      await expect(store.add([aChange(aKey(2))])).rejects.toMatchObject({ code: 'UNAVAILABLE' });
       expect((await store.find(hashOf(1)))?.version).toBe(1);
     });
     expect(await store.find(hashOf(2))).toBeUndefined();
     expect(await store.historyOf(hashOf(1))).toHaveLength(1);
-    expect((await store.update(hashOf(1), (found) => nextVersion(found)))?.next.version).toBe(2);
+    expect((await store.update(hashOf(1), (found) => anUpdate(found)))?.next.version).toBe(2);
     database.close();
   });
 
   it('is locked before a change is computed, so that no change reads a value that another replaces', async () => {
     const database = openDatabase(file);
     const store = createKeyStore(database, signer);
-    await store.add([added(storedKey(1))]);
+    await store.add([aChange(aKey(1))]);
     let asked = 0;
     await whileLocked(async () => {
       const attempt = store.update(hashOf(1), (found) => {
         asked += 1;
-        return nextVersion(found);
+        return anUpdate(found);
       });
       await expect(attempt).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     });
@@ -205,13 +206,13 @@ describe('a SQLite file that another process has locked', () => {
   it('is waited for if it is unlocked in time', async () => {
     const database = openDatabase(file);
     const store = createKeyStore(database, signer);
-    await store.add([added(storedKey(1))]);
+    await store.add([aChange(aKey(1))]);
     const other = new Database(file);
     other.exec('BEGIN IMMEDIATE');
     setTimeout(() => {
       other.exec('ROLLBACK');
     }, 10);
-    expect((await store.update(hashOf(1), (found) => nextVersion(found)))?.next.version).toBe(2);
+    expect((await store.update(hashOf(1), (found) => anUpdate(found)))?.next.version).toBe(2);
     other.close();
     database.close();
   });

@@ -3,49 +3,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openServices, type Services } from '../../src/storage/open-storage.js';
 import { readConfig } from '../../src/config/config.js';
-import {
-  maxWebhooks,
-  type DeadLetter,
-  type RetryState,
-  type Webhook,
-  type WebhookStore,
-} from '../../src/webhooks/webhook.js';
+import { maxWebhooks, type WebhookStore } from '../../src/webhooks/webhook.js';
+import { aDeadLetter, aRetryState, aWebhook } from '../support/factories.js';
 import { describeEngines, type EnginePlace } from '../support/engines.js';
 import { tamper } from '../support/tamper.js';
 
 const at = new Date('2026-01-31T12:00:00Z');
-const webhook = (id: string, more: Partial<Webhook> = {}): Webhook => ({
-  id,
-  label: 'a label',
-  orgID: undefined,
-  sealedURL: Buffer.of(1, 2),
-  sealedSecret: Buffer.of(3, 4),
-  previous: undefined,
-  created: at,
-  paused: undefined,
-  ...more,
-});
-const failing = (keyHash: string, more: Partial<RetryState> = {}): RetryState => ({
-  keyHash,
-  nextVersion: 2,
-  lastVersion: 4,
-  attempts: 1,
-  dueMs: 1_000,
-  lastError: 'returned 500',
-  ...more,
-});
-const dead = (eventID: string, more: Partial<DeadLetter> = {}): DeadLetter => ({
-  eventID,
-  webhookID: 'a',
-  keyHash: 'h',
-  version: 3,
-  diedAt: at,
-  attempts: 30,
-  lastError: 'returned 500',
-  dueMs: undefined,
-  ...more,
-});
-
 describeEngines('the webhook store', (engine) => {
   let place: EnginePlace;
   let installations: Services[];
@@ -67,15 +30,15 @@ describeEngines('the webhook store', (engine) => {
   });
 
   it('returns exactly what was added and changed', async () => {
-    const full = webhook('a', {
+    const full = aWebhook('a', {
       label: 'Bücher \u{1f4da}',
       orgID: 'acme',
       previous: { sealedSecret: Buffer.of(5), until: new Date(at.getTime() + 1) },
       paused: { at, why: 'a reason' },
     });
     await store.add(full, 'cursor');
-    await store.add(webhook('b', { created: new Date(at.getTime() + 1) }), 'cursor');
-    const second = webhook('b', { created: new Date(at.getTime() + 1) });
+    await store.add(aWebhook('b', { created: new Date(at.getTime() + 1) }), 'cursor');
+    const second = aWebhook('b', { created: new Date(at.getTime() + 1) });
     expect(await store.list()).toStrictEqual([full, second]);
     const next = await store.change('a', (found) => ({ ...found, paused: undefined, previous: undefined }));
     expect(next?.paused).toBeUndefined();
@@ -87,8 +50,8 @@ describeEngines('the webhook store', (engine) => {
 
   it('leases a webhook to one process at a time, and to the next one after its release or its end', async () => {
     const other = (await open()).webhooks;
-    await store.add(webhook('a'), 'start');
-    await store.add(webhook('p', { paused: { at, why: 'x' } }), 'start');
+    await store.add(aWebhook('a'), 'start');
+    await store.add(aWebhook('p', { paused: { at, why: 'x' } }), 'start');
     const ids = async (from: WebhookStore, holder: string, forMs: number) =>
       (await from.acquireLeases(holder, forMs)).held.map((held) => `${held.webhook.id} ${held.cursor}`);
     expect(await ids(store, 'one', 60_000)).toStrictEqual(['a start']);
@@ -99,9 +62,9 @@ describeEngines('the webhook store', (engine) => {
     expect(await other.recordResults('two', 'a', { cursor: 'wrong' })).toBe(false);
     await store.releaseLeases('one');
     expect(await ids(other, 'two', 200)).toStrictEqual(['a further']);
-    expect(await store.recordResults('one', 'a', { cursor: 'late', failing: [failing('h')], dead: [dead('e')] })).toBe(
-      false,
-    );
+    expect(
+      await store.recordResults('one', 'a', { cursor: 'late', failing: [aRetryState('h')], dead: [aDeadLetter('e')] }),
+    ).toBe(false);
     expect(await store.retryStates('a')).toStrictEqual([]);
     await wait(250);
     expect(await other.recordResults('two', 'a', { cursor: 'late' })).toBe(false);
@@ -113,7 +76,7 @@ describeEngines('the webhook store', (engine) => {
     ['a removal', (id: string) => store.remove(id)],
   ])('recalls the lease with %s, and leases again when the holder has released it', async (_name, command) => {
     const other = (await open()).webhooks;
-    await store.add(webhook('a'), 'start');
+    await store.add(aWebhook('a'), 'start');
     await store.acquireLeases('one', 60_000);
     expect(await store.hasLease('one', 'a')).toBe(true);
     expect(await store.isRecalled('a')).toBe(false);
@@ -138,7 +101,7 @@ describeEngines('the webhook store', (engine) => {
   });
 
   it('ends a recalled lease with its duration, or when its holder releases all', async () => {
-    await store.add(webhook('a'), 'start');
+    await store.add(aWebhook('a'), 'start');
     await store.acquireLeases('one', 60_000);
     await store.change('a', (found) => ({ ...found, label: 'second' }));
     await store.releaseLeases('one');
@@ -150,7 +113,7 @@ describeEngines('the webhook store', (engine) => {
   });
 
   it('does not recall the lease when nothing is changed', async () => {
-    await store.add(webhook('a'), 'start');
+    await store.add(aWebhook('a'), 'start');
     await store.acquireLeases('one', 60_000);
     await store.change('a', (found) => found);
     expect(await store.hasLease('one', 'a')).toBe(true);
@@ -158,7 +121,7 @@ describeEngines('the webhook store', (engine) => {
 
   it('leases to one of many concurrent holders', async () => {
     const others = await Promise.all(Array.from({ length: 3 }, open));
-    await store.add(webhook('a'), 'start');
+    await store.add(aWebhook('a'), 'start');
     const held = await Promise.all(
       [store, ...others.map(({ webhooks }) => webhooks)].map((from, index) =>
         from.acquireLeases(`holder ${index}`, 60_000),
@@ -168,26 +131,30 @@ describeEngines('the webhook store', (engine) => {
   });
 
   it('records the results of deliveries together or not at all', async () => {
-    await store.add(webhook('a'), 'start');
+    await store.add(aWebhook('a'), 'start');
     await store.acquireLeases('one', 60_000);
-    const [first, second] = [failing('h1'), failing('h2', { dueMs: 500, lastError: '', attempts: 0 })];
-    expect(await store.recordResults('one', 'a', { cursor: 'c1', failing: [first, second], dead: [dead('e1')] })).toBe(
-      true,
-    );
+    const [first, second] = [aRetryState('h1'), aRetryState('h2', { dueMs: 500, lastError: '', attempts: 0 })];
+    expect(
+      await store.recordResults('one', 'a', { cursor: 'c1', failing: [first, second], dead: [aDeadLetter('e1')] }),
+    ).toBe(true);
     expect(await store.retryStates('a')).toStrictEqual([second, first]);
     expect(await store.deliveryStats()).toStrictEqual([{ webhookID: 'a', retryingKeys: 2, deadLetters: 1 }]);
     const later = { ...first, nextVersion: 3, attempts: 2 };
-    await store.recordResults('one', 'a', { failing: [later], done: ['h2'], dead: [dead('e1', { attempts: 31 })] });
+    await store.recordResults('one', 'a', {
+      failing: [later],
+      done: ['h2'],
+      dead: [aDeadLetter('e1', { attempts: 31 })],
+    });
     expect(await store.retryStates('a')).toStrictEqual([later]);
-    expect(await store.deadLetters({ webhookID: 'a' }, 10)).toStrictEqual([dead('e1', { attempts: 31 })]);
+    expect(await store.deadLetters({ webhookID: 'a' }, 10)).toStrictEqual([aDeadLetter('e1', { attempts: 31 })]);
     expect((await store.acquireLeases('one', 60_000)).held[0]?.cursor).toBe('c1');
   });
 
   it('replays and discards one dead letter or all of a webhook', async () => {
-    await store.add(webhook('a'), 'start');
+    await store.add(aWebhook('a'), 'start');
     await store.acquireLeases('one', 60_000);
     const letters = ['e1', 'e2', 'e3'].map((eventID, index) =>
-      dead(eventID, { diedAt: new Date(at.getTime() + index) }),
+      aDeadLetter(eventID, { diedAt: new Date(at.getTime() + index) }),
     );
     await store.recordResults('one', 'a', { dead: letters });
     expect(await store.dueReplays('a', 10_000, 10)).toStrictEqual([]);
@@ -204,30 +171,30 @@ describeEngines('the webhook store', (engine) => {
   });
 
   it('recalls the lease when a dead letter is discarded, and then keeps no failed replay of it', async () => {
-    await store.add(webhook('a'), 'start');
+    await store.add(aWebhook('a'), 'start');
     await store.acquireLeases('one', 60_000);
-    await store.recordResults('one', 'a', { dead: [dead('e1'), dead('e2')] });
+    await store.recordResults('one', 'a', { dead: [aDeadLetter('e1'), aDeadLetter('e2')] });
     expect(await store.discard({ webhookID: 'a', eventID: 'unknown' })).toBe(0);
     expect(await store.hasLease('one', 'a')).toBe(true);
     expect(await store.discard({ webhookID: 'a', eventID: 'e1' })).toBe(1);
     expect(await store.hasLease('one', 'a')).toBe(false);
     expect(await store.isRecalled('a')).toBe(true);
-    const replayFailed = ['e1', 'e2'].map((eventID) => dead(eventID, { attempts: 31, dueMs: 7_000 }));
+    const replayFailed = ['e1', 'e2'].map((eventID) => aDeadLetter(eventID, { attempts: 31, dueMs: 7_000 }));
     expect(await store.recordResults('one', 'a', { replayFailed })).toBe(true);
     expect(await store.deadLetters({ webhookID: 'a' }, 10)).toStrictEqual(replayFailed.slice(1));
   });
 
   it('rejects one more webhook than the maximum', async () => {
-    for (let index = 0; index < maxWebhooks; index += 1) await store.add(webhook(`w${index}`), 'start');
-    await expect(store.add(webhook('more'), 'start')).rejects.toMatchObject({ code: 'CONFLICT' });
+    for (let index = 0; index < maxWebhooks; index += 1) await store.add(aWebhook(`w${index}`), 'start');
+    await expect(store.add(aWebhook('more'), 'start')).rejects.toMatchObject({ code: 'CONFLICT' });
     expect(await store.list()).toHaveLength(maxWebhooks);
     expect(await store.remove('w0')).toBe(true);
-    await store.add(webhook('more'), 'start');
+    await store.add(aWebhook('more'), 'start');
   });
 
   it('delivers to no webhook that was inserted by another program', async () => {
-    await store.add(webhook('a', { orgID: 'acme' }), 'start');
-    await store.add(webhook('b', { created: new Date(at.getTime() + 1) }), 'start');
+    await store.add(aWebhook('a', { orgID: 'acme' }), 'start');
+    await store.add(aWebhook('b', { created: new Date(at.getTime() + 1) }), 'start');
     const statement = `UPDATE webhooks SET org_id = NULL WHERE id = 'a'`;
     if (place.database) await place.database.run(`ALTER TABLE webhooks DISABLE TRIGGER USER; ${statement}`);
     else tamper(join(place.folder, 'keyfront.db'), statement);

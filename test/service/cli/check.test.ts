@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,9 +6,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { run } from '../../../src/cli/main.js';
 import { startApp } from '../../support/app.js';
 import { tamper as tamperWith } from '../../support/tamper.js';
+import { hashOf } from '../../support/factories.js';
 
-const sha256 = (text: string) => createHash('sha256').update(text, 'utf8').digest('hex');
-const [hash1, hash2] = [sha256('k1'), sha256('k2')];
+const [hash1, hash2] = [hashOf('k1'), hashOf('k2')];
 
 let folder: string;
 beforeEach(async () => {
@@ -47,7 +46,7 @@ const files = async () =>
     (await readdir(folder))
       .filter((name) => !/-(wal|shm)$/.test(name))
       .toSorted()
-      .map(async (name) => [name, sha256((await readFile(join(folder, name))).toString('latin1'))]),
+      .map(async (name) => [name, hashOf((await readFile(join(folder, name))).toString('latin1'))]),
   );
 
 const tamper = (...statements: string[]) => tamperWith(join(folder, 'keyfront.db'), ...statements);
@@ -93,7 +92,7 @@ describe('keyfront check', () => {
     ['the newest entry', "UPDATE audit SET request_id = 'x' WHERE version_after = 3"],
     ['the version it led to', 'UPDATE audit SET version_after = 4 WHERE version_after = 3'],
     ['a link', "UPDATE audit SET link = x'00' WHERE version_after = 2"],
-    ['the key it is about', `UPDATE audit SET key_hash = '${sha256('k3')}' WHERE version_after = 3`],
+    ['the key it is about', `UPDATE audit SET key_hash = '${hashOf('k3')}' WHERE version_after = 3`],
     ['the first entry being there', 'DELETE FROM audit WHERE version_after = 1'],
     ['an entry in the middle being there', 'DELETE FROM audit WHERE version_after = 2'],
     ['the newest entry being there', 'DELETE FROM audit WHERE version_after = 3'],
@@ -131,7 +130,7 @@ describe('keyfront check', () => {
   });
 
   it.each([
-    ['its hash', `key_hash = '${sha256('k3')}'`],
+    ['its hash', `key_hash = '${hashOf('k3')}'`],
     ['its sealed identifier', "sealed_key_id = x'00'"],
     ['its organisation', "org_id = 'globex'"],
     ['its version', 'version = version - 1'],
@@ -156,7 +155,7 @@ describe('keyfront check', () => {
     const before = await files();
     const { code, said } = await check();
     expect(code).toBe(1);
-    expect(said).toContain(altered(what === 'its hash' ? sha256('k3') : hash1));
+    expect(said).toContain(altered(what === 'its hash' ? hashOf('k3') : hash1));
     expect(said).not.toContain(hash2);
     expect(await files()).toStrictEqual(before);
   });

@@ -1,13 +1,12 @@
-import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startApp } from '../../support/app.js';
 import { makeCommandLine, type CommandLine } from '../../support/cli.js';
 import { tamper } from '../../support/tamper.js';
+import { hashOf } from '../../support/factories.js';
 
-const sha256 = (text: string) => createHash('sha256').update(text, 'utf8').digest('hex');
-const damaged = sha256('k2');
+const damaged = hashOf('k2');
 
 let c: CommandLine;
 beforeEach(async () => {
@@ -88,8 +87,8 @@ describe('keys discard', () => {
   });
 
   it.each([
-    ['an intact key', sha256('k1'), 'CONFLICT', 'passes the integrity check'],
-    ['a key that does not exist', sha256('k9'), 'NOT_FOUND', 'There is no key'],
+    ['an intact key', hashOf('k1'), 'CONFLICT', 'passes the integrity check'],
+    ['a key that does not exist', hashOf('k9'), 'NOT_FOUND', 'There is no key'],
   ])('rejects %s and logs the attempt', async (_, hash, code, words) => {
     const outcome = await discard(hash, '--yes');
     expect([outcome.code, outcome.said]).toStrictEqual([1, expect.stringContaining(words)]);

@@ -8,7 +8,7 @@ import { importLines } from '../../../src/cli/input/import-lines.js';
 import { parseJSON, stringifyJSON } from '../../../src/lib/json.js';
 import { startApp } from '../../support/app.js';
 import { makeCommandLine, type CommandLine } from '../../support/cli.js';
-import { fullUpdate } from '../../support/definitions.js';
+import { fullUpdate } from '../../support/factories.js';
 
 let c: CommandLine;
 beforeEach(async () => {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,8 +8,8 @@ import { aadFor } from '../../../src/keys/commands/protect-secrets.js';
 import { codeOf, dataOf, errorsOf, issuesOf } from '../../support/answers.js';
 import { startApp, type Answer, type TestApp } from '../../support/app.js';
 import { allHashes, stateOf } from '../../support/state.js';
+import { hashOf } from '../../support/factories.js';
 
-const sha256 = (text: string) => createHash('sha256').update(text, 'utf8').digest('hex');
 const day = 86_400_000;
 
 let t: TestApp;
@@ -102,7 +101,7 @@ describe('createOrgKey', () => {
     expect(dataOf(response)).toStrictEqual({
       action: 'added',
       key: 'k1',
-      keyHash: sha256('k1'),
+      keyHash: hashOf('k1'),
       status: 'ok',
       version: 1,
       changes: [
@@ -125,7 +124,7 @@ describe('createOrgKey', () => {
     for (const keyID of [undefined, null]) {
       const { key, keyHash } = dataOf<Record<string, string>>(await create({ keyID, input: { orgID: 'acme' } }));
       expect(key).toMatch(/^acme[0-9a-f]{32}$/);
-      expect(keyHash).toBe(sha256(String(key)));
+      expect(keyHash).toBe(hashOf(String(key)));
       expect(await read(String(key))).toStrictEqual({ version: 1 });
     }
     expect(await allHashes(t)).toHaveLength(2);
@@ -172,7 +171,7 @@ describe('createOrgKey', () => {
     const { key } = await stateOf(t, 'k1');
     const { sealer } = t.app.services;
     const opened = (name: 'jwtSecret' | 'hmacString') =>
-      sealer.open(key?.secrets[name] ?? new Uint8Array(), aadFor(sha256('k1'), name));
+      sealer.open(key?.secrets[name] ?? new Uint8Array(), aadFor(hashOf('k1'), name));
     expect(await verifyBcrypt('hunter2-password', key?.secrets.passwordHash ?? '')).toBe(true);
     expect([opened('jwtSecret'), opened('hmacString')]).toStrictEqual(['hunter2-jwt', 'hunter2-hmac']);
     const { audit } = await stateOf(t, 'k1');
@@ -272,7 +271,7 @@ describe('deleteOrgKey', () => {
     expect(dataOf(await remove('k1', { reason: 'left us' }))).toStrictEqual({
       action: 'deleted',
       key: 'k1',
-      keyHash: sha256('k1'),
+      keyHash: hashOf('k1'),
       status: 'ok',
       version: 2,
       changes: [],
@@ -339,7 +338,7 @@ describe('restoreOrgKey', () => {
     expect(dataOf(await restore('k1', { reason: 'a mistake' }))).toStrictEqual({
       action: 'restored',
       key: 'k1',
-      keyHash: sha256('k1'),
+      keyHash: hashOf('k1'),
       status: 'ok',
       version: 3,
       changes: [],
@@ -401,7 +400,7 @@ describe('a purge', () => {
     expect(await stateOf(t, 'k1')).toStrictEqual({ key: undefined, audit: [] });
     expect((await stateOf(t, 'k2')).audit).toHaveLength(2);
     expect(dataOf(await restore('k2'))).toMatchObject({ action: 'restored' });
-    expect(await allHashes(t)).toStrictEqual([sha256('k2'), sha256('k3')].toSorted());
+    expect(await allHashes(t)).toStrictEqual([hashOf('k2'), hashOf('k3')].toSorted());
   });
 
   it('allows a new key with the same identifier, at version 1 with a new history', async () => {
@@ -434,7 +433,7 @@ describe('a purge', () => {
     await first.graphql('mutation { deleteOrgKey(keyID: "recent") { status } }');
     await first.close();
     const second = await startApp({ KEYFRONT_DATA: folder });
-    expect(await allHashes(second)).toStrictEqual([sha256('recent')]);
+    expect(await allHashes(second)).toStrictEqual([hashOf('recent')]);
     expect(second.logs()).toContain('deleted keys purged');
     await second.close();
     await rm(folder, { recursive: true });

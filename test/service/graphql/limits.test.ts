@@ -7,7 +7,7 @@ import { calculateComplexity } from '../../../src/graphql/operation/complexity.j
 import { schema } from '../../../src/graphql/schema/api-schema.js';
 import { dataOf, errorsOf } from '../../support/answers.js';
 import { startApp, type Answer, type TestApp } from '../../support/app.js';
-import { fullUpdate } from '../../support/definitions.js';
+import { fullUpdate } from '../../support/factories.js';
 import { plant } from '../../support/planted.js';
 import { stateOf } from '../../support/state.js';
 

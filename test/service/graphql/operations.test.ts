@@ -1,10 +1,8 @@
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startApp, type Answer, type TestApp } from '../../support/app.js';
 import { allHashes, stateOf } from '../../support/state.js';
-
-const sha256 = (text: string) => createHash('sha256').update(text, 'utf8').digest('hex');
+import { hashOf } from '../../support/factories.js';
 
 let t: TestApp;
 beforeEach(async () => {
@@ -44,7 +42,7 @@ async function refused(send: () => Promise<Answer>): Promise<Answer> {
   const before = await stateOf(t, 'k1');
   const answer = await send();
   expect(await stateOf(t, 'k1')).toStrictEqual(before);
-  expect(await allHashes(t)).toStrictEqual([sha256('k1')]);
+  expect(await allHashes(t)).toStrictEqual([hashOf('k1')]);
   return answer;
 }
 
@@ -69,7 +67,7 @@ describe('previewKey', () => {
     expect(dataOf(answer)).toStrictEqual({
       previewKey: {
         apiModel: {},
-        keyHash: sha256('my-key'),
+        keyHash: hashOf('my-key'),
         keyID: 'my-key',
         warnings: [
           { path: 'applyPolicyID', code: 'DEPRECATED_FIELD', message: 'was moved into `applyPolicies`' },
@@ -113,12 +111,12 @@ describe('previewKey', () => {
 
   it('stores nothing', async () => {
     await t.graphql('{ previewKey(input: { keyID: "k2", orgID: "acme" }) { keyID } }');
-    expect(await allHashes(t)).toStrictEqual([sha256('k1')]);
+    expect(await allHashes(t)).toStrictEqual([hashOf('k1')]);
   });
 
   it('accepts a number as an identifier, as GraphQL does', async () => {
     const answer = await t.graphql('{ previewKey(input: { keyID: 17 }) { keyID keyHash } }');
-    expect(dataOf(answer)['previewKey']).toStrictEqual({ keyID: '17', keyHash: sha256('17') });
+    expect(dataOf(answer)['previewKey']).toStrictEqual({ keyID: '17', keyHash: hashOf('17') });
   });
 });
 
@@ -132,7 +130,7 @@ describe('updateOrgKey', () => {
     expect(dataOf(answer)['updateOrgKey']).toStrictEqual({
       action: 'modified',
       key: 'k1',
-      keyHash: sha256('k1'),
+      keyHash: hashOf('k1'),
       status: 'ok',
       version: 2,
       quotaEffect: { after: { used: 70 } },

@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { codeOf, dataOf, errorsOf, issuesOf } from '../../support/answers.js';
 import { startApp, type Answer, type TestApp } from '../../support/app.js';
+import { hashOf } from '../../support/factories.js';
 
-const sha256 = (text: string) => createHash('sha256').update(text, 'utf8').digest('hex');
 const now = 1769860800;
 
 interface Key {
@@ -122,7 +121,7 @@ function expected(matches: (key: Key) => boolean, order = 'KEY_HASH', descending
   const compare = orders[order] ?? (() => 0);
   const sorted = keys
     .filter(matches)
-    .toSorted((a, b) => compare(a, b) || byBytes(sha256(a.key_id), sha256(b.key_id)))
+    .toSorted((a, b) => compare(a, b) || byBytes(hashOf(a.key_id), hashOf(b.key_id)))
     .map(({ key_id }) => key_id);
   return descending ? sorted.reverse() : sorted;
 }
@@ -359,7 +358,7 @@ describe('orgKeys', () => {
     const own = await startApp();
     const ids = Array.from({ length: 30 }, (_, index) => `k${index}`);
     await own.importKeys(...ids.map((key_id) => ({ key_id, org_id: 'acme' })));
-    const sorted = ids.toSorted((a, b) => byBytes(sha256(a), sha256(b)));
+    const sorted = ids.toSorted((a, b) => byBytes(hashOf(a), hashOf(b)));
     const gone = [sorted[3], sorted[20]];
     const seen: string[] = [];
     let after: string | null = null;
@@ -419,7 +418,7 @@ describe('orgKey', () => {
     const key = await read({ keyID: 'acme-0' });
     expect(key).toStrictEqual({
       id: expect.any(String),
-      keyHash: sha256('acme-0'),
+      keyHash: hashOf('acme-0'),
       keyID: 'acme-0',
       orgID: 'acme',
       version: 1,
@@ -436,22 +435,22 @@ describe('orgKey', () => {
       },
       quota: { max: null, used: 0, remaining: null, renewsAt: null },
     });
-    expect(await read({ keyHash: sha256('acme-0') })).toStrictEqual(key);
+    expect(await read({ keyHash: hashOf('acme-0') })).toStrictEqual(key);
     expect(await read({ keyID: 'acme-0', keyHash: null })).toStrictEqual(key);
   });
 
   it.each([
     [{ keyID: 'nobody' }],
-    [{ keyHash: sha256('nobody') }],
-    [{ keyHash: sha256('acme-0').toUpperCase() }],
+    [{ keyHash: hashOf('nobody') }],
+    [{ keyHash: hashOf('acme-0').toUpperCase() }],
     [{ keyHash: '' }],
     [{ keyID: deleted[0] }],
-    [{ keyHash: sha256(String(deleted[0])) }],
+    [{ keyHash: hashOf(String(deleted[0])) }],
   ])('returns null for %j, which is unknown or deleted', async (args) => {
     expect(await read(args)).toBeNull();
   });
 
-  it.each([[{}], [{ keyID: null, keyHash: null }], [{ keyID: 'acme-0', keyHash: sha256('acme-0') }]])(
+  it.each([[{}], [{ keyID: null, keyHash: null }], [{ keyID: 'acme-0', keyHash: hashOf('acme-0') }]])(
     'rejects %j, which is not exactly one argument',
     async (args) => {
       expect(codeOf(await t.graphql(one, args))).toBe('INVALID');
@@ -503,7 +502,7 @@ describe('node', () => {
 
   it('returns null for a key that is deleted or unknown', async () => {
     for (const keyID of [String(deleted[0]), 'nobody']) {
-      const id = btoa(`OrgKey:${sha256(keyID)}`);
+      const id = btoa(`OrgKey:${hashOf(keyID)}`);
       expect(dataOf(await t.graphql(node, { id }))).toBeNull();
     }
   });
@@ -553,7 +552,7 @@ describe('a credential that is bound to an organisation', () => {
     const query =
       'query ($id: ID, $hash: String, $node: ID!) { a: orgKey(keyID: $id) { keyID } b: orgKey(keyHash: $hash) { keyID } c: node(id: $node) { id } }';
     const ask = (keyID: string): Promise<Answer> =>
-      t.graphql(query, { id: keyID, hash: sha256(keyID), node: btoa(`OrgKey:${sha256(keyID)}`) }, boundHeaders());
+      t.graphql(query, { id: keyID, hash: hashOf(keyID), node: btoa(`OrgKey:${hashOf(keyID)}`) }, boundHeaders());
     expect((await ask(foreign)).body['data']).toStrictEqual({ a: null, b: null, c: null });
     expect((await ask(foreign)).text).toBe((await ask('nobody')).text);
     expect((await ask('acme-0')).body['data']).toMatchObject({ a: { keyID: 'acme-0' }, b: { keyID: 'acme-0' } });

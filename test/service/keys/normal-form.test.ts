@@ -5,7 +5,7 @@ import { readDefinition } from '../../../src/keys/definition/parse.js';
 import { parseJSON, stringifyJSON } from '../../../src/lib/json.js';
 import { definitionFromWire } from '../../../src/wire/field-names.js';
 import { startApp, type TestApp } from '../../support/app.js';
-import { fullPreview, fullUpdate } from '../../support/definitions.js';
+import { fullPreview, fullUpdate } from '../../support/factories.js';
 
 const normal = (wire: object) => normalizeDefinition(readDefinition('update', definitionFromWire(wire))).definition;
 

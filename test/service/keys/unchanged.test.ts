@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startApp, type Answer, type TestApp } from '../../support/app.js';
-import { fullUpdate } from '../../support/definitions.js';
+import { fullUpdate } from '../../support/factories.js';
 import { stateOf } from '../../support/state.js';
 
 let t: TestApp;

@@ -3,7 +3,7 @@ import { verify as verifyBcrypt } from '@node-rs/bcrypt';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { aadFor } from '../../../src/keys/commands/protect-secrets.js';
 import { startApp, type Answer, type TestApp } from '../../support/app.js';
-import { fullUpdate } from '../../support/definitions.js';
+import { fullUpdate } from '../../support/factories.js';
 import { stateOf } from '../../support/state.js';
 
 const maxInt64 = 9223372036854775807n;

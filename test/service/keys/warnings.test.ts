@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { warningCodes } from '../../../src/keys/definition/issue-codes.js';
 import { startApp, type TestApp } from '../../support/app.js';
-import { fullPreview } from '../../support/definitions.js';
+import { fullPreview } from '../../support/factories.js';
 
 // The clock of the tests stands here.
 const now = Date.parse('2026-01-31T12:00:00Z') / 1000;

@@ -1,10 +1,9 @@
-import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ask, issuesOf } from '../../support/answers.js';
 import { startApp, type Answer, type TestApp } from '../../support/app.js';
 import { allHashes, stateOf } from '../../support/state.js';
+import { hashOf } from '../../support/factories.js';
 
-const sha256 = (text: string) => createHash('sha256').update(text, 'utf8').digest('hex');
 const day = 86_400_000;
 
 let t: TestApp;
@@ -43,7 +42,7 @@ describe('POST /svc/org/keys/{keyID}', () => {
     const { status, headers, text } = await create('k1', { org_id: 'acme', alias: 'New' });
     expect(status).toBe(200);
     expect(headers.get('etag')).toBe('"1"');
-    expect(text).toBe(`{"action":"added","key":"k1","key_hash":"${sha256('k1')}","status":"ok"}`);
+    expect(text).toBe(`{"action":"added","key":"k1","key_hash":"${hashOf('k1')}","status":"ok"}`);
     expect((await read('k1')).body).toMatchObject({ version: 1, data: { alias: 'New', org_id: 'acme' } });
   });
 
@@ -101,11 +100,11 @@ describe('DELETE /svc/org/keys/{keyID} and POST …/restore', () => {
   it('deletes a key, and restores it unchanged', async () => {
     const gone = await remove('k1');
     expect([gone.status, gone.headers.get('etag')]).toStrictEqual([200, '"2"']);
-    expect(gone.text).toBe(`{"action":"deleted","key":"k1","key_hash":"${sha256('k1')}","status":"ok"}`);
+    expect(gone.text).toBe(`{"action":"deleted","key":"k1","key_hash":"${hashOf('k1')}","status":"ok"}`);
     expect((await read('k1')).status).toBe(404);
     const back = await restore('k1');
     expect([back.status, back.headers.get('etag')]).toStrictEqual([200, '"3"']);
-    expect(back.text).toBe(`{"action":"restored","key":"k1","key_hash":"${sha256('k1')}","status":"ok"}`);
+    expect(back.text).toBe(`{"action":"restored","key":"k1","key_hash":"${hashOf('k1')}","status":"ok"}`);
     expect((await read('k1')).body).toMatchObject({ version: 3, data: { alias: 'x' } });
   });
 

@@ -1,10 +1,8 @@
-import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ask, dataOf, issuesOf } from '../../support/answers.js';
 import { startApp, type TestApp } from '../../support/app.js';
-import { fullUpdate } from '../../support/definitions.js';
+import { fullUpdate, hashOf } from '../../support/factories.js';
 
-const sha256 = (text: string) => createHash('sha256').update(text, 'utf8').digest('hex');
 const now = 1769860800;
 
 let t: TestApp;
@@ -213,7 +211,7 @@ describe('GET /svc/org/keys/{keyID}', () => {
     const { hmac_string, jwt_data, basic_auth_data, ...plain } = fullUpdate;
     expect(body).toStrictEqual({
       key: 'full one',
-      key_hash: sha256('full one'),
+      key_hash: hashOf('full one'),
       version: 1,
       state: 'ACTIVE',
       data: {

@@ -1,10 +1,7 @@
-import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../support/app.js';
-import { fullPreview } from '../../support/definitions.js';
+import { fullPreview, hashOf } from '../../support/factories.js';
 import { allHashes } from '../../support/state.js';
-
-const sha256 = (text: string) => createHash('sha256').update(text, 'utf8').digest('hex');
 
 let t: TestApp;
 beforeAll(async () => {
@@ -21,7 +18,7 @@ describe('POST /api/keys/preview', () => {
     expect(body).toStrictEqual({
       api_model: {},
       data: { alias: 'Billing', key_id: 'k1' },
-      key_hash: sha256('k1'),
+      key_hash: hashOf('k1'),
       key_id: 'k1',
     });
   });
@@ -29,7 +26,7 @@ describe('POST /api/keys/preview', () => {
   it('returns every field of the preview variant as sent, if that is the normal form', async () => {
     const { status, body } = await t.preview(fullPreview);
     expect(status).toBe(200);
-    expect(body).toStrictEqual({ api_model: {}, data: fullPreview, key_hash: sha256('my-key'), key_id: 'my-key' });
+    expect(body).toStrictEqual({ api_model: {}, data: fullPreview, key_hash: hashOf('my-key'), key_id: 'my-key' });
   });
 
   it('returns the members of data in the order of the document, for any order of the request', async () => {
@@ -73,7 +70,7 @@ describe('POST /api/keys/preview', () => {
   it('generates a key identifier of the organisation and 32 hex digits, which does not appear in data', async () => {
     const { body } = await t.preview({ org_id: 'acme' });
     expect(body['key_id']).toMatch(/^acme[0-9a-f]{32}$/);
-    expect(body['key_hash']).toBe(sha256(String(body['key_id'])));
+    expect(body['key_hash']).toBe(hashOf(String(body['key_id'])));
     expect(body['data']).toStrictEqual({ org_id: 'acme' });
     expect((await t.preview({})).body['key_id']).toMatch(/^[0-9a-f]{32}$/);
   });
@@ -85,7 +82,7 @@ describe('POST /api/keys/preview', () => {
 
   it('hashes the UTF-8 bytes of an identifier that is not ASCII', async () => {
     const { body } = await t.preview({ key_id: 'schlüssel-🔑' });
-    expect(body['key_hash']).toBe(sha256('schlüssel-🔑'));
+    expect(body['key_hash']).toBe(hashOf('schlüssel-🔑'));
   });
 
   it('returns secrets as they were sent, but never the password', async () => {

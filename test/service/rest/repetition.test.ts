@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseKeyID } from '../../../src/rest/parameters.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { ask } from '../../support/answers.js';
-import { fullPreview, fullUpdate } from '../../support/definitions.js';
+import { fullPreview, fullUpdate } from '../../support/factories.js';
 import { stateOf } from '../../support/state.js';
 
 /* PREVIEWS=10000 and KEY_IDS=1000000 are the full runs. */

@@ -1,10 +1,7 @@
-import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../support/app.js';
-import { fullUpdate } from '../../support/definitions.js';
+import { fullUpdate, hashOf } from '../../support/factories.js';
 import { allHashes, stateOf } from '../../support/state.js';
-
-const sha256 = (text: string) => createHash('sha256').update(text, 'utf8').digest('hex');
 
 let t: TestApp;
 beforeEach(async () => {
@@ -33,7 +30,7 @@ async function refused(send: () => Promise<{ status: number; body: Record<string
   const before = await stateOf(t, 'k1');
   const answer = await send();
   expect(await stateOf(t, 'k1')).toStrictEqual(before);
-  expect(await allHashes(t)).toStrictEqual([sha256('k1')]);
+  expect(await allHashes(t)).toStrictEqual([hashOf('k1')]);
   return answer;
 }
 
@@ -43,7 +40,7 @@ describe('PUT /svc/org/keys/{keyID}', () => {
     expect(status).toBe(200);
     expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect(headers.get('etag')).toBe('"2"');
-    expect(body).toStrictEqual({ action: 'modified', key: 'k1', key_hash: sha256('k1'), status: 'ok' });
+    expect(body).toStrictEqual({ action: 'modified', key: 'k1', key_hash: hashOf('k1'), status: 'ok' });
     expect(Object.keys(body)).toStrictEqual(['action', 'key', 'key_hash', 'status']);
   });
 
@@ -52,7 +49,7 @@ describe('PUT /svc/org/keys/{keyID}', () => {
     expect(body).toStrictEqual({
       action: 'modified',
       key: 'k1',
-      key_hash: sha256('k1'),
+      key_hash: hashOf('k1'),
       status: 'ok',
       warnings: [
         {
@@ -123,7 +120,7 @@ describe('PUT /svc/org/keys/{keyID}', () => {
     const { headers } = await t.update('k1', {}, '', { 'x-svc-authorization': secret });
     expect((await stateOf(t, 'k1')).audit.at(-1)).toStrictEqual({
       at: t.clock.now,
-      keyHash: sha256('k1'),
+      keyHash: hashOf('k1'),
       orgID: 'acme',
       operation: 'update',
       actor: { credentialID: id, label: 'test service' },

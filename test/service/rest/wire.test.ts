@@ -4,7 +4,7 @@ import { KeyDefinition } from '../../../src/keys/definition/schema.js';
 import { memberOf, shapeOf } from '../../../src/keys/definition/introspection.js';
 import { definitionFromWire, definitionToWire, issuesToWire, wireName } from '../../../src/wire/field-names.js';
 import { startApp, type TestApp } from '../../support/app.js';
-import { fullPreview, fullUpdate } from '../../support/definitions.js';
+import { fullPreview, fullUpdate } from '../../support/factories.js';
 
 /** Every field of the domain and its name in the key API's document, written by hand: the code derives the second. */
 const names: Record<string, Record<string, string>> = {

@@ -5,6 +5,7 @@ import { describeEngines, type EnginePlace } from '../../support/engines.js';
 import { outOfOrder, startReceiver, whyNotBelieved, type Receiver } from '../../support/receiver.js';
 import { eventLoopTurns, until } from '../../support/until.js';
 import { hookTo, quick } from '../../support/webhooks.js';
+import { hashOf } from '../../support/factories.js';
 
 describeEngines('webhooks', (engine) => {
   let place: EnginePlace;
@@ -23,7 +24,6 @@ describeEngines('webhooks', (engine) => {
 
   const key = (keyID: string, orgID = 'acme') => t.importKeys({ key_id: keyID, org_id: orgID });
   const change = async (keyID: string, alias: string) => expect((await t.update(keyID, { alias })).status).toBe(200);
-  const hashOf = (keyID: string) => t.app.services.ports.hashKeyID(keyID);
 
   it('deliver every change once and in order per key to a receiver that fails twice', async () => {
     const keys = ['a', 'b', 'c', 'd', 'e'];

@@ -5,6 +5,7 @@ import { startApp, type TestApp } from '../../support/app.js';
 import { outOfOrder, startReceiver, whyNotBelieved, type Receiver } from '../../support/receiver.js';
 import { eventLoopTurns, until } from '../../support/until.js';
 import { hookTo, quick } from '../../support/webhooks.js';
+import { hashOf } from '../../support/factories.js';
 
 let t: TestApp;
 let receiver: Receiver;
@@ -19,7 +20,6 @@ afterEach(async () => {
 
 const key = (keyID: string, orgID = 'acme') => t.importKeys({ key_id: keyID, org_id: orgID });
 const change = async (keyID: string, alias: string) => expect((await t.update(keyID, { alias })).status).toBe(200);
-const hashOf = (keyID: string) => t.app.services.ports.hashKeyID(keyID);
 const standing = async () => (await t.app.services.webhooks.deliveryStats())[0];
 
 describe('a receiver that is down for long', () => {

@@ -1,10 +1,9 @@
-import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { codeOf, errorsOf, issuesOf } from '../../support/answers.js';
 import { statementsDuring } from '../../support/statements.js';
 import { startApp, type Answer, type TestApp } from '../../support/app.js';
+import { hashOf } from '../../support/factories.js';
 
-const sha256 = (text: string) => createHash('sha256').update(text, 'utf8').digest('hex');
 const query = `query ($representations: [_Any!]!) { _entities(representations: $representations) {
   ... on OrgKey { keyID orgID } ... on Organization { id } } }`;
 
@@ -26,13 +25,13 @@ const ask = (representations: unknown, headers?: Record<string, string>) =>
   t.graphql(query, { representations }, headers);
 const entitiesOf = ({ body }: Answer) => (body['data'] as { _entities: unknown[] })._entities;
 const globalID = (type: string, hash: string) => Buffer.from(`${type}:${hash}`).toString('base64');
-const key = (keyID: string) => ({ __typename: 'OrgKey', keyHash: sha256(keyID) });
+const key = (keyID: string) => ({ __typename: 'OrgKey', keyHash: hashOf(keyID) });
 
 describe('_entities', () => {
   it('resolves a key by each key field, and an organisation by its identifier', async () => {
     const answer = await ask([
       key('k1'),
-      { __typename: 'OrgKey', id: globalID('OrgKey', sha256('k2')) },
+      { __typename: 'OrgKey', id: globalID('OrgKey', hashOf('k2')) },
       { __typename: 'OrgKey', keyID: 'k3' },
       { __typename: 'Organization', id: 'acme' },
     ]);
@@ -60,7 +59,7 @@ describe('_entities', () => {
     const answer = await ask([
       key('nobody'),
       key('gone'),
-      { __typename: 'OrgKey', id: globalID('Organization', sha256('k0')) },
+      { __typename: 'OrgKey', id: globalID('Organization', hashOf('k0')) },
       { __typename: 'OrgKey', keyHash: '__proto__' },
       key('k0'),
     ]);
@@ -73,7 +72,7 @@ describe('_entities', () => {
       key('k0'),
       key('k1'),
       { __typename: 'OrgKey', keyID: 'k1' },
-      { __typename: 'OrgKey', id: globalID('OrgKey', sha256('k1')) },
+      { __typename: 'OrgKey', id: globalID('OrgKey', hashOf('k1')) },
       { __typename: 'Organization', id: 'globex' },
       { __typename: 'Organization', id: 'acme' },
       { __typename: 'Organization', id: 'no-such-organisation' },
@@ -168,7 +167,7 @@ describe('_entities', () => {
 
   it('ignores members that are not key fields of the type', async () => {
     const answer = await t.graphql(
-      `{ _entities(representations: [{ __typename: "OrgKey", keyHash: "${sha256('k1')}", orgID: "acme", __proto__: { a: 1 } }]) {
+      `{ _entities(representations: [{ __typename: "OrgKey", keyHash: "${hashOf('k1')}", orgID: "acme", __proto__: { a: 1 } }]) {
          ... on OrgKey { keyID orgID } } }`,
     );
     expect(entitiesOf(answer)).toEqual([{ keyID: 'k1', orgID: 'globex' }]);

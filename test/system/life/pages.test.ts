@@ -1,8 +1,6 @@
-import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { StoredKey } from '../../../src/keys/key.js';
 import type { KeyFilter, KeyOrder, KeyQuery, KeyPosition } from '../../../src/keys/key-query.js';
-import type { KeyTransition } from '../../../src/keys/ports.js';
 import { openPostgres } from '../../../src/storage/postgres/engine.js';
 import { openDatabase } from '../../../src/storage/sqlite/connection.js';
 import { sqliteDialect } from '../../../src/storage/sql/dialect.js';
@@ -10,6 +8,7 @@ import { pageStatement } from '../../../src/storage/sql/keys/key-query.js';
 import { parametersOf } from '../../../src/storage/sqlite/session.js';
 import { createKeyStore } from '../../../src/storage/sqlite/key-store.js';
 import { postgres } from '../../support/engines.js';
+import { aChange, aKey } from '../../support/factories.js';
 import { createRandom, runs, seed } from '../../support/generated.js';
 import { signer } from '../../support/signer.js';
 
@@ -22,12 +21,8 @@ const seconds = BigInt(now.getTime() / 1000);
 const keys = Array.from({ length: 300 }, (_, index) => randomKey(index));
 
 function randomKey(index: number): StoredKey {
-  return {
-    keyHash: createHash('sha256').update(`${index}`).digest('hex'),
-    sealedKeyID: Uint8Array.of(1),
+  return aKey(index, {
     orgID: pick(['acme', 'umbrella']),
-    version: 1,
-    dateCreated: now.toISOString(),
     lastUpdated: seconds - BigInt(below(5)),
     deleted: below(4) === 0 ? now : undefined,
     definition: {
@@ -37,21 +32,11 @@ function randomKey(index: number): StoredKey {
       tags: ['x', 'y', 'z'].filter(() => below(2) === 0),
       applyPolicies: ['gold'].filter(() => below(2) === 0),
     },
-    secrets: { passwordHash: undefined, jwtSecret: undefined, hmacString: undefined },
-    quota: { used: 0n, renews: undefined },
-  };
+  });
 }
 
-const changes: KeyTransition[] = keys.map((next) => {
-  const actor = { credentialID: 'test', label: 'a test' };
-  const entry = { at: now, operation: 'import' as const, actor, reason: undefined, requestID: '', changes: [] };
-  const { keyHash, orgID } = next;
-  const versions = { versionBefore: 0, versionAfter: 1, quotaUsedBeforeReset: undefined };
-  return { next, revision: { ...entry, ...versions, keyHash, orgID } };
-});
-
 beforeAll(async () => {
-  await store.add(changes);
+  await store.add(keys.map(aChange));
 });
 afterAll(() => {
   database.close();
@@ -148,7 +133,7 @@ describe('a page of keys', () => {
       const { database: own, remove } = await postgres.make();
       const opened = await openPostgres(own?.url ?? '');
       const other = await opened.start(signer, { report: () => undefined, now: () => now });
-      await other.store.add(changes);
+      await other.store.add(keys.map(aChange));
       for (let run = 0; run < runs('PAGES', 400); run += 1) {
         const query = randomQuery();
         const found = (await other.store.list(query)).keys.map(({ keyHash }) => keyHash);

@@ -2,20 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { diffDefinitions, definitionChanges } from '../../../src/keys/key-diff.js';
 import type { Definition } from '../../../src/keys/definition/normalize.js';
 import type { StoredKey, StoredSecrets } from '../../../src/keys/key.js';
+import { aKey } from '../../support/factories.js';
 
-const none: StoredSecrets = { passwordHash: undefined, jwtSecret: undefined, hmacString: undefined };
-const key = (definition: Definition, secrets: Partial<StoredSecrets> = {}): StoredKey => ({
-  keyHash: 'hash',
-  sealedKeyID: new Uint8Array(),
-  orgID: 'acme',
-  version: 1,
-  dateCreated: '2026-01-31T12:00:00.000Z',
-  lastUpdated: 0n,
-  deleted: undefined,
-  definition,
-  secrets: { ...none, ...secrets },
-  quota: { used: 0n, renews: undefined },
-});
+const key = (definition: Definition, secrets: Partial<StoredSecrets> = {}): StoredKey => {
+  const stored = aKey(1);
+  return { ...stored, definition, secrets: { ...stored.secrets, ...secrets } };
+};
 const paths = (before: Definition, after: Definition) =>
   definitionChanges(before, after).map(({ path, kind }) => `${path.join('.')} ${kind}`);
 

@@ -8,7 +8,7 @@ import { KeyDefinition } from '../../../src/keys/definition/schema.js';
 import { rules } from '../../../src/keys/definition/rules.js';
 import { createObjectFactory } from '../../../src/keys/definition/object-shapes.js';
 import { definitionFromWire } from '../../../src/wire/field-names.js';
-import { fullPreview, fullUpdate } from '../../support/definitions.js';
+import { fullPreview, fullUpdate } from '../../support/factories.js';
 import { createRandom, generated, runs, seed } from '../../support/generated.js';
 
 const full = { preview: definitionFromWire(fullPreview), update: definitionFromWire(fullUpdate) };
