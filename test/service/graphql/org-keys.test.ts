@@ -440,8 +440,8 @@ describe('orgKey', () => {
   });
 
   it.each([
-    [{ keyID: 'nobody' }],
-    [{ keyHash: hashOf('nobody') }],
+    [{ keyID: 'absent' }],
+    [{ keyHash: hashOf('absent') }],
     [{ keyHash: hashOf('acme-0').toUpperCase() }],
     [{ keyHash: '' }],
     [{ keyID: deleted[0] }],
@@ -501,7 +501,7 @@ describe('node', () => {
   });
 
   it('returns null for a key that is deleted or unknown', async () => {
-    for (const keyID of [String(deleted[0]), 'nobody']) {
+    for (const keyID of [String(deleted[0]), 'absent']) {
       const id = btoa(`OrgKey:${hashOf(keyID)}`);
       expect(dataOf(await t.graphql(node, { id }))).toBeNull();
     }
@@ -554,7 +554,7 @@ describe('a credential that is bound to an organisation', () => {
     const ask = (keyID: string): Promise<Answer> =>
       t.graphql(query, { id: keyID, hash: hashOf(keyID), node: btoa(`OrgKey:${hashOf(keyID)}`) }, boundHeaders());
     expect((await ask(foreign)).body['data']).toStrictEqual({ a: null, b: null, c: null });
-    expect((await ask(foreign)).text).toBe((await ask('nobody')).text);
+    expect((await ask(foreign)).text).toBe((await ask('absent')).text);
     expect((await ask('acme-0')).body['data']).toMatchObject({ a: { keyID: 'acme-0' }, b: { keyID: 'acme-0' } });
   });
 });
