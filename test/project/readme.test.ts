@@ -31,7 +31,7 @@ describe('the documents', () => {
   });
 
   it('list every operation of both APIs, with its arguments', () => {
-    const cells = rowsOf('README.md', 'operations').flatMap((row) =>
+    const cells = rowsOf('schema/README.md', 'operations').flatMap((row) =>
       [...row.matchAll(/`([^`]+)`/g)].map(([, cell = '']) => cell),
     );
     const called = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()]
@@ -48,7 +48,7 @@ describe('the documents', () => {
     const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
       dependencies: object;
     };
-    const [, section = ''] = textOf('README.md').split('## Runtime dependencies');
+    const [, section = ''] = textOf('CONTRIBUTING.md').split('### Runtime dependencies');
     for (const name of Object.keys(manifest.dependencies)) expect(section).toContain(name);
   });
 });

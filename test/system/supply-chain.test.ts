@@ -112,7 +112,7 @@ describe('the packages of the root lockfile', () => {
 });
 
 describe('the packages that run in production', () => {
-  it('P-02 are few direct dependencies, each with a reason in the README, and their dependencies', () => {
+  it('P-02 are few direct dependencies, each with a reason in CONTRIBUTING, and their dependencies', () => {
     expect(Object.keys(manifest.dependencies).length).toBeLessThanOrEqual(6);
     expect(inProduction.length).toBeLessThan(95);
   });
