@@ -54,11 +54,11 @@ export function createAuthenticator({
   async function verifyToken(kind: CredentialKind, token: string): Promise<Principal | TokenRejection> {
     const found = await store.findBySecretHash(hashToken(token), now());
     if (found === undefined) return { reason: 'unknown' };
-    const { id, label, orgID, state } = found;
+    const { id, label, orgID, scopes, state } = found;
     if (found.kind !== kind) return { reason: 'other kind', credentialID: id };
     if (state !== 'active') return { reason: state, credentialID: id };
     uses.note(id, now());
-    return { credentialID: id, label, orgID };
+    return { credentialID: id, label, orgID, ...(scopes && { scopes }) };
   }
 
   async function verify(kind: CredentialKind, presented: string): Promise<Principal | TokenRejection> {
@@ -103,7 +103,7 @@ export function createAuthenticator({
     async revalidate(kind, headers) {
       const found = await verify(kind, headers.get(headerOf[kind]) ?? '');
       if (!('reason' in found)) return;
-      throw found.retryAfterSeconds === undefined ? noCredential() : notVerifiable(found.retryAfterSeconds);
+      throw found.retryAfterSeconds === undefined ? noCredential(kind) : notVerifiable(found.retryAfterSeconds);
     },
   };
 }

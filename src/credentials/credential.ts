@@ -1,5 +1,5 @@
 import { AppError } from '../lib/errors.js';
-import type { Principal } from '../keys/key.js';
+import type { Principal, Scope } from '../keys/key.js';
 
 /** `management` credentials authorize previews, `service` credentials the keys of organisations. */
 export const credentialKinds = ['management', 'service'] as const;
@@ -22,7 +22,7 @@ export const rejectionReasons = [
 export type RejectionReason = (typeof rejectionReasons)[number] | `claim ${string}` | `ERR_${string}`;
 
 /** The result of looking up a secret. */
-export type FoundCredential = Pick<StoredCredential, 'id' | 'kind' | 'label' | 'orgID'> & {
+export type FoundCredential = Pick<StoredCredential, 'id' | 'kind' | 'label' | 'orgID' | 'scopes'> & {
   readonly state: 'active' | 'revoked' | 'expired';
 };
 
@@ -33,6 +33,8 @@ export interface StoredCredential {
   readonly label: string;
   /** The one organisation that it is bound to; undefined for all. */
   readonly orgID: string | undefined;
+  /** What a service credential is restricted to; undefined for no restriction. */
+  readonly scopes: readonly Scope[] | undefined;
   /** SHA-256 of the secret, 32 bytes. */
   readonly secretHash: Uint8Array;
   /** Last four characters of the secret, to identify credentials in a list. */
@@ -124,12 +126,20 @@ export interface Authenticator {
 export function requirePrincipal(auth: AuthContext, kind: CredentialKind): Principal {
   const principal = auth[kind];
   if (principal !== undefined) return principal;
-  throw auth.unverified?.[kind] ?? noCredential();
+  throw auth.unverified?.[kind] ?? noCredential(kind);
 }
 
-/** Creates the UNAUTHENTICATED error, which is the same for every reason: missing, unknown, expired, of the other kind. */
-export function noCredential(): AppError {
-  return new AppError('UNAUTHENTICATED', 'A valid credential is required.');
+const headerTexts: Record<CredentialKind, string> = {
+  management: 'management credential is required (Authorization: Bearer)',
+  service: 'service credential is required (X-Svc-Authorization)',
+};
+
+/**
+ * Creates the UNAUTHENTICATED error of an operation. It names the required kind of credential, undefined for any, and is the
+ * same for every reason: missing, unknown, expired, of the other kind.
+ */
+export function noCredential(kind?: CredentialKind): AppError {
+  return new AppError('UNAUTHENTICATED', `A valid ${kind ? headerTexts[kind] : 'credential is required'}.`);
 }
 
 /**
@@ -139,7 +149,7 @@ export function noCredential(): AppError {
  */
 export function requireAnyPrincipal(auth: AuthContext): void {
   throwIfRateLimited(auth);
-  if (!auth.management && !auth.service) requirePrincipal(auth, 'management');
+  if (!auth.management && !auth.service) throw noCredential();
 }
 
 /**

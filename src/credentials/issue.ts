@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { StoredCredential, CredentialKind, CredentialStore } from './credential.js';
 import { AppError } from '../lib/errors.js';
+import type { Scope } from '../keys/key.js';
 import { checkOwner } from '../keys/key-id.js';
 import { createToken, hashToken } from './token.js';
 
@@ -9,6 +10,8 @@ interface CredentialOrder {
   readonly label: string;
   readonly orgID?: string | undefined;
   readonly expires?: Date | undefined;
+  /** Restricts a service credential; undefined for no restriction. */
+  readonly scopes?: readonly Scope[] | undefined;
 }
 
 interface IssuedCredential {
@@ -34,7 +37,7 @@ export async function issueCredential(
 }
 
 /**
- * Rotates a credential: issues a successor of the same kind, label, organisation and lifetime. The credential itself expires
+ * Rotates a credential: issues a successor of the same kind, label, organisation, scopes and lifetime. The credential itself expires
  * after `overlapMs` milliseconds; 0 revokes it at once.
  *
  * @throws {AppError} NOT_FOUND, or CONFLICT when it is expired or revoked, or was rotated already.
@@ -50,7 +53,8 @@ export async function rotateCredential(
     const current = requireRotatable(found, id, now);
     const lifetimeMs = current.expires && current.expires.getTime() - current.created.getTime();
     const expires = lifetimeMs === undefined ? undefined : new Date(now.getTime() + lifetimeMs);
-    const issued = createCredential({ kind: current.kind, label: current.label, orgID: current.orgID, expires }, now);
+    const { kind, label, orgID, scopes } = current;
+    const issued = createCredential({ kind, label, orgID, scopes, expires }, now);
     secret = issued.secret;
     return {
       retired: { ...expireAfter(current, overlapMs, now), successorID: issued.credential.id },
@@ -77,7 +81,7 @@ function expireAfter(credential: StoredCredential, overlapMs: number, now: Date)
   return { ...credential, expires: credential.expires && credential.expires < end ? credential.expires : end };
 }
 
-function createCredential({ kind, label, orgID, expires }: CredentialOrder, now: Date): IssuedCredential {
+function createCredential({ kind, label, orgID, expires, scopes }: CredentialOrder, now: Date): IssuedCredential {
   const secret = createToken(kind);
   const credential: StoredCredential = {
     id: `cred_${randomBytes(8).toString('hex')}`,
@@ -86,6 +90,7 @@ function createCredential({ kind, label, orgID, expires }: CredentialOrder, now:
     secretHash: hashToken(secret),
     lastFour: secret.slice(-4),
     orgID,
+    scopes,
     created: now,
     expires,
     revoked: undefined,

@@ -1,10 +1,16 @@
 import { AppError } from '../lib/errors.js';
-import type { Principal, StoredKey } from './key.js';
+import type { Principal, Scope, StoredKey } from './key.js';
 import type { Ports } from './ports.js';
 
 /** Whether the principal has access to this organisation and its keys. */
 export function canSee(principal: Pick<Principal, 'orgID'>, orgID: string): boolean {
   return principal.orgID === undefined || principal.orgID === orgID;
+}
+
+/** @throws {AppError} FORBIDDEN when the principal is restricted to other scopes. */
+export function requireScope({ scopes }: Pick<Principal, 'scopes'>, scope: Scope): void {
+  if (scopes === undefined || scopes.includes(scope)) return;
+  throw new AppError('FORBIDDEN', `The credential does not have the scope \`${scope}\`.`);
 }
 
 /** Returns the key if the principal has access to it. A foreign key looks like a missing one, so that it is not revealed. */

@@ -1,5 +1,5 @@
 import { withAudit } from './audit.js';
-import { otherOrganisation } from './authorization.js';
+import { otherOrganisation, requireScope } from './authorization.js';
 import { createBulkUpdate } from './commands/bulk-update.js';
 import { createConsumeQuotaCommand, type ConsumeRequest } from './commands/consume-quota.js';
 import { createCreateCommand, type CreateRequest } from './commands/create-key.js';
@@ -14,6 +14,7 @@ import { createRevertCommand, type RevertRequest } from './commands/revert.js';
 import { createUpdateCommands, type UpdateRequest } from './commands/update-key.js';
 import type { KeyDefinition } from './definition/schema.js';
 import { checkKeyID } from './key-id.js';
+import type { Scope } from './key.js';
 import type { CallContext, Ports } from './ports.js';
 import { createChangeSubscriptions } from './queries/change-subscription.js';
 import { previewKey, type KeyPreview } from './queries/preview-key.js';
@@ -37,14 +38,20 @@ export function createKeyService(ports: Ports) {
   const { updateOrgKey, previewOrgKeyUpdate } = createUpdateCommands(ports, executor);
   const { deleteOrgKey, restoreOrgKey } = createDeleteCommands(ports, executor);
   const createOrgKey = createCreateCommand(ports, executor);
+  const consumeOrgQuota = createConsumeQuotaCommand(ports);
 
   const hashOf = ({ keyID }: { readonly keyID: string }): string => hashKeyID(checkKeyID(keyID));
 
-  const change = <Request extends KeyChangeOptions>(operation: string, command: IdentifiedCommand<Request>) =>
+  const change = <Request extends KeyChangeOptions>(
+    operation: string,
+    scope: Scope,
+    command: IdentifiedCommand<Request>,
+  ) =>
     withAudit(audit, {
       operation,
       identify: (request: WithKeyID<Request>) => hashOf(request),
       run: async (caller, keyHash, request) => {
+        requireScope(caller, scope);
         assertReason(request.reason);
         return command(caller, keyHash, request);
       },
@@ -54,14 +61,15 @@ export function createKeyService(ports: Ports) {
   return {
     ...queries,
     ...createChangeSubscriptions(ports),
-    updateOrgKey: change<UpdateRequest>('updateOrgKey', updateOrgKey),
-    deleteOrgKey: change<KeyChangeOptions>('deleteOrgKey', deleteOrgKey),
-    restoreOrgKey: change<KeyChangeOptions>('restoreOrgKey', restoreOrgKey),
-    revertOrgKey: change<RevertRequest>('revertOrgKey', createRevertCommand(ports, executor)),
+    updateOrgKey: change<UpdateRequest>('updateOrgKey', 'update', updateOrgKey),
+    deleteOrgKey: change<KeyChangeOptions>('deleteOrgKey', 'delete', deleteOrgKey),
+    restoreOrgKey: change<KeyChangeOptions>('restoreOrgKey', 'delete', restoreOrgKey),
+    revertOrgKey: change<RevertRequest>('revertOrgKey', 'update', createRevertCommand(ports, executor)),
     createOrgKey: withAudit(audit, {
       operation: 'createOrgKey',
       identify: ({ keyID }: CreateRequest) => (keyID === undefined ? undefined : hashOf({ keyID })),
       run: async (caller, keyHash, request) => {
+        requireScope(caller, 'create');
         assertReason(request.reason);
         return createOrgKey(caller, keyHash, request);
       },
@@ -70,11 +78,15 @@ export function createKeyService(ports: Ports) {
     consumeOrgQuota: withAudit(audit, {
       operation: 'consumeOrgQuota',
       identify: (request: ConsumeRequest) => hashOf(request),
-      run: createConsumeQuotaCommand(ports),
+      run: async (caller, keyHash, request) => {
+        requireScope(caller, 'consume');
+        return consumeOrgQuota(caller, keyHash, request);
+      },
       acceptedOf: () => ({ isTraffic: true }),
     }),
     /** Returns what `updateOrgKey` would return now, and writes nothing. */
     async previewOrgKeyUpdate(caller: CallContext, request: WithKeyID<UpdateRequest>): Promise<KeyChange> {
+      requireScope(caller, 'read');
       const keyHash = hashOf(request);
       assertReason(request.reason);
       return previewOrgKeyUpdate(caller, keyHash, request);

@@ -38,12 +38,26 @@ export interface StoredKey {
   readonly quota: QuotaState;
 }
 
+/** What a service credential can be restricted to. */
+export const scopes = {
+  read: 'Read, list and follow keys, and preview updates.',
+  create: 'Create keys.',
+  update: 'Update and revert keys, and reset their quotas.',
+  delete: 'Delete and restore keys.',
+  consume: 'Consume live quotas.',
+} as const;
+
+/** One of {@link scopes}. */
+export type Scope = keyof typeof scopes;
+
 /** The verified identity behind a request: a credential, a subject of single sign-on, or the command line. */
 export interface Principal {
   readonly credentialID: string;
   readonly label: string;
   /** The one organisation that it is bound to; undefined for all. */
   readonly orgID: string | undefined;
+  /** What it is restricted to; undefined for no restriction. */
+  readonly scopes?: readonly Scope[] | undefined;
 }
 
 /** The states of a key. */

@@ -79,6 +79,7 @@ export function defineRoute<const Name extends string>(route: RouteDefinition & 
 export const commonErrors: readonly ErrorCode[] = [
   'INVALID',
   'UNAUTHENTICATED',
+  'FORBIDDEN',
   'TOO_LARGE',
   'RATE_LIMITED',
   'INTERNAL',

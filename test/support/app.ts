@@ -1,6 +1,7 @@
 import { Writable } from 'node:stream';
 import { createApp, type App, type AppOverrides } from '../../src/app.js';
 import { issueCredential } from '../../src/credentials/issue.js';
+import type { Scope } from '../../src/keys/key.js';
 import type { CredentialKind } from '../../src/credentials/credential.js';
 import { importLines } from '../../src/cli/input/import-lines.js';
 import { readConfig } from '../../src/config/config.js';
@@ -25,7 +26,10 @@ export interface TestApp {
   readonly logs: () => string;
   /** The clock, which stands still unless moved. */
   readonly clock: { now: Date };
-  issue(kind: CredentialKind, options?: { orgID?: string; expires?: Date }): Promise<{ id: string; secret: string }>;
+  issue(
+    kind: CredentialKind,
+    options?: { orgID?: string; expires?: Date; scopes?: readonly Scope[] },
+  ): Promise<{ id: string; secret: string }>;
   /** Imports keys like `keyfront keys import`; each is `{ key_id, ...definition }` in the names of REST. */
   importKeys(...keys: object[]): Promise<void>;
   graphql(query: string, variables?: object, headers?: Record<string, string>): Promise<Answer>;
@@ -74,8 +78,8 @@ export async function startApp(
     watch,
   );
 
-  const issue: TestApp['issue'] = async (kind, { orgID, expires } = {}) => {
-    const order = { kind, label: `test ${kind}`, orgID, expires };
+  const issue: TestApp['issue'] = async (kind, { orgID, expires, scopes } = {}) => {
+    const order = { kind, label: `test ${kind}`, orgID, expires, scopes };
     const { credential, secret } = await issueCredential(app.services.credentials, order, clock.now);
     return { id: credential.id, secret };
   };

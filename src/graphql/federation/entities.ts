@@ -1,6 +1,6 @@
 import { decodeGlobalID } from '@pothos/plugin-relay';
 import { AppError } from '../../lib/errors.js';
-import { canSee } from '../../keys/authorization.js';
+import { canSee, requireScope } from '../../keys/authorization.js';
 import { callerOf, type Context } from '../context.js';
 
 /** A type that other subgraphs can reference. */
@@ -37,7 +37,9 @@ export const entities: ReadonlyMap<string, Entity> = new Map<string, Entity>([
       find: (representation, context) =>
         new Promise((resolve) => {
           const orgID = keyFieldOf(representation, 'id');
-          if (!canSee(callerOf(context, 'service'), orgID)) {
+          const caller = callerOf(context, 'service');
+          requireScope(caller, 'read');
+          if (!canSee(caller, orgID)) {
             throw new AppError('FORBIDDEN', 'The credential is bound to another organisation.');
           }
           resolve({ orgID });

@@ -1,3 +1,4 @@
+import { requireScope } from '../../keys/authorization.js';
 import type { DefaultConnectionArguments } from '@pothos/plugin-relay';
 import type { HistoryRequest } from '../../keys/key-query.js';
 import { keyStates, type KeyRevision, type KeyState, type StoredKey } from '../../keys/key.js';
@@ -45,7 +46,11 @@ builder.node(OrgKey, {
       nullable: true,
       description:
         'The organisation that owns the key. In a supergraph, null if the subgraph that owns organisations does not know it.',
-      resolve: ({ orgID }) => ({ orgID }),
+      resolve: ({ orgID }, _, context) => {
+        // A caller that may only change keys reaches this field through the result of its change.
+        requireScope(callerOf(context, 'service'), 'read');
+        return { orgID };
+      },
     }),
     version: t.exposeInt('version', {
       description:
@@ -100,7 +105,9 @@ builder.node(OrgKey, {
 });
 
 /** Reads a page of the history of a key. Each version up to that of the key has one entry, so the flags are exact. */
-function readHistoryPage(key: StoredKey, args: DefaultConnectionArguments, { loaders }: Context) {
+function readHistoryPage(key: StoredKey, args: DefaultConnectionArguments, context: Context) {
+  requireScope(callerOf(context, 'service'), 'read');
+  const { loaders } = context;
   return readConnectionPage<KeyRevision>(args, async ({ before, after, limit, inverted }) => {
     const range = rangeOf(before, after);
     const found = await loaders.histories.load({ key, range: { ...range, limit, ...(inverted && { last: true }) } });

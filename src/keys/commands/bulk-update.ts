@@ -1,4 +1,5 @@
 import { AppError, type ErrorCode, type Issue } from '../../lib/errors.js';
+import { requireScope } from '../authorization.js';
 import { readDefinition } from '../definition/parse.js';
 import type { KeyDefinition } from '../definition/schema.js';
 import type { StoredKey } from '../key.js';
@@ -58,9 +59,11 @@ export function createBulkUpdate({ queries, update, preview, reportError }: Bulk
    * changed then.
    */
   return async function updateOrgKeys(caller: CallContext, request: BulkRequest): Promise<BulkResult> {
+    requireScope(caller, 'update');
     assertReason(request.reason);
     const first = Math.min(request.page?.first ?? bulkLimit, bulkLimit);
     const afterHash = request.page?.afterHash;
+    // Its items show the matching keys, so that it requires the scope `read` too.
     const { keys } = await queries.orgKeys(caller, {
       filter: request.filter,
       orderBy: 'KEY_HASH',

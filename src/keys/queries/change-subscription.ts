@@ -1,4 +1,5 @@
 import type { ChangeEvent, ChangeFeed, FeedPage } from '../change-feed.js';
+import { requireScope } from '../authorization.js';
 import type { CallContext, Ports } from '../ports.js';
 import type { KeyRevision } from '../key.js';
 
@@ -31,13 +32,14 @@ export function createChangeSubscriptions({ feed }: Pick<Ports, 'feed'>, checkpo
    * Delivers changes until the signal is aborted, and reads more only when they are consumed. Without `after`, the first
    * item is a checkpoint of the current position.
    *
-   * @throws {AppError} INVALID when the cursor is not from this service.
+   * @throws {AppError} INVALID when the cursor is not from this service; FORBIDDEN without the scope `read`.
    */
   async function orgKeyChanges(
     caller: CallContext,
     request: ChangeSubscriptionRequest,
     signal: AbortSignal,
   ): Promise<AsyncGenerator<SubscribedChange, void>> {
+    requireScope(caller, 'read');
     const { after, keyHash, orgID = caller.orgID } = request;
     // A foreign organisation looks like one without changes.
     const isForeign = caller.orgID !== undefined && orgID !== caller.orgID;

@@ -1,4 +1,4 @@
-import { requireKey, visibleKey } from '../authorization.js';
+import { requireKey, requireScope, visibleKey } from '../authorization.js';
 import { checkKeyID } from '../key-id.js';
 import { aadFor } from '../commands/protect-secrets.js';
 import type { CallContext, Ports } from '../ports.js';
@@ -21,7 +21,10 @@ const emptyPage: KeyPage = { keys: [], isCut: false };
 /** See {@link createKeyQueries}. */
 export type KeyQueries = ReturnType<typeof createKeyQueries>;
 
-/** The queries. A caller that is bound to an organisation sees the keys of that organisation only. */
+/**
+ * The queries. A caller that is bound to an organisation sees the keys of that organisation only. Each query with a caller
+ * throws FORBIDDEN if it lacks the scope `read`.
+ */
 export function createKeyQueries({ store, quotas, now, hashKeyID, open }: Ports) {
   const scopedFilter = (caller: CallContext, filter: KeyFilter): KeyFilter | undefined => {
     if (caller.orgID === undefined) return filter;
@@ -32,6 +35,7 @@ export function createKeyQueries({ store, quotas, now, hashKeyID, open }: Ports)
 
   /** Returns a page of keys; an empty one if the filter has another organisation than the caller. */
   async function listOrgKeys(caller: CallContext, query: PageRequest): Promise<KeyPage> {
+    requireScope(caller, 'read');
     const filter = scopedFilter(caller, query.filter);
     return filter ? store.list({ ...query, filter, now: now() }, caller.reads) : emptyPage;
   }
@@ -41,16 +45,19 @@ export function createKeyQueries({ store, quotas, now, hashKeyID, open }: Ports)
     keyHashOf,
     /** Returns the key; undefined if there is none, it is deleted, or another organisation owns it. */
     async orgKey(caller: CallContext, reference: KeyReference): Promise<StoredKey | undefined> {
+      requireScope(caller, 'read');
       const keyHash = 'keyID' in reference ? keyHashOf(reference.keyID) : reference.keyHash;
       return notDeleted(visibleKey(caller, await store.find(keyHash, caller.orgID)));
     },
     /** Returns what `orgKey` returns for each of the hashes, with one query; an error for a key that cannot be read. */
     async orgKeysByHash(caller: CallContext, keyHashes: readonly string[]): Promise<(StoredKey | Error | undefined)[]> {
+      requireScope(caller, 'read');
       const found = await findEach(store, keyHashes, caller.reads, caller.orgID);
       return found.map((key) => (key instanceof Error ? key : notDeleted(visibleKey(caller, key))));
     },
     /** Returns the key. @throws {AppError} NOT_FOUND when `orgKey` returns none. */
     async requireOrgKey(caller: CallContext, keyID: string): Promise<StoredKey> {
+      requireScope(caller, 'read');
       return requireKey(caller, await store.find(keyHashOf(keyID), caller.orgID));
     },
     listOrgKeys,
@@ -67,17 +74,20 @@ export function createKeyQueries({ store, quotas, now, hashKeyID, open }: Ports)
     },
     /** Returns the page of each organisation, with one query. The caller must have access to all of them. */
     async orgKeysOfEach(caller: CallContext, orgIDs: readonly string[], query: PageRequest): Promise<KeyPage[]> {
+      requireScope(caller, 'read');
       const { orgID } = query.filter;
       const wanted = orgID === undefined ? orgIDs : orgIDs.filter((one) => one === orgID);
       const pages = await store.listOfOrgs(wanted, { ...query, now: now() }, caller.reads);
       return orgIDs.map((one) => pages[wanted.indexOf(one)] ?? emptyPage);
     },
     async countOrgKeys(caller: CallContext, filter: KeyFilter): Promise<number> {
+      requireScope(caller, 'read');
       const scoped = scopedFilter(caller, filter);
       return scoped ? store.count(scoped, now(), caller.reads) : 0;
     },
     /** Returns the count of each organisation, with one query. The caller must have access to all of them. */
     async countOrgKeysOfEach(caller: CallContext, orgIDs: readonly string[], filter: KeyFilter): Promise<number[]> {
+      requireScope(caller, 'read');
       const { orgID, ...others } = filter;
       const counts = await store.countOfOrgs(orgIDs, others, now(), caller.reads);
       return orgIDs.map((one, index) => (orgID === undefined || one === orgID ? (counts[index] ?? 0) : 0));

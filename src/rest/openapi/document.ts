@@ -1,4 +1,4 @@
-import type { CredentialKind } from '../../credentials/credential.js';
+import { noCredential, type CredentialKind } from '../../credentials/credential.js';
 import { errorCodes, type ErrorCode } from '../../lib/errors.js';
 import { KeyDefinition } from '../../keys/definition/schema.js';
 import { inputs } from '../../keys/definition/parse.js';
@@ -120,21 +120,28 @@ const headersOfFailure: { readonly [Code in ErrorCode]?: JSONSchema } = {
 };
 
 /** The response of each error status. CONFLICT concerns a version, or a key that exists. */
-function failuresOf(code: ErrorCode, { operation, examples }: RouteDefinition): [number, JSONSchema][] {
+function failuresOf(code: ErrorCode, { operation, credential, examples }: RouteDefinition): [number, JSONSchema][] {
   const isStale = code === 'CONFLICT' && operation !== 'createOrgKey';
   const status = isStale ? preconditionFailedStatus : statuses[code];
   const shown = responseExamples(examples, status);
-  return [[status, shown ? failure(code, shown) : { $ref: `#/components/responses/${code}` }]];
+  const shared = code === 'UNAUTHENTICATED' && credential === 'management' ? withoutManagement : code;
+  return [[status, shown ? failure(code, shown) : { $ref: `#/components/responses/${shared}` }]];
 }
+
+/** The response without a management credential. That without a service credential is under the code alone. */
+const withoutManagement = 'UNAUTHENTICATED_MANAGEMENT';
 
 /** The responses that several operations share. */
 function failures(): JSONSchema {
-  return Object.fromEntries(
-    commonErrors.map((code) => {
-      const example = failureExamples[code];
-      return [code, failure(code, example && { any: documented(example.summary, example.response) })];
-    }),
-  );
+  const shared = (code: ErrorCode, rewrite = (response: string) => response) => {
+    const example = failureExamples[code];
+    return failure(code, example && { any: documented(example.summary, rewrite(example.response)) });
+  };
+  const [service, management] = [noCredential('service').message, noCredential('management').message];
+  return {
+    ...Object.fromEntries(commonErrors.map((code) => [code, shared(code)])),
+    [withoutManagement]: shared('UNAUTHENTICATED', (response) => response.replace(service, management)),
+  };
 }
 
 function failure(code: ErrorCode, examples: JSONSchema | undefined): JSONSchema {

@@ -21,8 +21,18 @@ export const failureExamples: { readonly [Code in ErrorCode]?: Pick<RouteExample
     response: `
       {
         "status": "error",
-        "message": "A valid credential is required.",
+        "message": "A valid service credential is required (X-Svc-Authorization).",
         "code": "UNAUTHENTICATED",
+        "request_id": "d8c76ddf-06f2-4174-ab90-73333590c7b4"
+      }`,
+  },
+  FORBIDDEN: {
+    summary: 'A credential that is restricted to other operations',
+    response: `
+      {
+        "status": "error",
+        "message": "The credential does not have the scope \`update\`.",
+        "code": "FORBIDDEN",
         "request_id": "d8c76ddf-06f2-4174-ab90-73333590c7b4"
       }`,
   },

@@ -10,7 +10,7 @@ export const createOrgKey = defineRoute({
   method: 'POST',
   path: '/svc/org/keys/*',
   credential: 'service',
-  errors: ['FORBIDDEN', 'CONFLICT'],
+  errors: ['CONFLICT'],
   tag: 'Keys',
   summary: 'Create an organisation key',
   description: 'Creates a key. `org_id` is required unless the credential is bound to an organisation.',

@@ -11,7 +11,7 @@ export const previewKey = defineRoute({
   method: 'POST',
   path: '/api/keys/preview',
   credential: 'management',
-  errors: ['FORBIDDEN'],
+  errors: [],
   tag: 'Previews',
   summary: 'Validate a key definition',
   description:

@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { StoredCredential, CredentialKind } from '../../credentials/credential.js';
+import { scopes, type Scope } from '../../keys/key.js';
 import type { Layouts } from './signed.js';
 
 /** A credential as every engine keeps it. */
@@ -15,10 +16,11 @@ export interface CredentialRow {
   revoked: bigint | null;
   last_used: bigint | null;
   successor_id: string | null;
+  /** Names separated by commas; null for all. */
+  scopes: string | null;
 }
 
-/** All of a credential but its signature, which is made over these. */
-export const credentialColumns = [
+const firstColumns = [
   'id',
   'kind',
   'label',
@@ -32,7 +34,10 @@ export const credentialColumns = [
   'successor_id',
 ] as const satisfies readonly (keyof CredentialRow)[];
 
-export const credentialLayouts: Layouts<CredentialRow> = [credentialColumns];
+/** All of a credential but its signature, which is made over these. */
+export const credentialColumns = [...firstColumns, 'scopes'] as const;
+
+export const credentialLayouts: Layouts<CredentialRow> = [firstColumns, credentialColumns];
 
 /** Compares two hashes in constant time. `timingSafeEqual` throws when the lengths differ. */
 export function isSameHash(a: Uint8Array, b: Uint8Array): boolean {
@@ -55,7 +60,14 @@ export function credentialFromRow(row: CredentialRow): StoredCredential {
     revoked: dateOf(row.revoked),
     lastUsed: dateOf(row.last_used),
     successorID: row.successor_id ?? undefined,
+    scopes: scopesOf(row),
   };
+}
+
+/** The scopes of a row. One that this version does not know permits nothing. */
+export function scopesOf({ scopes: names }: Pick<CredentialRow, 'scopes'>): readonly Scope[] | undefined {
+  const found = names?.split(',');
+  return found && (Object.keys(scopes) as Scope[]).filter((scope) => found.includes(scope));
 }
 
 export function credentialToRow(credential: StoredCredential): CredentialRow {
@@ -71,5 +83,6 @@ export function credentialToRow(credential: StoredCredential): CredentialRow {
     revoked: millisecondsOf(credential.revoked),
     last_used: millisecondsOf(credential.lastUsed),
     successor_id: credential.successorID ?? null,
+    scopes: credential.scopes?.join(',') ?? null,
   };
 }

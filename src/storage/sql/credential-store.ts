@@ -6,6 +6,7 @@ import {
   credentialLayouts,
   credentialToRow,
   isSameHash,
+  scopesOf,
   type CredentialRow,
 } from '../records/credential.js';
 import { createSignedTable, type SignedRow } from '../records/signed.js';
@@ -113,8 +114,8 @@ export function createCredentialStore(
 }
 
 function foundCredential(
-  { id, kind, label, org_id: orgID }: CredentialRow,
+  { id, kind, label, org_id: orgID, scopes }: CredentialRow,
   state: FoundCredential['state'],
 ): FoundCredential {
-  return { id, kind, label, orgID: orgID ?? undefined, state };
+  return { id, kind, label, orgID: orgID ?? undefined, scopes: scopesOf({ scopes }), state };
 }

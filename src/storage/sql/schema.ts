@@ -5,7 +5,7 @@ import type { Dialect } from './dialect.js';
  * The migrations, in order. A released one never changes. A new column is nullable: processes of the version before go on
  * writing rows without it, and rows that they have signed stay valid (`Layouts`).
  */
-export const migrations: readonly ((dialect: Dialect) => string)[] = [createTables];
+export const migrations: readonly ((dialect: Dialect) => string)[] = [createTables, addScopes];
 
 /** The version of an up-to-date schema. The version of a database is the number of migrations applied to it. */
 export const schemaVersion = migrations.length;
@@ -187,6 +187,11 @@ CREATE TABLE webhook_dead (
 ) ${clustered};
 CREATE INDEX replayed_webhooks ON webhook_dead (webhook_id, due) WHERE due IS NOT NULL;
 `;
+}
+
+/** The scopes of a service credential, separated by commas; null for no restriction. */
+function addScopes({ types }: Dialect): string {
+  return `ALTER TABLE credentials ADD COLUMN scopes ${types.text};`;
 }
 
 const createRejectFunction = `

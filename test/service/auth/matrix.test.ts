@@ -129,7 +129,7 @@ describe.each(endpoints.map((endpoint) => [endpoint.name, endpoint] as const))('
           values.map((text) => [name, text] as const),
         );
         if (endpoint.isREST) expect(answer).toMatch(/^HTTP\/1\.1 401 /);
-        expect(answer).toContain('A valid credential is required.');
+        expect(answer).toContain(requirementOf(endpoint));
         expect(answer).toContain('"UNAUTHENTICATED"');
       }
       expect(await stateOf(t, 'k1')).toStrictEqual(before);
@@ -257,6 +257,15 @@ function isNothing({ isREST }: Endpoint, { body }: Answer): boolean {
   return (edges ?? items ?? listed)?.length === 0;
 }
 
+/** The message of UNAUTHENTICATED: the same for every reason. */
+function requirementOf({ kinds }: Pick<Endpoint, 'kinds'>): string {
+  const [kind] = kinds;
+  if (kinds.length > 1) return 'A valid credential is required.';
+  return kind === 'management'
+    ? 'A valid management credential is required (Authorization: Bearer).'
+    : 'A valid service credential is required (X-Svc-Authorization).';
+}
+
 function expectRefusal({ isREST, kinds }: Endpoint, answer: Answer): void {
   if (isREST) {
     expect(answer.status).toBe(401);
@@ -266,14 +275,14 @@ function expectRefusal({ isREST, kinds }: Endpoint, answer: Answer): void {
     expect(answer.headers.get('www-authenticate')).toMatch(challenge);
     expect(answer.body).toStrictEqual({
       status: 'error',
-      message: 'A valid credential is required.',
+      message: requirementOf({ kinds }),
       code: 'UNAUTHENTICATED',
       request_id: answer.headers.get('x-request-id'),
     });
     return;
   }
   expect(answer.body['errors']).toMatchObject([
-    { message: 'A valid credential is required.', extensions: { code: 'UNAUTHENTICATED' } },
+    { message: requirementOf({ kinds }), extensions: { code: 'UNAUTHENTICATED' } },
   ]);
   expect(Object.values(answer.body['data'] ?? {}).every((shown) => shown === null)).toBe(true);
 }

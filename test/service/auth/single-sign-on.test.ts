@@ -35,9 +35,9 @@ const without = (name: string) => Object.fromEntries(Object.entries(claims()).fi
 
 const preview = (token: string, definition: object = {}) => t.preview(definition, { authorization: `Bearer ${token}` });
 
-function expectRefusal(answer: Answer): void {
+function expectRefusal(answer: Answer, credential = 'management credential is required (Authorization: Bearer)'): void {
   expect(answer.status).toBe(401);
-  expect(answer.body).toMatchObject({ code: 'UNAUTHENTICATED', message: 'A valid credential is required.' });
+  expect(answer.body).toMatchObject({ code: 'UNAUTHENTICATED', message: `A valid ${credential}.` });
 }
 
 /** A token that cannot be verified now. It says nothing about whether the token is valid. */
@@ -194,7 +194,7 @@ describe('a token of single sign-on', () => {
       { 'x-svc-authorization': `Bearer ${token}` },
       { 'x-svc-authorization': '', authorization: `Bearer ${token}` },
     ]) {
-      expectRefusal(await t.update('k1', {}, '', headers));
+      expectRefusal(await t.update('k1', {}, '', headers), 'service credential is required (X-Svc-Authorization)');
       const { body } = await t.graphql('mutation { updateOrgKey(keyID: "k1", input: {}) { status } }', {}, headers);
       expect(JSON.stringify(body)).toContain('UNAUTHENTICATED');
     }

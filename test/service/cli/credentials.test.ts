@@ -45,11 +45,41 @@ describe('credentials issue', () => {
   it('restricts a credential to an organisation and a lifetime', async () => {
     const before = Date.now();
     await issue('--kind', 'service', '--label', 'Billing', '--org', 'acme', '--expires', '2w');
-    const [, [id, kind, state, , org, , expires, , label] = []] = await rows();
-    expect([kind, state, org, label]).toStrictEqual(['service', 'active', 'acme', 'Billing']);
+    const [, [id, kind, state, , org, allowed, , expires, , label] = []] = await rows();
+    expect([kind, state, org, allowed, label]).toStrictEqual(['service', 'active', 'acme', '(all)', 'Billing']);
     expect(id).toMatch(/^cred_/);
     const days = (Date.parse(expires ?? '') - before) / 86_400_000;
     expect(Math.round(days)).toBe(14);
+  });
+});
+
+describe('the scopes of a service credential', () => {
+  it.each([
+    [['--read-only'], ['read']],
+    [
+      ['--scopes', 'consume,read'],
+      ['read', 'consume'],
+    ],
+  ])('are those of %j, which the list shows', async (args, scopes) => {
+    const { code, out } = await issue('--kind', 'service', '--label', 'Reader', '--json', ...args);
+    expect(code).toBe(0);
+    const { id, secret } = JSON.parse(out) as { id: string; secret: string };
+    expect(isTokenShaped(secret)).toBe(true);
+    const listed = await c.keyfront(['credentials', 'list', '--json']);
+    expect(JSON.parse(listed.out)).toMatchObject({ id, kind: 'service', state: 'active', scopes, expires: null });
+    expect(listed.out).not.toContain(secret);
+    expect((await rows())[1]?.[5]).toBe(scopes.join(','));
+  });
+
+  it.each([
+    [['--kind', 'management', '--read-only'], 'for service credentials only'],
+    [['--kind', 'service', '--read-only', '--scopes', 'read'], 'Use either --read-only or --scopes.'],
+    [['--kind', 'service', '--scopes', 'write'], '--scopes must be a list of read, create, update, delete, consume.'],
+    [['--kind', 'service', '--scopes', 'updates'], 'did you mean update?'],
+    [['--kind', 'service', '--scopes', ''], '--scopes must be a list'],
+  ])('are rejected for %j', async (args, message) => {
+    const { code, said } = await issue('--label', 'x', ...args);
+    expect([code, said]).toStrictEqual([2, expect.stringContaining(message)]);
   });
 });
 
@@ -59,21 +89,21 @@ describe('credentials list', () => {
     const t = await startApp({ KEYFRONT_DATA: c.folder });
     await t.preview({}, { authorization: `Bearer ${out.trim()}` });
     await t.close();
-    const used = (await rows()).flatMap(([id, , , , , , , when]) => (said.includes(id ?? '-') ? [when] : []));
+    const used = (await rows()).flatMap(([id, , , , , , , , when]) => (said.includes(id ?? '-') ? [when] : []));
     expect(used).toStrictEqual(['2026-01-31T12:00:00.000Z']);
   });
 
   it('prints a row per credential with its state and without its secret', async () => {
     await c.create();
     expect(await rows()).toStrictEqual([
-      ['ID', 'KIND', 'STATE', 'LAST 4', 'ORGANISATION', 'CREATED', 'EXPIRES', 'LAST USED', 'LABEL'],
+      ['ID', 'KIND', 'STATE', 'LAST 4', 'ORGANISATION', 'SCOPES', 'CREATED', 'EXPIRES', 'LAST USED', 'LABEL'],
     ]);
     const { out: secret } = await issue('--kind', 'service', '--label', 'Billing');
     const { said } = await issue('--kind', 'management', '--label', 'Old one');
     await c.keyfront(['credentials', 'revoke', /cred_\w+/.exec(said)?.[0] ?? '']);
     const [, ...listed] = await rows();
     expect(
-      listed.map(([, kind, state, , org, , expires, used, label]) => [kind, state, org, expires, used, label]).sort(),
+      listed.map(([, kind, state, , org, , , expires, used, label]) => [kind, state, org, expires, used, label]).sort(),
     ).toStrictEqual([
       ['management', 'revoked', '(all)', 'never', 'never', 'Old one'],
       ['service', 'active', '(all)', 'never', 'never', 'Billing'],
@@ -108,7 +138,7 @@ describe('credentials rotate', () => {
     for (const secret of [old, out]) {
       expect((await t.preview({}, { authorization: `Bearer ${secret.trim()}` })).status).toBe(200);
     }
-    const listed = (await rows()).filter(([, , , , , , , , label]) => label === 'Billing');
+    const listed = (await rows()).filter(([, , , , , , , , , label]) => label === 'Billing');
     expect(listed.map(([id, kind, state, last, org]) => [id, kind, state, last, org])).toStrictEqual(
       expect.arrayContaining([
         [idIn(said), 'management', 'replaced', `…${old.trim().slice(-4)}`, 'acme'],

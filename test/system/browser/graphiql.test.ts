@@ -143,7 +143,9 @@ describe.skipIf(whyNoBrowser !== undefined)(title, () => {
       for (const wrong of [secret, unknown]) {
         await g.openTab('ListKeys');
         await g.write('headers', JSON.stringify({ 'X-Svc-Authorization': wrong }));
-        expect(await g.run()).toMatchObject({ errors: [{ message: 'A valid credential is required.' }] });
+        expect(await g.run()).toMatchObject({
+          errors: [{ message: 'A valid service credential is required (X-Svc-Authorization).' }],
+        });
         words.add(await g.hint());
       }
       expect([...words]).toEqual([expect.stringMatching(/^The credential in X-Svc-Authorization is not valid\./)]);

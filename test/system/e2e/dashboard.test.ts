@@ -203,7 +203,7 @@ describe('the form of a dashboard', () => {
     await expect(open({ client: client({ service: 'nonsense' }) })).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
     const form = await open({ client: client({ management: undefined }) });
     form.type('alias', 'x');
-    await until(form, { problems: { '': 'A valid credential is required.' } });
+    await until(form, { problems: { '': 'A valid management credential is required (Authorization: Bearer).' } });
   });
 });
 

@@ -4,6 +4,7 @@ import { storageVariables } from '../../environment.js';
 import { parseOverlap } from '../../input/duration.js';
 import type { IO } from '../../io.js';
 import { withServices } from '../../key-client/open.js';
+import { toJSONLine } from '../../output/json.js';
 
 export const rotateCredentialCommand: CLICommand = {
   name: 'credentials rotate',
@@ -15,6 +16,7 @@ export const rotateCredentialCommand: CLICommand = {
       value: '24h',
       description: 'How long the old credential stays valid; 0 revokes it immediately (default 24h)',
     },
+    json: { description: 'Print the id and the secret as JSON' },
   },
   examples: ['keyfront credentials rotate cred_2e1c90b7d64f8a13 --overlap 7d'],
   environment: storageVariables,
@@ -27,7 +29,7 @@ async function rotate(io: IO, options: OptionValues, [id = '']: readonly string[
     const { credential, secret, retired } = await rotateCredential(credentials, id, overlapMs, now());
     const state = retired.revoked ? 'is revoked' : `stays valid until ${retired.expires?.toISOString()}`;
     io.stderr(`Issued ${credential.id}; ${id} ${state}. Save this secret now; it is not shown again:\n`);
-    io.stdout(`${secret}\n`);
+    io.stdout(`${options['json'] === true ? toJSONLine({ id: credential.id, secret }) : secret}\n`);
     return 0;
   });
 }

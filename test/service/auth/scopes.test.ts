@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { rotateCredential } from '../../../src/credentials/issue.js';
+import { scopes, type Scope } from '../../../src/keys/key.js';
+import { startApp, type Answer, type TestApp } from '../../support/app.js';
+import { codeOf } from '../../support/answers.js';
+import { allHashes, stateOf } from '../../support/state.js';
+import { sendTo, sendToFreshKey } from './endpoint-request.js';
+import { endpoints } from './matrix-rows.js';
+
+let t: TestApp;
+let node = '';
+beforeAll(async () => {
+  t = await startApp();
+  await t.importKeys({ key_id: 'k1', org_id: 'acme', alias: 'k1' });
+  const { body } = await t.graphql('{ orgKey(keyID: "k1") { id } }');
+  node = (body['data'] as { orgKey: { id: string } }).orgKey.id;
+});
+afterAll(async () => t.close());
+
+const allScopes = Object.keys(scopes) as Scope[];
+const changes: Readonly<Record<string, readonly Scope[]>> = {
+  createOrgKey: ['create'],
+  updateOrgKey: ['update'],
+  revertOrgKey: ['update'],
+  deleteOrgKey: ['delete'],
+  restoreOrgKey: ['delete'],
+  consumeOrgQuota: ['consume'],
+  updateOrgKeys: ['read', 'update'],
+  resetOrgQuotas: ['read', 'update'],
+};
+/** The scopes that an operation requires: that of reading if it is no change. */
+const requiredBy = (name: string) => changes[name.split(' ')[1] ?? ''] ?? ['read'];
+const limited = endpoints.filter(({ kinds }) => kinds.join() === 'service');
+const headersFor = async (given: readonly Scope[]) =>
+  [['x-svc-authorization', (await t.issue('service', { scopes: given })).secret]] as const;
+const isAccepted = ({ status, body }: Answer) => status === 200 && !('errors' in body);
+
+describe.each(limited.map((endpoint) => [endpoint.name, endpoint] as const))('%s', (name, endpoint) => {
+  it('accepts a credential with the required scopes alone', async () => {
+    expect(isAccepted(await sendToFreshKey(t, endpoint, await headersFor(requiredBy(name))))).toBe(true);
+  });
+
+  it.each(requiredBy(name))('rejects a credential with every scope except %s, and writes nothing', async (missing) => {
+    const before = [await stateOf(t, 'k1'), await allHashes(t)];
+    const headers = await headersFor(allScopes.filter((scope) => scope !== missing));
+    const answer = await sendTo(t, endpoint, headers, { node });
+    expect(codeOf(answer)).toBe('FORBIDDEN');
+    expect(answer.text).toContain(`The credential does not have the scope \`${missing}\`.`);
+    expect([await stateOf(t, 'k1'), await allHashes(t)]).toStrictEqual(before);
+  });
+});
+
+it('tests every operation of service credentials', () => {
+  expect(limited.length).toBeGreaterThan(18);
+});
+
+it('permits nothing to a credential whose scopes this version does not know', async () => {
+  const headers = await headersFor([]);
+  for (const endpoint of limited) expect(codeOf(await sendTo(t, endpoint, headers, { node }))).toBe('FORBIDDEN');
+});
+
+it('shows the history and the organisation of a changed key to credentials that may read only', async () => {
+  const { secret } = await t.issue('service', { scopes: ['update'] });
+  for (const field of ['history { edges { cursor } }', 'organization { id }']) {
+    const query = `mutation { updateOrgKey(keyID: "k1", input: {}) { version orgKey { ${field} } } }`;
+    const restricted = await t.graphql(query, {}, { 'x-svc-authorization': secret });
+    expect(restricted.body['errors']).toMatchObject([{ extensions: { code: 'FORBIDDEN' } }]);
+    expect(isAccepted(await t.graphql(query))).toBe(true);
+  }
+});
+
+it('keeps the scopes of a credential that is rotated', async () => {
+  const { credentials } = t.app.services;
+  const { id } = await t.issue('service', { scopes: ['read', 'consume'] });
+  const { id: unrestricted } = await t.issue('service');
+  const { credential } = await rotateCredential(credentials, id, 0, t.clock.now);
+  const stored = await credentials.list();
+  expect(stored.find((one) => one.id === credential.id)?.scopes).toStrictEqual(['read', 'consume']);
+  expect(stored.find((one) => one.id === unrestricted)).toHaveProperty('scopes', undefined);
+});
