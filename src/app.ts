@@ -11,6 +11,7 @@ import type { Execute } from './graphql/executor/executor.js';
 import { createSubscriptionRegistry, maxSubscriptions } from './graphql/operation/subscription-registry.js';
 import { readTrustedDocuments } from './graphql/plugins/use-trusted-documents.js';
 import { createGraphQLServer } from './graphql/server.js';
+import { createGraphQLWebSockets, type GraphQLWebSockets } from './graphql/websocket/websocket-server.js';
 import { addDefaultHeaders, logRequests, maskErrors } from './http/middlewares.js';
 import { createCORS } from './http/cors.js';
 import { createHealth } from './http/health.js';
@@ -32,6 +33,7 @@ import { startDispatcher, type DispatcherOptions } from './webhooks/dispatcher.j
 /** The composed service. */
 export interface App extends RequestHandler {
   readonly services: Services;
+  readonly webSockets: GraphQLWebSockets;
   /** Makes `/ready` respond with 503, so that load balancers stop sending requests, and ends subscriptions. */
   readonly drain: () => void;
   readonly close: () => Promise<void>;
@@ -146,17 +148,23 @@ export async function createApp(
     ],
   );
   const { trustedProxies } = config;
+  const track = createRequestTracker(telemetry);
+  const requestHandler = createRequestHandler({ router, authenticate, trustedProxies, track, log });
+  const webSockets = createGraphQLWebSockets({ serve: requestHandler.fetch, origins: config.corsOrigins, log });
 
   return {
     services,
-    ...createRequestHandler({ router, authenticate, trustedProxies, track: createRequestTracker(telemetry), log }),
+    ...requestHandler,
+    webSockets,
     drain: () => {
       health.drain();
       streams.drain();
+      webSockets.drain();
       void dispatcher.stop();
     },
     close: async () => {
       streams.drain();
+      webSockets.dispose();
       await Promise.all([purgeJob.stop(), shrinkJob.stop(), checkJob.stop()]);
       await graphql.dispose();
       await dispatcher.stop();

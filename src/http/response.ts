@@ -55,11 +55,15 @@ export function toFetchResponse({ status, headers, body }: HTTPResponse): Respon
 
 const streamTypes = ['text/event-stream', 'multipart/mixed'];
 
-/** Converts a response of a `fetch` handler. Node's server sets `Connection`, and `sendResponse` the length. */
+/**
+ * Converts a response of a `fetch` handler. Node's server sets `Connection`, and `sendResponse` the length. Yoga gives event
+ * streams the content encoding `none`, which is not registered: RFC 9110 (8.4) omits the header instead.
+ */
 export async function fromFetchResponse(response: Response): Promise<HTTPResponse> {
   const {
     connection: _connection,
     'content-length': _length,
+    'content-encoding': _encoding,
     ...headers
   } = Object.fromEntries([...response.headers].map(([name, value]) => [name.toLowerCase(), value]));
   const isStreamed = streamTypes.some((type) => headers['content-type']?.startsWith(type));

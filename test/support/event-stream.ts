@@ -56,9 +56,9 @@ export async function openStream({
   return { ...readStream(response), close: () => controller.abort() };
 }
 
-/** Reads an answer of events. */
+/** Reads a response of events; of a request that was rejected, the JSON of its body. */
 export function readStream(response: Response): EventStream {
-  const messages = messagesOf(response);
+  const messages = response.ok ? messagesOf(response) : bodyOf(response);
   const next = async () => {
     const { value } = await messages.next();
     return value === undefined ? undefined : (JSON.parse(value) as StreamedResult);
@@ -74,6 +74,11 @@ export function readStream(response: Response): EventStream {
       return all;
     },
   };
+}
+
+async function* bodyOf(response: Response): AsyncGenerator<string, undefined> {
+  yield await response.text();
+  return undefined;
 }
 
 /** The data of each message up to the one that says it is over. */

@@ -16,7 +16,9 @@ export async function startServer(
   options: Partial<ListenOptions> = {},
 ): Promise<TestServer> {
   const t = await startApp(env);
-  const server = await listen(t.app.handle, { host: '127.0.0.1', port: 0, log: createLogger('silent'), ...options });
+  const log = createLogger('silent');
+  const { handle, webSockets } = t.app;
+  const server = await listen(handle, { host: '127.0.0.1', port: 0, log, webSockets, ...options });
   return {
     t,
     port: Number(new URL(server.url).port),

@@ -47,7 +47,7 @@ async function serveProcess(io: IO, deps: ServeProcessDeps): Promise<number> {
   let storageError: Error | undefined;
   try {
     // The port is opened before the credentials are issued: a start that fails at its port would not print them.
-    const server = await listen(app.handle, { ...config, log, telemetry });
+    const server = await listen(app.handle, { ...config, log, telemetry, webSockets: app.webSockets });
     warnAboutSetup(config, io, log);
     try {
       await running.listen();

@@ -1,10 +1,12 @@
 import { getOperationAST, OperationTypeNode, type DocumentNode, type ExecutionResult } from 'graphql';
-import type { Plugin } from 'graphql-yoga';
+import { processRegularResult, type Plugin } from 'graphql-yoga';
 import { preferredType } from '../../http/content-negotiation.js';
+import { negotiateJSON } from '../response-type.js';
 
 /**
- * Gives a failed request for a stream the status of its error (400, 401, 429, …). By the GraphQL over HTTP draft, errors of
- * an operation have the status 200 for application/json only; Yoga also gives it to event streams.
+ * Responds to a failed request for a stream with JSON and the status of its error (400, 401, 429, …), because clients of
+ * event streams discard events of a response with such a status. By the GraphQL over HTTP draft, errors of an operation
+ * have the status 200 for application/json only; Yoga also gives it to event streams.
  */
 export function useStreamStatus(): Plugin {
   const subscriptions = new WeakSet<Request>();
@@ -15,13 +17,16 @@ export function useStreamStatus(): Plugin {
         const { request, params } = context as { request: Request; params: { operationName?: string } };
         if (isDocument(result) && isSubscription(result, params.operationName)) subscriptions.add(request);
       },
-    onResultProcess({ request, result }) {
+    onResultProcess(event) {
+      const { request, result } = event;
       if (!isFailed(result)) return;
       if (!subscriptions.has(request) && acceptsJSON(request)) return;
       for (const { extensions } of result.errors ?? []) {
         // Copied: validation errors are cached with their document.
         extensions['http'] = { ...(extensions['http'] as object | undefined), spec: false };
       }
+      const mediaType = negotiateJSON(request.headers.get('accept')) ?? 'application/graphql-response+json';
+      event.setResultProcessor(processRegularResult as Parameters<typeof event.setResultProcessor>[0], mediaType);
     },
   };
 }

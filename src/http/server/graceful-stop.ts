@@ -17,12 +17,13 @@ const lastRequestTimeoutMs = 100;
 const sweepIntervalMs = 50;
 const maxIterations = 100;
 
-/** Completes the responses in progress. Resolves when all connections are closed, after 8 seconds at the latest. */
+/** Completes the responses in progress. WebSockets are closed by their owner. Resolves when all connections are closed, after 8 seconds at the latest. */
 export async function stopGracefully(
   server: Server,
   { connections, responses, unused }: ServerActivity,
 ): Promise<void> {
-  const deadline = setTimeout(() => server.closeAllConnections(), stopTimeoutMs);
+  // `closeAllConnections` does not know connections that became WebSockets.
+  const deadline = setTimeout(() => connections.forEach((connection) => connection.destroy()), stopTimeoutMs);
   const closed = Promise.all(
     [...connections].map((connection) => new Promise((resolve) => connection.once('close', resolve))),
   );

@@ -12,6 +12,7 @@ import { listenAt } from './listen-at.js';
 import { rejectConnection, rejectRequest, type Rejection } from './rejection.js';
 import { validateRequest } from './request-guard.js';
 import { readTLS, type TLSFiles } from './tls.js';
+import type { WebSocketUpgrades } from './websocket-upgrade.js';
 
 /** Serves a request. `arrivedMs` is the time of its arrival by `performance.now()`. */
 export type RequestListener = (request: IncomingMessage, response: ServerResponse, arrivedMs: number) => void;
@@ -24,6 +25,8 @@ export interface ServeOptions {
   /** A connection that exceeds one of them is closed. */
   readonly timeouts?: ServerTimeouts;
   readonly telemetry?: Telemetry | undefined;
+  /** Undefined if there are no WebSockets. */
+  readonly webSockets?: WebSocketUpgrades | undefined;
 }
 
 /** Options of a server that listens at an address. */
@@ -110,7 +113,7 @@ export function serveConnections(handle: RequestListener, options: ServeOptions)
 
 function createHTTPServer(
   handle: RequestListener,
-  { tls, log, timeouts = defaultTimeouts, telemetry: { meter } = {} }: ServeOptions,
+  { tls, log, timeouts = defaultTimeouts, telemetry: { meter } = {}, webSockets }: ServeOptions,
 ) {
   let isStopping = false;
   const connections = new Set<Socket>();
@@ -121,7 +124,7 @@ function createHTTPServer(
   const enqueue = createAdmissionControl(undefined, meter);
   const logOverload = createOverloadLog(log);
 
-  const options = serverOptions(timeouts);
+  const options = { ...serverOptions(timeouts), ...(webSockets && { shouldUpgradeCallback: webSockets.accepts }) };
   const server: Server = tls
     ? createTLSServer({ ...options, ...readTLS(tls), handshakeTimeout: timeouts.headersMs })
     : createServer(options);
@@ -161,6 +164,24 @@ function createHTTPServer(
       },
     );
   });
+  if (webSockets) {
+    server.on('upgrade', (request, socket, head) => {
+      unused.delete(remoteEndOf(request.socket));
+      const rejection = validateRequest(request) ?? (webSockets.accepts(request) ? undefined : notUpgradable);
+      if (rejection) {
+        meter?.countRejection('malformed');
+        return rejectConnection(socket, rejection);
+      }
+      enqueue(
+        () => webSockets.open(request, socket, head, enqueue),
+        () => {
+          logOverload();
+          meter?.countRejection('overload');
+          rejectConnection(socket, overloaded);
+        },
+      );
+    });
+  }
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   server.on('checkContinue', (request, response) => {
     // Node finds 100-continue anywhere in the header. A request that is rejected for it must not send its body.
@@ -191,6 +212,12 @@ function createHTTPServer(
     },
   };
 }
+
+/** Node before 24.9 cannot serve a request without its upgrade. */
+const notUpgradable: Rejection = {
+  status: 400,
+  message: 'The Upgrade header is supported for WebSockets at /graphql only.',
+};
 
 const overloaded: Rejection = {
   status: 503,

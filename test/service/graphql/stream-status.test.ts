@@ -73,6 +73,18 @@ describe.each(['open', 'credential'])('A subscription, introspection being %s,',
     expect([response.status, codeOf(response)]).toEqual([400, 'INVALID']);
   });
 
+  it('has a response in JSON when it is rejected, because clients of event streams discard its events', async () => {
+    for (const [accept, type] of [
+      ['text/event-stream', 'application/graphql-response+json'],
+      ['text/event-stream, application/json;q=0.5', 'application/json'],
+      ['multipart/mixed;subscriptionSpec="1.0", text/event-stream', 'application/graphql-response+json'],
+    ] as const) {
+      const { status, headers, body } = await follow(accept, 'wrong');
+      expect([status, headers.get('content-type')]).toEqual([401, `${type}; charset=utf-8`]);
+      expect(body['errors']).toMatchObject([{ extensions: { code: 'UNAUTHENTICATED' } }]);
+    }
+  });
+
   it('can have @skip and @include below its root field', async () => {
     const query = 'subscription { orgKeyChanged { cursor entry @skip(if: true) { version } } }';
     const response = await follow('text/event-stream', service(), query);

@@ -1,0 +1,95 @@
+import { GraphQLError } from 'graphql';
+import type { WebSocket } from 'ws';
+import type { Enqueue } from '../../http/server/admission-control.js';
+import { AppError } from '../../lib/errors.js';
+import { maskError } from '../errors.js';
+import { maxSubscriptions } from '../operation/subscription-registry.js';
+import { openOperationStream, type OperationResults, type ServeRequest } from './operation-stream.js';
+
+/** The maximum number of operations of a connection at the same time. */
+const maxOperations = maxSubscriptions.ofCredential;
+
+/** An open connection. */
+export interface Connection {
+  readonly socket: WebSocket;
+  readonly socketAddress: string;
+  readonly enqueue: Enqueue;
+  /** The headers of its operations: those of the handshake, replaced by `connectionParams`. */
+  headers: Headers;
+  readonly operations: Set<AbortController>;
+  /** Called before the message that completes an operation is sent. */
+  readonly onOperationEnd: () => void;
+  /** Whether the client has responded to the last ping. */
+  isAlive: boolean;
+  /** Whether an operation was started since the last ping. */
+  isUsed: boolean;
+}
+
+/** Executes an operation of a connection. Returns errors if it was rejected before it was executed. */
+export async function startOperation(
+  serve: ServeRequest,
+  connection: Connection,
+  payload: object,
+  reportError: (error: unknown) => void,
+): Promise<OperationResults | readonly GraphQLError[]> {
+  const { operations, enqueue, onOperationEnd } = connection;
+  if (operations.size >= maxOperations) return rejectedWith(tooManyOperations());
+  const cancel = new AbortController();
+  operations.add(cancel);
+  connection.isUsed = true;
+  const end = () => {
+    operations.delete(cancel);
+    onOperationEnd();
+  };
+  try {
+    await admission(enqueue);
+    const results = await openOperationStream(serve, { ...connection, payload }, cancel);
+    if ('next' in results) return endingWith(results, end, reportError);
+    end();
+    return results;
+  } catch (error) {
+    end();
+    if (!(error instanceof AppError)) reportError(error);
+    return rejectedWith(error);
+  }
+}
+
+function tooManyOperations(): AppError {
+  const message = `The connection already has ${maxOperations} operations, which is the maximum.`;
+  return new AppError('RATE_LIMITED', message, { retryAfterSeconds: 10 });
+}
+
+function rejectedWith(error: unknown): readonly GraphQLError[] {
+  const { http: _http, ...extensions } = maskError(error).extensions;
+  return [new GraphQLError(maskError(error).message, { extensions })];
+}
+
+/** @throws {AppError} UNAVAILABLE when the service is overloaded */
+function admission(enqueue: Enqueue): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const message = 'The service is overloaded. It has not executed the operation.';
+    enqueue(resolve, () => reject(new AppError('UNAVAILABLE', message, { retryAfterSeconds: 1 })));
+  });
+}
+
+/** Calls back when the results end, fail or are cancelled. The client receives no details of a failure. */
+function endingWith(results: OperationResults, onEnd: () => void, onError: (error: unknown) => void): OperationResults {
+  const ending = async (step: ReturnType<OperationResults['next']>) => {
+    try {
+      const result = await step;
+      if (result.done === true) onEnd();
+      return result;
+    } catch (error) {
+      onEnd();
+      onError(error);
+      throw new Error('Internal error.', { cause: error });
+    }
+  };
+  return {
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    next: () => ending(results.next()),
+    return: () => ending(results.return()),
+  };
+}

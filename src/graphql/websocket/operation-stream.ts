@@ -1,0 +1,80 @@
+import { GraphQLError, type ExecutionResult, type GraphQLFormattedError } from 'graphql';
+import { isObject } from '../../lib/json.js';
+
+/** Serves an HTTP request of the API, in this process. */
+export type ServeRequest = (request: Request, socketAddress: string) => Promise<Response>;
+
+/** An operation that a client sent over another transport than HTTP. */
+export interface SentOperation {
+  /** The members of a GraphQL over HTTP request: `query`, `variables`, `operationName`, `extensions`. */
+  readonly payload: object;
+  /** The headers of the request, credentials included. */
+  readonly headers: Headers;
+  readonly socketAddress: string;
+}
+
+/** The results of an operation. `return` cancels it, also while a result is awaited. */
+export interface OperationResults extends AsyncIterableIterator<ExecutionResult, undefined, void> {
+  readonly return: () => Promise<IteratorResult<ExecutionResult, undefined>>;
+}
+
+/**
+ * Executes an operation as a request for an event stream, so that every transport has the same authentication, limits,
+ * deadlines, log lines and metrics. Returns the errors of an operation that was rejected before it was executed.
+ *
+ * @param cancel is aborted when the results are cancelled
+ */
+export async function openOperationStream(
+  serve: ServeRequest,
+  { payload, headers, socketAddress }: SentOperation,
+  cancel: AbortController,
+): Promise<OperationResults | readonly GraphQLError[]> {
+  const request = new Request('http://localhost/graphql', {
+    method: 'POST',
+    headers: { ...Object.fromEntries(headers), accept: 'text/event-stream', 'content-type': 'application/json' },
+    body: JSON.stringify(payload),
+    signal: cancel.signal,
+  });
+  const response = await serve(request, socketAddress);
+  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
+  if (isStream && response.body !== null) return resultsOf(response.body, cancel);
+  return errorsOf(await response.json());
+}
+
+/** The results in the events of a stream. Each is the `data` of one event, on one line. */
+function resultsOf(events: ReadableStream<Uint8Array>, cancel: AbortController): OperationResults {
+  const reader = events.getReader();
+  async function* read(): AsyncGenerator<ExecutionResult, undefined, void> {
+    const decoder = new TextDecoder();
+    let rest = '';
+    for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
+      const lines = `${rest}${decoder.decode(chunk.value, { stream: true })}`.split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) {
+        if (line.startsWith('data: ')) yield JSON.parse(line.slice('data: '.length)) as ExecutionResult;
+      }
+    }
+    return undefined;
+  }
+  const results = read();
+  return {
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    next: () => results.next(),
+    return: async () => {
+      cancel.abort();
+      // A generator that awaits an event does not return before it.
+      await reader.cancel();
+      return results.return(undefined);
+    },
+  };
+}
+
+/** The errors in the body of a rejected request, unchanged. */
+function errorsOf(body: unknown): readonly GraphQLError[] {
+  const errors = isObject(body) && Array.isArray(body['errors']) ? body['errors'] : [{ message: 'Internal error.' }];
+  return (errors as GraphQLFormattedError[]).map((formatted) =>
+    Object.assign(new GraphQLError(formatted.message), { toJSON: () => formatted }),
+  );
+}

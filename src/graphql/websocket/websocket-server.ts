@@ -1,0 +1,169 @@
+import type { IncomingMessage } from 'node:http';
+import { parse } from 'graphql';
+import { CloseCode, handleProtocols, makeServer } from 'graphql-ws';
+import { WebSocketServer, type WebSocket } from 'ws';
+import type { Enqueue } from '../../http/server/admission-control.js';
+import { rejectConnection, type Rejection } from '../../http/server/rejection.js';
+import { isWebSocketRequest, type WebSocketUpgrades } from '../../http/server/websocket-upgrade.js';
+import type { Logger } from '../../lib/log.js';
+import { servedSchema } from '../schema/served.js';
+import { headersOfHandshake, isAllowedOrigin, withConnectionParams } from './handshake.js';
+import { startOperation, type Connection } from './connection.js';
+import type { OperationResults, ServeRequest } from './operation-stream.js';
+
+/** Limits of one connection. */
+const limits = {
+  /** A request body of 128 KiB, with the members of the message around it. */
+  messageBytes: 129 * 1024,
+  /** Two responses of the maximum size. A client that reads more slowly loses its connection. */
+  bufferedBytes: 4 * 1024 * 1024,
+  initMs: 3_000,
+  /** How long the client may take to confirm that the connection is closed. */
+  closeMs: 2_000,
+} as const;
+
+/** How often connections are pinged. */
+export const pingEveryMs = 30_000;
+
+/** The status code of RFC 6455 for a server that stops. Clients connect again. */
+const goingAway = 1001;
+
+const normalClosure = 1000;
+
+interface WebSocketDeps {
+  readonly serve: ServeRequest;
+  /** The origins of pages that may connect, beside those of the service's own host. */
+  readonly origins: readonly string[];
+  readonly log: Logger;
+}
+
+/** GraphQL over WebSocket at `/graphql`, in the protocol `graphql-transport-ws`. */
+export interface GraphQLWebSockets extends WebSocketUpgrades {
+  /** Closes each connection as soon as it has no operation, and rejects new ones. */
+  readonly drain: () => void;
+  readonly dispose: () => void;
+}
+
+/** Creates the WebSocket transport, which serves each operation of a connection like an HTTP request. */
+export function createGraphQLWebSockets({ serve, origins, log }: WebSocketDeps): GraphQLWebSockets {
+  const connections = new Set<Connection>();
+  const reportError = (error: unknown) => log.error({ err: error }, 'internal error');
+  let isDraining = false;
+
+  const protocol = makeServer<Record<string, unknown>, Connection>({
+    connectionInitWaitTimeout: limits.initMs,
+    onConnect({ connectionParams, extra }) {
+      const headers = withConnectionParams(extra.headers, connectionParams);
+      if (headers) extra.headers = headers;
+      else extra.socket.close(CloseCode.BadRequest, 'A value of connectionParams is not a header value.');
+      return headers !== undefined;
+    },
+    async onSubscribe({ extra }, _id, payload) {
+      const results = await startOperation(serve, extra, payload, reportError);
+      return 'next' in results ? { schema: servedSchema, document: subscription, contextValue: results } : results;
+    },
+    subscribe: ({ contextValue }) => contextValue as OperationResults,
+    onNext: (_context, _id, _payload, _args, result) => result as object,
+  });
+
+  function open(socket: WebSocket, request: IncomingMessage, enqueue: Enqueue): void {
+    const connection: Connection = {
+      socket,
+      socketAddress: request.socket.remoteAddress ?? 'unknown',
+      enqueue,
+      headers: headersOfHandshake(request),
+      operations: new Set(),
+      // After the message that completes the operation.
+      onOperationEnd: () => isDraining && setImmediate(() => closeIfIdle(connection)),
+      isAlive: true,
+      isUsed: true,
+    };
+    connections.add(connection);
+    const closed = protocol.opened(
+      {
+        protocol: socket.protocol,
+        send: (text) => send(socket, text),
+        close: (code, reason) => socket.close(code, reason),
+        onMessage: (handle) =>
+          void socket.on('message', (data: Buffer) => {
+            connection.isAlive = true;
+            handle(data.toString('utf8')).catch((error: unknown) => {
+              if (socket.readyState !== socket.OPEN) return;
+              reportError(error);
+              socket.close(CloseCode.InternalServerError, 'Internal error.');
+            });
+          }),
+      },
+      connection,
+    );
+    socket.on('pong', () => {
+      connection.isAlive = true;
+    });
+    // Invalid frames and broken connections. The socket closes itself.
+    socket.on('error', () => undefined);
+    socket.on('close', (code, reason) => {
+      connections.delete(connection);
+      for (const cancel of connection.operations) cancel.abort();
+      closed(code, reason.toString('utf8')).catch(reportError);
+    });
+    if (isDraining) closeIfIdle(connection);
+  }
+
+  const pings = setInterval(() => {
+    for (const connection of connections) {
+      const { socket, operations, isAlive, isUsed } = connection;
+      if (!isAlive) socket.terminate();
+      else if (!isUsed && operations.size === 0) socket.close(normalClosure, 'The connection was not used.');
+      else socket.ping();
+      connection.isAlive = false;
+      connection.isUsed = false;
+    }
+  }, pingEveryMs).unref();
+
+  return {
+    accepts: (request) => isWebSocketRequest(request, '/graphql'),
+    open(request, socket, head, enqueue) {
+      const rejection = isDraining ? stopping : isAllowedOrigin(request, origins) ? undefined : foreignOrigin;
+      if (rejection) return rejectConnection(socket, rejection);
+      handshakes.handleUpgrade(request, socket, head, (opened) => open(opened, request, enqueue));
+    },
+    drain() {
+      isDraining = true;
+      connections.forEach(closeIfIdle);
+    },
+    dispose() {
+      clearInterval(pings);
+      for (const { socket } of connections) socket.terminate();
+    },
+  };
+}
+
+const handshakeOptions = {
+  noServer: true,
+  clientTracking: false,
+  maxPayload: limits.messageBytes,
+  handleProtocols,
+  closeTimeout: limits.closeMs,
+};
+const handshakes = new WebSocketServer(handshakeOptions);
+handshakes.on('wsClientError', (error, socket) => rejectConnection(socket, { status: 400, message: error.message }));
+
+/** graphql-ws requires a document, of which it reads the kind of the operation only: all results arrive as a stream. */
+const subscription = parse('subscription { __typename }');
+
+const stopping: Rejection = { status: 503, code: 'UNAVAILABLE', message: 'The service is stopping.' };
+const foreignOrigin: Rejection = {
+  status: 403,
+  code: 'FORBIDDEN',
+  message: 'Pages of this origin cannot open a WebSocket. KEYFRONT_CORS_ORIGINS lists the allowed origins.',
+};
+
+/** Resolves when the operating system has accepted the text, so that results are read at the speed of the client. */
+function send(socket: WebSocket, text: string): Promise<void> {
+  if (socket.bufferedAmount > limits.bufferedBytes) socket.terminate();
+  return new Promise((resolve) => socket.send(text, () => resolve()));
+}
+
+function closeIfIdle({ socket, operations }: Connection): void {
+  if (operations.size === 0) socket.close(goingAway, 'The service is stopping.');
+}

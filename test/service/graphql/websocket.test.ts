@@ -1,0 +1,241 @@
+import { once } from 'node:events';
+import { createClient } from 'graphql-ws';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { WebSocket } from 'ws';
+import { recheckEveryMs } from '../../../src/graphql/plugins/use-subscriptions.js';
+import { pingEveryMs } from '../../../src/graphql/websocket/websocket-server.js';
+import { followQuery } from '../../support/event-stream.js';
+import { exchange, startServer, type TestServer } from '../../support/server.js';
+import { changeIn, closedWith, codesIn, connectSocket, openSocket, type TestSocket } from '../../support/websocket.js';
+
+let s: TestServer;
+let sockets: TestSocket[] = [];
+beforeEach(async () => {
+  s = await startServer({ KEYFRONT_CORS_ORIGINS: 'https://dash.example.com' });
+  await s.t.importKeys({ key_id: 'k1', org_id: 'acme' }, { key_id: 'k2', org_id: 'globex' });
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  for (const { socket } of sockets) socket.terminate();
+  sockets = [];
+  await s.close();
+});
+
+const serviceHeader = () => ({ 'x-svc-authorization': s.t.service });
+async function connected(params: object = serviceHeader(), headers: Record<string, string> = {}): Promise<TestSocket> {
+  const opened = await connectSocket(s.url, params, headers);
+  sockets.push(opened);
+  return opened;
+}
+async function opened(headers: Record<string, string> = {}, protocol?: string): Promise<TestSocket> {
+  const socket = await openSocket(s.url, headers, protocol);
+  sockets.push(socket);
+  return socket;
+}
+const change = async (keyID: string) => expect((await s.t.update(keyID, {})).status).toBe(200);
+const handshake = (lines: string[]) =>
+  exchange(s.port, `GET /graphql HTTP/1.1\r\nHost: localhost:${s.port}\r\n${lines.join('\r\n')}\r\n\r\n`);
+const upgrade = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13'];
+
+describe('a subscription over WebSocket', () => {
+  it('sends every change once, and ends when the client completes it', async () => {
+    const socket = await connected();
+    const first = await socket.ask(followQuery);
+    expect(first).toMatchObject({ type: 'next', id: '1', payload: { data: { orgKeyChanged: { entry: null } } } });
+    await change('k1');
+    await change('k1');
+    expect(changeIn(await socket.next())?.entry).toMatchObject({ version: 2 });
+    expect(changeIn(await socket.next())?.entry).toMatchObject({ version: 3 });
+    socket.send({ id: '1', type: 'complete' });
+    await change('k1');
+    expect(await socket.ask('{ orgKey(keyID: "k1") { version } }', {}, '2')).toEqual({
+      type: 'next',
+      id: '2',
+      payload: { data: { orgKey: { version: 4 } } },
+    });
+    await vi.waitFor(() => expect(s.t.logs()).toContain('subscription ended'));
+  });
+
+  it('resumes from a cursor, also by the client of graphql-ws', async () => {
+    const socket = await connected();
+    const begun = changeIn(await socket.ask(followQuery));
+    await change('k1');
+    await change('k2');
+    const client = createClient({ url: `${s.url.replace('http', 'ws')}/graphql`, connectionParams: serviceHeader() });
+    const seen: unknown[] = [];
+    for await (const { data } of client.iterate({ query: followQuery, variables: { after: begun?.cursor } })) {
+      seen.push((data as { orgKeyChanged: { entry: { version: number } } }).orgKeyChanged.entry.version);
+      if (seen.length === 2) break;
+    }
+    await client.dispose();
+    expect(seen).toEqual([2, 2]);
+  });
+
+  it('accepts the credential in a header of the handshake, in connectionParams, and in their member `headers`', async () => {
+    for (const socket of [
+      await connected({}, serviceHeader()),
+      await connected({ 'X-Svc-Authorization': s.t.service }),
+      await connected({ headers: serviceHeader() }),
+      await connected(serviceHeader(), { 'x-svc-authorization': 'wrong' }),
+    ]) {
+      expect(await socket.ask(followQuery)).toMatchObject({ type: 'next' });
+    }
+  });
+
+  it('A-08 sends a bound credential the changes of its organisation only', async () => {
+    const { secret } = await s.t.issue('service', { orgID: 'globex' });
+    const socket = await connected({ 'x-svc-authorization': secret });
+    await socket.ask(followQuery);
+    await change('k1');
+    await change('k2');
+    expect(changeIn(await socket.next())?.keyHash).toBe(s.t.app.services.ports.hashKeyID('k2'));
+  });
+
+  it('is rejected with UNAUTHENTICATED without a valid service credential', async () => {
+    for (const params of [{}, { 'x-svc-authorization': 'wrong' }, { authorization: `Bearer ${s.t.management}` }]) {
+      const answer = await (await connected(params)).ask(followQuery);
+      expect([answer.type, codesIn(answer)]).toEqual(['error', ['UNAUTHENTICATED']]);
+    }
+  });
+
+  it('is rejected with INVALID for an unknown field, a bad cursor, and an operation beyond the limits', async () => {
+    const socket = await connected();
+    const aliases = Array.from({ length: 16 }, (_, index) => `a${index}: cursor`).join(' ');
+    const queries = ['subscription { nothing }', `subscription { orgKeyChanged(after: "x") { ${aliases} } }`, '{'];
+    for (const [index, query] of queries.entries()) {
+      const answer = await socket.ask(query, {}, `q${index}`);
+      expect([answer.type, codesIn(answer)]).toEqual(['error', ['INVALID']]);
+    }
+    const bad = await socket.ask(followQuery, { after: 'nonsense' }, 'cursor');
+    expect([bad.type, codesIn(bad)]).toEqual(['error', ['INVALID']]);
+  });
+
+  it('ends with UNAUTHENTICATED when its credential is revoked', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval'] });
+    const { id, secret } = await s.t.issue('service');
+    const socket = await connected({ 'x-svc-authorization': secret });
+    await socket.ask(followQuery);
+    await s.t.app.services.credentials.revoke(id, s.t.clock.now);
+    vi.advanceTimersByTime(recheckEveryMs);
+    expect(codesIn(await socket.next())).toEqual(['UNAUTHENTICATED']);
+    expect(await socket.next()).toEqual({ type: 'complete', id: '1' });
+  });
+
+  it('counts as an open subscription of its credential, 100 at most, until the connection is closed', async () => {
+    const socket = await connected();
+    const extra = await connected();
+    for (let count = 0; count < 100; count += 1) {
+      expect(await socket.ask(followQuery, {}, `s${count}`)).toMatchObject({ type: 'next' });
+    }
+    expect(codesIn(await extra.ask(followQuery, {}, 'one more'))).toEqual(['RATE_LIMITED']);
+    // The connection has a maximum of its own, which also limits queries.
+    expect(codesIn(await socket.ask('{ __typename }', {}, 'query'))).toEqual(['RATE_LIMITED']);
+    socket.socket.close();
+    await vi.waitFor(async () => {
+      expect(await extra.ask(followQuery, {}, String(Math.random()))).toMatchObject({ type: 'next' });
+    });
+  });
+
+  it('ends with UNAVAILABLE when the service stops, and the connection with 1001, so that clients connect again', async () => {
+    const [following, idle] = [await connected(), await connected()];
+    await following.ask(followQuery);
+    s.t.app.drain();
+    expect(codesIn(await following.next())).toEqual(['UNAVAILABLE']);
+    expect(await following.next()).toEqual({ type: 'complete', id: '1' });
+    for (const socket of [following, idle]) expect(await socket.next()).toEqual(closedWith(1001));
+    const late = await handshake([...upgrade, 'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==']);
+    expect([late.status, late.isClosed]).toEqual([503, true]);
+  });
+});
+
+describe('a query or mutation over WebSocket', () => {
+  it('has the result, the limits and the log line of a request', async () => {
+    const socket = await connected({ ...serviceHeader(), authorization: `Bearer ${s.t.management}` });
+    const query = 'mutation ($i: UpdateKeyInput!) { updateOrgKey(keyID: "k1", input: $i) { version } }';
+    expect(await socket.ask(query, { i: { alias: 'New', quotaMax: '9007199254740993' } })).toMatchObject({
+      payload: { data: { updateOrgKey: { version: 2 } } },
+    });
+    expect(await socket.next()).toEqual({ type: 'complete', id: '1' });
+    expect(await socket.ask('{ orgKey(keyID: "k1") { definition { quotaMax } } }', {}, '2')).toMatchObject({
+      payload: { data: { orgKey: { definition: { quotaMax: '9007199254740993' } } } },
+    });
+    expect(await socket.next()).toEqual({ type: 'complete', id: '2' });
+    const failed = await socket.ask('mutation { deleteOrgKey(keyID: "nope") { version } }', {}, '3');
+    expect([failed.type, codesIn(failed)]).toEqual(['next', ['NOT_FOUND']]);
+    const lines = s.t
+      .logs()
+      .split('\n')
+      .filter((line) => line.includes('"request"'));
+    expect(lines.filter((line) => line.includes('"operation":"updateOrgKey"'))).toHaveLength(1);
+  });
+
+  it('has a maximum size', async () => {
+    const socket = await connected();
+    const answer = await socket.ask(`{ __typename } #${'x'.repeat(128 * 1024)}`);
+    expect([answer.type, codesIn(answer)]).toEqual(['error', ['TOO_LARGE']]);
+    socket.send({ id: '2', type: 'subscribe', payload: { query: 'x'.repeat(200 * 1024) } });
+    expect(await socket.next()).toEqual(closedWith(1009));
+  });
+});
+
+describe('a WebSocket connection', () => {
+  it('is not opened for a page of another origin, but for one of an allowed origin or of the same host', async () => {
+    const key = 'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==';
+    const foreign = await handshake([...upgrade, key, 'Origin: https://evil.example']);
+    expect([foreign.status, foreign.headers.get('cache-control')]).toEqual([403, 'no-store']);
+    for (const origin of ['https://dash.example.com', `http://localhost:${s.port}`]) {
+      const { socket } = await opened({ origin, host: `localhost:${s.port}` });
+      expect(socket.readyState).toBe(WebSocket.OPEN);
+    }
+  });
+
+  it('is opened at /graphql only; other upgrades are ignored, so that the request has its response', async () => {
+    const elsewhere = new WebSocket(`${s.url.replace('http', 'ws')}/health`);
+    const [, response] = (await once(elsewhere, 'unexpected-response')) as [unknown, { statusCode: number }];
+    expect(response.statusCode).toBe(200);
+    elsewhere.on('error', () => undefined).terminate();
+    const h2c = ['Connection: Upgrade, HTTP2-Settings, close', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAAQAAP__'];
+    expect((await handshake(h2c)).status).toBe(400);
+    const ambiguous = await handshake([...upgrade, 'Host: other']);
+    expect([ambiguous.status, ambiguous.isClosed]).toEqual([400, true]);
+    expect((await handshake(upgrade)).status).toBe(400);
+  });
+
+  it('is closed for another protocol, a malformed message, a bad credential value, and an operation before the start', async () => {
+    await expect(opened({}, 'graphql-ws')).rejects.toThrow('Server sent no subprotocol');
+    const garbled = await opened();
+    garbled.socket.send('nonsense');
+    expect(await garbled.next()).toEqual(closedWith(4400));
+    const newline = await opened();
+    newline.send({ type: 'connection_init', payload: { authorization: 'Bearer a\nb' } });
+    expect(await newline.next()).toEqual(closedWith(4400));
+    const early = await opened();
+    expect(await early.ask('{ __typename }')).toEqual(closedWith(4401));
+  });
+
+  it('is closed when it was not used for a minute, and when the client does not respond', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval'] });
+    // The interval of this service starts with the fake clock.
+    const own = await startServer();
+    const unused = await connectSocket(own.url);
+    const dead = await connectSocket(own.url, { 'x-svc-authorization': own.t.service });
+    await dead.ask(followQuery);
+    dead.socket.pause();
+    vi.advanceTimersByTime(pingEveryMs);
+    await vi.waitFor(() => expect(unused.socket.readyState).toBe(WebSocket.OPEN));
+    vi.advanceTimersByTime(pingEveryMs);
+    dead.socket.resume();
+    expect(await dead.next()).toEqual(closedWith(1006));
+    expect(await unused.next()).toMatchObject({ type: 'closed' });
+    await own.close();
+  });
+
+  it('does not keep a stopping server open', async () => {
+    const own = await startServer();
+    const socket = await connectSocket(own.url, { 'x-svc-authorization': own.t.service });
+    await socket.ask(followQuery);
+    own.t.app.drain();
+    await own.close();
+    expect(codesIn(await socket.next())).toEqual(['UNAVAILABLE']);
+  });
+});

@@ -1,0 +1,83 @@
+import { once } from 'node:events';
+import { expect } from 'vitest';
+import { WebSocket } from 'ws';
+import type { StreamedResult } from './event-stream.js';
+
+/** A message of the protocol graphql-transport-ws. */
+export interface SocketMessage {
+  readonly type: string;
+  readonly id?: string;
+  readonly payload?: unknown;
+}
+
+/** A WebSocket of a test, message by message. */
+export interface TestSocket {
+  readonly send: (message: object) => void;
+  /** The next message; how the connection was closed where there is none. */
+  readonly next: () => Promise<SocketMessage>;
+  /** Sends an operation and returns its first message. */
+  readonly ask: (query: string, variables?: object, id?: string) => Promise<SocketMessage>;
+  readonly socket: WebSocket;
+}
+
+/** How a server closes a connection, in the place of a message. */
+export const closedWith = (code: number, reason: unknown = expect.any(String)): object => ({
+  type: 'closed',
+  payload: { code, reason },
+});
+
+/** Opens a WebSocket to a service; nothing is sent yet. */
+export async function openSocket(
+  url: string,
+  headers: Record<string, string> = {},
+  protocol = 'graphql-transport-ws',
+): Promise<TestSocket> {
+  const socket = new WebSocket(`${url.replace(/^http/, 'ws')}/graphql`, protocol, { headers });
+  const messages: SocketMessage[] = [];
+  let wake = () => {};
+  const add = (message: SocketMessage) => {
+    messages.push(message);
+    wake();
+  };
+  socket.on('message', (data: Buffer) => add(JSON.parse(data.toString('utf8')) as SocketMessage));
+  socket.on('close', (code, reason) => add({ type: 'closed', payload: { code, reason: reason.toString('utf8') } }));
+  await once(socket, 'open');
+  const send = (message: object) => socket.send(JSON.stringify(message));
+  const next = async () => {
+    for (;;) {
+      const message = messages.shift();
+      if (message) return message;
+      await new Promise<void>((resolve) => (wake = resolve));
+    }
+  };
+  return {
+    socket,
+    send,
+    next,
+    ask: (query, variables = {}, id = '1') => {
+      send({ id, type: 'subscribe', payload: { query, variables } });
+      return next();
+    },
+  };
+}
+
+/** Opens a WebSocket and initialises the connection. */
+export async function connectSocket(
+  url: string,
+  params: object = {},
+  headers: Record<string, string> = {},
+): Promise<TestSocket> {
+  const opened = await openSocket(url, headers);
+  opened.send({ type: 'connection_init', payload: params });
+  expect(await opened.next()).toEqual({ type: 'connection_ack' });
+  return opened;
+}
+
+/** The change in a message of type `next`. */
+export const changeIn = ({ payload }: SocketMessage) => (payload as StreamedResult).data?.orgKeyChanged;
+
+/** The codes of the errors in a message. */
+export function codesIn({ type, payload }: SocketMessage): unknown[] {
+  const errors = (type === 'error' ? payload : (payload as StreamedResult).errors) as StreamedResult['errors'];
+  return errors?.map(({ extensions }) => extensions['code']) ?? [];
+}
