@@ -30,6 +30,8 @@ const config: CodegenConfig = {
     beforeDone: () => {
       writeFileSync('schema/openapi.json', openAPIText());
       writeFileSync('schema/subgraph.graphql', `${printSubgraph(servedSchema)}\n`);
+      const withScopes = printSubgraph(servedSchema, { withScopes: true });
+      writeFileSync('schema/subgraph-scopes.graphql', `${withScopes}\n`);
     },
   },
   generates: {

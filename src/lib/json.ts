@@ -388,7 +388,8 @@ function invalidBody(path: Path, code: string, message: string): AppError {
 }
 
 /** A long integer as the text of its digits, which JSON.stringify writes as it is. */
-function inDigits(_name: string, value: unknown): unknown {
+/** A replacer for `JSON.stringify` that writes all digits of integers. */
+export function inDigits(_name: string, value: unknown): unknown {
   if (typeof value === 'bigint') return JSON.rawJSON(String(value));
   if (typeof value !== 'number' || !Number.isInteger(value)) return value;
   if (Number.isSafeInteger(value) || Math.abs(value) >= exactBelow) return value;

@@ -280,13 +280,16 @@ export type PreviewKeyInput = {
   accessRights?: Array<KeyAccessRightInput> | null | undefined;
   /** Display name of the key; need not be unique. At most 256 characters. Example: Billing, production. */
   alias?: string | null | undefined;
-  /** Obsolete. The value is stored unchanged and has no effect. */
+  /**
+   * The value is stored unchanged.
+   * @deprecated Has no effect. Will be removed after 2027-06-30.
+   */
   allowance?: number | null | undefined;
   /** Identifiers of the policies that the gateway applies to the key, in this order. At most 100 items of at most 512 characters each. Example: gold. */
   applyPolicies?: Array<string> | null | undefined;
   /**
    * Identifier of an additional policy. The value is moved into `applyPolicies` with a warning. At most 512 characters.
-   * @deprecated Use `applyPolicies`.
+   * @deprecated Use `applyPolicies`. Will be removed after 2027-06-30.
    */
   applyPolicyID?: string | null | undefined;
   /** Credentials for HTTP Basic authentication. The gateway verifies them. */
@@ -313,7 +316,10 @@ export type PreviewKeyInput = {
   jwtData?: KeyJwtDataInput | null | undefined;
   /** Key identifier of the preview, at most 255 bytes. If absent, a new one is generated. Available in previews only. Example: acme-billing. */
   keyID?: string | number | null | undefined;
-  /** Obsolete. The value is stored unchanged and has no effect. */
+  /**
+   * The value is stored unchanged.
+   * @deprecated Has no effect. Will be removed after 2027-06-30.
+   */
   lastCheck?: number | string | null | undefined;
   /** Time at which the key was last updated, in Unix seconds, as text. Set by the service; a value in input is ignored with a warning. Example: 1769860800. */
   lastUpdated?: string | null | undefined;
@@ -367,13 +373,16 @@ export type UpdateKeyInput = {
   accessRights?: Array<KeyAccessRightInput> | null | undefined;
   /** Display name of the key; need not be unique. At most 256 characters. Example: Billing, production. */
   alias?: string | null | undefined;
-  /** Obsolete. The value is stored unchanged and has no effect. */
+  /**
+   * The value is stored unchanged.
+   * @deprecated Has no effect. Will be removed after 2027-06-30.
+   */
   allowance?: number | null | undefined;
   /** Identifiers of the policies that the gateway applies to the key, in this order. At most 100 items of at most 512 characters each. Example: gold. */
   applyPolicies?: Array<string> | null | undefined;
   /**
    * Identifier of an additional policy. The value is moved into `applyPolicies` with a warning. At most 512 characters.
-   * @deprecated Use `applyPolicies`.
+   * @deprecated Use `applyPolicies`. Will be removed after 2027-06-30.
    */
   applyPolicyID?: string | null | undefined;
   /** Credentials for HTTP Basic authentication. The gateway verifies them. */
@@ -386,7 +395,7 @@ export type UpdateKeyInput = {
   dateCreated?: string | null | undefined;
   /**
    * Former name of `enableDetailedRecording`. The value is moved there with a warning.
-   * @deprecated Use `enableDetailedRecording`.
+   * @deprecated Use `enableDetailedRecording`. Will be removed after 2027-06-30.
    */
   enableDetailRecording?: boolean | null | undefined;
   /** Whether the gateway records complete requests and responses. */
@@ -405,7 +414,10 @@ export type UpdateKeyInput = {
   isInactive?: boolean | null | undefined;
   /** Verification of JSON Web Tokens (JWT) by the gateway. */
   jwtData?: KeyJwtDataInput | null | undefined;
-  /** Obsolete. The value is stored unchanged and has no effect. */
+  /**
+   * The value is stored unchanged.
+   * @deprecated Has no effect. Will be removed after 2027-06-30.
+   */
   lastCheck?: number | string | null | undefined;
   /** Time at which the key was last updated, in Unix seconds, as text. Set by the service; a value in input is ignored with a warning. Example: 1769860800. */
   lastUpdated?: string | null | undefined;

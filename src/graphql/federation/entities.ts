@@ -24,9 +24,8 @@ export const entities: ReadonlyMap<string, Entity> = new Map<string, Entity>([
   [
     'OrgKey',
     {
-      keys: ['keyHash', 'id', 'keyID'],
-      find: async (representation, context) =>
-        (await context.loaders.orgKeys.load(keyHashOf(representation, context))) ?? null,
+      keys: ['keyHash', 'id'],
+      find: async (representation, context) => (await context.loaders.orgKeys.load(keyHashOf(representation))) ?? null,
     },
   ],
   [
@@ -48,10 +47,12 @@ export const entities: ReadonlyMap<string, Entity> = new Map<string, Entity>([
   ],
 ]);
 
-/** The hash of the key in a representation, which may contain any of the key fields. */
-function keyHashOf(representation: object, { keys }: Context): string {
+/**
+ * The hash of the key in a representation, which contains one of the key fields. The key identifier is no key field: it
+ * may itself be a token, and routers put key fields into their plans, logs and traces.
+ */
+function keyHashOf(representation: object): string {
   if ('keyHash' in representation) return keyFieldOf(representation, 'keyHash');
-  if ('keyID' in representation) return keys.keyHashOf(keyFieldOf(representation, 'keyID'));
   const { typename, id } = decodeID(keyFieldOf(representation, 'id'));
   // An identifier of another type identifies no key; no hash is empty.
   return typename === 'OrgKey' ? id : '';

@@ -1,4 +1,5 @@
 import {
+  isObjectType,
   Kind,
   parse,
   parseConstValue,
@@ -7,68 +8,115 @@ import {
   visit,
   type ConstDirectiveNode,
   type DefinitionNode,
+  type DirectiveNode,
+  type FieldDefinitionNode,
   type GraphQLSchema,
   type ObjectTypeDefinitionNode,
 } from 'graphql';
-import { entities } from './entities.js';
+import { directivesOfField, directivesOfType, type SubgraphDirective } from './field-directives.js';
 
-const link = 'extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@shareable"])';
+/** The lowest version of the specification that has all of the directives: @cost and @listSize are of 2.9. */
+const federation = 'https://specs.apollo.dev/federation/v2.9';
 
 /** Types and fields that routers add to every subgraph themselves. */
 const routerDefinitions: readonly string[] = ['_Any', '_Entity', '_Service', '_entities', '_service'];
 
 /** Shared types and fields. Their descriptions are omitted: composition warns when two subgraphs describe one differently. */
 const sharedFields: Readonly<Record<string, readonly string[]>> = {
-  Query: [],
+  DateTime: [],
+  JSON: [],
+  JSONObject: [],
   Mutation: [],
-  Subscription: [],
+  Node: ['id'],
   Organization: ['id'],
   PageInfo: ['hasNextPage', 'hasPreviousPage', 'startCursor', 'endCursor'],
+  Query: [],
+  Subscription: [],
 };
+
+interface SubgraphOptions {
+  /** Whether fields state the scope that they require, for routers that verify tokens themselves. */
+  readonly withScopes?: boolean;
+}
 
 /**
  * Prints the subgraph in SDL, for composition. Omits `node`, which one subgraph must implement for all types of the
  * supergraph; `OrgKey` is an entity by `id` for it.
  */
-export function printSubgraph(subgraph: GraphQLSchema): string {
+export function printSubgraph(subgraph: GraphQLSchema, { withScopes = false }: SubgraphOptions = {}): string {
+  const isRouterDefinition = ({ name }: { readonly name: { readonly value: string } }) =>
+    routerDefinitions.includes(name.value);
   const document = visit(parse(printSchema(subgraph)), {
     // Without @specifiedBy: composition warns when subgraphs differ in it.
-    ScalarTypeDefinition: (type) => (routerDefinitions.includes(type.name.value) ? null : { ...type, directives: [] }),
-    UnionTypeDefinition: ({ name }) => (routerDefinitions.includes(name.value) ? null : undefined),
-    ObjectTypeDefinition: (type) => (routerDefinitions.includes(type.name.value) ? null : toSubgraphType(type)),
+    ScalarTypeDefinition: (type) => (isRouterDefinition(type) ? null : { ...describedAlone(type), directives: [] }),
+    InterfaceTypeDefinition: (type) => ({ ...describedAlone(type), fields: fieldsOf(type).map(describeField(type)) }),
+    UnionTypeDefinition: (type) => (isRouterDefinition(type) ? null : undefined),
+    ObjectTypeDefinition: (type) => (isRouterDefinition(type) ? null : toSubgraphType(subgraph, type, withScopes)),
   });
   const definitions = document.definitions.toSorted((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1));
-  return `${link}\n\n${print({ ...document, definitions })}`;
+  return `${linkTo(definitions)}\n\n${print({ ...document, definitions })}`;
 }
+
+/** The directive that imports every directive of the specification that is used. */
+function linkTo(definitions: readonly DefinitionNode[]): string {
+  const used = new Set<string>();
+  const Directive = ({ name }: DirectiveNode) => void used.add(`"@${name.value}"`);
+  for (const definition of definitions) visit(definition, { Directive });
+  const imports = [...used].filter((name) => !builtIn.has(name)).toSorted();
+  return `extend schema @link(url: "${federation}", import: [${imports.join(', ')}])`;
+}
+
+const builtIn: ReadonlySet<string> = new Set(['"@deprecated"', '"@oneOf"', '"@specifiedBy"']);
 
 function nameOf(definition: DefinitionNode): string {
   return 'name' in definition ? (definition.name?.value ?? '') : '';
 }
 
-function toSubgraphType(type: ObjectTypeDefinitionNode): ObjectTypeDefinitionNode {
-  const { value: name } = type.name;
-  const shared = sharedFields[name];
-  const fields = (type.fields ?? [])
+function toSubgraphType(
+  schema: GraphQLSchema,
+  node: ObjectTypeDefinitionNode,
+  withScopes: boolean,
+): ObjectTypeDefinitionNode {
+  const { value: name } = node.name;
+  const type = schema.getType(name);
+  if (!isObjectType(type)) throw new Error(`The schema has no object type ${name}.`);
+  const declared = type.getFields();
+  const fields = fieldsOf(node)
     .filter((field) => name !== 'Query' || !['node', ...routerDefinitions].includes(field.name.value))
-    .map((field) => (shared?.includes(field.name.value) ? withoutDescription(field) : field))
-    .map((field) => (name === 'OrgKey' && field.name.value === 'orgID' ? asShareable(field) : field));
-  return { ...(shared ? withoutDescription(type) : type), fields, directives: directivesOf(name) };
+    .map(describeField(node))
+    .map((field) => {
+      const own = declared[field.name.value];
+      const added = own ? directivesOfField(schema, name, own, withScopes).map(toNode) : [];
+      return { ...field, directives: [...(field.directives ?? []), ...added] };
+    });
+  return { ...describedAlone(node), fields, directives: directivesOfType(name, withScopes).map(toNode) };
 }
 
-/** A subgraph that knows the organisation of a key may return it, or provide it. */
-function asShareable<Node extends { readonly directives?: readonly ConstDirectiveNode[] | undefined }>(
-  field: Node,
-): Node {
-  return { ...field, directives: [...(field.directives ?? []), directive('shareable')] };
+function fieldsOf({ fields }: { readonly fields?: readonly FieldDefinitionNode[] | undefined }) {
+  return fields ?? [];
 }
 
-/** `PageInfo` is shareable: every subgraph with connections has it. */
-function directivesOf(typeName: string): ConstDirectiveNode[] {
-  if (typeName === 'PageInfo') return [directive('shareable')];
-  return (entities.get(typeName)?.keys ?? []).map((fields) => directive('key', { fields }));
+interface NamedNode {
+  readonly name: { readonly value: string };
+  readonly description?: unknown;
 }
 
-function directive(name: string, args: Readonly<Record<string, string>> = {}): ConstDirectiveNode {
+/** A type without its description, if other subgraphs may have it too. */
+function describedAlone<Node extends NamedNode>(type: Node): Node {
+  return Object.hasOwn(sharedFields, type.name.value) ? withoutDescription(type) : type;
+}
+
+function describeField(type: NamedNode) {
+  return (field: FieldDefinitionNode): FieldDefinitionNode =>
+    sharedFields[type.name.value]?.includes(field.name.value) ? withoutDescription(field) : field;
+}
+
+function withoutDescription<Node extends NamedNode>(node: Node): Node {
+  const { description: _, ...rest } = node;
+  return rest as Node;
+}
+
+function toNode({ name, args = {} }: SubgraphDirective): ConstDirectiveNode {
   return {
     kind: Kind.DIRECTIVE,
     name: { kind: Kind.NAME, value: name },
@@ -78,8 +126,4 @@ function directive(name: string, args: Readonly<Record<string, string>> = {}): C
       value: parseConstValue(JSON.stringify(value)),
     })),
   };
-}
-
-function withoutDescription<Node extends { readonly description?: unknown }>({ description: _, ...node }: Node) {
-  return node;
 }

@@ -16,6 +16,7 @@ import {
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
+import { weightOf } from './field-cost.js';
 import { estimateListSize, type Variables } from './list-size.js';
 
 /** The size of an operation. A fragment counts each time it is spread. A count may be Infinity. */
@@ -27,7 +28,7 @@ export interface OperationSize {
   readonly aliases: number;
   readonly directives: number;
   readonly rootFields: number;
-  /** 1 per field, multiplied by the sizes of the pages around it. */
+  /** The weight of each field, which is 1 for most, multiplied by the sizes of the pages around it. */
   readonly cost: number;
   /** Whether the size depends on a variable. */
   readonly isVariable: boolean;
@@ -105,7 +106,8 @@ export function calculateComplexity(
     const isIntrospection = parent !== undefined && isIntrospectionType(parent);
     const items = field ? estimateListSize(field, node, variables) : 1;
     // A page costs its items even if none of their fields is selected.
-    const cost = items + (isList ? items * (inner.cost + inner.perItem) : inner.cost + items * inner.perItem);
+    const own = items + (field && parent ? weightOf(parent.name, field.name) - 1 : 0);
+    const cost = own + (isList ? items * (inner.cost + inner.perItem) : inner.cost + items * inner.perItem);
     return {
       depth: (isIntrospection ? 0 : 1) + inner.depth,
       introspection: (isIntrospection && isList ? 1 : 0) + inner.introspection,

@@ -8,7 +8,7 @@ import {
   type ValueNode,
   type VariableDefinitionNode,
 } from 'graphql';
-import { pageSizes } from '../schema/pagination.js';
+import { listSizeOf } from './field-cost.js';
 
 /** The variables of an operation: their definitions, and the values that were sent. */
 export interface Variables {
@@ -29,8 +29,9 @@ export function estimateListSize(field: GraphQLField<unknown, unknown>, node: Fi
     const literal = argument?.default?.literal;
     return literal ? plainValue(literal, variables) : argument?.defaultValue;
   };
-  if (field.args.some(({ name }) => name === 'first')) {
-    const { defaultSize, maxSize } = field.extensions.pageSizes ?? pageSizes;
+  const size = listSizeOf(field);
+  if (size) {
+    const { defaultSize, maxSize } = size;
     const requested = valueOf('first') ?? valueOf('last') ?? defaultSize;
     return typeof requested === 'number' ? Math.min(Math.max(Math.ceil(requested), 1), maxSize) : maxSize;
   }

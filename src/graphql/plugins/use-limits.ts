@@ -45,7 +45,7 @@ export function issuesOf(
       'TOO_MANY',
       cost,
       maximum.cost,
-      (count) => `costs ${count} (1 per field, multiplied by the sizes of the pages around it)`,
+      (count) => `costs ${count} (the weights of its fields, multiplied by the sizes of the pages around them)`,
     ),
   ].flat();
   prepared.isWithinLimits = issues.length === 0 && !isVariable;

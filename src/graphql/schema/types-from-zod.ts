@@ -37,11 +37,10 @@ export function inputTypeFromZod<Shape>(
     description,
     fields: (t) => {
       const fields = Object.entries(shapeOf(schema) ?? {}).map(([field, inner]) => {
-        const { deprecated } = traitsOf(inner);
         const options = {
           description: descriptionWithLimits(inner),
           required: !isOptional(inner),
-          ...(deprecated && { deprecationReason: deprecated }),
+          ...deprecationOf(inner),
         };
         const typed = shapeOf(declared)?.[field] ?? inner;
         const member = memberOf(typed);
@@ -75,6 +74,7 @@ export function outputTypeFromZod<Shape>(name: string, schema: ZodSchema, descri
           type: (member ? [type] : type) as 'String',
           nullable: isNullable(inner) as true,
           description: isSecret ? `Whether \`${field}\` is set. Its value is never returned.` : descriptionOf(inner),
+          ...deprecationOf(inner),
         });
         return [fieldName, fieldRef] as const;
       });
@@ -104,6 +104,15 @@ function outputType(schema: ZodSchema): Scalar | ObjectRef<SchemaTypes, unknown>
   const created = outputTypeFromZod<unknown>(object.name, schema, object.description);
   nestedOutputs.set(object.name, created);
   return created;
+}
+
+/** When deprecated fields are removed from the GraphQL API. The REST key API keeps them. */
+const removal = 'Will be removed after 2027-06-30.';
+
+function deprecationOf(schema: ZodSchema): { readonly deprecationReason?: string } {
+  const { deprecated, obsolete } = traitsOf(schema);
+  const notice = deprecated ?? obsolete;
+  return notice === undefined ? {} : { deprecationReason: `${notice} ${removal}` };
 }
 
 /** Adds the maximum length of a string or list before the example: GraphQL has no syntax for it. */

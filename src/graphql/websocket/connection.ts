@@ -2,6 +2,7 @@ import { GraphQLError } from 'graphql';
 import type { WebSocket } from 'ws';
 import type { Enqueue } from '../../http/server/admission-control.js';
 import { AppError } from '../../lib/errors.js';
+import { isObject, parseJSON, stringifyJSON } from '../../lib/json.js';
 import { maskError } from '../errors.js';
 import { maxSubscriptions } from '../operation/subscription-registry.js';
 import { openOperationStream, type OperationResults, type ServeRequest } from './operation-stream.js';
@@ -14,6 +15,8 @@ export interface Connection {
   readonly socket: WebSocket;
   readonly socketAddress: string;
   readonly enqueue: Enqueue;
+  /** The payloads of operations that are about to start, by their ids. */
+  readonly payloads: Map<string, object>;
   /** The headers of its operations: those of the handshake, replaced by `connectionParams`. */
   headers: Headers;
   readonly operations: Set<AbortController>;
@@ -29,10 +32,12 @@ export interface Connection {
 export async function startOperation(
   serve: ServeRequest,
   connection: Connection,
-  payload: object,
+  id: string,
   reportError: (error: unknown) => void,
 ): Promise<OperationResults | readonly GraphQLError[]> {
-  const { operations, enqueue, onOperationEnd } = connection;
+  const { operations, payloads, enqueue, onOperationEnd } = connection;
+  const payload = payloads.get(id) ?? {};
+  payloads.delete(id);
   if (operations.size >= maxOperations) return rejectedWith(tooManyOperations());
   const cancel = new AbortController();
   operations.add(cancel);
@@ -52,6 +57,22 @@ export async function startOperation(
     if (!(error instanceof AppError)) reportError(error);
     return rejectedWith(error);
   }
+}
+
+/**
+ * The message for graphql-ws, which would parse it by `JSON.parse`: that rounds integers and misreads escaped names. The
+ * payload of an operation is kept beside it.
+ *
+ * @throws {AppError} INVALID when the text is not JSON, or has a repeated member
+ */
+export function readMessage({ payloads }: Connection, text: string): string {
+  const message = parseJSON(text);
+  if (!isObject(message) || message['type'] !== 'subscribe') return stringifyJSON(message);
+  const { id, payload } = message;
+  if (typeof id !== 'string' || !isObject(payload)) return stringifyJSON(message);
+  payloads.set(id, payload);
+  // A trusted document has no text.
+  return JSON.stringify({ id, type: 'subscribe', payload: { query: '' } });
 }
 
 function tooManyOperations(): AppError {

@@ -1,5 +1,5 @@
 import { GraphQLError, type ExecutionResult, type GraphQLFormattedError } from 'graphql';
-import { isObject } from '../../lib/json.js';
+import { isObject, parseJSON, stringifyJSON } from '../../lib/json.js';
 
 /** Serves an HTTP request of the API, in this process. */
 export type ServeRequest = (request: Request, socketAddress: string) => Promise<Response>;
@@ -32,7 +32,7 @@ export async function openOperationStream(
   const request = new Request('http://localhost/graphql', {
     method: 'POST',
     headers: { ...Object.fromEntries(headers), accept: 'text/event-stream', 'content-type': 'application/json' },
-    body: JSON.stringify(payload),
+    body: stringifyJSON(payload),
     signal: cancel.signal,
   });
   const response = await serve(request, socketAddress);
@@ -51,7 +51,7 @@ function resultsOf(events: ReadableStream<Uint8Array>, cancel: AbortController):
       const lines = `${rest}${decoder.decode(chunk.value, { stream: true })}`.split('\n');
       rest = lines.pop() ?? '';
       for (const line of lines) {
-        if (line.startsWith('data: ')) yield JSON.parse(line.slice('data: '.length)) as ExecutionResult;
+        if (line.startsWith('data: ')) yield parseJSON(line.slice('data: '.length)) as ExecutionResult;
       }
     }
     return undefined;

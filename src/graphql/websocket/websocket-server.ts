@@ -5,10 +5,11 @@ import { WebSocketServer, type WebSocket } from 'ws';
 import type { Enqueue } from '../../http/server/admission-control.js';
 import { rejectConnection, type Rejection } from '../../http/server/rejection.js';
 import { isWebSocketRequest, type WebSocketUpgrades } from '../../http/server/websocket-upgrade.js';
+import { inDigits } from '../../lib/json.js';
 import type { Logger } from '../../lib/log.js';
 import { servedSchema } from '../schema/served.js';
 import { headersOfHandshake, isAllowedOrigin, withConnectionParams } from './handshake.js';
-import { startOperation, type Connection } from './connection.js';
+import { readMessage, startOperation, type Connection } from './connection.js';
 import type { OperationResults, ServeRequest } from './operation-stream.js';
 
 /** Limits of one connection. */
@@ -58,11 +59,12 @@ export function createGraphQLWebSockets({ serve, origins, log }: WebSocketDeps):
       else extra.socket.close(CloseCode.BadRequest, 'A value of connectionParams is not a header value.');
       return headers !== undefined;
     },
-    async onSubscribe({ extra }, _id, payload) {
-      const results = await startOperation(serve, extra, payload, reportError);
+    async onSubscribe({ extra }, id) {
+      const results = await startOperation(serve, extra, id, reportError);
       return 'next' in results ? { schema: servedSchema, document: subscription, contextValue: results } : results;
     },
     subscribe: ({ contextValue }) => contextValue as OperationResults,
+    jsonMessageReplacer: inDigits,
     onNext: (_context, _id, _payload, _args, result) => result as object,
   });
 
@@ -73,12 +75,24 @@ export function createGraphQLWebSockets({ serve, origins, log }: WebSocketDeps):
       enqueue,
       headers: headersOfHandshake(request),
       operations: new Set(),
+      payloads: new Map(),
       // After the message that completes the operation.
       onOperationEnd: () => isDraining && setImmediate(() => closeIfIdle(connection)),
       isAlive: true,
       isUsed: true,
     };
     connections.add(connection);
+    const receive = (text: string, handle: (message: string) => Promise<void>) => {
+      try {
+        handle(readMessage(connection, text)).catch((error: unknown) => {
+          if (socket.readyState !== socket.OPEN) return;
+          reportError(error);
+          socket.close(CloseCode.InternalServerError, 'Internal error.');
+        });
+      } catch {
+        socket.close(CloseCode.BadRequest, 'The message is not valid JSON.');
+      }
+    };
     const closed = protocol.opened(
       {
         protocol: socket.protocol,
@@ -87,11 +101,7 @@ export function createGraphQLWebSockets({ serve, origins, log }: WebSocketDeps):
         onMessage: (handle) =>
           void socket.on('message', (data: Buffer) => {
             connection.isAlive = true;
-            handle(data.toString('utf8')).catch((error: unknown) => {
-              if (socket.readyState !== socket.OPEN) return;
-              reportError(error);
-              socket.close(CloseCode.InternalServerError, 'Internal error.');
-            });
+            receive(data.toString('utf8'), handle);
           }),
       },
       connection,

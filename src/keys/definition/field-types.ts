@@ -14,6 +14,8 @@ export interface FieldTraits {
   readonly serverOwned?: true;
   /** Deprecation notice with the replacement. */
   readonly deprecated?: string;
+  /** Deprecation notice of a field that is stored and has no effect. */
+  readonly obsolete?: string;
   /** The only variant that has the field. If absent, both have it. */
   readonly only?: 'preview' | 'update';
 }
@@ -93,12 +95,12 @@ export const label = (description: string) =>
 export const flag = (description: string, traits?: FieldTraits) => field(z.boolean(), description, traits);
 
 /** A double-precision number of at least `min`. */
-export const double = (description: string, min = -Number.MAX_VALUE) =>
-  field(z.preprocess(asDouble, z.number().min(min)), description);
+export const double = (description: string, min = -Number.MAX_VALUE, traits?: FieldTraits) =>
+  field(z.preprocess(asDouble, z.number().min(min)), description, traits);
 
 /** A signed 64-bit integer of at least `min`. */
-export const int64 = (description: string, min = minInt64) =>
-  field(z.preprocess(asInteger, z.bigint().min(min).max(maxInt64)), description);
+export const int64 = (description: string, min = minInt64, traits?: FieldTraits) =>
+  field(z.preprocess(asInteger, z.bigint().min(min).max(maxInt64)), description, traits);
 
 /** A signed 32-bit integer of at least `min`. */
 export const int32 = (description: string, min = minInt32) =>

@@ -155,7 +155,7 @@ const Smoothing = z
 export const KeyDefinition = z.strictObject({
   accessRights: list('Access rights of the key, one entry for each API.', AccessRight, 1000),
   alias: text('Display name of the key; need not be unique. Example: Billing, production.'),
-  allowance: double('Obsolete. The value is stored unchanged and has no effect.'),
+  allowance: double('The value is stored unchanged.', undefined, { obsolete: 'Has no effect.' }),
   applyPolicies: texts(
     'Identifiers of the policies that the gateway applies to the key, in this order. Example: gold.',
   ),
@@ -208,7 +208,7 @@ export const KeyDefinition = z.strictObject({
     is.keyID,
     { only: 'preview', scalar: 'ID' },
   ),
-  lastCheck: int64('Obsolete. The value is stored unchanged and has no effect.'),
+  lastCheck: int64('The value is stored unchanged.', undefined, { obsolete: 'Has no effect.' }),
   lastUpdated: ruledText(
     'Time at which the key was last updated, in Unix seconds, as text. Set by the service; a value in input is ignored with a warning. Example: 1769860800.',
     is.digits,

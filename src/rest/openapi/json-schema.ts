@@ -58,14 +58,15 @@ function isShown(field: Schema, direction: Target['direction']): boolean {
 }
 
 function fieldSchema(field: Schema, target: Target): JSONSchema {
-  const { deprecated, secret, serverOwned } = traitsOf(field);
+  const { deprecated, obsolete, secret, serverOwned } = traitsOf(field);
+  const notice = deprecated ?? obsolete;
   const isInput = target.direction === 'input';
   const value = valueSchema(field, target);
   const text = secret && !isInput ? 'The secret as it was sent.' : descriptionOf(field);
   return {
     ...(isInput ? orNull(value) : value),
-    description: textToWire(deprecated ? `${text} ${deprecated}` : text),
-    ...(deprecated && { deprecated: true }),
+    description: textToWire(notice ? `${text} ${notice}` : text),
+    ...(notice && { deprecated: true }),
     ...(secret && isInput && { writeOnly: true }),
     ...(serverOwned && { readOnly: true }),
   };

@@ -36,13 +36,15 @@ export async function graphqlChanges(base, current) {
 }
 
 /**
- * A new `@shareable` only permits more. The inspector compares several `@key` of one type by their order; `lostKeys`
+ * A new `@shareable` only permits more, `@tag`, `@cost` and `@listSize` describe, and the reason of a deprecation is text:
+ * the inspector calls it removed where it has changed. The imports of `@link` follow from the directives. The inspector compares several `@key` of one type by their order; `lostKeys`
  * compares them by what they say.
  * @param {string} type
  * @param {string} path
  */
 function isHarmless(type, path) {
-  return /\.@key\b/.test(path) || (/^DIRECTIVE_USAGE_.*_ADDED$/.test(type) && /\.@shareable\b/.test(path));
+  if (/\.@key\b/.test(path) || /@deprecated\.reason$|@link\.import$/.test(path)) return true;
+  return /^DIRECTIVE_USAGE_.*_ADDED$/.test(type) && /\.@(shareable|tag|cost|listSize)\b/.test(path);
 }
 
 /** @param {string} sdl */

@@ -52,7 +52,10 @@ describe('orgKeyChanged', () => {
   it('sends its starting cursor at once, then every change once', async () => {
     const stream = await follow();
     expect([stream.status, stream.headers.get('content-type')]).toStrictEqual([200, 'text/event-stream']);
-    expect([stream.headers.get('cache-control'), stream.headers.get('content-encoding')]).toStrictEqual(['no-store', null]);
+    expect([stream.headers.get('cache-control'), stream.headers.get('content-encoding')]).toStrictEqual([
+      'no-store',
+      null,
+    ]);
     const begun = changeOf(await stream.next());
     expect(begun).toStrictEqual({ cursor: expect.any(String) as string, keyHash: null, entry: null });
     for (let count = 0; count < 3; count += 1) await change('k1');

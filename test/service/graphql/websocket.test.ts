@@ -3,8 +3,10 @@ import { createClient } from 'graphql-ws';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { recheckEveryMs } from '../../../src/graphql/plugins/use-subscriptions.js';
+import { parseJSONCarefully } from '../../../src/lib/json.js';
 import { pingEveryMs } from '../../../src/graphql/websocket/websocket-server.js';
 import { followQuery } from '../../support/event-stream.js';
+import { misreadJSON } from '../../support/misread-json.js';
 import { exchange, startServer, type TestServer } from '../../support/server.js';
 import { changeIn, closedWith, codesIn, connectSocket, openSocket, type TestSocket } from '../../support/websocket.js';
 
@@ -167,6 +169,32 @@ describe('a query or mutation over WebSocket', () => {
       .split('\n')
       .filter((line) => line.includes('"request"'));
     expect(lines.filter((line) => line.includes('"operation":"updateOrgKey"'))).toHaveLength(1);
+  });
+
+  it.each(misreadJSON)('keeps the member name of $second, sent after $first', async ({ first, second }) => {
+    const socket = await connected();
+    const query = 'mutation($m: JSON) { updateOrgKey(keyID: "k1", input: {metaData: $m}) { definition { metaData } } }';
+    for (const [id, metaData] of [first, second].entries()) {
+      const payload = `{"query":${JSON.stringify(query)},"variables":{"m":${metaData}}}`;
+      socket.socket.send(`{"id":"${id}","type":"subscribe","payload":${payload}}`);
+      expect(await socket.next()).toMatchObject({ type: 'next' });
+      expect(await socket.next()).toMatchObject({ type: 'complete' });
+      const { body } = await s.t.send('/svc/org/keys/k1', { headers: serviceHeader() });
+      expect((body['data'] as { meta_data: object }).meta_data).toEqual(parseJSONCarefully(metaData));
+    }
+  });
+
+  it('rejects a number that is not exact, and writes all digits', async () => {
+    const socket = await connected({ authorization: `Bearer ${s.t.management}` });
+    const query = 'query($m: JSON) { previewKey(input: {metaData: $m}) { data { metaData } } }';
+    const send = (id: string, metaData: string) =>
+      socket.socket.send(
+        `{"id":"${id}","type":"subscribe","payload":{"query":"${query}","variables":{"m":${metaData}}}}`,
+      );
+    send('1', '9007199254740993');
+    expect(codesIn(await socket.next())).toEqual(['INVALID']);
+    send('2', '1e300');
+    expect(await socket.next()).toMatchObject({ payload: { data: { previewKey: { data: { metaData: 1e300 } } } } });
   });
 
   it('has a maximum size', async () => {

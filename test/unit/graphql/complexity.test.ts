@@ -8,6 +8,7 @@ const schema = buildSchema(`
   union Entity = Thing | Other
   type Query {
     thing: Thing
+    owner: Organization
     entities(representations: [Any!]!): [Entity]!
     paged(first: Int = 7, last: Int): [Thing!]!
     bulk(first: Int): Bulk!
@@ -15,6 +16,8 @@ const schema = buildSchema(`
   type Thing { name: String things(first: Int, last: Int): Things! list: [Thing!]! }
   type Other { name: String }
   type Things { nodes: [Thing!]! total: Int! }
+  type Mutation { change: Thing }
+  type Organization { quotaSummary: Thing }
   type Bulk { items: [Thing!]! total: Int! }
 `);
 const bulk = schema.getQueryType()?.getFields()['bulk'];
@@ -42,6 +45,8 @@ describe('the cost of an operation', () => {
     ['{ paged { name } }', 7 + 7],
     ['{ paged(first: 3) { name } }', 3 + 3],
     ['{ bulk { total } }', 200 + 1],
+    ['mutation { change { name } }', 10 + 1],
+    ['{ owner { quotaSummary { name } } }', 1 + 10 + 1],
     ['{ bulk(first: 1000) { items { name } } }', 200 + 200 * 2],
     ['{ thing { things(first: 0) { nodes { name } } } }', 1 + 1 + 2],
     ['{ thing { things(first: -5) { nodes { name } } } }', 1 + 1 + 2],
