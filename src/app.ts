@@ -150,7 +150,12 @@ export async function createApp(
   const { trustedProxies } = config;
   const track = createRequestTracker(telemetry);
   const requestHandler = createRequestHandler({ router, authenticate, trustedProxies, track, log });
-  const webSockets = createGraphQLWebSockets({ serve: requestHandler.fetch, origins: config.corsOrigins, log });
+  const webSockets = createGraphQLWebSockets({
+    serve: requestHandler.fetch,
+    maxOperations: config.maxSubscriptions,
+    origins: config.corsOrigins,
+    log,
+  });
 
   return {
     services,

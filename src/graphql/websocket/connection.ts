@@ -4,11 +4,7 @@ import type { Enqueue } from '../../http/server/admission-control.js';
 import { AppError } from '../../lib/errors.js';
 import { isObject, parseJSON, stringifyJSON } from '../../lib/json.js';
 import { maskError } from '../errors.js';
-import { maxSubscriptions } from '../operation/subscription-registry.js';
 import { openOperationStream, type OperationResults, type ServeRequest } from './operation-stream.js';
-
-/** The maximum number of operations of a connection at the same time. */
-const maxOperations = maxSubscriptions.ofCredential;
 
 /** An open connection. */
 export interface Connection {
@@ -20,6 +16,8 @@ export interface Connection {
   /** The headers of its operations: those of the handshake, replaced by `connectionParams`. */
   headers: Headers;
   readonly operations: Set<AbortController>;
+  /** How many operations it may have at the same time. */
+  readonly maxOperations: number;
   /** Called before the message that completes an operation is sent. */
   readonly onOperationEnd: () => void;
   /** Whether the client has responded to the last ping. */
@@ -35,10 +33,10 @@ export async function startOperation(
   id: string,
   reportError: (error: unknown) => void,
 ): Promise<OperationResults | readonly GraphQLError[]> {
-  const { operations, payloads, enqueue, onOperationEnd } = connection;
+  const { operations, maxOperations, payloads, enqueue, onOperationEnd } = connection;
   const payload = payloads.get(id) ?? {};
   payloads.delete(id);
-  if (operations.size >= maxOperations) return rejectedWith(tooManyOperations());
+  if (operations.size >= maxOperations) return rejectedWith(tooManyOperations(maxOperations));
   const cancel = new AbortController();
   operations.add(cancel);
   connection.isUsed = true;
@@ -75,7 +73,7 @@ export function readMessage({ payloads }: Connection, text: string): string {
   return JSON.stringify({ id, type: 'subscribe', payload: { query: '' } });
 }
 
-function tooManyOperations(): AppError {
+function tooManyOperations(maxOperations: number): AppError {
   const message = `The connection already has ${maxOperations} operations, which is the maximum.`;
   return new AppError('RATE_LIMITED', message, { retryAfterSeconds: 10 });
 }

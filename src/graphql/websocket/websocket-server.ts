@@ -33,6 +33,8 @@ const normalClosure = 1000;
 
 interface WebSocketDeps {
   readonly serve: ServeRequest;
+  /** How many operations a connection may have at the same time. */
+  readonly maxOperations: number;
   /** The origins of pages that may connect, beside those of the service's own host. */
   readonly origins: readonly string[];
   readonly log: Logger;
@@ -46,7 +48,7 @@ export interface GraphQLWebSockets extends WebSocketUpgrades {
 }
 
 /** Creates the WebSocket transport, which serves each operation of a connection like an HTTP request. */
-export function createGraphQLWebSockets({ serve, origins, log }: WebSocketDeps): GraphQLWebSockets {
+export function createGraphQLWebSockets({ serve, maxOperations, origins, log }: WebSocketDeps): GraphQLWebSockets {
   const connections = new Set<Connection>();
   const reportError = (error: unknown) => log.error({ err: error }, 'internal error');
   let isDraining = false;
@@ -75,6 +77,7 @@ export function createGraphQLWebSockets({ serve, origins, log }: WebSocketDeps):
       enqueue,
       headers: headersOfHandshake(request),
       operations: new Set(),
+      maxOperations,
       payloads: new Map(),
       // After the message that completes the operation.
       onOperationEnd: () => isDraining && setImmediate(() => closeIfIdle(connection)),
