@@ -34,7 +34,9 @@ async function opened(headers: Record<string, string> = {}, protocol?: string): 
   sockets.push(socket);
   return socket;
 }
-const change = async (keyID: string) => expect((await s.t.update(keyID, {})).status).toBe(200);
+let changes = 0;
+const change = async (keyID: string) =>
+  expect((await s.t.update(keyID, { alias: `Change ${(changes += 1)}` })).status).toBe(200);
 const handshake = (lines: string[]) =>
   exchange(s.port, `GET /graphql HTTP/1.1\r\nHost: localhost:${s.port}\r\n${lines.join('\r\n')}\r\n\r\n`);
 const upgrade = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13'];

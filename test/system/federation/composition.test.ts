@@ -82,7 +82,7 @@ describe('the directives of the subgraph', () => {
     expect(compose?.({ company, keyfront: lower }).messages.join()).toMatch(/@cost|@listSize/);
   });
 
-  it('hide the fields for compatibility with the REST key API in the API of a supergraph', () => {
+  it('G-18 hide the fields for compatibility with the REST key API in the API of a supergraph', () => {
     const hidden = ['KeyPreview.apiModel', 'OrgKeyUpdate.action', 'OrgKeyUpdate.key', 'OrgKeyUpdate.status'];
     for (const coordinate of hidden) expect(directives.get(coordinate)).toContain('@inaccessible');
     for (const [, compose] of composers) {
