@@ -16,6 +16,8 @@ export interface ImportOptions {
   readonly orgID: string | undefined;
   /** Stores passwords as they are: they must be bcrypt or argon2id hashes. */
   readonly passwordsAreHashed: boolean;
+  /** Who imports, for the history. Default: the command. */
+  readonly actorLabel?: string;
 }
 
 /** Callbacks of an import. */
@@ -42,7 +44,6 @@ type Line = string | Uint8Array;
 const maxBatchSize = 500;
 const minBatchSize = 20;
 const targetBatchMs = 200;
-const actor = { credentialID: 'cli', label: 'keyfront keys import' };
 
 /**
  * Imports lines of the form `{"key_id": "...", ...definition}` in transactions of 20 to 500 keys. Invalid lines are reported
@@ -96,7 +97,7 @@ function decode(line: Line): string {
 async function parseLine(
   ports: Ports,
   line: string,
-  { orgID, passwordsAreHashed }: ImportOptions,
+  { orgID, passwordsAreHashed, actorLabel: label = 'keyfront keys import' }: ImportOptions,
 ): Promise<KeyTransition> {
   const body = parseJSON(line);
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
@@ -109,7 +110,7 @@ async function parseLine(
       ? takePasswordHash(definition)
       : { passwordHash: undefined, rest: definition };
     const input = readDefinition('update', definitionFromWire(rest));
-    return prepareImport(ports, { keyID, orgID, passwordHash, input, actor });
+    return prepareImport(ports, { keyID, orgID, passwordHash, input, actor: { credentialID: 'cli', label } });
   });
 }
 

@@ -7,6 +7,8 @@ import { createKeyService, type KeyService } from '../../keys/key-service.js';
 import { cursorFor, positionFromCursor } from '../../rest/key-list.js';
 import { withQuotas, type KeyWithQuota } from '../../rest/key-response.js';
 import { InstallationNotFoundError } from '../../storage/storage.js';
+import type { OptionValues } from '../command.js';
+import { actorLabel } from '../input/actor.js';
 import type { IO } from '../io.js';
 import type { KeyChangeResult, KeyClient, ListedKey } from './port.js';
 import { withServices } from './open.js';
@@ -16,16 +18,21 @@ const readCommands: ReadonlySet<string> = new Set(['get', 'diff', 'history', 'li
 /**
  * Runs work on the keys of the data folder that the environment names. A service may run on it meanwhile.
  *
- * @param command the name of the command, which the history records
+ * @param call the command and its options, of which the history records the name and the actor
  * @throws {InstallationNotFoundError}
  */
-export async function withLocalKeys<T>(io: IO, command: string, work: (keys: KeyClient) => Promise<T>): Promise<T> {
-  const access = readCommands.has(command) ? 'read' : 'write';
+export async function withLocalKeys<T>(
+  io: IO,
+  { command, options }: { readonly command: string; readonly options: OptionValues },
+  work: (keys: KeyClient) => Promise<T>,
+): Promise<T> {
+  const label = actorLabel(io, command, options);
+  const access = readCommands.has(command) || options['plan'] === true ? 'read' : 'write';
   const result = withServices(io, { access, liveQuotas: 'use' }, async ({ ports }) => {
     const keys = createKeyService(ports);
     const caller: CallContext = {
       credentialID: 'cli',
-      label: `keyfront ${command}`,
+      label,
       orgID: undefined,
       requestID: '',
     };

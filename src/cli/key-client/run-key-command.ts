@@ -28,6 +28,8 @@ interface KeysCommandCall {
   readonly options: OptionValues;
   /** Exit code if the request was rejected. Default: 1. */
   readonly rejectedExitCode?: number;
+  /** Exit code if no key could be accessed. Default: 2. */
+  readonly accessErrorExitCode?: number;
 }
 
 interface KeyCommandCall extends KeysCommandCall {
@@ -38,7 +40,6 @@ interface KeyCommandCall extends KeysCommandCall {
 
 /** Errors that do not concern the request itself: the key could not be accessed. */
 const accessErrors: ReadonlySet<ErrorCode> = new Set(['UNAUTHENTICATED', 'RATE_LIMITED', 'UNAVAILABLE', 'INTERNAL']);
-const accessErrorExitCode = 2;
 
 /**
  * Runs a command for one key, as `runKeysCommand`.
@@ -62,7 +63,7 @@ export async function runKeyCommand(
  * exit code.
  */
 export async function runKeysCommand(
-  { io, command, options, rejectedExitCode = 1 }: KeysCommandCall,
+  { io, command, options, rejectedExitCode = 1, accessErrorExitCode = 2 }: KeysCommandCall,
   work: (context: KeysCommandContext) => Promise<number>,
 ): Promise<number> {
   const format = selectOutputFormat(io, options);
@@ -76,7 +77,10 @@ export async function runKeysCommand(
       return accessErrors.has(error.code) ? accessErrorExitCode : rejectedExitCode;
     }
   };
-  if (typeof url !== 'string') return withLocalKeys(io, command, runWith);
+  if (typeof url !== 'string') return withLocalKeys(io, { command, options }, runWith);
+  if (options['actor'] !== undefined) {
+    throw new UsageError('--actor is for a data folder; a service records the credential.');
+  }
   return runWith(createRemoteKeys(createConnection(io, options, url, serviceCredential)));
 }
 

@@ -214,3 +214,16 @@ describe('the settings', () => {
     },
   );
 });
+
+it.each([
+  ['keys', 'export'],
+  ['credentials', 'list'],
+  ['check'],
+  ['backup', 'copy'],
+  ['webhooks', 'list'],
+  ['secrets', 'rotate'],
+])('rejects KEYFRONT_URL for %s %s, which works on the data folder only', async (...args) => {
+  await c.create();
+  const { code, out, said } = await c.keyfront(args, { KEYFRONT_URL: 'https://keys.example.com' });
+  expect([code, out, said]).toStrictEqual([2, '', expect.stringContaining('works on the data folder only')]);
+});

@@ -182,8 +182,24 @@ describe.each(['the data folder', 'a service'])('commands for a key of %s', (pla
     expect(entries[1]).toMatchObject({ quota_used_before_reset: 8120 });
     expect(entries[1]?.changes).toContainEqual({ path: 'rate', kind: 'CHANGED', before: 100, after: 300 });
     expect(entries[1]?.['credential_id'] === 'cli').toBe(server === undefined);
+    if (!server) expect(entries[1]?.['credential_label']).toMatch(/^.+@.+ \(keyfront put\)$/);
     const shown = await c.keyfront(['keys', 'export', '--with-secrets']);
     expect(shown.out).toContain('stored-secret');
+  });
+
+  it('--actor names who changes a data folder, and is rejected for a service', async () => {
+    const done = await keyfront(['put', keyID, await definition({ ...plain, rate: 300 }), '--actor', 'ana']);
+    if (server) {
+      expect([done.code, done.said]).toStrictEqual([
+        2,
+        '--actor is for a data folder; a service records the credential.\n',
+      ]);
+      return;
+    }
+    expect((await keyfront(['history', keyID])).out).toContain('"ana (keyfront put)"');
+    for (const actor of ['', ' ', 'a\nb', 'x'.repeat(101)]) {
+      expect((await keyfront(['delete', keyID, '--actor', actor])).code).toBe(2);
+    }
   });
 
   it('put rejects a stale version with 1 and names the fields that have changed', async () => {

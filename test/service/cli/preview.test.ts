@@ -89,7 +89,9 @@ describe('keyfront preview', () => {
   it('exits with 0 for warnings, and with 1 with --strict', async () => {
     const file = await c.file('odd.json', stringifyJSON(odd));
     expect((await c.keyfront(['preview', file])).code).toBe(0);
-    expect((await c.keyfront(['preview', '--strict', file])).code).toBe(1);
+    const strict = await c.keyfront(['preview', '--strict', file]);
+    expect(strict.code).toBe(1);
+    expect(strict.said).toMatch(/\nFailed because of --strict: a definition has warnings\.\n$/);
     const fine = await c.file('good.json', stringifyJSON(good));
     expect((await c.keyfront(['preview', '--strict', fine])).code).toBe(0);
   });

@@ -1,5 +1,6 @@
 import type { CLICommand, OptionValues } from '../../command.js';
 import { keyVariables } from '../../environment.js';
+import { actorOption } from '../../input/actor.js';
 import type { IO } from '../../io.js';
 import {
   changeExitCodes,
@@ -16,7 +17,7 @@ export const deleteCommand: CLICommand = {
   summary: 'Delete a key',
   description: `The key stops working at once. \`undelete\` restores it for the days of KEYFRONT_RESTORE_DAYS; after them it is purged with its history. ${keyLocation}`,
   arguments: ['[KEY_ID]'],
-  options: { 'expected-version': expectedVersionOption, reason: reasonOption, ...keyOptions },
+  options: { 'expected-version': expectedVersionOption, reason: reasonOption, actor: actorOption, ...keyOptions },
   exitCodes: changeExitCodes,
   examples: ['keyfront delete acme-billing --reason "contract ended"'],
   environment: keyVariables,

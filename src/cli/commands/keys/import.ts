@@ -3,6 +3,7 @@ import type { KeyStore } from '../../../keys/ports.js';
 import { printable } from '../../../lib/text.js';
 import type { CLICommand, OptionValues } from '../../command.js';
 import { storageVariables } from '../../environment.js';
+import { actorLabel, actorOption } from '../../input/actor.js';
 import { readBytes } from '../../input/definitions.js';
 import { importLines, type ImportStore } from '../../input/import-lines.js';
 import { splitLines } from '../../input/jsonl.js';
@@ -20,6 +21,7 @@ export const importCommand: CLICommand = {
   options: {
     org: { value: 'ID', description: 'Owner of the keys whose line has no org_id' },
     'dry-run': { description: 'Report what would be imported, and store nothing' },
+    actor: actorOption,
     'passwords-are-hashed': { description: 'Passwords in the file are bcrypt or argon2id hashes; store them as is' },
   },
   exitCodes: { 1: 'some lines were rejected; the others are imported' },
@@ -32,6 +34,7 @@ async function importKeys(io: IO, options: OptionValues, [file = '']: readonly s
   const importOptions = {
     orgID: parseOrganisation(options['org']),
     passwordsAreHashed: options['passwords-are-hashed'] === true,
+    actorLabel: actorLabel(io, 'keys import', options),
   };
   const isDryRun = options['dry-run'] === true;
   const size = await sizeOf(file);

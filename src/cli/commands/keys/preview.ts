@@ -87,7 +87,10 @@ async function preview(io: IO, options: OptionValues, files: readonly string[]):
   }
   const withWarnings = warningCount > 0 ? ` (${warningCount} with warnings)` : '';
   io.stderr(`${count} previewed: ${count - invalidCount} valid${withWarnings}, ${invalidCount} invalid.\n`);
-  return invalidCount > 0 || (options['strict'] === true && warningCount > 0) ? 1 : 0;
+  if (invalidCount > 0) return 1;
+  if (options['strict'] !== true || warningCount === 0) return 0;
+  io.stderr('Failed because of --strict: a definition has warnings.\n');
+  return 1;
 }
 
 async function previewDefinition(

@@ -4,6 +4,7 @@ import { definitionFromWire } from '../../../wire/field-names.js';
 import type { CLICommand, OptionValues } from '../../command.js';
 import { keyVariables } from '../../environment.js';
 import { readDefinitionObject } from '../../input/definitions.js';
+import { actorOption } from '../../input/actor.js';
 import { UsageError, type IO } from '../../io.js';
 import {
   changeExitCodes,
@@ -26,6 +27,7 @@ export const putCommand: CLICommand = {
     'expected-version': expectedVersionOption,
     create: { description: 'Create the key if it does not exist; FILE must then contain its owner as org_id' },
     reason: reasonOption,
+    actor: actorOption,
     ...keyOptions,
   },
   exitCodes: changeExitCodes,

@@ -1,6 +1,7 @@
 import { AppError } from '../../../lib/errors.js';
 import type { CLICommand, OptionValues } from '../../command.js';
 import { keyVariables } from '../../environment.js';
+import { actorOption } from '../../input/actor.js';
 import type { IO } from '../../io.js';
 import { changeExitCodes, keyLocation, keyOptions, reasonOption } from '../../key-client/options.js';
 import type { KeyChangeResult, KeyClient } from '../../key-client/port.js';
@@ -12,7 +13,7 @@ export const resetCommand: CLICommand = {
   summary: 'Reset the live quota of a key',
   description: `The definition stays unchanged. ${keyLocation}`,
   arguments: ['[KEY_ID]'],
-  options: { reason: reasonOption, ...keyOptions },
+  options: { reason: reasonOption, actor: actorOption, ...keyOptions },
   exitCodes: changeExitCodes,
   examples: ['keyfront reset acme-billing --reason "paid in advance"'],
   environment: keyVariables,

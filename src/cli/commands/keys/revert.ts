@@ -1,6 +1,7 @@
 import { withWireIssuePaths } from '../../../rest/json-body.js';
 import type { CLICommand, OptionValues } from '../../command.js';
 import { keyVariables } from '../../environment.js';
+import { actorOption } from '../../input/actor.js';
 import { UsageError, type IO } from '../../io.js';
 import {
   changeExitCodes,
@@ -21,6 +22,7 @@ export const revertCommand: CLICommand = {
     to: { value: 'VERSION', description: 'Version whose definition is restored', isRequired: true },
     'expected-version': expectedVersionOption,
     reason: reasonOption,
+    actor: actorOption,
     ...keyOptions,
   },
   exitCodes: changeExitCodes,

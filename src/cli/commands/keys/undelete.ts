@@ -1,5 +1,6 @@
 import type { CLICommand, OptionValues } from '../../command.js';
 import { keyVariables } from '../../environment.js';
+import { actorOption } from '../../input/actor.js';
 import type { IO } from '../../io.js';
 import {
   changeExitCodes,
@@ -16,7 +17,7 @@ export const undeleteCommand: CLICommand = {
   summary: 'Restore a deleted key',
   description: `Possible for the days of KEYFRONT_RESTORE_DAYS after \`delete\`. ${keyLocation}`,
   arguments: ['[KEY_ID]'],
-  options: { 'expected-version': expectedVersionOption, reason: reasonOption, ...keyOptions },
+  options: { 'expected-version': expectedVersionOption, reason: reasonOption, actor: actorOption, ...keyOptions },
   exitCodes: changeExitCodes,
   examples: ['keyfront undelete acme-billing'],
   environment: keyVariables,

@@ -41,6 +41,12 @@ async function prune(io: IO): Promise<number> {
     await services.resealKeyRingCheck();
     dropInactiveKeys(config.keyRingFile);
     io.stderr(`Removed older keys: ${ids.length - 1}. The primary key is ${primaryID}.\n`);
+    if (ids.length > 1) {
+      const removed = ids.filter((id) => id !== primaryID).join(', ');
+      io.stderr(
+        `Backups from before the rotation need a copy of the key ring with ${removed}; this key ring does not restore them. Make a new backup.\n`,
+      );
+    }
     if (older.damaged === 0 && damaged.count() === 0) return 0;
     io.stderr(`${skippedSummary(older.damaged, damaged.count())}\n`);
     return damagedExitCode;
