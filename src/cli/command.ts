@@ -33,4 +33,6 @@ export interface CLICommand {
   readonly run: (io: IO, options: OptionValues, args: readonly string[]) => Promise<number>;
   /** The exit code if `run` rejects with an error other than `UsageError`. Default: 1. */
   readonly errorExitCode?: number;
+  /** The exit code for invalid arguments. Default: 2. */
+  readonly usageExitCode?: number;
 }

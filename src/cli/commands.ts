@@ -6,6 +6,7 @@ import { issueCommand } from './commands/credentials/issue.js';
 import { listCredentialsCommand } from './commands/credentials/list.js';
 import { revokeCommand } from './commands/credentials/revoke.js';
 import { rotateCredentialCommand } from './commands/credentials/rotate.js';
+import { applyCommand } from './commands/keys/apply.js';
 import { deleteCommand } from './commands/keys/delete.js';
 import { diffCommand } from './commands/keys/diff.js';
 import { getCommand } from './commands/keys/get.js';
@@ -60,6 +61,7 @@ export const commands: readonly CLICommand[] = [
   getCommand,
   diffCommand,
   putCommand,
+  applyCommand,
   resetCommand,
   deleteCommand,
   undeleteCommand,

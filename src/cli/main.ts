@@ -22,10 +22,15 @@ export async function run(args: readonly string[], io: IO): Promise<number> {
     return exitCode;
   } catch (error) {
     if (error instanceof OutputClosedError) return errorExitCode;
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : usageExitCodeOf(args);
     io.stderr(`${printableLines(error instanceof Error ? error.message : 'An unknown error occurred.')}\n`);
-    return error instanceof UsageError ? 2 : errorExitCode;
+    return error instanceof UsageError ? usageExitCodeOf(args) : errorExitCode;
   }
+}
+
+/** The exit code for invalid arguments of the command that they name. */
+function usageExitCodeOf([name]: readonly string[]): number {
+  return commands.find((command) => command.name === name)?.usageExitCode ?? 2;
 }
 
 /**

@@ -1,0 +1,128 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { parseJSON, stringifyJSON } from '../../../src/lib/json.js';
+import { makeCommandLine, type CommandLine } from '../../support/cli.js';
+import { startServer, type TestServer } from '../../support/server.js';
+
+describe.each(['the data folder', 'a service'])('apply to %s', (place) => {
+  let c: CommandLine;
+  let server: TestServer | undefined;
+  let env: Record<string, string> = {};
+  let folder = '';
+  const keyfront = async (args: readonly string[]) => c.keyfront(args, env);
+  const apply = async (...options: string[]) => keyfront(['apply', folder, ...options]);
+  const write = async (name: string, value: unknown) => writeFile(join(folder, name), stringifyJSON(value));
+  const versions = async () =>
+    Object.fromEntries(
+      (await keyfront(['list', '--json'])).out
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => parseJSON(line) as { alias: string; version: number })
+        .map(({ alias, version }) => [alias, version]),
+    );
+
+  beforeEach(async () => {
+    c = await makeCommandLine();
+    await c.create();
+    folder = join(c.folder, '..', 'keys');
+    await mkdir(join(folder, 'mobile'), { recursive: true });
+    await write('billing.json', { key_id: 'billing', org_id: 'acme', alias: 'Billing', rate: 1, per: 1 });
+    await write('mobile/app.json', { key_id: 'app', alias: 'App', quota_max: 10 });
+    if (place === 'the data folder') return;
+    server = await startServer({ KEYFRONT_DATA: c.folder });
+    server.t.clock.now = new Date();
+    env = { KEYFRONT_URL: server.url, KEYFRONT_SERVICE_CREDENTIAL: server.t.service };
+  });
+  afterEach(async () => {
+    await server?.close();
+    server = undefined;
+    env = {};
+    await c.remove();
+  });
+
+  it('creates keys that do not exist, and changes nothing the second time', async () => {
+    const first = await apply('--org', 'acme', '--reason', 'start');
+    expect(first).toMatchObject({
+      code: 0,
+      said: 'Applied: 2 created, 0 updated, 0 deleted, 0 unchanged, 0 rejected.\n',
+    });
+    expect((await apply('--org', 'acme')).said).toContain('0 created, 0 updated, 0 deleted, 2 unchanged');
+    expect(await versions()).toStrictEqual({ Billing: 1, App: 1 });
+    expect((await keyfront(['history', 'app'])).out).toContain('"reason":"start"');
+  });
+
+  it('plans with exit code 2 if there are changes and 0 if there are none, and stores nothing', async () => {
+    const plan = await apply('--org', 'acme', '--plan');
+    expect([plan.code, plan.said]).toStrictEqual([
+      2,
+      'Plan: 2 to create, 0 to update, 0 to delete, 0 unchanged, 0 rejected.\n',
+    ]);
+    expect(await versions()).toStrictEqual({});
+    await apply('--org', 'acme');
+    expect((await apply('--plan')).code).toBe(0);
+    await write('billing.json', { key_id: 'billing', alias: 'Billing', rate: 2, per: 1 });
+    const update = await apply('--plan', '--json');
+    expect(update.code).toBe(2);
+    expect(parseJSON(update.out)).toMatchObject({
+      action: 'update',
+      applied: false,
+      changes: [{ path: 'rate', kind: 'CHANGED', before: 1, after: 2 }],
+    });
+    expect((await apply('--plan', '--text')).out).toMatch(/^update .*billing\.json\n {2}~ rate {2}1 → 2\n$/);
+    expect(await versions()).toStrictEqual({ Billing: 1, App: 1 });
+    expect((await apply()).code).toBe(0);
+    expect(await versions()).toStrictEqual({ Billing: 2, App: 1 });
+  });
+
+  it('sees no difference after a quota was reset', async () => {
+    await apply('--org', 'acme');
+    await keyfront(['reset', 'app']);
+    expect((await apply('--plan')).code).toBe(0);
+  });
+
+  it('deletes the other keys of one organisation with --prune, and they can be restored', async () => {
+    await apply('--org', 'acme');
+    await write('other.json', { key_id: 'other', org_id: 'globex', alias: 'Other' });
+    await apply();
+    await rm(join(folder, 'mobile/app.json'));
+    await rm(join(folder, 'other.json'));
+    const plan = await apply('--org', 'acme', '--prune', '--plan');
+    expect([plan.code, plan.said]).toStrictEqual([2, expect.stringContaining('1 to delete')]);
+    expect((await apply('--org', 'acme', '--prune')).said).toContain('1 deleted, 1 unchanged');
+    expect(await versions()).toStrictEqual({ Billing: 1, Other: 1 });
+    expect((await keyfront(['undelete', 'app'])).code).toBe(0);
+  });
+
+  it('applies the valid definitions, names the others, deletes nothing then, and exits with 1', async () => {
+    await apply('--org', 'acme');
+    await write('billing.json', { key_id: 'billing', alias: 'Renamed' });
+    await write('mobile/app.json', { key_id: 'app', rate: -5 });
+    await write('new.json', { key_id: 'new', alias: 'No owner' });
+    const { code, out, said } = await apply('--prune', '--org', 'umbrella', '--json');
+    expect([code, said]).toStrictEqual([1, expect.stringContaining('1 updated, 0 deleted, 0 unchanged, 1 rejected')]);
+    expect(out).toContain('"path":"rate","code":"OUT_OF_RANGE"');
+    expect(Object.keys(await versions()).toSorted()).toStrictEqual(['App', 'No owner', 'Renamed']);
+  });
+
+  it.each([
+    ['a definition without key_id', { alias: 'x' }, '`key_id` is missing'],
+    ['a key in two files', { key_id: 'billing' }, 'defines the same key'],
+    ['a file that is no object', 17, 'must be an object'],
+  ])('changes nothing for %s', async (_, value, message) => {
+    await write('z.json', value);
+    const { code, said } = await apply('--org', 'acme');
+    expect([code, said]).toStrictEqual([1, expect.stringContaining(message)]);
+    expect(await versions()).toStrictEqual({});
+  });
+
+  it('exits with 1, never with the 2 of a plan with changes, after an invalid call', async () => {
+    for (const args of [['--prune'], ['--plan', '--pruned'], ['--plan', '--json', '--text'], ['--org', '']]) {
+      expect((await apply(...args)).code).toBe(1);
+    }
+    expect((await keyfront(['apply'])).code).toBe(1);
+    expect((await keyfront(['apply', join(folder, 'missing'), '--plan'])).code).toBe(1);
+    const invalid = { KEYFRONT_URL: 'http://127.0.0.1:9', KEYFRONT_SERVICE_CREDENTIAL: 'x' };
+    expect((await c.keyfront(['apply', folder, '--plan'], invalid)).code).toBe(1);
+  });
+});
