@@ -31,6 +31,6 @@ function userOf({ env }: IO): string {
   try {
     return userInfo().username;
   } catch {
-    return `uid-${process.getuid?.() ?? 'unknown'}`;
+    return 'unknown';
   }
 }

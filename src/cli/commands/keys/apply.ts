@@ -18,8 +18,8 @@ import { toJSONLine } from '../../output/json.js';
 
 export const applyCommand: CLICommand = {
   name: 'apply',
-  summary: 'Create, update and delete keys to match the definitions in a folder',
-  description: `The JSON and JSON Lines files of DIR and its subfolders contain definitions with their \`key_id\`. Keys that match stay as they are. Secrets that a file omits stay, and fields that a reset has stored are no difference; a password always is one. A key that changes between its comparison and its update is rejected. ${keyLocation}`,
+  summary: 'Make keys match the definitions in a folder',
+  description: `Creates, updates and, with --prune, deletes keys. The JSON and JSON Lines files of DIR and its subfolders contain definitions with their \`key_id\`. Keys that match stay as they are. Secrets that a file omits stay, and fields that a reset has stored are no difference; a password always is one. A key that changes between its comparison and its update is rejected. ${keyLocation}`,
   arguments: ['DIR'],
   options: {
     plan: { description: 'Print what would change, and change nothing' },
