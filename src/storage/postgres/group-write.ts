@@ -1,31 +1,27 @@
 import { AppError } from '../../lib/errors.js';
 import type { Telemetry } from '../../telemetry/ports.js';
-import type { RevisionRow } from '../records/revision.js';
 import type { KeyRow } from '../records/key.js';
-import type { QuotaChangeRow } from '../records/quota-change.js';
 import type { SignedRow } from '../records/signed.js';
+import { isBindableText } from '../sql/dialect.js';
+import {
+  isLarge,
+  keyWriteOf,
+  type KeyWrite,
+  type KeyWriter,
+  type RowChange,
+  type WriteCommand,
+} from '../sql/keys/key-change.js';
+import type { KeyLookup, KeyRows } from '../sql/keys/key-rows.js';
+import { prepared } from '../sql/session.js';
 import { createTimeSlices, type TimeSlices } from '../time-slices.js';
 import { inTransaction, type PgPool, type Session } from './pool.js';
-import type { FoundKey, KeyRows } from './key-rows.js';
-import { writeKeys, type KeyWrite } from './key-writes.js';
-
-/** The writes of one change: the next row of the key if it changes, and its history entry. */
-export interface WriteCommand<T> {
-  /** The search terms of the key before and after; absent when the definition stays. */
-  readonly terms?: { readonly before: ReadonlySet<string>; readonly after: ReadonlySet<string> } | undefined;
-  readonly next?: SignedRow<KeyRow> | undefined;
-  readonly entry?: SignedRow<RevisionRow> | undefined;
-  readonly quotaChange?: SignedRow<QuotaChangeRow> | undefined;
-  readonly result: T;
-}
-
-export type Change<T> = (row: SignedRow<KeyRow> | undefined) => WriteCommand<T> | Promise<WriteCommand<T>>;
+import { writeKeys } from './key-writes.js';
 
 type GroupWriteOutcome = { readonly value: unknown } | { readonly error: unknown };
 
 interface WaitingWrite {
   readonly keyHash: string;
-  readonly change: Change<unknown>;
+  readonly change: RowChange<unknown>;
   /** The row of a key of another organisation is neither verified nor passed to the change. */
   readonly orgID: string | undefined;
   /** Called with the number of changes in the group. */
@@ -51,6 +47,9 @@ const maxGroups = 3;
 const conflictsBeforeLock = 2;
 const maxConflicts = 10;
 
+/** Locks rows until the transaction ends, in the order of their hashes, so that no deadlock occurs. */
+const lock = prepared('SELECT key_hash FROM keys WHERE key_hash = ANY ($1::text[]) ORDER BY key_hash FOR UPDATE');
+
 /**
  * Writes changes in groups: one read of the keys of all changes that are requested at about the same time, and one
  * statement that writes them: two round trips. A key is never in two groups of a process at once. A change that fails
@@ -58,10 +57,10 @@ const maxConflicts = 10;
  */
 export function createGroupWrite(
   { run }: PgPool,
-  rows: KeyRows,
+  { lookUpMany, rowOf }: Pick<KeyRows, 'lookUpMany' | 'rowOf'>,
   { meter, tracer }: Telemetry = {},
   slices: TimeSlices = createTimeSlices(),
-) {
+): KeyWriter {
   let waiting: WaitingWrite[] = [];
   meter?.registerGauge('commits_waiting', () => waiting.length);
   const busy = new Set<string>();
@@ -114,7 +113,7 @@ export function createGroupWrite(
       done = await run((session) =>
         isContended
           ? inTransaction(session, async () => {
-              await rows.lock(session, [...byKey.keys()]);
+              await session.query(lock, [[...byKey.keys()].filter(isBindableText)]);
               return lookAndWrite(session, byKey);
             })
           : lookAndWrite(session, byKey),
@@ -143,13 +142,46 @@ export function createGroupWrite(
   }
 
   async function lookAndWrite(session: Session, byKey: ReadonlyMap<string, readonly WaitingWrite[]>) {
-    const found = await rows.lookUp(session, [...byKey.keys()]);
+    const found = await lookUp(session, [...byKey.keys()]);
     const applied = new Map<string, Applied>();
-    for (const [keyHash, changes] of byKey) {
-      applied.set(keyHash, await apply(changes, found.get(keyHash) ?? noKey, slices));
-    }
+    for (const [keyHash, changes] of byKey) applied.set(keyHash, await apply(changes, found.get(keyHash)));
     const writes = [...applied.values()].flatMap((one) => one.write ?? []);
     return { applied, written: writes.length > 0 ? await writeKeys(session, writes) : new Set<string>() };
+  }
+
+  async function lookUp(session: Session, keyHashes: readonly string[]): Promise<ReadonlyMap<string, KeyLookup>> {
+    const found = await session.query<KeyLookup>(lookUpMany, [keyHashes.filter(isBindableText), null]);
+    return new Map(found.map((one) => [one.wanted, one]));
+  }
+
+  async function apply(changes: readonly WaitingWrite[], found: KeyLookup | undefined): Promise<Applied> {
+    let before: SignedRow<KeyRow> | undefined;
+    let row: SignedRow<KeyRow> | undefined;
+    let isRead = false;
+    /** The row as the changes so far have left it, verified for the first change that may see it. */
+    function current(orgID: string | undefined): SignedRow<KeyRow> | undefined {
+      const owner = row?.org_id ?? found?.org_id ?? undefined;
+      if (owner !== undefined && orgID !== undefined && owner !== orgID) return undefined;
+      if (!isRead) row = before = rowOf(found);
+      isRead = true;
+      return row;
+    }
+    const commands: WriteCommand<unknown>[] = [];
+    const outcomes: GroupWriteOutcome[] = [];
+    for (const { change, orgID } of changes) {
+      const slice = slices.next();
+      if (slice) await slice;
+      try {
+        const from = current(orgID);
+        const command = isLarge(from) && change.applyInSlices ? await change.applyInSlices(from) : change.apply(from);
+        row = command.next ?? row;
+        commands.push(command);
+        outcomes.push({ value: command.result });
+      } catch (error) {
+        outcomes.push({ error });
+      }
+    }
+    return { outcomes, write: keyWriteOf(before, commands) };
   }
 
   function again(changes: readonly WaitingWrite[]): void {
@@ -161,7 +193,7 @@ export function createGroupWrite(
 
   const enter = <T>(
     keyHash: string,
-    change: Change<T>,
+    change: RowChange<T>,
     orgID?: string,
     onGroup?: WaitingWrite['onGroup'],
   ): Promise<T> =>
@@ -177,11 +209,23 @@ export function createGroupWrite(
       });
       schedule();
     });
-  if (!tracer) return enter;
-  return <T>(keyHash: string, change: Change<T>, orgID?: string): Promise<T> =>
-    tracer.withSpan('commit', {}, (setAttributes) =>
-      enter(keyHash, change, orgID, (size) => setAttributes({ 'keyfront.commit.batch_size': size })),
-    );
+
+  return {
+    change: tracer
+      ? (...[keyHash, change, orgID]) =>
+          tracer.withSpan('commit', {}, (setAttributes) =>
+            enter(keyHash, change, orgID, (size) => setAttributes({ 'keyfront.commit.batch_size': size })),
+          )
+      : (keyHash, change, orgID) => enter(keyHash, change, orgID),
+    // Adds all in one statement, so all or none. Another process may add one of the keys first.
+    add: (changes) =>
+      run(async (session) => {
+        const found = await lookUp(session, [...changes.keys()]);
+        const missing = [...changes].filter(([keyHash]) => rowOf(found.get(keyHash)) === undefined);
+        const writes = missing.flatMap(([, { apply }]) => keyWriteOf(undefined, [apply(undefined)]) ?? []);
+        return writes.length > 0 ? writeKeys(session, writes) : new Set();
+      }),
+  };
 }
 
 function complete({ resolve, reject }: WaitingWrite, outcome: GroupWriteOutcome | undefined): void {
@@ -191,45 +235,4 @@ function complete({ resolve, reject }: WaitingWrite, outcome: GroupWriteOutcome 
 
 function busyKey(): AppError {
   return new AppError('UNAVAILABLE', 'Storage is busy; nothing was written.', { retryAfterSeconds: 1 });
-}
-
-const noKey: FoundKey = { orgID: undefined, read: () => undefined };
-
-async function apply(changes: readonly WaitingWrite[], found: FoundKey, slices: TimeSlices): Promise<Applied> {
-  let before: SignedRow<KeyRow> | undefined;
-  let row: SignedRow<KeyRow> | undefined;
-  let isRead = false;
-  /** The row as the changes so far have left it, read for the first change that may see it. */
-  function current(orgID: string | undefined): SignedRow<KeyRow> | undefined {
-    const owner = row?.org_id ?? found.orgID;
-    if (owner !== undefined && orgID !== undefined && owner !== orgID) return undefined;
-    if (!isRead) row = before = found.read();
-    isRead = true;
-    return row;
-  }
-  const entries: SignedRow<RevisionRow>[] = [];
-  const quotaChanges: SignedRow<QuotaChangeRow>[] = [];
-  const outcomes: GroupWriteOutcome[] = [];
-  let known: ReadonlySet<string> | undefined;
-  let terms: ReadonlySet<string> = new Set();
-  for (const { change, orgID } of changes) {
-    const slice = slices.next();
-    if (slice) await slice;
-    try {
-      const command = change(current(orgID));
-      const { next, entry, quotaChange, result, terms: found } = command instanceof Promise ? await command : command;
-      row = next ?? row;
-      if (entry) entries.push(entry);
-      if (quotaChange) quotaChanges.push(quotaChange);
-      known ??= found?.before;
-      terms = found?.after ?? terms;
-      outcomes.push({ value: result });
-    } catch (error) {
-      outcomes.push({ error });
-    }
-  }
-  if (!row || (before && Buffer.compare(before.mac, row.mac) === 0)) return { outcomes, write: undefined };
-  const addedTerms = [...terms].filter((term) => !known?.has(term));
-  const droppedTerms = [...(known ?? [])].filter((term) => !terms.has(term));
-  return { outcomes, write: { before, row, entries, quotaChanges, addedTerms, droppedTerms } };
 }

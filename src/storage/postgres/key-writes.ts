@@ -1,22 +1,11 @@
-import { revisionColumns, type RevisionRow } from '../records/revision.js';
-import { keyColumns, type KeyRow } from '../records/key.js';
-import { quotaChangeColumns, type QuotaChangeRow } from '../records/quota-change.js';
-import type { SignedRow } from '../records/signed.js';
+import { revisionColumns } from '../records/revision.js';
+import { keyColumns } from '../records/key.js';
+import { quotaChangeColumns } from '../records/quota-change.js';
+import type { KeyWrite } from '../sql/keys/key-change.js';
 import { unnestRows } from './columns.js';
 import { prepared } from '../sql/session.js';
 import { type Session } from './pool.js';
 import { currentPosition } from './feed-horizon.js';
-
-/** The writes of one key, after any number of changes. */
-export interface KeyWrite {
-  /** The present row; undefined if there is none. */
-  readonly before: SignedRow<KeyRow> | undefined;
-  readonly row: SignedRow<KeyRow>;
-  readonly entries: readonly SignedRow<RevisionRow>[];
-  readonly quotaChanges: readonly SignedRow<QuotaChangeRow>[];
-  readonly addedTerms: readonly string[];
-  readonly droppedTerms: readonly string[];
-}
 
 const keyNames = [...keyColumns, 'mac'] as const;
 const entryNames = [...revisionColumns, 'mac'] as const;
@@ -36,7 +25,7 @@ const assignments = keyNames
  * Writes any number of changes in one statement, and so in one transaction and one round trip. Optimistic locking: a key,
  * with all that belongs to it, is written only if its signature is still the one that the change was made from. Rows are
  * locked in the order of their hashes, so that two such statements cannot deadlock.
- * A */
+ */
 const writeWith = (more: string) =>
   prepared(
     `WITH input AS MATERIALIZED (SELECT * FROM ${input.sql}),

@@ -19,10 +19,14 @@ export interface Dialect {
   readonly inList: (parameter: string, type: 'text' | 'bigint') => string;
   /** The items of a JSON list of `[hash, first, newest]` as rows, numbered from 0 as `place`. */
   readonly historySpans: (parameter: string) => string;
+  /** The items of the list that is one parameter, of text, as the column `value` of a table. */
+  readonly listOf: (parameter: string) => string;
   /** An integer member of a JSON text. */
   readonly integerMember: (column: string, member: string) => string;
   /** A condition of statements that may read many rows: SQLite calls it for each row, and it throws after the deadline. */
   readonly isInTime: string;
+  /** Whether tables are joined in the order of the text; otherwise the planner estimates which order is best. */
+  readonly joinsInOrder: boolean;
   /** The column in a condition for which no index must be entered. */
   readonly withoutIndex: (column: string) => string;
   readonly feed: FeedDialect;
@@ -63,8 +67,10 @@ export const sqliteDialect: Dialect = {
   inList: (parameter) => `IN (SELECT value FROM json_each(${parameter}))`,
   historySpans: (parameter) =>
     `(SELECT key AS place, value ->> 0 AS hash, value ->> 1 AS first, value ->> 2 AS newest FROM json_each(${parameter}))`,
+  listOf: (parameter) => `json_each(${parameter})`,
   integerMember: (column, member) => `${column} ->> '$.${member}'`,
   isInTime: 'in_time()',
+  joinsInOrder: true,
   withoutIndex: (column) => `+${column}`,
   // There is one writer at a time and no number is used twice: the numbers of the entries are the order of the commits.
   feed: {
@@ -107,9 +113,11 @@ export const postgresDialect: Dialect = {
   historySpans: (parameter) =>
     `(SELECT nth - 1 AS place, item ->> 0 AS hash, (item ->> 1)::bigint AS first, (item ->> 2)::bigint AS newest
       FROM json_array_elements(${parameter}::json) WITH ORDINALITY AS items (item, nth))`,
+  listOf: (parameter) => `unnest(${parameter}::text[]) AS list (value)`,
   // `json` and not `jsonb`, which holds no NUL and would parse all of a definition to find one member.
   integerMember: (column, member) => `(${column}::json ->> '${member}')::bigint`,
   isInTime: 'true',
+  joinsInOrder: false,
   withoutIndex: (column) => column,
   feed: {
     tx: 'tx',

@@ -6,8 +6,8 @@ import type { ReadBudget } from '../../../keys/read-budget.js';
 import type { KeyRow } from '../../records/key.js';
 import { integrityError, type SignedRow } from '../../records/signed.js';
 import { mapInSlices, type TimeSlices } from '../../time-slices.js';
-import { isBindableText, type Dialect } from '../dialect.js';
-import type { WideReader } from '../session.js';
+import { isBindableText } from '../dialect.js';
+import { unprepared, type SqlSession, type WideReader } from '../session.js';
 import {
   countStatement,
   matchesFilter,
@@ -20,19 +20,17 @@ import {
 } from './key-query.js';
 
 interface KeyListsDeps {
-  readonly dialect: Dialect;
+  readonly session: SqlSession;
   readonly reader: WideReader;
   readonly slices: TimeSlices;
   /** The key of a row. Throws INTERNAL when the row fails its integrity check. */
   readonly keyOf: (row: SignedRow<KeyRow>) => StoredKey;
-  /** Counts rows. For an engine whose page statement depends on the number of keys that have a term. */
-  readonly countRows?: (statement: KeyQueryStatement, reads: ReadBudget | undefined) => Promise<number>;
 }
 
 type KeyLists = Pick<KeyStore, 'list' | 'listOfOrgs' | 'count' | 'countOfOrgs'>;
 
 /** Lists and counts keys. */
-export function createKeyLists({ dialect, reader, slices, keyOf, countRows }: KeyListsDeps): KeyLists {
+export function createKeyLists({ session: { dialect, all }, reader, slices, keyOf }: KeyListsDeps): KeyLists {
   /** The key of a row; or its error, so that a damaged row fails alone. */
   function listed(row: SignedRow<KeyRow>): StoredKey | AppError {
     try {
@@ -67,11 +65,17 @@ export function createKeyLists({ dialect, reader, slices, keyOf, countRows }: Ke
     return { keys, isCut, ...(unreadable.length > 0 && { unreadable }) };
   }
 
+  /** Whether too many keys have the term of the query to be sorted. */
+  async function isTermCommon(query: KeyQuery): Promise<boolean> {
+    const statement = dialect.joinsInOrder ? termCountStatement(query) : undefined;
+    if (!statement) return false;
+    const [found] = await all<{ count: bigint }>(unprepared(statement.sql), statement.parameters);
+    return Number(found?.count ?? 0n) > maxSortedRows;
+  }
+
   async function list(query: KeyQuery, reads?: ReadBudget): Promise<KeyPage> {
-    const sorted = termCountStatement(query);
-    const isCommon =
-      sorted !== undefined && countRows !== undefined && (await countRows(sorted, reads)) > maxSortedRows;
-    const { rows, isCut } = await readRows(pageStatement(dialect, query, isCommon), query, reads);
+    reads?.requireTime();
+    const { rows, isCut } = await readRows(pageStatement(dialect, query, await isTermCommon(query)), query, reads);
     return pageOf(rows, query, isCut, reads);
   }
 

@@ -1,28 +1,18 @@
 import type { QuotaOutbox } from '../../../keys/quota/quota-manager.js';
-import type { QuotaChange } from '../../../keys/quota/quota-change.js';
 import type { RowSigner } from '../../../crypto/row-signer.js';
-import {
-  createQuotaChangeTable,
-  quotaChangeColumns,
-  type PlacedRow,
-  type QuotaChangeRow,
-} from '../../records/quota-change.js';
+import { createQuotaChangeTable, type PlacedRow, type QuotaChangeRow } from '../../records/quota-change.js';
 import type { SignedRow } from '../../records/signed.js';
 import { isBindableText } from '../dialect.js';
-import { insertInto, prepared, query, valuesOf, type SqlSession } from '../session.js';
-
-const columns = [...quotaChangeColumns, 'mac'] as const;
-
-export const insertQuotaChange = prepared(insertInto('quota_changes', columns));
+import { prepared, query, type SqlSession } from '../session.js';
 
 const byKey = prepared('SELECT * FROM quota_changes WHERE key_hash = $1 ORDER BY id');
 const page = prepared('SELECT * FROM quota_changes WHERE at < $1 AND (at, id) > ($2, $3) ORDER BY at, id LIMIT 200');
 const remove = prepared('DELETE FROM quota_changes WHERE key_hash = $1 AND date_created = $2 AND last_updated = $3');
 
 /** The transactional outbox of changes to counters that are kept outside of the database. */
-export function createQuotaOutbox({ all, transaction }: SqlSession, signer: RowSigner) {
+export function createQuotaOutbox({ all, transaction }: SqlSession, signer: RowSigner): QuotaOutbox {
   const table = createQuotaChangeTable(signer);
-  const outbox: QuotaOutbox = {
+  return {
     pendingFor: async (keyHash) =>
       isBindableText(keyHash) ? table.read(await all<SignedRow<QuotaChangeRow>>(byKey, [keyHash])) : [],
     pendingBefore: (moment) =>
@@ -33,10 +23,5 @@ export function createQuotaOutbox({ all, transaction }: SqlSession, signer: RowS
           yield* query(remove, [keyHash, dateCreated, lastUpdated]);
         }
       }),
-  };
-  return {
-    outbox,
-    signedRowOf: table.signedRowOf,
-    valuesOf: (change: QuotaChange) => valuesOf(table.signedRowOf(change), columns),
   };
 }
