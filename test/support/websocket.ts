@@ -15,6 +15,8 @@ export interface TestSocket {
   readonly send: (message: object) => void;
   /** The next message; how the connection was closed where there is none. */
   readonly next: () => Promise<SocketMessage>;
+  /** The next message of an operation, or how the connection was closed. */
+  readonly nextOf: (id: string) => Promise<SocketMessage>;
   /** Sends an operation and returns its first message. */
   readonly ask: (query: string, variables?: object, id?: string) => Promise<SocketMessage>;
   readonly socket: WebSocket;
@@ -50,13 +52,20 @@ export async function openSocket(
       await new Promise<void>((resolve) => (wake = resolve));
     }
   };
+  const nextOf = async (id: string) => {
+    for (;;) {
+      const message = await next();
+      if (message.id === id || message.type === 'closed') return message;
+    }
+  };
   return {
     socket,
     send,
     next,
+    nextOf,
     ask: (query, variables = {}, id = '1') => {
       send({ id, type: 'subscribe', payload: { query, variables } });
-      return next();
+      return nextOf(id);
     },
   };
 }
@@ -77,7 +86,7 @@ export async function connectSocket(
 export const changeIn = ({ payload }: SocketMessage) => (payload as StreamedResult).data?.orgKeyChanged;
 
 /** The codes of the errors in a message. */
-export function codesIn({ type, payload }: SocketMessage): unknown[] {
-  const errors = (type === 'error' ? payload : (payload as StreamedResult).errors) as StreamedResult['errors'];
+export function codesIn({ payload }: SocketMessage): unknown[] {
+  const { errors } = payload as StreamedResult;
   return errors?.map(({ extensions }) => extensions['code']) ?? [];
 }

@@ -1,10 +1,9 @@
-import { GraphQLError } from 'graphql';
 import type { WebSocket } from 'ws';
 import type { Enqueue } from '../../http/server/admission-control.js';
 import { AppError } from '../../lib/errors.js';
 import { isObject, parseJSON, stringifyJSON } from '../../lib/json.js';
 import { maskError } from '../errors.js';
-import { openOperationStream, type OperationResults, type ServeRequest } from './operation-stream.js';
+import { openOperationStream, singleResult, type OperationResults, type ServeRequest } from './operation-stream.js';
 
 /** An open connection. */
 export interface Connection {
@@ -26,13 +25,13 @@ export interface Connection {
   isUsed: boolean;
 }
 
-/** Executes an operation of a connection. Returns errors if it was rejected before it was executed. */
+/** Executes an operation of a connection. */
 export async function startOperation(
   serve: ServeRequest,
   connection: Connection,
   id: string,
   reportError: (error: unknown) => void,
-): Promise<OperationResults | readonly GraphQLError[]> {
+): Promise<OperationResults> {
   const { operations, maxOperations, payloads, enqueue, onOperationEnd } = connection;
   const payload = payloads.get(id) ?? {};
   payloads.delete(id);
@@ -47,9 +46,7 @@ export async function startOperation(
   try {
     await admission(enqueue);
     const results = await openOperationStream(serve, { ...connection, payload }, cancel);
-    if ('next' in results) return endingWith(results, end, reportError);
-    end();
-    return results;
+    return endingWith(results, end, reportError);
   } catch (error) {
     end();
     if (!(error instanceof AppError)) reportError(error);
@@ -78,9 +75,10 @@ function tooManyOperations(maxOperations: number): AppError {
   return new AppError('RATE_LIMITED', message, { retryAfterSeconds: 10 });
 }
 
-function rejectedWith(error: unknown): readonly GraphQLError[] {
-  const { http: _http, ...extensions } = maskError(error).extensions;
-  return [new GraphQLError(maskError(error).message, { extensions })];
+function rejectedWith(error: unknown): OperationResults {
+  const { message, extensions } = maskError(error);
+  const { http: _http, ...shown } = extensions;
+  return singleResult({ errors: [{ message, extensions: shown }] });
 }
 
 /** @throws {AppError} UNAVAILABLE when the service is overloaded */

@@ -1,5 +1,5 @@
-import { GraphQLError, type ExecutionResult, type GraphQLFormattedError } from 'graphql';
-import { isObject, parseJSON, stringifyJSON } from '../../lib/json.js';
+import type { ExecutionResult } from 'graphql';
+import { parseJSON, stringifyJSON } from '../../lib/json.js';
 
 /** Serves an HTTP request of the API, in this process. */
 export type ServeRequest = (request: Request, socketAddress: string) => Promise<Response>;
@@ -20,7 +20,7 @@ export interface OperationResults extends AsyncIterableIterator<ExecutionResult,
 
 /**
  * Executes an operation as a request for an event stream, so that every transport has the same authentication, limits,
- * deadlines, log lines and metrics. Returns the errors of an operation that was rejected before it was executed.
+ * deadlines, log lines and metrics.
  *
  * @param cancel is aborted when the results are cancelled
  */
@@ -28,7 +28,7 @@ export async function openOperationStream(
   serve: ServeRequest,
   { payload, headers, socketAddress }: SentOperation,
   cancel: AbortController,
-): Promise<OperationResults | readonly GraphQLError[]> {
+): Promise<OperationResults> {
   const request = new Request('http://localhost/graphql', {
     method: 'POST',
     headers: { ...Object.fromEntries(headers), accept: 'text/event-stream', 'content-type': 'application/json' },
@@ -38,7 +38,7 @@ export async function openOperationStream(
   const response = await serve(request, socketAddress);
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
   if (isStream && response.body !== null) return resultsOf(response.body, cancel);
-  return errorsOf(await response.json());
+  return singleResult((await response.json()) as object);
 }
 
 /** The results in the events of a stream. Each is the `data` of one event, on one line. */
@@ -71,10 +71,24 @@ function resultsOf(events: ReadableStream<Uint8Array>, cancel: AbortController):
   };
 }
 
-/** The errors in the body of a rejected request, unchanged. */
-function errorsOf(body: unknown): readonly GraphQLError[] {
-  const errors = isObject(body) && Array.isArray(body['errors']) ? body['errors'] : [{ message: 'Internal error.' }];
-  return (errors as GraphQLFormattedError[]).map((formatted) =>
-    Object.assign(new GraphQLError(formatted.message), { toJSON: () => formatted }),
-  );
+/**
+ * A single result, such as the errors of a rejected operation. The protocol has a message `error` for these, whose errors
+ * Hive's gateway loses.
+ */
+export function singleResult(result: object): OperationResults {
+  let next: ExecutionResult | undefined = result;
+  return {
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    next: () => {
+      const value = next;
+      next = undefined;
+      return Promise.resolve(value ? { done: false, value } : { done: true, value: undefined });
+    },
+    return: () => {
+      next = undefined;
+      return Promise.resolve({ done: true, value: undefined });
+    },
+  };
 }

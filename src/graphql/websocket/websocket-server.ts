@@ -63,7 +63,7 @@ export function createGraphQLWebSockets({ serve, maxOperations, origins, log }: 
     },
     async onSubscribe({ extra }, id) {
       const results = await startOperation(serve, extra, id, reportError);
-      return 'next' in results ? { schema: servedSchema, document: subscription, contextValue: results } : results;
+      return { schema: servedSchema, document: subscription, contextValue: results };
     },
     subscribe: ({ contextValue }) => contextValue as OperationResults,
     jsonMessageReplacer: inDigits,

@@ -98,7 +98,7 @@ describe('a subscription over WebSocket', () => {
   it('is rejected with UNAUTHENTICATED without a valid service credential', async () => {
     for (const params of [{}, { 'x-svc-authorization': 'wrong' }, { authorization: `Bearer ${s.t.management}` }]) {
       const answer = await (await connected(params)).ask(followQuery);
-      expect([answer.type, codesIn(answer)]).toEqual(['error', ['UNAUTHENTICATED']]);
+      expect([answer.type, codesIn(answer)]).toEqual(['next', ['UNAUTHENTICATED']]);
     }
   });
 
@@ -108,10 +108,10 @@ describe('a subscription over WebSocket', () => {
     const queries = ['subscription { nothing }', `subscription { orgKeyChanged(after: "x") { ${aliases} } }`, '{'];
     for (const [index, query] of queries.entries()) {
       const answer = await socket.ask(query, {}, `q${index}`);
-      expect([answer.type, codesIn(answer)]).toEqual(['error', ['INVALID']]);
+      expect([answer.type, codesIn(answer)]).toEqual(['next', ['INVALID']]);
     }
     const bad = await socket.ask(followQuery, { after: 'nonsense' }, 'cursor');
-    expect([bad.type, codesIn(bad)]).toEqual(['error', ['INVALID']]);
+    expect([bad.type, codesIn(bad)]).toEqual(['next', ['INVALID']]);
   });
 
   it('ends with UNAUTHENTICATED when its credential is revoked', async () => {
@@ -196,15 +196,15 @@ describe('a query or mutation over WebSocket', () => {
     send('1', '9007199254740993');
     expect(codesIn(await socket.next())).toEqual(['INVALID']);
     send('2', '1.5');
-    expect(await socket.next()).toMatchObject({ payload: { data: { previewKey: { data: { metaData: 1.5 } } } } });
+    expect(await socket.nextOf('2')).toMatchObject({ payload: { data: { previewKey: { data: { metaData: 1.5 } } } } });
   });
 
   it('has a maximum size', async () => {
     const socket = await connected();
     const answer = await socket.ask(`{ __typename } #${'x'.repeat(128 * 1024)}`);
-    expect([answer.type, codesIn(answer)]).toEqual(['error', ['TOO_LARGE']]);
+    expect([answer.type, codesIn(answer)]).toEqual(['next', ['TOO_LARGE']]);
     socket.send({ id: '2', type: 'subscribe', payload: { query: 'x'.repeat(200 * 1024) } });
-    expect(await socket.next()).toEqual(closedWith(1009));
+    expect(await socket.nextOf('2')).toEqual(closedWith(1009));
   });
 });
 

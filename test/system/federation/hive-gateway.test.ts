@@ -1,0 +1,156 @@
+import { fileURLToPath } from 'node:url';
+import { readFileSync } from 'node:fs';
+import { composeServices } from '@theguild/federation-composition';
+import { parse } from 'graphql';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { readStream, type EventStream } from '../../support/event-stream.js';
+import { installFolder } from '../../support/install.mjs';
+import { startServer, type TestServer } from '../../support/server.js';
+import type * as CompanyModule from './apollo/company.mjs';
+import type * as GatewayModule from './hive/gateway.mjs';
+
+const keyCount = 120;
+let s: TestServer;
+let company: Awaited<ReturnType<typeof CompanyModule.startCompany>>;
+let gateway: GatewayModule.HiveGateway;
+let webSocketGateway: GatewayModule.HiveGateway;
+let headers: Record<string, string>;
+
+beforeAll(async () => {
+  for (const folder of ['apollo', 'hive']) installFolder(fileURLToPath(new URL(folder, import.meta.url)));
+  const { companySDL, startCompany } = await import('./apollo/company.mjs');
+  const { startGateway } = await import('./hive/gateway.mjs');
+  s = await startServer();
+  await s.t.importKeys(
+    ...Array.from({ length: keyCount }, (_, index) => ({ key_id: `k${index}`, org_id: 'acme', alias: `Key ${index}` })),
+    { key_id: 'other', org_id: 'globex', quota_max: 10, quota_remaining: 4 },
+  );
+  headers = { 'x-svc-authorization': s.t.service, authorization: `Bearer ${s.t.management}` };
+  const hash = (keyID: string) => ({ keyHash: s.t.app.services.ports.hashKeyID(keyID) });
+  company = await startCompany([
+    ...Array.from({ length: keyCount }, (_, index) => ({
+      id: `u${index}`,
+      name: `User ${index}`,
+      organization: { id: 'acme' },
+      orgKey: hash(`k${index}`),
+    })),
+    { id: 'last', name: 'Last', organization: { id: 'globex' }, orgKey: { keyHash: 'f'.repeat(64) } },
+  ]);
+  const { errors = [], supergraphSdl = '' } = composeServices([
+    { name: 'company', url: company.url, typeDefs: parse(companySDL) },
+    { name: 'keyfront', url: `${s.url}/graphql`, typeDefs: parse(readFileSync('schema/subgraph.graphql', 'utf8')) },
+  ]);
+  expect(errors).toEqual([]);
+  gateway = startGateway(supergraphSdl);
+  webSocketGateway = startGateway(supergraphSdl, { webSockets: true });
+});
+
+afterAll(async () => {
+  await gateway.close();
+  await webSocketGateway.close();
+  await company.close();
+  await s.close();
+});
+
+const codesOf = (errors: readonly { readonly extensions?: unknown }[] | undefined) =>
+  errors?.map(({ extensions }) => (extensions as Record<string, unknown>)['code']);
+
+describe("queries through Hive's gateway", () => {
+  it('resolves more than 100 entities at once, each alone', async () => {
+    const { data, errors } = await gateway.ask('{ users { edges { node { orgKey { keyID } } } } }', {}, headers);
+    const edges = (data as { users: { edges: { node: { orgKey: { keyID: string } | null } }[] } }).users.edges;
+    const found = edges.map(({ node }) => node.orgKey?.keyID ?? null);
+    // A dangling reference is null for Apollo's gateway, and null with an error for Hive's. The others are not affected.
+    expect(errors.map(({ path }) => path?.slice(0, 3))).toEqual([['users', 'edges', keyCount]]);
+    expect(found).toEqual([...Array.from({ length: keyCount }, (_, index) => `k${index}`), null]);
+  });
+
+  it('joins an organisation of the company with its keys and their quotas', async () => {
+    const { data, errors } = await gateway.ask(
+      `{ organization(name: "Globex") { plan quotaSummary { used max }
+           orgKeys { totalCount edges { node { keyID quota { remaining } organization { name } } } } } }`,
+      {},
+      headers,
+    );
+    expect(errors).toEqual([]);
+    const node = { keyID: 'other', quota: { remaining: 4 }, organization: { name: 'Globex' } };
+    expect(data).toEqual({
+      organization: { plan: 'FREE', quotaSummary: { used: 6, max: 10 }, orgKeys: { totalCount: 1, edges: [{ node }] } },
+    });
+  });
+
+  it('keeps the fields of the company when a field of Keyfront is rejected', async () => {
+    const { data, errors } = await gateway.ask('{ organization(name: "Globex") { name } orgKeys { totalCount } }');
+    expect(data).toEqual({ organization: { name: 'Globex' }, orgKeys: null });
+    expect(codesOf(errors)).toEqual(['UNAUTHENTICATED']);
+  });
+
+  it('keeps the result of a mutation when another one is rejected', async () => {
+    const query = `mutation { created: createOrgKey(keyID: "new", input: { orgID: "acme" }) { orgKey { keyID } }
+      missing: deleteOrgKey(keyID: "missing") { version } }`;
+    const { data, errors } = await gateway.ask(query, {}, headers);
+    expect(data).toEqual({ created: { orgKey: { keyID: 'new' } }, missing: null });
+    expect(codesOf(errors)).toEqual(['NOT_FOUND']);
+  });
+
+  it('returns the stored key, and not the predicted one, from a dry run', async () => {
+    const query = `mutation { updateOrgKeys(filter: { orgID: "globex" }, patch: { alias: "New" }) {
+      items { orgKey { version definition { alias } } change { version definition { alias } } } } }`;
+    const { data, errors } = await gateway.ask(query, {}, headers);
+    expect(errors).toEqual([]);
+    expect(data).toEqual({
+      updateOrgKeys: {
+        items: [
+          {
+            orgKey: { version: 1, definition: { alias: null } },
+            change: { version: 2, definition: { alias: 'New' } },
+          },
+        ],
+      },
+    });
+  });
+
+  it('keeps 64-bit integers exact as strings, and rejects numbers that the gateway rounds', async () => {
+    const query = 'query ($n: Int64) { previewKey(input: { expires: $n }) { data { expires } } }';
+    const exact = await gateway.ask(query, { n: '9007199254740993' }, headers);
+    expect(exact.data).toEqual({ previewKey: { data: { expires: '9007199254740993' } } });
+    const rounded = await gateway.ask(query, { n: 9007199254740996 }, headers);
+    expect(rounded.errors[0]?.extensions?.['issues']).toMatchObject([{ path: 'expires', code: 'IMPRECISE' }]);
+  });
+
+  it('does not show the fields for compatibility with the REST key API', async () => {
+    const { errors } = await gateway.ask('{ previewKey(input: {}) { apiModel } }', {}, headers);
+    expect(errors[0]?.message).toContain('Cannot query field "apiModel"');
+  });
+});
+
+describe.each([
+  ['server-sent events', () => gateway, 0],
+  ['WebSocket', () => webSocketGateway, 1],
+] as const)("subscriptions through Hive's gateway, which subscribes over %s,", (transport, gatewayOf, sockets) => {
+  const query = `subscription ($after: String) { orgKeyChanged(orgID: "globex", after: $after) {
+    cursor entry { version } key { keyID organization { name plan } } } }`;
+  const subscribe = async (own: Record<string, string>): Promise<EventStream & { stop: () => void }> => {
+    const controller = new AbortController();
+    const response = await gatewayOf().subscribe(query, {}, own, controller.signal);
+    return { ...readStream(response), stop: () => controller.abort() };
+  };
+
+  it('join each event with fields of the company', async () => {
+    const opened = vi.spyOn(s.t.app.webSockets, 'open');
+    const stream = await subscribe(headers);
+    expect(await stream.next()).toMatchObject({ data: { orgKeyChanged: { entry: null, key: null } } });
+    await s.t.update('other', { alias: `Alias for ${transport}`, quota_max: 10 });
+    const organization = { name: 'Globex', plan: 'FREE' };
+    expect(await stream.next()).toMatchObject({ data: { orgKeyChanged: { key: { keyID: 'other', organization } } } });
+    stream.stop();
+    expect(opened).toHaveBeenCalledTimes(sockets);
+    opened.mockRestore();
+  });
+
+  it('are rejected with UNAUTHENTICATED without a credential', async () => {
+    const stream = await subscribe({});
+    expect(codesOf((await stream.next())?.errors)).toEqual(['UNAUTHENTICATED']);
+    stream.stop();
+  });
+});

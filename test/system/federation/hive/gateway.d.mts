@@ -1,0 +1,15 @@
+import type { GatewayResponse } from '../apollo/gateway.mjs';
+
+export interface HiveGateway {
+  readonly ask: (query: string, variables?: object, headers?: Record<string, string>) => Promise<GatewayResponse>;
+  /** Subscribes over server-sent events. */
+  readonly subscribe: (
+    query: string,
+    variables: object,
+    headers: Record<string, string>,
+    signal: AbortSignal,
+  ) => Promise<Response>;
+  readonly close: () => PromiseLike<void>;
+}
+
+export function startGateway(supergraphSDL: string, options?: { readonly webSockets?: boolean }): HiveGateway;

@@ -1,0 +1,47 @@
+import { createGatewayRuntime } from '@graphql-hive/gateway-runtime';
+import * as http from '@graphql-mesh/transport-http';
+import * as ws from '@graphql-mesh/transport-ws';
+
+/** Hive's gateway over a supergraph. It forwards the credential headers of each request to Keyfront only. */
+export function startGateway(supergraphSDL, { webSockets = false } = {}) {
+  const credentials = ['x-svc-authorization', 'authorization'];
+  const gateway = createGatewayRuntime({
+    supergraph: supergraphSDL,
+    logging: false,
+    maskedErrors: false,
+    transports: { http, ws },
+    ...(webSockets && {
+      transportEntries: {
+        keyfront: {
+          options: {
+            subscriptions: {
+              kind: 'ws',
+              options: { connectionParams: { 'x-svc-authorization': "{context.headers['x-svc-authorization']}" } },
+            },
+          },
+        },
+      },
+    }),
+    propagateHeaders: {
+      fromClientToSubgraphs: ({ request, subgraphName }) =>
+        subgraphName.toLowerCase() === 'keyfront'
+          ? Object.fromEntries(credentials.map((name) => [name, request.headers.get(name) ?? '']))
+          : {},
+    },
+  });
+  const send = (accept, query, variables, headers, signal) =>
+    gateway.fetch('http://localhost/graphql', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept, ...headers },
+      body: JSON.stringify({ query, variables }),
+      signal,
+    });
+  return {
+    async ask(query, variables = {}, headers = {}) {
+      const { data, errors = [] } = await (await send('application/json', query, variables, headers)).json();
+      return { data, errors };
+    },
+    subscribe: (query, variables, headers, signal) => send('text/event-stream', query, variables, headers, signal),
+    close: () => gateway[Symbol.asyncDispose](),
+  };
+}
