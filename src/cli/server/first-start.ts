@@ -1,23 +1,47 @@
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import type { Config } from '../../config/config.js';
 import { issueCredential } from '../../credentials/issue.js';
 import type { Services } from '../../storage/open-storage.js';
 import { importLines } from '../input/import-lines.js';
 import type { IO } from '../io.js';
 import { sampleKeyLines } from './sample.js';
-import { formatWelcome } from './welcome.js';
+import { formatFileWelcome, formatWelcome } from './welcome.js';
 
-/** Issues the first credentials and imports the sample keys if needed. Returns the text for standard output. */
+/** Issues the first credentials, in production into a file, and imports the sample keys if needed. Returns the text for standard output. */
 export type Greeter = (services: Services, url: string) => Promise<string>;
 
 /** Creates the greeter of a start. It runs once the server listens: a start that fails would lose the first credentials. */
-export function createGreeter(io: IO, { graphiql }: Config, importsSample: boolean): Greeter {
+export function createGreeter(io: IO, config: Config, importsSample: boolean): Greeter {
   return async (services, url) => {
-    const firstCredentials = (await services.isNew()) ? await issueFirstCredentials(services) : undefined;
+    const welcome = (await services.isNew()) ? await issueAndWelcome(services, config, url) : undefined;
     if (importsSample) await importSample(services, io);
-    return firstCredentials
-      ? formatWelcome({ url, ...firstCredentials, hasPages: graphiql })
-      : `Keyfront listens on ${url}\n`;
+    return welcome ?? `Keyfront listens on ${url}\n`;
   };
+}
+
+async function issueAndWelcome(services: Services, config: Config, url: string): Promise<string> {
+  const served = { url, hasPages: config.graphiql };
+  if (!config.production) return formatWelcome({ ...served, ...(await issueFirstCredentials(services)) });
+  // Standard output of a service in production is usually collected and kept.
+  const file = credentialFileOf(config);
+  writeFileSync(file, '', { flag: 'wx', mode: 0o600 });
+  try {
+    const { management, service } = await issueFirstCredentials(services);
+    writeFileSync(file, `management ${management}\nservice ${service}\n`, { flush: true });
+  } catch (error) {
+    rmSync(file);
+    throw error;
+  }
+  return formatFileWelcome(served, file);
+}
+
+/** The file of the first credentials: in the data folder, or beside the key ring if there is no data folder. */
+function credentialFileOf({ databaseFile, keyRingFile }: Config): string {
+  const [folder, other] = [dirname(databaseFile), dirname(keyRingFile)];
+  const file = resolve(join(existsSync(folder) ? folder : other, 'first-credentials.txt'));
+  if (existsSync(file)) throw new Error(`${file} is left of an interrupted first start. Delete it and start again.`);
+  return file;
 }
 
 interface FirstCredentials {

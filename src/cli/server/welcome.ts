@@ -38,6 +38,19 @@ ${hasPages ? formatPages(baseURL) : formatWithoutPages(baseURL)}
 `;
 }
 
+/** Formats the text of the first start in production, which contains no credential. */
+export function formatFileWelcome({ url, hasPages }: Pick<WelcomeOptions, 'url' | 'hasPages'>, file: string): string {
+  return `
+Keyfront listens on ${url}
+
+  The first credentials, one for each kind, are in ${file}
+  Only the user of the service can read it. Save the credentials, and delete the file.
+
+${hasPages ? formatPages(toReachableURL(url)) : formatWithoutPages(toReachableURL(url))}
+
+`;
+}
+
 const formatPages = (
   baseURL: string,
 ) => `  GraphiQL:  ${baseURL}/   Paste the credentials under "Headers" and press the play button.
