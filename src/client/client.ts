@@ -1,9 +1,12 @@
 import { readEventStream } from './event-stream.js';
+import { KeyfrontError, type KeyfrontErrorCode, type KeyfrontErrorDetails } from './errors.js';
 import { parseJSON } from './json.js';
 import type { TypedDocumentString } from './generated/graphql.js';
 
 /* GraphQL client for Keyfront. It uses `fetch`, has no dependencies, and runs in browsers and in Node. */
 
+export * from './edit.js';
+export { KeyfrontError, type KeyfrontErrorCode, type KeyfrontIssue } from './errors.js';
 export * from './generated/graphql.js';
 
 /** Options of a client. */
@@ -27,8 +30,7 @@ export interface Client {
    * Sends an operation and returns its data. A field that failed is null and has an entry in `errors`: check `errors`
    * before you use a null as a value.
    *
-   * @throws {KeyfrontError} if there is no data, or every field of the operation failed; otherwise as `fetch` does if there
-   * is no response
+   * @throws {KeyfrontError} if there is no data, or every field of the operation failed; UNREACHABLE if there is no response
    */
   send<Data, Variables>(
     document: TypedDocumentString<Data, Variables>,
@@ -58,61 +60,12 @@ interface ChangeSubscription {
   readonly orgKeyChanged: { readonly cursor: string };
 }
 
-/** The kind of an error, for programs. The README describes each. */
-export type KeyfrontErrorCode =
-  | 'UNAUTHENTICATED'
-  | 'FORBIDDEN'
-  | 'INVALID'
-  | 'NOT_FOUND'
-  | 'CONFLICT'
-  | 'TOO_LARGE'
-  | 'RATE_LIMITED'
-  | 'UNAVAILABLE'
-  | 'INTERNAL';
-
-/** One problem with one value. The path followed by the message is a sentence. */
-export interface KeyfrontIssue {
-  readonly path: string;
-  readonly code: string;
-  readonly message: string;
-}
-
-interface KeyfrontErrorDetails {
-  readonly issues?: readonly KeyfrontIssue[] | undefined;
-  readonly retryAfterSeconds?: number | undefined;
-  readonly requestID?: string | undefined;
-  readonly path?: readonly (string | number)[] | undefined;
-}
-
-/** An error response of the service. Its `message` is for people. */
-export class KeyfrontError extends Error {
-  readonly code: KeyfrontErrorCode;
-  /** INVALID: every problem of the input. CONFLICT: the fields that have changed. Otherwise empty. */
-  readonly issues: readonly KeyfrontIssue[];
-  /** Seconds after which to retry; undefined if a retry does not help. */
-  readonly retryAfterSeconds: number | undefined;
-  /** Identifies the request in the log of the service. */
-  readonly requestID: string | undefined;
-  /** The field of the operation that failed; undefined if the operation failed as a whole. */
-  readonly path: readonly (string | number)[] | undefined;
-
-  constructor(code: KeyfrontErrorCode, message: string, details: KeyfrontErrorDetails = {}) {
-    super(message);
-    this.name = 'KeyfrontError';
-    this.code = code;
-    this.issues = details.issues ?? [];
-    this.retryAfterSeconds = details.retryAfterSeconds;
-    this.requestID = details.requestID;
-    this.path = details.path;
-  }
-}
-
 /** Creates a client of one service. Integers beyond 2^53 are strings of digits in both directions; convert them with `BigInt`. */
 export function createClient({ url, management, service, fetch = globalThis.fetch }: ClientOptions): Client {
   const endpoint = `${url.replace(/\/+$/, '')}/graphql`;
   const post = async (accept: string, query: string, variables: unknown, signal: AbortSignal | undefined) => {
     const [bearer, key] = await Promise.all([secretOf(management), secretOf(service)]);
-    return fetch(endpoint, {
+    const response = fetch(endpoint, {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
@@ -123,6 +76,10 @@ export function createClient({ url, management, service, fetch = globalThis.fetc
       body: JSON.stringify({ query, variables }),
       credentials: 'omit',
       ...(signal && { signal }),
+    });
+    return response.catch((cause: unknown) => {
+      if (signal?.aborted) throw cause;
+      throw new KeyfrontError('UNREACHABLE', `Cannot connect to ${endpoint}.`, { cause });
     });
   };
 
@@ -192,7 +149,7 @@ const silenceTimeoutMs = 40_000;
 const minReconnectDelayMs = 250;
 const maxReconnectDelayMs = 15_000;
 /** Errors after which a retry can succeed. */
-const transientCodes: ReadonlySet<KeyfrontErrorCode> = new Set(['UNAVAILABLE', 'RATE_LIMITED']);
+const transientCodes: ReadonlySet<KeyfrontErrorCode> = new Set(['UNAVAILABLE', 'UNREACHABLE', 'RATE_LIMITED']);
 
 function wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
