@@ -47,11 +47,16 @@ interface PreparedCommand<T> {
 function createKeyWriter(
   database: Database,
   { write }: WriteGate,
-  { lookUpOne, rowOf }: Pick<KeyRows, 'lookUpOne' | 'rowOf'>,
+  { selectOne, lookUpOne, verified, rowOf }: KeyRows,
 ): KeyWriter {
   const execute = createExecutor(database);
   const put = createPut(database);
-  const find = (keyHash: string, orgID?: string) => rowOf(execute<KeyLookup>(lookUpOne, [keyHash, orgID ?? null])[0]);
+
+  function find(keyHash: string, orgID?: string): SignedRow<KeyRow> | undefined {
+    const values = [keyHash, orgID ?? null];
+    const [row] = execute<SignedRow<KeyRow>>(selectOne, values);
+    return row ? verified(row) : rowOf(execute<KeyLookup>(lookUpOne, values)[0]);
+  }
 
   function putChange(before: SignedRow<KeyRow> | undefined, command: WriteCommand<unknown>): void {
     const written = keyWriteOf(before, [command]);

@@ -41,11 +41,12 @@ export function createSqlKeyStore(
 
   async function findRow(keyHash: string, orgID?: string): Promise<SignedRow<KeyRow> | undefined> {
     if (!isBindableText(keyHash)) return undefined;
-    const [found] = await all<KeyLookup>(rows.lookUpOne, [keyHash, orgID ?? null]);
+    const values = [keyHash, orgID ?? null];
+    const [row] = await all<SignedRow<KeyRow>>(rows.selectOne, values);
     // Verified in a time slice: the signature covers the definition.
     const slice = slices.next();
     if (slice) await slice;
-    return rows.rowOf(found);
+    return row ? rows.verified(row) : rows.rowOf((await all<KeyLookup>(rows.lookUpOne, values))[0]);
   }
 
   /** Rows of the keys that were not found before. Another process may have added some in between. */
