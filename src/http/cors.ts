@@ -4,7 +4,7 @@ import type { Middleware } from './router.js';
 
 const allowedMethods = 'GET, HEAD, POST, PUT, DELETE';
 const allowedHeaders =
-  'Authorization, X-Svc-Authorization, Content-Type, If-Match, If-None-Match, Apollo-Require-Preflight, X-GraphQL-Yoga-CSRF, Traceparent, Tracestate';
+  'Authorization, X-Svc-Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Apollo-Require-Preflight, X-GraphQL-Yoga-CSRF, Traceparent, Tracestate';
 const exposedHeaders = 'ETag, Retry-After, X-Request-ID';
 const preflightSeconds = '600';
 

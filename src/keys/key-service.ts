@@ -1,9 +1,10 @@
 import { withAudit } from './audit.js';
 import { otherOrganisation, requireScope } from './authorization.js';
+import { createIdempotency } from './commands/idempotency.js';
 import { createBulkUpdate } from './commands/bulk-update.js';
 import { createConsumeQuotaCommand, type ConsumeRequest } from './commands/consume-quota.js';
 import { createCreateCommand, type CreateRequest } from './commands/create-key.js';
-import { createDeleteCommands } from './commands/delete-restore.js';
+import { createDeleteCommands, type DeleteRequest } from './commands/delete-restore.js';
 import {
   assertReason,
   createChangeExecutor,
@@ -35,10 +36,11 @@ export function createKeyService(ports: Ports) {
   const { now, hashKeyID, randomHex, audit } = ports;
   const queries = createKeyQueries(ports);
   const executor = createChangeExecutor(ports);
+  const runIdempotent = createIdempotency(ports);
   const { updateOrgKey, previewOrgKeyUpdate } = createUpdateCommands(ports, executor);
-  const { deleteOrgKey, restoreOrgKey } = createDeleteCommands(ports, executor);
-  const createOrgKey = createCreateCommand(ports, executor);
-  const consumeOrgQuota = createConsumeQuotaCommand(ports);
+  const { deleteOrgKey, restoreOrgKey } = createDeleteCommands(ports, executor, runIdempotent);
+  const createOrgKey = createCreateCommand(ports, executor, runIdempotent);
+  const consumeOrgQuota = createConsumeQuotaCommand(ports, runIdempotent);
 
   const hashOf = ({ keyID }: { readonly keyID: string }): string => hashKeyID(checkKeyID(keyID));
 
@@ -62,7 +64,7 @@ export function createKeyService(ports: Ports) {
     ...queries,
     ...createChangeSubscriptions(ports),
     updateOrgKey: change<UpdateRequest>('updateOrgKey', 'update', updateOrgKey),
-    deleteOrgKey: change<KeyChangeOptions>('deleteOrgKey', 'delete', deleteOrgKey),
+    deleteOrgKey: change<DeleteRequest>('deleteOrgKey', 'delete', deleteOrgKey),
     restoreOrgKey: change<KeyChangeOptions>('restoreOrgKey', 'delete', restoreOrgKey),
     revertOrgKey: change<RevertRequest>('revertOrgKey', 'update', createRevertCommand(ports, executor)),
     createOrgKey: withAudit(audit, {
@@ -92,7 +94,9 @@ export function createKeyService(ports: Ports) {
       return previewOrgKeyUpdate(caller, keyHash, request);
     },
     updateOrgKeys: createBulkUpdate({
+      ports,
       queries,
+      runIdempotent,
       update: withAudit(audit, {
         operation: 'updateOrgKeys',
         identify: ({ keyHash }: UpdateRequest & { readonly keyHash: string }) => keyHash,

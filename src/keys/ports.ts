@@ -2,6 +2,7 @@ import type { ChangeFeed } from './change-feed.js';
 import type { SecretProtectionDeps } from './commands/protect-secrets.js';
 import type { QuotaManager } from './quota/quota-manager.js';
 import type { ReadBudget } from './read-budget.js';
+import type { Receipt, ReceiptCodec, ReceiptStore } from './receipt.js';
 import type { Principal, StoredKey, KeyRevision } from './key.js';
 import type { Definition } from './definition/normalize.js';
 import type { QuotaChange } from './quota/quota-change.js';
@@ -54,6 +55,7 @@ export interface Ports extends SecretProtectionDeps {
   readonly hashKeyID: (keyID: string) => string;
   /** Returns 32 random hex digits. */
   readonly randomHex: () => string;
+  readonly receipts: ReceiptCodec;
   /** The inverse of `seal`. */
   readonly open: (sealed: Uint8Array, aad: string) => string;
   /** How long a deleted key can be restored, in milliseconds. */
@@ -70,6 +72,8 @@ export interface KeyTransition {
   readonly revision: KeyRevision;
   /** The outbox entry for an external counter. */
   readonly quotaChange?: QuotaChange | undefined;
+  /** The result, for a request with an idempotency key. */
+  readonly receipt?: Receipt | undefined;
 }
 
 /**
@@ -77,7 +81,7 @@ export interface KeyTransition {
  * retried; INTERNAL means that a row failed its integrity check, and unverified data is never returned. Reads with a budget
  * throw UNAVAILABLE when its time is up, and TOO_LARGE when they read more than is left of it.
  */
-export interface KeyStore {
+export interface KeyStore extends ReceiptStore {
   /**
    * Returns the key, even if it is deleted and not yet purged. With `orgID`, a key of another organisation is neither read
    * nor verified, so that the response time does not reveal that it exists.

@@ -56,6 +56,12 @@ export function parseIfMatch(ifMatch: string | null): readonly number[] | undefi
   return versions;
 }
 
+/** The value of `Idempotency-Key`: a string in quotes (RFC 8941), or without them; undefined if the header is absent. */
+export function parseIdempotencyKey(header: string | null): string | undefined {
+  if (header === null) return undefined;
+  return /^"([^"\\]*)"$/.exec(header.trim())?.[1] ?? header.trim();
+}
+
 /**
  * Rejects every query parameter.
  *

@@ -26,6 +26,7 @@ import {
 import type { Signatures } from './records/signatures.js';
 import type { OpenQuotas, openRedisQuotas } from './redis/open.js';
 import { openStorage } from './open-engine.js';
+import { createReceiptCodec } from './receipt-codec.js';
 import { makePrivateFolder } from './sqlite/files.js';
 
 /** Replaces the clock and the random source in tests. Workers set `runExclusive`. */
@@ -129,6 +130,7 @@ export async function openServices(
       hashPassword: (password, type) => passwords.hash(password, type),
       seal: (plaintext, aad) => sealer.seal(plaintext, aad),
       open: (sealed, aad) => sealer.open(sealed, aad),
+      receipts: createReceiptCodec(sealer),
       restoreWindowMs: config.restoreWindowMs,
     };
     return {

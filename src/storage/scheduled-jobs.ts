@@ -1,3 +1,4 @@
+import { receiptLifetimeMs } from '../keys/commands/idempotency.js';
 import type { Services } from './open-storage.js';
 import type { Logger } from '../lib/log.js';
 
@@ -27,6 +28,7 @@ export function startPurging({ store, now }: Services, restoreWindowMs: number, 
     try {
       const purged = await store.purge(new Date(now().getTime() - restoreWindowMs));
       if (purged > 0) log.info({ purged }, 'deleted keys purged');
+      await store.purgeReceipts(new Date(now().getTime() - receiptLifetimeMs));
     } catch (error) {
       log.error({ err: error }, 'purging failed; it is tried again in an hour');
     }

@@ -415,6 +415,52 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       expect(await store.historyOf(hashOf(1))).toHaveLength(5);
     });
 
+    it('writes a receipt with its change, and rejects a change whose receipt exists, with all that belongs to it', async () => {
+      const receipt = (id: string, ms = 0) => ({ id, at: new Date(ms), sealed: Uint8Array.of(1, 2, 255) });
+      await store.add([added(storedKey(1)), added(storedKey(2))]);
+      const updated = (found: StoredKey | undefined, id: string) => ({ ...nextVersion(found), receipt: receipt(id) });
+      await store.update(hashOf(1), (found) => updated(found, 'a'));
+      expect(await store.findReceipt('a')).toMatchObject({ id: 'a', at: new Date(0) });
+      expect([...((await store.findReceipt('a'))?.sealed ?? [])]).toStrictEqual([1, 2, 255]);
+      expect(await store.findReceipt('b')).toBeUndefined();
+      // All at once: changes of other keys, and another change of the same key, are not affected.
+      const results = await Promise.allSettled([
+        store.update(hashOf(1), (found) => updated(found, 'a')),
+        store.update(hashOf(1), (found) => updated(found, 'b')),
+        store.update(hashOf(2), (found) => nextVersion(found)),
+        store.update(hashOf(3), () => ({ ...added(storedKey(3)), receipt: receipt('b') })),
+      ]);
+      const isWritten = results.map(({ status }) => status === 'fulfilled');
+      expect([isWritten[0], isWritten[2]]).toStrictEqual([false, true]);
+      expect(isWritten.filter(Boolean)).toHaveLength(2);
+      const versions = await Promise.all([1, 2, 3].map(async (name) => (await store.find(hashOf(name)))?.version));
+      expect(versions).toStrictEqual([isWritten[1] ? 3 : 2, 2, isWritten[3] ? 1 : undefined]);
+      expect(await store.historyOf(hashOf(1))).toHaveLength(versions[0] ?? 0);
+    });
+
+    it('writes a receipt with a consumption, and by itself, and purges old ones', async () => {
+      const receipt = (id: string, ms: number) => ({ id, at: new Date(ms), sealed: Uint8Array.of(1) });
+      await store.add([added(storedKey(1))]);
+      const used = (id: string) =>
+        store.consume(hashOf(1), (found) => ({
+          next: { used: (found?.quota.used ?? 0n) + 1n, renews: undefined },
+          result: id,
+          receipt: receipt(id, 5),
+        }));
+      const before = (await store.find(hashOf(1)))?.quota.used ?? 0n;
+      await used('a');
+      await expect(used('a')).rejects.toThrow();
+      expect((await store.find(hashOf(1)))?.quota.used).toBe(before + 1n);
+      await store.addReceipt(receipt('b', 9));
+      await expect(store.addReceipt(receipt('b', 9))).rejects.toThrow();
+      expect(await store.purgeReceipts(new Date(4))).toBe(0);
+      expect(await store.purgeReceipts(new Date(5))).toBe(1);
+      expect([await store.findReceipt('a'), (await store.findReceipt('b'))?.at]).toStrictEqual([
+        undefined,
+        new Date(9),
+      ]);
+    });
+
     it('reads ranges of many histories together, as it reads each alone', async () => {
       const large = { definition: { metaData: { notes: 'x'.repeat(200_000) } } };
       await store.add([aChange(aKey(1)), aChange(aKey(2)), aChange(aKey(3, large))]);

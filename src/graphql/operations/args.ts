@@ -13,6 +13,14 @@ export const changeArgs = builder.args((t) => ({
   }),
 }));
 
+/** The argument of mutations that clients may repeat. */
+export const idempotencyArgs = builder.args((t) => ({
+  idempotencyKey: t.string({
+    description:
+      'Key by which the request can be repeated, such as a UUID: within 24 hours, the same request with the same key returns the first result and changes nothing more. 1 to 255 visible ASCII characters. INVALID if it was used for another request.',
+  }),
+}));
+
 /** The identifier of the key to read or change. */
 export const keyArgs = builder.args((t) => ({
   keyID: t.id({

@@ -4,29 +4,33 @@ import { AppError } from '../../lib/errors.js';
 import { builder } from '../schema/builder.js';
 import { cursorsOf } from '../schema/cursor.js';
 import type { PageSizes } from '../schema/pagination.js';
+import { idempotencyArgs } from './args.js';
 import { OrgKeyFilter } from '../types/org-key-filter.js';
 
 /** The page sizes of bulk changes. */
 export const bulkPageSizes: PageSizes = { defaultSize: bulkLimit, maxSize: bulkLimit };
 
 /** The arguments of every bulk change. */
-export const bulkArgs = builder.args((t) => ({
-  filter: t.field({ type: OrgKeyFilter, required: true, description: 'The keys to change.' }),
-  dryRun: t.boolean({
-    required: true,
-    defaultValue: true,
-    description: 'Whether to store nothing and only predict the outcome for each key.',
-  }),
-  reason: t.string({
-    description: 'Reason for the change, recorded in the history. At most 500 characters, no secrets.',
-  }),
-  first: t.int({
-    description: `Number of keys to change, at least 1; values above ${bulkLimit} are capped. If neither \`first\` nor \`after\` is given, at most ${bulkLimit} keys may match.`,
-  }),
-  after: t.string({
-    description: 'Changes only keys after this cursor: the `endCursor` of the previous call with the same `filter`.',
-  }),
-}));
+export const bulkArgs = {
+  ...idempotencyArgs,
+  ...builder.args((t) => ({
+    filter: t.field({ type: OrgKeyFilter, required: true, description: 'The keys to change.' }),
+    dryRun: t.boolean({
+      required: true,
+      defaultValue: true,
+      description: 'Whether to store nothing and only predict the outcome for each key.',
+    }),
+    reason: t.string({
+      description: 'Reason for the change, recorded in the history. At most 500 characters, no secrets.',
+    }),
+    first: t.int({
+      description: `Number of keys to change, at least 1; values above ${bulkLimit} are capped. If neither \`first\` nor \`after\` is given, at most ${bulkLimit} keys may match.`,
+    }),
+    after: t.string({
+      description: 'Changes only keys after this cursor: the `endCursor` of the previous call with the same `filter`.',
+    }),
+  })),
+};
 
 /**
  * The page of a bulk change; undefined for all matching keys.

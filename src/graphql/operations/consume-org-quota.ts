@@ -1,7 +1,7 @@
 import { callerOf } from '../context.js';
 import { builder } from '../schema/builder.js';
 import { KeyQuotaConsumption } from '../types/quota.js';
-import { keyArgs } from './args.js';
+import { idempotencyArgs, keyArgs } from './args.js';
 
 builder.mutationField('consumeOrgQuota', (t) =>
   t.field({
@@ -12,9 +12,14 @@ builder.mutationField('consumeOrgQuota', (t) =>
     extensions: { credential: 'service' },
     args: {
       ...keyArgs,
+      ...idempotencyArgs,
       amount: t.arg({ type: 'Int64', defaultValue: 1n, description: 'Number of requests, at least 1.' }),
     },
-    resolve: (_, { keyID, amount }, context) =>
-      context.keys.consumeOrgQuota(callerOf(context, 'service'), { keyID: String(keyID), amount: amount ?? 1n }),
+    resolve: (_, { keyID, amount, idempotencyKey }, context) =>
+      context.keys.consumeOrgQuota(callerOf(context, 'service'), {
+        keyID: String(keyID),
+        amount: amount ?? 1n,
+        idempotencyKey: idempotencyKey ?? undefined,
+      }),
   }),
 );

@@ -2,6 +2,7 @@ import { callerOf } from '../context.js';
 import { builder } from '../schema/builder.js';
 import { UpdateKeyInput } from '../types/key-definition.js';
 import { OrgKeyUpdate } from '../types/org-key-update.js';
+import { idempotencyArgs } from './args.js';
 
 builder.mutationField('createOrgKey', (t) =>
   t.field({
@@ -11,6 +12,7 @@ builder.mutationField('createOrgKey', (t) =>
       'Creates a key of an organisation. Requires a service credential. Null if an error is returned. Errors: FORBIDDEN for an organisation other than that of the credential, CONFLICT if the key exists or is deleted but not purged.',
     extensions: { credential: 'service' },
     args: {
+      ...idempotencyArgs,
       keyID: t.arg.id({
         description:
           'Identifier of the key, at most 255 bytes and without a slash. Default: the identifier of the organisation followed by 32 random hex digits.',
@@ -24,12 +26,13 @@ builder.mutationField('createOrgKey', (t) =>
         description: 'Reason for the change, recorded in the history. At most 500 characters, no secrets.',
       }),
     },
-    resolve: async (_, { keyID, input, reason }, context) => ({
+    resolve: async (_, { keyID, input, reason, idempotencyKey }, context) => ({
       action: 'added' as const,
       ...(await context.keys.createOrgKey(callerOf(context, 'service'), {
         keyID: keyID === null || keyID === undefined ? undefined : String(keyID),
         input,
         reason: reason ?? undefined,
+        idempotencyKey: idempotencyKey ?? undefined,
       })),
     }),
   }),

@@ -1,7 +1,7 @@
 import { callerOf } from '../context.js';
 import { builder } from '../schema/builder.js';
 import { OrgKeyUpdate } from '../types/org-key-update.js';
-import { changeArgs, toChangeOptions, keyArgs } from './args.js';
+import { changeArgs, idempotencyArgs, toChangeOptions, keyArgs } from './args.js';
 
 builder.mutationField('deleteOrgKey', (t) =>
   t.field({
@@ -10,12 +10,13 @@ builder.mutationField('deleteOrgKey', (t) =>
     description:
       'Deletes a key. It can be restored for the configured number of days and is purged after that. Requires a service credential. Null if an error is returned. Errors: NOT_FOUND, CONFLICT.',
     extensions: { credential: 'service' },
-    args: { ...keyArgs, ...changeArgs },
-    resolve: async (_, { keyID, ...options }, context) => ({
+    args: { ...keyArgs, ...changeArgs, ...idempotencyArgs },
+    resolve: async (_, { keyID, idempotencyKey, ...options }, context) => ({
       action: 'deleted' as const,
       ...(await context.keys.deleteOrgKey(callerOf(context, 'service'), {
         keyID: String(keyID),
         ...toChangeOptions(options),
+        idempotencyKey: idempotencyKey ?? undefined,
       })),
     }),
   }),

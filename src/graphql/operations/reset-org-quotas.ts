@@ -12,13 +12,14 @@ builder.mutationField('resetOrgQuotas', (t) =>
     description: `Resets the live quota of many keys, at most ${bulkLimit} per call. A dry run unless \`dryRun\` is false. Requires a service credential. Null if an error is returned. Errors: those of \`updateOrgKeys\`.`,
     extensions: { credential: 'service', pageSizes: bulkPageSizes },
     args: bulkArgs,
-    resolve: (_, { filter, dryRun, reason, ...page }, context) =>
+    resolve: (_, { filter, dryRun, reason, idempotencyKey, ...page }, context) =>
       context.keys.updateOrgKeys(callerOf(context, 'service'), {
         filter: toKeyFilter(filter),
         patch: {},
         resetQuota: true,
         isDryRun: dryRun,
         reason: reason ?? undefined,
+        idempotencyKey: idempotencyKey ?? undefined,
         page: toBulkPage(page, toKeyFilter(filter)),
       }),
   }),

@@ -21,13 +21,14 @@ builder.mutationField('updateOrgKeys', (t) =>
       }),
       resetQuota: t.arg.boolean({ defaultValue: false, description: 'Whether to reset the live quota of each key.' }),
     },
-    resolve: (_, { filter, patch, resetQuota, dryRun, reason, ...page }, context) =>
+    resolve: (_, { filter, patch, resetQuota, dryRun, reason, idempotencyKey, ...page }, context) =>
       context.keys.updateOrgKeys(callerOf(context, 'service'), {
         filter: toKeyFilter(filter),
         patch,
         resetQuota: resetQuota ?? false,
         isDryRun: dryRun,
         reason: reason ?? undefined,
+        idempotencyKey: idempotencyKey ?? undefined,
         page: toBulkPage(page, toKeyFilter(filter)),
       }),
   }),

@@ -6,7 +6,9 @@ import type { StoredKey } from '../key.js';
 import type { KeyFilter } from '../key-query.js';
 import type { CallContext, Ports } from '../ports.js';
 import type { KeyQueries } from '../queries/read-keys.js';
+import { findEach } from '../queries/find-each.js';
 import { assertReason, type KeyChange } from './execute-change.js';
+import type { RunIdempotent } from './idempotency.js';
 import type { UpdateRequest } from './update-key.js';
 
 /** Maximum number of keys that one bulk update changes: as many as a person can review and a request can finish. */
@@ -20,6 +22,7 @@ export interface BulkRequest {
   readonly resetQuota: boolean;
   readonly isDryRun: boolean;
   readonly reason?: string | undefined;
+  readonly idempotencyKey?: string | undefined;
   /** Update one page of the matching keys, by hash. If absent, the matching keys must not exceed `bulkLimit`. */
   readonly page?: { readonly first: number; readonly afterHash?: string | undefined } | undefined;
 }
@@ -43,7 +46,15 @@ export interface BulkResult {
 
 type UpdateOne = (caller: CallContext, request: UpdateRequest & { readonly keyHash: string }) => Promise<KeyChange>;
 
+/** The keys that a request with an idempotency key changes, also when it is repeated. */
+interface BulkPlan {
+  readonly keys: readonly Pick<StoredKey, 'keyHash' | 'version'>[];
+  readonly hasMore: boolean;
+}
+
 interface BulkUpdateDeps {
+  readonly ports: Pick<Ports, 'store'>;
+  readonly runIdempotent: RunIdempotent;
   readonly queries: Pick<KeyQueries, 'orgKeys'>;
   readonly update: UpdateOne;
   readonly preview: UpdateOne;
@@ -51,7 +62,14 @@ interface BulkUpdateDeps {
 }
 
 /** Updates many keys, each in its own transaction: an error of one key is reported in its item. */
-export function createBulkUpdate({ queries, update, preview, reportError }: BulkUpdateDeps) {
+export function createBulkUpdate({
+  ports: { store },
+  queries,
+  runIdempotent,
+  update,
+  preview,
+  reportError,
+}: BulkUpdateDeps) {
   /**
    * Applies a patch to all keys that match a filter.
    *
@@ -61,6 +79,20 @@ export function createBulkUpdate({ queries, update, preview, reportError }: Bulk
   return async function updateOrgKeys(caller: CallContext, request: BulkRequest): Promise<BulkResult> {
     requireScope(caller, 'update');
     assertReason(request.reason);
+    const { keys, hasMore } =
+      request.idempotencyKey === undefined || request.isDryRun
+        ? await selectKeys(caller, request)
+        : await selectOnce(caller, request);
+    const items: BulkItem[] = [];
+    for (const key of keys) items.push(await updateItem(caller, key, request));
+    return { filter: request.filter, isDryRun: request.isDryRun, items, hasMore };
+  };
+
+  /** @throws {AppError} INVALID when more keys match than one request may change and no page is requested. */
+  async function selectKeys(
+    caller: CallContext,
+    request: BulkRequest,
+  ): Promise<{ readonly keys: readonly StoredKey[]; readonly hasMore: boolean }> {
     const first = Math.min(request.page?.first ?? bulkLimit, bulkLimit);
     const afterHash = request.page?.afterHash;
     // Its items show the matching keys, so that it requires the scope `read` too.
@@ -73,28 +105,49 @@ export function createBulkUpdate({ queries, update, preview, reportError }: Bulk
     });
     const hasMore = keys.length > first;
     if (hasMore && !request.page) throw tooManyKeys();
-    const items: BulkItem[] = [];
-    for (const key of keys.slice(0, first)) items.push(await updateItem(caller, key, request));
-    return { filter: request.filter, isDryRun: request.isDryRun, items, hasMore };
-  };
+    return { keys: keys.slice(0, first), hasMore };
+  }
+
+  /**
+   * Selects the keys of a request when it is sent first, and the same keys when it is repeated. A key that was changed
+   * since, but not by this request, keeps its planned version, so that its item is a CONFLICT. Purged keys are left out.
+   */
+  async function selectOnce(caller: CallContext, request: BulkRequest) {
+    const { idempotencyKey, ...body } = request;
+    const plan = await runIdempotent<BulkPlan>(caller, { operation, idempotencyKey, body }, async (receiptOf) => {
+      const { keys, hasMore } = await selectKeys(caller, request);
+      const selected = { keys: keys.map(({ keyHash, version }) => ({ keyHash, version })), hasMore };
+      const receipt = receiptOf(selected);
+      if (receipt) await store.addReceipt(receipt);
+      return selected;
+    });
+    const hashes = plan.keys.map(({ keyHash }) => keyHash);
+    const found = hashes.length > 0 ? await findEach(store, hashes, caller.reads, caller.orgID) : [];
+    const keys = found.flatMap((key, index) => {
+      if (key instanceof Error) throw key;
+      return key ? [{ ...key, version: plan.keys[index]?.version ?? key.version }] : [];
+    });
+    return { keys, hasMore: plan.hasMore };
+  }
 
   async function updateItem(
     caller: CallContext,
     key: StoredKey,
-    { patch, resetQuota, isDryRun, reason }: BulkRequest,
+    { patch, resetQuota, isDryRun, reason, idempotencyKey }: BulkRequest,
   ): Promise<BulkItem> {
     try {
       const input = readDefinition('update', { ...key.definition, ...patch });
       // A key that changes between the merge and the write is reported as a conflict, not overwritten.
       const { keyHash, version: expectedVersion } = key;
-      const change = await (isDryRun ? preview : update)(caller, {
-        keyHash,
-        input,
-        resetQuota,
-        reason,
-        expectedVersion,
-        hasDecimalStrings: true,
-      });
+      const updateRequest = { keyHash, input, resetQuota, reason, expectedVersion, hasDecimalStrings: true };
+      const itemRequest = {
+        operation: `${operation}/${keyHash}`,
+        idempotencyKey: isDryRun ? undefined : idempotencyKey,
+        body: { patch, resetQuota, reason },
+      };
+      const change = await runIdempotent<KeyChange>(caller, itemRequest, (receiptOf) =>
+        (isDryRun ? preview : update)(caller, { ...updateRequest, receiptOf }),
+      );
       // In a dry run the key stays as it is stored: clients cache it by its id. The prediction is in `change` alone.
       return { key: isDryRun ? key : change.key, change, error: undefined };
     } catch (error) {
@@ -107,6 +160,8 @@ export function createBulkUpdate({ queries, update, preview, reportError }: Bulk
     }
   }
 }
+
+const operation = 'updateOrgKeys';
 
 function tooManyKeys(): AppError {
   const message = `matches more than the ${bulkLimit} keys that one call may change; narrow it, or page with \`first\` and \`after\``;

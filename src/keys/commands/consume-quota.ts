@@ -2,6 +2,7 @@ import { AppError } from '../../lib/errors.js';
 import { maxInt64 } from '../../lib/int64.js';
 import { requireKey } from '../authorization.js';
 import type { CallContext, Ports } from '../ports.js';
+import type { RunIdempotent } from './idempotency.js';
 import { consume, type Consumption } from '../quota/quota.js';
 
 /** Consumption of the live quota of one key. */
@@ -9,10 +10,11 @@ export interface ConsumeRequest {
   readonly keyID: string;
   /** Requests to take from the quota, at least 1. */
   readonly amount: bigint;
+  readonly idempotencyKey?: string | undefined;
 }
 
 /** Consumes live quota on behalf of a gateway. */
-export function createConsumeQuotaCommand({ quotas, now }: Ports) {
+export function createConsumeQuotaCommand({ quotas, now }: Ports, runIdempotent: RunIdempotent) {
   /**
    * Takes `amount` requests from the quota if that many remain, otherwise none.
    *
@@ -21,7 +23,7 @@ export function createConsumeQuotaCommand({ quotas, now }: Ports) {
   return async function consumeOrgQuota(
     caller: CallContext,
     keyHash: string,
-    { amount }: ConsumeRequest,
+    { amount, idempotencyKey }: ConsumeRequest,
   ): Promise<Consumption> {
     if (amount < 1n || amount > maxInt64 / 2n) {
       const message = `must be from 1 to ${maxInt64 / 2n}`;
@@ -29,14 +31,26 @@ export function createConsumeQuotaCommand({ quotas, now }: Ports) {
         issues: [{ path: ['amount'], code: 'OUT_OF_RANGE', message }],
       });
     }
-    return quotas.consume(
-      keyHash,
-      (stored) => {
-        const decision = consume(requireKey(caller, stored), amount, now());
-        caller.deadline?.markCommitting();
-        return decision;
-      },
-      caller.orgID,
+    if (idempotencyKey !== undefined && !quotas.keepsReceipts) throw noReceipts();
+    const body = { keyHash, amount };
+    return runIdempotent<Consumption>(caller, { operation: 'consumeOrgQuota', idempotencyKey, body }, (receiptOf) =>
+      quotas.consume(
+        keyHash,
+        (stored) => {
+          const decision = consume(requireKey(caller, stored), amount, now());
+          caller.deadline?.markCommitting();
+          return { ...decision, receipt: decision.next && receiptOf(decision.result) };
+        },
+        caller.orgID,
+      ),
     );
   };
+}
+
+/** A counter in Redis is not in the database, so that no transaction contains both it and a receipt. */
+function noReceipts(): AppError {
+  const message = 'is not supported for counters in Redis';
+  return new AppError('INVALID', `The idempotency key ${message}.`, {
+    issues: [{ path: ['idempotencyKey'], code: 'MALFORMED_ARGUMENT', message }],
+  });
 }

@@ -6,6 +6,7 @@ import type { StoredKey } from '../key.js';
 import { checkKeyID, ownerOf } from '../key-id.js';
 import type { CallContext, Ports } from '../ports.js';
 import type { ChangeExecutor, KeyChange } from './execute-change.js';
+import type { ReceiptOf, RunIdempotent } from './idempotency.js';
 import { newKey } from './new-key.js';
 import { aadFor, protectSecrets } from './protect-secrets.js';
 
@@ -15,10 +16,11 @@ export interface CreateRequest {
   readonly keyID?: string | undefined;
   readonly input: KeyDefinition;
   readonly reason?: string | undefined;
+  readonly idempotencyKey?: string | undefined;
 }
 
 /** Creates a key. */
-export function createCreateCommand(ports: Ports, { executeChange }: ChangeExecutor) {
+export function createCreateCommand(ports: Ports, { executeChange }: ChangeExecutor, runIdempotent: RunIdempotent) {
   const { store, hashKeyID, randomHex, seal } = ports;
 
   /**
@@ -30,7 +32,18 @@ export function createCreateCommand(ports: Ports, { executeChange }: ChangeExecu
   return async function createOrgKey(
     caller: CallContext,
     requestedHash: string | undefined,
+    { idempotencyKey, ...request }: CreateRequest,
+  ): Promise<KeyChange> {
+    return runIdempotent<KeyChange>(caller, { operation: 'createOrgKey', idempotencyKey, body: request }, (receiptOf) =>
+      createKey(caller, requestedHash, request, receiptOf),
+    );
+  };
+
+  async function createKey(
+    caller: CallContext,
+    requestedHash: string | undefined,
     { keyID: requestedID, input, reason }: CreateRequest,
+    receiptOf: ReceiptOf<KeyChange>,
   ): Promise<KeyChange> {
     const { definition: normalized, secrets } = normalizeDefinition(input);
     const { orgID: owner = caller.orgID, ...definition } = normalized;
@@ -46,10 +59,11 @@ export function createCreateCommand(ports: Ports, { executeChange }: ChangeExecu
       operation: 'create',
       input,
       reason,
+      receiptOf,
       authorize: (stored) => requireAbsent(caller, stored),
       apply: (_, at) => newKey({ keyHash, sealedKeyID, orgID, definition, protectedSecrets, dates: {}, at }),
     });
-  };
+  }
 }
 
 function requireAbsent(caller: CallContext, stored: StoredKey | undefined): undefined {

@@ -8,6 +8,7 @@ import { requireKey } from '../authorization.js';
 import type { CallContext, KeyTransition, Ports } from '../ports.js';
 import type { CounterSnapshot, ResetStatus } from '../quota/quota-manager.js';
 import { quotaFigures, type QuotaFigures } from '../quota/quota.js';
+import type { ReceiptOf } from './idempotency.js';
 import { assertExpectedVersion, createConflictExplainer, type ExpectedVersion } from './conflict.js';
 
 /** Options of every change. */
@@ -24,6 +25,8 @@ export interface ChangeCommand<Before extends StoredKey | undefined> extends Key
   /** The definition that the caller sent, for its warnings. */
   readonly input?: KeyDefinition;
   readonly isReset?: boolean;
+  /** Makes the receipt that is written with the change. */
+  readonly receiptOf?: ReceiptOf<KeyChange> | undefined;
   /** Returns the key to change, or throws if the caller may not change it. */
   readonly authorize: (stored: StoredKey | undefined) => Before;
   /** Returns the key after the change. */
@@ -84,7 +87,12 @@ export function createChangeExecutor(ports: Ports) {
         quotaUsedBeforeReset: isReset && isQuotaKnown ? before?.quota.used : undefined,
       });
       if (before && isUnchanged(before, next, revision.changes, isReset)) return undefined;
-      return { next, revision, quotaChange: before && quotas.pendingChange(before, next, at, isReset) };
+      const quotaChange = before && quotas.pendingChange(before, next, at, isReset);
+      const receipt = command.receiptOf?.({
+        ...resultOf(at, before, next, revision.changes, input, isQuotaKnown),
+        quotaReset: isReset ? (quotaChange ? 'PENDING' : 'APPLIED') : undefined,
+      });
+      return { next, revision, quotaChange, receipt };
     };
     try {
       // A new key must not take the identifier of another organisation's key, so creation is not limited to one.

@@ -5,6 +5,7 @@ import type { StoredKey } from '../key.js';
 import type { CallContext, Ports } from '../ports.js';
 import { applyUpdate, secretComparison, type PreparedUpdate } from './apply-update.js';
 import type { ChangeCommand, ChangeExecutor, KeyChangeOptions, KeyChange } from './execute-change.js';
+import type { ReceiptOf } from './idempotency.js';
 import { protectSecrets } from './protect-secrets.js';
 
 /** Replaces the definition of a key. */
@@ -13,6 +14,7 @@ export interface UpdateRequest extends KeyChangeOptions {
   readonly resetQuota: boolean;
   /** Whether the client reads integers beyond 2^53-1 in free-form JSON as decimal strings, and writes them back so. */
   readonly hasDecimalStrings?: boolean;
+  readonly receiptOf?: ReceiptOf<KeyChange>;
 }
 
 /** Replaces the definition of a key, or previews that. */
@@ -51,13 +53,14 @@ export function createUpdateCommands(ports: Ports, { executeChange, previewChang
     isDryRun: boolean,
   ): Promise<ChangeCommand<StoredKey>> {
     const update = await prepareUpdate(request, keyHash, isDryRun);
-    const { input, resetQuota, expectedVersion, reason } = request;
+    const { input, resetQuota, expectedVersion, reason, receiptOf } = request;
     return {
       operation: 'update',
       input,
       isReset: resetQuota,
       expectedVersion,
       reason,
+      receiptOf,
       authorize: (stored) => requireKey(caller, stored),
       apply: (before, at) => applyUpdate(before, update, at, secretComparison(ports, keyHash)),
     };

@@ -1,5 +1,6 @@
 import type { QuotaState, StoredKey } from '../key.js';
 import type { ReadBudget } from '../read-budget.js';
+import type { Receipt } from '../receipt.js';
 import type { QuotaCounter } from './quota.js';
 import type { QuotaChange } from './quota-change.js';
 
@@ -25,14 +26,23 @@ export const resetStatuses = {
 /** One of {@link resetStatuses}. */
 export type ResetStatus = keyof typeof resetStatuses;
 
+/** The next state of a counter if it changes, and what is written with it. */
+export interface QuotaDecision<T> {
+  readonly next: QuotaState | undefined;
+  readonly result: T;
+  readonly receipt?: Receipt | undefined;
+}
+
 /**
  * The live counters: in the rows of their keys, or in Redis and shared by several gateways. `decide` is pure, because it may
  * be called again. Its `next` is durable before the promise resolves.
  */
 export interface QuotaManager {
+  /** Whether `consume` writes receipts. */
+  readonly keepsReceipts: boolean;
   consume<T>(
     keyHash: string,
-    decide: (stored: StoredKey | undefined) => { next: QuotaState | undefined; result: T },
+    decide: (stored: StoredKey | undefined) => QuotaDecision<T>,
     /** As for `KeyStore.find`. */
     orgID?: string,
   ): Promise<T>;
@@ -53,7 +63,11 @@ export interface QuotaManager {
 }
 
 /** Counters in the rows of their keys: a change of a key changes its counter, and nothing is pending. */
-export const storedCounters: Pick<QuotaManager, 'storedQuota' | 'readCounters' | 'pendingChange' | 'applyPending'> = {
+export const storedCounters: Pick<
+  QuotaManager,
+  'keepsReceipts' | 'storedQuota' | 'readCounters' | 'pendingChange' | 'applyPending'
+> = {
+  keepsReceipts: true,
   storedQuota: ({ quota }) => quota,
   readCounters: (keyHashes) =>
     Promise.resolve(

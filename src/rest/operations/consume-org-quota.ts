@@ -4,9 +4,9 @@ import { quotaRejections } from '../../keys/quota/quota.js';
 import { malformedParameter } from '../../http/query-parameters.js';
 import { readJSONBody } from '../json-body.js';
 import { jsonResponse, type HTTPResponse } from '../../http/response.js';
-import { parseKeyID, rejectParameters } from '../parameters.js';
+import { parseIdempotencyKey, parseKeyID, rejectParameters } from '../parameters.js';
 import { defineRoute, type RouteCall } from '../route.js';
-import { int64, keyID, unknownKey } from './shared-docs.js';
+import { idempotencyKey, int64, keyID, unknownKey } from './shared-docs.js';
 
 export const consumeOrgQuota = defineRoute({
   operation: 'consumeOrgQuota',
@@ -18,7 +18,7 @@ export const consumeOrgQuota = defineRoute({
   summary: 'Consume the live quota',
   description:
     'Counts requests against the live quota, all of `amount` or none. For gateways that check the quota before they let requests pass. The definition and its version stay the same.',
-  parameters: [keyID],
+  parameters: [keyID, idempotencyKey],
   input: {
     name: 'QuotaRequest',
     schema: {
@@ -103,7 +103,11 @@ async function handle(call: RouteCall): Promise<HTTPResponse> {
   rejectParameters(query);
   const keyID = parseKeyID(wildcard);
   const amount = await amountFrom(call);
-  const { allowed, rejection, figures } = await keys.consumeOrgQuota(caller, { keyID, amount });
+  const { allowed, rejection, figures } = await keys.consumeOrgQuota(caller, {
+    keyID,
+    amount,
+    idempotencyKey: parseIdempotencyKey(call.request.headers.get('idempotency-key')),
+  });
   return jsonResponse({
     allowed,
     ...(rejection && { refusal: rejection }),

@@ -1,8 +1,8 @@
 import { readDefinitionIn, withWireIssuePaths, readJSONBody, warningsMember } from '../json-body.js';
 import { changeResponse } from '../key-response.js';
-import { parseKeyID, rejectParameters } from '../parameters.js';
+import { parseIdempotencyKey, parseKeyID, rejectParameters } from '../parameters.js';
 import { defineRoute, type RouteCall } from '../route.js';
-import { change, keyID, otherOrganisation, warnings } from './shared-docs.js';
+import { change, idempotencyKey, keyID, otherOrganisation, warnings } from './shared-docs.js';
 import type { HTTPResponse } from '../../http/response.js';
 
 export const createOrgKey = defineRoute({
@@ -14,7 +14,7 @@ export const createOrgKey = defineRoute({
   tag: 'Keys',
   summary: 'Create an organisation key',
   description: 'Creates a key. `org_id` is required unless the credential is bound to an organisation.',
-  parameters: [keyID],
+  parameters: [keyID, idempotencyKey],
   input: { name: 'UpdateKeyInput', variant: 'update' },
   output: { ...change('OrgKeyCreation', 'added'), optional: { warnings } },
   success: 'OK',
@@ -83,12 +83,14 @@ async function handle(call: RouteCall): Promise<HTTPResponse> {
   rejectParameters(query);
   const keyID = parseKeyID(wildcard);
   const body = await readJSONBody(call);
+  const key = parseIdempotencyKey(call.request.headers.get('idempotency-key'));
   return withWireIssuePaths(
     body,
     async () => {
       const input = await readDefinitionIn(body, 'update', call);
-      const { key, warnings } = await keys.createOrgKey(caller, { keyID, input });
-      return changeResponse('added', keyID, key, warningsMember(warnings, body));
+      const created = await keys.createOrgKey(caller, { keyID, input, idempotencyKey: key });
+      const { warnings } = created;
+      return changeResponse('added', keyID, created.key, warningsMember(warnings, body));
     },
     call.nextSlice,
   );

@@ -1,8 +1,8 @@
 import { withWireIssuePaths } from '../json-body.js';
 import { changeResponse } from '../key-response.js';
-import { parseIfMatch, parseKeyID, rejectParameters } from '../parameters.js';
+import { parseIdempotencyKey, parseIfMatch, parseKeyID, rejectParameters } from '../parameters.js';
 import { defineRoute, type RouteCall } from '../route.js';
-import { change, changedSince, ifMatch, keyID, malformed, unknownKey } from './shared-docs.js';
+import { change, changedSince, idempotencyKey, ifMatch, keyID, malformed, unknownKey } from './shared-docs.js';
 import type { HTTPResponse } from '../../http/response.js';
 
 export const deleteOrgKey = defineRoute({
@@ -14,7 +14,7 @@ export const deleteOrgKey = defineRoute({
   tag: 'Keys',
   summary: 'Delete an organisation key',
   description: 'Deletes a key. It can be restored for `KEYFRONT_RESTORE_DAYS` days; then it is purged.',
-  parameters: [keyID, ifMatch],
+  parameters: [keyID, ifMatch, idempotencyKey],
   output: change('OrgKeyDeletion', 'deleted'),
   success: 'OK',
   isVersioned: true,
@@ -44,6 +44,9 @@ async function handle({ request, caller, keys, wildcard, query }: RouteCall): Pr
   rejectParameters(query);
   const keyID = parseKeyID(wildcard);
   const expectedVersion = parseIfMatch(request.headers.get('if-match'));
-  const { key } = await withWireIssuePaths(null, () => keys.deleteOrgKey(caller, { keyID, expectedVersion }));
+  const idempotencyKey = parseIdempotencyKey(request.headers.get('idempotency-key'));
+  const { key } = await withWireIssuePaths(null, () =>
+    keys.deleteOrgKey(caller, { keyID, expectedVersion, idempotencyKey }),
+  );
   return changeResponse('deleted', keyID, key);
 }

@@ -18,6 +18,15 @@ export const ifMatch = {
   schema: text,
 };
 
+/** The header `Idempotency-Key`. */
+export const idempotencyKey = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description:
+    'Key by which the request can be repeated, such as a UUID: within 24 hours, the same request with the same key returns the first result and changes nothing more. 1 to 255 visible ASCII characters.',
+  schema: text,
+};
+
 /** Schema of the warnings of a response. */
 export const warnings = {
   type: 'array',

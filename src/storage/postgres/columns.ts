@@ -7,6 +7,7 @@ const bytes = [
   'mac',
   'mac_before',
   'secret_hash',
+  'sealed',
   'sealed_url',
   'sealed_secret',
   'previous_secret',

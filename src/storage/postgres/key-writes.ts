@@ -2,6 +2,7 @@ import { revisionColumns } from '../records/revision.js';
 import { keyColumns } from '../records/key.js';
 import { quotaChangeColumns } from '../records/quota-change.js';
 import type { KeyWrite } from '../sql/keys/key-change.js';
+import { receiptColumns, receiptValues } from '../sql/keys/receipts.js';
 import { unnestRows } from './columns.js';
 import { prepared } from '../sql/session.js';
 import { type Session } from './pool.js';
@@ -15,6 +16,7 @@ const entry = unnestRows('e', entryNames, input.next);
 const terms = { added: entry.next, dropped: entry.next + 3 };
 const quotaNames = [...quotaChangeColumns, 'mac'] as const;
 const quotaChange = unnestRows('q', quotaNames, terms.dropped + 2);
+const receipt = unnestRows('r', ['key_hash', ...receiptColumns], quotaChange.next);
 
 const assignments = keyNames
   .filter((column) => column !== 'key_hash')
@@ -65,11 +67,16 @@ const writeWith = (more: string) =>
    SELECT key_hash FROM done`,
   );
 const write = writeWith('');
-/** Few changes have an outbox entry; the others do not send its columns. */
-const writeWithQuotas = writeWith(
-  `, changes AS (
+/** Few changes have an outbox entry or a receipt; the others do not send their columns. */
+const changes = `, changes AS (
      INSERT INTO quota_changes (${quotaNames.join(', ')})
      SELECT ${quotaNames.join(', ')} FROM ${quotaChange.sql} WHERE q.key_hash IN (SELECT key_hash FROM done)
+   )`;
+const writeWithQuotas = writeWith(changes);
+const writeWithReceipts = writeWith(
+  `${changes}, receipts AS (
+     INSERT INTO receipts (${receiptColumns.join(', ')})
+     SELECT ${receiptColumns.join(', ')} FROM ${receipt.sql} WHERE r.key_hash IN (SELECT key_hash FROM done)
    )`,
 );
 
@@ -84,7 +91,12 @@ export async function writeKeys(session: Session, writes: readonly KeyWrite[]): 
   const added = ordered.flatMap(({ row, addedTerms }) => addedTerms.map((term) => ({ term, row })));
   const dropped = ordered.flatMap(({ row, droppedTerms }) => droppedTerms.map((term) => ({ term, row })));
   const quotaChanges = ordered.flatMap((one) => one.quotaChanges);
-  const done = await session.write<{ key_hash: string }>(quotaChanges.length > 0 ? writeWithQuotas : write, [
+  const receipts = ordered.flatMap(({ row, receipts: given }) =>
+    given.map((one) => [row.key_hash, ...receiptValues(one)] as const),
+  );
+  const hasQuotas = quotaChanges.length > 0 || receipts.length > 0;
+  const statement = receipts.length > 0 ? writeWithReceipts : hasQuotas ? writeWithQuotas : write;
+  const done = await session.write<{ key_hash: string }>(statement, [
     ...keyNames.map((column) => sent.map((row) => row[column])),
     ordered.map(({ before }) => before?.mac ?? null),
     ...entryNames.map((column) => entries.map((row) => row[column])),
@@ -93,7 +105,10 @@ export async function writeKeys(session: Session, writes: readonly KeyWrite[]): 
     added.map(({ row }) => row.org_id),
     dropped.map(({ term }) => term),
     dropped.map(({ row }) => row.key_hash),
-    ...(quotaChanges.length > 0 ? quotaNames.map((column) => quotaChanges.map((row) => row[column])) : []),
+    ...(hasQuotas ? quotaNames.map((column) => quotaChanges.map((row) => row[column])) : []),
+    ...(receipts.length > 0
+      ? ['key_hash', ...receiptColumns].map((_, index) => receipts.map((values) => values[index]))
+      : []),
   ]);
   return new Set(done.map(({ key_hash }) => key_hash));
 }

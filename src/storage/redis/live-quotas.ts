@@ -111,6 +111,7 @@ export function createLiveQuotas({ redis, store, pattern, now }: LiveQuotasDeps)
   }
 
   return {
+    keepsReceipts: false,
     storedQuota: () => undefined,
     async readCounters(keyHashes) {
       const counters = await Promise.all(keyHashes.map(readCounter));

@@ -19,6 +19,7 @@ export const smallTables = {
   webhook_failing: 'webhook_id, key_hash',
   webhook_dead: 'webhook_id, event_id',
   quota_changes: 'id',
+  receipts: 'id',
 } as const;
 export type SmallTable = keyof typeof smallTables;
 

@@ -5,7 +5,7 @@ import type { Dialect } from './dialect.js';
  * The migrations, in order. A released one never changes. A new column is nullable: processes of the version before go on
  * writing rows without it, and rows that they have signed stay valid (`Layouts`).
  */
-export const migrations: readonly ((dialect: Dialect) => string)[] = [createTables, addScopes];
+export const migrations: readonly ((dialect: Dialect) => string)[] = [createTables, addScopes, createReceipts];
 
 /** The version of an up-to-date schema. The version of a database is the number of migrations applied to it. */
 export const schemaVersion = migrations.length;
@@ -192,6 +192,18 @@ CREATE INDEX replayed_webhooks ON webhook_dead (webhook_id, due) WHERE due IS NO
 /** The scopes of a service credential, separated by commas; null for no restriction. */
 function addScopes({ types }: Dialect): string {
   return `ALTER TABLE credentials ADD COLUMN scopes ${types.text};`;
+}
+
+/** The results of requests with an idempotency key. Sealed, so that they need no signature. */
+function createReceipts({ types: { text, integer, bytes }, tableOptions: { numbered } }: Dialect): string {
+  return `
+CREATE TABLE receipts (
+  id ${text} PRIMARY KEY,
+  at ${integer} NOT NULL,
+  sealed ${bytes} NOT NULL
+) ${numbered};
+CREATE INDEX receipts_by_time ON receipts (at);
+`;
 }
 
 const createRejectFunction = `

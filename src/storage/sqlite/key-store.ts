@@ -18,8 +18,9 @@ import {
 } from '../sql/keys/key-change.js';
 import { createKeyRows, type KeyLookup, type KeyRows } from '../sql/keys/key-rows.js';
 import { createSqlKeyStore } from '../sql/keys/key-store.js';
+import { insertReceipt, receiptValues } from '../sql/keys/receipts.js';
 import { createReader, type Reader } from './reader.js';
-import { createExecutor, createSqliteSession } from './session.js';
+import { createExecutor, createSqliteSession, parametersOf } from './session.js';
 import { createWriteGate, type WriteGate } from './write-gate.js';
 
 /** The key store over one SQLite file. */
@@ -121,16 +122,18 @@ function createPut(database: Database): (write: KeyWrite) => void {
   );
   const addEntry = insertInto('audit', [...revisionColumns, 'mac']);
   const addQuotaChange = insertInto('quota_changes', [...quotaChangeColumns, 'mac']);
+  const addReceipt = database.prepare<[object]>(insertReceipt.text);
   const addTerm = insertInto('key_terms', ['term', 'key_hash', 'org_id']);
   const dropTerm = database.prepare<[object]>('DELETE FROM key_terms WHERE term = @term AND key_hash = @key_hash');
 
-  return ({ before, row, entries, quotaChanges, addedTerms, droppedTerms }) => {
+  return ({ before, row, entries, quotaChanges, receipts, addedTerms, droppedTerms }) => {
     const { key_hash, org_id } = row;
     if (!before) insert.run(row);
     else if (indexed.some((column) => before[column] !== row[column])) replace.run(row);
     else replaceInPlace.run(row);
     for (const entry of entries) addEntry.run(entry);
     for (const quotaChange of quotaChanges) addQuotaChange.run(quotaChange);
+    for (const receipt of receipts) addReceipt.run(parametersOf(receiptValues(receipt)));
     for (const term of addedTerms) addTerm.run({ term, key_hash, org_id });
     for (const term of droppedTerms) dropTerm.run({ term, key_hash });
   };

@@ -1,6 +1,7 @@
 import type { RowSigner } from '../../../crypto/row-signer.js';
 import type { StoredKey } from '../../../keys/key.js';
 import type { KeyTransition } from '../../../keys/ports.js';
+import type { Receipt } from '../../../keys/receipt.js';
 import { keyFromRow, keyLayouts, keyToRow, termsOf, type KeyRow } from '../../records/key.js';
 import { createQuotaChangeTable, type QuotaChangeRow } from '../../records/quota-change.js';
 import { revisionLayouts, revisionToRow, type RevisionRow } from '../../records/revision.js';
@@ -19,6 +20,7 @@ export interface WriteCommand<T> {
   readonly next?: SignedRow<KeyRow> | undefined;
   readonly entry?: SignedRow<RevisionRow> | undefined;
   readonly quotaChange?: SignedRow<QuotaChangeRow> | undefined;
+  readonly receipt?: Receipt | undefined;
   /** The search terms of the key before and after; absent when the definition stays. */
   readonly terms?: { readonly before: ReadonlySet<string>; readonly after: ReadonlySet<string> } | undefined;
   readonly result: T;
@@ -31,6 +33,7 @@ export interface KeyWrite {
   readonly row: SignedRow<KeyRow>;
   readonly entries: readonly SignedRow<RevisionRow>[];
   readonly quotaChanges: readonly SignedRow<QuotaChangeRow>[];
+  readonly receipts: readonly Receipt[];
   readonly addedTerms: readonly string[];
   readonly droppedTerms: readonly string[];
 }
@@ -62,6 +65,7 @@ export function keyWriteOf(
     row,
     entries: commands.flatMap(({ entry }) => entry ?? []),
     quotaChanges: commands.flatMap(({ quotaChange }) => quotaChange ?? []),
+    receipts: commands.flatMap(({ receipt }) => receipt ?? []),
     addedTerms: [...terms].filter((term) => !known.has(term)),
     droppedTerms: [...known].filter((term) => !terms.has(term)),
   };
@@ -106,6 +110,7 @@ export function createRowChanges(signer: RowSigner, slices: TimeSlices) {
       next: keys.signed(row),
       entry: revisions.signed(entry),
       quotaChange: result.quotaChange && quotaChanges.signedRowOf(result.quotaChange),
+      receipt: result.receipt,
       terms: { before: stored ? termsOf(stored) : new Set(), after: termsOf(result.next) },
       result,
     };

@@ -13,6 +13,7 @@ import { createKeyMaintenance } from './key-maintenance.js';
 import { createKeyLists } from './key-lists.js';
 import type { KeyLookup, KeyRows } from './key-rows.js';
 import { createQuotaOutbox } from './quota-outbox.js';
+import { createReceiptStore } from './receipts.js';
 
 /** What an engine gives to the key store. */
 interface KeyStoreDeps {
@@ -62,6 +63,7 @@ export function createSqlKeyStore(
     ...createQuotaOutbox(session, signer),
     ...storedCounters,
     ...createHistory(session, signer, findRow, slices),
+    ...createReceiptStore(session),
     ...createKeyMaintenance(session, signer),
     async find(keyHash, orgID) {
       const row = await findRow(keyHash, orgID);
@@ -91,9 +93,10 @@ export function createSqlKeyStore(
         keyHash,
         {
           apply: (row) => {
-            const { next, result } = decide(row && keyFromRow(row));
+            const { next, result, receipt } = decide(row && keyFromRow(row));
             if (!row || !next) return { result };
-            return { next: rows.signed({ ...row, quota_used: next.used, quota_renews: next.renews ?? null }), result };
+            const signed = rows.signed({ ...row, quota_used: next.used, quota_renews: next.renews ?? null });
+            return { next: signed, result, receipt };
           },
         },
         orgID,

@@ -1,0 +1,89 @@
+import { AppError } from '../../lib/errors.js';
+import type { CallContext, Ports } from '../ports.js';
+import type { Receipt } from '../receipt.js';
+
+/** Makes the receipt of a result; undefined for a request without an idempotency key. */
+export type ReceiptOf<Result> = (result: Result) => Receipt | undefined;
+
+/** A request that may have an idempotency key. */
+interface IdempotentRequest {
+  readonly operation: string;
+  readonly idempotencyKey: string | undefined;
+  /** Everything that a repeated request must have in common with the first. */
+  readonly body: unknown;
+}
+
+/** What a receipt contains, sealed. */
+interface ReceiptContent {
+  readonly fingerprint: string;
+  readonly result: unknown;
+}
+
+/** How long receipts are kept. */
+export const receiptLifetimeMs = 86_400_000;
+
+/** See {@link createIdempotency}. */
+export type RunIdempotent = ReturnType<typeof createIdempotency>;
+
+/**
+ * Runs each request with an idempotency key at most once (draft-ietf-httpapi-idempotency-key-header). The receipt with the
+ * result is written in the transaction of the change. A repeated request returns the result of the receipt. Requests that
+ * changed nothing have no receipt, and run again.
+ */
+export function createIdempotency({ store, receipts: { digest, seal, open }, now }: Ports) {
+  return async function runIdempotent<Result>(
+    caller: CallContext,
+    { operation, idempotencyKey, body }: IdempotentRequest,
+    run: (receiptOf: ReceiptOf<Result>) => Promise<Result>,
+  ): Promise<Result> {
+    if (idempotencyKey === undefined) return run(() => undefined);
+    assertIdempotencyKey(idempotencyKey);
+    // Each credential has keys of its own, so that none reveals a result to another.
+    const id = digest([caller.credentialID, operation, idempotencyKey]);
+    const fingerprint = digest(body);
+
+    async function findResult(): Promise<{ readonly result: Result } | undefined> {
+      const receipt = await store.findReceipt(id);
+      if (!receipt) return undefined;
+      const oldest = new Date(now().getTime() - receiptLifetimeMs);
+      if (receipt.at <= oldest) {
+        await store.purgeReceipts(oldest);
+        return undefined;
+      }
+      const content = open(receipt.sealed, id) as ReceiptContent;
+      if (content.fingerprint !== fingerprint) throw reusedKey();
+      return { result: content.result as Result };
+    }
+
+    const earlier = await findResult();
+    if (earlier) return earlier.result;
+    try {
+      return await run((result) => {
+        const content: ReceiptContent = { fingerprint, result };
+        return { id, at: now(), sealed: seal(content, id) };
+      });
+    } catch (error) {
+      // The same request may have run meanwhile: its receipt rejects a second one.
+      const concurrent = await findResult();
+      if (concurrent) return concurrent.result;
+      throw error;
+    }
+  };
+}
+
+const keyPattern = /^[\x21-\x7e]{1,255}$/;
+
+/** @throws {AppError} INVALID with the path `idempotencyKey`. */
+function assertIdempotencyKey(key: string): void {
+  if (!keyPattern.test(key)) throw invalidKey('must have 1 to 255 visible ASCII characters');
+}
+
+function reusedKey(): AppError {
+  return invalidKey('was used for another request in the last 24 hours');
+}
+
+function invalidKey(message: string): AppError {
+  return new AppError('INVALID', `The idempotency key ${message}.`, {
+    issues: [{ path: ['idempotencyKey'], code: 'MALFORMED_ARGUMENT', message }],
+  });
+}

@@ -1,0 +1,39 @@
+import type { Receipt, ReceiptStore } from '../../../keys/receipt.js';
+import { insertInto, prepared, type SqlSession, type Value } from '../session.js';
+
+/** The columns of a receipt, in the order of `receiptValues`. */
+export const receiptColumns = ['id', 'at', 'sealed'] as const;
+
+export const insertReceipt = prepared(insertInto('receipts', receiptColumns));
+const select = prepared('SELECT id, at, sealed FROM receipts WHERE id = $1');
+const purge = prepared(
+  'DELETE FROM receipts WHERE id IN (SELECT id FROM receipts WHERE at <= $1 ORDER BY at LIMIT 200) RETURNING id',
+);
+
+interface ReceiptRow {
+  readonly id: string;
+  readonly at: bigint;
+  readonly sealed: Uint8Array;
+}
+
+export function receiptValues({ id, at, sealed }: Receipt): Value[] {
+  return [id, BigInt(at.getTime()), sealed];
+}
+
+/** The receipts of requests with an idempotency key. */
+export function createReceiptStore({ all, run }: SqlSession): ReceiptStore {
+  return {
+    async findReceipt(id) {
+      const [row] = await all<ReceiptRow>(select, [id]);
+      return row && { id: row.id, at: new Date(Number(row.at)), sealed: row.sealed };
+    },
+    addReceipt: async (receipt) => void (await run(insertReceipt, receiptValues(receipt))),
+    async purgeReceipts(upTo) {
+      for (let purged = 0; ;) {
+        const rows = await run(purge, [BigInt(upTo.getTime())]);
+        purged += rows.length;
+        if (rows.length === 0) return purged;
+      }
+    },
+  };
+}

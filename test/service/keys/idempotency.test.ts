@@ -1,0 +1,169 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { codeOf, dataOf, issuesOf } from '../../support/answers.js';
+import { startApp, type Answer, type TestApp } from '../../support/app.js';
+
+let t: TestApp;
+beforeEach(async () => {
+  t = await startApp();
+  const keys = ['a', 'b', 'c'].map((key_id) => ({ key_id, org_id: 'acme', alias: key_id, quota_max: 100 }));
+  await t.importKeys(...keys);
+});
+afterEach(() => t.close());
+
+const rest = (method: string, path: string, key: string | undefined, body?: object): Promise<Answer> =>
+  t.send(`/svc/org/keys/${path}`, {
+    method,
+    headers: {
+      'x-svc-authorization': t.service,
+      ...(key !== undefined && { 'idempotency-key': key }),
+      ...(body && { 'content-type': 'application/json' }),
+    },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+
+const create = (variables: object, headers?: Record<string, string>) =>
+  t.graphql(
+    `mutation ($keyID: ID, $key: String, $input: UpdateKeyInput!, $reason: String) {
+      createOrgKey(keyID: $keyID, idempotencyKey: $key, input: $input, reason: $reason) {
+        key version action definition { alias hmacStringSet } changes { path kind } warnings { code }
+        quotaEffect { after { max used } } orgKey { orgID state } } }`,
+    { input: { orgID: 'acme', alias: 'New', hmacString: 's3cret', quotaMax: 7 }, ...variables },
+    headers,
+  );
+const consume = (variables: object) =>
+  t.graphql(
+    `mutation ($amount: Int64, $key: String) { consumeOrgQuota(keyID: "a", amount: $amount, idempotencyKey: $key) {
+      allowed quota { used remaining } } }`,
+    variables,
+  );
+const remove = (variables: object) =>
+  t.graphql(
+    `mutation ($keyID: ID!, $key: String, $version: Int) {
+      deleteOrgKey(keyID: $keyID, idempotencyKey: $key, expectedVersion: $version) { key version orgKey { state } } }`,
+    variables,
+  );
+const bulk = (variables: object) =>
+  t.graphql(
+    `mutation ($key: String, $patch: UpdateKeyInput!, $dryRun: Boolean!) {
+      updateOrgKeys(filter: { state: ACTIVE }, patch: $patch, dryRun: $dryRun, idempotencyKey: $key) {
+        hasNextPage items { orgKey { keyID version } change { version changes { path } } error { code } } } }`,
+    { patch: { isInactive: true }, dryRun: false, ...variables },
+  );
+const countKeys = async () => dataOf<{ totalCount: number }>(await t.graphql('{ orgKeys { totalCount } }')).totalCount;
+const bodyOf = ({ body }: Answer) => JSON.stringify(body);
+
+describe('a repeated request with the same idempotency key', () => {
+  it('creates one key, and returns the first result, also after the key was changed and deleted', async () => {
+    const first = await create({ key: 'k-1' });
+    const { key } = dataOf<{ key: string }>(first);
+    expect(bodyOf(await create({ key: 'k-1' }))).toBe(bodyOf(first));
+    await t.update(key, { alias: 'Changed' });
+    await remove({ keyID: key });
+    expect(bodyOf(await create({ key: 'k-1' }))).toBe(bodyOf(first));
+    expect(await countKeys()).toBe(3);
+    expect(dataOf<{ key: string }>(await create({ key: 'k-2' })).key).not.toBe(key);
+    expect(dataOf<{ key: string }>(await create({})).key).not.toBe(key);
+  });
+
+  it('consumes once', async () => {
+    const first = await consume({ amount: 5, key: 'k' });
+    expect(dataOf(first)).toEqual({ allowed: true, quota: { used: 5, remaining: 95 } });
+    await consume({ amount: 1 });
+    expect(bodyOf(await consume({ amount: 5, key: 'k' }))).toBe(bodyOf(first));
+    expect(dataOf(await consume({ amount: 1 }))).toMatchObject({ quota: { used: 7 } });
+  });
+
+  it('deletes once, and returns the deletion instead of NOT_FOUND', async () => {
+    const first = await remove({ keyID: 'a', key: 'k', version: 1 });
+    expect(dataOf(first)).toEqual({ key: 'a', version: 2, orgKey: { state: 'DELETED' } });
+    expect(bodyOf(await remove({ keyID: 'a', key: 'k', version: 1 }))).toBe(bodyOf(first));
+    expect(codeOf(await remove({ keyID: 'a', version: 1 }))).toBe('NOT_FOUND');
+  });
+
+  it('changes the same keys of a bulk change once, although none matches the filter any more', async () => {
+    const first = await bulk({ key: 'k' });
+    expect(dataOf<{ items: unknown[] }>(first).items).toHaveLength(3);
+    expect(bodyOf(await bulk({ key: 'k' }))).toBe(bodyOf(first));
+    expect(dataOf(await bulk({}))).toEqual({ hasNextPage: false, items: [] });
+    // A dry run changes nothing, and reserves no idempotency key.
+    await bulk({ key: 'dry', dryRun: true });
+    expect(dataOf(await bulk({ key: 'dry' }))).toEqual({ hasNextPage: false, items: [] });
+  });
+
+  it('has one effect when sent many times at once', async () => {
+    const created = await Promise.all(Array.from({ length: 20 }, () => create({ key: 'k' })));
+    expect(new Set(created.map(bodyOf)).size).toBe(1);
+    expect(await countKeys()).toBe(4);
+    const consumed = await Promise.all(Array.from({ length: 20 }, () => consume({ amount: 3, key: 'c' })));
+    expect(new Set(consumed.map(bodyOf)).size).toBe(1);
+    expect(dataOf(await consume({ amount: 1 }))).toMatchObject({ quota: { used: 4 } });
+    const deleted = await Promise.all(Array.from({ length: 20 }, () => remove({ keyID: 'b', key: 'd' })));
+    expect(new Set(deleted.map(bodyOf)).size).toBe(1);
+  });
+
+  it('has one effect in REST, with the header in quotes or not', async () => {
+    const body = { alias: 'New', org_id: 'acme' };
+    const created = await rest('POST', 'new', '"k"', body);
+    expect(created.status).toBe(200);
+    expect((await rest('POST', 'new', 'k', body)).text).toBe(created.text);
+    expect((await rest('POST', 'new', undefined, body)).status).toBe(409);
+    const consumed = await rest('POST', 'a/quota', '"c"', { amount: 4 });
+    expect((await rest('POST', 'a/quota', '"c"', { amount: 4 })).text).toBe(consumed.text);
+    expect((await rest('POST', 'a/quota', undefined, { amount: 1 })).body).toMatchObject({ used: 5 });
+    const deleted = await rest('DELETE', 'new', '"d"');
+    expect(await rest('DELETE', 'new', '"d"')).toMatchObject({ status: 200, text: deleted.text });
+    expect((await rest('DELETE', 'new', undefined)).status).toBe(404);
+  });
+});
+
+describe('an idempotency key', () => {
+  it('is rejected for another request, and for a malformed value', async () => {
+    await create({ key: 'k' });
+    const reused = ['idempotencyKey MALFORMED_ARGUMENT'];
+    expect(issuesOf(await create({ key: 'k', reason: 'another' }))).toEqual(reused);
+    expect(issuesOf(await create({ key: 'k', keyID: 'x' }))).toEqual(reused);
+    expect(issuesOf(await create({ key: 'k', input: { orgID: 'acme' } }))).toEqual(reused);
+    await consume({ amount: 1, key: 'k' });
+    expect(issuesOf(await consume({ amount: 2, key: 'k' }))).toEqual(reused);
+    await bulk({ key: 'k' });
+    expect(issuesOf(await bulk({ key: 'k', patch: {} }))).toEqual(reused);
+    for (const key of ['', ' ', 'é', 'x'.repeat(256), 'a\nb']) {
+      expect([key, issuesOf(await create({ key }))]).toEqual([key, reused]);
+    }
+    expect(codeOf(await rest('DELETE', 'b', '""'))).toBe('INVALID');
+    expect(await countKeys()).toBe(4);
+  });
+
+  it('belongs to one operation and one credential', async () => {
+    const first = dataOf<{ key: string }>(await create({ key: 'k' }));
+    expect(dataOf(await consume({ amount: 1, key: 'k' }))).toMatchObject({ allowed: true });
+    const other = (await t.issue('service')).secret;
+    expect(dataOf<{ key: string }>(await create({ key: 'k' }, { 'x-svc-authorization': other })).key).not.toBe(
+      first.key,
+    );
+  });
+
+  it('is free again after 24 hours, and after a request that changed nothing', async () => {
+    const first = dataOf<{ key: string }>(await create({ key: 'k' }));
+    t.clock.now = new Date(t.clock.now.getTime() + 86_399_999);
+    expect(dataOf<{ key: string }>(await create({ key: 'k' })).key).toBe(first.key);
+    t.clock.now = new Date(t.clock.now.getTime() + 1);
+    expect(dataOf<{ key: string }>(await create({ key: 'k' })).key).not.toBe(first.key);
+    expect(codeOf(await remove({ keyID: 'a', key: 'd', version: 9 }))).toBe('CONFLICT');
+    expect(dataOf(await remove({ keyID: 'a', key: 'd', version: 1 }))).toMatchObject({ version: 2 });
+  });
+
+  it('is not stored, nor is a secret of its request', async () => {
+    await create({ key: 'visible-key-of-the-client' });
+    const { store } = t.app.services;
+    const stored: unknown[] = [];
+    const add = store.addReceipt.bind(store);
+    store.addReceipt = async (receipt) => {
+      stored.push(receipt.id, Buffer.from(receipt.sealed).toString('latin1'));
+      return add(receipt);
+    };
+    await bulk({ key: 'visible-key-of-the-client', patch: { hmacString: 'hunter2-hmac' } });
+    expect(stored).toHaveLength(2);
+    expect(stored.join()).not.toMatch(/visible-key|hunter2/);
+  });
+});
