@@ -1,20 +1,16 @@
 import { createHash } from 'node:crypto';
 import { deserialize, serialize } from 'node:v8';
+import type { Sealer } from '../crypto/encryption.js';
 import type { ReceiptCodec } from '../keys/receipt.js';
 import { stringifyJSON } from '../lib/json.js';
 
-interface Sealer {
-  readonly seal: (plaintext: string, aad: string) => Uint8Array;
-  readonly open: (sealed: Uint8Array, aad: string) => string;
-}
-
 /** Seals results with the structured clone algorithm, which keeps dates, bytes and large integers. */
-export function createReceiptCodec({ seal, open }: Sealer): ReceiptCodec {
+export function createReceiptCodec(sealer: Sealer): ReceiptCodec {
   const aadOf = (id: string) => `receipts|${id}`;
   return {
     digest: (value) => createHash('sha256').update(stringifyJSON(value), 'utf8').digest('hex'),
-    seal: (content, id) => seal(serialize(content).toString('base64'), aadOf(id)),
+    seal: (content, id) => sealer.seal(serialize(content).toString('base64'), aadOf(id)),
     // Only texts that this service has sealed open.
-    open: (sealed, id) => deserialize(Buffer.from(open(sealed, aadOf(id)), 'base64')) as unknown,
+    open: (sealed, id) => deserialize(Buffer.from(sealer.open(sealed, aadOf(id)), 'base64')) as unknown,
   };
 }

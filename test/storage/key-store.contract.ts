@@ -417,8 +417,8 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
 
     it('writes a receipt with its change, and rejects a change whose receipt exists, with all that belongs to it', async () => {
       const receipt = (id: string, ms = 0) => ({ id, at: new Date(ms), sealed: Uint8Array.of(1, 2, 255) });
-      await store.add([added(storedKey(1)), added(storedKey(2))]);
-      const updated = (found: StoredKey | undefined, id: string) => ({ ...nextVersion(found), receipt: receipt(id) });
+      await store.add([aChange(aKey(1)), aChange(aKey(2))]);
+      const updated = (found: StoredKey | undefined, id: string) => ({ ...anUpdate(found), receipt: receipt(id) });
       await store.update(hashOf(1), (found) => updated(found, 'a'));
       expect(await store.findReceipt('a')).toMatchObject({ id: 'a', at: new Date(0) });
       expect([...((await store.findReceipt('a'))?.sealed ?? [])]).toStrictEqual([1, 2, 255]);
@@ -427,8 +427,8 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       const results = await Promise.allSettled([
         store.update(hashOf(1), (found) => updated(found, 'a')),
         store.update(hashOf(1), (found) => updated(found, 'b')),
-        store.update(hashOf(2), (found) => nextVersion(found)),
-        store.update(hashOf(3), () => ({ ...added(storedKey(3)), receipt: receipt('b') })),
+        store.update(hashOf(2), (found) => anUpdate(found)),
+        store.update(hashOf(3), () => ({ ...aChange(aKey(3)), receipt: receipt('b') })),
       ]);
       const isWritten = results.map(({ status }) => status === 'fulfilled');
       expect([isWritten[0], isWritten[2]]).toStrictEqual([false, true]);
@@ -440,7 +440,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
 
     it('writes a receipt with a consumption, and by itself, and purges old ones', async () => {
       const receipt = (id: string, ms: number) => ({ id, at: new Date(ms), sealed: Uint8Array.of(1) });
-      await store.add([added(storedKey(1))]);
+      await store.add([aChange(aKey(1))]);
       const used = (id: string) =>
         store.consume(hashOf(1), (found) => ({
           next: { used: (found?.quota.used ?? 0n) + 1n, renews: undefined },

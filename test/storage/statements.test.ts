@@ -36,6 +36,7 @@ describe('D-15 a statement', () => {
       "storage/postgres/advisory-lock.ts: key
       storage/postgres/feed-horizon.ts: next
       storage/postgres/key-writes.ts: assignments.join(', ')
+      storage/postgres/key-writes.ts: changes
       storage/postgres/key-writes.ts: currentPosition
       storage/postgres/key-writes.ts: entry.sql
       storage/postgres/key-writes.ts: entryNames.join(', ')
@@ -44,6 +45,8 @@ describe('D-15 a statement', () => {
       storage/postgres/key-writes.ts: more
       storage/postgres/key-writes.ts: quotaChange.sql
       storage/postgres/key-writes.ts: quotaNames.join(', ')
+      storage/postgres/key-writes.ts: receipt.sql
+      storage/postgres/key-writes.ts: receiptColumns.join(', ')
       storage/postgres/key-writes.ts: terms.added
       storage/postgres/key-writes.ts: terms.added + 1
       storage/postgres/key-writes.ts: terms.added + 2

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createKeyService } from '../../../src/keys/key-service.js';
 import { codeOf, dataOf, issuesOf } from '../../support/answers.js';
 import { startApp, type Answer, type TestApp } from '../../support/app.js';
 
@@ -117,6 +118,15 @@ describe('a repeated request with the same idempotency key', () => {
 });
 
 describe('an idempotency key', () => {
+  it('is rejected for counters in Redis, which no transaction of the database contains', async () => {
+    const { ports } = t.app.services;
+    const service = createKeyService({ ...ports, quotas: { ...ports.quotas, keepsReceipts: false } });
+    const caller = { credentialID: 'c', label: 'c', orgID: undefined, requestID: 'r' };
+    await expect(
+      service.consumeOrgQuota(caller, { keyID: 'a', amount: 1n, idempotencyKey: 'k' }),
+    ).rejects.toMatchObject({ code: 'INVALID', issues: [{ path: ['idempotencyKey'] }] });
+  });
+
   it('is rejected for another request, and for a malformed value', async () => {
     await create({ key: 'k' });
     const reused = ['idempotencyKey MALFORMED_ARGUMENT'];
