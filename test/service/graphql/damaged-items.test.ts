@@ -72,7 +72,10 @@ describe('a key that fails its integrity check', () => {
     );
     expect(failures(organizations)).toEqual([internal('_entities.0.orgKeys.edges.2.node')]);
     expect(organizations.text).toContain('{"node":{"keyID":"other"}}');
-    const representations = ['a', 'b', 'c', 'd', 'nothing'].map((keyID) => ({ __typename: 'OrgKey', keyID }));
+    const representations = ['a', 'b', 'c', 'd', 'nothing'].map((keyID) => ({
+      __typename: 'OrgKey',
+      keyHash: t.app.services.ports.hashKeyID(keyID),
+    }));
     const keys = await t.graphql(
       'query ($r: [_Any!]!) { _entities(representations: $r) { ... on OrgKey { orgID version } } }',
       { r: representations },
@@ -99,7 +102,7 @@ describe('a key that fails its integrity check', () => {
 
 describe('a history that fails its integrity check', () => {
   it('is null beside the other fields of its key, and beside other histories', async () => {
-    await t.update('b', { alias: 'b' });
+    await t.update('b', { alias: 'b', quota_max: 5 });
     damage("UPDATE audit SET reason = 'forged' WHERE id = (SELECT max(id) FROM audit)");
     const answer = await t.graphql(
       '{ orgKeys(filter: { orgID: "acme" }, orderBy: ALIAS, first: 3) { edges { node { version history(last: 1) { edges { node { version } } } } } } }',

@@ -1,9 +1,12 @@
+import { createHash } from 'node:crypto';
 import { getNamedType, isLeafType, isObjectType, type GraphQLField, type GraphQLObjectType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { schema } from '../../../src/graphql/schema/api-schema.js';
 import { errorsOf } from '../../support/answers.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { statementsDuring } from '../../support/statements.js';
+
+const sha256 = (text: string) => createHash('sha256').update(text, 'utf8').digest('hex');
 
 let t: TestApp;
 beforeAll(async () => {
@@ -70,7 +73,7 @@ const cases = Object.entries(lists).flatMap(([typeName, queries]) => {
 async function statementsFor(query: string, selection: string, size: number): Promise<number> {
   const objects = (make: (index: number) => object) => Array.from({ length: size }, (_, index) => make(index));
   const variables = {
-    keys: objects((index) => ({ __typename: 'OrgKey', keyID: `k${index}` })),
+    keys: objects((index) => ({ __typename: 'OrgKey', keyHash: sha256(`k${index}`) })),
     orgs: objects((index) => ({ __typename: 'Organization', id: `org-${index}` })),
   };
   const declared = Object.entries(variables).filter(([name]) => query.includes(`$${name}`));
