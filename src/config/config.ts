@@ -70,6 +70,7 @@ function configFrom(data: z.output<ReturnType<typeof settingsFor>>, production: 
       issuer !== undefined && audience !== undefined
         ? { issuer, audience, jwksURL: data.KEYFRONT_OIDC_JWKS_URL, orgClaim: data.KEYFRONT_OIDC_ORG_CLAIM }
         : undefined,
+    clientNames: data.KEYFRONT_CLIENT_NAMES ?? [],
     metrics: metricsPort === undefined ? undefined : { host: metricsHost, port: metricsPort },
     workerTimeoutMs: data.KEYFRONT_WORKER_TIMEOUT_SECONDS * 1_000,
     tls: certFile !== undefined && keyFile !== undefined ? { certFile, keyFile } : undefined,

@@ -34,6 +34,14 @@ const origins = z
     'must be origins as a browser writes them, such as https://dash.example.com, separated by commas.',
   );
 
+const clientNames = z
+  .string()
+  .transform((text) => text.split(',').map((name) => name.trim()))
+  .refine(
+    (all) => all.length <= 50 && all.every((name) => /^[\w.@/-]{1,64}$/.test(name)),
+    'must be at most 50 names of letters, digits and . @ / _ -, separated by commas.',
+  );
+
 /**
  * Every setting by its name: how it is read, its default and its meaning. `--help` and OPERATING.md list them in this
  * order. An error message follows the name of the setting and never repeats the value, which may be a secret.
@@ -169,6 +177,11 @@ export const settingsFor = (production: boolean) =>
       .optional()
       .describe(
         'Port at which Prometheus reads /metrics, without a credential and on a separate listener. Default: none, and nothing is measured.',
+      ),
+    KEYFRONT_CLIENT_NAMES: clientNames
+      .optional()
+      .describe(
+        'Names of clients that the metrics count separately, at most 50, such as dashboard,router. Default: none; all count as other.',
       ),
     KEYFRONT_METRICS_HOST: nonEmpty('must not be empty: give an address.')
       .prefault('127.0.0.1')

@@ -102,7 +102,7 @@ export function createFastPath(deps: FastPathDeps): FastPath {
     if (!holder || !isAdmitted(holder)) return undefined;
     await nextSlice();
 
-    request.record.operation = prepared.label;
+    telemetry.recordOperation(prepared, request.record);
     const executed = await run(request, holder, prepared, { variableValues, coercedVariableValues });
     const result = await maskResult(executed, request.id, log, nextSlice);
     telemetry.recordResult(result, request.record);

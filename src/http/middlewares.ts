@@ -8,9 +8,9 @@ export function logRequests(log: Logger): Middleware {
   return async ({ record }, next) => {
     const response = await next();
     const { status } = response;
-    const { requestID, method, operation, route = '(other)' } = record;
+    const { requestID, method, operation, client, route = '(other)' } = record;
     const ms = record.complete(route, status);
-    log.info({ requestID, method, route, status, operation, verdict: record.verdict, ms }, 'request');
+    log.info({ requestID, method, route, status, operation, client, verdict: record.verdict, ms }, 'request');
     return response;
   };
 }

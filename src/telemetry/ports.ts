@@ -28,6 +28,10 @@ export interface RequestRecord {
   readonly method: string;
   /** A root field of the schema, or the operation of a REST route. */
   operation: string;
+  /** The name of the client, as it gave it. For the log; metrics know only the names of `KEYFRONT_CLIENT_NAMES`. */
+  readonly client?: string | undefined;
+  /** The coordinates of the schema that the operation uses. The same array for each request with its document. */
+  fields?: readonly string[];
   verdict: RequestOutcome;
   /** The path of a REST route without its variable part. */
   route: string | undefined;
@@ -40,6 +44,8 @@ export interface CompletedRequest {
   readonly requestID: string;
   readonly route: string;
   readonly operation: string;
+  readonly client?: string | undefined;
+  readonly fields?: readonly string[] | undefined;
   readonly verdict: RequestOutcome;
   readonly status: number;
   readonly seconds: number;

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { clientNameOf } from './client-name.js';
 import type { CompletedRequest, RequestRecord, RequestOutcome, Telemetry } from './ports.js';
 
 /** A request at its arrival. */
@@ -15,18 +16,19 @@ const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DEL
 
 /** Creates a function that records a request from arrival to response. `work` fills in the labels of the record. */
 export function createRequestTracker({ meter, tracer }: Telemetry) {
-  function begin({ method, atMs }: ArrivedRequest, end?: (request: CompletedRequest) => void): RequestRecord {
+  function begin({ method, header, atMs }: ArrivedRequest, end?: (request: CompletedRequest) => void): RequestRecord {
     const record: RequestRecord = {
       requestID: randomUUID(),
       method,
       operation: 'other',
+      client: clientNameOf(header),
       verdict: 'ok',
       route: undefined,
       complete: (route, status) => {
         const ms = performance.now() - atMs;
         if (record.verdict === 'ok') record.verdict = verdictOf(status);
-        const { requestID, operation, verdict } = record;
-        const completed = { requestID, route, operation, verdict, status, seconds: ms / 1000 };
+        const { requestID, operation, client, fields, verdict } = record;
+        const completed = { requestID, route, operation, client, fields, verdict, status, seconds: ms / 1000 };
         meter?.recordResponse(completed);
         end?.(completed);
         return Math.round(ms * 100) / 100;

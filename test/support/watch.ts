@@ -32,7 +32,7 @@ export interface TestWatch {
 
 /** Creates the metrics and traces of the service, with traces in memory. One at a time, because OpenTelemetry is global. */
 export function createTestWatch(): TestWatch {
-  const { meter, registry } = createMetrics(metricLabels());
+  const { meter, registry } = createMetrics({ ...metricLabels(), clients: ['dashboard', 'router'] });
   const exporter = new InMemorySpanExporter();
   const provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
   provider.register();

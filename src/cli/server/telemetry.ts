@@ -23,12 +23,12 @@ export interface RunningTelemetry {
 
 /** Starts metrics and traces as configured. Their modules are loaded on demand, so that other starts stay fast. */
 export async function startTelemetry(
-  { metrics: address }: Config,
+  { metrics: address, clientNames: clients }: Config,
   { env }: IO,
   log: Logger,
 ): Promise<RunningTelemetry> {
   const traces: Traces | undefined = isTracingEnabled(env) ? await startTraces(env, version, log) : undefined;
-  const metrics = address && (await import('../../telemetry/metrics.js')).createMetrics(metricLabels());
+  const metrics = address && (await import('../../telemetry/metrics.js')).createMetrics({ ...metricLabels(), clients });
   let stopListening: (() => Promise<void>) | undefined;
   return {
     telemetry: { meter: metrics?.meter, tracer: traces?.tracer },

@@ -1,6 +1,7 @@
 import { getOperationAST, Kind, type DocumentNode, type GraphQLSchema, type OperationDefinitionNode } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { compileOperation, type CompiledOperation } from '../executor/compile.js';
+import { fieldsUsedIn } from './field-usage.js';
 import { rootFieldsOf } from './root-fields.js';
 
 /** An operation of a document, with the results of its examination. */
@@ -11,6 +12,8 @@ export interface PreparedOperation {
   readonly fields: readonly string[];
   /** Its only root field; `several` or `other` for more or none. For logs and metrics. */
   readonly label: string;
+  /** The coordinates of the schema that its document uses. For metrics. */
+  readonly usedFields: readonly string[];
   /** Set when it has been validated. */
   isValid: boolean;
   /** Set when it is within the limits for all values of its variables. */
@@ -62,11 +65,15 @@ export function createOperationCache(schema: GraphQLSchema, maxFields = 50_000):
     const [first = 'other', ...more] = fields;
     const label = more.length === 0 ? first : 'several';
     let compiled: CompiledOperation | undefined;
+    let usedFields: readonly string[] | undefined;
     return {
       document,
       operation,
       fields,
       label,
+      get usedFields() {
+        return (usedFields ??= fieldsUsedIn(schema, document));
+      },
       isValid: false,
       isWithinLimits: false,
       get compiled() {

@@ -9,6 +9,8 @@ import type { OperationCache, PreparedOperation } from '../operation/operation-c
 export interface OperationTelemetry {
   /** Executes an operation, within a span when requests are traced. */
   readonly traceExecution: <T>(prepared: PreparedOperation, execute: () => T | Promise<T>) => T | Promise<T>;
+  /** Records which operation a request executes. */
+  readonly recordOperation: (prepared: PreparedOperation, record: RequestRecord) => void;
   /** Records the errors of a result, after they were masked. */
   readonly recordResult: (result: ExecutionResult, record: RequestRecord) => void;
 }
@@ -20,6 +22,10 @@ export function createOperationTelemetry({ meter, tracer }: Telemetry): Operatio
       if (!tracer) return execute();
       const attributes = { 'graphql.operation.type': operation, 'keyfront.graphql.fields': fields };
       return tracer.withSpan(`GraphQL ${operation}`, attributes, execute);
+    },
+    recordOperation: (prepared, record) => {
+      record.operation = prepared.label;
+      if (meter) record.fields = prepared.usedFields;
     },
     recordResult: ({ errors = [] }, record) => {
       if (errors.length === 0) return;
@@ -35,7 +41,7 @@ export function useTelemetry(telemetry: OperationTelemetry, operations: Operatio
     onValidate({ params, context }) {
       const { requestContext, params: request } = context as typeof context & ServerContext;
       const prepared = operations.prepare(params.documentAST as DocumentNode, request.operationName);
-      if (prepared) requestContext.record.operation = prepared.label;
+      if (prepared) telemetry.recordOperation(prepared, requestContext.record);
     },
     onExecute({ args, executeFn, setExecuteFn }) {
       const { document, operationName } = args as { document: DocumentNode; operationName?: string };

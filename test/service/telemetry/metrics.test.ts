@@ -30,6 +30,52 @@ const requests = async () => watch.series('keyfront_requests_total');
 const named = (face: string, operation: string, verdict: string) =>
   `face="${face}",operation="${operation}",verdict="${verdict}"`;
 
+describe('the name of a client', () => {
+  const query = '{ orgKey(keyID: "billing") { keyID definition { allowance } } }';
+  const from = (name: string, header = 'apollographql-client-name') => t.graphql(query, {}, { [header]: name });
+
+  it('is counted if it is configured; every other one is counted as other', async () => {
+    await from('dashboard');
+    await from('router', 'graphql-client-name');
+    await from('router', 'x-graphql-client-name');
+    await from('x'.repeat(500));
+    await from('unknown');
+    await t.graphql(query);
+    expect(await watch.series('keyfront_client_requests_total')).toEqual({
+      'client="dashboard",operation="orgKey"': 1,
+      'client="router",operation="orgKey"': 2,
+      'client="other",operation="orgKey"': 2,
+      'client="none",operation="orgKey"': 1,
+    });
+  });
+
+  it('is counted with every field and argument that it uses', async () => {
+    for (const _ of ['first', 'from the cache', 'without Yoga']) await from('dashboard');
+    await from('router');
+    await t.graphql('query ($i: UpdateKeyInput!) { previewKey(input: { tags: [] }) { keyHash } }', { i: {} });
+    const used = await watch.series('keyfront_field_usage_total');
+    expect(used).toMatchObject({
+      'client="dashboard",field="KeyDefinition.allowance"': 3,
+      'client="router",field="KeyDefinition.allowance"': 1,
+      'client="dashboard",field="Query.orgKey(keyID:)"': 3,
+      'client="none",field="PreviewKeyInput.tags"': 1,
+    });
+    // A second scrape adds nothing.
+    expect(await watch.series('keyfront_field_usage_total')).toEqual(used);
+  });
+
+  it('is logged as it was sent, truncated and printable', async () => {
+    await from(`my\u{9b}client${'x'.repeat(500)}`);
+    const [line = ''] = t
+      .logs()
+      .split('\n')
+      .filter((text) => text.includes('"client"'));
+    const { client } = JSON.parse(line) as { client: string };
+    expect(client).toMatch(/^my[ -~\ufffd]+client?x+/);
+    expect(client.length).toBeLessThan(80);
+  });
+});
+
 describe('keyfront_requests_total', () => {
   it('counts each request once, by API, operation and outcome', async () => {
     await t.graphql('{ previewKey(input: {alias: "a", orgID: "acme"}) { keyHash } }');
