@@ -74,7 +74,6 @@ export function outputTypeFromZod<Shape>(name: string, schema: ZodSchema, descri
           type: (member ? [type] : type) as 'String',
           nullable: isNullable(inner) as true,
           description: isSecret ? `Whether \`${field}\` is set. Its value is never returned.` : descriptionOf(inner),
-          ...deprecationOf(inner),
         });
         return [fieldName, fieldRef] as const;
       });
@@ -106,7 +105,10 @@ function outputType(schema: ZodSchema): Scalar | ObjectRef<SchemaTypes, unknown>
   return created;
 }
 
-/** When deprecated fields are removed from the GraphQL API. The REST key API keeps them. */
+/**
+ * When deprecated inputs are removed from the GraphQL API. The REST key API keeps them. Output fields are not deprecated: a
+ * client selects all of them, so that an update with an edited definition removes none.
+ */
 const removal = 'Will be removed after 2027-06-30.';
 
 function deprecationOf(schema: ZodSchema): { readonly deprecationReason?: string } {
