@@ -47,7 +47,7 @@ const rootFields: Readonly<Record<string, Row>> = {
   // A new subscription receives no event yet. For the events of a subscription, see test/service/graphql/org-key-changed.test.ts.
   orgKeyChanged: { call: 'orgKeyChanged(orgID: "acme") { entry { version } }', foreign: 'the same' },
   _entities: {
-    call: '_entities(representations: [{__typename: "OrgKey", keyID: "KEY"}]) { ... on OrgKey { keyHash } }',
+    call: '_entities(representations: [{__typename: "OrgKey", id: "NODE"}]) { ... on OrgKey { keyHash } }',
     foreign: 'nothing',
   },
 };
