@@ -2,6 +2,7 @@ import { AppError } from '../../lib/errors.js';
 import type { KeyChange } from '../../keys/commands/execute-change.js';
 import { readDefinition } from '../../keys/definition/parse.js';
 import { defaultOrder } from '../../keys/key-query.js';
+import type { StoredKey } from '../../keys/key.js';
 import type { CallContext } from '../../keys/ports.js';
 import { createKeyService, type KeyService } from '../../keys/key-service.js';
 import { cursorFor, positionFromCursor } from '../../rest/key-list.js';
@@ -10,7 +11,7 @@ import { InstallationNotFoundError } from '../../storage/storage.js';
 import type { OptionValues } from '../command.js';
 import { actorLabel } from '../input/actor.js';
 import type { IO } from '../io.js';
-import type { KeyChangeResult, KeyClient, ListedKey } from './port.js';
+import type { KeyChangeResult, KeyClient, ListedKey, LiveQuota } from './port.js';
 import { withServices } from './open.js';
 
 const readCommands: ReadonlySet<string> = new Set(['get', 'diff', 'history', 'list']);
@@ -45,8 +46,7 @@ export async function withLocalKeys<T>(
       read: async (keyID) => {
         const found = await keys.requireOrgKey(caller, keyID);
         const { keyHash, version, orgID, definition } = found;
-        const [quota] = await keys.quotasOf([found]);
-        if (!quota) throw keyNotFound();
+        const quota = await liveQuotaOf(keys, found);
         return { keyHash, version, definition: { ...definition, orgID }, quota };
       },
       previewUpdate: async (keyID, definition, options) =>
@@ -115,4 +115,15 @@ function listed(keys: KeyService, { key, figures: quota }: KeyWithQuota): Listed
 
 function toResult({ key: { keyHash, version }, ...effect }: KeyChange): KeyChangeResult {
   return { keyHash, version, ...effect };
+}
+
+/** The live quota; undefined if its counter cannot be reached, which prevents neither a read nor a change. */
+async function liveQuotaOf(keys: KeyService, key: StoredKey): Promise<LiveQuota | undefined> {
+  try {
+    const [quota] = await keys.quotasOf([key]);
+    return quota;
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'UNAVAILABLE') return undefined;
+    throw error;
+  }
 }

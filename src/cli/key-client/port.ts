@@ -23,8 +23,11 @@ export interface ReadKey {
   readonly keyHash: string;
   readonly version: number;
   readonly definition: object;
-  /** The live quota, which traffic changes. The definition has the values of its last update or reset. */
-  readonly quota: LiveQuota;
+  /**
+   * The live quota, which traffic changes; undefined if it cannot be reached. The definition has the values of its last
+   * update or reset.
+   */
+  readonly quota: LiveQuota | undefined;
 }
 
 /** The result of a change or of its preview. */

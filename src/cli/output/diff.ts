@@ -131,7 +131,9 @@ function quotaToJSON({ max, used, remaining, renewsAt }: QuotaFigures): object {
 }
 
 /** Formats the live quota of a key: `1,880 used, 8,120 remaining`. */
-export function formatLiveQuota({ used, remaining, renewsAt }: LiveQuota): string {
+export function formatLiveQuota(quota: LiveQuota | undefined): string {
+  if (!quota) return 'cannot be reached';
+  const { used, remaining, renewsAt } = quota;
   const rest = remaining === undefined ? 'unlimited' : `${remaining.toLocaleString('en')} remaining`;
   return `${used.toLocaleString('en')} used, ${rest}${formatRenewal(renewsAt)}`;
 }

@@ -1,6 +1,7 @@
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startApp, type TestApp } from '../../support/app.js';
+import { hashOf } from '../../support/factories.js';
 
 let t: TestApp;
 let service: string;
@@ -50,7 +51,11 @@ describe('A-08 a credential of another organisation, for a key that exists and o
     ['restore', (keyID) => ['POST', `/svc/org/keys/${keyID}/restore`]],
     ['quota', (keyID) => ['POST', `/svc/org/keys/${keyID}/quota`]],
     ['orgKey', graphql('{ orgKey(keyID: $id) { version } }')],
-    ['entities', graphql('{ _entities(representations: [{__typename: "OrgKey", keyID: $id}]) { __typename } }')],
+    [
+      'entities',
+      (keyID) =>
+        graphql('{ _entities(representations: [{__typename: "OrgKey", keyHash: $id}]) { __typename } }')(hashOf(keyID)),
+    ],
     ['previewOrgKeyUpdate', graphql('{ previewOrgKeyUpdate(keyID: $id, input: {}) { version } }')],
     ['revertOrgKey', graphql('mutation { revertOrgKey(keyID: $id, toVersion: 1) { version } }')],
     ['consumeOrgQuota', graphql('mutation { consumeOrgQuota(keyID: $id) { allowed } }')],

@@ -84,6 +84,7 @@ describe('a connection to a service', () => {
       change: {
         keyHash: 'ab',
         version: 2,
+        changed: true,
         changes: [],
         quotaEffect: { before: { used: 0 }, after: { used: 0 } },
         warnings: [],

@@ -141,12 +141,21 @@ afterAll(async () => {
   for (const side of sides) await stopSide(side);
 });
 
+/** Fields that fail after a promise list their errors in the order in which the executor awaited them. */
+function withSortedErrors(answer: string): string {
+  const start = answer.indexOf('\n\n') + 2;
+  const errors = /^\{"errors":(\[\{.+\}\]),"data":/s.exec(answer.slice(start))?.[1];
+  if (errors === undefined) return answer;
+  const sorted = (JSON.parse(errors) as unknown[]).map((error) => JSON.stringify(error)).toSorted();
+  return answer.replace(errors, () => `[${sorted.join()}]`);
+}
+
 /** Sends a request to both sides until the operation is known, and compares the responses. */
 async function compare(asked: Asked, [fast, byYoga]: readonly [Side, Side] = sides, times = 2): Promise<string> {
   let answer = '';
   for (let time = 0; time < times; time += 1) {
-    answer = await ask(fast, asked);
-    expect(answer).toBe(await ask(byYoga, asked));
+    answer = withSortedErrors(await ask(fast, asked));
+    expect(answer).toBe(withSortedErrors(await ask(byYoga, asked)));
     comparisons += 1;
   }
   return answer;

@@ -167,7 +167,7 @@ describe('the OpenAPI document', () => {
       ['/svc/org/keys/{keyID}', 'delete'],
       ['/svc/org/keys/{keyID}/restore', 'post'],
     ] as const) {
-      expect(statusesOf(path, method)).toEqual(['200', '400', '401', '404', '412', '413', '429', '500', '503']);
+      expect(statusesOf(path, method)).toEqual(['200', '400', '401', '403', '404', '412', '413', '429', '500', '503']);
     }
   });
 
@@ -177,6 +177,7 @@ describe('the OpenAPI document', () => {
       '200',
       '400',
       '401',
+      '403',
       '404',
       '412',
       '413',

@@ -428,7 +428,7 @@ query Entities($representations: [_Any!]!) {
 }`,
     variables: `{
   "representations": [
-    { "__typename": "OrgKey", "keyID": "acme-billing" },
+    { "__typename": "OrgKey", "keyHash": "8805bb626b61fcb32e4c55b535399c92ecc8c2bb0dcaa3d327ec5a19da7adbd4" },
     { "__typename": "Organization", "id": "acme" }
   ]
 }`,
