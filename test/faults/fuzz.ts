@@ -201,7 +201,7 @@ function isJSON(text: string): boolean {
 interface Noted {
   readonly number: number;
   readonly isAccepted: boolean;
-  readonly isUpdate: boolean;
+  readonly mustChange: boolean;
 }
 
 /** Holds the audit trail, which names requests, against the answers: each change has its acceptance, and the reverse. */
@@ -227,7 +227,9 @@ function createStateCheck(database: Database.Database) {
       // One document may hold several updates, of which the last fails and takes the others' answer with it.
       const mayHoldMany = input.body.toString('latin1').split('updateOrgKey').length > 2;
       const isAccepted = isREST ? status === 200 : status === 200 && (/"data":\s*\{/.test(text) || mayHoldMany);
-      noted.set(requestID, { number, isAccepted, isUpdate: isREST && input.method === 'PUT' && status === 200 });
+      // An update without a reset may repeat the stored definition, which changes nothing.
+      const isReset = isREST && input.method === 'PUT' && /[?&]reset_quota=1(&|$)/.test(input.target);
+      noted.set(requestID, { number, isAccepted, mustChange: isReset && status === 200 });
     },
     *problems(): Generator<readonly [number: number | undefined, what: string]> {
       const rows = trail.all(lastID);
@@ -244,8 +246,8 @@ function createStateCheck(database: Database.Database) {
         const request = noted.get(requestID);
         if (!request?.isAccepted) yield [request?.number, 'a request that was refused has changed a key'];
       }
-      for (const [requestID, { number, isUpdate }] of noted) {
-        if (isUpdate && !changing.has(requestID)) yield [number, 'an update that was accepted has changed nothing'];
+      for (const [requestID, { number, mustChange }] of noted) {
+        if (mustChange && !changing.has(requestID)) yield [number, 'a reset that was accepted has changed nothing'];
       }
       accepted += rows.length;
       lastID = rows.at(-1)?.id ?? lastID;
