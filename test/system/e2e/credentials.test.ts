@@ -77,7 +77,7 @@ describe('a credential while a service runs', () => {
     one.signal('SIGTERM');
     expect(await one.exited).toStrictEqual({ code: 0, signal: null });
     const { stdout } = await keyfront('credentials', 'list');
-    const [used = ''] = stdout.split('\n').flatMap((row) => (row.startsWith(id) ? row.split(/ {2,}/).slice(7, 8) : []));
+    const [used = ''] = stdout.split('\n').flatMap((row) => (row.startsWith(id) ? row.split(/ {2,}/).slice(8, 9) : []));
     expect(Date.parse(used)).toBeGreaterThanOrEqual(before);
     expect(Date.parse(used)).toBeLessThanOrEqual(Date.now());
     one = await start(main, join(folder, 'data'));

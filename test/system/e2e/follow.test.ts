@@ -55,12 +55,15 @@ class Stage {
     })();
   }
 
+  updates = 0;
+
+  /** Changes a key, to another alias each time. */
   async update(port: number, keyID: string): Promise<number | undefined> {
     try {
       const { status } = await fetch(`http://127.0.0.1:${port}/svc/org/keys/${keyID}`, {
         method: 'PUT',
         headers: { 'content-type': 'application/json', 'x-svc-authorization': this.local.service },
-        body: '{}',
+        body: JSON.stringify({ alias: `update ${(this.updates += 1)}` }),
       });
       return status;
     } catch {
