@@ -1,4 +1,4 @@
-import { AppError } from '../../lib/errors.js';
+import { AppError, errorCodeOf } from '../../lib/errors.js';
 import type { KeyChange } from '../../keys/commands/execute-change.js';
 import { readDefinition } from '../../keys/definition/parse.js';
 import { defaultOrder } from '../../keys/key-query.js';
@@ -46,8 +46,7 @@ export async function withLocalKeys<T>(
       read: async (keyID) => {
         const found = await keys.requireOrgKey(caller, keyID);
         const { keyHash, version, orgID, definition } = found;
-        const quota = await liveQuotaOf(keys, found);
-        return { keyHash, version, definition: { ...definition, orgID }, quota };
+        return { keyHash, version, definition: { ...definition, orgID }, readQuota: () => liveQuotaOf(keys, found) };
       },
       previewUpdate: async (keyID, definition, options) =>
         toResult(
@@ -117,13 +116,13 @@ function toResult({ key: { keyHash, version }, ...effect }: KeyChange): KeyChang
   return { keyHash, version, ...effect };
 }
 
-/** The live quota; undefined if its counter cannot be reached, which prevents neither a read nor a change. */
+/** The live quota; undefined if its counter cannot be reached. */
 async function liveQuotaOf(keys: KeyService, key: StoredKey): Promise<LiveQuota | undefined> {
   try {
     const [quota] = await keys.quotasOf([key]);
     return quota;
   } catch (error) {
-    if (error instanceof AppError && error.code === 'UNAVAILABLE') return undefined;
-    throw error;
+    if (errorCodeOf(error) !== 'UNAVAILABLE') throw error;
+    return undefined;
   }
 }

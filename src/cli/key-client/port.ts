@@ -24,10 +24,10 @@ export interface ReadKey {
   readonly version: number;
   readonly definition: object;
   /**
-   * The live quota, which traffic changes; undefined if it cannot be reached. The definition has the values of its last
-   * update or reset.
+   * Returns the live quota, which traffic changes; undefined if it cannot be reached. The definition has the values of its
+   * last update or reset.
    */
-  readonly quota: LiveQuota | undefined;
+  readonly readQuota: () => Promise<LiveQuota | undefined>;
 }
 
 /** The result of a change or of its preview. */

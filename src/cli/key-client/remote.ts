@@ -159,7 +159,8 @@ export function createRemoteKeys(send: SendRequest): KeyClient {
     if (response['status'] === 'error') throw toAppError(response);
     const { key_hash: keyHash, version, data, quota } = KeyResponse.parse(response);
     const { date_created: created, last_updated: updated, ...definition } = data;
-    return { keyHash, version, definition: definitionFromWire(definition) as object, quota };
+    const readQuota = () => Promise.resolve(quota);
+    return { keyHash, version, definition: definitionFromWire(definition) as object, readQuota };
   }
 
   /**

@@ -1,5 +1,5 @@
 import { readDefinition } from '../../../keys/definition/parse.js';
-import { AppError, type ErrorCode } from '../../../lib/errors.js';
+import { AppError, errorCodeOf, type ErrorCode } from '../../../lib/errors.js';
 import { printable } from '../../../lib/text.js';
 import { withWireIssuePaths } from '../../../rest/json-body.js';
 import { definitionFromWire } from '../../../wire/field-names.js';
@@ -110,7 +110,7 @@ async function stepFor(
       const run = () => withWireIssuePaths(body, () => keys.update(keyID, definition, update));
       return { action: 'update', subject, keyHash, changes: { result, body }, run };
     } catch (error) {
-      if (!(error instanceof AppError) || error.code !== 'NOT_FOUND') throw error;
+      if (errorCodeOf(error) !== 'NOT_FOUND') throw error;
     }
     const complete = definitionFromWire({ ...(orgID !== undefined && { org_id: orgID }), ...body });
     readDefinition('update', complete);

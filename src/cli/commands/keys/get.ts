@@ -23,7 +23,8 @@ export const getCommand: CLICommand = {
 
 async function get(io: IO, options: OptionValues, args: readonly string[]): Promise<number> {
   return runKeyCommand({ io, command: 'get', options, args }, async ({ keys, keyID }) => {
-    const { definition, version, keyHash, quota } = await keys.read(keyID);
+    const { definition, version, keyHash, readQuota } = await keys.read(keyID);
+    const quota = await readQuota();
     io.stdout(`${toIndentedJSON(definitionToWire(definition))}\n`);
     io.stderr(
       `Version ${version} of ${printable(keyHash)}, without secrets.\nLive quota: ${formatLiveQuota(quota)}.\n`,

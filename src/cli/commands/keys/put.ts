@@ -1,4 +1,4 @@
-import { AppError } from '../../../lib/errors.js';
+import { errorCodeOf } from '../../../lib/errors.js';
 import { withWireIssuePaths } from '../../../rest/json-body.js';
 import { definitionFromWire } from '../../../wire/field-names.js';
 import type { CLICommand, OptionValues } from '../../command.js';
@@ -51,7 +51,7 @@ async function put(io: IO, options: OptionValues, args: readonly string[]): Prom
       try {
         return { action: 'modified', result: await keys.update(keyID, definition, updateOptions) } as const;
       } catch (error) {
-        if (!mayCreate || !(error instanceof AppError) || error.code !== 'NOT_FOUND') throw error;
+        if (!mayCreate || errorCodeOf(error) !== 'NOT_FOUND') throw error;
         const { reason } = updateOptions;
         return { action: 'added', result: await keys.create(keyID, definition, { reason }) } as const;
       }

@@ -1,4 +1,4 @@
-import { AppError } from '../../../lib/errors.js';
+import { errorCodeOf } from '../../../lib/errors.js';
 import type { CLICommand, OptionValues } from '../../command.js';
 import { keyVariables } from '../../environment.js';
 import { actorOption } from '../../input/actor.js';
@@ -38,7 +38,7 @@ async function resetQuota(keys: KeyClient, keyID: string, reason: string | undef
     try {
       return await keys.update(keyID, definition, { resetQuota: true, expectedVersion: version, reason });
     } catch (error) {
-      if (!(error instanceof AppError) || error.code !== 'CONFLICT' || attempt === maxAttempts) throw error;
+      if (errorCodeOf(error) !== 'CONFLICT' || attempt === maxAttempts) throw error;
     }
   }
 }
