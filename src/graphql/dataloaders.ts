@@ -1,4 +1,5 @@
 import DataLoader from 'dataloader';
+import { asError } from '../lib/errors.js';
 import { stringifyJSON } from '../lib/json.js';
 import type { HistoryRequest, KeyFilter, KeyPage } from '../keys/key-query.js';
 import type { CallContext } from '../keys/ports.js';
@@ -79,8 +80,4 @@ function inGroups<Request, Result>(read: (orgIDs: readonly string[], request: Re
 function resultAt<Result>(results: readonly Result[], index: number): Result | Error {
   const result = results[index];
   return result === undefined ? new Error('An item has no result.') : result;
-}
-
-function asError(thrown: unknown): Error {
-  return thrown instanceof Error ? thrown : new Error('The items cannot be read.', { cause: thrown });
 }

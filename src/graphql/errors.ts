@@ -19,8 +19,8 @@ export function maskError(error: unknown): GraphQLError {
 }
 
 /** The error of a whole request, with its HTTP status. */
-export function requestError(error: AppError, status = statuses[error.code]): GraphQLError {
-  return fromAppError(error, undefined, { http: { status, headers: headersOf(error) } });
+export function requestError(error: AppError, status = statuses[error.code], located?: GraphQLError): GraphQLError {
+  return fromAppError(error, located, { http: { status, headers: headersOf(error) } });
 }
 
 /**
@@ -30,9 +30,7 @@ export function requestError(error: AppError, status = statuses[error.code]): Gr
 export function operationError(error: AppError, rejected: readonly GraphQLError[] = []): GraphQLError {
   const nodes = rejected.flatMap((one) => one.nodes ?? []);
   const located = nodes.length > 0 ? new GraphQLError(error.message, { nodes }) : undefined;
-  const graphqlError = fromAppError(error, located, {
-    http: { status: statuses[error.code], headers: headersOf(error) },
-  });
+  const graphqlError = requestError(error, statuses[error.code], located);
   Object.assign(graphqlError.extensions['http'] as object, { spec: true });
   return graphqlError;
 }

@@ -1,7 +1,7 @@
 /** The error codes of the APIs and their meanings. Each API has one table with a row for every code. */
 export const errorCodes = {
   UNAUTHENTICATED: 'The request has no valid credential of the required kind.',
-  FORBIDDEN: 'The credential is bound to another organisation.',
+  FORBIDDEN: 'The credential is bound to another organisation, or does not have the required scope.',
   INVALID: 'The request is not valid; `issues` lists each problem with its path.',
   NOT_FOUND: 'The key does not exist, or the credential cannot access it.',
   CONFLICT: 'The key has changed since the expected version, or already exists.',
@@ -56,6 +56,11 @@ export class AppError extends Error {
 /** Returns the code of an error for clients: INTERNAL for every error other than AppError. */
 export function errorCodeOf(error: unknown): ErrorCode {
   return error instanceof AppError ? error.code : 'INTERNAL';
+}
+
+/** Returns a thrown value as an error, for results that may be errors. */
+export function asError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error('A value that is no Error was thrown.', { cause: thrown });
 }
 
 /** Formats a path: `accessRights[2].limit.quotaMax`. Unusual names are quoted and truncated. */

@@ -58,7 +58,7 @@ export type KeyChangeKind =
 export type KeyErrorCode =
   /** The key has changed since the expected version, or already exists. */
   | 'CONFLICT'
-  /** The credential is bound to another organisation. */
+  /** The credential is bound to another organisation, or does not have the required scope. */
   | 'FORBIDDEN'
   /** An internal error. The log has its cause. */
   | 'INTERNAL'

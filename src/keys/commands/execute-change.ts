@@ -1,4 +1,4 @@
-import { AppError } from '../../lib/errors.js';
+import { AppError, errorCodeOf } from '../../lib/errors.js';
 import { isStorableText } from '../../lib/text.js';
 import type { KeyDefinition } from '../definition/schema.js';
 import { warningsOf, type Warning } from '../definition/warnings.js';
@@ -143,8 +143,8 @@ export function createChangeExecutor(ports: Ports) {
       const [counter] = await quotas.readCounters([keyHash]);
       return counter;
     } catch (error) {
-      if (error instanceof AppError && error.code === 'UNAVAILABLE') return undefined;
-      throw error;
+      if (errorCodeOf(error) !== 'UNAVAILABLE') throw error;
+      return undefined;
     }
   }
 

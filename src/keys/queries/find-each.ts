@@ -1,4 +1,4 @@
-import { AppError } from '../../lib/errors.js';
+import { asError, errorCodeOf } from '../../lib/errors.js';
 import type { StoredKey } from '../key.js';
 import type { KeyStore } from '../ports.js';
 import type { ReadBudget } from '../read-budget.js';
@@ -20,11 +20,7 @@ export async function findEach(
     const found = new Map(keys.map((key) => [key.keyHash, key]));
     return keyHashes.map((keyHash) => found.get(keyHash));
   } catch (error) {
-    if (error instanceof AppError && error.code !== 'INTERNAL') throw error;
+    if (errorCodeOf(error) !== 'INTERNAL') throw error;
     return Promise.all(keyHashes.map(findOne));
   }
-}
-
-function asError(thrown: unknown): Error {
-  return thrown instanceof Error ? thrown : new Error('The key cannot be read.', { cause: thrown });
 }

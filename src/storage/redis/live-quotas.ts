@@ -1,4 +1,4 @@
-import { AppError } from '../../lib/errors.js';
+import { AppError, errorCodeOf } from '../../lib/errors.js';
 import type { QuotaManager, QuotaOutbox } from '../../keys/quota/quota-manager.js';
 import { changedQuota, quotaChangeOf, type QuotaChange } from '../../keys/quota/quota-change.js';
 import type { QuotaState, StoredKey } from '../../keys/key.js';
@@ -210,7 +210,7 @@ function timeUntil(seconds: bigint, now: Date): string {
 }
 
 function isUnavailable(error: unknown): boolean {
-  return error instanceof AppError && error.code === 'UNAVAILABLE';
+  return errorCodeOf(error) === 'UNAVAILABLE';
 }
 
 function contended(): AppError {

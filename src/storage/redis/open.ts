@@ -1,4 +1,4 @@
-import { AppError } from '../../lib/errors.js';
+import { errorCodeOf } from '../../lib/errors.js';
 import type { QuotaManager } from '../../keys/quota/quota-manager.js';
 import type { Storage } from '../storage.js';
 import { createRedis } from './client.js';
@@ -50,7 +50,7 @@ export async function openRedisQuotas({
     } catch (error) {
       const message = error instanceof Error ? error.message : 'it failed for an unknown reason';
       // An unreachable Redis or database is reported by its connection.
-      const isUnreachable = error instanceof AppError && error.code === 'UNAVAILABLE';
+      const isUnreachable = errorCodeOf(error) === 'UNAVAILABLE';
       if (!isUnreachable && message !== lastMessage) report(`Resets of live quotas are not applied: ${message}`);
       lastMessage = message;
     }

@@ -1,6 +1,7 @@
 import type { HistoryRequest } from '../../../keys/key-query.js';
 import type { KeyRevision } from '../../../keys/key.js';
 import type { KeyStore } from '../../../keys/ports.js';
+import { asError } from '../../../lib/errors.js';
 import { revisionFromRow, type RevisionRow } from '../../records/revision.js';
 import type { SignedRow } from '../../records/signed.js';
 import type { TimeSlices } from '../../time-slices.js';
@@ -118,8 +119,4 @@ function errorOf(work: () => void): Error | undefined {
   } catch (error) {
     return asError(error);
   }
-}
-
-function asError(thrown: unknown): Error {
-  return thrown instanceof Error ? thrown : new Error('The history cannot be read.', { cause: thrown });
 }
