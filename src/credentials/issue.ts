@@ -37,8 +37,8 @@ export async function issueCredential(
 }
 
 /**
- * Rotates a credential: issues a successor of the same kind, label, organisation, scopes and lifetime. The credential itself expires
- * after `overlapMs` milliseconds; 0 revokes it at once.
+ * Rotates a credential: issues a successor of the same kind, label, organisation, scopes and lifetime. The credential
+ * itself expires after `overlapMs` milliseconds; 0 revokes it at once.
  *
  * @throws {AppError} NOT_FOUND, or CONFLICT when it is expired or revoked, or was rotated already.
  */

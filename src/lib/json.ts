@@ -387,8 +387,7 @@ function invalidBody(path: Path, code: string, message: string): AppError {
   return new AppError('INVALID', message, { issues: [{ path: [...path], code, message }] });
 }
 
-/** A long integer as the text of its digits, which JSON.stringify writes as it is. */
-/** A replacer for `JSON.stringify` that writes all digits of integers. */
+/** A replacer for `JSON.stringify`: a long integer becomes the text of its digits, which is written as it is. */
 export function inDigits(_name: string, value: unknown): unknown {
   if (typeof value === 'bigint') return JSON.rawJSON(String(value));
   if (typeof value !== 'number' || !Number.isInteger(value)) return value;

@@ -17,7 +17,10 @@ const lastRequestTimeoutMs = 100;
 const sweepIntervalMs = 50;
 const maxIterations = 100;
 
-/** Completes the responses in progress. WebSockets are closed by their owner. Resolves when all connections are closed, after 8 seconds at the latest. */
+/**
+ * Completes the responses in progress. WebSockets are closed by their owner. Resolves when all connections are closed, after
+ * 8 seconds at the latest.
+ */
 export async function stopGracefully(
   server: Server,
   { connections, responses, unused }: ServerActivity,
