@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { run } from '../../src/cli/main.js';
 import { readConfig } from '../../src/config/config.js';
 import { openServices } from '../../src/storage/open-storage.js';
+import { startServer, type TestServer } from './server.js';
 
 export interface Outcome {
   readonly code: number;
@@ -82,4 +83,13 @@ async function* piped(text: string): AsyncGenerator<Uint8Array> {
   const middle = bytes.length >> 1;
   yield bytes.subarray(0, middle);
   yield await Promise.resolve(bytes.subarray(middle));
+}
+
+/** Serves the data folder of a command line. With `env`, commands use the service instead of the folder. */
+export async function serveFolder({
+  folder,
+}: CommandLine): Promise<{ readonly server: TestServer; readonly env: Record<string, string> }> {
+  const server = await startServer({ KEYFRONT_DATA: folder });
+  server.t.clock.now = new Date();
+  return { server, env: { KEYFRONT_URL: server.url, KEYFRONT_SERVICE_CREDENTIAL: server.t.service } };
 }

@@ -2,8 +2,8 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseJSON, stringifyJSON } from '../../../src/lib/json.js';
-import { makeCommandLine, type CommandLine } from '../../support/cli.js';
-import { startServer, type TestServer } from '../../support/server.js';
+import { makeCommandLine, serveFolder, type CommandLine } from '../../support/cli.js';
+import type { TestServer } from '../../support/server.js';
 
 describe.each(['the data folder', 'a service'])('apply to %s', (place) => {
   let c: CommandLine;
@@ -30,9 +30,7 @@ describe.each(['the data folder', 'a service'])('apply to %s', (place) => {
     await write('billing.json', { key_id: 'billing', org_id: 'acme', alias: 'Billing', rate: 1, per: 1 });
     await write('mobile/app.json', { key_id: 'app', alias: 'App', quota_max: 10 });
     if (place === 'the data folder') return;
-    server = await startServer({ KEYFRONT_DATA: c.folder });
-    server.t.clock.now = new Date();
-    env = { KEYFRONT_URL: server.url, KEYFRONT_SERVICE_CREDENTIAL: server.t.service };
+    ({ server, env } = await serveFolder(c));
   });
   afterEach(async () => {
     await server?.close();

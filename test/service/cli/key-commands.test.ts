@@ -4,8 +4,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { documents } from '../../../src/cli/key-client/remote.js';
 import { schema } from '../../../src/graphql/schema/api-schema.js';
 import { parseJSON, stringifyJSON } from '../../../src/lib/json.js';
-import { makeCommandLine, type CommandLine, type Outcome } from '../../support/cli.js';
-import { startServer, type TestServer } from '../../support/server.js';
+import { makeCommandLine, serveFolder, type CommandLine, type Outcome } from '../../support/cli.js';
+import type { TestServer } from '../../support/server.js';
 
 const hash = '8805bb626b61fcb32e4c55b535399c92ecc8c2bb0dcaa3d327ec5a19da7adbd4';
 const stored = {
@@ -44,9 +44,7 @@ describe.each(['the data folder', 'a service'])('commands for a key of %s', (pla
     const { code } = await c.keyfront(['keys', 'import', await c.file('keys.jsonl', stringifyJSON(stored))]);
     expect(code).toBe(0);
     if (place === 'the data folder') return;
-    server = await startServer({ KEYFRONT_DATA: c.folder });
-    server.t.clock.now = new Date();
-    env = { KEYFRONT_URL: server.url, KEYFRONT_SERVICE_CREDENTIAL: server.t.service };
+    ({ server, env } = await serveFolder(c));
   });
   afterEach(async () => {
     await server?.close();

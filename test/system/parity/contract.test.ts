@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { aadFor } from '../../../src/keys/commands/protect-secrets.js';
 import type { StoredKey } from '../../../src/keys/key.js';
 import { startApp, type Answer, type TestApp } from '../../support/app.js';
+import { fullUpdate } from '../../support/factories.js';
 import { stateOf } from '../../support/state.js';
 import { everything, graphqlOf, jsonText, restOf, type WireObject } from './wire.js';
 
@@ -18,23 +19,7 @@ interface Row {
   readonly becomes?: WireObject;
 }
 
-const limit: WireObject = {
-  per: 60,
-  quota_max: 1000,
-  quota_remaining: 900,
-  quota_renewal_rate: 3600,
-  rate: 10.5,
-  throttle_interval: 1.5,
-  throttle_retry_limit: 3,
-};
-
-const entry: WireObject = {
-  api_id: 'billing',
-  api_name: 'Billing API',
-  versions: ['Default', 'v2'],
-  allowed_urls: [{ methods: ['GET', 'POST'], url: '/invoices/.*' }],
-  limit,
-};
+const entry: WireObject = fullUpdate.access_rights.billing;
 
 /** The document's table, line by line. */
 const table: readonly Row[] = [
