@@ -3,7 +3,7 @@ import { createRandom } from '../support/generated.js';
 import { inspect, inspectSecrets } from './kit/inspect.js';
 import type { Entry } from './kit/ledger.js';
 import { startReport, type Report } from './kit/report.js';
-import { addKeysOfMany, resetAndCount, startWritingMany } from './kit/many-writers.js';
+import { addKeysOfMany, changeWithoutFaults, startWritingMany } from './kit/many-writers.js';
 import { killNow, launch, portOf } from './kit/service.js';
 import type { Workspace } from './kit/workspace.js';
 import { startWriting } from './kit/writers.js';
@@ -64,7 +64,7 @@ export async function killUnderLoad({ main, workspace, seed, cycles, mutant }: K
     }
     if (report.found() === 0) {
       const service = launch({ main, data: folder.data, mutant });
-      await resetAndCount({ port: await portOf(service), folder, name: `f${first}`, ledger });
+      await changeWithoutFaults({ port: await portOf(service), folder, name: `f${first}`, ledger });
       await killNow(service);
     }
     await look();

@@ -10,7 +10,7 @@ import type { Load, Writing } from './writers.js';
 
 /*
  * Changes that the plain writers do not make: of many keys in one call, of a quota that is reset while it is counted, and
- * of one key by writers that all expect the same version.
+ * of one key by several requests at once that all expect the same version.
  */
 
 const bulkKeys = Array.from({ length: 6 }, (_, index) => `bulk-${index}`);
@@ -49,14 +49,7 @@ export function startWritingMany({ port, folder, seed, name, ledger }: Load): Wr
   };
   const { below } = createRandom(seed * 37);
 
-  let known: number | undefined;
-  const contend = (writer: number) => async (count: number) => {
-    const mark = `${name}-v${writer}-${count}`;
-    const update = { kind: 'update', face: 'rest', keyID: contendedKey, mark, amount: 0 } as const;
-    const entry = await carryOut(client, folder, { ...update, expectedVersion: known });
-    known = entry.outcome === 'ok' ? entry.version : undefined;
-    return [entry];
-  };
+  const contend = (count: number) => updateAtOnce(client, folder, `${name}-v-${count}`);
   /** One writer alone, so that the order of what it does is the order in which it was done. */
   const count = async (count: number) => {
     const mark = `${name}-q-${count}`;
@@ -74,12 +67,9 @@ export function startWritingMany({ port, folder, seed, name, ledger }: Load): Wr
       isReset: false,
     });
 
-  const over = Promise.all([
-    ...Array.from({ length: contenders }, (_, writer) => repeat(contend(writer))),
-    repeat(count),
-    repeat(change(0)),
-    repeat(change(1)),
-  ]).then(() => client.close());
+  const over = Promise.all([repeat(contend), repeat(count), repeat(change(0)), repeat(change(1))]).then(() =>
+    client.close(),
+  );
   return {
     begun,
     over,
@@ -90,13 +80,28 @@ export function startWritingMany({ port, folder, seed, name, ledger }: Load): Wr
   };
 }
 
-/** Resets the counted key and counts in it, without a fault and with no other writer, so that its counter is exact. */
-export async function resetAndCount({ port, folder, name, ledger }: Omit<Load, 'seed'>): Promise<void> {
+/**
+ * Makes the changes of one key each without a fault and with no other writer, so that their results are exact: updates
+ * that expect the same version, and consumption after a reset.
+ */
+export async function changeWithoutFaults({ port, folder, name, ledger }: Omit<Load, 'seed'>): Promise<void> {
   const client = createClient(port);
   const mark = `${name}-exact`;
+  ledger.push(...(await updateAtOnce(client, folder, mark)));
   ledger.push(...(await changeMany(client, folder, { policy: 'counted', keyIDs: [countedKey], mark, isReset: true })));
   ledger.push(await carryOut(client, folder, { kind: 'consume', face: 'rest', keyID: countedKey, mark, amount: 5 }));
   client.close();
+}
+
+/** Updates the contended key, and then sends updates at once that all expect the version of the first one. */
+async function updateAtOnce(client: Client, folder: DataFolder, mark: string): Promise<Entry[]> {
+  const update = { kind: 'update', face: 'rest', keyID: contendedKey, amount: 0 } as const;
+  const first = await carryOut(client, folder, { ...update, mark: `${mark}-first` });
+  if (first.outcome !== 'ok') return [first];
+  const others = Array.from({ length: contenders }, (_, contender) =>
+    carryOut(client, folder, { ...update, mark: `${mark}-${contender}`, expectedVersion: first.version }),
+  );
+  return [first, ...(await Promise.all(others))];
 }
 
 interface Bulk {
