@@ -43,13 +43,14 @@ export function node(
  * processor.
  */
 export async function startServer(
-  /** @type {import('./servers.mjs').Server} */ { name, script, args = [], env = {} },
+  /** @type {import('./servers.mjs').Server} */ { name, script, args = [], env = {}, isPeer = false },
   /** @type {{ data: string, log: string, flags: readonly string[], cpus: string | undefined, more?: Record<string, string>, ipc?: boolean }} */
   { data, log, flags, cpus, more = {}, ipc = false },
 ) {
   const file = openSync(log, 'w');
   const began = performance.now();
-  const child = node(cpus, [...flags, new URL(script, import.meta.url).pathname, ...args], {
+  const hook = isPeer ? ['--import', new URL('peers/graphql-16.mjs', import.meta.url).href] : [];
+  const child = node(cpus, [...flags, ...hook, new URL(script, import.meta.url).pathname, ...args], {
     // Nothing of the environment of whoever measures, in which flags might hide.
     env: { PATH: process.env.PATH, NODE_ENV: 'production', PORT: '0', KEYFRONT_DATA: data, ...env, ...more },
     stdio: ['ignore', file, file, ...(ipc ? [/** @type {const} */ ('ipc')] : [])],
