@@ -189,17 +189,23 @@ export const settingsFor = (production: boolean) =>
   });
 
 /** Every setting with its meaning and its default, for `--help` and OPERATING.md. */
-export const settings: Readonly<Record<string, string>> = Object.fromEntries(
-  Object.entries<z.ZodType>(settingsFor(true).shape).map(([name, schema]) => [
-    name,
-    [schema.description, ...defaultTexts(settingsFor(false).shape[name as 'HOST'], schema)].join(' '),
-  ]),
-);
+export const settings: Readonly<Record<string, string>> = describeSettings();
 
-function defaultTexts(...profiles: readonly z.ZodType[]): string[] {
-  const [development, production] = profiles.map((one) =>
-    one instanceof z.ZodPrefault ? String(one.def.defaultValue) : undefined,
+function describeSettings(): Record<string, string> {
+  const development: Readonly<Record<string, z.ZodType>> = settingsFor(false).shape;
+  return Object.fromEntries(
+    Object.entries<z.ZodType>(settingsFor(true).shape).map(([name, schema]) => [
+      name,
+      [schema.description, ...describeDefault(defaultOf(development[name]), defaultOf(schema))].join(' '),
+    ]),
   );
+}
+
+function defaultOf(schema: z.ZodType | undefined): string | undefined {
+  return schema instanceof z.ZodPrefault ? String(schema.def.defaultValue) : undefined;
+}
+
+function describeDefault(development: string | undefined, production: string | undefined): string[] {
   if (development === undefined || production === undefined) return [];
   if (development === production) return [`Default: ${production}.`];
   return [`Default: ${development} in development, ${production} in production.`];
