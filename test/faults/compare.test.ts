@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compare, wrongAnswers } from './kit/compare.js';
+import { compare, wrongResponses } from './kit/compare.js';
 import type { Entry } from './kit/ledger.js';
 import type { Stored } from './kit/stored.js';
 import { hashOf } from '../support/factories.js';
@@ -7,14 +7,14 @@ import { hashOf } from '../support/factories.js';
 function entry(mark: string, outcome: Entry['outcome'], more: Partial<Entry> = {}): Entry {
   return {
     kind: 'update',
-    face: 'rest',
+    api: 'rest',
     keyID: 'k',
     mark,
     amount: 0,
     outcome,
-    answer: '',
+    response: '',
     sent: 0,
-    answered: 0,
+    completed: 0,
     ...more,
   };
 }
@@ -40,7 +40,7 @@ describe('the comparison of a database with the acknowledged changes', () => {
     ['an acknowledged change is stored', [entry('a', 'ok', { version: 2 })], stored(['a'])],
     ['an undecided change is stored', [entry('a', 'maybe')], stored(['a'])],
     ['an undecided change is not stored', [entry('a', 'maybe')], stored([])],
-    ['a rejected change is not stored', [entry('a', 'refused')], stored([])],
+    ['a rejected change is not stored', [entry('a', 'rejected')], stored([])],
     ['undecided consumption is counted', [consumed(3, 'ok'), consumed(4, 'maybe')], stored([], { used: 7 })],
     ['undecided consumption is not counted', [consumed(3, 'ok'), consumed(4, 'maybe')], stored([], { used: 3 })],
   ])('reports nothing if %s', (_, ledger, database) => {
@@ -56,11 +56,11 @@ describe('the comparison of a database with the acknowledged changes', () => {
       stored(['b']),
     ],
     ['lost', 'consumed quota and is not counted', [consumed(3, 'ok')], stored([], { used: 2 })],
-    ['invented', 'was rejected', [entry('a', 'refused')], stored(['a'])],
+    ['invented', 'was rejected', [entry('a', 'rejected')], stored(['a'])],
     ['invented', 'no client requested', [], stored(['a'])],
     ['invented', 'is stored twice', [entry('a', 'ok', { version: 2 })], stored(['a', 'a'])],
     ['invented', 'belongs to another key', [entry('a', 'maybe', { keyID: 'other' })], stored(['a'])],
-    ['invented', 'is counted although it was rejected', [consumed(3, 'refused')], stored([], { used: 3 })],
+    ['invented', 'is counted although it was rejected', [consumed(3, 'rejected')], stored([], { used: 3 })],
     ['half', 'is in the history and not in the key', [entry('a', 'maybe')], stored(['a'], { mark: 'start' })],
     ['half', 'is in the key and not in the history', [], stored([], { mark: 'a', version: 2 })],
     ['half', 'is in the key and not in its tags', [entry('a', 'maybe')], stored(['a'], { terms: ['start'] })],
@@ -69,7 +69,7 @@ describe('the comparison of a database with the acknowledged changes', () => {
   });
 
   it('reports responses that contradict themselves', () => {
-    expect(wrongAnswers([entry('a', 'ok'), entry('b', 'maybe', { wrong: 'is no JSON object' })])).toMatchObject([
+    expect(wrongResponses([entry('a', 'ok'), entry('b', 'maybe', { wrong: 'is no JSON object' })])).toMatchObject([
       { kind: 'wrong answer', what: expect.stringContaining('update b of k (rest): the answer is no JSON object') },
     ]);
   });

@@ -77,5 +77,5 @@ async function ringFindings(data: string): Promise<Finding[]> {
   const rotated = await changeRing(data, 'secrets', 'rotate');
   const pruned = await changeRing(data, 'secrets', 'prune');
   if (rotated.code === 0 && pruned.code === 0) return [];
-  return [{ kind: 'wrong answer', what: `the key ring cannot be changed any more: ${rotated.said}${pruned.said}` }];
+  return [{ kind: 'wrong answer', what: `the key ring cannot be changed any more: ${rotated.stderr}${pruned.stderr}` }];
 }

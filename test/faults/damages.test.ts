@@ -49,7 +49,7 @@ beforeAll(async () => {
     await t.update(keyID, { alias: 'changed', tags: ['all'] });
   await t.close();
   whole = await readFile(join(folder, 'keyfront.db'));
-  expected = await answers(await opened(folder));
+  expected = await responses(await opened(folder));
 });
 afterAll(async () => rm(root, { recursive: true }));
 
@@ -59,7 +59,7 @@ function opened(folder: string): Promise<Services> {
 }
 
 /** What everybody may ask: each key with its secrets' seals, its history, all lists; an error is written as its code. */
-async function answers(installation: Services): Promise<Map<string, string>> {
+async function responses(installation: Services): Promise<Map<string, string>> {
   const keys = createKeyService(installation.ports);
   const found = new Map<string, string>();
   const note = async (question: string, ask: () => Promise<unknown>) => {
@@ -94,8 +94,8 @@ async function answers(installation: Services): Promise<Map<string, string>> {
 }
 
 /** Whether SQLite itself refused to go on: an error like any other, masked by the faces. */
-const isError = (answer: string | undefined) =>
-  answer === 'INTERNAL' || answer?.startsWith('crash: SqliteError: database disk image is malformed') === true;
+const isError = (response: string | undefined) =>
+  response === 'INTERNAL' || response?.startsWith('crash: SqliteError: database disk image is malformed') === true;
 
 async function damaged(index: number): Promise<{ folder: string; kind: string }> {
   const random = createRandom(seed + index);
@@ -130,7 +130,7 @@ async function outcomeOf(folder: string, isLookedThrough: boolean): Promise<Outc
   } catch (error) {
     return { refusal: error instanceof Error ? error.message : 'no error', wrong: [], errors: 0 };
   }
-  const found = await answers(installation);
+  const found = await responses(installation);
   const changed = [...expected.keys()].filter((question) => found.get(question) !== expected.get(question));
   const wrong = changed.filter((question) => !isError(found.get(question)));
   return {
@@ -142,18 +142,18 @@ async function outcomeOf(folder: string, isLookedThrough: boolean): Promise<Outc
 }
 
 /** How many keys of a list were not in it before; everything else counts as one. */
-function strangers(question: string, answer = ''): number {
+function strangers(question: string, response = ''): number {
   if (!question.startsWith('list ')) return 1;
   const linesOf = (list: string) => (JSON.parse(list) as object[]).map((key) => JSON.stringify(key));
   const known = new Set(linesOf(expected.get(question) ?? ''));
-  return linesOf(answer).filter((key) => !known.has(key)).length;
+  return linesOf(response).filter((key) => !known.has(key)).length;
 }
 
 describe('D-08 a damaged database', () => {
   it(
     `is rejected in one line that names the file, or returns only what was written, in ${images} images`,
     async () => {
-      const count = { refused: 0, withErrors: 0, untouched: 0, refusedUnseen: 0, withErrorsUnseen: 0 };
+      const count = { rejected: 0, withErrors: 0, untouched: 0, refusedUnseen: 0, withErrorsUnseen: 0 };
       for (let index = 0; index < images; index += 1) {
         const { folder, kind } = await damaged(index);
         const label = `${kind}, FUZZ_SEED=${seed + index}`;
@@ -163,7 +163,7 @@ describe('D-08 a damaged database', () => {
           count[errors > 0 ? 'withErrors' : 'untouched'] += 1;
           continue;
         }
-        count.refused += 1;
+        count.rejected += 1;
         expect(refusal, label).toMatch(/^The (database|key ring) [^\n]*$/);
         expect(refusal, label).toContain(join(folder, 'keyfront.db'));
         const unseen = await outcomeOf(folder, false);
@@ -172,7 +172,7 @@ describe('D-08 a damaged database', () => {
         else if (unseen.errors > 0) count.withErrorsUnseen += 1;
       }
       // Which proves that the damages reach what is looked through, and rows as well.
-      expect(count.refused > 0 && count.withErrors + count.withErrorsUnseen > 0, JSON.stringify(count)).toBe(true);
+      expect(count.rejected > 0 && count.withErrors + count.withErrorsUnseen > 0, JSON.stringify(count)).toBe(true);
     },
     60_000 + images * 2_000,
   );

@@ -78,15 +78,15 @@ interface Life {
 
 const failedSync = /^\d+ fsync /m;
 
-const update = (keyID: string, mark: string): Operation => ({ kind: 'update', face: 'rest', keyID, mark, amount: 0 });
+const update = (keyID: string, mark: string): Operation => ({ kind: 'update', api: 'rest', keyID, mark, amount: 0 });
 
 /** One by one, then several at once: the service may bring those to the disk together. */
 const bursts: readonly (readonly Operation[])[] = [
   [update('own-0', 'd1')],
-  [{ ...update('own-1', 'd2'), face: 'graphql' }],
+  [{ ...update('own-1', 'd2'), api: 'graphql' }],
   [
-    { kind: 'create', face: 'graphql', keyID: 'new-d3', mark: 'd3', amount: 0 },
-    { kind: 'consume', face: 'rest', keyID: 'quota', mark: 'd4', amount: 3 },
+    { kind: 'create', api: 'graphql', keyID: 'new-d3', mark: 'd3', amount: 0 },
+    { kind: 'consume', api: 'rest', keyID: 'quota', mark: 'd4', amount: 3 },
     update('own-0', 'd5'),
     update('own-1', 'd6'),
   ],
@@ -119,9 +119,9 @@ async function liveOnce(run: DiskFaultRun, fault: Fault, name: string): Promise<
 /** A start that fails says why in a line for people, and with its exit code. */
 async function startFindings(service: Process): Promise<Finding[]> {
   const { code } = await service.exited;
-  const said = service.stderr();
-  if (code === 1 && said.trim() !== '' && !/\n\s+at /.test(said)) return [];
-  return [{ kind: 'wrong answer', what: `the start ended with exit code ${code} and said: ${said}` }];
+  const stderr = service.stderr();
+  if (code === 1 && stderr.trim() !== '' && !/\n\s+at /.test(stderr)) return [];
+  return [{ kind: 'wrong answer', what: `the start ended with exit code ${code} and said: ${stderr}` }];
 }
 
 /** Changes keys, burst by burst. */
@@ -148,9 +148,9 @@ async function change(
 
 async function stopFindings(service: Process, hasFailedSync: boolean): Promise<Finding[]> {
   service.kill('SIGTERM');
-  const patience = setTimeout(() => void killNow(service), stopWithinMs);
+  const timeout = setTimeout(() => void killNow(service), stopWithinMs);
   const { code, signal } = await service.exited;
-  clearTimeout(patience);
+  clearTimeout(timeout);
   // One that was at its end already, because of what had failed, may die of the signal.
   if (signal === 'SIGKILL') return [{ kind: 'wrong answer', what: `the process did not end in ${stopWithinMs} ms` }];
   if (hasFailedSync && code === 0) {

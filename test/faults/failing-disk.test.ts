@@ -49,11 +49,11 @@ describe('D-05 a service whose disk fails during a write', () => {
         return { status: response.status, body: (await response.json()) as { message?: string } };
       };
       expect((await consume()).status).toBe(200);
-      const answers: { status: number; body: { message?: string } }[] = [];
+      const responses: { status: number; body: { message?: string } }[] = [];
       limitFiles((await stat(join(folder, 'keyfront.db-wal'))).size + 20_000);
       try {
-        while (answers.at(-1)?.status !== 503) answers.push(await consume());
-        const last = answers.at(-1)?.body.message;
+        while (responses.at(-1)?.status !== 503) responses.push(await consume());
+        const last = responses.at(-1)?.body.message;
         expect(last).toBe('Storage failed, and it is not known whether this was written: read before you try again.');
       } finally {
         limitFiles('unlimited');
@@ -69,7 +69,7 @@ describe('D-05 a service whose disk fails during a write', () => {
       const c = await makeCommandLine();
       expect(await c.keyfront(['check'], { KEYFRONT_DATA: folder })).toMatchObject({ code: 0 });
       const exported = await c.keyfront(['keys', 'export'], { KEYFRONT_DATA: folder });
-      const acknowledged = 1 + answers.filter(({ status }) => status === 200).length;
+      const acknowledged = 1 + responses.filter(({ status }) => status === 200).length;
       const remaining = Number(
         /"quota_remaining":(\d+)[^\n]*globex-reports|globex-reports[^\n]*"quota_remaining":(\d+)/
           .exec(exported.out)

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runs, seed } from '../support/generated.js';
 import { buildMain } from '../support/build.mjs';
-import { fuzz, startService, type Plant, type Service } from './fuzz.js';
+import { fuzz, startService, type StoreMutant, type Service } from './fuzz.js';
 
 /* FUZZ_RUNS=100000 is the full run, some minutes long; FUZZ_SEED brings a run back. */
 
@@ -37,36 +37,41 @@ describe(`the service under generated requests (FUZZ_SEED=${seed})`, () => {
     },
   );
 
-  it.each<[string, Plant, RegExp]>([
+  it.each<[string, StoreMutant, RegExp]>([
     [
       'a status of 500',
-      { answer: (answer, number) => (number === 7 ? { ...answer, status: 500 } : answer) },
+      { response: (response, number) => (number === 7 ? { ...response, status: 500 } : response) },
       /input 7 .*status 500/,
     ],
     [
       'an internal error in GraphQL',
       {
-        answer: (answer, number) =>
-          number === 7 ? { ...answer, text: '{"errors":[{"extensions":{"code":"INTERNAL"}}]}' } : answer,
+        response: (response, number) =>
+          number === 7 ? { ...response, text: '{"errors":[{"extensions":{"code":"INTERNAL"}}]}' } : response,
       },
       /input 7 .*internal error/,
     ],
     [
       'an answer after a second',
-      { answer: (answer, number) => (number === 7 ? { ...answer, milliseconds: 1001 } : answer) },
+      { response: (response, number) => (number === 7 ? { ...response, milliseconds: 1001 } : response) },
       /input 7 .*after 1001 ms, twice/,
     ],
     [
       'an answer that is no JSON',
       {
-        answer: (answer, number) =>
-          number === 7 ? { ...answer, headers: new Map([['content-type', 'application/json']]), text: '{' } : answer,
+        response: (response, number) =>
+          number === 7
+            ? { ...response, headers: new Map([['content-type', 'application/json']]), text: '{' }
+            : response,
       },
       /no JSON/,
     ],
     [
       'a credential in an answer',
-      { answer: (answer, number) => (number === 7 ? { ...answer, text: `${answer.text} ${ours().service}` } : answer) },
+      {
+        response: (response, number) =>
+          number === 7 ? { ...response, text: `${response.text} ${ours().service}` } : response,
+      },
       /the service in the answer/,
     ],
     ['a password in a log', { log: ({ password }) => `{"msg":"${password}"}` }, /password in the log/],
@@ -93,16 +98,16 @@ describe(`the service under generated requests (FUZZ_SEED=${seed})`, () => {
     ],
     [
       'an update that is acknowledged and lost',
-      { answer: (answer) => (answer.status === 400 ? { ...answer, status: 200, text: '{}' } : answer) },
+      { response: (response) => (response.status === 400 ? { ...response, status: 200, text: '{}' } : response) },
       /accepted has changed nothing/,
     ],
     [
       'a rejection that writes',
-      { answer: (answer) => (answer.status === 200 ? { ...answer, status: 400, text: '{}' } : answer) },
+      { response: (response) => (response.status === 200 ? { ...response, status: 400, text: '{}' } : response) },
       /refused has changed a key/,
     ],
-  ])('detects a mutant: %s', { timeout: 120_000 }, async (_, plant, finding) => {
-    const { findings } = await fuzz(ours(), 1, 200, plant);
+  ])('detects a mutant: %s', { timeout: 120_000 }, async (_, mutant, finding) => {
+    const { findings } = await fuzz(ours(), 1, 200, mutant);
     expect(findings.join('\n')).toMatch(finding);
   });
 });

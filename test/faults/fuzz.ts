@@ -6,7 +6,7 @@ import Database from 'better-sqlite3';
 import { run } from '../../src/cli/main.js';
 import { start, type Running } from '../support/process.js';
 import { createInputs, type Canaries, type Input } from './fuzz-inputs.js';
-import { createConnection, type RawAnswer } from './raw-connection.js';
+import { createConnection, type RawResponse } from './raw-connection.js';
 
 /*
  * Sends generated requests to the real process and watches it: no answer of 500 or above, none later than a second, no
@@ -49,8 +49,8 @@ export async function startService(main: string): Promise<Service> {
 }
 
 /** A fault that the run must find, so that the run proves itself. */
-export interface Plant {
-  readonly answer?: (answer: RawAnswer, number: number) => RawAnswer;
+export interface StoreMutant {
+  readonly response?: (response: RawResponse, number: number) => RawResponse;
   readonly beforeCheck?: (service: Service) => void;
   readonly log?: (canaries: Canaries) => string;
 }
@@ -70,11 +70,11 @@ export interface Report {
 const connections = 8;
 const inputsBetweenChecks = 1000;
 const slowMs = 1000;
-const patienceMs = 10_000;
+const timeoutMs = 10_000;
 const mostFindings = 20;
 
 /** Sends inputs number 0 to `inputs - 1` of the seed. */
-export async function fuzz(service: Service, seed: number, inputs: number, plant: Plant = {}): Promise<Report> {
+export async function fuzz(service: Service, seed: number, inputs: number, mutant: StoreMutant = {}): Promise<Report> {
   const began = performance.now();
   const marker = (name: string) => `canary${name}${randomBytes(8).toString('hex')}`;
   const canaries: Canaries = {
@@ -96,18 +96,18 @@ export async function fuzz(service: Service, seed: number, inputs: number, plant
   const logFrom = service.running.stderr().length;
   const slow: number[] = [];
   let slowestMs = 0;
-  const lines = Array.from({ length: connections }, () => createConnection(service.running.port, patienceMs));
+  const lines = Array.from({ length: connections }, () => createConnection(service.running.port, timeoutMs));
 
   async function sendOne(line: (typeof lines)[number], number: number): Promise<void> {
     const input = inputOf(number);
     const sent = await line.send(input);
-    const answer = plant.answer?.(sent, number) ?? sent;
-    byStatus[answer.status] = (byStatus[answer.status] ?? 0) + 1;
+    const response = mutant.response?.(sent, number) ?? sent;
+    byStatus[response.status] = (byStatus[response.status] ?? 0) + 1;
     byKind[input.kind] = (byKind[input.kind] ?? 0) + 1;
-    for (const what of problemsOf(input, answer, canaries, service)) found(number, what);
-    state.note(number, input, answer);
-    if (answer.milliseconds > slowMs) slow.push(number);
-    else slowestMs = Math.max(slowestMs, answer.milliseconds);
+    for (const what of problemsOf(input, response, canaries, service)) found(number, what);
+    state.note(number, input, response);
+    if (response.milliseconds > slowMs) slow.push(number);
+    else slowestMs = Math.max(slowestMs, response.milliseconds);
   }
 
   /** Whoever else uses this machine may have held an answer up. What an input does to the service, it does alone too. */
@@ -116,10 +116,10 @@ export async function fuzz(service: Service, seed: number, inputs: number, plant
     const [line] = lines;
     if (!line) return;
     const sent = await line.send(input);
-    const answer = plant.answer?.(sent, number) ?? sent;
-    state.note(number, input, answer);
-    slowestMs = Math.max(slowestMs, answer.milliseconds);
-    if (answer.milliseconds > slowMs) found(number, `an answer after ${Math.round(answer.milliseconds)} ms, twice`);
+    const response = mutant.response?.(sent, number) ?? sent;
+    state.note(number, input, response);
+    slowestMs = Math.max(slowestMs, response.milliseconds);
+    if (response.milliseconds > slowMs) found(number, `an answer after ${Math.round(response.milliseconds)} ms, twice`);
   }
 
   for (let from = 0; from < inputs && findings.length < mostFindings; from += inputsBetweenChecks) {
@@ -131,7 +131,7 @@ export async function fuzz(service: Service, seed: number, inputs: number, plant
       }),
     );
     for (const number of slow.splice(0)) await sendAlone(number);
-    plant.beforeCheck?.(service);
+    mutant.beforeCheck?.(service);
     for (const [number, what] of state.problems()) found(number ?? until - 1, what);
     const health = await fetch(`${service.running.url}/health`).catch(() => undefined);
     if (health?.status !== 200) {
@@ -141,7 +141,7 @@ export async function fuzz(service: Service, seed: number, inputs: number, plant
   }
   for (const line of lines) line.close();
 
-  const log = service.running.stderr().slice(logFrom) + (plant.log?.(canaries) ?? '');
+  const log = service.running.stderr().slice(logFrom) + (mutant.log?.(canaries) ?? '');
   const hidden = { ...canaries, management: service.management, service: service.service, keyIDs: service.keyIDs };
   for (const [name, values] of Object.entries(hidden)) {
     if ([values].flat().some((value) => log.includes(value))) findings.push(`seed ${seed}: ${name} in the log`);
@@ -160,11 +160,11 @@ export async function fuzz(service: Service, seed: number, inputs: number, plant
 
 function problemsOf(
   input: Input,
-  answer: RawAnswer,
+  response: RawResponse,
   canaries: Canaries,
   { management, service, keyIDs }: Service,
 ): string[] {
-  const { status, text, headers } = answer;
+  const { status, text, headers } = response;
   const problems: string[] = [];
   if (status >= 500) problems.push(`status ${status}: ${text.slice(0, 200)}`);
   if (/"code":\s*"INTERNAL"/.test(text)) problems.push(`an internal error: ${text.slice(0, 200)}`);
@@ -220,7 +220,7 @@ function createStateCheck(database: Database.Database) {
 
   return {
     accepted: () => accepted,
-    note(number: number, input: Input, { status, headers, text }: RawAnswer): void {
+    note(number: number, input: Input, { status, headers, text }: RawResponse): void {
       const requestID = headers.get('x-request-id');
       if (requestID === undefined) return;
       const isREST = input.target.startsWith('/svc/org/keys/');

@@ -65,9 +65,9 @@ async function runKilled({ library, mutant, victim }: KillPointRun, scene: Scene
   const args = victim.args(scene);
   const running = launch({ main: scene.main, data: join(scene.folder, 'data'), args, mutant, env });
   if ((await running.listening) !== undefined) running.kill('SIGTERM');
-  const patience = setTimeout(() => void killNow(running), 60_000);
+  const timeout = setTimeout(() => void killNow(running), 60_000);
   const { code, signal } = await running.exited;
-  clearTimeout(patience);
+  clearTimeout(timeout);
   if (!existsSync(counted)) throw new Error(`It ended with ${signal ?? code} and not as planned: ${running.stderr()}`);
   return Number(/calls (\d+)/.exec(await readFile(counted, 'utf8'))?.[1] ?? 0);
 }

@@ -44,7 +44,7 @@ export async function killMoving({ main, workspace, seed, kills, database, tampe
     tap.afterPieces(piece, () => running.kill('SIGKILL'));
     const { code } = await running.exited;
     await tap.close();
-    return { code, said: running.stderr(), pieces: tap.pieces() };
+    return { code, stderr: running.stderr(), pieces: tap.pieces() };
   };
 
   const whole = await database();
@@ -74,8 +74,8 @@ export async function killMoving({ main, workspace, seed, kills, database, tampe
     const again = await attempt(data, url, Infinity);
     // An attempt that was killed after its last statement had completed the migration.
     const words = isWhole ? /The migration is complete/ : /read each back/;
-    if (again.code !== 0 || !words.test(again.said) || !isMarked(data)) {
-      report.addFindings([{ kind: 'wrong answer', what: `the next attempt: ${again.code}, ${again.said}` }], where);
+    if (again.code !== 0 || !words.test(again.stderr) || !isMarked(data)) {
+      report.addFindings([{ kind: 'wrong answer', what: `the next attempt: ${again.code}, ${again.stderr}` }], where);
     }
     if (tampering !== undefined) await query(url, tampering);
     report.addFindings(await differences(data, url), where);

@@ -140,8 +140,8 @@ export async function prepare(
   env: Record<string, string>,
 ): Promise<DataFolder> {
   const outputOf = async (...args: string[]) => {
-    const { code, out, said } = await keyfront(data, env, args);
-    if (code !== 0) throw new Error(`keyfront ${args.join(' ')} ended with ${code}: ${said}`);
+    const { code, out, stderr } = await keyfront(data, env, args);
+    if (code !== 0) throw new Error(`keyfront ${args.join(' ')} ended with ${code}: ${stderr}`);
     return out.trim();
   };
   await outputOf('keys', 'import', keysFile);
@@ -151,19 +151,19 @@ export async function prepare(
 
 async function keyfront(data: string, env: Record<string, string>, args: readonly string[]) {
   let out = '';
-  let said = '';
+  let stderr = '';
   const code = await run(args, {
     env: { KEYFRONT_DATA: data, ...env },
     stdout: (text) => {
       out += text;
     },
     stderr: (text) => {
-      said += text;
+      stderr += text;
     },
     isStderrTTY: false,
     onStop: () => undefined,
   });
-  return { code, out, said };
+  return { code, out, stderr };
 }
 
 async function look(
@@ -172,8 +172,8 @@ async function look(
   url: string,
   ledger: readonly Entry[],
 ): Promise<Finding[]> {
-  const { code, said } = await keyfront(data, env, ['check']);
-  const findings: Finding[] = code === 0 ? [] : [{ kind: 'damaged', what: `keyfront check: ${said}` }];
+  const { code, stderr } = await keyfront(data, env, ['check']);
+  const findings: Finding[] = code === 0 ? [] : [{ kind: 'damaged', what: `keyfront check: ${stderr}` }];
   return [...findings, ...compare(ledger, await readStored(url))];
 }
 

@@ -102,8 +102,8 @@ export async function losePower(run: ImageRun): Promise<Report> {
   const { recording, workspace, seed, images, parent, endEarly = false } = run;
   const report = startReport('loss of power', seed);
   const random = createRandom(seed);
-  const answers = answersIn(recording);
-  const cuts = Array.from({ length: images }, () => cutIn(recording.steps, answers, random.below)).sort(
+  const responses = answersIn(recording);
+  const cuts = Array.from({ length: images }, () => cutIn(recording.steps, responses, random.below)).sort(
     (a, b) => a - b,
   );
   const disk = createDisk();
@@ -115,9 +115,9 @@ export async function losePower(run: ImageRun): Promise<Report> {
     const imageRandom = createRandom(seed + number);
     const fate = imageRandom.pick(Object.keys(fates) as Fate[]);
     await writeImage(folder, disk.image(fate, imageRandom.below));
-    const found = await inspect(folder, knownBy(recording.ledger, answers, cut));
+    const found = await inspect(folder, knownBy(recording.ledger, responses, cut));
     const where = `image ${number} (step ${cut}, ${fate}) of FUZZ_SEED=${seed} POWER_IMAGES=${images} POWER_RECORDING=${recording.file}`;
-    report.addFindings([...found, ...lostCredentials(folder, answers, cut)], where);
+    report.addFindings([...found, ...lostCredentials(folder, responses, cut)], where);
     report.addCase();
     byFate[fate] = (byFate[fate] ?? 0) + 1;
     if (endEarly && report.found() > 0) break;
@@ -127,37 +127,37 @@ export async function losePower(run: ImageRun): Promise<Report> {
   return report.end({ steps: recording.steps.length, byFate });
 }
 
-interface Answer {
+interface TestResponse {
   /** The number of the step at which it left the process. */
   readonly step: number;
   readonly requestID: string | undefined;
   readonly credentials: number;
 }
 
-function answersIn({ steps }: Recording): Answer[] {
+function answersIn({ steps }: Recording): TestResponse[] {
   return steps.flatMap((done, step) => {
-    if (done.kind !== 'answer') return [];
+    if (done.kind !== 'response') return [];
     const requestID = /^x-request-id: (\S+)/im.exec(done.text)?.[1];
     return [{ step, requestID, credentials: /^kf_(mgt|svc)_/.test(done.text) ? 1 : 0 }];
   });
 }
 
 /** Half of the time just behind an answer, when the least may be left to chance; else anywhere. */
-function cutIn(steps: readonly Step[], answers: readonly Answer[], below: (limit: number) => number): number {
-  const answer = answers[below(answers.length)];
-  return below(2) === 0 && answer ? answer.step + 1 : below(steps.length + 1);
+function cutIn(steps: readonly Step[], responses: readonly TestResponse[], below: (limit: number) => number): number {
+  const response = responses[below(responses.length)];
+  return below(2) === 0 && response ? response.step + 1 : below(steps.length + 1);
 }
 
 /** What the clients could know when the power went: answers that came later count for nothing yet. */
-function knownBy(ledger: readonly Entry[], answers: readonly Answer[], cut: number): Entry[] {
-  const known = new Set(answers.filter(({ step }) => step < cut).map(({ requestID }) => requestID));
+function knownBy(ledger: readonly Entry[], responses: readonly TestResponse[], cut: number): Entry[] {
+  const known = new Set(responses.filter(({ step }) => step < cut).map(({ requestID }) => requestID));
   return ledger.map((entry) =>
     entry.outcome === 'ok' && !known.has(entry.requestID) ? { ...entry, outcome: 'maybe' } : entry,
   );
 }
 
-function lostCredentials(folder: string, answers: readonly Answer[], cut: number): Finding[] {
-  const shown = answers.filter(({ step }) => step < cut).reduce((sum, { credentials }) => sum + credentials, 0);
+function lostCredentials(folder: string, responses: readonly TestResponse[], cut: number): Finding[] {
+  const shown = responses.filter(({ step }) => step < cut).reduce((sum, { credentials }) => sum + credentials, 0);
   const { credentials } = readStored(folder);
   if (credentials >= shown) return [];
   return [{ kind: 'lost', what: `${shown} credentials were shown, and ${credentials} are there` }];

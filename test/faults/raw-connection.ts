@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import type { Input } from './fuzz-inputs.js';
 
-export interface RawAnswer {
+export interface RawResponse {
   /** 0 where the connection was closed without an answer. */
   readonly status: number;
   readonly headers: ReadonlyMap<string, string>;
@@ -10,16 +10,16 @@ export interface RawAnswer {
 }
 
 /** Sends requests one after the other, byte for byte, which no client of HTTP would do with such requests. */
-export function createConnection(port: number, patienceMs: number) {
+export function createConnection(port: number, timeoutMs: number) {
   let socket: Socket | undefined;
 
-  async function send(input: Input): Promise<RawAnswer> {
+  async function send(input: Input): Promise<RawResponse> {
     const began = performance.now();
     socket ??= connect(port, '127.0.0.1').setNoDelay(true);
     const current = socket;
-    const answer = await new Promise<Omit<RawAnswer, 'milliseconds'>>((resolve) => {
+    const response = await new Promise<Omit<RawResponse, 'milliseconds'>>((resolve) => {
       let received: Buffer = Buffer.alloc(0);
-      const settle = (found: Omit<RawAnswer, 'milliseconds'>, isOver: boolean) => {
+      const settle = (found: Omit<RawResponse, 'milliseconds'>, isOver: boolean) => {
         clearTimeout(timer);
         current.removeAllListeners('data').removeAllListeners('close').removeAllListeners('error');
         if (isOver) {
@@ -28,17 +28,17 @@ export function createConnection(port: number, patienceMs: number) {
         }
         resolve(found);
       };
-      const timer = setTimeout(() => settle({ ...none, text: 'no answer' }, true), patienceMs);
+      const timer = setTimeout(() => settle({ ...none, text: 'no answer' }, true), timeoutMs);
       current.on('data', (chunk: Buffer) => {
         received = Buffer.concat([received, chunk]);
-        const found = answerIn(received, input.method === 'HEAD');
+        const found = responseIn(received, input.method === 'HEAD');
         if (found) settle(found, /close/i.test(found.headers.get('connection') ?? ''));
       });
       current.on('error', () => undefined);
-      current.on('close', () => settle(answerIn(received, true) ?? none, true));
+      current.on('close', () => settle(responseIn(received, true) ?? none, true));
       current.write(bytesOf(input));
     });
-    return { ...answer, milliseconds: performance.now() - began };
+    return { ...response, milliseconds: performance.now() - began };
   }
 
   return { send, close: () => socket?.destroy() };
@@ -58,13 +58,13 @@ function bytesOf({ method, target, headers, body }: Input): Buffer {
 }
 
 /** The answer at the beginning of what was received; undefined while it is incomplete. */
-function answerIn(received: Buffer, hasNoBody: boolean): Omit<RawAnswer, 'milliseconds'> | undefined {
+function responseIn(received: Buffer, hasNoBody: boolean): Omit<RawResponse, 'milliseconds'> | undefined {
   const end = received.indexOf('\r\n\r\n');
   if (end === -1) return undefined;
   const [first = '', ...lines] = received.subarray(0, end).toString('latin1').split('\r\n');
   const status = Number(first.split(' ')[1]);
   const rest = received.subarray(end + 4);
-  if (status < 200) return answerIn(rest, hasNoBody);
+  if (status < 200) return responseIn(rest, hasNoBody);
   const headers = new Map(
     lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
   );

@@ -48,7 +48,7 @@ const settledWithinMs = 20_000;
 export async function killAroundRedis({ main, folder, seed, cycles, redis, url, mutant }: RedisRun): Promise<Report> {
   const report = startReport('kill -9 of a service, or of Redis, and pauses of it, with counters in Redis', seed);
   const random = createRandom(seed);
-  const counts = { service: 0, redis: 0, pause: 0, appliedResets: 0, openResets: 0, refused: 0 };
+  const counts = { service: 0, redis: 0, pause: 0, appliedResets: 0, openResets: 0, rejected: 0 };
   await mkdir(folder, { recursive: true });
   const keysFile = join(folder, 'keys.jsonl');
   const line = (key_id: string, quota_max: number) => `${JSON.stringify({ key_id, org_id: 'acme', quota_max })}\n`;
@@ -77,7 +77,7 @@ export async function killAroundRedis({ main, folder, seed, cycles, redis, url, 
     if (sent === 'unanswered') return 'maybe';
     if (sent.status === 200) return sent.text.includes('"allowed":false') ? 'no' : 'ok';
     // What says that nothing was done is held to it.
-    if (sent.status === 503) counts.refused += 1;
+    if (sent.status === 503) counts.rejected += 1;
     return sent.status >= 500 && !sent.text.includes('nothing was') ? 'maybe' : 'no';
   }
   function note(outcome: 'ok' | 'no' | 'maybe'): void {

@@ -130,16 +130,16 @@ async function duration(work: () => Promise<void>): Promise<number> {
 async function pruned(data: string, command: (...args: string[]) => ReturnType<typeof launch>): Promise<Finding[]> {
   const prune = async () => {
     const pruning = command('secrets', 'prune');
-    return { code: (await pruning.exited).code, said: pruning.stderr() };
+    return { code: (await pruning.exited).code, stderr: pruning.stderr() };
   };
-  let { code, said } = await prune();
-  if (said.includes('Run `keyfront secrets rotate` first')) {
+  let { code, stderr } = await prune();
+  if (stderr.includes('Run `keyfront secrets rotate` first')) {
     await command('secrets', 'rotate').exited;
-    ({ code, said } = await prune());
+    ({ code, stderr } = await prune());
   }
   const left = await ringIDs(data);
   if (code === 0 && left.length === 1) return [];
-  return [{ kind: 'wrong answer', what: `pruning left ${left.join(', ')}: ${said}` }];
+  return [{ kind: 'wrong answer', what: `pruning left ${left.join(', ')}: ${stderr}` }];
 }
 
 async function secretsFindings(data: string): Promise<Finding[]> {

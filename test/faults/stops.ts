@@ -48,17 +48,17 @@ export async function stopUnderLoad({ main, workspace, seed, stops, mutant, args
       const writing = startWriting({ port, folder, seed: seed + stop, name: `s${stop}`, ledger: entries, writers });
       await writing.begun;
       await wait(random.below(400));
-      const asked = performance.now();
+      const requested = performance.now();
       report.addFindings(await stopFindings(service), where);
-      slowestMs = Math.max(slowestMs, Math.round(performance.now() - asked));
+      slowestMs = Math.max(slowestMs, Math.round(performance.now() - requested));
       await writing.over;
 
-      const unanswered = entries.filter(({ answer }) => answer === 'unanswered');
+      const unanswered = entries.filter(({ response }) => response === 'unanswered');
       turnedAway += unanswered.length;
-      report.addFindings(sentBefore(asked - underWayMs, unanswered), where);
+      report.addFindings(sentBefore(requested - underWayMs, unanswered), where);
       // What was done although nobody was told is found as a refusal that wrote.
       ledger.push(
-        ...entries.map((entry) => (unanswered.includes(entry) ? { ...entry, outcome: 'refused' as const } : entry)),
+        ...entries.map((entry) => (unanswered.includes(entry) ? { ...entry, outcome: 'rejected' as const } : entry)),
       );
       report.addFindings(await inspect(folder.data, ledger), where);
     }
@@ -70,9 +70,9 @@ export async function stopUnderLoad({ main, workspace, seed, stops, mutant, args
 
 async function stopFindings(service: Process): Promise<Finding[]> {
   service.kill('SIGTERM');
-  const patience = setTimeout(() => void killNow(service), stopWithinMs);
+  const timeout = setTimeout(() => void killNow(service), stopWithinMs);
   const { code, signal } = await service.exited;
-  clearTimeout(patience);
+  clearTimeout(timeout);
   if (code === 0) return [];
   return [
     { kind: 'wrong answer', what: `the process ended with ${signal ?? `exit code ${code}`}: ${service.stderr()}` },

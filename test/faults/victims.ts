@@ -45,13 +45,13 @@ async function serves(scene: Scene): Promise<Finding[]> {
   if (port === undefined) return [wrong(`the next start failed: ${service.stderr()}`)];
   const secret = (await outputOf(data, 'credentials', 'issue', '--kind', 'service', '--label', 'next')).trim();
   const client = createClient(port);
-  const create = { kind: 'create', face: 'rest', keyID: 'next', mark: startMark, amount: 0 } as const;
-  const { outcome, answer } = await carryOut(client, { data, management: '', service: secret }, create);
+  const create = { kind: 'create', api: 'rest', keyID: 'next', mark: startMark, amount: 0 } as const;
+  const { outcome, response } = await carryOut(client, { data, management: '', service: secret }, create);
   client.close();
   service.kill('SIGTERM');
   const { code } = await service.exited;
   return [
-    ...unless(outcome === 'ok', `a change after the next start was answered with ${answer}`),
+    ...unless(outcome === 'ok', `a change after the next start was answered with ${response}`),
     ...unless(code === 0, `the next service ended with exit code ${code}`),
   ];
 }
@@ -89,8 +89,8 @@ async function restoredFindings(scene: Scene): Promise<Finding[]> {
   const restored = join(scene.folder, 'restored');
   await mkdir(restored, { mode: 0o700 });
   await cp(join(dataOf(scene), 'key-ring.json'), join(restored, 'key-ring.json'));
-  const { code, said } = await keyfront(restored, 'restore', join(scene.folder, 'backup'));
-  if (code !== 0) return [wrong(`what looks like a backup is not restored: ${said}`)];
+  const { code, stderr } = await keyfront(restored, 'restore', join(scene.folder, 'backup'));
+  if (code !== 0) return [wrong(`what looks like a backup is not restored: ${stderr}`)];
   return [...(await inspect(restored, [])), ...differences(restored, dataOf(scene))];
 }
 
@@ -141,7 +141,7 @@ export const victims = {
           Array.from({ length: imported }, (_, index) => hashOf(`more-${index}`)).every((keyHash) => keys.has(keyHash)),
           `${imported} keys are there, and they are not the first of the file`,
         ),
-        ...unless(again.code === 0 && again.said.startsWith(whole), `importing again said: ${again.said}`),
+        ...unless(again.code === 0 && again.stderr.startsWith(whole), `importing again said: ${again.stderr}`),
         ...(await inspect(data, [])),
       ];
     },
@@ -156,8 +156,8 @@ export const victims = {
       const pruned = await changeRing(data, 'secrets', 'prune');
       return [
         ...left,
-        ...unless(again.code === 0, `rotating again said: ${again.said}`),
-        ...unless(pruned.code === 0 && (await ringIDs(data)).length === 1, `pruning said: ${pruned.said}`),
+        ...unless(again.code === 0, `rotating again said: ${again.stderr}`),
+        ...unless(pruned.code === 0 && (await ringIDs(data)).length === 1, `pruning said: ${pruned.stderr}`),
         ...(await inspect(data, [])),
         ...(await inspectSecrets(data)),
       ];
@@ -175,7 +175,7 @@ export const victims = {
       const again = await changeRing(data, 'secrets', 'prune');
       return [
         ...left,
-        ...unless(again.code === 0 && (await ringIDs(data)).length === 1, `pruning again said: ${again.said}`),
+        ...unless(again.code === 0 && (await ringIDs(data)).length === 1, `pruning again said: ${again.stderr}`),
         ...(await inspect(data, [])),
         ...(await inspectSecrets(data)),
       ];

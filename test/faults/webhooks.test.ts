@@ -10,7 +10,7 @@ beforeAll(async () => {
   main = await buildMain();
 }, 120_000);
 
-const around = async (engine: (typeof engines)[number], given: Pick<WebhookRun, 'kills' | 'mutant' | 'patienceMs'>) => {
+const around = async (engine: (typeof engines)[number], given: Pick<WebhookRun, 'kills' | 'mutant' | 'timeoutMs'>) => {
   const place = await engine.make();
   try {
     return await killSenders({ main, place, seed, ...given });
@@ -34,7 +34,7 @@ describe.concurrent(`kill -9 of a service that sends webhooks, under load (FUZZ_
   }
 
   it('detects a mutant that takes rejections for success', { timeout: 600_000 }, async ({ expect: expectHere }) => {
-    const mutant = { kills: 1, mutant: await buildMain('webhooks/accepts-rejections'), patienceMs: 8_000 };
+    const mutant = { kills: 1, mutant: await buildMain('webhooks/accepts-rejections'), timeoutMs: 8_000 };
     const { findings } = await around(sqlite, mutant);
     expectHere(findings.filter((finding) => finding.startsWith('lost'))).not.toEqual([]);
   });

@@ -21,7 +21,7 @@ export interface WebhookRun {
   readonly kills: number;
   readonly mutant?: string;
   /** How long it is waited while nothing comes. */
-  readonly patienceMs?: number;
+  readonly timeoutMs?: number;
 }
 
 export interface WebhookReport {
@@ -38,7 +38,7 @@ export interface WebhookReport {
 const keyIDs = Array.from({ length: 8 }, (_, index) => `key-${index}`);
 
 export async function killSenders(given: WebhookRun): Promise<WebhookReport> {
-  const { main, place, seed, kills, mutant, patienceMs = 45_000 } = given;
+  const { main, place, seed, kills, mutant, timeoutMs = 45_000 } = given;
   const began = performance.now();
   const random = createRandom(seed);
   const receiver = await startReceiver();
@@ -48,13 +48,13 @@ export async function killSenders(given: WebhookRun): Promise<WebhookReport> {
     const service = await prepare(place);
     const secret = await outputOf(place, 'webhooks', 'add', '--url', receiver.url);
     const tries = new Map<string, number>();
-    const refusals = new Map<string, number>();
+    const rejections = new Map<string, number>();
     receiver.behaviour = async ({ id, data }) => {
       // A wait of six seconds for each key, and of one for some others: all of a key's later ones wait with it.
-      if (!refusals.has(id)) refusals.set(id, data.version_after === 2 ? 2 : random.below(80) === 0 ? 1 : 0);
+      if (!rejections.has(id)) rejections.set(id, data.version_after === 2 ? 2 : random.below(80) === 0 ? 1 : 0);
       tries.set(id, (tries.get(id) ?? 0) + 1);
       await wait(random.below(8));
-      return (tries.get(id) ?? 0) <= (refusals.get(id) ?? 0) ? 500 : 200;
+      return (tries.get(id) ?? 0) <= (rejections.get(id) ?? 0) ? 500 : 200;
     };
     // The first holds the webhook before the second comes.
     services.push(start());
@@ -64,7 +64,7 @@ export async function killSenders(given: WebhookRun): Promise<WebhookReport> {
       const before = receiver.received.length;
       const writing = startWriting(await Promise.all(services.map(portOf)), service, `${kill}`);
       const isOnItsWay = () => receiver.received.length > before + 20;
-      for (const end = Date.now() + patienceMs; !isOnItsWay() && Date.now() < end;) await wait(5);
+      for (const end = Date.now() + timeoutMs; !isOnItsWay() && Date.now() < end;) await wait(5);
       await wait(random.below(300));
       // It is the one that has been there for longest that sends.
       const index = kill % services.length;
@@ -77,7 +77,7 @@ export async function killSenders(given: WebhookRun): Promise<WebhookReport> {
     const changes = await changesIn(place);
     const isThere = () => new Set(receiver.taken().map(nameOf)).size >= changes.size;
     let heard = { count: 0, at: Date.now() };
-    while (!isThere() && Date.now() < heard.at + patienceMs) {
+    while (!isThere() && Date.now() < heard.at + timeoutMs) {
       if (receiver.received.length > heard.count) heard = { count: receiver.received.length, at: Date.now() };
       await wait(20);
     }
@@ -108,19 +108,19 @@ const nameOf = ({ data }: Received) => `${data.key_hash} ${data.version_after}`;
 
 async function outputOf(place: EnginePlace, ...args: string[]): Promise<string> {
   let out = '';
-  let said = '';
+  let stderr = '';
   const code = await run(args, {
     env: place.env,
     stdout: (text) => {
       out += text;
     },
     stderr: (text) => {
-      said += text;
+      stderr += text;
     },
     isStderrTTY: false,
     onStop: () => undefined,
   });
-  if (code !== 0) throw new Error(`keyfront ${args[0]} ended with ${code}: ${said}`);
+  if (code !== 0) throw new Error(`keyfront ${args[0]} ended with ${code}: ${stderr}`);
   return out.trim();
 }
 

@@ -52,13 +52,13 @@ export async function killWorkers({ main, workspace, seed, services, mutant }: W
       }, 'A new worker');
       await until(() => ledger.slice(before).some(({ outcome }) => outcome === 'ok'), 'An acknowledged change');
     }
-    const asked = performance.now();
+    const requested = performance.now();
     await writing.stop();
-    const forgotten = performance.now() - asked > answerWithinMs;
+    const forgotten = performance.now() - requested > answerWithinMs;
     service.kill('SIGTERM');
-    const patience = setTimeout(() => void killNow(service), 15_000);
+    const timeout = setTimeout(() => void killNow(service), 15_000);
     const { code } = await service.exited;
-    clearTimeout(patience);
+    clearTimeout(timeout);
     const left: Finding[] = [];
     if (code !== 0) left.push({ kind: 'wrong answer', what: `exit code ${code}: ${service.stderr()}` });
     if (forgotten) left.push({ kind: 'wrong answer', what: 'a connection was neither answered nor closed' });

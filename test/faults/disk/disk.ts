@@ -86,7 +86,7 @@ export function createDisk() {
       case 'unlink':
         rename((all) => all.delete(done.name));
         return;
-      case 'answer':
+      case 'response':
         return;
     }
   }

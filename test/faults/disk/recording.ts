@@ -11,7 +11,7 @@ export type Step =
   | { readonly kind: 'unlink'; readonly name: string }
   | { readonly kind: 'syncFolder' }
   /** What somebody outside has read from here on: the beginning of an HTTP answer, or of what was printed. */
-  | { readonly kind: 'answer'; readonly text: string };
+  | { readonly kind: 'response'; readonly text: string };
 
 const headBytes = 24;
 
@@ -53,7 +53,7 @@ function stepOf(kind: string, inode: bigint, offset: number, bytes: Buffer): Ste
     case 'U':
       return { kind: 'unlink', name };
     case 'A':
-      return { kind: 'answer', text: bytes.toString('latin1') };
+      return { kind: 'response', text: bytes.toString('latin1') };
     default:
       throw new Error(`The recording has a step of the unknown kind ${kind}.`);
   }

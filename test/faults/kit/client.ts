@@ -14,7 +14,7 @@ export interface Client {
   close(): void;
 }
 
-const patienceMs = 15_000;
+const timeoutMs = 15_000;
 
 /** Keeps its connections open from one request to the next, as a busy client does, and never sends anything twice. */
 export function createClient(port: number): Client {
@@ -29,7 +29,7 @@ export function createClient(port: number): Client {
             port,
             method,
             path,
-            timeout: patienceMs,
+            timeout: timeoutMs,
             headers: { ...headers, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
           },
           (response) => {

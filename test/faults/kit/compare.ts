@@ -18,10 +18,10 @@ export function compare(ledger: readonly Entry[], stored: Stored): Finding[] {
 export const hashOf = (keyID: string) => createHash('sha256').update(keyID, 'utf8').digest('hex');
 
 /** Answers that are wrong in themselves, whatever the database holds. */
-export function wrongAnswers(ledger: readonly Entry[]): Finding[] {
+export function wrongResponses(ledger: readonly Entry[]): Finding[] {
   return ledger
     .filter(({ wrong }) => wrong !== undefined)
-    .map((entry) => ({ kind: 'wrong answer', what: `${nameOf(entry)}: the answer ${entry.wrong}: ${entry.answer}` }));
+    .map((entry) => ({ kind: 'wrong answer', what: `${nameOf(entry)}: the answer ${entry.wrong}: ${entry.response}` }));
 }
 
 function lost(ledger: readonly Entry[], { histories }: Stored): Finding[] {
@@ -51,8 +51,8 @@ function invented(ledger: readonly Entry[], { histories }: Stored): Finding[] {
       const other = byMark.get(mark);
       if (!entry && !other) found(`version ${version} of ${keyHash} holds ${mark}, which no client asked for`);
       else if (!entry) found(`${other ? nameOf(other) : mark}: is in the history of another key, ${keyHash}`);
-      else if (entry.outcome === 'refused')
-        found(`${nameOf(entry)}: was refused (${entry.answer}), and is version ${version}`);
+      else if (entry.outcome === 'rejected')
+        found(`${nameOf(entry)}: was refused (${entry.response}), and is version ${version}`);
       else if (seen.has(mark)) found(`${nameOf(entry)}: was done twice`);
       seen.add(mark);
     }
@@ -85,7 +85,7 @@ function quota(ledger: readonly Entry[], { keys }: Stored): Finding[] {
   for (const keyID of new Set(counting.map((entry) => entry.keyID))) {
     let [least, most] = [0, 0];
     for (const { outcome, isReset, amount } of counting.filter((entry) => entry.keyID === keyID)) {
-      if (outcome === 'refused') continue;
+      if (outcome === 'rejected') continue;
       if (isReset === true) [least, most] = [0, outcome === 'ok' ? 0 : most];
       else [least, most] = [least + (outcome === 'ok' ? amount : 0), most + amount];
     }
@@ -97,6 +97,6 @@ function quota(ledger: readonly Entry[], { keys }: Stored): Finding[] {
   return findings;
 }
 
-function nameOf({ kind, face, keyID, mark }: Entry): string {
-  return `${kind} ${mark} of ${keyID} (${face})`;
+function nameOf({ kind, api, keyID, mark }: Entry): string {
+  return `${kind} ${mark} of ${keyID} (${api})`;
 }

@@ -16,27 +16,27 @@ const laterStart = [
 ];
 
 /** The command that does of a start what `said` asks for; undefined when it asks for none. */
-function openingFor(said: string): string[] | undefined {
-  if (firstStart.some((message) => message.test(said)))
+function openingFor(stderr: string): string[] | undefined {
+  if (firstStart.some((message) => message.test(stderr)))
     return ['credentials', 'issue', '--kind', 'service', '--label', 'after the fault'];
   // Opens to write, and changes nothing that is compared.
-  return laterStart.some((message) => message.test(said)) ? ['webhooks', 'remove', 'hook_none'] : undefined;
+  return laterStart.some((message) => message.test(stderr)) ? ['webhooks', 'remove', 'hook_none'] : undefined;
 }
 
 /** Looks at a data folder after a fault, with `keyfront check` and against what the clients know. */
 export async function inspect(data: string, ledger: readonly Entry[]): Promise<Finding[]> {
-  let { code, said } = await keyfront(data, 'check');
+  let { code, stderr } = await keyfront(data, 'check');
   // A start completes these, and check does not: it writes nothing. What was acknowledged is compared afterwards. The file
   // of an interrupted first start may be of an older schema as well, which takes two.
   for (let starts = 0; code !== 0 && starts < 2; starts += 1) {
-    const opening = openingFor(said);
+    const opening = openingFor(stderr);
     if (!opening) break;
     await keyfront(data, ...opening);
-    ({ code, said } = await keyfront(data, 'check'));
+    ({ code, stderr } = await keyfront(data, 'check'));
   }
-  const findings: Finding[] = code === 0 ? [] : [{ kind: 'damaged', what: `keyfront check: ${said}` }];
+  const findings: Finding[] = code === 0 ? [] : [{ kind: 'damaged', what: `keyfront check: ${stderr}` }];
   // What cannot be opened at all has nothing to compare.
-  if (said.includes('cannot be')) return findings;
+  if (stderr.includes('cannot be')) return findings;
   return [...findings, ...compare(ledger, readStored(data))];
 }
 

@@ -3,14 +3,14 @@ export type Outcome =
   /** Acknowledged: it must be there, now and ever after. */
   | 'ok'
   /** Surely not done: a refusal, or nothing was sent. It must not be there. */
-  | 'refused'
+  | 'rejected'
   /** 5xx, a broken connection, no answer in time: it may be there, but only as a whole. */
   | 'maybe';
 
 /** A change that a client asked for. */
 export interface Operation {
   readonly kind: 'update' | 'create' | 'consume';
-  readonly face: 'rest' | 'graphql';
+  readonly api: 'rest' | 'graphql';
   readonly keyID: string;
   /** Stands in the definition in every place that has room for it; no other operation on the same key has it. */
   readonly mark: string;
@@ -28,12 +28,12 @@ export interface Entry extends Operation {
   readonly version?: number | undefined;
   readonly requestID?: string | undefined;
   /** What came back, for people. */
-  readonly answer: string;
+  readonly response: string;
   /** What is wrong with the answer in itself, whatever the database holds. */
   readonly wrong?: string | undefined;
   /** When it was sent and when its answer was there, in the client's milliseconds. */
   readonly sent: number;
-  readonly answered: number;
+  readonly completed: number;
 }
 
 export function countOf(entries: readonly Entry[], outcome: Outcome): number {

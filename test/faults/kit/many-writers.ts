@@ -44,7 +44,7 @@ export function startWritingMany({ port, folder, seed, name, ledger }: Load): Wr
       const entries = await operation(count);
       ledger.push(...entries);
       begin();
-      if (entries.some(({ answer }) => answer === 'unreached')) return;
+      if (entries.some(({ response }) => response === 'unreached')) return;
     }
   };
   const { below } = createRandom(seed * 37);
@@ -54,7 +54,7 @@ export function startWritingMany({ port, folder, seed, name, ledger }: Load): Wr
   const count = async (count: number) => {
     const mark = `${name}-q-${count}`;
     if (below(3) > 0) {
-      const operation = { kind: 'consume', face: 'rest', keyID: countedKey, mark, amount: 1 + below(9) } as const;
+      const operation = { kind: 'consume', api: 'rest', keyID: countedKey, mark, amount: 1 + below(9) } as const;
       return [await carryOut(client, folder, operation)];
     }
     return changeMany(client, folder, { policy: 'counted', keyIDs: [countedKey], mark, isReset: true });
@@ -89,13 +89,13 @@ export async function changeWithoutFaults({ port, folder, name, ledger }: Omit<L
   const mark = `${name}-exact`;
   ledger.push(...(await updateAtOnce(client, folder, mark)));
   ledger.push(...(await changeMany(client, folder, { policy: 'counted', keyIDs: [countedKey], mark, isReset: true })));
-  ledger.push(await carryOut(client, folder, { kind: 'consume', face: 'rest', keyID: countedKey, mark, amount: 5 }));
+  ledger.push(await carryOut(client, folder, { kind: 'consume', api: 'rest', keyID: countedKey, mark, amount: 5 }));
   client.close();
 }
 
 /** Updates the contended key, and then sends updates at once that all expect the version of the first one. */
 async function updateAtOnce(client: Client, folder: DataFolder, mark: string): Promise<Entry[]> {
-  const update = { kind: 'update', face: 'rest', keyID: contendedKey, amount: 0 } as const;
+  const update = { kind: 'update', api: 'rest', keyID: contendedKey, amount: 0 } as const;
   const first = await carryOut(client, folder, { ...update, mark: `${mark}-first` });
   if (first.outcome !== 'ok') return [first];
   const others = Array.from({ length: contenders }, (_, contender) =>
@@ -135,15 +135,15 @@ async function changeMany(client: Client, { service }: DataFolder, bulk: Bulk): 
   const items = itemsOf(reply);
   const base = {
     kind: 'update',
-    face: 'graphql',
+    api: 'graphql',
     mark,
     amount: 0,
     isReset,
     sent,
-    answered: performance.now(),
+    completed: performance.now(),
   } as const;
-  const answer = typeof reply === 'string' ? reply : `${reply.status} ${reply.text.slice(0, 600)}`;
-  return keyIDs.map((keyID) => ({ ...base, keyID, answer, ...outcomeOf(reply, items, keyID) }));
+  const response = typeof reply === 'string' ? reply : `${reply.status} ${reply.text.slice(0, 600)}`;
+  return keyIDs.map((keyID) => ({ ...base, keyID, response, ...outcomeOf(reply, items, keyID) }));
 }
 
 function itemsOf(reply: Sent): readonly Item[] | undefined {
@@ -160,7 +160,7 @@ function outcomeOf(
   items: readonly Item[] | undefined,
   keyID: string,
 ): Pick<Entry, 'outcome' | 'version' | 'wrong'> {
-  if (reply === 'unreached') return { outcome: 'refused' };
+  if (reply === 'unreached') return { outcome: 'rejected' };
   if (reply === 'unanswered') return { outcome: 'maybe' };
   if (!items) {
     const isOpen = /"code":"(UNAVAILABLE|INTERNAL)"/.test(reply.text);
@@ -170,6 +170,6 @@ function outcomeOf(
   if (!item) return { outcome: 'maybe', wrong: `leaves ${keyID} out` };
   if (item.change) return { outcome: 'ok', version: item.change.version };
   const code = item.error?.code ?? 'MALFORMED';
-  if (code === 'CONFLICT') return { outcome: 'refused' };
+  if (code === 'CONFLICT') return { outcome: 'rejected' };
   return { outcome: 'maybe', wrong: code === 'UNAVAILABLE' ? undefined : `fails for ${keyID} with ${code}` };
 }

@@ -13,9 +13,9 @@ const mutations = {
 export async function carryOut(client: Client, { service }: DataFolder, operation: Operation): Promise<Entry> {
   const sent = performance.now();
   const headers = { 'x-svc-authorization': service };
-  const reply = await (operation.face === 'rest' ? sendREST : sendGraphQL)(client, headers, operation);
+  const reply = await (operation.api === 'rest' ? sendREST : sendGraphQL)(client, headers, operation);
   const heard = typeof reply === 'string' ? unheard(reply) : verdictOn(operation, reply);
-  return { ...operation, ...heard, sent, answered: performance.now() };
+  return { ...operation, ...heard, sent, completed: performance.now() };
 }
 
 function sendREST(client: Client, headers: Record<string, string>, operation: Operation): Promise<Sent> {
@@ -34,11 +34,11 @@ function sendGraphQL(client: Client, headers: Record<string, string>, operation:
   return client.send('POST', '/graphql', headers, JSON.stringify({ query: mutations[kind], variables }));
 }
 
-type Heard = Pick<Entry, 'outcome' | 'version' | 'requestID' | 'answer' | 'wrong'>;
+type Heard = Pick<Entry, 'outcome' | 'version' | 'requestID' | 'response' | 'wrong'>;
 
 /** Refused on the spot, nothing was sent. Broken off later, nobody knows. */
 function unheard(what: 'unreached' | 'unanswered'): Heard {
-  return { outcome: what === 'unreached' ? 'refused' : 'maybe', answer: what };
+  return { outcome: what === 'unreached' ? 'rejected' : 'maybe', response: what };
 }
 
 interface Body {
@@ -59,34 +59,34 @@ const inside = /node_modules|\bat .+:\d+:\d+|sqlite|\.db\b|disk I\/O/i;
 
 function verdictOn(operation: Operation, reply: Reply): Heard {
   const requestID = String(reply.headers['x-request-id'] ?? '');
-  const answer = `${reply.status} ${reply.text.slice(0, 300)}`;
-  const wrong = (what: string): Heard => ({ outcome: 'maybe', requestID, answer, wrong: what });
+  const response = `${reply.status} ${reply.text.slice(0, 300)}`;
+  const wrong = (what: string): Heard => ({ outcome: 'maybe', requestID, response, wrong: what });
   const body = bodyOf(reply.text);
   if (body === undefined) return wrong('is no JSON object');
   if (inside.test(reply.text)) return wrong('shows the inside of the service');
-  const code = operation.face === 'rest' ? restCode(reply, body) : graphqlCode(body);
+  const code = operation.api === 'rest' ? restCode(reply, body) : graphqlCode(body);
   if (code === 'MALFORMED') return wrong('is not in the shape of an error');
   if (code !== undefined) {
     const isOpen = code === 'INTERNAL' || code === 'UNAVAILABLE';
     // These operations are all in order; only a stale version is the client's own fault.
     const isStale = code === 'CONFLICT' && operation.expectedVersion !== undefined;
     return {
-      outcome: isOpen ? 'maybe' : 'refused',
+      outcome: isOpen ? 'maybe' : 'rejected',
       requestID,
-      answer,
+      response,
       wrong: isOpen || isStale ? undefined : `refuses what is in order (${code})`,
     };
   }
-  const allowed = operation.face === 'rest' ? body.allowed : body.data?.done?.allowed;
+  const allowed = operation.api === 'rest' ? body.allowed : body.data?.done?.allowed;
   if (operation.kind === 'consume') {
-    return allowed === true ? { outcome: 'ok', requestID, answer } : wrong('does not allow what is left');
+    return allowed === true ? { outcome: 'ok', requestID, response } : wrong('does not allow what is left');
   }
   const tag = /^"(\d+)"$/.exec(String(reply.headers['etag']))?.[1];
-  const version = Number(operation.face === 'rest' ? tag : body.data?.done?.version);
+  const version = Number(operation.api === 'rest' ? tag : body.data?.done?.version);
   if (!Number.isSafeInteger(version)) return wrong('names no version');
   const due = operation.expectedVersion === undefined ? version : operation.expectedVersion + 1;
   const isDue = version === due && (version === 1) === (operation.kind === 'create');
-  return { outcome: 'ok', version, requestID, answer, wrong: isDue ? undefined : `names version ${version}` };
+  return { outcome: 'ok', version, requestID, response, wrong: isDue ? undefined : `names version ${version}` };
 }
 
 function bodyOf(text: string): Body | undefined {

@@ -1,4 +1,4 @@
-import { wrongAnswers, type Finding } from './compare.js';
+import { wrongResponses, type Finding } from './compare.js';
 import { countOf, type Entry } from './ledger.js';
 
 /** What a harness has seen; printed, and the source of the table in the README of this folder. */
@@ -22,7 +22,7 @@ export function print({ findings, ...report }: Report): void {
     lost: count('lost'),
     invented: count('invented'),
     half: count('half'),
-    wrongAnswers: count('wrong answer'),
+    wrongResponses: count('wrong answer'),
     damaged: count('damaged'),
   };
   console.log(`faults: ${JSON.stringify({ ...report, ...counts })}`);
@@ -48,7 +48,7 @@ export function startReport(harness: string, seed: number) {
     addLedger: (entries: readonly Entry[], where: string) => {
       acknowledged += countOf(entries, 'ok');
       open += countOf(entries, 'maybe');
-      addFindings(wrongAnswers(entries), where);
+      addFindings(wrongResponses(entries), where);
     },
     found: () => findings.length,
     end: (more: Report['more'] = {}): Report => {

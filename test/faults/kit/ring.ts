@@ -15,13 +15,13 @@ export async function ringIDs(data: string): Promise<string[]> {
  */
 export async function changeRing(data: string, ...args: readonly string[]): Promise<Outcome> {
   const outcome = await keyfront(data, ...args);
-  return (await hasRemovedDraft(data, outcome.said)) ? keyfront(data, ...args) : outcome;
+  return (await hasRemovedDraft(data, outcome.stderr)) ? keyfront(data, ...args) : outcome;
 }
 
 /** Whether a command has refused its work because of a draft, which is gone now. */
-export async function hasRemovedDraft(data: string, said: string): Promise<boolean> {
+export async function hasRemovedDraft(data: string, stderr: string): Promise<boolean> {
   const draft = join(data, 'key-ring.json.new');
-  if (!said.includes('remove the file beside it that ends in .new') || !existsSync(draft)) return false;
+  if (!stderr.includes('remove the file beside it that ends in .new') || !existsSync(draft)) return false;
   await rm(draft);
   return true;
 }

@@ -40,7 +40,7 @@ export function startWriting({ port, folder, seed, name, ledger, writers = usual
       ledger.push(entry);
       begin();
       next.learn(entry);
-      if (entry.answer === 'unreached') return;
+      if (entry.response === 'unreached') return;
     }
   };
   const over = Promise.all(Array.from({ length: writers }, (_, writer) => write(writer))).then(() => client.close());
@@ -69,7 +69,7 @@ function createPlan({ below, pick }: ReturnType<typeof createRandom>, writer: nu
   return {
     operation: () => {
       const mark = `${name}-${(count += 1)}`;
-      const base = { face: pick(['rest', 'graphql'] as const), mark, amount: 1 + below(9) };
+      const base = { api: pick(['rest', 'graphql'] as const), mark, amount: 1 + below(9) };
       const share = below(100);
       if (share < 15) return { ...base, kind: 'consume', keyID: keys.quota };
       if (share < 25) return { ...base, kind: 'create', keyID: `new-${mark}` };
@@ -79,9 +79,9 @@ function createPlan({ below, pick }: ReturnType<typeof createRandom>, writer: nu
       }
       return { ...base, kind: 'update', keyID: own, expectedVersion: below(2) === 0 ? version : undefined };
     },
-    learn: ({ kind, keyID, outcome, version: answered }) => {
+    learn: ({ kind, keyID, outcome, version: completed }) => {
       if (kind !== 'update' || keyID !== own) return;
-      if (outcome === 'ok') version = answered;
+      if (outcome === 'ok') version = completed;
       if (outcome === 'maybe') version = undefined;
     },
   };
