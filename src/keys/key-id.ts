@@ -36,7 +36,29 @@ export function checkKeyID(keyID: string): string {
   });
 }
 
-/** A generated key identifier is its owner and 32 hex digits, and has at most 255 bytes. */
+/** A prefix that is readable and needs no escaping in a URL or a header. */
+const keyIDPrefixPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+
+/** Returns why a text is not a valid prefix of generated identifiers; undefined if it is. */
+export function keyIDPrefixProblem(prefix: string): string | undefined {
+  if (keyIDPrefixPattern.test(prefix)) return undefined;
+  return 'must have 1 to 64 letters, digits, dots, hyphens and underscores, and begin with a letter or digit';
+}
+
+/**
+ * Returns the prefix if it is valid.
+ *
+ * @throws {AppError} INVALID with the path `keyIDPrefix`.
+ */
+export function checkKeyIDPrefix(prefix: string): string {
+  const found = keyIDPrefixProblem(prefix);
+  if (found === undefined) return prefix;
+  throw new AppError('INVALID', 'The prefix of the key identifier is not valid.', {
+    issues: [{ path: ['keyIDPrefix'], code: 'MALFORMED_KEY_ID', message: found }],
+  });
+}
+
+/** A generated key identifier is its owner or a prefix and 32 hex digits, and has at most 255 bytes. */
 const maxBytes = 255 - 32;
 
 /** Returns why a text is not a valid identifier of an organisation; undefined if it is. */

@@ -1,6 +1,7 @@
 import { consumeOrgQuota } from './operations/consume-org-quota.js';
 import { createOrgKey } from './operations/create-org-key.js';
 import { deleteOrgKey } from './operations/delete-org-key.js';
+import { generateOrgKey } from './operations/generate-org-key.js';
 import { getOrgKey } from './operations/get-org-key.js';
 import { listOrgKeys } from './operations/list-org-keys.js';
 import { previewKey } from './operations/preview-key.js';
@@ -13,6 +14,7 @@ export const routes = [
   updateOrgKey,
   listOrgKeys,
   getOrgKey,
+  generateOrgKey,
   createOrgKey,
   deleteOrgKey,
   restoreOrgKey,

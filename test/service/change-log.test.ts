@@ -48,6 +48,9 @@ const headersOf = (headers: Record<string, string>) => Object.entries(headers);
 const operationOf = ({ name }: Endpoint) => name.split(' ')[1];
 const reads = ['_entities', 'previewKey', 'orgKey', 'orgKeys', 'node', 'previewOrgKeyUpdate', 'orgKeyChanged'];
 const writing = endpoints.filter((endpoint) => !reads.includes(operationOf(endpoint) ?? ''));
+/** Its keys have generated identifiers; once a request is valid, the log names the command of the domain. */
+const isGenerating = (endpoint: Endpoint) => operationOf(endpoint) === 'generateOrgKey';
+const onGivenKey = writing.filter((endpoint) => !isGenerating(endpoint));
 const named = (some: readonly Endpoint[]) => some.map((endpoint) => [endpoint.name, endpoint] as const);
 
 describe('the audit log line of an attempt to change a key', () => {
@@ -55,10 +58,21 @@ describe('the audit log line of an attempt to change a key', () => {
   afterAll(stop);
 
   it('is written for every write operation of both APIs', () => {
-    expect(writing.map(({ name }) => name)).toHaveLength(13);
+    expect(writing.map(({ name }) => name)).toHaveLength(14);
   });
 
-  it.each(named(writing))(
+  it('contains the hash of a generated identifier', async () => {
+    for (const endpoint of writing.filter(isGenerating)) {
+      const answer = await sendToFreshKey(t, endpoint, headersOf(service()));
+      const made = changes().filter(({ requestID }) => requestID === answer.headers.get('x-request-id'));
+      const keyHash = answer.body['key_hash'];
+      expect(made).toMatchObject([
+        { operation: 'createOrgKey', verdict: 'accepted', org: 'acme', keyHash, version: 1 },
+      ]);
+    }
+  });
+
+  it.each(named(onGivenKey))(
     'contains principal, operation, key hash and outcome of an accepted %s',
     async (_, endpoint) => {
       const operation = operationOf(endpoint);
@@ -101,7 +115,7 @@ describe('the audit log line of an attempt to change a key', () => {
     }
   });
 
-  it.each(named(writing.filter(({ foreign }) => foreign !== 'nothing')))(
+  it.each(named(onGivenKey.filter(({ foreign }) => foreign !== 'nothing')))(
     'contains the organisation of the caller and not that of the key, for %s in another organisation',
     async (_, endpoint) => {
       const { id, secret } = await t.issue('service', { orgID: 'globex' });

@@ -3,7 +3,7 @@ import { otherOrganisation, visibleKey } from '../authorization.js';
 import { normalizeDefinition } from '../definition/normalize.js';
 import type { KeyDefinition } from '../definition/schema.js';
 import type { StoredKey } from '../key.js';
-import { checkKeyID, ownerOf } from '../key-id.js';
+import { checkKeyID, checkKeyIDPrefix, ownerOf } from '../key-id.js';
 import type { CallContext, Ports } from '../ports.js';
 import type { ChangeExecutor, KeyChange } from './execute-change.js';
 import type { ReceiptOf, RunIdempotent } from './idempotency.js';
@@ -12,8 +12,9 @@ import { aadFor, protectSecrets } from './protect-secrets.js';
 
 /** A new key. */
 export interface CreateRequest {
-  /** Generated if absent: the identifier of the organisation and 32 random hex digits. */
+  /** Generated if absent: `keyIDPrefix`, or else the identifier of the organisation, and 32 random hex digits. */
   readonly keyID?: string | undefined;
+  readonly keyIDPrefix?: string | undefined;
   readonly input: KeyDefinition;
   readonly reason?: string | undefined;
   readonly idempotencyKey?: string | undefined;
@@ -26,7 +27,7 @@ export function createCreateCommand(ports: Ports, { executeChange }: ChangeExecu
   /**
    * Creates a key. `requestedHash` is the hash of the requested identifier, undefined if one is to be generated.
    *
-   * @throws {AppError} INVALID when the key has no valid owner; FORBIDDEN when the caller is bound to another
+   * @throws {AppError} INVALID when the key has no valid owner, or the prefix is not valid; FORBIDDEN when the caller is bound to another
    * organisation; CONFLICT when the key exists, even if it is deleted and not yet purged.
    */
   return async function createOrgKey(
@@ -42,14 +43,16 @@ export function createCreateCommand(ports: Ports, { executeChange }: ChangeExecu
   async function createKey(
     caller: CallContext,
     requestedHash: string | undefined,
-    { keyID: requestedID, input, reason }: CreateRequest,
+    { keyID: requestedID, keyIDPrefix, input, reason }: CreateRequest,
     receiptOf: ReceiptOf<KeyChange>,
   ): Promise<KeyChange> {
+    const prefix = keyIDPrefix === undefined ? undefined : checkKeyIDPrefix(keyIDPrefix);
+    if (requestedID !== undefined && prefix !== undefined) throw twoIdentifiers();
     const { definition: normalized, secrets } = normalizeDefinition(input);
     const { orgID: owner = caller.orgID, ...definition } = normalized;
     const orgID = ownerOf(owner);
     if (caller.orgID !== undefined && orgID !== caller.orgID) throw otherOrganisation();
-    const keyID = requestedID ?? checkKeyID(`${orgID}${randomHex()}`);
+    const keyID = requestedID ?? checkKeyID(`${prefix ?? orgID}${randomHex()}`);
     const keyHash = requestedHash ?? hashKeyID(keyID);
     // Hashing is expensive: a request that will fail is rejected before it. The transaction checks again.
     requireAbsent(caller, await store.find(keyHash));
@@ -64,6 +67,11 @@ export function createCreateCommand(ports: Ports, { executeChange }: ChangeExecu
       apply: (_, at) => newKey({ keyHash, sealedKeyID, orgID, definition, protectedSecrets, dates: {}, at }),
     });
   }
+}
+
+function twoIdentifiers(): AppError {
+  const issue = { path: ['keyIDPrefix'], code: 'MALFORMED_ARGUMENT', message: 'must not be combined with `keyID`' };
+  return new AppError('INVALID', 'The identifier of the key is given twice.', { issues: [issue] });
 }
 
 function requireAbsent(caller: CallContext, stored: StoredKey | undefined): undefined {

@@ -58,6 +58,7 @@ const restRoutes: Readonly<Record<string, Row>> = {
   updateOrgKey: { call: '{}', foreign: 'NOT_FOUND' },
   orgKeys: { foreign: 'nothing' },
   orgKey: { foreign: 'NOT_FOUND' },
+  generateOrgKey: { call: '{"org_id":"acme"}', key: 'absent', foreign: 'FORBIDDEN' },
   createOrgKey: { call: '{"org_id":"acme"}', key: 'absent', foreign: 'FORBIDDEN' },
   deleteOrgKey: { foreign: 'NOT_FOUND' },
   restoreOrgKey: { key: 'deleted', foreign: 'NOT_FOUND' },

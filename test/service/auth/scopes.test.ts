@@ -20,6 +20,7 @@ afterAll(async () => t.close());
 const allScopes = Object.keys(scopes) as Scope[];
 const changes: Readonly<Record<string, readonly Scope[]>> = {
   createOrgKey: ['create'],
+  generateOrgKey: ['create'],
   updateOrgKey: ['update'],
   revertOrgKey: ['update'],
   deleteOrgKey: ['delete'],

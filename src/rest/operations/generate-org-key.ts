@@ -1,0 +1,103 @@
+import { malformedParameter, parseQuery } from '../../http/query-parameters.js';
+import { keyIDPrefixProblem } from '../../keys/key-id.js';
+import { readDefinitionIn, withWireIssuePaths, readJSONBody, warningsMember } from '../json-body.js';
+import { changeResponse } from '../key-response.js';
+import { parseIdempotencyKey } from '../parameters.js';
+import { defineRoute, type RouteCall } from '../route.js';
+import { change, idempotencyKey, otherOrganisation, text, warnings } from './shared-docs.js';
+import type { HTTPResponse } from '../../http/response.js';
+
+export const generateOrgKey = defineRoute({
+  operation: 'generateOrgKey',
+  method: 'POST',
+  path: '/svc/org/keys',
+  credential: 'service',
+  errors: [],
+  tag: 'Keys',
+  summary: 'Create an organisation key with a generated identifier',
+  description:
+    'The recommended way to create keys: `key` of the response is the identifier, which ends in 32 random hex digits and cannot be guessed. `org_id` is required unless the credential is bound to an organisation.',
+  parameters: [
+    {
+      name: 'prefix',
+      in: 'query',
+      description:
+        'Readable beginning of the identifier: 1 to 64 letters, digits, dots, hyphens and underscores, beginning with a letter or digit. Default: the identifier of the organisation.',
+      schema: text,
+    },
+    idempotencyKey,
+  ],
+  input: { name: 'UpdateKeyInput', variant: 'update' },
+  output: { ...change('OrgKeyGeneration', 'added'), optional: { warnings } },
+  success: 'OK',
+  isVersioned: true,
+  examples: {
+    generate: {
+      summary: 'A new key whose identifier begins with acme_live_',
+      parameters: { prefix: 'acme_live_' },
+      body: `{ "alias": "Partners", "org_id": "acme", "rate": 10, "per": 1 }`,
+      status: 200,
+      response: `
+        {
+          "action": "added",
+          "key": "acme_live_3f0c9d1e5b7a4826a1d4c6e8f0b2937d",
+          "key_hash": "b7d66eee7ea1d49d93ad701b6ae8c32b28c66ee2476cc212e8a68cf887232a2f",
+          "status": "ok"
+        }`,
+      etag: '"1"',
+    },
+    mistakes: {
+      summary: 'A prefix with a space in it',
+      parameters: { prefix: 'acme live' },
+      body: `{ "alias": "Partners", "org_id": "acme" }`,
+      status: 400,
+      response: `
+        {
+          "status": "error",
+          "message": "A parameter of the request is not valid.",
+          "code": "INVALID",
+          "issues": [
+            {
+              "path": "prefix",
+              "code": "MALFORMED_ARGUMENT",
+              "message": "must have 1 to 64 letters, digits, dots, hyphens and underscores, and begin with a letter or digit"
+            }
+          ],
+          "request_id": "d8c76ddf-06f2-4174-ab90-73333590c7b4"
+        }`,
+    },
+    otherOrganisation: {
+      ...otherOrganisation,
+      summary: 'A key of globex, with a credential that is bound to acme',
+      body: `{ "alias": "Partners", "org_id": "globex" }`,
+    },
+  },
+  handle,
+});
+
+/** `POST /svc/org/keys`: creates a key with a generated identifier. */
+async function handle(call: RouteCall): Promise<HTTPResponse> {
+  const { caller, keys, query, request } = call;
+  const keyIDPrefix = parsePrefix(query);
+  const body = await readJSONBody(call);
+  const idempotencyKey = parseIdempotencyKey(request.headers.get('idempotency-key'));
+  return withWireIssuePaths(
+    body,
+    async () => {
+      const input = await readDefinitionIn(body, 'update', call);
+      const { key, warnings } = await keys.createOrgKey(caller, { keyIDPrefix, input, idempotencyKey });
+      return changeResponse('added', keys.keyIDOf(key), key, warningsMember(warnings, body));
+    },
+    call.nextSlice,
+  );
+}
+
+/** @throws {AppError} INVALID for another parameter, or a prefix that is not valid */
+function parsePrefix(query: string): string | undefined {
+  const { prefix, ...others } = Object.fromEntries(parseQuery(query));
+  const [other] = Object.keys(others);
+  if (other !== undefined) throw malformedParameter(other, 'is not a parameter here');
+  const problem = prefix === undefined ? undefined : keyIDPrefixProblem(prefix);
+  if (problem !== undefined) throw malformedParameter('prefix', problem);
+  return prefix;
+}
