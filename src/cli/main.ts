@@ -3,6 +3,7 @@ import { nearest } from '../lib/nearest.js';
 import { printableLines } from '../lib/text.js';
 import { commands } from './commands.js';
 import { OutputClosedError, UsageError, type IO } from './io.js';
+import { messageOf } from './output/system-error.js';
 import { createProgram } from './program.js';
 import { runWorker } from './server/cluster-worker.js';
 
@@ -23,7 +24,7 @@ export async function run(args: readonly string[], io: IO): Promise<number> {
   } catch (error) {
     if (error instanceof OutputClosedError) return errorExitCode;
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : usageExitCodeOf(args);
-    io.stderr(`${printableLines(error instanceof Error ? error.message : 'An unknown error occurred.')}\n`);
+    io.stderr(`${printableLines(messageOf(error))}\n`);
     return error instanceof UsageError ? usageExitCodeOf(args) : errorExitCode;
   }
 }

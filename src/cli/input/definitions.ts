@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import { AppError } from '../../lib/errors.js';
 import { parseJSON, type JSONValue } from '../../lib/json.js';
 import { UsageError, type IO } from '../io.js';
+import { explainSystemError } from '../output/system-error.js';
 import { splitLines } from './jsonl.js';
 
 /** A definition in a file, or the error of parsing it. */
@@ -59,7 +60,8 @@ export async function* readBytes(io: IO, file: string): AsyncGenerator<Uint8Arra
   try {
     yield* file === '-' && io.stdin ? io.stdin : createReadStream(file);
   } catch (cause) {
-    throw new Error(`Cannot read the file ${file}.`, { cause });
+    const reason = explainSystemError(cause);
+    throw new Error(`Cannot read the file ${file}${reason === undefined ? '' : `: ${reason}`}.`, { cause });
   }
 }
 

@@ -1,44 +1,43 @@
-import { hashTypeOf } from '../../crypto/password-hash.js';
-import { prepareImport } from '../../keys/commands/import.js';
-import { invalidDefinition } from '../../keys/definition/issues.js';
-import { readDefinition } from '../../keys/definition/parse.js';
 import { maxIssues } from '../../keys/definition/field-rules.js';
-import type { KeyStore, KeyTransition, Ports } from '../../keys/ports.js';
-import { AppError, pathText, type Issue } from '../../lib/errors.js';
+import type { ImportPorts } from '../../keys/commands/import.js';
+import type { KeyStore } from '../../keys/ports.js';
+import { AppError, pathText } from '../../lib/errors.js';
 import { parseJSON } from '../../lib/json.js';
-import { withWireIssuePaths } from '../../rest/json-body.js';
-import type { Services } from '../../storage/open-storage.js';
-import { definitionFromWire } from '../../wire/field-names.js';
+import { prepareLine, type ImportOptions, type PreparedLine } from './import-line.js';
 
-/** How an import treats the lines of a file. */
-export interface ImportOptions {
-  /** Owner of the keys whose line has no `org_id`. */
-  readonly orgID: string | undefined;
-  /** Stores passwords as they are: they must be bcrypt or argon2id hashes. */
-  readonly passwordsAreHashed: boolean;
-  /** Who imports, for the history. Default: the command. */
-  readonly actorLabel?: string;
-}
-
-/** Callbacks of an import. */
+/** Callbacks of an import. Lines are numbered from 1. */
 export interface ImportListener {
-  /** @param line the number of the line, from 1 */
   onInvalidLine(line: number, reason: string): void;
+  /** @param first the line that has the same identifier and counts */
+  onDuplicate?(line: number, first: number): void;
   onProgress(lines: number): void;
 }
 
-/** Where an import adds keys. */
-export type ImportStore = Pick<KeyStore, 'add'>;
+/** Where an import stores keys. */
+export interface ImportTarget {
+  readonly ports: ImportPorts;
+  readonly store: Pick<KeyStore, 'add'>;
+  /**
+   * Replaces the definition of an existing key, and resolves to whether that changes it. If absent, existing keys stay as
+   * they are.
+   *
+   * @throws {AppError} INVALID, NOT_FOUND or TOO_LARGE when the line is rejected
+   */
+  readonly replace?: (line: PreparedLine) => Promise<boolean>;
+}
 
-/** How many lines were imported, skipped and rejected. */
+/** What became of the lines. */
 export interface ImportCounts {
   readonly imported: number;
+  readonly updated: number;
+  /** Lines of keys that exist and stay as they are, and duplicates. */
   readonly existing: number;
   readonly invalid: number;
 }
 
 /** Text, or bytes in UTF-8. */
 type Line = string | Uint8Array;
+type NumberedLine = PreparedLine & { readonly number: number };
 
 // A transaction blocks other writers, so that its number of keys depends on how long the last one took.
 const maxBatchSize = 500;
@@ -47,37 +46,59 @@ const targetBatchMs = 200;
 
 /**
  * Imports lines of the form `{"key_id": "...", ...definition}` in transactions of 20 to 500 keys. Invalid lines are reported
- * to the listener and skipped; keys that exist stay unchanged.
+ * to the listener and skipped, and so are lines with the identifier of an earlier line.
  */
 export async function importLines(
-  { ports, store }: Pick<Services, 'ports'> & { readonly store: ImportStore },
+  { ports, store, replace }: ImportTarget,
   lines: AsyncIterable<Line> | Iterable<Line>,
   options: ImportOptions,
   listener: ImportListener,
 ): Promise<ImportCounts> {
-  const counts = { imported: 0, existing: 0, invalid: 0 };
-  let batch: KeyTransition[] = [];
+  const counts = { imported: 0, updated: 0, existing: 0, invalid: 0 };
+  const lineOfKey = new Map<string, number>();
+  let batch: NumberedLine[] = [];
   let batchSize = minBatchSize;
+  const skipInvalid = (number: number, error: unknown) => {
+    if (!(error instanceof AppError) || !['INVALID', 'NOT_FOUND', 'TOO_LARGE'].includes(error.code)) throw error;
+    counts.invalid += 1;
+    listener.onInvalidLine(number, reasonOf(error));
+  };
+  const replaceOne = async (line: NumberedLine) => {
+    try {
+      counts[(await replace?.(line)) === true ? 'updated' : 'existing'] += 1;
+    } catch (error) {
+      skipInvalid(line.number, error);
+    }
+  };
   const flush = async () => {
     const startMs = performance.now();
-    const added = await store.add(batch);
+    const added = await store.add(batch.map(({ transition }) => transition));
+    counts.imported += added.filter(Boolean).length;
+    // Requested together, so that storage commits the changes together.
+    await Promise.all(batch.filter((_, index) => added[index] !== true).map(replaceOne));
     const growth = targetBatchMs / (performance.now() - startMs);
     batchSize = Math.round(Math.min(Math.max(batch.length * growth, minBatchSize), maxBatchSize));
-    const imported = added.filter(Boolean).length;
-    counts.imported += imported;
-    counts.existing += added.length - imported;
     batch = [];
+  };
+  const take = (line: NumberedLine) => {
+    const { keyHash } = line.transition.next;
+    const first = lineOfKey.get(keyHash);
+    if (first === undefined) {
+      lineOfKey.set(keyHash, line.number);
+      batch.push(line);
+    } else {
+      counts.existing += 1;
+      listener.onDuplicate?.(line.number, first);
+    }
   };
   let number = 0;
   for await (const line of lines) {
     number += 1;
     try {
       const text = decode(line);
-      if (text.trim() !== '') batch.push(await parseLine(ports, text, options));
+      if (text.trim() !== '') take({ number, ...(await prepareLine(ports, parseJSON(text), options)) });
     } catch (error) {
-      if (!(error instanceof AppError) || error.code !== 'INVALID') throw error;
-      counts.invalid += 1;
-      listener.onInvalidLine(number, reasonOf(error));
+      skipInvalid(number, error);
     }
     if (batch.length >= batchSize) await flush();
     listener.onProgress(number);
@@ -92,51 +113,6 @@ function decode(line: Line): string {
   } catch (cause) {
     throw new AppError('INVALID', 'The line is not valid UTF-8.', { cause });
   }
-}
-
-async function parseLine(
-  ports: Ports,
-  line: string,
-  { orgID, passwordsAreHashed, actorLabel: label = 'keyfront keys import' }: ImportOptions,
-): Promise<KeyTransition> {
-  const body = parseJSON(line);
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw new AppError('INVALID', 'The line is not a JSON object.');
-  }
-  const { key_id: keyID, ...definition } = body;
-  if (typeof keyID !== 'string') throw new AppError('INVALID', '`key_id` is missing or not a string.');
-  return withWireIssuePaths(definition, async () => {
-    const { passwordHash, rest } = passwordsAreHashed
-      ? takePasswordHash(definition)
-      : { passwordHash: undefined, rest: definition };
-    const input = readDefinition('update', definitionFromWire(rest));
-    return prepareImport(ports, { keyID, orgID, passwordHash, input, actor: { credentialID: 'cli', label } });
-  });
-}
-
-/** Splits the password hash off: it is stored as it is, and the rules for passwords do not apply to it. */
-function takePasswordHash(definition: Record<string, unknown>): { passwordHash: string | undefined; rest: unknown } {
-  const basicAuth = definition['basic_auth_data'];
-  if (
-    typeof basicAuth !== 'object' ||
-    basicAuth === null ||
-    !('password' in basicAuth) ||
-    basicAuth.password === null
-  ) {
-    return { passwordHash: undefined, rest: definition };
-  }
-  const { password, ...others } = basicAuth;
-  const hashType = typeof password === 'string' ? hashTypeOf(password) : undefined;
-  const declaredType: unknown = Reflect.get(others, 'hash_type') ?? hashType;
-  if (typeof password !== 'string' || hashType === undefined || declaredType !== hashType) {
-    const issue: Issue = {
-      path: ['basicAuthData', 'password'],
-      code: 'UNKNOWN_HASH_TYPE',
-      message: 'must be a bcrypt or argon2id hash of the `hashType` given',
-    };
-    throw invalidDefinition([issue]);
-  }
-  return { passwordHash: password, rest: { ...definition, basic_auth_data: others } };
 }
 
 function reasonOf({ message, issues }: AppError): string {

@@ -53,14 +53,27 @@ const limits: FetchLimits = { timeoutMs: 30_000, maxBytes: 32 * 1024 * 1024 };
 const maxAttempts = 4;
 const maxRetryDelaySeconds = 30;
 
+/** The address of a service, and the headers of requests to it. */
+export interface ServiceAddress {
+  readonly baseURL: URL;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 /**
- * Creates a connection to the service at `url`. Requests are repeated while the service is unavailable.
+ * Returns the address of the service at `url`, with the credential in the headers.
  *
  * @throws {UsageError} if the URL is not allowed or the credential is missing
  */
-export function createConnection(io: IO, options: OptionValues, url: string, kind: CredentialSource): SendRequest {
+export function serviceAddress(io: IO, options: OptionValues, url: string, kind: CredentialSource): ServiceAddress {
   const baseURL = parseBaseURL(url, options['plain-http'] === true);
-  const headers = { 'content-type': 'application/json', ...kind.header(readCredential(io, options, kind)) };
+  return {
+    baseURL,
+    headers: { 'content-type': 'application/json', ...kind.header(readCredential(io, options, kind)) },
+  };
+}
+
+/** Creates a connection to a service. Requests are repeated while the service is unavailable. */
+export function createConnection(io: IO, { baseURL, headers }: ServiceAddress): SendRequest {
   return async (path, body, isChange = false) => {
     for (let attempt = 1; ; attempt++) {
       const fetched = await request(new URL(`.${path}`, baseURL), headers, body, isChange);

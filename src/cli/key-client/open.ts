@@ -1,6 +1,25 @@
 import { readConfig, type Config, type ConfigSecrets } from '../../config/config.js';
 import { openServices, type OpenOptions, type Services } from '../../storage/open-storage.js';
+import type { OptionValues } from '../command.js';
 import { UsageError, type IO } from '../io.js';
+
+/** The URL of the service to use: that of `--url`, otherwise of KEYFRONT_URL; undefined for the data folder. */
+export function serviceURLFrom({ env }: IO, options: OptionValues): string | undefined {
+  const url = options['url'];
+  return typeof url === 'string' ? url : env['KEYFRONT_URL'] || undefined;
+}
+
+/**
+ * For commands that work on the data folder only.
+ *
+ * @throws {UsageError} if KEYFRONT_URL names a service
+ */
+export function rejectServiceURL({ env }: IO): void {
+  if (!env['KEYFRONT_URL']) return;
+  throw new UsageError(
+    'This command works on the data folder only, and KEYFRONT_URL names a service. Run it where the data folder is, with KEYFRONT_URL unset.',
+  );
+}
 
 /**
  * Opens the storage that the environment names, runs `work`, and closes the storage.
@@ -14,11 +33,7 @@ export async function withServices<T>(
   openOptions: Required<Pick<OpenOptions, 'access'>> & Pick<OpenOptions, 'liveQuotas'>,
   work: (services: Services, settings: { config: Config; secrets: ConfigSecrets }) => Promise<T>,
 ): Promise<T> {
-  if (io.env['KEYFRONT_URL']) {
-    throw new UsageError(
-      'This command works on the data folder only, and KEYFRONT_URL names a service. Run it where the data folder is, with KEYFRONT_URL unset.',
-    );
-  }
+  rejectServiceURL(io);
   const { config, secrets } = readConfig(io.env);
   const report = (line: string) => io.stderr(`${line}\n`);
   const services = await openServices(config, secrets, {}, { ...openOptions, report });

@@ -19,12 +19,15 @@ export interface ImportRequest {
   readonly actor: Pick<Principal, 'credentialID' | 'label'>;
 }
 
+/** What an import needs to validate a key. */
+export type ImportPorts = Pick<Ports, 'now' | 'hashKeyID' | 'hashPassword' | 'seal'>;
+
 /**
  * Returns an imported key with its first revision, ready for `KeyStore.add`.
  *
  * @throws {AppError} INVALID when the key has no valid owner or identifier.
  */
-export async function prepareImport(ports: Ports, request: ImportRequest): Promise<KeyTransition> {
+export async function prepareImport(ports: ImportPorts, request: ImportRequest): Promise<KeyTransition> {
   const keyID = checkKeyID(request.keyID);
   const keyHash = ports.hashKeyID(keyID);
   const { definition: normalized, secrets } = normalizeDefinition(request.input);

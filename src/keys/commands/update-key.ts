@@ -14,6 +14,8 @@ export interface UpdateRequest extends KeyChangeOptions {
   readonly resetQuota: boolean;
   /** Whether the client reads integers beyond 2^53-1 in free-form JSON as decimal strings, and writes them back so. */
   readonly hasDecimalStrings?: boolean;
+  /** The hash of a password from another system, instead of a password in the definition. Set by imports only. */
+  readonly passwordHash?: string | undefined;
   readonly receiptOf?: ReceiptOf<KeyChange>;
 }
 
@@ -70,9 +72,13 @@ export function createUpdateCommands(ports: Ports, { executeChange, previewChang
     const { definition, secrets } = normalizeDefinition(request.input);
     const hashType = request.input.basicAuthData?.hashType;
     const deps = { seal, hashPassword: isDryRun ? placeholderHash : hashPassword };
+    const { passwordHash } = request;
     return {
       definition,
-      secrets: await protectSecrets(deps, keyHash, secrets, hashType),
+      secrets: {
+        ...(await protectSecrets(deps, keyHash, secrets, hashType)),
+        ...(passwordHash !== undefined && { passwordHash }),
+      },
       resetQuota: request.resetQuota,
       hasDecimalStrings: request.hasDecimalStrings ?? false,
     };

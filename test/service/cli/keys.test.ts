@@ -75,8 +75,8 @@ describe('keys import', () => {
       'line 2: The body is not valid JSON (line 1, column 46).',
       'line 3: jwt_data.secret must be a text; rate must be a number',
       'line 4: org_id is required; every key has an owner',
-      'line 5: `key_id` is missing or not a string.',
-      'line 6: `key_id` is missing or not a string.',
+      'line 5: key_id is required and must be a string',
+      'line 6: key_id is required and must be a string',
       'line 7: key_id must not hold a slash or a backslash',
       'line 8: key_id must not be empty',
       'line 9: The line is not a JSON object.',
@@ -100,7 +100,10 @@ describe('keys import', () => {
     const { code, said } = await imported(
       jsonl(k('k1', { alias: 'second' }), k('k2', { alias: 'a' }), k('k2', { alias: 'b' })),
     );
-    expect([code, said]).toStrictEqual([0, '1 imported, 2 skipped (already exist), 0 rejected.\n']);
+    expect([code, said]).toStrictEqual([
+      0,
+      'line 3: skipped, because line 2 has the same key_id\n1 imported, 2 skipped (already exist), 0 rejected.\n',
+    ]);
     expect(new Set((await exported()).map(({ key_id, alias }) => `${String(key_id)} ${String(alias)}`))).toStrictEqual(
       new Set(['k1 first', 'k2 a']),
     );
@@ -122,6 +125,70 @@ describe('keys import', () => {
     expect((await exported()).map(({ key_id }) => key_id)).toStrictEqual(['k1']);
     const done = await imported(lines);
     expect(done.said).toBe(dry.said.replace('Dry run, nothing was stored: 1 would be imported', '1 imported'));
+  });
+
+  it('explains that a folder cannot be imported', async () => {
+    const { code, said } = await c.keyfront(['keys', 'import', '/']);
+    expect([code, said]).toStrictEqual([1, 'Cannot read the file /: it is a folder; name a file.\n']);
+  });
+
+  it('prints the numbers of keys with --json', async () => {
+    const { out } = await imported(jsonl(k('k1'), k('k1'), k('')), '--json');
+    expect(JSON.parse(out)).toStrictEqual({ dry_run: false, imported: 1, updated: 0, existing: 1, invalid: 1 });
+  });
+
+  it('replaces the definitions of existing keys with --update, and keeps the secrets that a line omits', async () => {
+    await imported(jsonl(k('k1', { alias: 'one', hmac_string: 'kept' }), k('k2', { alias: 'same' }), k('k3')));
+    const lines = jsonl(
+      k('k1', { alias: 'new', rate: 5 }),
+      k('k2', { alias: 'same' }),
+      { key_id: 'k3', org_id: 'globex' },
+      k('k4'),
+      k('k1', { alias: 'ignored' }),
+    );
+    const report = [
+      'line 5: skipped, because line 1 has the same key_id',
+      'line 3: org_id must be that of the stored key, or left out',
+    ];
+    const dry = await imported(lines, '--update', '--dry-run');
+    expect(dry.said.split('\n')).toStrictEqual([
+      ...report,
+      'Dry run, nothing was stored: 1 would be imported, 1 would be updated, 2 unchanged, 1 rejected.',
+      '',
+    ]);
+    expect(await exported()).toHaveLength(3);
+    const done = await imported(lines, '--update', '--actor', 'ana');
+    expect(done.code).toBe(1);
+    expect(done.said.split('\n')).toStrictEqual([...report, '1 imported, 1 updated, 2 unchanged, 1 rejected.', '']);
+    const [first] = (await exported('--with-secrets')).filter(({ key_id }) => key_id === 'k1');
+    expect(first).toMatchObject({ alias: 'new', rate: 5, hmac_string: 'kept' });
+    const { out } = await c.keyfront(['history', 'k1']);
+    expect(JSON.parse(out.split('\n', 1)[0] ?? '')).toMatchObject({
+      version: 2,
+      operation: 'update',
+      credential_label: 'ana (keyfront keys import)',
+    });
+  });
+
+  it('updates password hashes with --update and --passwords-are-hashed', async () => {
+    const [before, after] = [hashBcrypt('before', 4), hashBcrypt('after', 4)];
+    const line = (password: string) => jsonl(k('k1', { basic_auth_data: { user: 'u', password } }));
+    await imported(line(before), '--passwords-are-hashed');
+    const again = await imported(line(before), '--update', '--passwords-are-hashed');
+    expect(again.said).toBe('0 imported, 0 updated, 1 unchanged, 0 rejected.\n');
+    const { said } = await imported(line(after), '--update', '--passwords-are-hashed');
+    expect(said).toBe('0 imported, 1 updated, 0 unchanged, 0 rejected.\n');
+    expect(await exported('--with-secrets')).toMatchObject([{ basic_auth_data: { password: after } }]);
+  });
+
+  it('rejects with --update a key that is deleted', async () => {
+    await imported(jsonl(k('k1')));
+    await c.keyfront(['delete', 'k1']);
+    const { code, said } = await imported(jsonl(k('k1')), '--update');
+    expect([code, said]).toStrictEqual([
+      1,
+      'line 1: The key is deleted; `keyfront undelete` restores it.\n0 imported, 0 updated, 0 unchanged, 1 rejected.\n',
+    ]);
   });
 
   it('creates no data folder with --dry-run', async () => {
@@ -156,7 +223,7 @@ describe('keys import', () => {
       { orgID: undefined, passwordsAreHashed: false },
       { onInvalidLine: () => undefined, onProgress: () => undefined },
     );
-    expect(counts).toStrictEqual({ imported: lines, existing: 0, invalid: 0 });
+    expect(counts).toStrictEqual({ imported: lines, updated: 0, existing: 0, invalid: 0 });
     expect(Math.max(...sizes)).toBeGreaterThanOrEqual(least);
     expect(Math.max(...sizes)).toBeLessThanOrEqual(most);
   });
@@ -213,7 +280,11 @@ describe('keys import', () => {
 
   it('names a file that does not exist', async () => {
     const outcome = await c.keyfront(['keys', 'import', '/nowhere/keys.jsonl']);
-    expect(outcome).toStrictEqual({ code: 1, out: '', said: 'Cannot read the file /nowhere/keys.jsonl.\n' });
+    expect(outcome).toStrictEqual({
+      code: 1,
+      out: '',
+      said: 'Cannot read the file /nowhere/keys.jsonl: it does not exist; check the path.\n',
+    });
   });
 
   it('shows its progress on a terminal, and each invalid line separately', async () => {

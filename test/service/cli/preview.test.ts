@@ -207,6 +207,73 @@ describe('keyfront preview', () => {
   });
 });
 
+describe('keyfront preview --import', () => {
+  const rows = [
+    good,
+    { org_id: 'acme' },
+    { key_id: 'nameless' },
+    { ...good, alias: 'again' },
+    bad,
+    { key_id: 'late', org_id: 'acme', quota_renewal_rate: 9223372036854775807n },
+    { key_id: 'old', org_id: 'acme', expires: 1 },
+  ];
+  const content = rows.map((row) => `${stringifyJSON(row)}\n`).join('');
+
+  it('reports the problems that the import reports, and names duplicates', async () => {
+    const file = await c.file('keys.jsonl', content);
+    const { code, out } = await c.keyfront(['preview', '--import', file]);
+    expect(code).toBe(1);
+    expect(lines(out)).toMatchObject([
+      { valid: true, key_hash: goodHash, data: { alias: 'Billing', org_id: 'acme' }, warnings: [] },
+      { valid: false, issues: [{ path: 'key_id', code: 'MISSING' }] },
+      { valid: false, issues: [{ path: 'org_id', code: 'MISSING' }] },
+      {
+        valid: true,
+        warnings: [{ path: 'key_id', code: 'DUPLICATE', message: expect.stringContaining(`${file}:1;`) }],
+      },
+      { valid: false, issues: [{ path: 'key_id', code: 'MISSING' }] },
+      { valid: false, issues: [{ path: 'quota_renewal_rate', code: 'OUT_OF_RANGE' }] },
+      { valid: true, warnings: [{ path: 'expires', code: 'EXPIRES_IN_PAST' }] },
+    ]);
+    const imported = await c.keyfront(['keys', 'import', file]);
+    const invalid = lines(out).flatMap(({ valid }, index) => (valid === true ? [] : [index + 1]));
+    expect([...imported.said.matchAll(/^line (\d+): (?!skipped)/gm)].map(([, line]) => Number(line))).toStrictEqual(
+      invalid,
+    );
+    expect(imported.said).toContain('line 4: skipped, because line 1 has the same key_id\n');
+  });
+
+  it('takes the owner from --org, and hashes from --passwords-are-hashed', async () => {
+    const hashed = { key_id: 'k', basic_auth_data: { password: `$2b$04$${'a'.repeat(53)}` } };
+    const file = await c.file('keys.jsonl', stringifyJSON(hashed));
+    const args = ['preview', '--import', '--org', 'acme', file];
+    expect((await c.keyfront([...args, '--passwords-are-hashed'])).code).toBe(0);
+    const plain = await c.file('plain.jsonl', stringifyJSON({ key_id: 'k', basic_auth_data: { password: 'plain' } }));
+    expect((await c.keyfront(['preview', '--import', '--org', 'acme', plain])).code).toBe(0);
+    const rejected = await c.keyfront(['preview', '--import', '--org', 'acme', plain, '--passwords-are-hashed']);
+    expect(lines(rejected.out)[0]?.['issues']).toMatchObject([{ code: 'UNKNOWN_HASH_TYPE' }]);
+    expect(existsSync(c.folder)).toBe(false);
+  });
+
+  it('fails for a duplicate with --strict', async () => {
+    const file = await c.file('keys.jsonl', `${stringifyJSON(good)}\n${stringifyJSON(good)}\n`);
+    expect((await c.keyfront(['preview', '--import', file])).code).toBe(0);
+    const { code, said } = await c.keyfront(['preview', '--import', '--strict', file]);
+    expect(code).toBe(1);
+    expect(said).toContain('Failed because of --strict: a definition has warnings.\n');
+  });
+
+  it.each([
+    [['--org', 'acme'], {}, '--org and --passwords-are-hashed require --import.\n'],
+    [['--import', '--url', 'https://keys.example.com'], {}, '--import applies the rules of a data folder.'],
+    [['--import'], { KEYFRONT_URL: 'https://keys.example.com' }, '--import applies the rules of a data folder.'],
+  ])('exits with 2 for %j and %j', async (args, env: Record<string, string>, message) => {
+    const file = await c.file('good.json', stringifyJSON(good));
+    const { code, said } = await c.keyfront(['preview', ...args, file], env);
+    expect([code, said]).toStrictEqual([2, expect.stringContaining(message)]);
+  });
+});
+
 describe('keyfront preview --url', () => {
   let server: TestServer;
   beforeEach(async () => {
@@ -232,6 +299,14 @@ describe('keyfront preview --url', () => {
     expect(there.out).toContain('9007199254740993');
     expect(there.out).not.toMatch(/secret-\d/);
     expect(there.out + there.said).not.toContain(server.t.management);
+  });
+
+  it('uses the service that KEYFRONT_URL names', async () => {
+    const file = await c.file('good.json', stringifyJSON(good));
+    const { code, said } = await c.keyfront(['preview', file], { KEYFRONT_URL: server.url });
+    expect([code, said]).toStrictEqual([2, expect.stringContaining('KEYFRONT_MANAGEMENT_CREDENTIAL is not set')]);
+    const env = { KEYFRONT_URL: server.url, KEYFRONT_MANAGEMENT_CREDENTIAL: server.t.management };
+    expect((await c.keyfront(['preview', file], env)).code).toBe(0);
   });
 
   it('reads the credential from a file', async () => {

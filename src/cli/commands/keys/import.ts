@@ -1,31 +1,40 @@
 import { stat } from 'node:fs/promises';
+import { createKeyService, type KeyService } from '../../../keys/key-service.js';
 import type { KeyStore } from '../../../keys/ports.js';
+import { AppError, errorCodeOf } from '../../../lib/errors.js';
 import { printable } from '../../../lib/text.js';
+import { withWireIssuePaths } from '../../../rest/json-body.js';
 import type { CLICommand, OptionValues } from '../../command.js';
 import { storageVariables } from '../../environment.js';
 import { actorLabel, actorOption } from '../../input/actor.js';
 import { readBytes } from '../../input/definitions.js';
-import { importLines, type ImportStore } from '../../input/import-lines.js';
+import { importLines, type ImportCounts, type ImportTarget } from '../../input/import-lines.js';
 import { splitLines } from '../../input/jsonl.js';
 import { parseOrganisation } from '../../input/organisation.js';
 import type { IO } from '../../io.js';
 import { withServices } from '../../key-client/open.js';
+import { toJSONLine } from '../../output/json.js';
 import { createProgressLine } from '../../output/progress.js';
 
 export const importCommand: CLICommand = {
   name: 'keys import',
   summary: 'Import keys from a JSON Lines file',
   description:
-    'Each line is `{"key_id": "...", ...definition}` with the field names of REST; `-` reads standard input. Invalid lines are reported by number and skipped, existing keys are left unchanged, and every key needs an owner.',
+    'Each line is `{"key_id": "...", ...definition}` with the field names of REST; `-` reads standard input. Invalid lines are reported by number and skipped, and so is a line with the identifier of an earlier line. Existing keys stay as they are without --update. Every key needs an owner. `preview --import` reports the same problems without a data folder.',
   arguments: ['FILE.jsonl'],
   options: {
     org: { value: 'ID', description: 'Owner of the keys whose line has no org_id' },
+    update: { description: 'Replace the definitions of existing keys; secrets that a line omits stay' },
+    json: { description: 'Print the numbers of keys as JSON' },
     'dry-run': { description: 'Report what would be imported, and store nothing' },
     actor: actorOption,
     'passwords-are-hashed': { description: 'Passwords in the file are bcrypt or argon2id hashes; store them as is' },
   },
   exitCodes: { 1: 'some lines were rejected; the others are imported' },
-  examples: ['keyfront keys import keys.jsonl --org acme', 'zcat keys.jsonl.gz | keyfront keys import - --dry-run'],
+  examples: [
+    'keyfront keys import keys.jsonl --org acme',
+    'zcat keys.jsonl.gz | keyfront keys import - --update --dry-run',
+  ],
   environment: storageVariables,
   run: importKeys,
 };
@@ -36,28 +45,64 @@ async function importKeys(io: IO, options: OptionValues, [file = '']: readonly s
     passwordsAreHashed: options['passwords-are-hashed'] === true,
     actorLabel: actorLabel(io, 'keys import', options),
   };
-  const isDryRun = options['dry-run'] === true;
+  const [isDryRun, updates] = [options['dry-run'] === true, options['update'] === true];
   const size = await sizeOf(file);
-  return withServices(io, { access: isDryRun ? 'read' : 'create' }, async ({ ports, store }) => {
+  const access = isDryRun ? 'read' : 'create';
+  return withServices(io, { access, liveQuotas: updates ? 'use' : 'off' }, async ({ ports, store }) => {
     const progress = createProgressLine(io, 'lines');
     let bytesRead = 0;
     const bytes = countBytes(readBytes(io, file), (count) => (bytesRead += count));
-    const target = { ports, store: isDryRun ? createDryRunStore(store) : store };
+    const target = {
+      ports,
+      store: isDryRun ? createDryRunStore(store) : store,
+      ...(updates && { replace: createReplace(createKeyService(ports), importOptions.actorLabel, isDryRun) }),
+    };
+    const print = (line: number, text: string) => {
+      progress.end();
+      io.stderr(`line ${line}: ${text}\n`);
+    };
     const counts = await importLines(target, splitLines(bytes), importOptions, {
-      onInvalidLine: (line, reason) => {
-        progress.end();
-        io.stderr(`line ${line}: ${printable(reason)}\n`);
-      },
+      onInvalidLine: (line, reason) => print(line, printable(reason)),
+      onDuplicate: (line, first) => print(line, `skipped, because line ${first} has the same key_id`),
       onProgress: (lines) => progress.show(lines, size === undefined ? undefined : Math.min(bytesRead / size, 1)),
     });
     progress.end();
-    const prefix = isDryRun ? 'Dry run, nothing was stored: ' : '';
-    const verb = isDryRun ? 'would be imported' : 'imported';
-    io.stderr(
-      `${prefix}${counts.imported} ${verb}, ${counts.existing} skipped (already exist), ${counts.invalid} rejected.\n`,
-    );
+    if (options['json'] === true) io.stdout(`${toJSONLine({ dry_run: isDryRun, ...counts })}\n`);
+    io.stderr(summaryOf(counts, { isDryRun, updates }));
     return counts.invalid === 0 ? 0 : 1;
   });
+}
+
+function summaryOf(
+  { imported, updated, existing, invalid }: ImportCounts,
+  { isDryRun, updates }: { readonly isDryRun: boolean; readonly updates: boolean },
+): string {
+  const verb = (participle: string) => (isDryRun ? `would be ${participle}` : participle);
+  const others = updates
+    ? `${updated} ${verb('updated')}, ${existing} unchanged`
+    : `${existing} skipped (already exist)`;
+  const prefix = isDryRun ? 'Dry run, nothing was stored: ' : '';
+  return `${prefix}${imported} ${verb('imported')}, ${others}, ${invalid} rejected.\n`;
+}
+
+/** Returns the function that replaces the definition of an existing key, or previews that. */
+function createReplace(keys: KeyService, label: string, isDryRun: boolean): NonNullable<ImportTarget['replace']> {
+  const caller = { credentialID: 'cli', label, orgID: undefined, requestID: '' };
+  return async ({ keyID, input, passwordHash }) => {
+    // As for a new key: gateways export an empty identifier for a key without an organisation.
+    const { orgID, ...rest } = input;
+    const request = { keyID, input: orgID?.trim() ? input : rest, passwordHash, resetQuota: false };
+    try {
+      return (
+        await withWireIssuePaths(null, () =>
+          isDryRun ? keys.previewOrgKeyUpdate(caller, request) : keys.updateOrgKey(caller, request),
+        )
+      ).isChanged;
+    } catch (error) {
+      if (errorCodeOf(error) !== 'NOT_FOUND') throw error;
+      throw new AppError('NOT_FOUND', 'The key is deleted; `keyfront undelete` restores it.', { cause: error });
+    }
+  };
 }
 
 /** The size of a file in bytes; undefined if it is not known in advance. */
@@ -77,17 +122,12 @@ async function* countBytes(
 }
 
 /** Reports which keys would be added, and writes nothing. */
-function createDryRunStore(store: Pick<KeyStore, 'findMany'>): ImportStore {
-  const seen = new Set<string>();
+function createDryRunStore(store: Pick<KeyStore, 'findMany'>): Pick<KeyStore, 'add'> {
   return {
     add: async (keys) => {
       const found = await store.findMany(keys.map(({ next }) => next.keyHash));
-      for (const { keyHash } of found) seen.add(keyHash);
-      return keys.map(({ next: { keyHash } }) => {
-        const isNew = !seen.has(keyHash);
-        seen.add(keyHash);
-        return isNew;
-      });
+      const existing = new Set(found.map(({ keyHash }) => keyHash));
+      return keys.map(({ next }) => !existing.has(next.keyHash));
     },
   };
 }

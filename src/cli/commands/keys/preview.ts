@@ -1,18 +1,20 @@
-import { randomBytes } from 'node:crypto';
-import { readConfig } from '../../../config/config.js';
-import { createKeyHash } from '../../../crypto/key-hash.js';
-import { readDefinition } from '../../../keys/definition/parse.js';
-import { previewKey } from '../../../keys/queries/preview-key.js';
 import { AppError } from '../../../lib/errors.js';
 import type { JSONValue } from '../../../lib/json.js';
 import { printable } from '../../../lib/text.js';
-import { withWireIssuePaths, warningsMember } from '../../../rest/json-body.js';
-import { definitionFromWire, definitionToWire } from '../../../wire/field-names.js';
 import type { CLICommand, OptionValues } from '../../command.js';
 import { colorVariables } from '../../environment.js';
 import { readDefinitions } from '../../input/definitions.js';
-import type { IO } from '../../io.js';
-import { connectionOptions, createConnection, managementCredential, toAppError } from '../../key-client/connection.js';
+import { parseOrganisation } from '../../input/organisation.js';
+import {
+  createImportValidator,
+  createLocalValidator,
+  createRemoteValidator,
+  type ValidateDefinition,
+  type ValidDefinition,
+} from '../../input/validate-definition.js';
+import { UsageError, type IO } from '../../io.js';
+import { connectionOptions } from '../../key-client/connection.js';
+import { serviceURLFrom } from '../../key-client/open.js';
 import {
   formatProblems,
   outputOptions,
@@ -27,11 +29,14 @@ export const previewCommand: CLICommand = {
   name: 'preview',
   summary: 'Validate key definitions without storing anything',
   description:
-    'Prints every problem with its path. Needs no data folder and no network: it applies the rules of this version and the hash algorithm of KEYFRONT_KEY_HASH. With --url, a running service validates the definitions. FILE contains a definition with the field names of REST, an array of definitions or, if its name ends in .jsonl, one definition per line; `-` reads standard input. Prints text on a terminal, otherwise one line of JSON per definition.',
+    'Prints every problem with its path. Needs no data folder and no network: it applies the rules of this version and the hash algorithm of KEYFRONT_KEY_HASH. With --url, a running service validates the definitions. With --import, the rules are those of `keys import`: every definition needs its key_id and an owner, and one of the same key as an earlier definition has a warning. FILE contains a definition with the field names of REST, an array of definitions or, if its name ends in .jsonl, one definition per line; `-` reads standard input. Prints text on a terminal, otherwise one line of JSON per definition.',
   arguments: ['FILE...'],
   options: {
     strict: { description: 'Exit with 1 also if there are warnings' },
-    url: { value: 'URL', description: 'Use the service at this address' },
+    import: { description: 'Apply the rules of `keys import`' },
+    org: { value: 'ID', description: 'With --import: owner of the keys whose definition has no org_id' },
+    'passwords-are-hashed': { description: 'With --import: passwords are bcrypt or argon2id hashes' },
+    url: { value: 'URL', description: 'Use the service at this address (default: KEYFRONT_URL)' },
     ...connectionOptions,
     ...outputOptions,
   },
@@ -40,8 +45,12 @@ export const previewCommand: CLICommand = {
     1: 'a definition is invalid',
     2: 'invalid usage, or a file or the service cannot be read',
   },
-  examples: ['keyfront preview --strict keys/billing.json keys/mobile.json'],
+  examples: [
+    'keyfront preview --strict keys/billing.json keys/mobile.json',
+    'keyfront preview --import --org acme keys.jsonl',
+  ],
   environment: [
+    'KEYFRONT_URL',
     'KEYFRONT_KEY_HASH',
     'KEYFRONT_KEY_HASH_PEPPER',
     'KEYFRONT_MANAGEMENT_CREDENTIAL',
@@ -52,17 +61,6 @@ export const previewCommand: CLICommand = {
   errorExitCode: 2,
 };
 
-/** A valid definition in the names of REST, without secrets. */
-interface ValidDefinition {
-  /** Absent if the definition has no key_id: the hash of a generated identifier means nothing to the caller. */
-  readonly key_hash?: string;
-  readonly data: unknown;
-  readonly warnings: readonly Problem[];
-}
-
-/** Validates one definition. Rejects with an `AppError` whose paths are in the names of REST. */
-type Validate = (body: JSONValue) => Promise<ValidDefinition>;
-
 interface PreviewResult {
   readonly location: string;
   /** Undefined if the definition is invalid. */
@@ -72,8 +70,7 @@ interface PreviewResult {
 
 async function preview(io: IO, options: OptionValues, files: readonly string[]): Promise<number> {
   const format = selectOutputFormat(io, options);
-  const url = options['url'];
-  const validate = typeof url === 'string' ? createRemoteValidator(io, options, url) : createLocalValidator(io);
+  const validate = selectValidator(io, options);
   let [count, invalidCount, warningCount] = [0, 0, 0];
   for (const file of files) {
     for await (const { location, body } of readDefinitions(io, file)) {
@@ -93,69 +90,37 @@ async function preview(io: IO, options: OptionValues, files: readonly string[]):
   return 1;
 }
 
+function selectValidator(io: IO, options: OptionValues): ValidateDefinition {
+  const url = serviceURLFrom(io, options);
+  const { import: isImport, org, 'passwords-are-hashed': passwordsAreHashed } = options;
+  if (isImport !== true) {
+    if (org !== undefined || passwordsAreHashed !== undefined) {
+      throw new UsageError('--org and --passwords-are-hashed require --import.');
+    }
+    return url === undefined ? createLocalValidator(io) : createRemoteValidator(io, options, url);
+  }
+  if (url !== undefined) {
+    throw new UsageError('--import applies the rules of a data folder. Use it without --url and KEYFRONT_URL.');
+  }
+  return createImportValidator(io, {
+    orgID: parseOrganisation(org),
+    passwordsAreHashed: passwordsAreHashed === true,
+  });
+}
+
 async function previewDefinition(
   location: string,
   body: JSONValue | AppError,
-  validate: Validate,
+  validate: ValidateDefinition,
 ): Promise<PreviewResult> {
   try {
     if (body instanceof AppError) throw body;
-    return { location, valid: await validate(body), issues: [] };
+    return { location, valid: await validate(body, location), issues: [] };
   } catch (error) {
     // Any other error does not concern the definition.
     if (!(error instanceof AppError) || !['INVALID', 'TOO_LARGE', 'FORBIDDEN'].includes(error.code)) throw error;
     return { location, issues: problemsOf(error) };
   }
-}
-
-/** Validates in this process: opens no storage and sends no request. */
-function createLocalValidator(io: IO): Validate {
-  const { config, secrets } = readConfig(io.env);
-  const hashKeyID = createKeyHash(config.keyHash, secrets.keyHashPepper);
-  const deps = { ownerID: undefined, hashKeyID, randomHex: () => randomBytes(16).toString('hex') };
-  return async (body) =>
-    withWireIssuePaths(body, () => {
-      const input = readDefinition('preview', definitionFromWire(body));
-      const { keyHash, definition, warnings } = previewKey(input, { ...deps, now: new Date() });
-      const listed = warningsMember(warnings, body).warnings as Problem[] | undefined;
-      return { ...hashMember(body, keyHash), data: definitionToWire(definition), warnings: listed ?? [] };
-    });
-}
-
-/** Validates with a service over REST, which uses the field names of the files. */
-function createRemoteValidator(io: IO, options: OptionValues, url: string): Validate {
-  const send = createConnection(io, options, url, managementCredential);
-  return async (body) => {
-    const response = await send('/api/keys/preview', body);
-    if (response['status'] === 'error') throw toAppError(response);
-    return {
-      ...hashMember(body, String(response['key_hash'])),
-      data: withoutSecrets(response['data']),
-      warnings: toProblems(response['warnings']),
-    };
-  };
-}
-
-function hashMember(body: JSONValue, keyHash: string): Pick<ValidDefinition, 'key_hash'> {
-  const hasKeyID = typeof body === 'object' && body !== null && 'key_id' in body && body.key_id !== null;
-  return hasKeyID ? { key_hash: keyHash } : {};
-}
-
-/** Removes the secrets that the service echoes: the output may be the log of a build. */
-function withoutSecrets(data: unknown): unknown {
-  if (typeof data !== 'object' || data === null) return data;
-  const { hmac_string: hmac, jwt_data: jwt, ...shown } = data as Record<string, unknown>;
-  if (typeof jwt !== 'object' || jwt === null) return shown;
-  const { secret, ...rest } = jwt as Record<string, unknown>;
-  return { ...data, hmac_string: undefined, jwt_data: rest };
-}
-
-function toProblems(warnings: unknown): Problem[] {
-  if (!Array.isArray(warnings)) return [];
-  return warnings.map((warning: unknown) => {
-    const { path, code, message } = Object(warning) as Record<string, unknown>;
-    return { path: String(path), code: String(code), message: String(message) };
-  });
 }
 
 function toJSONObject({ location, valid, issues }: PreviewResult): object {

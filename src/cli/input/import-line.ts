@@ -1,0 +1,90 @@
+import { hashTypeOf } from '../../crypto/password-hash.js';
+import { prepareImport, type ImportPorts } from '../../keys/commands/import.js';
+import { invalidDefinition } from '../../keys/definition/issues.js';
+import { readDefinition } from '../../keys/definition/parse.js';
+import type { KeyDefinition } from '../../keys/definition/schema.js';
+import type { KeyTransition } from '../../keys/ports.js';
+import { AppError, type Issue } from '../../lib/errors.js';
+import type { JSONValue } from '../../lib/json.js';
+import { withWireIssuePaths } from '../../rest/json-body.js';
+import { definitionFromWire } from '../../wire/field-names.js';
+
+/** How an import treats the lines of a file. */
+export interface ImportOptions {
+  /** Owner of the keys whose line has no `org_id`. */
+  readonly orgID: string | undefined;
+  /** Stores passwords as they are: they must be bcrypt or argon2id hashes. */
+  readonly passwordsAreHashed: boolean;
+  /** Who imports, for the history. Default: the command. */
+  readonly actorLabel?: string;
+}
+
+/** A valid line of an import. */
+export interface PreparedLine {
+  readonly keyID: string;
+  readonly input: KeyDefinition;
+  /** Instead of a password in `input`. */
+  readonly passwordHash: string | undefined;
+  /** The new key, for the case that it does not exist. */
+  readonly transition: KeyTransition;
+}
+
+/**
+ * Validates a line of the form `{"key_id": "...", ...definition}`. Stores nothing.
+ *
+ * @throws {AppError} INVALID with paths in the names of REST
+ */
+export async function prepareLine(
+  ports: ImportPorts,
+  body: JSONValue,
+  { orgID, passwordsAreHashed, actorLabel: label = 'keyfront keys import' }: ImportOptions,
+): Promise<PreparedLine> {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw new AppError('INVALID', 'The line is not a JSON object.');
+  }
+  const { key_id: keyID, ...definition } = body;
+  if (typeof keyID !== 'string') throw missingKeyID();
+  return withWireIssuePaths(definition, async () => {
+    const { passwordHash, rest } = passwordsAreHashed
+      ? takePasswordHash(definition)
+      : { passwordHash: undefined, rest: definition };
+    const input = readDefinition('update', definitionFromWire(rest));
+    const actor = { credentialID: 'cli', label };
+    return {
+      keyID,
+      input,
+      passwordHash,
+      transition: await prepareImport(ports, { keyID, orgID, passwordHash, input, actor }),
+    };
+  });
+}
+
+function missingKeyID(): AppError {
+  const issue = { path: ['key_id'], code: 'MISSING', message: 'is required and must be a string' };
+  return new AppError('INVALID', 'The line names no key.', { issues: [issue] });
+}
+
+/** Splits the password hash off: it is stored as it is, and the rules for passwords do not apply to it. */
+function takePasswordHash(definition: Record<string, unknown>): { passwordHash: string | undefined; rest: unknown } {
+  const basicAuth = definition['basic_auth_data'];
+  if (
+    typeof basicAuth !== 'object' ||
+    basicAuth === null ||
+    !('password' in basicAuth) ||
+    basicAuth.password === null
+  ) {
+    return { passwordHash: undefined, rest: definition };
+  }
+  const { password, ...others } = basicAuth;
+  const hashType = typeof password === 'string' ? hashTypeOf(password) : undefined;
+  const declaredType: unknown = Reflect.get(others, 'hash_type') ?? hashType;
+  if (typeof password !== 'string' || hashType === undefined || declaredType !== hashType) {
+    const issue: Issue = {
+      path: ['basicAuthData', 'password'],
+      code: 'UNKNOWN_HASH_TYPE',
+      message: 'must be a bcrypt or argon2id hash of the `hashType` given',
+    };
+    throw invalidDefinition([issue]);
+  }
+  return { passwordHash: password, rest: { ...definition, basic_auth_data: others } };
+}
