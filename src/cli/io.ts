@@ -13,6 +13,8 @@ export interface IO {
   /** Prints progress, warnings and explanations. */
   stderr(text: string): void;
   readonly stdin?: AsyncIterable<Uint8Array>;
+  /** Whether standard input is a terminal, for questions that a person confirms. */
+  readonly isStdinTTY?: boolean;
   readonly isStderrTTY: boolean;
   readonly isStdoutTTY?: boolean;
   /** The clock of progress, in milliseconds. Default: `Date.now`. */

@@ -20,6 +20,14 @@ export interface Around {
   readonly input?: string;
   /** Whether a terminal shows its results. */
   readonly isTerminal?: boolean;
+  /** Whether a person can answer questions, with `input`. */
+  readonly isInteractive?: boolean;
+  /** Registers what a signal to stop does. Default: the signal comes at once. */
+  readonly onStop?: (callback: () => void) => void;
+  /** Receives each text of standard output, as it is printed. */
+  readonly onPrint?: (text: string) => void;
+  /** Receives each text of standard error. */
+  readonly onSay?: (text: string) => void;
 }
 
 export interface CommandLine {
@@ -44,23 +52,27 @@ export async function makeCommandLine(): Promise<CommandLine> {
   const folder = join(root, 'data');
   return {
     folder,
-    keyfront: async (args, env = {}, isWatched = false, { input, isTerminal = false } = {}) => {
+    keyfront: async (args, env = {}, isWatched = false, around = {}) => {
+      const { input, isTerminal = false, isInteractive = false, onPrint, onSay } = around;
       let out = '';
       let said = '';
       const code = await run(args, {
         env: { KEYFRONT_DATA: folder, ...env },
         stdout: (text) => {
           out += text;
+          onPrint?.(text);
         },
         stderr: (text) => {
           said += text;
+          onSay?.(text);
         },
         ...(input !== undefined && { stdin: piped(input) }),
-        isStderrTTY: isWatched,
+        isStdinTTY: isInteractive,
+        isStderrTTY: isWatched || isInteractive,
         // Long commands would print progress, and a busy machine makes commands long.
         ...(!isWatched && { nowMs: () => 0 }),
         isStdoutTTY: isTerminal,
-        onStop: (callback) => callback(),
+        onStop: around.onStop ?? ((callback) => callback()),
       });
       return { code, out, said };
     },

@@ -2,7 +2,7 @@ import { AppError, errorCodeOf } from '../../lib/errors.js';
 import type { KeyChange } from '../../keys/commands/execute-change.js';
 import { readDefinition } from '../../keys/definition/parse.js';
 import { defaultOrder } from '../../keys/key-query.js';
-import type { StoredKey } from '../../keys/key.js';
+import type { KeyRevision, StoredKey } from '../../keys/key.js';
 import type { CallContext } from '../../keys/ports.js';
 import { createKeyService, type KeyService } from '../../keys/key-service.js';
 import { cursorFor, positionFromCursor } from '../../rest/key-list.js';
@@ -11,10 +11,10 @@ import { InstallationNotFoundError } from '../../storage/storage.js';
 import type { OptionValues } from '../command.js';
 import { actorLabel } from '../input/actor.js';
 import type { IO } from '../io.js';
-import type { KeyChangeResult, KeyClient, ListedKey, LiveQuota } from './port.js';
+import type { KeyChangeResult, KeyClient, KeyHistoryEntry, ListedKey, LiveQuota } from './port.js';
 import { withServices } from './open.js';
 
-const readCommands: ReadonlySet<string> = new Set(['get', 'diff', 'history', 'list']);
+const readCommands: ReadonlySet<string> = new Set(['get', 'diff', 'history', 'list', 'tail']);
 
 /**
  * Runs work on the keys of the data folder that the environment names. A service may run on it meanwhile.
@@ -54,8 +54,11 @@ export async function withLocalKeys<T>(
         ),
       update: async (keyID, definition, options) =>
         toResult(await keys.updateOrgKey(caller, { keyID, input: readDefinition('update', definition), ...options })),
-      create: async (keyID, definition, options) =>
-        toResult(await keys.createOrgKey(caller, { keyID, input: readDefinition('update', definition), ...options })),
+      create: async (keyID, definition, options) => {
+        const input = readDefinition('update', definition);
+        const created = await keys.createOrgKey(caller, { keyID, input, ...options });
+        return { ...toResult(created), keyID: keys.keyIDOf(created.key) };
+      },
       revert: async (keyID, toVersion, options) =>
         toResult(await keys.revertOrgKey(caller, { keyID, toVersion, ...options })),
       delete: async (keyID, options) => toResult(await keys.deleteOrgKey(caller, { keyID, ...options })),
@@ -79,17 +82,13 @@ export async function withLocalKeys<T>(
       },
       history: async (keyID, limit) => {
         const entries = await keys.history(await keys.requireOrgKey(caller, keyID), { last: true, limit });
-        return entries.toReversed().map(({ at, actor, versionAfter, operation, requestID, ...rest }) => ({
-          version: versionAfter,
-          at: at.toISOString(),
-          operation,
-          credentialID: actor.credentialID,
-          credentialLabel: actor.label,
-          reason: rest.reason,
-          requestID: requestID || undefined,
-          quotaUsedBeforeReset: rest.quotaUsedBeforeReset,
-          changes: rest.changes,
-        }));
+        return entries.toReversed().map(toHistoryEntry);
+      },
+      follow: async function* (request, signal) {
+        for await (const { cursor, entry, isUnreadable = false } of await keys.orgKeyChanges(caller, request, signal)) {
+          const change = entry && { keyHash: entry.keyHash, orgID: entry.orgID, entry: toHistoryEntry(entry) };
+          yield { cursor, change, isUnreadable };
+        }
       },
     });
   });
@@ -104,6 +103,20 @@ export async function withLocalKeys<T>(
 /** The error for a key that does not exist. */
 export function keyNotFound(): AppError {
   return new AppError('NOT_FOUND', 'There is no such key.');
+}
+
+function toHistoryEntry({ at, actor, versionAfter, operation, requestID, ...rest }: KeyRevision): KeyHistoryEntry {
+  return {
+    version: versionAfter,
+    at: at.toISOString(),
+    operation,
+    credentialID: actor.credentialID,
+    credentialLabel: actor.label,
+    reason: rest.reason,
+    requestID: requestID || undefined,
+    quotaUsedBeforeReset: rest.quotaUsedBeforeReset,
+    changes: rest.changes,
+  };
 }
 
 function listed(keys: KeyService, { key, figures: quota }: KeyWithQuota): ListedKey {

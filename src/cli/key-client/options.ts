@@ -2,13 +2,16 @@ import type { Option } from '../command.js';
 import { outputOptions } from '../output/format.js';
 import { connectionOptions } from './connection.js';
 
+/** The option `--url`. */
+export const serviceURLOption: Option = {
+  value: 'URL',
+  description: 'Use the service at this address instead of the data folder (default: KEYFRONT_URL)',
+  isCommon: true,
+};
+
 /** Options of every command for keys. */
 export const keysOptions: Readonly<Record<string, Option>> = {
-  url: {
-    value: 'URL',
-    description: 'Use the service at this address instead of the data folder (default: KEYFRONT_URL)',
-    isCommon: true,
-  },
+  url: serviceURLOption,
   ...connectionOptions,
   ...outputOptions,
 };

@@ -15,6 +15,12 @@ export interface UpdateOptions extends ChangeOptions {
   readonly resetQuota: boolean;
 }
 
+/** Options of a creation. */
+export interface CreateOptions extends Pick<ChangeOptions, 'reason'> {
+  /** The beginning of a generated identifier. Default: the identifier of the organisation. */
+  readonly keyIDPrefix?: string | undefined;
+}
+
 /** The live quota of a key. */
 export type LiveQuota = Pick<QuotaFigures, 'used' | 'remaining' | 'renewsAt'>;
 
@@ -44,6 +50,9 @@ export interface KeyChangeResult {
   readonly warnings: readonly Issue[];
 }
 
+/** The result of a creation, with the identifier of the key. */
+export type CreatedKey = KeyChangeResult & { readonly keyID: string };
+
 /** An entry in the history of a key. */
 export interface KeyHistoryEntry {
   readonly version: number;
@@ -55,6 +64,22 @@ export interface KeyHistoryEntry {
   readonly requestID: string | undefined;
   readonly quotaUsedBeforeReset: bigint | undefined;
   readonly changes: readonly FieldChange[];
+}
+
+/** The changes to follow; absent filters select all. */
+export interface FollowRequest {
+  readonly orgID: string | undefined;
+  readonly keyHash: string | undefined;
+  /** The cursor of the last change that was received. Undefined follows from now on, and begins with a cursor. */
+  readonly after: string | undefined;
+}
+
+/** A change of a key. Without `change`, it only advances the cursor. */
+export interface FollowedChange {
+  readonly cursor: string;
+  readonly change: { readonly keyHash: string; readonly orgID: string; readonly entry: KeyHistoryEntry } | undefined;
+  /** Whether this is a change that fails its integrity check. */
+  readonly isUnreadable: boolean;
 }
 
 /** A key in a list. */
@@ -92,7 +117,8 @@ export interface KeyClient {
   /** Returns what `update` would change now. */
   previewUpdate(keyID: string, definition: unknown, options: UpdateOptions): Promise<KeyChangeResult>;
   update(keyID: string, definition: unknown, options: UpdateOptions): Promise<KeyChangeResult>;
-  create(keyID: string, definition: unknown, options: Pick<ChangeOptions, 'reason'>): Promise<KeyChangeResult>;
+  /** Creates a key. Its identifier is generated if `keyID` is undefined. */
+  create(keyID: string | undefined, definition: unknown, options: CreateOptions): Promise<CreatedKey>;
   revert(keyID: string, toVersion: number, options: ChangeOptions): Promise<KeyChangeResult>;
   delete(keyID: string, options: ChangeOptions): Promise<KeyChangeResult>;
   /** Restores a deleted key. */
@@ -101,4 +127,6 @@ export interface KeyClient {
   list(filter: KeyFilter, limit: number, after: string | undefined): Promise<KeyListPage>;
   /** Returns the newest entries, newest first. */
   history(keyID: string, limit: number): Promise<readonly KeyHistoryEntry[]>;
+  /** Yields changes as they are made, each once and in order, until the signal is aborted. */
+  follow(request: FollowRequest, signal: AbortSignal): AsyncIterable<FollowedChange>;
 }

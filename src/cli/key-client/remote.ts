@@ -12,6 +12,8 @@ import { keyNotFound } from './local.js';
 import { parsePath } from '../input/path.js';
 
 const change = '{ path kind before after }';
+const entry =
+  '{ version at operation credentialID credentialLabel reason requestID quotaUsedBeforeReset changes { path kind before after } }';
 const figures = '{ max used remaining renewsAt }';
 const effect = `changed changes ${change} quotaEffect { before ${figures} after ${figures} } quotaReset warnings { path code message }`;
 
@@ -23,16 +25,17 @@ export const documents = {
     change: previewOrgKeyUpdate(keyID: $keyID, input: $input, resetQuota: $resetQuota, expectedVersion: $expectedVersion) { version ${effect} } }`,
   update: `mutation Update($keyID: ID!, $input: UpdateKeyInput!, $resetQuota: Boolean, $expectedVersion: Int, $reason: String) {
     change: updateOrgKey(keyID: $keyID, input: $input, resetQuota: $resetQuota, expectedVersion: $expectedVersion, reason: $reason) { keyHash version ${effect} } }`,
-  create: `mutation Create($keyID: ID!, $input: UpdateKeyInput!, $reason: String) {
-    change: createOrgKey(keyID: $keyID, input: $input, reason: $reason) { keyHash version ${effect} } }`,
+  create: `mutation Create($keyID: ID, $keyIDPrefix: String, $input: UpdateKeyInput!, $reason: String) {
+    change: createOrgKey(keyID: $keyID, keyIDPrefix: $keyIDPrefix, input: $input, reason: $reason) { key keyHash version ${effect} } }`,
   revert: `mutation Revert($keyID: ID!, $toVersion: Int!, $expectedVersion: Int, $reason: String) {
     change: revertOrgKey(keyID: $keyID, toVersion: $toVersion, expectedVersion: $expectedVersion, reason: $reason) { keyHash version ${effect} } }`,
   delete: `mutation Delete($keyID: ID!, $expectedVersion: Int, $reason: String) {
     change: deleteOrgKey(keyID: $keyID, expectedVersion: $expectedVersion, reason: $reason) { keyHash version ${effect} } }`,
   undelete: `mutation Undelete($keyID: ID!, $expectedVersion: Int, $reason: String) {
     change: restoreOrgKey(keyID: $keyID, expectedVersion: $expectedVersion, reason: $reason) { keyHash version ${effect} } }`,
-  history: `query History($keyID: ID!, $limit: Int!) { orgKey(keyID: $keyID) { history(last: $limit) { edges { node {
-    version at operation credentialID credentialLabel reason requestID quotaUsedBeforeReset changes ${change} } } } } }`,
+  history: `query History($keyID: ID!, $limit: Int!) { orgKey(keyID: $keyID) { history(last: $limit) { edges { node ${entry} } } } }`,
+  follow: `subscription Follow($orgID: String, $keyHash: String, $after: String) {
+    orgKeyChanged(orgID: $orgID, keyHash: $keyHash, after: $after) { cursor keyHash orgID entry ${entry} } }`,
 } as const;
 
 // Large integers arrive as a bigint from the JSON parser, or as a string of digits from GraphQL.
@@ -60,7 +63,8 @@ const ChangeResult = z
     warnings: z.array(z.object({ path: Path, code: z.string(), message: z.string() })),
   })
   .transform(({ changed: isChanged, ...rest }) => ({ isChanged, ...rest }));
-const HistoryEntry = z.object({
+/** An entry of a history in a response of GraphQL. */
+export const HistoryEntry = z.object({
   version: z.number(),
   at: z.string(),
   operation: z.string().toLowerCase(),
@@ -136,7 +140,7 @@ function withDecimalStrings(value: unknown): unknown {
 }
 
 /** Uses a service over GraphQL: in the body, identifiers of keys stay out of the logs of proxies. */
-export function createRemoteKeys(send: SendRequest): KeyClient {
+export function createRemoteKeys(send: SendRequest): Omit<KeyClient, 'follow'> {
   async function query<T>(document: string, variables: object, schema: z.ZodType<T>): Promise<T> {
     const response = await send('/graphql', { query: document, variables }, document.startsWith('mutation'));
     const [error] = Array.isArray(response['errors']) ? (response['errors'] as unknown[]) : [];
@@ -152,6 +156,11 @@ export function createRemoteKeys(send: SendRequest): KeyClient {
   }
 
   const ChangeResponse = z.object({ change: ChangeResult });
+  const CreateResponse = z
+    .object({ change: z.object({ key: z.string() }).loose() })
+    .transform(({ change: created }) => ({
+      change: { ...ChangeResult.parse(created), key: created.key },
+    }));
 
   /** Over REST, whose integers are exact. */
   async function read(keyID: string): ReturnType<KeyClient['read']> {
@@ -206,9 +215,12 @@ export function createRemoteKeys(send: SendRequest): KeyClient {
     },
     update: async (keyID, input, options) =>
       (await query(documents.update, { keyID, input: await toInput(keyID, input), ...options }, ChangeResponse)).change,
-    create: async (keyID, input, options) =>
-      (await query(documents.create, { keyID, input: await toInput(keyID, input, {}), ...options }, ChangeResponse))
-        .change,
+    create: async (keyID, input, options) => {
+      const variables = { keyID, input: await toInput(keyID ?? '', input, {}), ...options };
+      const { change: created } = await query(documents.create, variables, CreateResponse);
+      const { key, ...result } = created;
+      return { ...result, keyID: key };
+    },
     revert: async (keyID, toVersion, options) =>
       (await query(documents.revert, { keyID, toVersion, ...options }, ChangeResponse)).change,
     delete: async (keyID, options) => (await query(documents.delete, { keyID, ...options }, ChangeResponse)).change,

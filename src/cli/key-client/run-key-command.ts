@@ -3,8 +3,10 @@ import { AppError, type ErrorCode } from '../../lib/errors.js';
 import type { OptionValues } from '../command.js';
 import { UsageError, type IO } from '../io.js';
 import { printError, selectOutputFormat, type OutputFormat } from '../output/format.js';
-import { createConnection, serviceCredential } from './connection.js';
+import { createConnection, serviceAddress, serviceCredential } from './connection.js';
+import { createServiceFollower } from './follow-service.js';
 import { withLocalKeys } from './local.js';
+import { serviceURLFrom } from './open.js';
 import type { ChangeOptions, KeyClient } from './port.js';
 import { createRemoteKeys } from './remote.js';
 
@@ -67,7 +69,7 @@ export async function runKeysCommand(
   work: (context: KeysCommandContext) => Promise<number>,
 ): Promise<number> {
   const format = selectOutputFormat(io, options);
-  const url = options['url'] ?? io.env['KEYFRONT_URL'];
+  const url = serviceURLFrom(io, options);
   const runWith = async (keys: KeyClient) => {
     try {
       return await work({ keys, format });
@@ -77,11 +79,15 @@ export async function runKeysCommand(
       return accessErrors.has(error.code) ? accessErrorExitCode : rejectedExitCode;
     }
   };
-  if (typeof url !== 'string') return withLocalKeys(io, { command, options }, runWith);
+  if (url === undefined) return withLocalKeys(io, { command, options }, runWith);
   if (options['actor'] !== undefined) {
     throw new UsageError('--actor is for a data folder; a service records the credential.');
   }
-  return runWith(createRemoteKeys(createConnection(io, options, url, serviceCredential)));
+  const address = serviceAddress(io, options, url, serviceCredential);
+  return runWith({
+    ...createRemoteKeys(createConnection(io, address)),
+    follow: createServiceFollower(address, (line) => io.stderr(`${line}\n`)),
+  });
 }
 
 function keyReferenceFrom(

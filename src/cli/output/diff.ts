@@ -42,14 +42,18 @@ export function formatChanges({ paint }: OutputFormat, changes: readonly FieldCh
 
 const secretChanges: Readonly<Record<string, string>> = { SET: 'set', CHANGED: 'changed', CLEARED: 'cleared' };
 
-/** The fields that a reset writes into the definition. */
-const resetFields: ReadonlySet<unknown> = new Set(['quotaRemaining', 'quotaRenews']);
-
 /** Omits the removal of fields that a reset has written: a definition in a file that lacks them is not outdated by a reset. */
 export function withoutResetFields(result: KeyChangeResult): KeyChangeResult {
-  const changes = result.changes.filter(({ path, kind }) => !(kind === 'REMOVED' && resetFields.has(path[0])));
+  const changes = result.changes.filter((change) => !isRemovalOfReset(change, result));
   const rest = { ...result, changes };
   return { ...rest, isChanged: !hasNoEffect(rest) };
+}
+
+/** Whether a change removes what a reset has stored: the end of a period, and a remainder that is the maximum. */
+function isRemovalOfReset({ kind, path, before }: FieldChange, { quotaEffect }: KeyChangeResult): boolean {
+  if (kind !== 'REMOVED') return false;
+  if (path[0] === 'quotaRenews') return true;
+  return path[0] === 'quotaRemaining' && (!quotaEffect || String(before) === String(quotaEffect.before.max ?? -1n));
 }
 
 /** Whether the change has no effect except for the version. */
@@ -76,8 +80,12 @@ export function changeResultToJSON(result: KeyChangeResult, body: JSONValue): ob
 
 /** Formats the result of a change as text. `body` is the definition as the caller wrote it. */
 export function formatChangeResult(format: OutputFormat, result: KeyChangeResult, body: JSONValue): string {
-  const warnings = formatProblems(format, 'warning', warningsToWire(result, body));
-  return `${formatChanges(format, result.changes)}${formatQuotaEffect(format, result)}${warnings}`;
+  return `${formatChanges(format, result.changes)}${formatQuotaEffect(format, result)}${formatWarnings(format, result, body)}`;
+}
+
+/** Formats the warnings about the definition that was sent. `body` is the definition as the caller wrote it. */
+export function formatWarnings(format: OutputFormat, result: KeyChangeResult, body: JSONValue): string {
+  return formatProblems(format, 'warning', warningsToWire(result, body));
 }
 
 /** The line for each kind of change, in the names of REST. */

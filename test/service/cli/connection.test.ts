@@ -94,7 +94,7 @@ describe('a connection to a service', () => {
       { status: 200, headers: json, body: JSON.stringify({ errors: [refusal] }) },
       { status: 200, headers: json, body: JSON.stringify({ data: done }) },
     ];
-    const { code } = await c.keyfront(['put', 'a-key', file, '--url', url], credentials);
+    const { code } = await c.keyfront(['delete', 'a-key', '--url', url], credentials);
     expect(code).toBe(0);
     expect(requests.map(({ headers }) => headers['x-svc-authorization'])).toStrictEqual([secret, secret]);
     // The identifier of a key may be a token, and addresses are written into logs.
@@ -134,7 +134,7 @@ describe('a connection to a service', () => {
 
   it('reports that the result of an interrupted change is unknown, and does not retry it', async () => {
     replies = ['cut'];
-    const { code, said } = await c.keyfront(['put', 'a-key', file, '--url', url], credentials);
+    const { code, said } = await c.keyfront(['delete', 'a-key', '--url', url], credentials);
     expect(code).toBe(2);
     expect(said).toContain(
       'the connection was closed. It is unknown whether the change was made: see `keyfront history`.',

@@ -53,6 +53,51 @@ describe.each(['the data folder', 'a service'])('commands for a key of %s', (pla
     await c.remove();
   });
 
+  it('create generates the identifier, with a readable prefix', async () => {
+    const file = await definition({ org_id: 'acme', alias: 'Mobile', expires: 1 });
+    const created = await keyfront(['create', file, '--prefix', 'acme_live_', '--reason', 'new customer']);
+    expect(created.code).toBe(0);
+    const { key, ...rest } = reply(created);
+    expect(key).toMatch(/^acme_live_[\da-f]{32}$/);
+    expect(rest).toMatchObject({ action: 'added', version: 1, warnings: [{ code: 'EXPIRES_IN_PAST' }] });
+    const [entry] = (await keyfront(['history', String(key)])).out.split('\n');
+    expect(parseJSON(entry ?? '')).toMatchObject({ operation: 'create', reason: 'new customer' });
+    const other = await keyfront(['create', file, '--text']);
+    expect(other.out).toMatch(/^acme[\da-f]{32}\n$/);
+    expect(other.said).toMatch(/^Created with the hash [\da-f]{64}\.\n {2}warning/);
+  });
+
+  it.each(['', '-x', 'a b', 'a/b', 'é', 'x'.repeat(65)])('create rejects the prefix %j', async (prefix) => {
+    const file = await definition({ org_id: 'acme' });
+    const { code, out } = await keyfront(['create', file, `--prefix=${prefix}`]);
+    expect(code).toBe(1);
+    expect(parseJSON(out)).toMatchObject({ code: 'INVALID', issues: [{ code: 'MALFORMED_KEY_ID' }] });
+  });
+
+  it('create takes the owner from --org if the definition has none', async () => {
+    const file = await definition({ alias: 'Mobile' });
+    expect(await keyfront(['create', file])).toMatchObject({ code: 1 });
+    expect(reply(await keyfront(['create', file, '--org', 'globex']))['key']).toMatch(/^globex[\da-f]{32}$/);
+  });
+
+  it('put makes no version after a reset if only the fields differ that the reset has stored', async () => {
+    const { quota_remaining: remaining, ...rest } = plain;
+    const file = await definition(rest);
+    expect(reply(await keyfront(['put', keyID, file, '--reset-quota']))).toMatchObject({ version: 2 });
+    expect(reply(await keyfront(['put', keyID, file]))).toMatchObject({ version: 2, changed: false, changes: [] });
+    expect((await keyfront(['diff', keyID, file])).code).toBe(0);
+    const other = await definition({ ...rest, rate: 7 });
+    expect(reply(await keyfront(['put', keyID, other]))).toMatchObject({ version: 3, changed: true });
+  });
+
+  it('keys export writes all keys without secrets', async () => {
+    const { code, out, said } = await keyfront(['keys', 'export']);
+    expect([code, said]).toStrictEqual([0, 'Exported keys: 1, without secrets.\n']);
+    const { hmac_string: _, ...expected } = stored;
+    expect(parseJSON(out)).toMatchObject({ ...expected, quota_remaining: 1_880 });
+    expect(out).not.toContain(hmac);
+  });
+
   it('get prints a definition that put accepts, exactly and without secrets', async () => {
     const got = await keyfront(['get', keyID]);
     expect(got.code).toBe(0);

@@ -6,6 +6,7 @@ import { definitionFromWire } from '../../../wire/field-names.js';
 import type { CLICommand, OptionValues } from '../../command.js';
 import { keyVariables } from '../../environment.js';
 import { actorOption } from '../../input/actor.js';
+import { confirm, yesOption } from '../../input/confirm.js';
 import { readDefinitionFolder, type DesiredKey } from '../../input/definition-folder.js';
 import { parseOrganisation } from '../../input/organisation.js';
 import { UsageError, type IO } from '../../io.js';
@@ -27,6 +28,7 @@ export const applyCommand: CLICommand = {
     org: { value: 'ID', description: 'Owner of new keys whose file has no org_id' },
     reason: reasonOption,
     actor: actorOption,
+    yes: yesOption,
     ...keysOptions,
   },
   exitCodes: {
@@ -82,9 +84,10 @@ async function apply(io: IO, options: OptionValues, [folder = '']: readonly stri
     }
     // A definition that was rejected may be that of a key which would be deleted.
     if (prunes && orgID !== undefined && counts.rejected === 0) {
-      for (const key of await keysOf(keys, orgID)) {
-        if (!kept.has(key.keyHash)) await take(key.keyHash, () => deletionOf(keys, key, reason));
-      }
+      const surplus = (await keysOf(keys, orgID)).filter(({ keyHash }) => !kept.has(keyHash));
+      const question = `Delete ${surplus.length} keys of ${orgID} that no file defines?`;
+      const deletes = isPlan || surplus.length === 0 || (await confirm(io, options, question));
+      for (const key of deletes ? surplus : []) await take(key.keyHash, () => deletionOf(keys, key, reason));
     }
     io.stderr(summaryOf(counts, isPlan));
     if (counts.rejected > 0) return 1;

@@ -3,6 +3,7 @@ import { createLogger } from '../../../lib/log.js';
 import { createAuditLog } from '../../../telemetry/audit-log.js';
 import type { CLICommand, OptionValues } from '../../command.js';
 import { storageVariables } from '../../environment.js';
+import { confirm, isInteractive, notConfirmedExitCode } from '../../input/confirm.js';
 import { UsageError, type IO } from '../../io.js';
 import { withServices } from '../../key-client/open.js';
 
@@ -13,7 +14,9 @@ export const discardKeyCommand: CLICommand = {
     'For a key that fails the integrity check and that no backup can restore: until it is deleted, no command can change it and its hash stays occupied. Intact keys are rejected. The attempt is written to the audit log on standard error.',
   arguments: ['HASH'],
   options: {
-    yes: { description: 'Confirm that the key and its history are permanently deleted', isRequired: true },
+    yes: {
+      description: 'Confirm that the key and its history are permanently deleted; required without a terminal',
+    },
   },
   exitCodes: { 1: 'there is no such key, or it is intact' },
   examples: ['keyfront keys discard 6fdc…e1 --yes'],
@@ -24,10 +27,15 @@ export const discardKeyCommand: CLICommand = {
 const principal = { credentialID: 'cli', label: 'keyfront keys discard', orgID: undefined };
 const keyHashPattern = /^[0-9a-zA-Z_-]{1,200}$/;
 
-async function discardKey(io: IO, _options: OptionValues, [keyHash = '']: readonly string[]): Promise<number> {
+async function discardKey(io: IO, options: OptionValues, [keyHash = '']: readonly string[]): Promise<number> {
   if (!keyHashPattern.test(keyHash)) {
     throw new UsageError('HASH must be the hash of a key, as `keyfront check` prints it.');
   }
+  if (options['yes'] !== true && !isInteractive(io)) {
+    throw new UsageError('Pass --yes to confirm that the key and its history are permanently deleted.');
+  }
+  const question = 'Delete the key and its history permanently?';
+  if (!(await confirm(io, options, question))) return notConfirmedExitCode;
   const audit = createAuditLog(createLogger('info', { write: (line) => io.stderr(line) }));
   const attempt = { operation: 'discardOrgKey', requestID: '', principal, keyHash };
   return withServices(io, { access: 'write' }, async ({ store }) => {

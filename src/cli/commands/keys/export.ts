@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { aadFor } from '../../../keys/commands/protect-secrets.js';
 import { withSecrets } from '../../../keys/definition/normalize.js';
 import type { StoredKey } from '../../../keys/key.js';
@@ -8,9 +9,17 @@ import { inPages } from '../../../lib/in-pages.js';
 import type { Services } from '../../../storage/open-storage.js';
 import { definitionToWire } from '../../../wire/field-names.js';
 import type { CLICommand, OptionValues } from '../../command.js';
-import { storageVariables } from '../../environment.js';
-import type { IO } from '../../io.js';
-import { withServices } from '../../key-client/open.js';
+import { keyVariables } from '../../environment.js';
+import { UsageError, type IO } from '../../io.js';
+import {
+  connectionOptions,
+  createConnection,
+  serviceAddress,
+  serviceCredential,
+  toAppError,
+} from '../../key-client/connection.js';
+import { serviceURLFrom, withServices } from '../../key-client/open.js';
+import { serviceURLOption } from '../../key-client/options.js';
 import { toJSONLine } from '../../output/json.js';
 import { createProgressLine } from '../../output/progress.js';
 import { cannotDecrypt, createDamagedKeyReport, damagedAdvice, damagedExitCode } from './damaged-keys.js';
@@ -18,18 +27,23 @@ import { cannotDecrypt, createDamagedKeyReport, damagedAdvice, damagedExitCode }
 export const exportCommand: CLICommand = {
   name: 'keys export',
   summary: 'Export all keys as JSON Lines',
-  description: 'Deleted keys are not exported. `keys import` reads the same format.',
+  description:
+    'Deleted keys are not exported. `keys import` reads the same format. Works on the data folder, where a service may be running, or with --url on a service, which returns no secrets.',
   options: {
     'with-secrets': { description: 'Include secrets in clear and password hashes; keep the file safe' },
+    url: serviceURLOption,
+    ...connectionOptions,
   },
   exitCodes: { 3: 'done, except for damaged keys, which are named' },
-  examples: ['keyfront keys export > keys.jsonl'],
-  environment: storageVariables,
+  examples: ['keyfront keys export > keys.jsonl', 'keyfront keys export --url https://keys.example.com > keys.jsonl'],
+  environment: keyVariables,
   run: exportKeys,
 };
 
 async function exportKeys(io: IO, options: OptionValues): Promise<number> {
   const includeSecrets = options['with-secrets'] === true;
+  const url = serviceURLFrom(io, options);
+  if (url !== undefined) return exportFromService(io, options, url);
   return withServices(io, { access: 'read', liveQuotas: 'use' }, async (services) => {
     const progress = createProgressLine(io, 'keys');
     const { keys: total } = await services.contents();
@@ -57,6 +71,48 @@ async function exportKeys(io: IO, options: OptionValues): Promise<number> {
     return damagedExitCode;
   });
 }
+
+async function exportFromService(io: IO, options: OptionValues, url: string): Promise<number> {
+  if (options['with-secrets'] === true) {
+    throw new UsageError('--with-secrets is for a data folder; a service returns no secrets.');
+  }
+  const send = createConnection(io, serviceAddress(io, options, url, serviceCredential));
+  const progress = createProgressLine(io, 'keys');
+  let count = 0;
+  for (let after: string | undefined = ''; after !== undefined;) {
+    const page = await send(`/svc/org/keys?limit=${servicePageSize}${after && `&after=${encodeURIComponent(after)}`}`);
+    if (page['status'] === 'error') throw toAppError(page);
+    const { keys, next }: z.output<typeof ServicePage> = ServicePage.parse(page);
+    for (const { key, data, quota } of keys) {
+      const live = {
+        ...(BigInt(quota.remaining) >= 0n && { quota_remaining: quota.remaining }),
+        ...(quota.renews_at !== undefined && { quota_renews: quota.renews_at }),
+      };
+      io.stdout(`${toJSONLine({ key_id: key, ...data, ...live })}\n`);
+      await io.stdoutDrained?.();
+    }
+    count += keys.length;
+    progress.show(count);
+    after = next;
+  }
+  progress.end();
+  io.stderr(`Exported keys: ${count}, without secrets.\n`);
+  return 0;
+}
+
+/** The largest page of the REST API. */
+const servicePageSize = 100;
+const Int64 = z.union([z.number(), z.bigint()]);
+const ServicePage = z.object({
+  keys: z.array(
+    z.object({
+      key: z.string(),
+      data: z.object({}).loose(),
+      quota: z.object({ remaining: Int64, renews_at: Int64.optional() }),
+    }),
+  ),
+  next: z.string().optional(),
+});
 
 /** External counters are read once per page. */
 const pageSize = 200;

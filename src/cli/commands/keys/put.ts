@@ -1,4 +1,4 @@
-import { errorCodeOf } from '../../../lib/errors.js';
+import { AppError, errorCodeOf } from '../../../lib/errors.js';
 import { withWireIssuePaths } from '../../../rest/json-body.js';
 import { definitionFromWire } from '../../../wire/field-names.js';
 import type { CLICommand, OptionValues } from '../../command.js';
@@ -15,12 +15,13 @@ import {
   resetQuotaOption,
 } from '../../key-client/options.js';
 import { changeOptionsFrom, runKeyCommand } from '../../key-client/run-key-command.js';
-import { printChange } from '../../output/diff.js';
+import type { KeyChangeResult, KeyClient, UpdateOptions } from '../../key-client/port.js';
+import { printChange, withoutResetFields } from '../../output/diff.js';
 
 export const putCommand: CLICommand = {
   name: 'put',
   summary: 'Replace the definition of a key',
-  description: `Secrets that the new definition omits stay unchanged. A definition that the key has already makes no new version. ${definitionFile}`,
+  description: `Secrets that the new definition omits stay unchanged. A definition that the key has already makes no new version; as for \`diff\`, what a reset has stored is no difference. ${definitionFile}`,
   arguments: ['[KEY_ID]', 'FILE'],
   options: {
     'reset-quota': resetQuotaOption,
@@ -49,7 +50,9 @@ async function put(io: IO, options: OptionValues, args: readonly string[]): Prom
     const definition = definitionFromWire(body);
     const { action, result } = await withWireIssuePaths(body, async () => {
       try {
-        return { action: 'modified', result: await keys.update(keyID, definition, updateOptions) } as const;
+        const unchanged = await findUnchanged(keys, keyID, definition, updateOptions);
+        const result = unchanged ?? (await keys.update(keyID, definition, updateOptions));
+        return { action: 'modified', result } as const;
       } catch (error) {
         if (!mayCreate || errorCodeOf(error) !== 'NOT_FOUND') throw error;
         const { reason } = updateOptions;
@@ -59,4 +62,25 @@ async function put(io: IO, options: OptionValues, args: readonly string[]): Prom
     printChange(io, format, { action, result, body });
     return 0;
   });
+}
+
+/** The result of an update whose only differences are what a reset has stored; undefined for any other update. */
+async function findUnchanged(
+  keys: KeyClient,
+  keyID: string,
+  definition: unknown,
+  options: UpdateOptions,
+): Promise<KeyChangeResult | undefined> {
+  if (options.resetQuota) return undefined;
+  try {
+    const prediction = await keys.previewUpdate(keyID, definition, options);
+    const result = withoutResetFields(prediction);
+    if (!prediction.isChanged || result.isChanged) return undefined;
+    // The prediction is the version after the update.
+    return { ...result, version: prediction.version - 1 };
+  } catch (error) {
+    // The update is rejected for the same reason, unless the credential may update and not read.
+    if (error instanceof AppError) return undefined;
+    throw error;
+  }
 }

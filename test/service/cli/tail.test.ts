@@ -1,0 +1,180 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { makeCommandLine, serveFolder, type CommandLine, type Outcome } from '../../support/cli.js';
+import type { TestServer } from '../../support/server.js';
+import { until } from '../../support/until.js';
+
+interface Tail {
+  /** The lines of JSON that were printed. */
+  readonly changes: () => Record<string, unknown>[];
+  readonly stop: () => void;
+  readonly ended: Promise<Outcome>;
+}
+
+describe.each(['the data folder', 'a service'])('keyfront tail on %s', (place) => {
+  let c: CommandLine;
+  let server: TestServer | undefined;
+  let env: Record<string, string> = {};
+
+  beforeEach(async () => {
+    c = await makeCommandLine();
+    await c.create();
+    if (place === 'a service') ({ server, env } = await serveFolder(c));
+    await put('acme-1', { org_id: 'acme', alias: 'first' });
+  });
+  afterEach(async () => {
+    await server?.close();
+    server = undefined;
+    env = {};
+    await c.remove();
+  });
+
+  async function put(keyID: string, definition: object): Promise<void> {
+    const file = await c.file(`${keyID}.json`, JSON.stringify(definition));
+    expect(await c.keyfront(['put', keyID, file, '--create'], env)).toMatchObject({ code: 0 });
+  }
+
+  function tail(...args: string[]): Tail {
+    let printed = '';
+    let stop = (): void => undefined;
+    const ended = c.keyfront(['tail', ...args], env, false, {
+      onStop: (callback) => (stop = callback),
+      onPrint: (text) => (printed += text),
+    });
+    const changes = () =>
+      printed
+        .split('\n')
+        .slice(0, -1)
+        .map((line) => JSON.parse(line) as Record<string, unknown>);
+    return { changes, stop: () => stop(), ended };
+  }
+
+  /** The cursor of now. */
+  async function cursor(): Promise<string> {
+    let stop = (): void => undefined;
+    const { said } = await c.keyfront(['tail'], env, false, {
+      onStop: (callback) => (stop = callback),
+      onSay: (text) => text.startsWith('Waiting') && stop(),
+    });
+    return /--after (\S+)/.exec(said)?.[1] ?? '';
+  }
+
+  it('prints changes as JSON Lines until it is stopped, and continues from a cursor', async () => {
+    const after = await cursor();
+    await put('acme-1', { alias: 'second' });
+    const running = tail('--after', after, '--json');
+    await until(() => running.changes().length === 1);
+    await put('globex-1', { org_id: 'globex' });
+    await until(() => running.changes().length === 2);
+    running.stop();
+    const { code, said } = await running.ended;
+    expect(code).toBe(0);
+    const [first, second] = running.changes();
+    expect(first).toMatchObject({
+      org_id: 'acme',
+      version: 2,
+      operation: 'update',
+      changes: [{ path: 'alias', kind: 'CHANGED', before: 'first', after: 'second' }],
+    });
+    expect(second).toMatchObject({ org_id: 'globex', version: 1, operation: 'create' });
+    expect(said).toContain(`--after ${String(second?.['cursor'])}\n`);
+  });
+
+  it('prints only the changes of an organisation, or of a key', async () => {
+    const after = await cursor();
+    await put('globex-1', { org_id: 'globex' });
+    await put('acme-1', { alias: 'second' });
+    for (const args of [
+      ['--org', 'acme'],
+      ['--key-hash', await hashOf('acme-1')],
+    ]) {
+      const running = tail('--after', after, ...args);
+      await until(() => running.changes().length === 1);
+      running.stop();
+      await running.ended;
+      expect(running.changes()).toMatchObject([{ org_id: 'acme', version: 2 }]);
+    }
+  });
+
+  async function hashOf(keyID: string): Promise<string> {
+    const { said } = await c.keyfront(['get', keyID], env);
+    return /of ([\da-f]{64})/.exec(said)?.[1] ?? '';
+  }
+
+  it('prints text on a terminal', async () => {
+    const after = await cursor();
+    await put('acme-1', { alias: 'second' });
+    let stop = (): void => undefined;
+    const { out } = await c.keyfront(['tail', '--after', after, '--text'], env, false, {
+      onStop: (callback) => (stop = callback),
+      onPrint: () => stop(),
+    });
+    expect(out).toMatch(
+      /^[\da-f]{64} {2}acme\nversion 2 {2}.* {2}update {2}by .*\n {2}~ alias {2}"first" → "second"\n$/,
+    );
+  });
+
+  it('exits with 1 for an invalid cursor', async () => {
+    expect(await c.keyfront(['tail', '--after', 'nonsense'], env, false, { onStop: () => undefined })).toMatchObject({
+      code: 1,
+      said: expect.stringContaining('INVALID') as string,
+    });
+  });
+});
+
+describe('a connection of keyfront tail', () => {
+  const event = (cursor: string) => {
+    const entry = {
+      version: 1,
+      at: '2026-11-21T12:00:00Z',
+      operation: 'CREATE',
+      credentialID: 'c',
+      credentialLabel: 'l',
+    };
+    const data = { orgKeyChanged: { cursor, keyHash: 'h', orgID: 'acme', entry: { ...entry, changes: [] } } };
+    return `event: next\ndata: ${JSON.stringify({ data })}\n\n`;
+  };
+
+  it('continues after the last change when it was lost', async () => {
+    const c = await makeCommandLine();
+    const asked: unknown[] = [];
+    const service = createServer((request, response) => {
+      void text(request).then((body) => {
+        asked.push((JSON.parse(body) as { variables: object }).variables);
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.write(event(`c${asked.length}`));
+        if (asked.length === 1) response.write('event: ne', () => response.destroy());
+      });
+    });
+    await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve));
+    try {
+      const url = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
+      let stop = (): void => undefined;
+      const env = { KEYFRONT_URL: url, KEYFRONT_SERVICE_CREDENTIAL: 'secret' };
+      const { code, out, said } = await c.keyfront(['tail', '--after', 'c0'], env, false, {
+        onStop: (callback) => (stop = callback),
+        onPrint: (line) => line.includes('"c2"') && stop(),
+      });
+      expect([code, out.match(/"cursor":"c\d"/g)]).toStrictEqual([0, ['"cursor":"c1"', '"cursor":"c2"']]);
+      expect(asked).toMatchObject([{ after: 'c0' }, { after: 'c1' }]);
+      expect(said).toContain(`The connection to ${url} was lost. Reconnecting in 0.25 s.\n`);
+    } finally {
+      service.closeAllConnections();
+      service.close();
+      await c.remove();
+    }
+  });
+
+  it('is not opened again if it was never open', async () => {
+    const c = await makeCommandLine();
+    try {
+      const env = { KEYFRONT_URL: 'http://127.0.0.1:1', KEYFRONT_SERVICE_CREDENTIAL: 'secret' };
+      const { code, said } = await c.keyfront(['tail'], env, false, { onStop: () => undefined });
+      expect([code, said]).toStrictEqual([2, expect.stringContaining('Cannot connect to http://127.0.0.1:1')]);
+    } finally {
+      await c.remove();
+    }
+  });
+});
