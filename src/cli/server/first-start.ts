@@ -22,18 +22,34 @@ export function createGreeter(io: IO, config: Config, importsSample: boolean): G
 
 async function issueAndWelcome(services: Services, config: Config, url: string): Promise<string> {
   const served = { url, hasPages: config.graphiql };
-  if (!config.production) return formatWelcome({ ...served, ...(await issueFirstCredentials(services)) });
-  // Standard output of a service in production is usually collected and kept.
+  const first = await issueFirstCredentials(services, config);
+  return 'file' in first ? formatFileWelcome(served, first.file) : formatWelcome({ ...served, ...first });
+}
+
+/** One credential of each kind, or the file that contains them. */
+export type FirstCredentials = { readonly management: string; readonly service: string } | { readonly file: string };
+
+/**
+ * Issues a credential of each kind. In production they are written to a file: standard output of a service is usually
+ * collected and kept.
+ *
+ * @throws {Error} if a file of an interrupted first start exists
+ */
+export async function issueFirstCredentials({ credentials, now }: Services, config: Config): Promise<FirstCredentials> {
+  const issue = async (kind: 'management' | 'service') =>
+    (await issueCredential(credentials, { kind, label: 'first start' }, now())).secret;
+  const issueBoth = async () => ({ management: await issue('management'), service: await issue('service') });
+  if (!config.production) return issueBoth();
   const file = credentialFileOf(config);
   writeFileSync(file, '', { flag: 'wx', mode: 0o600 });
   try {
-    const { management, service } = await issueFirstCredentials(services);
+    const { management, service } = await issueBoth();
     writeFileSync(file, `management ${management}\nservice ${service}\n`, { flush: true });
   } catch (error) {
     rmSync(file);
     throw error;
   }
-  return formatFileWelcome(served, file);
+  return { file };
 }
 
 /** The file of the first credentials: in the data folder, or beside the key ring if there is no data folder. */
@@ -42,17 +58,6 @@ function credentialFileOf({ databaseFile, keyRingFile }: Config): string {
   const file = resolve(join(existsSync(folder) ? folder : other, 'first-credentials.txt'));
   if (existsSync(file)) throw new Error(`${file} is left of an interrupted first start. Delete it and start again.`);
   return file;
-}
-
-interface FirstCredentials {
-  readonly management: string;
-  readonly service: string;
-}
-
-async function issueFirstCredentials({ credentials, now }: Services): Promise<FirstCredentials> {
-  const issue = async (kind: 'management' | 'service') =>
-    (await issueCredential(credentials, { kind, label: 'first start' }, now())).secret;
-  return { management: await issue('management'), service: await issue('service') };
 }
 
 async function importSample(services: Services, io: IO): Promise<void> {

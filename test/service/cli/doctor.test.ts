@@ -1,0 +1,172 @@
+import { chmodSync, renameSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { checkClock, judgeDisk, type Finding } from '../../../src/cli/diagnosis/machine.js';
+import { makeCommandLine, type CommandLine } from '../../support/cli.js';
+
+let c: CommandLine;
+beforeEach(async () => {
+  c = await makeCommandLine();
+});
+afterEach(async () => c.remove());
+
+async function examine(env: Record<string, string> = {}) {
+  const { code, out, said } = await c.keyfront(['doctor', '--json'], env);
+  const findings = out
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as Finding);
+  for (const { status, remedy } of findings) expect(remedy === undefined).toBe(status === 'ok');
+  const of = (check: string) => findings.filter((finding) => finding.check === check);
+  return { code, said, findings, of };
+}
+
+describe('keyfront doctor', () => {
+  beforeEach(async () => {
+    expect((await c.keyfront(['init'])).code).toBe(0);
+  });
+
+  it('finds no problem in a new installation, and changes nothing', async () => {
+    // Reading a database creates its two files of shared memory and log, which stay empty.
+    const state = () =>
+      ['key-ring.json', 'keyfront.db'].map((name) => `${name} ${statSync(join(c.folder, name)).mtimeMs}`);
+    const before = state();
+    const { code, findings } = await examine();
+    expect(code).toBe(0);
+    expect(findings.filter(({ status }) => status === 'failed')).toStrictEqual([]);
+    expect(findings.map(({ check }) => check)).toStrictEqual([
+      'configuration',
+      'permissions',
+      'disk',
+      'database',
+      'key ring',
+      'clock',
+      'credentials',
+      'Redis',
+      'webhooks',
+    ]);
+    expect(state()).toStrictEqual(before);
+  });
+
+  it('prints text on a terminal, with the remedy in the next line', async () => {
+    chmodSync(join(c.folder, 'key-ring.json'), 0o644);
+    const { code, out } = await c.keyfront(['doctor', '--text']);
+    expect(code).toBe(1);
+    expect(out).toMatch(
+      /^failed {3}permissions {4}\S+key-ring\.json is open to other users\.\n {24}→ Run: chmod 600 /m,
+    );
+  });
+
+  it('reports every problem of the settings', async () => {
+    const { code, of } = await examine({ PORT: 'many', KEYFRONT_DATTA: 'x' });
+    expect(code).toBe(1);
+    const [finding] = of('configuration');
+    expect(finding).toMatchObject({
+      status: 'failed',
+      message: expect.stringMatching(/PORT[^]*KEYFRONT_DATTA|KEYFRONT_DATTA[^]*PORT/) as string,
+    });
+  });
+
+  it('warns about plain HTTP on other addresses', async () => {
+    const { code, of } = await examine({ NODE_ENV: 'production', HOST: '0.0.0.0' });
+    expect(code).toBe(0);
+    expect(of('configuration')).toMatchObject([
+      { status: 'warning', remedy: expect.stringContaining('TLS') as string },
+    ]);
+  });
+
+  it('names the command that corrects the permissions', async () => {
+    chmodSync(c.folder, 0o755);
+    const { code, of } = await examine();
+    expect(code).toBe(1);
+    expect(of('permissions')).toMatchObject([{ status: 'failed', remedy: `Run: chmod 700 ${c.folder}` }]);
+  });
+
+  it('reports a missing key ring, and one of another database', async () => {
+    const ring = join(c.folder, 'key-ring.json');
+    renameSync(ring, `${ring}.away`);
+    const { code, of } = await examine();
+    expect(code).toBe(1);
+    expect(of('key ring')).toMatchObject([
+      { status: 'failed', message: expect.stringContaining('does not exist') as string },
+    ]);
+    const other = await makeCommandLine();
+    try {
+      await other.create();
+      const env = { KEYFRONT_KEY_RING: join(other.folder, 'key-ring.json') };
+      expect((await examine(env)).of('key ring')).toMatchObject([{ status: 'failed' }]);
+    } finally {
+      await other.remove();
+    }
+  });
+
+  it('reports webhooks that are paused', async () => {
+    const added = await c.keyfront(['webhooks', 'add', '--url', 'http://127.0.0.1:9/', '--json']);
+    const { id } = JSON.parse(added.out) as { id: string };
+    await c.keyfront(['webhooks', 'pause', id]);
+    const { code, of } = await examine();
+    expect(code).toBe(0);
+    expect(of('webhooks')).toMatchObject([{ status: 'warning', remedy: `Run: keyfront webhooks resume ${id}` }]);
+  });
+
+  it('reports credentials that expire soon, and that none is valid', async () => {
+    const issued = await c.keyfront([
+      'credentials',
+      'issue',
+      '--kind',
+      'service',
+      '--label',
+      'x',
+      '--expires',
+      '12h',
+      '--json',
+    ]);
+    const { id } = JSON.parse(issued.out) as { id: string };
+    expect((await examine()).of('credentials')).toMatchObject([
+      { status: 'warning', remedy: `Run: keyfront credentials rotate ${id}` },
+    ]);
+    const { out } = await c.keyfront(['credentials', 'list', '--json']);
+    for (const line of out.trim().split('\n')) {
+      await c.keyfront(['credentials', 'revoke', (JSON.parse(line) as { id: string }).id]);
+    }
+    expect((await examine()).of('credentials')).toMatchObject([
+      { status: 'warning', message: 'No service credential is valid.' },
+    ]);
+  });
+
+  it('reports a Redis that cannot be reached', async () => {
+    const { code, of } = await examine({ KEYFRONT_QUOTA_URL: 'redis://127.0.0.1:1' });
+    expect(code).toBe(1);
+    expect(of('Redis')).toMatchObject([
+      { status: 'failed', remedy: expect.stringContaining('KEYFRONT_QUOTA_URL') as string },
+    ]);
+  });
+});
+
+it('proposes keyfront init if there is no installation', async () => {
+  const { code, of } = await examine();
+  expect(code).toBe(1);
+  expect(of('database')).toMatchObject([
+    { status: 'failed', remedy: expect.stringContaining('keyfront init') as string },
+  ]);
+});
+
+const mebibyte = 1024 * 1024;
+
+it.each([
+  [99 * mebibyte, 0, 'failed'],
+  [100 * mebibyte, 0, 'warning'],
+  [1024 * mebibyte, 0, 'ok'],
+  [1024 * mebibyte, 2048 * mebibyte, 'warning'],
+])('judges %i free bytes beside a database of %i bytes as %s', (free, database, status) => {
+  expect(judgeDisk('/data', free, database).status).toBe(status);
+});
+
+it.each([
+  ['1970-01-02T00:00:00Z', undefined, 'failed'],
+  ['2026-11-21T12:00:00Z', undefined, 'ok'],
+  ['2026-11-21T12:00:00Z', '2026-11-21T12:00:59Z', 'ok'],
+  ['2026-11-21T12:00:00Z', '2026-11-21T12:02:00Z', 'failed'],
+])('judges the clock %s with a newest change of %s as %s', (now, newest, status) => {
+  expect(checkClock(new Date(now), newest === undefined ? undefined : new Date(newest)).status).toBe(status);
+});

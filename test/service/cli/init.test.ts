@@ -1,0 +1,59 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startServer } from '../../support/server.js';
+import { makeCommandLine, type CommandLine } from '../../support/cli.js';
+
+let c: CommandLine;
+beforeEach(async () => {
+  c = await makeCommandLine();
+});
+afterEach(async () => c.remove());
+
+describe('keyfront init', () => {
+  it('creates an installation whose credentials a service accepts', async () => {
+    const { code, out, said } = await c.keyfront(['init']);
+    expect(code).toBe(0);
+    expect(said).toContain(join(c.folder, 'key-ring.json'));
+    const [, management = '', service = ''] = /^management (\S+)\nservice (\S+)\n$/.exec(out) ?? [];
+    expect(said).not.toContain(service);
+    const server = await startServer({ KEYFRONT_DATA: c.folder });
+    try {
+      const url = `${server.url}/svc/org/keys`;
+      expect((await fetch(url, { headers: { 'x-svc-authorization': service } })).status).toBe(200);
+      expect((await fetch(url, { headers: { 'x-svc-authorization': management } })).status).toBe(401);
+    } finally {
+      await server.close();
+    }
+  });
+
+  it('rejects an installation that exists', async () => {
+    await c.keyfront(['init']);
+    const { code, out, said } = await c.keyfront(['init']);
+    expect([code, out]).toStrictEqual([1, '']);
+    expect(said).toContain('exists already');
+  });
+
+  it('writes the credentials to a private file in production', async () => {
+    const { code, out, said } = await c.keyfront(['init', '--json'], { NODE_ENV: 'production' });
+    expect(code).toBe(0);
+    const file = join(c.folder, 'first-credentials.txt');
+    expect(JSON.parse(out)).toStrictEqual({
+      database: join(c.folder, 'keyfront.db'),
+      key_ring: join(c.folder, 'key-ring.json'),
+      credentials_file: file,
+    });
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const secrets = readFileSync(file, 'utf8').match(/kf_\S+/g) ?? [];
+    expect(secrets).toHaveLength(2);
+    for (const secret of secrets) expect(out + said).not.toContain(secret);
+  });
+
+  it('prints the credentials as JSON', async () => {
+    const { out } = await c.keyfront(['init', '--json']);
+    expect(JSON.parse(out)).toMatchObject({
+      management: expect.any(String) as string,
+      service: expect.any(String) as string,
+    });
+  });
+});
