@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { fork } from 'node:child_process';
 import type { Socket } from 'node:net';
+import { isatty } from 'node:tty';
 import { launch, supportedNode } from './bin/launch.js';
 import type { WorkerMessage, PrimaryProcess, WorkerProcess } from './cli/server/worker-messages.js';
 import { createOutputWriter } from './cli/output/stdout.js';
@@ -41,6 +42,8 @@ const code = await run(process.argv.slice(isLaunched ? 3 : 2), {
   get stdin() {
     return process.stdin;
   },
+  // Without `process.stdin`, which would open it.
+  isStdinTTY: isatty(0),
   isStderrTTY: process.stderr.isTTY,
   isStdoutTTY: process.stdout.isTTY,
   pid: process.pid,

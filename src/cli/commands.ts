@@ -2,11 +2,14 @@ import type { CLICommand } from './command.js';
 import { createCompletionCommand } from './commands/completion.js';
 import { backupCommand } from './commands/backup.js';
 import { checkCommand } from './commands/check.js';
+import { doctorCommand } from './commands/doctor.js';
+import { initCommand } from './commands/init.js';
 import { issueCommand } from './commands/credentials/issue.js';
 import { listCredentialsCommand } from './commands/credentials/list.js';
 import { revokeCommand } from './commands/credentials/revoke.js';
 import { rotateCredentialCommand } from './commands/credentials/rotate.js';
 import { applyCommand } from './commands/keys/apply.js';
+import { createCommand } from './commands/keys/create.js';
 import { deleteCommand } from './commands/keys/delete.js';
 import { diffCommand } from './commands/keys/diff.js';
 import { getCommand } from './commands/keys/get.js';
@@ -24,6 +27,7 @@ import { revertCommand } from './commands/keys/revert.js';
 import { pruneCommand } from './commands/secrets/prune.js';
 import { rotateKeyRingCommand } from './commands/secrets/rotate.js';
 import { serveCommand } from './commands/serve.js';
+import { tailCommand } from './commands/keys/tail.js';
 import { undeleteCommand } from './commands/keys/undelete.js';
 import { addWebhookCommand } from './commands/webhooks/add.js';
 import { listDeadLettersCommand } from './commands/webhooks/dead.js';
@@ -39,6 +43,7 @@ import { testWebhookCommand } from './commands/webhooks/test.js';
 /** All commands, in the order of the help. */
 export const commands: readonly CLICommand[] = [
   serveCommand,
+  initCommand,
   issueCommand,
   listCredentialsCommand,
   rotateCredentialCommand,
@@ -60,17 +65,20 @@ export const commands: readonly CLICommand[] = [
   listCommand,
   getCommand,
   diffCommand,
+  createCommand,
   putCommand,
   applyCommand,
   resetCommand,
   deleteCommand,
   undeleteCommand,
   historyCommand,
+  tailCommand,
   revertCommand,
   backupCommand,
   restoreCommand,
   migrateStoreCommand,
   checkCommand,
+  doctorCommand,
   rotateKeyRingCommand,
   pruneCommand,
   createCompletionCommand(() => commands),

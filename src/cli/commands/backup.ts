@@ -8,6 +8,7 @@ import type { CLICommand, OptionValues } from '../command.js';
 import { storageVariables } from '../environment.js';
 import type { IO } from '../io.js';
 import { withServices } from '../key-client/open.js';
+import { toJSONLine } from '../output/json.js';
 import { createProgressLine } from '../output/progress.js';
 import { verifyInstallation } from '../verify-installation.js';
 import { databaseCopyName, describeNewestChange, digestFile, writeManifest, type Manifest } from './backup-manifest.js';
@@ -18,12 +19,13 @@ export const backupCommand: CLICommand = {
   description:
     'Opens the storage read-only. Services may run meanwhile. The backup does not contain the key ring and cannot be decrypted without it: back up the key ring separately.',
   arguments: ['DIR'],
+  options: { json: { description: 'Print the manifest of the backup as JSON', isCommon: true } },
   examples: ['keyfront backup /mnt/backups/2026-11-21'],
   environment: storageVariables,
   run: backup,
 };
 
-async function backup(io: IO, _options: OptionValues, [folder = '']: readonly string[]): Promise<number> {
+async function backup(io: IO, options: OptionValues, [folder = '']: readonly string[]): Promise<number> {
   const target = resolve(folder);
   return withServices(io, { access: 'read' }, async (services, { config, secrets }) => {
     const draft = createDraft(target);
@@ -38,6 +40,7 @@ async function backup(io: IO, _options: OptionValues, [folder = '']: readonly st
       syncName(copy);
       renameSync(draft, target);
       syncName(target);
+      if (options['json'] === true) io.stdout(`${toJSONLine({ folder: target, ...manifest })}\n`);
       io.stderr(`${manifest.keys} keys backed up and verified. ${describeNewestChange(manifest)}\n`);
       io.stderr(`This backup cannot be decrypted without the key ring. Back up ${config.keyRingFile} separately.\n`);
       return 0;

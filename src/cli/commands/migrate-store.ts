@@ -7,6 +7,7 @@ import { lockRows, type LockedRows } from '../../storage/sqlite/rows.js';
 import type { CLICommand } from '../command.js';
 import { storageVariables } from '../environment.js';
 import { UsageError, type IO } from '../io.js';
+import { rejectServiceURL } from '../key-client/open.js';
 import { createProgressLine } from '../output/progress.js';
 import { verifyInstallation } from '../verify-installation.js';
 
@@ -21,6 +22,7 @@ export const migrateStoreCommand: CLICommand = {
 };
 
 async function migrateStore(io: IO): Promise<number> {
+  rejectServiceURL(io);
   const { config, secrets } = readConfig(io.env);
   const { keyHashPepper, databaseURL } = secrets;
   if (databaseURL === undefined)

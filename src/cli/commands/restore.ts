@@ -9,6 +9,7 @@ import { makePrivateFolder } from '../../storage/sqlite/files.js';
 import type { CLICommand, OptionValues } from '../command.js';
 import { storageVariables } from '../environment.js';
 import type { IO } from '../io.js';
+import { rejectServiceURL } from '../key-client/open.js';
 import { createProgressLine } from '../output/progress.js';
 import { verifyInstallation } from '../verify-installation.js';
 import { databaseCopyName, describeNewestChange, digestFile, readManifest, type Manifest } from './backup-manifest.js';
@@ -24,6 +25,7 @@ export const restoreCommand: CLICommand = {
 };
 
 async function restore(io: IO, _options: OptionValues, [folder = '']: readonly string[]): Promise<number> {
+  rejectServiceURL(io);
   const { config, secrets } = readConfig(io.env);
   if (secrets.databaseURL !== undefined) {
     throw new Error(

@@ -9,6 +9,7 @@ import type { IO } from '../io.js';
 import { createClusterPrimary } from './cluster-primary.js';
 import type { Greeter } from './first-start.js';
 import { warnAboutSetup } from './setup-warnings.js';
+import { logStart } from './start-line.js';
 import { trackUncaughtExceptions } from './uncaught-exceptions.js';
 import type { WorkerMetrics } from './worker-metrics.js';
 
@@ -56,7 +57,9 @@ export async function serveCluster(
           metricsServer = await listenForMetrics({ ...config.metrics, read: metrics.read });
           log.info({ url: metricsServer.url }, 'metrics');
         }
-        const welcome = await greet(services, `${config.tls ? 'https' : 'http'}://${dispatcher.address}`);
+        const url = `${config.tls ? 'https' : 'http'}://${dispatcher.address}`;
+        logStart(log, { config, secrets, url, workers: workerCount });
+        const welcome = await greet(services, url);
         const stopped = new Promise<undefined>((resolve) => io.onStop(() => resolve(undefined)));
         io.stdout(welcome);
         failure = await Promise.race([stopped, exceptions.first, primary.failed]);

@@ -5,16 +5,19 @@ import { createLogger, type Logger } from '../../lib/log.js';
 import type { OpenOptions } from '../../storage/open-storage.js';
 import type { OptionValues } from '../command.js';
 import { UsageError, type IO } from '../io.js';
+import { rejectServiceURL } from '../key-client/open.js';
 import { createGreeter, type Greeter } from './first-start.js';
 import { serveCluster } from './serve-cluster.js';
 import { warnAboutSetup } from './setup-warnings.js';
 import { startTelemetry, type RunningTelemetry } from './telemetry.js';
+import { logStart } from './start-line.js';
 import { trackUncaughtExceptions } from './uncaught-exceptions.js';
 
 /** Serves until the process receives a signal or storage fails; then completes requests in progress and closes storage. */
 export async function serve(io: IO, options: OptionValues): Promise<number> {
   const workerCount = parseWorkerCount(options['workers']);
   const openOptions = { allowMigrated: options['allow-migrated'] === true, allowNew: options['allow-new'] === true };
+  rejectServiceURL(io);
   const { config, secrets } = readConfig(io.env);
   if (config.production) rejectMemoryDumps(io.nodeOptions ?? []);
   const greet = createGreeter(io, config, options['sample'] === true);
@@ -51,6 +54,7 @@ async function serveProcess(io: IO, deps: ServeProcessDeps): Promise<number> {
     warnAboutSetup(config, io, log);
     try {
       await running.listen();
+      logStart(log, { config, secrets, url: server.url, workers: 1 });
       const welcome = await greet(app.services, server.url);
       // Registered before the address is printed: a reader of the address may send the signal at once.
       const stopped = new Promise<undefined>((resolve) => io.onStop(() => resolve(undefined)));

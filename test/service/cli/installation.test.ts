@@ -216,8 +216,13 @@ describe('the settings', () => {
 });
 
 it.each([
-  ['keys', 'export'],
+  ['keys', 'import', 'keys.jsonl'],
   ['credentials', 'list'],
+  ['serve'],
+  ['init'],
+  ['doctor'],
+  ['restore', 'copy'],
+  ['migrate-store'],
   ['check'],
   ['backup', 'copy'],
   ['webhooks', 'list'],

@@ -1,5 +1,6 @@
 import type { CLICommand, OptionValues } from '../../command.js';
 import { storageVariables } from '../../environment.js';
+import { confirm, notConfirmedExitCode, yesOption } from '../../input/confirm.js';
 import type { IO } from '../../io.js';
 import { withServices } from '../../key-client/open.js';
 
@@ -8,13 +9,15 @@ export const revokeCommand: CLICommand = {
   summary: 'Revoke a credential',
   description: 'Running services reject it from the next request on.',
   arguments: ['ID'],
+  options: { yes: yesOption },
   exitCodes: { 1: 'there is no such credential' },
   examples: ['keyfront credentials revoke cred_2e1c90b7d64f8a13'],
   environment: storageVariables,
   run: revoke,
 };
 
-async function revoke(io: IO, _options: OptionValues, [id = '']: readonly string[]): Promise<number> {
+async function revoke(io: IO, options: OptionValues, [id = '']: readonly string[]): Promise<number> {
+  if (!(await confirm(io, options, `Revoke ${id}?`))) return notConfirmedExitCode;
   return withServices(io, { access: 'write' }, async ({ credentials, now }) => {
     const isRevoked = await credentials.revoke(id, now());
     io.stderr(

@@ -3,8 +3,9 @@ import { sealedSecretsOf } from '../../../keys/commands/protect-secrets.js';
 import type { StoredKey } from '../../../keys/key.js';
 import type { Services } from '../../../storage/open-storage.js';
 import { sealedValuesOf } from '../../../webhooks/manage.js';
-import type { CLICommand } from '../../command.js';
+import type { CLICommand, OptionValues } from '../../command.js';
 import { storageVariables } from '../../environment.js';
+import { confirm, notConfirmedExitCode, yesOption } from '../../input/confirm.js';
 import type { IO } from '../../io.js';
 import { withServices } from '../../key-client/open.js';
 import { cannotDecrypt, createDamagedKeyReport, damagedExitCode } from '../keys/damaged-keys.js';
@@ -15,13 +16,16 @@ export const pruneCommand: CLICommand = {
   summary: 'Remove unused keys from the key ring',
   description:
     'Run it a few minutes after `secrets rotate`, when all services have loaded the new key. Backups from before the rotation then need a copy of the older key ring.',
+  options: { yes: yesOption },
   exitCodes: { 3: 'done, except for damaged rows, which are named' },
   examples: ['keyfront secrets prune'],
   environment: storageVariables,
   run: prune,
 };
 
-async function prune(io: IO): Promise<number> {
+async function prune(io: IO, options: OptionValues): Promise<number> {
+  const question = 'Remove the older keys? Backups from before the rotation then need a copy of this key ring.';
+  if (!(await confirm(io, options, question))) return notConfirmedExitCode;
   return withServices(io, { access: 'write' }, async (services, { config }) => {
     await requireIntactWebhooks(services);
     const { primaryID, ids } = loadKeyRing(config.keyRingFile);

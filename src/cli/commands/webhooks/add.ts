@@ -7,6 +7,7 @@ import { parseOrganisation } from '../../input/organisation.js';
 import { UsageError, type IO } from '../../io.js';
 import { withServices } from '../../key-client/open.js';
 import { stringOption } from '../../key-client/run-key-command.js';
+import { toJSONLine } from '../../output/json.js';
 
 export const addWebhookCommand: CLICommand = {
   name: 'webhooks add',
@@ -17,6 +18,7 @@ export const addWebhookCommand: CLICommand = {
     url: { value: 'URL', description: 'Address of the receiver; `-` reads it from standard input', isRequired: true },
     org: { value: 'ID', description: 'Send only changes of keys of this organisation (default: all organisations)' },
     label: { value: 'TEXT', description: 'Name shown in lists' },
+    json: { description: 'Print the id and the secret as JSON' },
   },
   examples: ['keyfront webhooks add --url https://hooks.example.com/keys --org acme --label "billing"'],
   environment: [...storageVariables, 'KEYFRONT_WEBHOOKS_TO', 'NODE_ENV'],
@@ -34,7 +36,7 @@ async function add(io: IO, options: OptionValues): Promise<number> {
     io.stderr(
       `Added ${webhook.id}. It receives every change from now on. Save this secret now; it is not shown again:\n`,
     );
-    io.stdout(`${secret}\n`);
+    io.stdout(`${options['json'] === true ? toJSONLine({ id: webhook.id, secret }) : secret}\n`);
     return 0;
   });
 }

@@ -1,6 +1,7 @@
 import { untilReleased } from '../../../webhooks/manage.js';
 import type { CLICommand, OptionValues } from '../../command.js';
 import { storageVariables } from '../../environment.js';
+import { confirm, notConfirmedExitCode, yesOption } from '../../input/confirm.js';
 import type { IO } from '../../io.js';
 import { withServices } from '../../key-client/open.js';
 import { stringOption } from '../../key-client/run-key-command.js';
@@ -10,7 +11,7 @@ export const discardDeadLettersCommand: CLICommand = {
   name: 'webhooks discard',
   summary: 'Delete dead letters',
   arguments: ['ID'],
-  options: { event: eventOption },
+  options: { event: eventOption, yes: yesOption },
   exitCodes: deadLetterExitCodes,
   examples: ['keyfront webhooks discard hook_4be1c2a09f7d3356'],
   environment: storageVariables,
@@ -18,6 +19,7 @@ export const discardDeadLettersCommand: CLICommand = {
 };
 
 async function discard(io: IO, options: OptionValues, [id = '']: readonly string[]): Promise<number> {
+  if (!(await confirm(io, options, `Delete dead letters of ${id}?`))) return notConfirmedExitCode;
   return withServices(io, { access: 'write' }, async (services) => {
     await findWebhook(services, id);
     const count = await services.webhooks.discard({ webhookID: id, eventID: stringOption(options, 'event') });

@@ -4,6 +4,7 @@ import { storageVariables } from '../../environment.js';
 import { parseOverlap } from '../../input/duration.js';
 import type { IO } from '../../io.js';
 import { withServices } from '../../key-client/open.js';
+import { toJSONLine } from '../../output/json.js';
 import { webhookExitCodes } from './find-webhook.js';
 
 export const rotateWebhookCommand: CLICommand = {
@@ -13,6 +14,7 @@ export const rotateWebhookCommand: CLICommand = {
   arguments: ['ID'],
   options: {
     overlap: { value: '24h', description: 'How long the old secret also signs; 0 stops it immediately (default 24h)' },
+    json: { description: 'Print the id and the secret as JSON' },
   },
   exitCodes: webhookExitCodes,
   examples: ['keyfront webhooks rotate hook_4be1c2a09f7d3356 --overlap 7d'],
@@ -26,7 +28,7 @@ async function rotate(io: IO, options: OptionValues, [id = '']: readonly string[
     const { secret, until } = await rotateWebhook(services, id, overlapMs);
     // Printed before anything can fail: the secret is stored and cannot be shown again.
     io.stderr(`Rotated the secret of ${id}. Save this secret now; it is not shown again:\n`);
-    io.stdout(`${secret}\n`);
+    io.stdout(`${options['json'] === true ? toJSONLine({ id, secret }) : secret}\n`);
     await untilReleased(services.webhooks, id);
     const state = overlapMs === 0 ? 'no longer signs' : `also signs until ${until.toISOString()}`;
     io.stderr(`The old secret ${state}.\n`);

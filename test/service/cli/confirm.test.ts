@@ -1,0 +1,62 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { makeCommandLine, type CommandLine } from '../../support/cli.js';
+
+let c: CommandLine;
+beforeEach(async () => {
+  c = await makeCommandLine();
+  const file = await c.file('keys.jsonl', '{"key_id":"k1","org_id":"acme"}\n{"key_id":"k2","org_id":"acme"}\n');
+  await c.keyfront(['keys', 'import', file]);
+});
+afterEach(async () => c.remove());
+
+const person = (input: string) => ({ input, isInteractive: true, isTerminal: true });
+const count = async () => (await c.keyfront(['list'])).out.split('\n').length - 1;
+
+describe('the confirmation of keyfront delete', () => {
+  it.each(['n\n', '\n', '', 'yesterday\n'])('keeps the key for the answer %j', async (input) => {
+    const { code, said } = await c.keyfront(['delete', 'k1'], {}, false, person(input));
+    expect([code, said]).toStrictEqual([1, 'Delete the key? It stops working at once. [y/N] Nothing was changed.\n']);
+    expect(await count()).toBe(2);
+  });
+
+  it.each(['y\n', 'YES\r\nn\n', 'y'])('deletes the key for the answer %j', async (input) => {
+    expect(await c.keyfront(['delete', 'k1'], {}, false, person(input))).toMatchObject({ code: 0 });
+    expect(await count()).toBe(1);
+  });
+
+  it('is skipped with --yes, and without a terminal', async () => {
+    const outcome = await c.keyfront(['delete', 'k1', '--yes'], {}, false, person('n\n'));
+    expect([outcome.code, outcome.said]).toStrictEqual([0, '']);
+    expect(await c.keyfront(['delete', 'k2'], {}, false, { input: 'n\n' })).toMatchObject({ code: 0, said: '' });
+    expect(await count()).toBe(0);
+  });
+});
+
+it('asks before apply deletes keys, with their number', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'keyfront-apply-'));
+  try {
+    await writeFile(join(folder, 'k1.json'), '{"key_id":"k1","org_id":"acme"}');
+    const args = ['apply', folder, '--prune', '--org', 'acme'];
+    const { said } = await c.keyfront(args, {}, false, person('n\n'));
+    expect(said).toContain('Delete 1 keys of acme that no file defines? [y/N] Nothing was changed.\n');
+    expect(await count()).toBe(2);
+    await c.keyfront(args, {}, false, person('y\n'));
+    expect(await count()).toBe(1);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+it.each([
+  ['credentials', 'revoke', 'cred_0'],
+  ['webhooks', 'remove', 'hook_0'],
+  ['webhooks', 'discard', 'hook_0'],
+  ['secrets', 'prune'],
+  ['keys', 'discard', 'ab'],
+])('asks before %s %s', async (...args) => {
+  const { code, said } = await c.keyfront(args, {}, false, person('n\n'));
+  expect([code, said]).toStrictEqual([1, expect.stringMatching(/ \[y\/N\] Nothing was changed\.\n$/)]);
+});
