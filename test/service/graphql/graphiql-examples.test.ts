@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { sampleKeyLines } from '../../../src/cli/server/sample.js';
 import { credentialHeaders, type CredentialHeader } from '../../../src/graphql/graphiql/browser/credential-headers.js';
-import { examples, type ExampleOperation } from '../../../src/graphql/graphiql/browser/examples.js';
+import { examples, welcome, type ExampleOperation } from '../../../src/graphql/graphiql/browser/examples.js';
 import { servedSchema } from '../../../src/graphql/schema/served.js';
 import { startApp, type TestApp } from '../../support/app.js';
 
@@ -42,8 +42,6 @@ describe('the examples of GraphiQL', () => {
     'runs %s on the sample keys',
     async (name, example) => {
       const t = await startSample();
-      const before = examples.find((one) => nameOf(one) === 'DeleteKey');
-      if (name === 'RestoreKey' && before) await send(t, before);
       const answer = await send(t, example);
       await t.close();
       if (name === 'PreviewProblems') {
@@ -62,9 +60,14 @@ describe('the examples of GraphiQL', () => {
     },
   );
 
-  it('run one after another, from the first tab to the last', async () => {
+  const forwards = [...examples];
+  it.each([
+    ['from the first to the last, twice', [...forwards, ...forwards]],
+    ['from the last to the first', forwards.toReversed()],
+    ['in alphabetical order', forwards.toSorted((one, other) => nameOf(one).localeCompare(nameOf(other)))],
+  ])('run %s', async (_, order) => {
     const t = await startSample();
-    for (const example of examples) {
+    for (const example of order) {
       const { errors = [] } = await send(t, example);
       expect([nameOf(example), errors.map(({ extensions }) => extensions.code)]).toEqual([
         nameOf(example),
@@ -88,11 +91,11 @@ describe('the examples of GraphiQL', () => {
     expect(next).toContain('acme-mobile');
   });
 
-  it('name the header of the credential, in lines of at most 50 characters', () => {
-    for (const { query, credential } of examples.slice(0, 3)) {
-      if (query.includes('credential')) expect(query).toContain(headerFor(credential).prefix.slice(-7));
-    }
-    const comments = examples.flatMap(({ query }) => query.split('\n').filter((line) => line.startsWith('#')));
-    expect(comments.filter((line) => line.length > 50)).toEqual([]);
+  it('explain themselves in lines of at most 34 characters, and the credentials in the welcome tab', () => {
+    for (const { prefix } of credentialHeaders) expect(welcome.query).toContain(prefix.slice(-7));
+    const comments = [welcome, ...examples].flatMap(({ query }) =>
+      query.split('\n').filter((line) => line.startsWith('#')),
+    );
+    expect(comments.filter((line) => line.length > 34)).toEqual([]);
   });
 });

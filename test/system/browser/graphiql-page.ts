@@ -17,12 +17,13 @@ export interface GraphiQLPage {
   readonly problems: readonly string[];
   readonly tabs: () => Promise<string[]>;
   readonly editors: () => Promise<Editors>;
+  /** Opens the tab of this name, or the example, from the list in the sidebar. */
   readonly openTab: (name: string) => Promise<void>;
   /** Pastes a credential over the bare beginning of one. */
   readonly paste: (secret: string) => Promise<void>;
   /** Puts a text in the place of all that stands in an editor. */
   readonly write: (editor: 'operation' | 'headers', text: string) => Promise<void>;
-  /** Presses the play button and answers what is shown. */
+  /** Presses the play button and returns the response. */
   readonly run: () => Promise<Record<string, unknown>>;
   /** The words above GraphiQL; undefined where there are none. */
   readonly hint: () => Promise<string | undefined>;
@@ -48,7 +49,7 @@ export async function openGraphiQL(
   options: BrowserContextOptions = {},
 ): Promise<GraphiQLPage> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
-  context.setDefaultTimeout(8_000);
+  context.setDefaultTimeout(20_000);
   const page = await context.newPage();
   const requests: string[] = [];
   const problems: string[] = [];
@@ -102,13 +103,21 @@ export async function openGraphiQL(
     }),
     openTab: async (name) => {
       await settle();
-      await page.locator('.graphiql-tab-button', { hasText: new RegExp(`^${name}$`) }).click();
+      const tab = page.locator('.graphiql-tab-button', { hasText: new RegExp(`^${name}$`) });
+      if (await tab.isVisible()) {
+        await tab.click();
+      } else {
+        const list = page.getByRole('region', { name: 'Examples' });
+        if (!(await list.isVisible())) await page.getByLabel('Show Examples').click();
+        await list.locator(`[data-example="${name}"]`).click();
+      }
       await until(async () => new RegExp(`\\b${name}\\b`).test(await editor('operation')));
       changed();
     },
     paste: async (secret) => {
+      const prefix = secret.slice(0, 'kf_mgt_'.length);
       const text = page
-        .locator('.graphiql-editor-tool .view-line span span', { hasText: /^"(Bearer\s)?kf_(mgt|svc)_"$/ })
+        .locator('.graphiql-editor-tool .view-line span span', { hasText: new RegExp(`^"(Bearer\\s)?${prefix}"$`) })
         .last();
       const { width = 0, height = 0 } = (await text.boundingBox()) ?? {};
       await text.dblclick({ position: { x: width - 25, y: height / 2 } });

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { examples } from '../../../src/graphql/graphiql/browser/examples.js';
+import { examples, welcome } from '../../../src/graphql/graphiql/browser/examples.js';
 import { sampleKeyLines } from '../../../src/cli/server/sample.js';
 import { startServer, type TestServer } from '../../support/server.js';
 import { startBrowser, whyNoBrowser } from './chromium.js';
@@ -54,11 +54,16 @@ describe.skipIf(whyNoBrowser !== undefined)(title, () => {
     );
   });
 
+  it('opens with one welcome tab, with the headers of both credentials', async () => {
+    expect(await g.tabs()).toEqual(['Welcome']);
+    const shown = await g.editors();
+    expect(shown).toMatchObject({ operation: `${welcome.query}\n`, variables: '' });
+    expect(JSON.parse(shown.headers)).toEqual({ Authorization: 'Bearer kf_mgt_', 'X-Svc-Authorization': 'kf_svc_' });
+  });
+
   it('opens each example in its own tab, with its operation, variables and required header', async () => {
-    expect(await g.tabs()).toEqual(examples.map(({ query }) => nameOf(query)));
     for (const { query, variables, credential } of examples) {
-      // The first is open already, and not in the way in which the others are opened.
-      if (query !== examples[0]?.query) await g.openTab(nameOf(query));
+      await g.openTab(nameOf(query));
       const shown = await g.editors();
       expect(shown).toMatchObject({ operation: `${query}\n`, variables });
       expect(JSON.parse(shown.headers)).toEqual(
@@ -67,7 +72,89 @@ describe.skipIf(whyNoBrowser !== undefined)(title, () => {
     }
   });
 
+  it('searches the examples', async () => {
+    const list = g.page.getByRole('region', { name: 'Examples' });
+    expect(await list.getByRole('button').count()).toBe(examples.length);
+    await g.page.getByLabel('Search the examples').fill('many quota');
+    expect(await list.getByRole('button').allInnerTexts()).toEqual(['Reset many quotas']);
+    await g.page.getByLabel('Search the examples').fill('nothing like it');
+    expect(await list.getByRole('status').innerText()).toBe('No example matches “nothing like it”.');
+  });
+
+  it('executes with Ctrl+Enter before an editor has the focus', async () => {
+    await g.write('headers', JSON.stringify({ Authorization: `Bearer ${server.t.management}` }));
+    await g.page.locator('body').press('Control+Enter');
+    await expect.poll(async () => (await g.editors()).response).toContain('"alias": "Demo"');
+  });
+
+  it('uses a pasted credential in all tabs at once, also in those that are open already', async () => {
+    await g.openTab('ListKeys');
+    await g.openTab('Welcome');
+    await g.paste(server.t.service);
+    await g.openTab('ListKeys');
+    expect(await g.run()).toMatchObject({ data: { orgKeys: { totalCount: 2 } } });
+    expect((await g.editors()).headers).not.toContain(server.t.service);
+  });
+
+  it('lists the events of a subscription, and continues it while another tab is active', async () => {
+    const eventsOf = async () => {
+      const { response } = await g.editors();
+      return (JSON.parse(response || '{}') as { events?: { data: { orgKeyChanged: { entry: unknown } } }[] }).events;
+    };
+    await g.openTab('FollowKeys');
+    await g.paste(server.t.service);
+    await g.page.locator('.graphiql-execute-button').click();
+    await expect.poll(eventsOf).toMatchObject([{ data: { orgKeyChanged: { entry: null } } }]);
+    await g.openTab('UpdateKey');
+    await g.run();
+    await g.openTab('RevertKey');
+    await g.run();
+    expect(JSON.stringify(await g.editors())).not.toContain('orgKeyChanged');
+    await g.openTab('FollowKeys');
+    await expect
+      .poll(async () => (await eventsOf())?.map(({ data }) => data.orgKeyChanged.entry))
+      .toMatchObject([{ operation: 'REVERT' }, { operation: 'UPDATE' }, null]);
+    await g.page.getByRole('button', { name: /Stop/ }).click();
+    await server.t.importKeys({ key_id: 'later', org_id: 'acme', alias: 'Later' });
+    await g.openTab('Welcome');
+    await g.openTab('FollowKeys');
+    expect(await eventsOf()).toHaveLength(3);
+    // The stopped request.
+    expect(g.problems).toEqual([]);
+  });
+
+  it('ends a subscription when its tab is closed', async () => {
+    await g.openTab('FollowKeys');
+    await g.paste(server.t.service);
+    const ended = g.page.waitForEvent('requestfailed');
+    await g.page.locator('.graphiql-execute-button').click();
+    await expect.poll(async () => (await g.editors()).response).toContain('cursor');
+    await g.page.locator('.graphiql-tab-active').getByLabel('Close Tab').click();
+    expect((await ended).url()).toBe(`${server.url}/graphql`);
+  });
+
+  it('is usable on a phone of 390 pixels', async () => {
+    await g.close();
+    g = await openGraphiQL(browser, server.url, { viewport: { width: 390, height: 844 } });
+    await g.openTab('ListKeys');
+    await g.paste(server.t.service);
+    await g.run();
+    const sizeOf = async (selector: string) => {
+      const { width = 0, height = 0 } = (await g.page.locator(selector).boundingBox()) ?? {};
+      return { width, height };
+    };
+    for (const pane of ['.graphiql-query-editor', '.graphiql-response']) {
+      const { width, height } = await sizeOf(pane);
+      expect([pane, width > 350, height > 200]).toEqual([pane, true, true]);
+    }
+    expect(await g.page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+    await photograph(g.page, 'phone');
+    await g.page.getByLabel('Show Documentation').click();
+    expect((await sizeOf('.graphiql-plugin')).width).toBeGreaterThan(350);
+  });
+
   it('lets a new user preview, list and update with one paste for each kind of credential', async () => {
+    await g.openTab('PreviewKey');
     await g.paste(server.t.management);
     expect(await g.run()).toMatchObject({
       data: { previewKey: { keyID: 'acme-billing', data: { tags: ['billing', 'production'] } } },
@@ -90,6 +177,7 @@ describe.skipIf(whyNoBrowser !== undefined)(title, () => {
   });
 
   it('G-22 keeps tabs over a reload, and stores no credential', async () => {
+    await g.openTab('PreviewKey');
     await g.paste(server.t.management);
     await g.run();
     await g.write('operation', '# My own.\nquery Mine { __typename }\n');
@@ -107,7 +195,7 @@ describe.skipIf(whyNoBrowser !== undefined)(title, () => {
 
     await g.page.reload();
     await g.page.waitForSelector('.graphiql-tab-button');
-    expect(await g.tabs()).toEqual(['Mine', ...examples.slice(1).map(({ query }) => nameOf(query))]);
+    expect(await g.tabs()).toEqual(['Welcome', 'Mine', 'ReadKey']);
     await g.openTab('ReadKey');
     expect(await g.editors()).toMatchObject({ headers: expect.stringContaining('"kf_svc_"') });
     expect(await g.run()).toMatchObject({ errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] });
@@ -131,8 +219,25 @@ describe.skipIf(whyNoBrowser !== undefined)(title, () => {
       for (let times = 0; times < 12; times += 1) await g.run();
       expect(await g.hint()).toMatch(/needs a management credential\. Paste yours under Headers.*Authorization/);
       await g.paste(server.t.management);
-      expect(await g.run()).toMatchObject({ data: { previewKey: { keyID: 'acme-billing' } } });
+      expect(await g.run()).toMatchObject({ data: { previewKey: { data: { alias: 'Demo' } } } });
       expect(await g.hint()).toBeUndefined();
+    });
+
+    it('that a subscription needs a service credential', async () => {
+      await g.openTab('FollowKeys');
+      expect(await g.run()).toMatchObject({ errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] });
+      expect(await g.hint()).toMatch(/needs a service credential\. Paste yours under Headers.*X-Svc-Authorization/);
+    });
+
+    it('that the sample keys are missing', async () => {
+      await g.close();
+      await server.close();
+      server = await startServer({});
+      g = await openGraphiQL(browser, server.url);
+      await g.openTab('UpdateKey');
+      await g.paste(server.t.service);
+      expect(await g.run()).toMatchObject({ errors: [{ extensions: { code: 'NOT_FOUND' } }] });
+      expect(await g.hint()).toMatch(/^The examples use the sample keys.*npm start -- --sample/);
     });
 
     it('that a credential is not valid, and not why', async () => {
@@ -174,6 +279,7 @@ describe.skipIf(whyNoBrowser !== undefined)(title, () => {
     await g.openTab('ListKeys');
     await g.paste(server.t.service);
     await g.run();
+    await g.page.getByLabel('Show Documentation').click();
     await expect.poll(() => g.page.locator('.graphiql-doc-explorer').innerText()).toMatch(/mutation: Mutation/);
     expect(await g.hint()).toBeUndefined();
   });
@@ -205,7 +311,7 @@ describe.skipIf(whyNoBrowser !== undefined)(title, () => {
     await expect.poll(seen).toBe(light);
   });
 
-  it('is dark with its docs open, as in the README', async () => {
+  it('shows the arguments of an operation in its docs, in the dark theme', async () => {
     const night = await openGraphiQL(browser, server.url, {
       colorScheme: 'dark',
       viewport: { width: 1440, height: 800 },
@@ -216,7 +322,6 @@ describe.skipIf(whyNoBrowser !== undefined)(title, () => {
     await night.page.getByLabel('Show Documentation').click();
     await night.page.locator('.graphiql-doc-explorer a', { hasText: 'Mutation' }).first().click();
     await night.page.locator('.graphiql-doc-explorer a', { hasText: 'updateOrgKey' }).first().click();
-    await photograph(night.page, 'docs-dark');
     expect(await night.page.locator('.graphiql-doc-explorer').innerText()).toContain('expectedVersion');
     await night.close();
   });

@@ -2,23 +2,58 @@ import type { CredentialHeader } from './credential-headers.js';
 
 /** An operation to try, complete except for its credential. Its name is the title of its tab. */
 export interface ExampleOperation {
+  readonly group: 'Preview' | 'Read' | 'Change' | 'Many keys' | 'Quota' | 'Follow' | 'Federation';
+  readonly title: string;
   readonly credential: CredentialHeader['kind'];
   readonly query: string;
   /** JSON text. */
   readonly variables: string;
 }
 
-/** An operation for each common task. All succeed on the keys of `npm start -- --sample`, in this order. */
+/** The operation of the first tab. */
+export const welcome: Pick<ExampleOperation, 'query' | 'variables'> = {
+  query: `# Welcome to Keyfront.
+#
+# 1. Under Headers, below, paste
+#    your credentials over the
+#    prefixes "kf_mgt_" and
+#    "kf_svc_". The first start of
+#    the service printed both. All
+#    tabs use them until this page
+#    is reloaded. Only the preview
+#    needs "kf_mgt_".
+# 2. Press Ctrl+Enter (macOS:
+#    Cmd+Enter) or play.
+# 3. Open an example from the list
+#    on the left.
+query Welcome {
+  previewKey(
+    input: {
+      keyID: "demo"
+      alias: "Demo"
+      rate: 100
+      per: 60
+    }
+  ) {
+    keyHash
+    data { alias rate per }
+    warnings { path code message }
+  }
+}`,
+  variables: '',
+};
+
+/** An operation for each common task. All succeed on the keys of `npm start -- --sample`, in any order and repeatedly. */
 export const examples: readonly ExampleOperation[] = [
   {
+    group: 'Preview',
+    title: 'Preview a key',
     credential: 'management',
-    query: `# Validates and normalises a key definition, and
-# hashes its identifier. Stores nothing. Requires
-# a management credential: paste yours over
-# "kf_mgt_" under Headers below, and press the
-# play button. You need to do it once: until this
-# page is reloaded, all tabs with a bare "kf_mgt_"
-# use it too.
+    query: `# Validates and normalises a key
+# definition, and hashes its
+# identifier. Stores nothing.
+# Requires a management credential
+# under Headers.
 query PreviewKey($input: PreviewKeyInput!) {
   previewKey(input: $input) {
     keyID
@@ -52,9 +87,12 @@ query PreviewKey($input: PreviewKeyInput!) {
 }`,
   },
   {
+    group: 'Preview',
+    title: 'Preview a definition with mistakes',
     credential: 'management',
-    query: `# A definition with mistakes. The response lists
-# all of them, each with its path, under
+    query: `# A definition with mistakes. The
+# response lists all of them, each
+# with its path, under
 # "extensions.issues".
 query PreviewProblems($input: PreviewKeyInput!) {
   previewKey(input: $input) {
@@ -77,12 +115,16 @@ query PreviewProblems($input: PreviewKeyInput!) {
 }`,
   },
   {
+    group: 'Read',
+    title: 'List keys in pages',
     credential: 'service',
-    query: `# Lists the keys of an organisation, paginated.
-# For the next page, put "endCursor" into "after"
-# under Variables. Operations on stored keys need
-# a service credential: paste yours over "kf_svc_"
-# under Headers below, once.
+    query: `# Lists the keys of an
+# organisation, paginated. For the
+# next page, put "endCursor" into
+# "after" under Variables.
+# Operations on stored keys need a
+# service credential under
+# Headers.
 query ListKeys($filter: OrgKeyFilter, $first: Int, $after: String) {
   orgKeys(filter: $filter, orderBy: ALIAS, first: $first, after: $after) {
     totalCount
@@ -106,9 +148,12 @@ query ListKeys($filter: OrgKeyFilter, $first: Int, $after: String) {
 }`,
   },
   {
+    group: 'Read',
+    title: 'Read a key and its quota',
     credential: 'service',
-    query: `# Reads one key: its definition, its live quota,
-# and its version, for "expectedVersion" of an
+    query: `# Reads one key: its definition,
+# its live quota, and its version,
+# for "expectedVersion" of an
 # update.
 query ReadKey($keyID: ID!) {
   orgKey(keyID: $keyID) {
@@ -135,10 +180,43 @@ query ReadKey($keyID: ID!) {
 }`,
   },
   {
+    group: 'Read',
+    title: 'Read the history of a key',
     credential: 'service',
-    query: `# Predicts the result of an update: the changes,
-# field by field, and the effect on the quota.
-# Stores nothing.
+    query: `# Shows the changes of a key:
+# when, by which credential, what
+# and why.
+query KeyHistory($keyID: ID!, $last: Int) {
+  orgKey(keyID: $keyID) {
+    version
+    history(last: $last) {
+      edges {
+        node {
+          version
+          at
+          operation
+          credentialLabel
+          reason
+          changes { path kind before after }
+        }
+      }
+    }
+  }
+}`,
+    variables: `{
+  "keyID": "acme-billing",
+  "last": 10
+}`,
+  },
+  {
+    group: 'Change',
+    title: 'Preview an update',
+    credential: 'service',
+    query: `# Predicts the result of an
+# update: the changes, field by
+# field, and the effect on the
+# quota. Stores nothing. Takes the
+# same variables as UpdateKey.
 query DryRun($keyID: ID!, $input: UpdateKeyInput!, $resetQuota: Boolean, $expectedVersion: Int) {
   previewOrgKeyUpdate(keyID: $keyID, input: $input, resetQuota: $resetQuota, expectedVersion: $expectedVersion) {
     version
@@ -168,16 +246,21 @@ query DryRun($keyID: ID!, $input: UpdateKeyInput!, $resetQuota: Boolean, $expect
     ]
   },
   "resetQuota": true,
-  "expectedVersion": 1
+  "expectedVersion": null
 }`,
   },
   {
+    group: 'Change',
+    title: 'Update a key',
     credential: 'service',
-    query: `# Replaces the definition of a key and resets its
-# quota. Fields that the definition omits are
-# removed, except secrets. A second run returns
-# CONFLICT and the changes since: the version of
-# the key is no longer "expectedVersion".
+    query: `# Replaces the definition of a key
+# and resets its quota. Fields
+# that the definition omits are
+# removed, except secrets. With
+# the version that you have read
+# as "expectedVersion", it returns
+# CONFLICT if the key has changed
+# since.
 mutation UpdateKey(
   $keyID: ID!
   $input: UpdateKeyInput!
@@ -223,41 +306,18 @@ mutation UpdateKey(
     ]
   },
   "resetQuota": true,
-  "expectedVersion": 1,
+  "expectedVersion": null,
   "reason": "More traffic since the spring release"
 }`,
   },
   {
+    group: 'Change',
+    title: 'Restore an earlier version',
     credential: 'service',
-    query: `# Shows the changes of a key: when, by which
-# credential, what and why.
-query KeyHistory($keyID: ID!, $last: Int) {
-  orgKey(keyID: $keyID) {
-    version
-    history(last: $last) {
-      edges {
-        node {
-          version
-          at
-          operation
-          credentialLabel
-          reason
-          changes { path kind before after }
-        }
-      }
-    }
-  }
-}`,
-    variables: `{
-  "keyID": "acme-billing",
-  "last": 10
-}`,
-  },
-  {
-    credential: 'service',
-    query: `# Restores the definition of an earlier version,
-# as a new version. Secrets and the live quota
-# stay as they are.
+    query: `# Restores the definition of an
+# earlier version, as a new
+# version. Secrets and the live
+# quota stay as they are.
 mutation RevertKey($keyID: ID!, $toVersion: Int!, $reason: String) {
   revertOrgKey(keyID: $keyID, toVersion: $toVersion, reason: $reason) {
     action
@@ -272,10 +332,14 @@ mutation RevertKey($keyID: ID!, $toVersion: Int!, $reason: String) {
 }`,
   },
   {
+    group: 'Change',
+    title: 'Create a key',
     credential: 'service',
-    query: `# Creates a key. Without "keyID" the service
-# generates an identifier. A second run returns
-# CONFLICT: the key exists.
+    query: `# Creates a key. Without "keyID",
+# the service generates an
+# identifier and returns it as
+# "key". A "keyID" that exists
+# returns CONFLICT.
 mutation CreateKey($keyID: ID, $input: UpdateKeyInput!, $reason: String) {
   createOrgKey(keyID: $keyID, input: $input, reason: $reason) {
     action
@@ -286,7 +350,7 @@ mutation CreateKey($keyID: ID, $input: UpdateKeyInput!, $reason: String) {
   }
 }`,
     variables: `{
-  "keyID": "acme-trial",
+  "keyID": null,
   "input": {
     "orgID": "acme",
     "alias": "Trial",
@@ -300,27 +364,18 @@ mutation CreateKey($keyID: ID, $input: UpdateKeyInput!, $reason: String) {
 }`,
   },
   {
+    group: 'Change',
+    title: 'Delete a key and restore it',
     credential: 'service',
-    query: `# Deletes a key. It can be restored for 30 days
-# unless the service is configured otherwise: see
-# the next tab.
-mutation DeleteKey($keyID: ID!, $reason: String) {
+    query: `# Deletes a key, then restores it.
+# A deleted key can be restored
+# for 30 days, unless the service
+# is configured otherwise.
+mutation DeleteAndRestoreKey($keyID: ID!, $reason: String) {
   deleteOrgKey(keyID: $keyID, reason: $reason) {
     action
     version
   }
-}`,
-    variables: `{
-  "keyID": "acme-mobile",
-  "reason": "The application is retired"
-}`,
-  },
-  {
-    credential: 'service',
-    query: `# Restores a deleted key. Returns NOT_FOUND if the
-# key is not deleted: delete it first, in the
-# previous tab.
-mutation RestoreKey($keyID: ID!, $reason: String) {
   restoreOrgKey(keyID: $keyID, reason: $reason) {
     action
     version
@@ -328,13 +383,16 @@ mutation RestoreKey($keyID: ID!, $reason: String) {
 }`,
     variables: `{
   "keyID": "acme-mobile",
-  "reason": "Deleted by mistake"
+  "reason": "Example of a restore"
 }`,
   },
   {
+    group: 'Many keys',
+    title: 'Update many keys',
     credential: 'service',
-    query: `# Changes some fields of all keys that match, here
-# as a dry run: "dryRun" false applies it.
+    query: `# Changes some fields of all keys
+# that match, here as a dry run:
+# "dryRun" false applies it.
 mutation BulkUpdate($filter: OrgKeyFilter!, $patch: UpdateKeyInput!, $dryRun: Boolean!, $reason: String) {
   updateOrgKeys(filter: $filter, patch: $patch, dryRun: $dryRun, reason: $reason) {
     dryRun
@@ -355,9 +413,12 @@ mutation BulkUpdate($filter: OrgKeyFilter!, $patch: UpdateKeyInput!, $dryRun: Bo
 }`,
   },
   {
+    group: 'Many keys',
+    title: 'Reset many quotas',
     credential: 'service',
-    query: `# Resets the quota of all keys that match, here as
-# a dry run: "dryRun" false applies it.
+    query: `# Resets the quota of all keys
+# that match, here as a dry run:
+# "dryRun" false applies it.
 mutation BulkReset($filter: OrgKeyFilter!, $dryRun: Boolean!, $reason: String) {
   resetOrgQuotas(filter: $filter, dryRun: $dryRun, reason: $reason) {
     dryRun
@@ -375,9 +436,12 @@ mutation BulkReset($filter: OrgKeyFilter!, $dryRun: Boolean!, $reason: String) {
 }`,
   },
   {
+    group: 'Quota',
+    title: 'Consume the quota',
     credential: 'service',
-    query: `# Consumes requests from the live quota, as a
-# gateway does before it forwards one: the whole
+    query: `# Consumes requests from the live
+# quota, as a gateway does before
+# it forwards one: the whole
 # amount or nothing.
 mutation ConsumeQuota($keyID: ID!, $amount: Int64) {
   consumeOrgQuota(keyID: $keyID, amount: $amount) {
@@ -392,10 +456,15 @@ mutation ConsumeQuota($keyID: ID!, $amount: Int64) {
 }`,
   },
   {
+    group: 'Follow',
+    title: 'Follow changes',
     credential: 'service',
-    query: `# Streams changes as they take effect: press play,
-# change a key in another tab, and come back. Send
-# the last cursor as "after" to resume there.
+    query: `# Lists changes as they take
+# effect, the newest first: press
+# play, change a key in another
+# tab, and come back. Send the
+# last cursor as "after" to
+# continue there.
 subscription FollowKeys($orgID: String, $after: String) {
   orgKeyChanged(orgID: $orgID, after: $after) {
     cursor
@@ -410,9 +479,13 @@ subscription FollowKeys($orgID: String, $after: String) {
 }`,
   },
   {
+    group: 'Federation',
+    title: 'Resolve entities',
     credential: 'service',
-    query: `# Resolves references from other subgraphs to keys
-# and organisations, as a federation router does.
+    query: `# Resolves references from other
+# subgraphs to keys and
+# organisations, as a federation
+# router does.
 query Entities($representations: [_Any!]!) {
   _entities(representations: $representations) {
     ... on OrgKey {

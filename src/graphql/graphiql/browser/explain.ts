@@ -31,3 +31,10 @@ export function explainRejection(needed: CredentialHeader['kind'] | 'any', sent:
   }
   return `The credential in ${name} is not valid. Check that it is complete and was issued by this service; “npx keyfront credentials list” lists the valid ones. ${source}`;
 }
+
+/** Explains why an example finds no key, if the request is of an example. */
+export function explainMissingSample(request: string): string {
+  return /"(?:acme-billing|acme-mobile)"/.test(request)
+    ? 'The examples use the sample keys, and this service does not have the one of this example. “npm start -- --sample” imports them.'
+    : '';
+}

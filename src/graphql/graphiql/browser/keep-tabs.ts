@@ -18,12 +18,13 @@ const [stateKey = ''] = typedTexts;
  * Keeps typed text for the session only: it may contain secrets, and key identifiers may be tokens. It survives a reload
  * and ends with the browser tab. Headers do not survive a reload; `headers` templates replace them.
  */
-export function keepTabs(examples: readonly Tab[], defaultHeaders: string): KeptTabs {
-  const nameOf = ({ query }: Tab) => /^(?!#).*(?:query|mutation)\s+(\w+)/m.exec(query ?? '')?.[1];
-  const templateFor = (tab: Tab) => examples.find((one) => nameOf(one) === nameOf(tab))?.headers ?? defaultHeaders;
+export function keepTabs(welcome: Tab, examples: readonly Tab[], defaultHeaders: string): KeptTabs {
+  const nameOf = ({ query }: Tab) => /^(?!#).*(?:query|mutation|subscription)\s+(\w+)/m.exec(query ?? '')?.[1];
+  const templateFor = (tab: Tab) =>
+    [welcome, ...examples].find((one) => nameOf(one) === nameOf(tab))?.headers ?? defaultHeaders;
   const kept = JSON.parse(sessionStorage.getItem(stateKey) ?? '{}') as { readonly tabs?: readonly Tab[] };
   return {
-    tabs: kept.tabs?.map((tab) => ({ ...tab, headers: templateFor(tab) })) ?? examples,
+    tabs: kept.tabs?.map((tab) => ({ ...tab, headers: templateFor(tab) })) ?? [welcome],
     storage: {
       get length() {
         return localStorage.length;

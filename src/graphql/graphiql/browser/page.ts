@@ -1,9 +1,12 @@
 // Runs before GraphiQL's script, whose editors read `MonacoEnvironment` when they load, and renders it after.
 
 import { credentialHeaders, headersTemplate } from './credential-headers.js';
-import { examples } from './examples.js';
+import { createCredentials } from './credentials.js';
+import { examples, welcome, type ExampleOperation } from './examples.js';
+import { examplesPlugin, nameOf } from './examples-panel.js';
+import { createFetcher } from './fetcher.js';
 import { keepTabs } from './keep-tabs.js';
-import { watchCredentials } from './watch-credentials.js';
+import { createSubscriptions } from './subscriptions.js';
 
 function element(selector: string): HTMLElement {
   const found = document.querySelector<HTMLElement>(selector);
@@ -11,17 +14,14 @@ function element(selector: string): HTMLElement {
   return found;
 }
 
+const press = (selector: string) => document.querySelector<HTMLElement>(selector)?.click();
+const pressPlay = () => press('.graphiql-execute-button');
+
 function showHint(text: string): void {
   element('#hint-text').textContent = text;
   element('#hint').hidden = text === '';
 }
 element('#hint-close').addEventListener('click', () => showHint(''));
-
-watchCredentials({
-  credentialHeaders,
-  showHint,
-  reloadSchema: () => element('button[aria-label^="Re-fetch GraphQL schema"]').click(),
-});
 
 window.MonacoEnvironment = {
   globalAPI: true,
@@ -35,20 +35,67 @@ darkMode.addEventListener('change', () => {
   if (!isChosen) window.monaco?.editor.setTheme(darkMode.matches ? 'graphiql-DARK' : 'graphiql-LIGHT');
 });
 
+// GraphiQL executes on this key only while one of its editors has the focus.
+document.addEventListener('keydown', (event) => {
+  const isInEditor = event.target instanceof Element && event.target.closest('.monaco-editor') !== null;
+  if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && !isInEditor) pressPlay();
+});
+
+const credentials = createCredentials();
+const subscriptions = createSubscriptions(pressPlay);
+const fetcher = createFetcher({
+  credentials,
+  subscriptions,
+  showHint,
+  reloadSchema: () => press('button[aria-label^="Re-fetch GraphQL schema"]'),
+});
+
+const isNarrow = window.matchMedia('(max-width: 700px)');
 const defaultHeaders = headersTemplate(credentialHeaders);
-const exampleTabs = examples.map(({ credential, query, variables }) => ({
+const toTab = ({ credential, query, variables }: ExampleOperation) => ({
   query: `${query}\n`,
   variables,
   headers: headersTemplate(credentialHeaders.filter(({ kind }) => kind === credential)),
-}));
-const { tabs, storage } = keepTabs(exampleTabs, defaultHeaders);
+});
 
-window.addEventListener('load', () =>
+/** Opens an example in its tab, or in a new one. */
+function openExample(example: ExampleOperation): void {
+  if (isNarrow.matches) press('button[aria-label="Hide Examples"]');
+  const tabs = [...document.querySelectorAll<HTMLElement>('.graphiql-tab-button')];
+  const open = tabs.find(({ textContent }) => textContent === nameOf(example));
+  if (open) {
+    open.scrollIntoView({ inline: 'nearest' });
+    return open.click();
+  }
+  press('.graphiql-tab-add');
+  const { query, variables, headers } = toTab(example);
+  const texts = { 'operation.graphql': query, 'variables.json': variables, 'request-headers.json': headers };
+  for (const [file, text] of Object.entries(texts)) {
+    window.monaco?.editor
+      .getModels()
+      .find(({ uri }) => uri.path.endsWith(file))
+      ?.setValue(text);
+  }
+  setTimeout(() => document.querySelector('.graphiql-tab-active')?.scrollIntoView({ inline: 'nearest' }));
+  const pane = credentials.has(example.credential) ? 'variables' : 'headers';
+  press(`.graphiql-editor-tools button[data-name="${pane}"]`);
+}
+
+const { tabs, storage } = keepTabs(
+  { ...welcome, query: `${welcome.query}\n`, headers: defaultHeaders },
+  examples.map(toTab),
+  defaultHeaders,
+);
+
+window.addEventListener('load', () => {
+  window.monaco?.editor.onDidCreateEditor((editor) => editor.updateOptions({ wordWrap: 'on' }));
   YogaGraphiQL.renderYogaGraphiQL(element('#root'), {
     title: 'Keyfront',
     logo: element('#logo').innerHTML,
-    endpoint: '/graphql',
+    fetcher,
     storage,
+    plugins: [examplesPlugin(examples, openExample)],
+    visiblePlugin: isNarrow.matches ? undefined : 'Examples',
     shouldPersistHeaders: false,
     defaultEditorToolsVisibility: 'headers',
     defaultHeaders,
@@ -56,7 +103,12 @@ window.addEventListener('load', () =>
     // GraphiQL takes these of the first tab from elsewhere.
     initialVariables: tabs[0]?.variables,
     initialHeaders: tabs[0]?.headers,
+    onTabChange: subscriptions.onTabChange,
+    onEditHeaders: (text: string) => {
+      credentials.remember(text);
+      showHint('');
+    },
     // Without this, the operation would be put into the address, and so into the history of the browser.
     onEditQuery: () => undefined,
-  }),
-);
+  });
+});
