@@ -78,7 +78,7 @@ describe('the check of a change of the schema', () => {
     expect(await verdict(base, base.replace(part, replacement))).toEqual(nothing);
   });
 
-  it('accepts a breaking change that the changelog names exactly under Unreleased', async () => {
+  it('accepts a breaking change that the changelog names exactly under Unreleased, or in a release since the base', async () => {
     const broken = base.replace('state: State!', '').replace('first: Int, ', '');
     const places = ['Key.state', 'Key.keys(first:)'];
     const changelog = (heading: string, named: string) => `# Changelog\n\n## ${heading}\n\n- Gone: ${named}.\n`;
@@ -92,14 +92,20 @@ describe('the check of a change of the schema', () => {
       refused: ['Key.keys(first:)'],
       named: ['Key.state'],
     });
+    const released = changelog('1.0.0', both);
+    const baseChangelog = changelog('1.0.0', 'nothing');
+    expect(await verdict(base, broken, { changelog: released })).toEqual({ ...nothing, named: places });
     for (const silent of [
       '',
-      changelog('1.0.0', both),
-      `# Changelog\n\n## Unreleased\n\n- Nothing.\n\n${changelog('1.0.0', both)}`,
+      released,
+      `# Changelog\n\n## Unreleased\n\n- Nothing.\n\n${released}`,
       changelog('Unreleased', 'Key.state, Key.keys(first:)'),
       changelog('Unreleased', '`Key.states`, `Key.keys`'),
     ]) {
-      expect(await verdict(base, broken, { changelog: silent })).toEqual({ ...nothing, refused: places });
+      expect(await verdict(base, broken, { changelog: silent, baseChangelog })).toEqual({
+        ...nothing,
+        refused: places,
+      });
     }
   });
 
@@ -117,6 +123,8 @@ describe('the check of a change of the schema', () => {
     // A release in between moves the earlier entry.
     const released = `# Changelog\n\n## Unreleased\n\n- \`Key.state\` is gone.\n\n## 1.0.0\n\n${entry}`;
     expect(await verdict(base, broken, { changelog: released, baseChangelog })).toEqual(named);
+    const moved = `# Changelog\n\n## Unreleased\n\n## 1.0.0\n\n${entry}- \`Key.state\` is gone.\n`;
+    expect(await verdict(base, broken, { changelog: moved, baseChangelog })).toEqual(named);
     const merely = `# Changelog\n\n## Unreleased\n\n- Nothing.\n\n## 1.0.0\n\n${entry}`;
     expect(await verdict(base, broken, { changelog: merely, baseChangelog })).toEqual(refused);
   });

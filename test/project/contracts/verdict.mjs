@@ -25,8 +25,9 @@ export const contracts = Object.keys(readers);
 
 /**
  * Judges the changes of a contract, breaking and dangerous ones alike. A new contract breaks no client; undefined stands
- * for a file that does not exist. A change is named when its place stands in backquotes under Unreleased, and in the whole
- * changelog more often than in that of the base: an entry of an earlier change permits no later one.
+ * for a file that does not exist. A change is named when its place stands in backquotes under Unreleased or in a release that
+ * the changelog of the base lacks, and in the whole changelog more often than in that of the base: an entry of an earlier
+ * change permits no later one.
  * @param {string} file
  * @param {string | undefined} base
  * @param {string | undefined} current
@@ -37,7 +38,7 @@ export const contracts = Object.keys(readers);
 export async function verdictOn(file, base, current, changelog, baseChangelog) {
   const changes = await changesOf(file, base, current);
   const isNamed = (/** @type {Change} */ { coordinate }) =>
-    mentions(unreleased(changelog), coordinate) > 0 &&
+    mentions(newSections(changelog, baseChangelog), coordinate) > 0 &&
     mentions(changelog, coordinate) > mentions(baseChangelog, coordinate);
   return { refused: changes.filter((change) => !isNamed(change)), named: changes.filter(isNamed) };
 }
@@ -63,7 +64,16 @@ async function changesOf(file, base, current) {
   return read(base, current);
 }
 
-/** @param {string} changelog */
-function unreleased(changelog) {
-  return /^## Unreleased$(.*?)(?=^## |(?![^]))/ms.exec(changelog)?.[1] ?? '';
+/**
+ * Unreleased, and the releases since the base.
+ * @param {string} changelog
+ * @param {string} baseChangelog
+ */
+function newSections(changelog, baseChangelog) {
+  const sections = changelog.split(/^(?=## )/m).filter((section) => section.startsWith('## '));
+  const headings = new Set(baseChangelog.split('\n'));
+  const headingOf = (/** @type {string} */ section) => section.split('\n', 1)[0] ?? '';
+  return sections
+    .filter((section) => headingOf(section) === '## Unreleased' || !headings.has(headingOf(section)))
+    .join('');
 }
