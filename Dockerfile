@@ -12,6 +12,8 @@ COPY package.json package-lock.json ./
 RUN npm ci --omit=dev --ignore-scripts && rm -rf node_modules/node-linux-* node_modules/.bin/node
 
 FROM node:24-slim
+# The release workflow adds the version, the commit and the digest of the base.
+LABEL org.opencontainers.image.title="Keyfront" org.opencontainers.image.description="Manages the access keys of an API gateway" org.opencontainers.image.licenses="MIT"
 ENV NODE_ENV=production HOST=0.0.0.0 KEYFRONT_DATA=/data
 WORKDIR /keyfront
 # The service refuses a data folder that others can get at.
