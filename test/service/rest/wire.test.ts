@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { KeyDefinition } from '../../../src/keys/definition/schema.js';
 import { memberOf, shapeOf } from '../../../src/keys/definition/introspection.js';
 import { definitionFromWire, definitionToWire, issuesToWire, wireName } from '../../../src/wire/field-names.js';
