@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { contradictionsIn } from './contradictions.js';
 import { withoutServiceLinks, type Environment } from './service-links.js';
 import { settings, settingsFor } from './settings.js';

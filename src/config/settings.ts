@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { isTrustworthy } from '../credentials/oidc-settings.js';
 import { logLevels } from '../lib/log.js';
 import { keyHashAlgorithms } from '../crypto/key-hash.js';

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { Issue, Path } from '../lib/errors.js';
 import { isObject } from '../lib/json.js';
 import type { FieldChange } from '../keys/key.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { changeKinds, keyStates } from '../../keys/key.js';
 import type { KeyFilter } from '../../keys/key-query.js';
 import { resetStatuses } from '../../keys/quota/quota-manager.js';

@@ -9,7 +9,7 @@ import {
   type GraphQLInputType,
   type GraphQLSchema,
 } from 'graphql';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { requirePrincipal, type AuthContext } from '../../credentials/credential.js';
 import { AppError, type Issue } from '../../lib/errors.js';
 import type { Variant } from '../../keys/definition/schema.js';

@@ -1,5 +1,5 @@
 import type { InputFieldMap, InputObjectRef, ObjectRef } from '@pothos/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import {
   descriptionOf,
   memberOf,

@@ -1,4 +1,5 @@
-import { z } from 'zod';
+import type * as z from 'zod';
+import { compileFn, INVALID as zodInvalid, safeParse } from 'zod/v4/core';
 
 /** Returns the parsed value, or `INVALID` for one that zod rejects. */
 export type FastValidator = (value: unknown) => unknown;
@@ -18,10 +19,10 @@ export function fastValidatorOf<T>(schema: z.core.$ZodType<T>): FastValidator {
 
 function compiled(schema: z.core.$ZodType): FastValidator | undefined {
   try {
-    const parse = z.core.compileFn(schema);
+    const parse = compileFn(schema);
     return (value) => {
       const parsed = parse(value);
-      return parsed === z.core.INVALID ? INVALID : parsed;
+      return parsed === zodInvalid ? INVALID : parsed;
     };
   } catch {
     return undefined;
@@ -30,7 +31,7 @@ function compiled(schema: z.core.$ZodType): FastValidator | undefined {
 
 function interpreted(schema: z.core.$ZodType): FastValidator {
   return (value) => {
-    const result = z.core.safeParse(schema, value);
+    const result = safeParse(schema, value);
     return result.success ? result.data : INVALID;
   };
 }

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { maxInt64 } from '../../lib/int64.js';
 import { keyIDProblem, orgIDProblem } from '../key-id.js';
 import type { IssueCode } from './issue-codes.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { integerOf, maxInt64, minInt64 } from '../../lib/int64.js';
 import { checkFreeForm, checkFreeFormObject, freeFormLimits } from './free-form.js';
 import { customIssue, rule, reservedNames } from './field-rules.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { isInt64 } from '../../lib/int64.js';
 import { isStorableText } from '../../lib/text.js';
 import { customIssue, maxIssues, reservedNames } from './field-rules.js';

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { KeyDefinition } from './schema.js';
 import type { Definition } from './normalize.js';
 import { createObjectFactory, type CreateObject } from './object-shapes.js';

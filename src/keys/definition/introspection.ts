@@ -1,4 +1,5 @@
-import { z } from 'zod';
+import * as z from 'zod';
+import { $ZodCheckMaxLength } from 'zod/v4/core';
 import type { Path } from '../../lib/errors.js';
 import { fieldTraits, objectTraits, type FieldTraits } from './field-types.js';
 
@@ -62,7 +63,7 @@ export function maxCharacters(schema: z.core.$ZodType): number | undefined {
 /** Returns the maximum number of items of a list, undefined for other schemas. */
 export function maxMembers(schema: z.core.$ZodType): number | undefined {
   const checks = memberOf(schema) && unwrapSchema(schema)._zod.def.checks;
-  return checks?.find((check) => check instanceof z.core.$ZodCheckMaxLength)?._zod.def.maximum;
+  return checks?.find((check) => check instanceof $ZodCheckMaxLength)?._zod.def.maximum;
 }
 
 /** Returns the name and description of an object's type, undefined for other schemas. */

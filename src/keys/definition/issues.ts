@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { AppError, type Issue, type Path } from '../../lib/errors.js';
 import { nearest } from '../../lib/nearest.js';
 import { fieldsOnlyIn, KeyDefinition, type Variant } from './schema.js';

@@ -2,7 +2,7 @@ import { KeyDefinition } from './schema.js';
 import type { FieldTraits } from './field-types.js';
 import { createObjectFactory } from './object-shapes.js';
 import { memberOf, shapeOf, traitsOf } from './introspection.js';
-import type { z } from 'zod';
+import type * as z from 'zod';
 
 /** The type without null: in the normal form, a field has a value or is absent. */
 type WithoutNull<T> = T extends readonly (infer Item)[]

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { fieldsOnlyIn, KeyDefinition, type Variant } from './schema.js';
 import type { Issue } from '../../lib/errors.js';
 import { freeFormObject } from './field-types.js';

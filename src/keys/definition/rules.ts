@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { pathText, type Path } from '../../lib/errors.js';
 import type { KeyDefinition } from './schema.js';
 import { maxTexts } from './field-types.js';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { fastValidators, inputs } from '../../../src/keys/definition/parse.js';
 import { fastValidatorOf, INVALID } from '../../../src/keys/definition/fast-validator.js';
 import { KeyDefinition } from '../../../src/keys/definition/schema.js';
