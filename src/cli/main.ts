@@ -1,9 +1,9 @@
 import { CommanderError } from 'commander';
 import { nearest } from '../lib/nearest.js';
+import { messageOf } from '../lib/system-error.js';
 import { printableLines } from '../lib/text.js';
 import { commands } from './commands.js';
 import { OutputClosedError, UsageError, type IO } from './io.js';
-import { messageOf } from './output/system-error.js';
 import { createProgram } from './program.js';
 import { runWorker } from './server/cluster-worker.js';
 

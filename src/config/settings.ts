@@ -158,7 +158,7 @@ export const settingsFor = (production: boolean) =>
       .string()
       .optional()
       .describe(
-        'For the command line: the service that `get`, `diff`, `put` and similar commands use. Default: none; they use the data folder.',
+        'For the command line: the service that `get`, `diff`, `put` and similar commands use. Commands that need the data folder, such as `serve`, reject it. Default: none; they use the data folder.',
       ),
     KEYFRONT_SERVICE_CREDENTIAL: z
       .string()

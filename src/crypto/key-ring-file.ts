@@ -1,6 +1,7 @@
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { parseJSON } from '../lib/json.js';
 import { systemCodeOf } from '../lib/durable-file.js';
+import { explainSystemError } from '../lib/system-error.js';
 
 /** A key in the file: `created` is an ISO date, `key` has {@link keyBytes} bytes in base64. */
 export interface RingKey {
@@ -46,7 +47,7 @@ function readPrivateFile(path: string): string {
   } catch (error) {
     const code = systemCodeOf(error);
     if (code === undefined) throw error;
-    const reason = code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`;
+    const reason = code === 'ENOENT' ? 'does not exist' : `cannot be read: ${explainSystemError(error)}`;
     throw new Error(`The key ring ${path} ${reason}.`, { cause: error });
   } finally {
     if (file !== undefined) closeSync(file);

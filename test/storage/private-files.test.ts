@@ -64,7 +64,9 @@ describe('D-06 a data folder', () => {
     const parent = join(c.folder, 'not', 'here');
     const { code, said } = await c.keyfront(issue, { KEYFRONT_DATA: parent });
     expect(code).toBe(1);
-    expect(said).toMatch(/^The database [^\n]*keyfront\.db cannot be opened: ENOENT[^\n]*\n$/);
+    expect(said).toMatch(
+      /^The database [^\n]*keyfront\.db cannot be opened: The folder [^\n]* does not exist\. Create it[^\n]*\n$/,
+    );
     expect(said).toContain(parent);
     expect(await readdir(join(c.folder, '..'))).toStrictEqual([]);
   });

@@ -20,9 +20,12 @@ import {
   checkTLS,
   type Finding,
 } from '../diagnosis/machine.js';
-import { colorVariables, storageVariables } from '../environment.js';
+import { checkService } from '../diagnosis/service.js';
+import { keyVariables } from '../environment.js';
 import type { IO } from '../io.js';
-import { rejectServiceURL } from '../key-client/open.js';
+import { connectionOptions, serviceAddress, serviceCredential } from '../key-client/connection.js';
+import { serviceURLFrom } from '../key-client/open.js';
+import { serviceURLOption } from '../key-client/options.js';
 import { outputOptions, selectOutputFormat, type OutputFormat } from '../output/format.js';
 import { toJSONLine } from '../output/json.js';
 
@@ -30,23 +33,29 @@ export const doctorCommand: CLICommand = {
   name: 'doctor',
   summary: 'Check the installation and its environment, and print a remedy for each problem',
   description:
-    'Checks the configuration, certificate, permissions, disk, database, key ring, clock, credentials, Redis and webhooks, and changes nothing. Services may run meanwhile. Run it as the user of the service, with the same settings. Prints text on a terminal, otherwise one line of JSON per finding.',
-  options: outputOptions,
+    'Checks the configuration, certificate, permissions, disk, database, key ring, clock, credentials, Redis and webhooks, and changes nothing. Services may run meanwhile. Run it as the user of the service, with the same settings. With --url, checks that a service can be reached and is ready, its clock, and the service credential. Prints text on a terminal, otherwise one line of JSON per finding.',
+  options: { url: serviceURLOption, ...connectionOptions, ...outputOptions },
   exitCodes: { 0: 'no check failed; there may be warnings', 1: 'a check failed' },
-  examples: ['keyfront doctor', 'keyfront doctor --json | jq -r "select(.status != \\"ok\\").remedy"'],
-  environment: [...storageVariables, 'KEYFRONT_QUOTA_URL', 'NODE_ENV', 'HOST', ...colorVariables],
+  examples: [
+    'keyfront doctor',
+    'keyfront doctor --url https://keys.example.com',
+    'keyfront doctor --json | jq -r "select(.status != \\"ok\\").remedy"',
+  ],
+  environment: [...keyVariables, 'KEYFRONT_QUOTA_URL', 'NODE_ENV', 'HOST'],
   run: doctor,
 };
 
 async function doctor(io: IO, options: OptionValues): Promise<number> {
-  rejectServiceURL(io);
   const format = selectOutputFormat(io, options);
   const counts = { ok: 0, warning: 0, failed: 0 };
-  for await (const finding of findingsOf(io)) {
+  const url = serviceURLFrom(io, options);
+  const findings =
+    url === undefined ? findingsOf(io) : checkService(serviceAddress(io, options, url, serviceCredential));
+  for await (const finding of findings) {
     counts[finding.status] += 1;
     io.stdout(format.isJSON ? `${toJSONLine(finding)}\n` : formatFinding(format, finding));
   }
-  io.stderr(`${counts.ok} ok, ${counts.warning} warnings, ${counts.failed} failed.\n`);
+  io.stderr(`Checks: ${counts.ok} ok, ${counts.warning} with a warning, ${counts.failed} failed.\n`);
   return counts.failed > 0 ? 1 : 0;
 }
 

@@ -26,7 +26,7 @@ export function findingOfOpening(error: unknown): Finding {
 export async function checkDatabase({ contents }: Services): Promise<Finding & { readonly newestChange?: Date }> {
   const { keys, newestChange } = await contents();
   const newest = newestChange ? `, the newest change is of ${newestChange.at.toISOString()}` : '';
-  const message = `The database can be read: ${keys} keys${newest}. \`keyfront check\` verifies its content.`;
+  const message = `The database can be read; number of keys: ${keys}${newest}. \`keyfront check\` verifies its content.`;
   return { check: 'database', status: 'ok', message, ...(newestChange && { newestChange: newestChange.at }) };
 }
 
@@ -72,7 +72,7 @@ export async function checkCredentials({ credentials, now }: Services): Promise<
         },
       ];
   const findings = [...damaged, ...expiring, ...missing];
-  return findings.length > 0 ? findings : [{ check, status: 'ok', message: `${active.length} credentials are valid.` }];
+  return findings.length > 0 ? findings : [{ check, status: 'ok', message: `Valid credentials: ${active.length}.` }];
 }
 
 /** Checks that the live counters in Redis can be read. */
@@ -106,18 +106,18 @@ export async function checkWebhooks({ webhooks }: Services): Promise<Finding[]> 
     const dead: Finding = {
       check,
       status: 'warning',
-      message: `${id} has ${deadLetters} dead letters.`,
+      message: `Dead letters of ${id}: ${deadLetters}.`,
       remedy: `See \`keyfront webhooks dead ${id}\`, and then run \`keyfront webhooks replay ${id}\`.`,
     };
     const retrying: Finding = {
       check,
       status: 'warning',
-      message: `Deliveries to ${id} fail for ${retryingKeys} keys and are repeated.`,
+      message: `Deliveries to ${id} fail and are repeated; number of keys: ${retryingKeys}.`,
       remedy: `See \`keyfront webhooks test ${id}\`.`,
     };
     return [...(deadLetters > 0 ? [dead] : []), ...(retryingKeys > 0 ? [retrying] : [])];
   });
   const findings = [...damaged, ...paused, ...failing];
   if (findings.length > 0) return findings;
-  return [{ check, status: 'ok', message: `${listed.length} webhooks, none with failed deliveries.` }];
+  return [{ check, status: 'ok', message: `Webhooks: ${listed.length}, none with failed deliveries.` }];
 }

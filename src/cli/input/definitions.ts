@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs';
 import { AppError } from '../../lib/errors.js';
 import { parseJSON, type JSONValue } from '../../lib/json.js';
+import { explainSystemError } from '../../lib/system-error.js';
 import { UsageError, type IO } from '../io.js';
-import { explainSystemError } from '../output/system-error.js';
 import { splitLines } from './jsonl.js';
 
 /** A definition in a file, or the error of parsing it. */
@@ -60,8 +60,7 @@ export async function* readBytes(io: IO, file: string): AsyncGenerator<Uint8Arra
   try {
     yield* file === '-' && io.stdin ? io.stdin : createReadStream(file);
   } catch (cause) {
-    const reason = explainSystemError(cause);
-    throw new Error(`Cannot read the file ${file}${reason === undefined ? '' : `: ${reason}`}.`, { cause });
+    throw new Error(`Cannot read the file ${file}: ${explainSystemError(cause)}.`, { cause });
   }
 }
 

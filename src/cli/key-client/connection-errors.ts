@@ -29,11 +29,21 @@ const notSentCodes: ReadonlySet<string> = new Set([
 /** Creates the error for a request that failed without a response. */
 export function toConnectionError(origin: string, error: unknown, isChange: boolean): Error {
   const code = innermostCode(error);
-  const explanation =
-    explanations.find(([pattern]) => pattern.test(code))?.[1] ?? `the connection failed (${code || 'unknown reason'})`;
+  const explanation = explainConnection(code);
   const mayHaveChanged = isChange && !notSentCodes.has(code) && !/CERT|TLS|SSL|EPROTO/.test(code);
   const advice = mayHaveChanged ? ' It is unknown whether the change was made: see `keyfront history`.' : '';
   return new Error(`Cannot connect to ${origin}: ${explanation}.${advice}`, { cause: error });
+}
+
+/** Returns why a request failed without a response, for people. */
+export function explainConnectionError(error: unknown): string {
+  return explainConnection(innermostCode(error));
+}
+
+function explainConnection(code: string): string {
+  return (
+    explanations.find(([pattern]) => pattern.test(code))?.[1] ?? `the connection failed (${code || 'unknown reason'})`
+  );
 }
 
 /** The code of the innermost cause that has one, otherwise a name or a message. */

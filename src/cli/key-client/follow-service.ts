@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { z } from 'zod';
+import * as z from 'zod';
 import { AppError, errorCodeOf } from '../../lib/errors.js';
 import { parseJSON, stringifyJSON } from '../../lib/json.js';
 import { toAppError, type ServiceAddress } from './connection.js';

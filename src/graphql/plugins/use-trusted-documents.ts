@@ -4,6 +4,7 @@ import { usePersistedOperations } from '@graphql-yoga/plugin-persisted-operation
 import { specifiedRules, validate } from 'graphql';
 import type { GraphQLParams, Plugin } from 'graphql-yoga';
 import { AppError } from '../../lib/errors.js';
+import { explainSystemError } from '../../lib/system-error.js';
 import { isObject, parseJSON } from '../../lib/json.js';
 import { operationError, requestError } from '../errors.js';
 import { parseWithin } from '../operation/limits.js';
@@ -50,8 +51,7 @@ function readBytes(file: string): Uint8Array {
   try {
     return readFileSync(file);
   } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
-    throw unusable(file, `It cannot be read (${code}).`, cause);
+    throw unusable(file, `It cannot be read: ${explainSystemError(cause)}.`, cause);
   }
 }
 

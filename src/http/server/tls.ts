@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
+import { explainSystemError } from '../../lib/system-error.js';
 
 /** The certificate and the private key of a TLS server, both in PEM. */
 export interface TLSFiles {
@@ -32,8 +33,7 @@ function readPEM(file: string, what: string, form: RegExp): string {
   try {
     text = readFileSync(file, 'utf8');
   } catch (cause) {
-    const code = (cause as NodeJS.ErrnoException).code ?? 'unknown reason';
-    throw new Error(`TLS: the ${what} ${file} cannot be read (${code}).`, { cause });
+    throw new Error(`TLS: the ${what} ${file} cannot be read: ${explainSystemError(cause)}.`, { cause });
   }
   if (!form.test(text)) throw new Error(`TLS: the file ${file} contains no ${what} in PEM.`);
   return text;

@@ -1,6 +1,6 @@
 import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { syncFile, syncName } from '../../lib/durable-file.js';
+import { syncFile, syncName, systemCodeOf } from '../../lib/durable-file.js';
 import { FilesReplacedError } from './errors.js';
 
 /**
@@ -29,9 +29,18 @@ export function makePrivateFolder(folder: string): void {
     mkdirSync(folder, { mode: 0o700 });
     syncName(folder);
   } catch (error) {
-    if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw error;
+    if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw folderError(folder, error);
   }
   requirePrivate(folder, '700');
+}
+
+function folderError(folder: string, cause: unknown): unknown {
+  const problems: Readonly<Record<string, string>> = {
+    EEXIST: `${folder} is not a folder. Correct the setting that names it.`,
+    ENOENT: `The folder ${dirname(folder)} does not exist. Create it, or correct the setting that names it.`,
+  };
+  const problem = problems[systemCodeOf(cause) ?? ''];
+  return problem === undefined ? cause : new Error(problem, { cause });
 }
 
 function requirePrivate(path: string, mode: '600' | '700'): void {

@@ -41,7 +41,7 @@ it('asks before apply deletes keys, with their number', async () => {
     await writeFile(join(folder, 'k1.json'), '{"key_id":"k1","org_id":"acme"}');
     const args = ['apply', folder, '--prune', '--org', 'acme'];
     const { said } = await c.keyfront(args, {}, false, person('n\n'));
-    expect(said).toContain('Delete 1 keys of acme that no file defines? [y/N] Nothing was changed.\n');
+    expect(said).toContain('Delete the keys of acme that no file defines (1)? [y/N] Nothing was changed.\n');
     expect(await count()).toBe(2);
     await c.keyfront(args, {}, false, person('y\n'));
     expect(await count()).toBe(1);

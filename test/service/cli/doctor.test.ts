@@ -2,7 +2,8 @@ import { chmodSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { checkClock, judgeDisk, type Finding } from '../../../src/cli/diagnosis/machine.js';
-import { makeCommandLine, type CommandLine } from '../../support/cli.js';
+import { judgeSkew } from '../../../src/cli/diagnosis/service.js';
+import { makeCommandLine, serveFolder, type CommandLine } from '../../support/cli.js';
 
 let c: CommandLine;
 beforeEach(async () => {
@@ -149,6 +150,55 @@ it('proposes keyfront init if there is no installation', async () => {
   expect(of('database')).toMatchObject([
     { status: 'failed', remedy: expect.stringContaining('keyfront init') as string },
   ]);
+});
+
+describe('keyfront doctor --url', () => {
+  let served: Awaited<ReturnType<typeof serveFolder>>;
+  beforeEach(async () => {
+    await c.create();
+    served = await serveFolder(c);
+  });
+  afterEach(async () => served.server.close());
+
+  it('finds no problem in a service that is ready', async () => {
+    const { code, findings } = await examine(served.env);
+    expect(code).toBe(0);
+    expect(findings.map(({ check, status }) => [check, status])).toStrictEqual([
+      ['service', 'ok'],
+      ['clock', 'ok'],
+      ['credential', 'ok'],
+    ]);
+  });
+
+  it('reports an invalid credential and does not print it', async () => {
+    const credential = 'kf_svc_wrong';
+    const { code, of, said, findings } = await examine({ ...served.env, KEYFRONT_SERVICE_CREDENTIAL: credential });
+    expect(code).toBe(1);
+    expect(of('credential')).toMatchObject([{ status: 'failed' }]);
+    expect(JSON.stringify(findings) + said).not.toContain(credential);
+  });
+
+  it('reports a service that cannot be reached, and one that is not Keyfront', async () => {
+    const away = await examine({ ...served.env, KEYFRONT_URL: 'http://127.0.0.1:1' });
+    expect(away.code).toBe(1);
+    expect(away.findings).toMatchObject([
+      {
+        check: 'service',
+        status: 'failed',
+        message: expect.stringContaining('Cannot connect to http://127.0.0.1:1') as string,
+      },
+    ]);
+    const other = await examine({ ...served.env, KEYFRONT_URL: `${served.server.url}/elsewhere` });
+    expect(other.of('service')).toMatchObject([{ status: 'failed', remedy: 'Correct --url or KEYFRONT_URL.' }]);
+  });
+
+  it.each([
+    ['2026-11-21T12:01:00Z', 'ok'],
+    ['2026-11-21T12:01:01Z', 'warning'],
+    ['2026-11-21T11:58:00Z', 'warning'],
+  ])('judges the clock %s of a service as %s at 12:00', (time, status) => {
+    expect(judgeSkew(new Date(time), new Date('2026-11-21T12:00:00Z')).status).toBe(status);
+  });
 });
 
 const mebibyte = 1024 * 1024;

@@ -220,7 +220,6 @@ it.each([
   ['credentials', 'list'],
   ['serve'],
   ['init'],
-  ['doctor'],
   ['restore', 'copy'],
   ['migrate-store'],
   ['check'],

@@ -129,7 +129,7 @@ describe('keys import', () => {
 
   it('explains that a folder cannot be imported', async () => {
     const { code, said } = await c.keyfront(['keys', 'import', '/']);
-    expect([code, said]).toStrictEqual([1, 'Cannot read the file /: it is a folder; name a file.\n']);
+    expect([code, said]).toStrictEqual([1, 'Cannot read the file /: it is a folder; name a file (EISDIR).\n']);
   });
 
   it('prints the numbers of keys with --json', async () => {
@@ -283,7 +283,7 @@ describe('keys import', () => {
     expect(outcome).toStrictEqual({
       code: 1,
       out: '',
-      said: 'Cannot read the file /nowhere/keys.jsonl: it does not exist; check the path.\n',
+      said: 'Cannot read the file /nowhere/keys.jsonl: it does not exist; check the path (ENOENT).\n',
     });
   });
 

@@ -350,12 +350,12 @@ describe('a file of trusted documents', () => {
 
   it('G-19 reports a file that is missing or a folder', async () => {
     for (const [path, reason] of [
-      ['/nowhere/documents.json', 'ENOENT'],
-      [import.meta.dirname, 'EISDIR'],
+      ['/nowhere/documents.json', 'it does not exist; check the path (ENOENT)'],
+      [import.meta.dirname, 'it is a folder; name a file (EISDIR)'],
     ] as const) {
       const { code, said } = await c.keyfront(['serve'], { PORT: '0', KEYFRONT_TRUSTED_DOCUMENTS: path });
       expect(code).toBe(1);
-      expect(said).toBe(`KEYFRONT_TRUSTED_DOCUMENTS: ${path} cannot be used. It cannot be read (${reason}).\n`);
+      expect(said).toBe(`KEYFRONT_TRUSTED_DOCUMENTS: ${path} cannot be used. It cannot be read: ${reason}.\n`);
     }
   });
 

@@ -120,13 +120,13 @@ describe('the settings of TLS', () => {
   it('are rejected by name for a missing or unreadable file, without issuing a credential', async () => {
     const nowhere = join(files.folder, 'nowhere.pem');
     expect(await said(with_(nowhere, files.keyFile))).toBe(
-      `TLS: the certificate ${nowhere} cannot be read (ENOENT).\n`,
+      `TLS: the certificate ${nowhere} cannot be read: it does not exist; check the path (ENOENT).\n`,
     );
     expect(await said(with_(files.certFile, nowhere))).toBe(
-      `TLS: the private key ${nowhere} cannot be read (ENOENT).\n`,
+      `TLS: the private key ${nowhere} cannot be read: it does not exist; check the path (ENOENT).\n`,
     );
     expect(await said(with_(files.folder, files.keyFile))).toBe(
-      `TLS: the certificate ${files.folder} cannot be read (EISDIR).\n`,
+      `TLS: the certificate ${files.folder} cannot be read: it is a folder; name a file (EISDIR).\n`,
     );
     chmodSync(files.keyFile, 0o600);
   });

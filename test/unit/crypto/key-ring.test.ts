@@ -183,7 +183,7 @@ describe('loadKeyRing', () => {
 
   it('reports a file that cannot be read', () => {
     mkdirSync(path, { mode: 0o700 });
-    expect(() => loadKeyRing(path)).toThrow(`${path} cannot be read (EISDIR)`);
+    expect(() => loadKeyRing(path)).toThrow(`${path} cannot be read: it is a folder; name a file (EISDIR)`);
   });
 
   it.each(['640', '604', '620', '601'])('S-08 rejects mode %s and names the command to run', (mode) => {

@@ -85,7 +85,7 @@ async function apply(io: IO, options: OptionValues, [folder = '']: readonly stri
     // A definition that was rejected may be that of a key which would be deleted.
     if (prunes && orgID !== undefined && counts.rejected === 0) {
       const surplus = (await keysOf(keys, orgID)).filter(({ keyHash }) => !kept.has(keyHash));
-      const question = `Delete ${surplus.length} keys of ${orgID} that no file defines?`;
+      const question = `Delete the keys of ${orgID} that no file defines (${surplus.length})?`;
       const deletes = isPlan || surplus.length === 0 || (await confirm(io, options, question));
       for (const key of deletes ? surplus : []) await take(key.keyHash, () => deletionOf(keys, key, reason));
     }

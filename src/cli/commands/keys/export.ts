@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { aadFor } from '../../../keys/commands/protect-secrets.js';
 import { withSecrets } from '../../../keys/definition/normalize.js';
 import type { StoredKey } from '../../../keys/key.js';

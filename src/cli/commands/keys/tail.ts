@@ -17,7 +17,7 @@ export const tailCommand: CLICommand = {
   options: {
     org: { value: 'ID', description: 'Changes of keys of this organisation' },
     'key-hash': { value: 'HASH', description: 'Changes of the key with this hash' },
-    after: { value: 'CURSOR', description: 'Begin after this change (default: changes from now on)' },
+    after: { value: 'CURSOR', description: 'Continue after this change (default: changes from now on)' },
     ...keysOptions,
   },
   exitCodes: {

@@ -1,9 +1,11 @@
-import { systemCodeOf } from '../../lib/durable-file.js';
+import { systemCodeOf } from './durable-file.js';
+
+const noPermission = 'this user has no permission; run it as the user of the service, or change the owner of the file';
 
 /** What an error of the operating system means, and what to do. */
 const explanations: Readonly<Record<string, string>> = {
-  EACCES: 'this user has no permission; run the command as the user of the service, or change the owner of the file',
-  EPERM: 'this user has no permission; run the command as the user of the service, or change the owner of the file',
+  EACCES: noPermission,
+  EPERM: noPermission,
   EEXIST: 'it exists already',
   EISDIR: 'it is a folder; name a file',
   ENOTDIR: 'a part of the path is not a folder',
@@ -18,19 +20,20 @@ const explanations: Readonly<Record<string, string>> = {
   ENAMETOOLONG: 'the name is too long',
 };
 
-/** Returns what an error of the operating system means; its code if it is not known; undefined for other errors. */
-export function explainSystemError(error: unknown): string | undefined {
+/** Returns what an error of the operating system means, with its code: `it is a folder; name a file (EISDIR)`. */
+export function explainSystemError(error: unknown): string {
   const code = systemCodeOf(error);
-  return code === undefined ? undefined : (explanations[code] ?? `error ${code}`);
+  if (code === undefined) return 'unknown reason';
+  const explanation = explanations[code];
+  return explanation === undefined ? code : `${explanation} (${code})`;
 }
 
-/** Returns the message of an error for people: in words if it is one of the operating system. */
+/** Returns the message of an error for people. That of an error of the operating system is replaced by words. */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return 'An unknown error occurred.';
   const code = systemCodeOf(error);
-  const explanation = code === undefined ? undefined : explanations[code];
   // Node's own messages begin with the code. Others are for people already.
-  if (explanation === undefined || !error.message.startsWith(`${code}:`)) return error.message;
+  if (code === undefined || !error.message.startsWith(`${code}:`)) return error.message;
   const path: unknown = Reflect.get(error, 'path');
-  return `Cannot use ${typeof path === 'string' ? path : 'a file'}: ${explanation}.`;
+  return `${typeof path === 'string' ? path : 'A file'} cannot be used: ${explainSystemError(error)}.`;
 }
