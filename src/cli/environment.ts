@@ -1,12 +1,14 @@
-import { settings } from '../config/settings.js';
+import { describeSettings } from '../config/settings.js';
 
-/** Descriptions of the environment variables: the settings, and variables that other programs use too. */
-export const environmentVariables: Readonly<Record<string, string>> = {
-  ...settings,
-  NO_COLOR: 'Any value disables colours.',
-  FORCE_COLOR: 'Any value except 0 enables colours, also without a terminal.',
-  NODE_EXTRA_CA_CERTS: 'PEM file with additional certificate authorities to trust.',
-};
+/** Returns descriptions of the environment variables: the settings, and variables that other programs use too. */
+export function describeEnvironment(): Record<string, string> {
+  return {
+    ...describeSettings(),
+    NO_COLOR: 'Any value disables colours.',
+    FORCE_COLOR: 'Any value except 0 enables colours, also without a terminal.',
+    NODE_EXTRA_CA_CERTS: 'PEM file with additional certificate authorities to trust.',
+  };
+}
 
 /** Variables of the commands that open the data folder. */
 export const storageVariables = ['KEYFRONT_DATA', 'KEYFRONT_KEY_RING', 'KEYFRONT_DATABASE_URL'] as const;

@@ -2,7 +2,7 @@ import { Command as Program, Help, InvalidArgumentError, Option as ProgramOption
 import { printableLines } from '../lib/text.js';
 import { version } from '../lib/version.js';
 import type { CLICommand, Option, OptionValues } from './command.js';
-import { environmentVariables } from './environment.js';
+import { describeEnvironment } from './environment.js';
 import { formatUsage } from './help.js';
 import type { IO } from './io.js';
 
@@ -43,7 +43,8 @@ export function createProgram(commands: readonly CLICommand[], io: IO, execute: 
     .configureHelp(layout)
     .addHelpText(
       'after',
-      `\n${formatSection('Exit codes', defaultExitCodes)}\n${formatSection('Environment variables', environmentVariables)}`,
+      () =>
+        `\n${formatSection('Exit codes', defaultExitCodes)}\n${formatSection('Environment variables', describeEnvironment())}`,
     );
   for (const command of commands) addCommand(program, command, execute);
   return program;
@@ -61,14 +62,9 @@ function addCommand(program: Program, command: CLICommand, execute: ExecuteComma
     .description(`${summary}.${description === undefined ? '' : `\n\n${description}`}`)
     .configureHelp({ ...layout, commandUsage: () => usage })
     .showHelpAfterError(`Usage: ${usage}`)
-    .addHelpText('after', formatExamplesAndExitCodes(command))
+    .addHelpText('after', () => formatExamplesAndExitCodes(command))
     .action(async () => execute(command, optionValuesOf(parser), parser.args));
-  if (environment.length > 0) {
-    const variables = Object.fromEntries(
-      environment.map((variable) => [variable, environmentVariables[variable] ?? '']),
-    );
-    parser.addHelpText('after', `\n${formatSection('Environment variables', variables)}`);
-  }
+  if (environment.length > 0) parser.addHelpText('after', () => `\n${formatVariables(environment)}`);
   for (const [option, definition] of Object.entries(options)) {
     parser.addOption(createOption(option, definition, options));
   }
@@ -119,6 +115,14 @@ function withoutValues(message: string): string {
 function formatExamplesAndExitCodes({ examples, exitCodes }: CLICommand): string {
   const lines = examples.map((example) => `  ${example}\n`).join('');
   return `\nExamples:\n${lines}\n${formatSection('Exit codes', { ...defaultExitCodes, ...exitCodes })}`;
+}
+
+function formatVariables(names: readonly string[]): string {
+  const descriptions = describeEnvironment();
+  return formatSection(
+    'Environment variables',
+    Object.fromEntries(names.map((name) => [name, descriptions[name] ?? ''])),
+  );
 }
 
 function formatSection(title: string, entries: Readonly<Record<string, string>>): string {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type * as z from 'zod';
 import { contradictionsIn } from './contradictions.js';
 import { withoutServiceLinks, type Environment } from './service-links.js';
-import { settings, settingsFor } from './settings.js';
+import { settingsFor } from './settings.js';
 import { nearest } from '../lib/nearest.js';
 
 /** The settings without secrets, which may be logged. {@link settingsFor} documents each of them. */
@@ -25,9 +25,10 @@ export interface ConfigSecrets {
 export function readConfig(environment: Environment): { config: Config; secrets: ConfigSecrets } {
   const env = withoutServiceLinks(environment);
   const production = env['NODE_ENV'] === 'production';
-  const { data, error } = settingsFor(production).safeParse(env);
+  const settings = settingsFor(production);
+  const { data, error } = settings.safeParse(env);
   const problems = [
-    ...unknownSettingsIn(env),
+    ...unknownSettingsIn(env, Object.keys(settings.shape)),
     ...(error?.issues ?? []).map(({ path, message }) => `${path.join('.')} ${message}`),
     ...contradictionsIn(env),
   ];
@@ -79,20 +80,13 @@ function configFrom(data: z.output<ReturnType<typeof settingsFor>>, production: 
   };
 }
 
-/** The names that a misspelt one is compared with. `KEYFRONT_PORT` probably stands for `PORT`. */
-const namesByMistake = new Map(
-  Object.keys(settings).flatMap(
-    (name) =>
-      [
-        [name, name],
-        [`KEYFRONT_${name}`, name],
-      ] as const,
-  ),
-);
-
-function unknownSettingsIn(env: Environment): string[] {
+/** Reports names that are not in `settings`. `KEYFRONT_PORT` probably stands for `PORT`. */
+function unknownSettingsIn(env: Environment, settings: readonly string[]): string[] {
+  const namesByMistake = new Map(
+    settings.flatMap((name) => [name, `KEYFRONT_${name}`].map((mistake) => [mistake, name])),
+  );
   return Object.keys(env)
-    .filter((name) => name.startsWith('KEYFRONT_') && !Object.hasOwn(settings, name))
+    .filter((name) => name.startsWith('KEYFRONT_') && !settings.includes(name))
     .map((name) => {
       const suggested = namesByMistake.get(nearest(name, namesByMistake.keys()) ?? '');
       return `${name} is not a setting${suggested === undefined ? '.' : `; did you mean ${suggested}?`}`;

@@ -188,10 +188,8 @@ export const settingsFor = (production: boolean) =>
       .describe('Address of that port; beyond loopback in production only.'),
   });
 
-/** Every setting with its meaning and its default, for `--help` and OPERATING.md. */
-export const settings: Readonly<Record<string, string>> = describeSettings();
-
-function describeSettings(): Record<string, string> {
+/** Returns the meaning and the default of every setting, for `--help` and OPERATING.md. */
+export function describeSettings(): Record<string, string> {
   const development: Readonly<Record<string, z.ZodType>> = settingsFor(false).shape;
   return Object.fromEntries(
     Object.entries<z.ZodType>(settingsFor(true).shape).map(([name, schema]) => [

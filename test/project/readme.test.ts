@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { commands } from '../../src/cli/commands.js';
 import { formatUsageBlock } from '../../src/cli/help.js';
-import { settings } from '../../src/config/settings.js';
+import { describeSettings } from '../../src/config/settings.js';
 import { schema } from '../../src/graphql/schema/api-schema.js';
 import { issueCodes, warningCodes } from '../../src/keys/definition/issue-codes.js';
 import { routes } from '../../src/rest/routes.js';
@@ -23,7 +23,7 @@ describe('the documents', () => {
   it.each([
     ['schema/README.md', 'issue-codes', issueCodes],
     ['schema/README.md', 'warning-codes', warningCodes],
-    ['OPERATING.md', 'settings', settings],
+    ['OPERATING.md', 'settings', describeSettings()],
   ])('in %s list %s as the code defines them', (document, table, entries) => {
     expect(rowsOf(document, table)).toEqual(
       Object.entries(entries).map(([name, meaning]) => `| ${name} | ${meaning} |`),

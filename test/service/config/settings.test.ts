@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../../src/config/config.js';
-import { settings } from '../../../src/config/settings.js';
+import { describeSettings } from '../../../src/config/settings.js';
 
 /** The settings that are plain texts, or names of files that are read later. */
 const anyText = [
@@ -28,7 +28,7 @@ function problemsOf(env: Record<string, string>): string[] {
 
 describe('settings', () => {
   it('report every invalid setting in one error that repeats no value', () => {
-    const names = Object.keys(settings).filter((name) => !anyText.includes(name));
+    const names = Object.keys(describeSettings()).filter((name) => !anyText.includes(name));
     const problems = problemsOf(Object.fromEntries(names.map((name) => [name, 'hunter2 is wrong'])));
     for (const name of names) expect(problems).toContainEqual(expect.stringMatching(new RegExp(`^${name}(:| must) `)));
     expect(problems.join()).not.toContain('hunter2');
@@ -42,7 +42,7 @@ describe('settings', () => {
   });
 
   it.each(['development', 'production'])('have the documented defaults in %s', (profile) => {
-    const defaults = Object.entries(settings).flatMap(([name, meaning]) => {
+    const defaults = Object.entries(describeSettings()).flatMap(([name, meaning]) => {
       const [, both, inDevelopment, inProduction] =
         / Default: (?:(\S+)|(\S+) in development, (\S+) in production)\.$/.exec(meaning) ?? [];
       const value = both ?? (profile === 'production' ? inProduction : inDevelopment);
