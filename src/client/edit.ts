@@ -73,7 +73,7 @@ export async function editOrgKey(
   { reason, maxAttempts = 5, signal }: EditOptions = {},
 ): Promise<OrgKeyUpdateResult> {
   for (let attempt = 1; ; attempt += 1) {
-    const read = await client.send(OrgKeyDocument, { keyID, first: 1 }, { signal });
+    const read = await client.send(OrgKeyDocument, { by: { keyID }, first: 1 }, { signal });
     const { orgKey } = read.data;
     if (!orgKey?.definition) throw read.errors[0] ?? new KeyfrontError('NOT_FOUND', 'There is no such key.');
     const input = edit(toInput(orgKey.definition));

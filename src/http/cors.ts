@@ -1,10 +1,14 @@
+import { clientNameHeaders } from '../telemetry/client-name.js';
 import type { RequestContext } from './request-context.js';
 import type { HTTPResponse } from './response.js';
 import type { Middleware } from './router.js';
 
 const allowedMethods = 'GET, HEAD, POST, PUT, DELETE';
-const allowedHeaders =
-  'Authorization, X-Svc-Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Apollo-Require-Preflight, X-GraphQL-Yoga-CSRF, Traceparent, Tracestate';
+const allowedHeaders = [
+  'Authorization, X-Svc-Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Apollo-Require-Preflight',
+  'X-GraphQL-Yoga-CSRF, Traceparent, Tracestate',
+  ...clientNameHeaders,
+].join(', ');
 const exposedHeaders = 'ETag, Retry-After, X-Request-ID';
 const preflightSeconds = '600';
 

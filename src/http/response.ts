@@ -22,7 +22,7 @@ export function jsonResponse(
 export function jsonListResponse(
   name: string,
   items: readonly string[],
-  more: Readonly<Record<string, string>>,
+  more: Readonly<Record<string, unknown>>,
 ): HTTPResponse {
   const others = Object.entries(more).map(([member, value]) => `,${JSON.stringify(member)}:${JSON.stringify(value)}`);
   return jsonTextResponse(`{${JSON.stringify(name)}:[${items.join()}]${others.join('')}}`, 200, {});

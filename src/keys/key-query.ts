@@ -77,6 +77,21 @@ export interface KeyPage {
   readonly isCut: boolean;
 }
 
+/** A key of a page, or what is known of one that cannot be read. */
+export type PageEntry = { readonly key: StoredKey } | Pick<UnreadableKey, 'position' | 'error'>;
+
+/** All keys of a page in their order, those that cannot be read included. */
+export function entriesOf({ keys, unreadable = [] }: KeyPage): PageEntry[] {
+  const entries: PageEntry[] = keys.map((key) => ({ key }));
+  for (const { index, position, error } of unreadable) entries.splice(index, 0, { position, error });
+  return entries;
+}
+
+/** The position of an entry of a page in this order. */
+export function positionOfEntry(entry: PageEntry, orderBy: KeyOrder): KeyPosition {
+  return 'key' in entry ? positionOf(entry.key, orderBy) : entry.position;
+}
+
 /** A range of a history: the entries whose `versionAfter` is between `after` and `before`, both exclusive. */
 export interface HistoryRange {
   readonly after?: number;

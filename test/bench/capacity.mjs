@@ -41,7 +41,7 @@ const operating = new URL('../../OPERATING.md', import.meta.url).pathname;
 const body = (/** @type {string} */ query, /** @type {object} */ variables) => JSON.stringify({ query, variables });
 const consume = 'mutation ($keyID: ID!) { consumeOrgQuota(keyID: $keyID) { allowed } }';
 const read =
-  'query ($keyID: ID!) { orgKey(keyID: $keyID) { keyHash version definition { alias rate per quotaMax tags } } }';
+  'query ($keyID: ID!) { orgKey(by: { keyID: $keyID }) { keyHash version definition { alias rate per quotaMax tags } } }';
 const all = Array.from({ length: keys }, (_, key) => keyIDOf(key));
 const update = ownWorkloads.update;
 /** @type {Record<string, { bodies: readonly string[], good: string, connections: number }>} */

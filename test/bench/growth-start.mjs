@@ -16,7 +16,7 @@ export async function startFigures(/** @type {string} */ data, /** @type {number
   const env = { PATH: process.env.PATH, KEYFRONT_DATA: data };
   const credential = execFileSync(process.execPath, [main, ...issue], { env, encoding: 'utf8', stdio: 'pipe' }).trim();
   const headers = { 'content-type': 'application/json', 'x-svc-authorization': credential };
-  const query = `{ orgKey(keyHash: "${hashOf(size / 2)}") { keyHash version } }`;
+  const query = `{ orgKey(by: { keyHash: "${hashOf(size / 2)}" }) { keyHash version } }`;
   const listening = [];
   const answered = [];
   const memory = [];

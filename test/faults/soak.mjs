@@ -116,7 +116,7 @@ function next() {
       });
     case 2:
       return send('POST', '/graphql', all, {
-        query: `{ orgKey(keyID: "${key}") { version definition { alias tags } } }`,
+        query: `{ orgKey(by: { keyID: "${key}" }) { version definition { alias tags } } }`,
       });
     case 3:
       return send('POST', '/api/keys/preview', all, { alias: `soak ${count}`, org_id: 'acme' });

@@ -511,7 +511,9 @@ describe.skipIf(postgres.isMissing)(`D-08 a row in ${postgres.name} that fails i
     ['an entry being there', 'DELETE FROM audit WHERE version_after = 2'],
   ])('returns INTERNAL for its history after a change of %s', async (_, change) => {
     await tamper(change);
-    const { body } = await t.graphql('{ orgKey(keyID: "k1") { history(last: 1) { edges { node { version } } } } }');
+    const { body } = await t.graphql(
+      '{ orgKey(by: { keyID: "k1" }) { history(last: 1) { edges { node { version } } } } }',
+    );
     expect(body).toMatchObject({ errors: [{ message: 'Internal error.' }] });
     expect(await folder.keyfront(['check'], env)).toMatchObject({ code: 1 });
   });

@@ -39,7 +39,7 @@ describe.skipIf(!hasOwnRedis)(`live counters in an unreachable Redis${unlessNoOw
       { alias, resetQuota },
     );
   const dataOf = ({ body }: { body: Record<string, unknown> }) => body['data'];
-  const read = () => t.graphql('{ orgKey(keyID: "k") { alias: definition { alias } quota { used } } }');
+  const read = () => t.graphql('{ orgKey(by: { keyID: "k" }) { alias: definition { alias } quota { used } } }');
   const used = async () => (dataOf(await read()) as { orgKey: { quota: { used: number } | null } }).orgKey.quota?.used;
   const service = (path: string, init: RequestInit = {}) =>
     t.send(path, { ...init, headers: { 'x-svc-authorization': t.service, 'content-type': 'application/json' } });
@@ -101,7 +101,7 @@ describe.skipIf(!hasOwnRedis)(`live counters in an unreachable Redis${unlessNoOw
     const inREST = await t.update('k', { quota_max: 10, quota_renewal_rate: 60 }, '?reset_quota=1');
     expect([inREST.status, inREST.headers.get('quota-reset')]).toEqual([200, 'pending']);
     const history = await t.graphql(
-      '{ orgKey(keyID: "k") { history(last: 1) { edges { node { quotaUsedBeforeReset } } } } }',
+      '{ orgKey(by: { keyID: "k" }) { history(last: 1) { edges { node { quotaUsedBeforeReset } } } } }',
     );
     expect(JSON.stringify(dataOf(history))).toContain('"quotaUsedBeforeReset":null');
     await redis.start();
@@ -138,7 +138,7 @@ describe.skipIf(!hasOwnRedis)(`live counters in an unreachable Redis${unlessNoOw
     await redis.start();
     await expect.poll(used).toBe(0);
     await consume(3);
-    const answer = await t.graphql('{ orgKey(keyID: "k") { quota { used renewsAt } } }');
+    const answer = await t.graphql('{ orgKey(by: { keyID: "k" }) { quota { used renewsAt } } }');
     expect(dataOf(answer)).toMatchObject({ orgKey: { quota: { used: 3, renewsAt: now.getTime() / 1000 + 60 } } });
     await expect.poll(async () => allOf(t.app.services.store.pendingBefore(new Date(8e15)))).toEqual([]);
   });

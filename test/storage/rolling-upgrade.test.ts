@@ -76,7 +76,7 @@ describeEngines('a service while a newer version adds a column beside it', ({ ma
       `UPDATE keys SET quota_used = ${quota_used}, note = ${value}, mac = ${bytes} WHERE key_hash = '${key_hash}'`,
     );
   };
-  const read = (keyID: string) => t.graphql(`{ orgKey(keyID: "${keyID}") { definition { alias } } }`);
+  const read = (keyID: string) => t.graphql(`{ orgKey(by: { keyID: "${keyID}" }) { definition { alias } } }`);
 
   it('stays ready, reads, lists and writes', async () => {
     expect((await t.send('/ready')).status).toBe(200);

@@ -62,7 +62,7 @@ describe('D-08 a row that fails its integrity check', () => {
       if (name === 'a page of keys' && what === 'itself being there') continue;
       expect(await use(), name).toMatchObject(internal);
     }
-    expect((await t.graphql('{ orgKey(keyID: "k1") { alias: keyHash } }')).body).toMatchObject(masked);
+    expect((await t.graphql('{ orgKey(by: { keyID: "k1" }) { alias: keyHash } }')).body).toMatchObject(masked);
     expect(t.logs()).toContain(`The key ${hash('k1')} failed its integrity check`);
     expect(t.logs()).not.toContain('Xq7');
     expect((await service('/svc/org/keys/k2')).status).toBe(200);
@@ -108,7 +108,7 @@ describe('D-08 a row that fails its integrity check', () => {
   ])('returns INTERNAL for a page of history after a change of %s, and returns the other pages', async (_, change) => {
     tamper(change);
     const page = (args: string) =>
-      t.graphql(`{ orgKey(keyID: "k1") { history(${args}) { edges { cursor node { version reason } } } } }`);
+      t.graphql(`{ orgKey(by: { keyID: "k1" }) { history(${args}) { edges { cursor node { version reason } } } } }`);
     expect((await page('first: 3')).body).toMatchObject(masked);
     expect((await page('last: 3')).body).toMatchObject(masked);
     const newest = await page('last: 1');

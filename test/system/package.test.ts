@@ -59,7 +59,7 @@ async function install(folder: string): Promise<number> {
 const use = (module: string) => `
   import { createClient, KeyfrontError, OrgKeyDocument } from '${module}';
   const client = createClient({ url: 'http://127.0.0.1:1', service: 'x' });
-  const version = client.send(OrgKeyDocument, { keyID: 'k' }).then(({ data }) => data.orgKey?.version);
+  const version = client.send(OrgKeyDocument, { by: { keyID: 'k' } }).then(({ data }) => data.orgKey?.version);
   version.catch((error) => console.log(error instanceof KeyfrontError, OrgKeyDocument.length > 100));
 `;
 

@@ -1,12 +1,12 @@
 import { AppError, errorCodeOf } from '../../lib/errors.js';
 import type { KeyChange } from '../../keys/commands/execute-change.js';
 import { readDefinition } from '../../keys/definition/parse.js';
-import { defaultOrder } from '../../keys/key-query.js';
+import { defaultOrder, entriesOf, positionOfEntry } from '../../keys/key-query.js';
 import type { KeyRevision, StoredKey } from '../../keys/key.js';
 import type { CallContext } from '../../keys/ports.js';
 import { createKeyService, type KeyService } from '../../keys/key-service.js';
-import { cursorFor, positionFromCursor } from '../../rest/key-list.js';
 import { withQuotas, type KeyWithQuota } from '../../rest/key-response.js';
+import { cursorsOf } from '../../wire/list-cursor.js';
 import { InstallationNotFoundError } from '../../storage/storage.js';
 import type { OptionValues } from '../command.js';
 import { actorLabel } from '../input/actor.js';
@@ -65,19 +65,22 @@ export async function withLocalKeys<T>(
       undelete: async (keyID, options) => toResult(await keys.restoreOrgKey(caller, { keyID, ...options })),
       list: async (filter, limit, after) => {
         const orderBy = defaultOrder(filter);
-        const position = after === undefined ? undefined : positionFromCursor(after, orderBy);
+        const cursors = cursorsOf({ filter, orderBy });
         const page = await keys.orgKeys(caller, {
           filter,
           orderBy,
           descending: false,
           limit: limit + 1,
-          after: position,
+          ...(after !== undefined && { after: cursors.decode(after, 'after') }),
         });
-        const shown = page.keys.slice(0, limit);
+        const found = entriesOf(page);
+        const shown = found.slice(0, limit);
         const last = shown.at(-1);
+        const readable = shown.flatMap((entry) => ('key' in entry ? entry.key : []));
         return {
-          keys: (await withQuotas(keys, shown)).map((found) => listed(keys, found)),
-          next: last && page.keys.length > limit ? cursorFor(last, orderBy) : undefined,
+          keys: (await withQuotas(keys, readable)).map((key) => listed(keys, key)),
+          unreadable: shown.flatMap((entry) => ('key' in entry ? [] : entry.position.keyHash)),
+          next: last && found.length > limit ? cursors.encode(positionOfEntry(last, orderBy)) : undefined,
         };
       },
       history: async (keyID, limit) => {

@@ -100,6 +100,8 @@ export interface ListedKey {
 /** A page of a list of keys. */
 export interface KeyListPage {
   readonly keys: readonly ListedKey[];
+  /** The hashes of the keys of the page that fail their integrity check. */
+  readonly unreadable: readonly string[];
   /** Position to continue after; undefined on the last page. */
   readonly next: string | undefined;
 }

@@ -19,9 +19,9 @@ const effect = `changed changes ${change} quotaEffect { before ${figures} after 
 
 /** The GraphQL documents, by method of `KeyClient`. */
 export const documents = {
-  keyIDOf: `query KeyIDOf($keyHash: String!) { orgKey(keyHash: $keyHash) { keyID } }`,
+  keyIDOf: `query KeyIDOf($keyHash: String!) { orgKey(by: { keyHash: $keyHash }) { keyID } }`,
   compare: `query Compare($keyID: ID!, $input: UpdateKeyInput!, $resetQuota: Boolean, $expectedVersion: Int) {
-    orgKey(keyID: $keyID) { keyHash }
+    orgKey(by: { keyID: $keyID }) { keyHash }
     change: previewOrgKeyUpdate(keyID: $keyID, input: $input, resetQuota: $resetQuota, expectedVersion: $expectedVersion) { version ${effect} } }`,
   update: `mutation Update($keyID: ID!, $input: UpdateKeyInput!, $resetQuota: Boolean, $expectedVersion: Int, $reason: String) {
     change: updateOrgKey(keyID: $keyID, input: $input, resetQuota: $resetQuota, expectedVersion: $expectedVersion, reason: $reason) { keyHash version ${effect} } }`,
@@ -33,7 +33,7 @@ export const documents = {
     change: deleteOrgKey(keyID: $keyID, expectedVersion: $expectedVersion, reason: $reason) { keyHash version ${effect} } }`,
   undelete: `mutation Undelete($keyID: ID!, $expectedVersion: Int, $reason: String) {
     change: restoreOrgKey(keyID: $keyID, expectedVersion: $expectedVersion, reason: $reason) { keyHash version ${effect} } }`,
-  history: `query History($keyID: ID!, $limit: Int!) { orgKey(keyID: $keyID) { history(last: $limit) { edges { node ${entry} } } } }`,
+  history: `query History($keyID: ID!, $limit: Int!) { orgKey(by: { keyID: $keyID }) { history(last: $limit) { edges { node ${entry} } } } }`,
   follow: `subscription Follow($orgID: String, $keyHash: String, $after: String) {
     orgKeyChanged(orgID: $orgID, keyHash: $keyHash, after: $after) { cursor keyHash orgID entry ${entry} } }`,
 } as const;
@@ -115,7 +115,11 @@ const ListedKey = z
     lastUpdated: data.last_updated,
     quota,
   }));
-const KeyListResponse = z.object({ keys: z.array(ListedKey), next: z.string().optional() });
+const KeyListResponse = z.object({
+  keys: z.array(ListedKey),
+  errors: z.array(z.object({ key_hash: z.string() })).default([]),
+  next: z.string().optional(),
+});
 
 const OrgKeyResponse = <T extends z.ZodRawShape>(shape: T) => z.object({ orgKey: z.object(shape).nullable() });
 
@@ -229,8 +233,8 @@ export function createRemoteKeys(send: SendRequest): Omit<KeyClient, 'follow'> {
     list: async (filter, limit, after) => {
       const response = await send(`/svc/org/keys?${listQuery(filter, limit, after).toString()}`);
       if (response['status'] === 'error') throw toAppError(response);
-      const { keys, next } = KeyListResponse.parse(response);
-      return { keys, next };
+      const { keys, errors, next } = KeyListResponse.parse(response);
+      return { keys, unreadable: errors.map(({ key_hash: keyHash }) => keyHash), next };
     },
     history: async (keyID, limit) => {
       const shape = { history: z.object({ edges: z.array(z.object({ node: HistoryEntry })) }) };

@@ -50,6 +50,8 @@ export function printSubgraph(subgraph: GraphQLSchema, { withScopes = false }: S
     // Without @specifiedBy: composition warns when subgraphs differ in it.
     ScalarTypeDefinition: (type) => (isRouterDefinition(type) ? null : { ...describedAlone(type), directives: [] }),
     InterfaceTypeDefinition: (type) => ({ ...describedAlone(type), fields: fieldsOf(type).map(describeField(type)) }),
+    // Without @oneOf, which Apollo's composition does not know. The service requires exactly one field nevertheless.
+    InputObjectTypeDefinition: (type) => ({ ...type, directives: [] }),
     UnionTypeDefinition: (type) => (isRouterDefinition(type) ? null : undefined),
     ObjectTypeDefinition: (type) => (isRouterDefinition(type) ? null : toSubgraphType(subgraph, type, withScopes)),
   });
@@ -66,7 +68,7 @@ function linkTo(definitions: readonly DefinitionNode[]): string {
   return `extend schema @link(url: "${federation}", import: [${imports.join(', ')}])`;
 }
 
-const builtIn: ReadonlySet<string> = new Set(['"@deprecated"', '"@oneOf"', '"@specifiedBy"']);
+const builtIn: ReadonlySet<string> = new Set(['"@deprecated"', '"@specifiedBy"']);
 
 function nameOf(definition: DefinitionNode): string {
   return 'name' in definition ? (definition.name?.value ?? '') : '';

@@ -2,7 +2,7 @@ import { bulkLimit } from '../../keys/commands/bulk-update.js';
 import type { KeyFilter } from '../../keys/key-query.js';
 import { AppError } from '../../lib/errors.js';
 import { builder } from '../schema/builder.js';
-import { cursorsOf } from '../schema/cursor.js';
+import { cursorsOf } from '../../wire/list-cursor.js';
 import type { PageSizes } from '../schema/pagination.js';
 import { idempotencyArgs } from './args.js';
 import { OrgKeyFilter } from '../types/org-key-filter.js';

@@ -1,31 +1,29 @@
-import { AppError } from '../../lib/errors.js';
 import { builder } from '../schema/builder.js';
 import { callerOf } from '../context.js';
 import { OrgKey } from '../types/org-key.js';
+
+const OrgKeyByInput = builder.inputType('OrgKeyByInput', {
+  isOneOf: true,
+  description: 'Selects a key. Exactly one field must be given.',
+  fields: (t) => ({
+    keyID: t.id({ description: 'Identifier of the key. Example: acme-billing.' }),
+    keyHash: t.string({ description: 'Hash of the identifier, as in `OrgKey.keyHash`.' }),
+  }),
+});
 
 builder.queryField('orgKey', (t) =>
   t.field({
     type: OrgKey,
     nullable: true,
     description:
-      'Fetches a key by its identifier or by its hash. Null if it does not exist, is deleted, or belongs to an organisation that the credential cannot see. Requires a service credential. Errors: INVALID unless exactly one argument is given.',
+      'Fetches a key by its identifier or by its hash. Null if it does not exist, is deleted, or belongs to an organisation that the credential cannot see. Requires a service credential.',
     extensions: { credential: 'service' },
     args: {
-      keyID: t.arg.id({ description: 'Identifier of the key. Cannot be combined with `keyHash`.' }),
-      keyHash: t.arg.string({
-        description: 'Hash of the identifier, as in `OrgKey.keyHash`. Cannot be combined with `keyID`.',
-      }),
+      by: t.arg({ type: OrgKeyByInput, required: true, description: 'The identifier or the hash of the key.' }),
     },
-    resolve: (_, { keyID, keyHash }, context) =>
-      context.keys.orgKey(callerOf(context, 'service'), referenceOf(keyID, keyHash)),
+    resolve: (_, { by }, context) => {
+      const reference = by.keyID === undefined ? { keyHash: by.keyHash } : { keyID: String(by.keyID) };
+      return context.keys.orgKey(callerOf(context, 'service'), reference);
+    },
   }),
 );
-
-function referenceOf(keyID: string | number | null | undefined, keyHash: string | null | undefined) {
-  if (keyID !== null && keyID !== undefined && typeof keyHash !== 'string') return { keyID: String(keyID) };
-  if (typeof keyHash === 'string' && (keyID === null || keyID === undefined)) return { keyHash };
-  const message = 'Specify exactly one of `keyID` and `keyHash`.';
-  throw new AppError('INVALID', message, {
-    issues: [{ path: ['keyID'], code: 'MALFORMED_ARGUMENT', message: 'must be given exactly if `keyHash` is not' }],
-  });
-}

@@ -1,7 +1,6 @@
 import type { BulkItem as DomainItem, BulkResult as DomainResult } from '../../keys/commands/bulk-update.js';
-import { positionOf } from '../../keys/key-query.js';
 import { builder } from '../schema/builder.js';
-import { cursorsOf } from '../schema/cursor.js';
+import { cursorsOf } from '../../wire/list-cursor.js';
 import { KeyErrorCode, KeyIssue } from './issue.js';
 import { OrgKeyUpdatePreview } from './org-key-update.js';
 import { OrgKey } from './org-key.js';
@@ -26,10 +25,12 @@ const KeyBulkError = builder.objectRef<NonNullable<DomainItem['error']>>('KeyBul
 const KeyBulkItem = builder.objectRef<DomainItem>('KeyBulkItem').implement({
   description: 'The outcome for one key, predicted in a dry run. Exactly one of `change` and `error` is non-null.',
   fields: (t) => ({
+    keyHash: t.exposeString('keyHash', { description: 'Hash of the identifier of the key, as in `OrgKey.keyHash`.' }),
     orgKey: t.field({
       type: OrgKey,
+      nullable: true,
       description:
-        'The key as it is stored after the call. Unchanged by a dry run, and if there is an `error`; `change` has the predicted version and definition.',
+        'The key as it is stored after the call. Unchanged by a dry run, and if there is an `error`; `change` has the predicted version and definition. Null if the key cannot be read; then the `error` is INTERNAL.',
       resolve: ({ key }) => key,
     }),
     change: t.field({
@@ -65,7 +66,7 @@ export const KeyBulkResult = builder.objectRef<DomainResult>('KeyBulkResult').im
       description: 'Cursor of the last key, for `after`. Null if no key matches.',
       resolve: ({ items, filter }) => {
         const last = items.at(-1);
-        return last && cursorsOf({ filter, orderBy: 'KEY_HASH' }).encode(positionOf(last.key, 'KEY_HASH'));
+        return last && cursorsOf({ filter, orderBy: 'KEY_HASH' }).encode({ value: '', keyHash: last.keyHash });
       },
     }),
   }),

@@ -4,7 +4,8 @@ import { Kind, type GraphQLResolveInfo, type SelectionSetNode } from 'graphql';
 import type { StoredKey } from '../../keys/key.js';
 import {
   defaultOrder,
-  positionOf,
+  entriesOf,
+  positionOfEntry,
   type KeyFilter,
   type KeyOrder,
   type KeyPage,
@@ -14,7 +15,7 @@ import type { CallContext } from '../../keys/ports.js';
 import type { PageRequest } from '../../keys/queries/read-keys.js';
 import type { Context } from '../context.js';
 import { builder } from '../schema/builder.js';
-import { cursorsOf } from '../schema/cursor.js';
+import { cursorsOf } from '../../wire/list-cursor.js';
 import { readConnectionPage, type ConnectionItem } from '../schema/pagination.js';
 import { toKeyFilter, KeyOrderType, OrgKeyFilter } from './org-key-filter.js';
 import { OrgKey } from './org-key.js';
@@ -104,15 +105,14 @@ async function readOrgKeyPage(source: KeySource, args: OrgKeysArgs, info: GraphQ
 
 /** The items of a page in its order. */
 function itemsOf(
-  { keys, unreadable = [] }: KeyPage,
+  page: KeyPage,
   orderBy: KeyOrder,
   encode: (position: KeyPosition) => string,
 ): ConnectionItem<StoredKey>[] {
-  const items = keys.map((key): ConnectionItem<StoredKey> => ({ cursor: encode(positionOf(key, orderBy)), node: key }));
-  for (const { index, position, error } of unreadable) {
-    items.splice(index, 0, { cursor: encode(position), node: error });
-  }
-  return items;
+  return entriesOf(page).map((entry) => ({
+    cursor: encode(positionOfEntry(entry, orderBy)),
+    node: 'key' in entry ? entry.key : entry.error,
+  }));
 }
 
 /** Reads a page of the keys that the caller can see. */

@@ -8,7 +8,7 @@ import { callerOf, type Context } from '../context.js';
 import { enumValuesOf } from '../schema/types-from-zod.js';
 import { KeyHistoryEntry } from './history-entry.js';
 import { KeyDefinition } from './key-definition.js';
-import { decodeVersionCursor } from '../schema/cursor.js';
+import { invalidCursorError, type CursorArgument } from '../../wire/list-cursor.js';
 import { Organization } from './organization.js';
 import { readConnectionPage } from '../schema/pagination.js';
 import { KeyQuota } from './quota.js';
@@ -61,9 +61,20 @@ builder.node(OrgKey, {
       description: 'Whether the key can be used now, and if not, why.',
       resolve: (key, _, { keys }) => keys.stateOf(key),
     }),
-    dateCreated: t.expose('dateCreated', {
+    createdAt: t.expose('dateCreated', {
       type: 'DateTime',
       description: 'When the key was created, in Keyfront or in the system that it was imported from.',
+    }),
+    updatedAt: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description:
+        'When the key was last changed, to the second: `lastUpdated` as a date. Null if an imported time is after the year 9999.',
+      resolve: ({ lastUpdated }) => dateOfSeconds(lastUpdated),
+    }),
+    dateCreated: t.expose('dateCreated', {
+      type: 'DateTime',
+      description: 'The same as `createdAt`, by the name of the definition.',
     }),
     lastUpdated: t.expose('lastUpdated', {
       type: 'Int64',
@@ -104,6 +115,12 @@ builder.node(OrgKey, {
   }),
 });
 
+const lastSecondOf9999 = 253_402_300_799n;
+
+function dateOfSeconds(seconds: bigint): string | undefined {
+  return seconds > lastSecondOf9999 ? undefined : new Date(Number(seconds) * 1000).toISOString();
+}
+
 /** Reads a page of the history of a key. Each version up to that of the key has one entry, so the flags are exact. */
 function readHistoryPage(key: StoredKey, args: DefaultConnectionArguments, context: Context) {
   requireScope(callerOf(context, 'service'), 'read');
@@ -124,6 +141,12 @@ function readHistoryPage(key: StoredKey, args: DefaultConnectionArguments, conte
       },
     };
   });
+}
+
+/** @throws {AppError} INVALID when the text is not a cursor of a history. */
+function decodeVersionCursor(cursor: string, argument: CursorArgument): number {
+  if (!/^\d{1,10}$/.test(cursor)) throw invalidCursorError(argument, 'must be a cursor of a history');
+  return Number(cursor);
 }
 
 function rangeOf(before: string | undefined, after: string | undefined): HistoryRequest['range'] {

@@ -3,7 +3,7 @@ import { requireScope } from '../authorization.js';
 import { readDefinition } from '../definition/parse.js';
 import type { KeyDefinition } from '../definition/schema.js';
 import type { StoredKey } from '../key.js';
-import type { KeyFilter } from '../key-query.js';
+import { entriesOf, positionOfEntry, type KeyFilter } from '../key-query.js';
 import type { CallContext, Ports } from '../ports.js';
 import type { KeyQueries } from '../queries/read-keys.js';
 import { findEach } from '../queries/find-each.js';
@@ -29,8 +29,9 @@ export interface BulkRequest {
 
 /** The result for one key: either `change` or `error`. */
 export interface BulkItem {
-  /** The key after the call: unchanged by a dry run or an error. */
-  readonly key: StoredKey;
+  readonly keyHash: string;
+  /** The key after the call: unchanged by a dry run or an error. Undefined if it cannot be read. */
+  readonly key: StoredKey | undefined;
   readonly change: KeyChange | undefined;
   readonly error: { readonly code: ErrorCode; readonly message: string; readonly issues: readonly Issue[] } | undefined;
 }
@@ -48,7 +49,13 @@ type UpdateOne = (caller: CallContext, request: UpdateRequest & { readonly keyHa
 
 /** The keys that a request with an idempotency key changes, also when it is repeated. */
 interface BulkPlan {
-  readonly keys: readonly Pick<StoredKey, 'keyHash' | 'version'>[];
+  readonly keys: readonly { readonly keyHash: string; readonly version: number | undefined }[];
+  readonly hasMore: boolean;
+}
+
+/** The selected keys, and the hashes of those that cannot be read. */
+interface Selection {
+  readonly keys: readonly (StoredKey | { readonly unreadable: string })[];
   readonly hasMore: boolean;
 }
 
@@ -84,25 +91,27 @@ export function createBulkUpdate({
         ? await selectKeys(caller, request)
         : await selectOnce(caller, request);
     const items: BulkItem[] = [];
-    for (const key of keys) items.push(await updateItem(caller, key, request));
+    for (const key of keys) {
+      items.push('unreadable' in key ? failedItem(key.unreadable, undefined) : await updateItem(caller, key, request));
+    }
     return { filter: request.filter, isDryRun: request.isDryRun, items, hasMore };
   };
 
   /** @throws {AppError} INVALID when more keys match than one request may change and no page is requested. */
-  async function selectKeys(
-    caller: CallContext,
-    request: BulkRequest,
-  ): Promise<{ readonly keys: readonly StoredKey[]; readonly hasMore: boolean }> {
+  async function selectKeys(caller: CallContext, request: BulkRequest): Promise<Selection> {
     const first = Math.min(request.page?.first ?? bulkLimit, bulkLimit);
     const afterHash = request.page?.afterHash;
     // Its items show the matching keys, so that it requires the scope `read` too.
-    const { keys } = await queries.orgKeys(caller, {
+    const page = await queries.orgKeys(caller, {
       filter: request.filter,
       orderBy: 'KEY_HASH',
       descending: false,
       limit: first + 1,
       ...(afterHash !== undefined && { after: { value: '', keyHash: afterHash } }),
     });
+    const keys = entriesOf(page).map((entry) =>
+      'key' in entry ? entry.key : { unreadable: positionOfEntry(entry, 'KEY_HASH').keyHash },
+    );
     const hasMore = keys.length > first;
     if (hasMore && !request.page) throw tooManyKeys();
     return { keys: keys.slice(0, first), hasMore };
@@ -112,19 +121,24 @@ export function createBulkUpdate({
    * Selects the keys of a request when it is sent first, and the same keys when it is repeated. A key that was changed
    * since, but not by this request, keeps its planned version, so that its item is a CONFLICT. Purged keys are left out.
    */
-  async function selectOnce(caller: CallContext, request: BulkRequest) {
+  async function selectOnce(caller: CallContext, request: BulkRequest): Promise<Selection> {
     const { idempotencyKey, ...body } = request;
     const plan = await runIdempotent<BulkPlan>(caller, { operation, idempotencyKey, body }, async (receiptOf) => {
       const { keys, hasMore } = await selectKeys(caller, request);
-      const selected = { keys: keys.map(({ keyHash, version }) => ({ keyHash, version })), hasMore };
+      const planned = keys.map((key) =>
+        'unreadable' in key
+          ? { keyHash: key.unreadable, version: undefined }
+          : { keyHash: key.keyHash, version: key.version },
+      );
+      const selected = { keys: planned, hasMore };
       const receipt = receiptOf(selected);
       if (receipt) await store.addReceipt(receipt);
       return selected;
     });
     const hashes = plan.keys.map(({ keyHash }) => keyHash);
     const found = hashes.length > 0 ? await findEach(store, hashes, caller.reads, caller.orgID) : [];
-    const keys = found.flatMap((key, index) => {
-      if (key instanceof Error) throw key;
+    const keys = found.flatMap((key, index): Selection['keys'] => {
+      if (key instanceof Error) return [{ unreadable: hashes[index] ?? '' }];
       return key ? [{ ...key, version: plan.keys[index]?.version ?? key.version }] : [];
     });
     return { keys, hasMore: plan.hasMore };
@@ -149,16 +163,21 @@ export function createBulkUpdate({
         (isDryRun ? preview : update)(caller, { ...updateRequest, receiptOf }),
       );
       // In a dry run the key stays as it is stored: clients cache it by its id. The prediction is in `change` alone.
-      return { key: isDryRun ? key : change.key, change, error: undefined };
+      return { keyHash: key.keyHash, key: isDryRun ? key : change.key, change, error: undefined };
     } catch (error) {
       if (error instanceof AppError && error.code !== 'INTERNAL') {
-        return { key, change: undefined, error: { code: error.code, message: error.message, issues: error.issues } };
+        const { code, message, issues } = error;
+        return { keyHash: key.keyHash, key, change: undefined, error: { code, message, issues } };
       }
       // Throwing here would lose the results of the keys that have been changed already.
       reportError?.(error, caller.requestID);
-      return { key, change: undefined, error: { code: 'INTERNAL', message: 'Internal error.', issues: [] } };
+      return failedItem(key.keyHash, key);
     }
   }
+}
+
+function failedItem(keyHash: string, key: StoredKey | undefined): BulkItem {
+  return { keyHash, key, change: undefined, error: { code: 'INTERNAL', message: 'Internal error.', issues: [] } };
 }
 
 const operation = 'updateOrgKeys';

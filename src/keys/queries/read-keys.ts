@@ -25,7 +25,7 @@ export type KeyQueries = ReturnType<typeof createKeyQueries>;
  * The queries. A caller that is bound to an organisation sees the keys of that organisation only. Each query with a caller
  * throws FORBIDDEN if it lacks the scope `read`.
  */
-export function createKeyQueries({ store, quotas, now, hashKeyID, open }: Ports) {
+export function createKeyQueries({ store, quotas, now, hashKeyID, open, reportError }: Ports) {
   const scopedFilter = (caller: CallContext, filter: KeyFilter): KeyFilter | undefined => {
     if (caller.orgID === undefined) return filter;
     return filter.orgID === undefined || filter.orgID === caller.orgID ? { ...filter, orgID: caller.orgID } : undefined;
@@ -61,15 +61,10 @@ export function createKeyQueries({ store, quotas, now, hashKeyID, open }: Ports)
       return requireKey(caller, await store.find(keyHashOf(keyID), caller.orgID));
     },
     listOrgKeys,
-    /**
-     * Returns the page of `listOrgKeys`.
-     *
-     * @throws {AppError} INTERNAL when a key of the page fails its integrity check.
-     */
+    /** Returns the page of `listOrgKeys`, and logs the errors of the keys that cannot be read. */
     async orgKeys(caller: CallContext, query: PageRequest): Promise<KeyPage> {
       const page = await listOrgKeys(caller, query);
-      const [damaged] = page.unreadable ?? [];
-      if (damaged) throw damaged.error;
+      for (const { error } of page.unreadable ?? []) reportError?.(error, caller.requestID);
       return page;
     },
     /** Returns the page of each organisation, with one query. The caller must have access to all of them. */

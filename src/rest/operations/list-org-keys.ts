@@ -1,10 +1,11 @@
 import { isInt64 } from '../../lib/int64.js';
-import { keyStates, type KeyState } from '../../keys/key.js';
-import { defaultOrder, type KeyFilter } from '../../keys/key-query.js';
+import { keyStates, type KeyState, type StoredKey } from '../../keys/key.js';
+import { defaultOrder, entriesOf, positionOfEntry, type KeyFilter, type PageEntry } from '../../keys/key-query.js';
 import { nearest } from '../../lib/nearest.js';
 import { malformedParameter, parseQuery } from '../../http/query-parameters.js';
 import { jsonListResponse, type HTTPResponse } from '../../http/response.js';
-import { cursorFor, listLimitBytes, stringifyItemsWithin, positionFromCursor } from '../key-list.js';
+import { cursorsOf } from '../../wire/list-cursor.js';
+import { listLimitBytes, stringifyItemsWithin } from '../key-list.js';
 import { renderKey, withQuotas } from '../key-response.js';
 import type { JSONSchema } from '../openapi/json-schema.js';
 import { defineRoute, type RouteCall } from '../route.js';
@@ -28,7 +29,7 @@ export const listOrgKeys = defineRoute({
   tag: 'Keys',
   summary: 'List organisation keys',
   description:
-    'Returns a page of keys that match all filters, ordered by alias with `alias_prefix` and by hash otherwise. Deleted keys are included only if `state` is DELETED. A page contains fewer keys than `limit`, and `next`, when the response would exceed 2 MiB.',
+    'Returns a page of keys that match all filters, ordered by alias with `alias_prefix` and by hash otherwise. Deleted keys are included only if `state` is DELETED. A page contains fewer keys than `limit`, and `next`, when the response would exceed 2 MiB. A key that fails its integrity check is in `errors`, and does not fail the page.',
   parameters: [
     filter('org_id', 'Keys of this organisation.'),
     filter('alias_prefix', 'Keys whose alias begins with this text, case-sensitively.'),
@@ -56,7 +57,23 @@ export const listOrgKeys = defineRoute({
     members: {
       keys: { type: 'array', items: { $ref: '#/components/schemas/OrgKey' }, description: 'The keys.' },
     },
-    optional: { next: { type: 'string', description: 'The cursor of the next page; absent on the last page.' } },
+    optional: {
+      next: { type: 'string', description: 'The cursor of the next page; absent on the last page.' },
+      errors: {
+        type: 'array',
+        description:
+          'The keys of the page that cannot be read, because they fail their integrity check; absent if there are none.',
+        items: {
+          type: 'object',
+          required: ['key_hash', 'code', 'message'],
+          properties: {
+            key_hash: { type: 'string', description: 'The hash of the key identifier.' },
+            code: { type: 'string', enum: ['INTERNAL'], description: 'The error code.' },
+            message: { type: 'string', description: 'The message.' },
+          },
+        },
+      },
+    },
   },
   success: 'OK',
   examples: {
@@ -88,7 +105,7 @@ export const listOrgKeys = defineRoute({
               "quota": { "used": 0, "remaining": -1 }
             }
           ],
-          "next": "5429b7fdb3b24431f2ae6f4ea5409c557275077bca58dfc6cdc6445e29871e9e"
+          "next": "WyJ3WTI2cHNYbiIsIiIsIjU0MjliN2ZkYjNiMjQ0MzFmMmFlNmY0ZWE1NDA5YzU1NzI3NTA3N2JjYTU4ZGZjNmNkYzY0NDVlMjk4NzFlOWUiXQ"
         }`,
     },
     mistakes: {
@@ -112,19 +129,38 @@ export const listOrgKeys = defineRoute({
 async function handle({ caller, keys, query }: RouteCall): Promise<HTTPResponse> {
   const { filter, limit, after } = parsePage(query);
   const orderBy = defaultOrder(filter);
+  const cursors = cursorsOf({ filter, orderBy });
   const page = await keys.orgKeys(caller, {
     filter,
     orderBy,
     descending: false,
     limit: limit + 1,
     maxBytes: listLimitBytes,
-    ...(after !== undefined && { after: positionFromCursor(after, orderBy) }),
+    ...(after !== undefined && { after: cursors.decode(after, 'after') }),
   });
-  const found = page.keys.slice(0, limit);
-  const members = await stringifyItemsWithin(await withQuotas(keys, found), (shown) => renderKey(keys, shown));
-  const last = found[members.length - 1];
-  const hasMore = page.isCut || members.length < page.keys.length;
-  return jsonListResponse('keys', members, hasMore && last ? { next: cursorFor(last, orderBy) } : {});
+  const found = entriesOf(page);
+  const readable = found.slice(0, limit).flatMap((entry) => ('key' in entry ? entry.key : []));
+  const members = await stringifyItemsWithin(await withQuotas(keys, readable), (shown) => renderKey(keys, shown));
+  // The first key that the response has no room for, and all after it, are on the next page.
+  const omitted = readable[members.length];
+  const shown = found.slice(0, limit).filter(beforeKey(omitted));
+  const errors = shown.flatMap((entry) => ('key' in entry ? [] : errorOf(entry.position.keyHash)));
+  const last = shown.at(-1);
+  const hasMore = page.isCut || shown.length < found.length;
+  return jsonListResponse('keys', members, {
+    ...(hasMore && last && { next: cursors.encode(positionOfEntry(last, orderBy)) }),
+    ...(errors.length > 0 && { errors }),
+  });
+}
+
+/** A filter of entries that are before this key; of all if there is none. */
+function beforeKey(key: StoredKey | undefined): (entry: PageEntry) => boolean {
+  let isBefore = true;
+  return (entry) => (isBefore &&= !('key' in entry && entry.key === key));
+}
+
+function errorOf(keyHash: string) {
+  return { key_hash: keyHash, code: 'INTERNAL', message: 'Internal error.' };
 }
 
 type ParseFilter = (text: string, name: string) => Partial<KeyFilter>;

@@ -83,7 +83,7 @@ export function createSamples({ keyIDOf, hashOf, count }) {
   const values = {
     // The keys with a long history, which belong to the organisation of the bound credential.
     keyID: (index) => keyIDOf((index % 3) * 2),
-    keyHash: (index) => hashOf((index % 3) * 2),
+    by: (index) => ({ keyHash: hashOf((index % 3) * 2) }),
     id: (index) => Buffer.from(`OrgKey:${hashOf((index % 3) * 2)}`).toString('base64'),
     first: (_, first) => first,
     dryRun: () => true,
@@ -109,7 +109,6 @@ export function createSamples({ keyIDOf, hashOf, count }) {
     },
     /** The value of an argument; undefined leaves it out. Throws for an argument that is unknown here. */
     argument(coordinate, name, index, first) {
-      if (coordinate === 'Query.orgKey' && name === 'keyID') return undefined;
       if (coordinate === 'Mutation.createOrgKey' && name === 'keyID') return `bench-created-${runID}-${(created += 1)}`;
       if (coordinate === 'Mutation.createOrgKey' && name === 'input') return { ...values.input(), orgID: 'big' };
       if (coordinate === 'Query.previewKey' && name === 'input') return values.input();

@@ -40,7 +40,7 @@ export async function sendToFreshKey(
   const keyID = `fresh-${keys}.`;
   if (endpoint.key !== 'absent') await t.importKeys({ key_id: keyID, org_id: 'acme', alias: keyID, quota_max: 5 });
   if (endpoint.key === 'deleted') await ask(t, 'DELETE', `/svc/org/keys/${keyID}`);
-  const found = await t.graphql(`{ orgKey(keyID: "${keyID}") { id } }`);
+  const found = await t.graphql(`{ orgKey(by: { keyID: "${keyID}" }) { id } }`);
   const node = (found.body['data'] as { orgKey: { id: string } | null }).orgKey?.id ?? '';
   return { ...(await sendTo(t, endpoint, headers, { keyID, node, query })), keyID };
 }

@@ -101,7 +101,7 @@ describe('invalid credentials from one address', () => {
     for (let count = 0; count < 4; count += 1) await preview('192.0.2.1', wrong());
     for (let count = 0; count < 3; count += 1) {
       await from(t, '192.0.2.1', '/svc/org/keys/k1', { headers: { 'x-svc-authorization': createToken('service') } });
-      await graphql('192.0.2.1', '{ orgKey(keyID: "k1") { version } }', {
+      await graphql('192.0.2.1', '{ orgKey(by: { keyID: "k1" }) { version } }', {
         'x-svc-authorization': createToken('service'),
       });
     }
@@ -170,7 +170,7 @@ describe('too many invalid credentials in GraphQL', () => {
   it('rejects only the fields that need them beside a valid credential of the other kind', async () => {
     await exhaust('192.0.2.1');
     const headers = { authorization: wrong(), 'x-svc-authorization': t.service };
-    const found = await graphql('192.0.2.1', '{ orgKey(keyID: "k1") { version } }', headers);
+    const found = await graphql('192.0.2.1', '{ orgKey(by: { keyID: "k1" }) { version } }', headers);
     expect(found.body).toStrictEqual({ data: { orgKey: { version: 1 } } });
     const { status, code } = await graphql('192.0.2.1', previewing, headers);
     expect([status, code]).toStrictEqual([200, 'RATE_LIMITED']);

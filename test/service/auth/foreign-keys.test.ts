@@ -50,7 +50,7 @@ describe('A-08 a credential of another organisation, for a key that exists and o
     ['DELETE', (keyID) => ['DELETE', `/svc/org/keys/${keyID}`]],
     ['restore', (keyID) => ['POST', `/svc/org/keys/${keyID}/restore`]],
     ['quota', (keyID) => ['POST', `/svc/org/keys/${keyID}/quota`]],
-    ['orgKey', graphql('{ orgKey(keyID: $id) { version } }')],
+    ['orgKey', graphql('{ orgKey(by: { keyID: $id }) { version } }')],
     [
       'entities',
       (keyID) =>

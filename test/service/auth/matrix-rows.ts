@@ -23,7 +23,7 @@ interface Row {
 const rootFields: Readonly<Record<string, Row>> = {
   previewKey: { call: 'previewKey(input: {orgID: "acme"}) { keyID }', foreign: 'FORBIDDEN' },
   node: { call: 'node(id: "NODE") { id }', foreign: 'nothing' },
-  orgKey: { call: 'orgKey(keyID: "KEY") { keyHash }', foreign: 'nothing' },
+  orgKey: { call: 'orgKey(by: { keyID: "KEY" }) { keyHash }', foreign: 'nothing' },
   orgKeys: { call: 'orgKeys(filter: {orgID: "acme"}) { edges { cursor } }', foreign: 'nothing' },
   previewOrgKeyUpdate: { call: 'previewOrgKeyUpdate(keyID: "KEY", input: {}) { version }', foreign: 'NOT_FOUND' },
   updateOrgKey: { call: 'updateOrgKey(keyID: "KEY", input: {}) { status }', foreign: 'NOT_FOUND' },

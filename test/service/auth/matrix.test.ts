@@ -303,7 +303,7 @@ async function overNetwork({ method, target, body }: Endpoint, headers: Headers)
 describe('a request with both kinds of credential', () => {
   it('applies to each operation the credential of its kind', async () => {
     const query = JSON.stringify({
-      query: '{ previewKey(input: {}) { keyID } orgKey(keyID: "k1") { keyHash } }',
+      query: '{ previewKey(input: {}) { keyID } orgKey(by: { keyID: "k1" }) { keyHash } }',
     });
     const both = (headers: Headers) =>
       t.send('/graphql', {

@@ -12,7 +12,7 @@ let node = '';
 beforeAll(async () => {
   t = await startApp();
   await t.importKeys({ key_id: 'k1', org_id: 'acme', alias: 'k1' });
-  const { body } = await t.graphql('{ orgKey(keyID: "k1") { id } }');
+  const { body } = await t.graphql('{ orgKey(by: { keyID: "k1" }) { id } }');
   node = (body['data'] as { orgKey: { id: string } }).orgKey.id;
 });
 afterAll(async () => t.close());

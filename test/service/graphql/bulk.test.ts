@@ -239,7 +239,7 @@ describe('the key of an item of a dry run', () => {
     await t.graphql('mutation { updateOrgKey(keyID: "stored", input: { alias: "newer", quotaMax: 10 }) { version } }');
     const key = `id version state lastUpdated definition { alias isInactive tags quotaMax }
       quota { max used } history(last: 5) { edges { node { version } } }`;
-    const stored = dataOf(await t.graphql(`{ orgKey(keyID: "stored") { ${key} } }`));
+    const stored = dataOf(await t.graphql(`{ orgKey(by: { keyID: "stored" }) { ${key} } }`));
     const patch = '{ alias: "imagined", isInactive: true, tags: ["imagined"], quotaMax: 99 }';
     const change = 'change { version definition { alias isInactive } quotaEffect { after { used } } }';
     const request = `updateOrgKeys(filter: {}, patch: ${patch}, resetQuota: true, dryRun: DRY) { items { orgKey { ${key} } ${change} } }`;

@@ -73,7 +73,7 @@ describe('the deadline of a query', () => {
         },
       },
     });
-    const response = graphql('{ orgKey(keyID: "a") { quota { used } } __typename }');
+    const response = graphql('{ orgKey(by: { keyID: "a" }) { quota { used } } __typename }');
     await gate.isReached();
     reachDeadline();
     const answer = await response;
@@ -95,7 +95,7 @@ describe('the deadline of a query', () => {
   ])('G-10 reports a query past its deadline to clients of %s with status %i', async (accept, status) => {
     const gate = createGate();
     const { graphql } = plant(t, { deadlineMs, keys: { orgKey: () => gate.pass().then(() => undefined as never) } });
-    const response = graphql('{ orgKey(keyID: "a") { keyHash } }', {}, { accept });
+    const response = graphql('{ orgKey(by: { keyID: "a" }) { keyHash } }', {}, { accept });
     await gate.isReached();
     reachDeadline();
     const answer = await response;

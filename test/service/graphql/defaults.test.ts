@@ -49,7 +49,7 @@ describe('an argument with a default', () => {
     await ask('mutation { consumeOrgQuota(keyID: "b", amount: 7) { allowed } }');
     const kind = name === 'updateOrgKey' ? 'mutation' : 'query';
     const input = 'input: {quotaMax: 100, quotaRenewalRate: 3600}';
-    const { used } = (await ask('{ orgKey(keyID: "b") { quota { used } } }'))['quota'] as { used: number };
+    const { used } = (await ask('{ orgKey(by: { keyID: "b" }) { quota { used } } }'))['quota'] as { used: number };
     for (const [declared, passed, variables] of ways('resetQuota', 'Boolean')) {
       const operation = `${kind} ${parenthesised(declared)} { ${name}(keyID: "b", ${input} ${passed}) { quotaEffect { after { used } } } }`;
       expect(await ask(operation, variables)).toEqual({ quotaEffect: { after: { used } } });
@@ -67,7 +67,7 @@ describe('an argument with a default', () => {
         Array.from({ length: 4 }, () => ({ change: { quotaEffect: { summary: 'The quota does not change.' } } })),
       ]);
     }
-    expect(await ask('{ orgKey(keyID: "c") { version definition { alias } } }')).toEqual({
+    expect(await ask('{ orgKey(by: { keyID: "c" }) { version definition { alias } } }')).toEqual({
       version: 1,
       definition: { alias: null },
     });
@@ -77,6 +77,6 @@ describe('an argument with a default', () => {
     const patch = name === 'updateOrgKeys' ? ', patch: {}' : '';
     const answer = await t.graphql(`mutation { ${name}(filter: {} ${patch}, dryRun: null) { dryRun } }`);
     expect(codeOf(answer)).toBe('INVALID');
-    expect(await ask('{ orgKey(keyID: "d") { version } }')).toEqual({ version: 1 });
+    expect(await ask('{ orgKey(by: { keyID: "d" }) { version } }')).toEqual({ version: 1 });
   });
 });

@@ -97,7 +97,7 @@ describe(`previewOrgKeyUpdate (FUZZ_SEED=${seed})`, () => {
     const { changes } = await preview(input);
     await update(input);
     const entry = await t.graphql(
-      '{ orgKey(keyID: "k1") { history(last: 1) { edges { node { changes { path kind before after } } } } } }',
+      '{ orgKey(by: { keyID: "k1" }) { history(last: 1) { edges { node { changes { path kind before after } } } } } }',
     );
     expect(dataOf(entry)).toMatchObject({ history: { edges: [{ node: { changes } }] } });
     expect(changes).toStrictEqual([

@@ -266,7 +266,9 @@ describe('A response and its log line are those of Yoga', () => {
     [
       'with an error beside data',
       {
-        body: json({ query: '{ a: orgKey(keyID: "one") { version } b: previewKey(input: { tags: [""] }) { keyID } }' }),
+        body: json({
+          query: '{ a: orgKey(by: { keyID: "one" }) { version } b: previewKey(input: { tags: [""] }) { keyID } }',
+        }),
         headers: both,
       },
     ],
@@ -460,7 +462,9 @@ const kinds: Readonly<Record<string, Asked>> = {
   },
   'an unknown trusted document': { body: json({ documentId: 'none' }), headers: both },
   'errors of fields': {
-    body: json({ query: '{ a: orgKey(keyID: "one") { version } b: previewKey(input: { tags: [""] }) { keyID } }' }),
+    body: json({
+      query: '{ a: orgKey(by: { keyID: "one" }) { version } b: previewKey(input: { tags: [""] }) { keyID } }',
+    }),
     headers: both,
   },
   'a response that is null': {
@@ -532,7 +536,7 @@ describe.each<[string, SideOptions]>([
 
 describe.each(Object.entries(clients))('To %s, the service responds as Yoga does', (_, headers) => {
   const asked: Asked = {
-    body: json({ query: '{ orgKey(keyID: "one") { version } }' }),
+    body: json({ query: '{ orgKey(by: { keyID: "one" }) { version } }' }),
     headers: { ...both, ...headers },
   };
 

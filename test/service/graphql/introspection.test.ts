@@ -27,7 +27,7 @@ const asking = [
   '{ __type(name: "KeyDefinition") { fields { name type { name } } } }',
   'query ($name: String!) { t: __type(name: $name) { name } }',
   '{ __typename @include(if: true) __schema @skip(if: false) { queryType { name } } }',
-  '{ orgKey(keyID: "k1") { __schema { queryType { name } } } }',
+  '{ orgKey(by: { keyID: "k1" }) { __schema { queryType { name } } } }',
   'mutation { __schema { queryType { name } } }',
   '{ _service { sdl } }',
   getIntrospectionQuery(),
@@ -127,8 +127,8 @@ const nearMisses: [query: string, variables?: object][] = [
   ['{ previewKeyy(input: {}) { keyID } }'],
   ['{ orgKeyz { nodes { alias } } }'],
   ['{ orgKey(keyId: "k1") { version } }'],
-  ['{ orgKey(keyID: "k1") { versio } }'],
-  ['{ orgKey(keyID: "k1") }'],
+  ['{ orgKey(by: { keyID: "k1" }) { versio } }'],
+  ['{ orgKey(by: { keyID: "k1" }) }'],
   ['{ orgKey { version } }'],
   ['{ orgKeys(orderBy: HASHH) { edges { node { keyHash } } } }'],
   ['{ orgKeys(filter: { state: ACTIV }) { edges { cursor } } }'],
@@ -161,8 +161,8 @@ const nearMisses: [query: string, variables?: object][] = [
   ['mutation { __typename }'],
   ['query ($input: PreviewKeyInput) @skip(if: true) { __typename }'],
   ['query @skip(if: true) { __typename }'],
-  ['{ orgKey(keyID: "k1") { version } }'],
-  ['{ orgKey(keyID: "unknown") { version } }'],
+  ['{ orgKey(by: { keyID: "k1" }) { version } }'],
+  ['{ orgKey(by: { keyID: "unknown" }) { version } }'],
 ];
 
 /** Every name that the schema has. */
@@ -213,7 +213,7 @@ describe('in production, an operation without a credential', () => {
 
   it('G-12 returns UNAUTHENTICATED, as a failed request for application/graphql-response+json', async () => {
     const accept = { accept: 'application/graphql-response+json' };
-    const answer = await t.graphql('{ orgKey(keyID: "k1") { version } }', {}, { ...noCredential, ...accept });
+    const answer = await t.graphql('{ orgKey(by: { keyID: "k1" }) { version } }', {}, { ...noCredential, ...accept });
     expect(answer.status).toBe(401);
     expect(answer.body).toStrictEqual({
       errors: [
@@ -242,7 +242,7 @@ describe('in production, an operation without a credential', () => {
 
 describe('hints', () => {
   it('G-12 are returned with a valid credential in production', async () => {
-    const answer = await t.graphql('{ orgKey(keyID: "k1") { versio } }');
+    const answer = await t.graphql('{ orgKey(by: { keyID: "k1" }) { versio } }');
     expect(errorsOf(answer)[0]?.message).toBe('Cannot query field "versio" on type "OrgKey". Did you mean "version"?');
   });
 

@@ -309,7 +309,7 @@ describe('operations within the limits', () => {
     const answer = await t.send('/graphql', {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-svc-authorization': t.service },
-      body: JSON.stringify({ query: file, operationName: 'OrgKey', variables: { keyID: 'k1' } }),
+      body: JSON.stringify({ query: file, operationName: 'OrgKey', variables: { by: { keyID: 'k1' } } }),
     });
     expect(dataOf(answer)).toHaveProperty('keyHash');
   });
@@ -487,7 +487,7 @@ describe('extensions.cost', () => {
   });
 
   it('accompanies errors and large responses', async () => {
-    const failed = await ask('{ orgKey { keyID } }', { cost: true });
+    const failed = await ask('{ orgKey(by: { keyID: "a/b" }) { keyID } }', { cost: true });
     expect([errorsOf(failed).length, failed.body['extensions']]).toEqual([
       1,
       { cost: { requested: 2, maximum: 50_000, remaining: 49_998 } },

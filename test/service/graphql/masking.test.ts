@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(async () => t.close());
 
 const secret = 'hunter2';
-const query = '{ orgKey(keyID: "k1") { keyHash version state quota { used } } }';
+const query = '{ orgKey(by: { keyID: "k1" }) { keyHash version state quota { used } } }';
 
 /** Everything that code can throw, each with something that must not be shown. */
 const thrown: readonly (readonly [string, unknown])[] = [
@@ -100,7 +100,7 @@ describe('a value that its type cannot serialize', () => {
     ['anything, being an Error', 'state', { stateOf: () => new Error(secret) }],
   ])('G-15 masks the error for %s', async (_, selected, keys) => {
     const { graphql, logs } = plant(t, { keys: keys as never });
-    expectMasked(await graphql(`{ orgKey(keyID: "k1") { ${selected} } }`), logs());
+    expectMasked(await graphql(`{ orgKey(by: { keyID: "k1" }) { ${selected} } }`), logs());
   });
 });
 

@@ -31,11 +31,11 @@ describe('a number as an identifier', () => {
       const { body } = await t.send('/graphql', {
         method: 'POST',
         headers: { 'content-type': 'application/json', 'x-svc-authorization': t.service },
-        body: `{"query":"query($k: ID!) { orgKey(keyID: $k) { version } }","variables":{"k":${value}}}`,
+        body: `{"query":"query($k: ID!) { orgKey(by: { keyID: $k }) { version } }","variables":{"k":${value}}}`,
       });
       expect(errorOf(body)).toMatchObject({
-        message: '`keyID` must be a decimal string: gateways round numbers beyond 2^53-1.',
-        extensions: { code: 'INVALID', issues: [{ path: 'keyID', code: 'IMPRECISE' }] },
+        message: '`by.keyID` must be a decimal string: gateways round numbers beyond 2^53-1.',
+        extensions: { code: 'INVALID', issues: [{ path: 'by.keyID', code: 'IMPRECISE' }] },
       });
     },
   );

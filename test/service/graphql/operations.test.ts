@@ -353,7 +353,7 @@ describe('Int64', () => {
       access_rights: { rmw: { api_id: 'rmw' } },
     });
     const read = async () => {
-      const answer = await t.graphql('{ orgKey(keyID: "k") { definition { metaData oauthKeys } } }');
+      const answer = await t.graphql('{ orgKey(by: { keyID: "k" }) { definition { metaData oauthKeys } } }');
       return dataOf<{ definition: { metaData: object; oauthKeys: object } }>(answer)['orgKey']?.definition;
     };
     const definition = await read();

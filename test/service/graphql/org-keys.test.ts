@@ -265,7 +265,7 @@ describe('orgKeys', () => {
   it('rejects a cursor of another filter, and of the list of another organisation', async () => {
     const inOrg = async (keyID: string, after: string | null) =>
       t.graphql(
-        `query ($keyID: ID, $after: String) { orgKey(keyID: $keyID) { organization { orgKeys(first: 1, after: $after) {
+        `query ($keyID: ID!, $after: String) { orgKey(by: { keyID: $keyID }) { organization { orgKeys(first: 1, after: $after) {
           pageInfo { endCursor } } } } }`,
         { keyID, after },
       );
@@ -408,11 +408,11 @@ describe('orgKeys', () => {
 });
 
 describe('orgKey', () => {
-  const one = `query ($keyID: ID, $keyHash: String) { orgKey(keyID: $keyID, keyHash: $keyHash) {
-    id keyHash keyID orgID version state dateCreated lastUpdated deletedAt
+  const one = `query ($by: OrgKeyByInput!) { orgKey(by: $by) {
+    id keyHash keyID orgID version state createdAt updatedAt dateCreated lastUpdated deletedAt
     definition { alias tags orgID dateCreated lastUpdated } quota { max used remaining renewsAt } } }`;
-  const read = async (args: object, headers = {}) =>
-    dataOf<Record<string, unknown> | null>(await t.graphql(one, args, headers));
+  const read = async (by: object, headers = {}) =>
+    dataOf<Record<string, unknown> | null>(await t.graphql(one, { by }, headers));
 
   it('returns a key by its identifier and by its hash', async () => {
     const key = await read({ keyID: 'acme-0' });
@@ -423,6 +423,8 @@ describe('orgKey', () => {
       orgID: 'acme',
       version: 1,
       state: 'ACTIVE',
+      createdAt: '2026-01-31T12:00:00.000Z',
+      updatedAt: '2026-01-31T12:00:00.000Z',
       dateCreated: '2026-01-31T12:00:00.000Z',
       lastUpdated: now,
       deletedAt: null,
@@ -436,7 +438,6 @@ describe('orgKey', () => {
       quota: { max: null, used: 0, remaining: null, renewsAt: null },
     });
     expect(await read({ keyHash: hashOf('acme-0') })).toStrictEqual(key);
-    expect(await read({ keyID: 'acme-0', keyHash: null })).toStrictEqual(key);
   });
 
   it.each([
@@ -450,15 +451,27 @@ describe('orgKey', () => {
     expect(await read(args)).toBeNull();
   });
 
-  it.each([[{}], [{ keyID: null, keyHash: null }], [{ keyID: 'acme-0', keyHash: hashOf('acme-0') }]])(
-    'rejects %j, which is not exactly one argument',
-    async (args) => {
-      expect(codeOf(await t.graphql(one, args))).toBe('INVALID');
-    },
-  );
+  it.each([
+    [{}],
+    [{ keyID: null }],
+    [{ keyID: null, keyHash: null }],
+    [{ keyID: 'acme-0', keyHash: null }],
+    [{ keyID: 'acme-0', keyHash: hashOf('acme-0') }],
+  ])('rejects %j, which is not exactly one field', async (by) => {
+    const answer = await t.graphql(one, { by });
+    expect([codeOf(answer), issuesOf(answer)]).toStrictEqual(['INVALID', ['by MALFORMED_ARGUMENT']]);
+  });
+
+  it('returns no `updatedAt` for an imported time that dates cannot represent', async () => {
+    const own = await startApp();
+    await own.importKeys({ key_id: 'far', org_id: 'acme', last_updated: '9223372032559808511' });
+    const answer = await own.graphql('{ orgKey(by: { keyID: "far" }) { updatedAt lastUpdated } }');
+    expect(dataOf(answer)).toEqual({ updatedAt: null, lastUpdated: '9223372032559808511' });
+    await own.close();
+  });
 
   it('rejects an identifier that is not valid', async () => {
-    expect(issuesOf(await t.graphql(one, { keyID: 'a/b' }))).toStrictEqual(['keyID MALFORMED_KEY_ID']);
+    expect(issuesOf(await t.graphql(one, { by: { keyID: 'a/b' } }))).toStrictEqual(['keyID MALFORMED_KEY_ID']);
   });
 
   it.each([
@@ -474,7 +487,7 @@ describe('orgKey', () => {
   });
 
   it('returns secrets as set or not set only', async () => {
-    const response = await t.graphql(`{ orgKey(keyID: "secretive") {
+    const response = await t.graphql(`{ orgKey(by: { keyID: "secretive" }) {
       definition { hmacStringSet basicAuthData { user hashType passwordSet } jwtData { secretSet } }
       history { edges { node { changes { path kind before after } } } } } }`);
     expect(dataOf(response)).toMatchObject({
@@ -493,7 +506,7 @@ describe('orgKey', () => {
 describe('node', () => {
   const node = 'query ($id: ID!) { node(id: $id) { id __typename ... on OrgKey { keyID } } }';
   const idOf = async (keyID: string) =>
-    dataOf<{ id: string }>(await t.graphql('query ($k: ID!) { orgKey(keyID: $k) { id } }', { k: keyID })).id;
+    dataOf<{ id: string }>(await t.graphql('query ($k: ID!) { orgKey(by: { keyID: $k }) { id } }', { k: keyID })).id;
 
   it('returns a key by its global identifier', async () => {
     const id = await idOf('acme-0');
@@ -550,7 +563,7 @@ describe('a credential that is bound to an organisation', () => {
 
   it('receives null for a key of another organisation by identifier, hash and id', async () => {
     const query =
-      'query ($id: ID, $hash: String, $node: ID!) { a: orgKey(keyID: $id) { keyID } b: orgKey(keyHash: $hash) { keyID } c: node(id: $node) { id } }';
+      'query ($id: ID!, $hash: String!, $node: ID!) { a: orgKey(by: { keyID: $id }) { keyID } b: orgKey(by: { keyHash: $hash }) { keyID } c: node(id: $node) { id } }';
     const ask = (keyID: string): Promise<Answer> =>
       t.graphql(query, { id: keyID, hash: hashOf(keyID), node: btoa(`OrgKey:${hashOf(keyID)}`) }, boundHeaders());
     expect((await ask(foreign)).body['data']).toStrictEqual({ a: null, b: null, c: null });
@@ -560,12 +573,13 @@ describe('a credential that is bound to an organisation', () => {
 });
 
 describe('a read', () => {
-  it.each(['{ orgKeys { edges { cursor } } }', '{ orgKey(keyID: "acme-0") { id } }', '{ node(id: "x") { id } }'])(
-    'requires a service credential: %s',
-    async (query) => {
-      for (const headers of [{ 'x-svc-authorization': '' }, { 'x-svc-authorization': t.management }]) {
-        expect(codeOf(await t.graphql(query, {}, headers))).toBe('UNAUTHENTICATED');
-      }
-    },
-  );
+  it.each([
+    '{ orgKeys { edges { cursor } } }',
+    '{ orgKey(by: { keyID: "acme-0" }) { id } }',
+    '{ node(id: "x") { id } }',
+  ])('requires a service credential: %s', async (query) => {
+    for (const headers of [{ 'x-svc-authorization': '' }, { 'x-svc-authorization': t.management }]) {
+      expect(codeOf(await t.graphql(query, {}, headers))).toBe('UNAUTHENTICATED');
+    }
+  });
 });

@@ -9,8 +9,8 @@ const page = '(first: $first, last: $last) { edges { cursor } }';
 /** How to ask for a page of each connection of the schema; there are 101 items in each. */
 const connections: Readonly<Record<string, string>> = {
   'Query.orgKeys': `query ($first: Int, $last: Int) { orgKeys${page} }`,
-  'Organization.orgKeys': `query ($first: Int, $last: Int) { orgKey(keyID: "k0") { organization { orgKeys${page} } } }`,
-  'OrgKey.history': `query ($first: Int, $last: Int) { orgKey(keyID: "k0") { history${page} } }`,
+  'Organization.orgKeys': `query ($first: Int, $last: Int) { orgKey(by: { keyID: "k0" }) { organization { orgKeys${page} } } }`,
+  'OrgKey.history': `query ($first: Int, $last: Int) { orgKey(by: { keyID: "k0" }) { history${page} } }`,
 };
 const names = Object.keys(connections);
 
@@ -95,7 +95,7 @@ describe('a connection', () => {
     ['last: 0', [true, false]],
   ])('states exactly whether there are entries around history(%s)', async (args, flags) => {
     const answer = await t.graphql(
-      `{ orgKey(keyID: "k0") { history(${args}) { pageInfo { hasPreviousPage hasNextPage } } } }`,
+      `{ orgKey(by: { keyID: "k0" }) { history(${args}) { pageInfo { hasPreviousPage hasNextPage } } } }`,
     );
     const { history } = dataOf<{ history: { pageInfo: Record<string, boolean> } }>(answer);
     expect([history.pageInfo['hasPreviousPage'], history.pageInfo['hasNextPage']]).toEqual(flags);

@@ -78,7 +78,7 @@ describe('with trusted documents only', () => {
 
     const update = await ask(t, UpdateOrgKeyDocument, { keyID: 'k1', input: { alias: 'by id' } });
     expect(update.updateOrgKey).toMatchObject({ action: 'modified', status: 'ok', key: 'k1' });
-    const read = await ask(t, OrgKeyDocument, { keyID: 'k1' });
+    const read = await ask(t, OrgKeyDocument, { by: { keyID: 'k1' } });
     expect(read.orgKey).toMatchObject({ definition: { alias: 'by id' } });
   });
 

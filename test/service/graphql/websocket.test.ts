@@ -52,7 +52,7 @@ describe('a subscription over WebSocket', () => {
     expect(changeIn(await socket.next())?.entry).toMatchObject({ version: 3 });
     socket.send({ id: '1', type: 'complete' });
     await change('k1');
-    expect(await socket.ask('{ orgKey(keyID: "k1") { version } }', {}, '2')).toEqual({
+    expect(await socket.ask('{ orgKey(by: { keyID: "k1" }) { version } }', {}, '2')).toEqual({
       type: 'next',
       id: '2',
       payload: { data: { orgKey: { version: 4 } } },
@@ -160,7 +160,7 @@ describe('a query or mutation over WebSocket', () => {
       payload: { data: { updateOrgKey: { version: 2 } } },
     });
     expect(await socket.next()).toEqual({ type: 'complete', id: '1' });
-    expect(await socket.ask('{ orgKey(keyID: "k1") { definition { quotaMax } } }', {}, '2')).toMatchObject({
+    expect(await socket.ask('{ orgKey(by: { keyID: "k1" }) { definition { quotaMax } } }', {}, '2')).toMatchObject({
       payload: { data: { orgKey: { definition: { quotaMax: '9007199254740993' } } } },
     });
     expect(await socket.next()).toEqual({ type: 'complete', id: '2' });

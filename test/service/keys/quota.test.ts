@@ -39,8 +39,9 @@ const ask = (amount?: unknown) =>
   );
 const consume = async (amount?: unknown) => dataOf<Consumption>(await ask(amount));
 const figures = async () =>
-  dataOf<{ quota: Figures }>(await t.graphql('{ orgKey(keyID: "k1") { quota { max used remaining renewsAt } } }'))
-    .quota;
+  dataOf<{ quota: Figures }>(
+    await t.graphql('{ orgKey(by: { keyID: "k1" }) { quota { max used remaining renewsAt } } }'),
+  ).quota;
 const update = async (definition: object, query = '') => {
   expect((await t.update('k1', definition, query)).text).toContain('"status":"ok"');
 };

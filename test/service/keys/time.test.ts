@@ -34,7 +34,8 @@ describe.each(Object.entries(moments))('at %s', (_what, moment) => {
       dataOf<{ allowed: boolean; refusal: unknown }>(
         await t.graphql('mutation { consumeOrgQuota(keyID: "k1") { allowed refusal } }'),
       );
-    const state = async () => dataOf<{ state: string }>(await t.graphql('{ orgKey(keyID: "k1") { state } }')).state;
+    const state = async () =>
+      dataOf<{ state: string }>(await t.graphql('{ orgKey(by: { keyID: "k1" }) { state } }')).state;
     for (const before of [moment - 86_400, moment - 1, moment - 0.001]) {
       at(before);
       expect([(await consume()).allowed, await state()]).toEqual([true, 'ACTIVE']);
@@ -77,7 +78,7 @@ describe.each(Object.entries(moments))('at %s', (_what, moment) => {
     at(moment + 2);
     await t.update('k1', { alias: 'x' });
     const { definition } = dataOf<{ definition: { lastUpdated: string; dateCreated: string } }>(
-      await t.graphql('{ orgKey(keyID: "k1") { definition { lastUpdated dateCreated } } }'),
+      await t.graphql('{ orgKey(by: { keyID: "k1" }) { definition { lastUpdated dateCreated } } }'),
     );
     expect(definition.lastUpdated).toBe(String(moment + 2));
     expect(definition.dateCreated).toBe(new Date(moment * 1000).toISOString());
@@ -171,7 +172,8 @@ describe('a clock that goes back', () => {
 
   it('shows an expired key as valid again, because its expiry is in the future of that clock', async () => {
     await t.importKeys({ key_id: 'k1', org_id: 'acme', expires: unix('2026-02-01T00:00:00Z') });
-    const state = async () => dataOf<{ state: string }>(await t.graphql('{ orgKey(keyID: "k1") { state } }')).state;
+    const state = async () =>
+      dataOf<{ state: string }>(await t.graphql('{ orgKey(by: { keyID: "k1" }) { state } }')).state;
     at(unix('2026-02-01T00:00:00Z'));
     expect(await state()).toBe('EXPIRED');
     at(unix('2026-01-31T23:59:59Z'));

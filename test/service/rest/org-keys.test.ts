@@ -54,7 +54,6 @@ describe('GET /svc/org/keys', () => {
     expect(page.keys).toHaveLength(20);
     const hashes = page.keys.map(({ key_hash }) => key_hash);
     expect(hashes).toStrictEqual(hashes.toSorted());
-    expect(page.next).toBe(hashes.at(-1));
     const rest = await list(`?after=${page.next}`);
     expect(Object.keys(rest)).toStrictEqual(['keys']);
     expect(rest.keys).toHaveLength(7);
@@ -76,10 +75,18 @@ describe('GET /svc/org/keys', () => {
     for (const limit of [3, 100]) expect(await walk(`alias_prefix=Key%201&limit=${limit}`)).toStrictEqual(expected);
   });
 
-  it('rejects the cursor of a list in another order', async () => {
+  it('rejects the cursor of a list in another order or with another filter', async () => {
     const byAlias = (await list('?alias_prefix=Key&limit=1')).next ?? '';
     const byHash = (await list('?limit=1')).next ?? '';
-    for (const query of [`?after=${byAlias}`, `?alias_prefix=Key&after=${byHash}`]) {
+    const ofAcme = (await list('?org_id=acme&limit=1')).next ?? '';
+    for (const query of [
+      `?after=${byAlias}`,
+      `?alias_prefix=Key&after=${byHash}`,
+      `?alias_prefix=Key+1&after=${byAlias}`,
+      `?org_id=globex&after=${ofAcme}`,
+      `?after=${ofAcme}`,
+      `?org_id=acme&after=${byHash}`,
+    ]) {
       const answer = await ask(t, 'GET', `/svc/org/keys${query}`);
       expect([answer.status, issuesOf(answer)]).toStrictEqual([400, ['after MALFORMED_ARGUMENT']]);
     }
@@ -185,8 +192,8 @@ describe('GET /svc/org/keys', () => {
     expect(await walk('org_id=acme', bound)).toStrictEqual(own);
     expect(await walk('org_id=globex', bound)).toStrictEqual([]);
     expect(await walk('tag=third&org_id=acme', bound)).toHaveLength(4);
-    const [foreign] = (await list('?org_id=globex&limit=1')).keys;
-    for (const id of idsOf(await list(`?after=${foreign?.key_hash}`, bound))) expect(own).toContain(id);
+    const { next } = await list('?limit=3');
+    for (const id of idsOf(await list(`?after=${next}`, bound))) expect(own).toContain(id);
   });
 
   it('contains no secret in a response or a log line', async () => {

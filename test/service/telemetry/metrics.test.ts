@@ -31,7 +31,7 @@ const named = (face: string, operation: string, verdict: string) =>
   `face="${face}",operation="${operation}",verdict="${verdict}"`;
 
 describe('the name of a client', () => {
-  const query = '{ orgKey(keyID: "billing") { keyID definition { allowance } } }';
+  const query = '{ orgKey(by: { keyID: "billing" }) { keyID definition { allowance } } }';
   const from = (name: string, header = 'apollographql-client-name') => t.graphql(query, {}, { [header]: name });
 
   it('is counted if it is configured; every other one is counted as other', async () => {
@@ -57,7 +57,7 @@ describe('the name of a client', () => {
     expect(used).toMatchObject({
       'client="dashboard",field="KeyDefinition.allowance"': 3,
       'client="router",field="KeyDefinition.allowance"': 1,
-      'client="dashboard",field="Query.orgKey(keyID:)"': 3,
+      'client="dashboard",field="Query.orgKey(by:)"': 3,
       'client="none",field="PreviewKeyInput.tags"': 1,
     });
     // A second scrape adds nothing.
@@ -112,11 +112,13 @@ describe('keyfront_requests_total', () => {
   });
 
   it('names an operation by its one root field, however often selected, and `several` for more', async () => {
-    await t.graphql('{ a: orgKey(keyID: "billing") { version } b: orgKey(keyID: "billing") { version } __typename }');
-    await t.graphql('query ($id: ID) { ...F } fragment F on Query { orgKey(keyID: $id) { version } }', {
+    await t.graphql(
+      '{ a: orgKey(by: { keyID: "billing" }) { version } b: orgKey(by: { keyID: "billing" }) { version } __typename }',
+    );
+    await t.graphql('query ($id: ID!) { ...F } fragment F on Query { orgKey(by: { keyID: $id }) { version } }', {
       id: 'billing',
     });
-    await t.graphql('{ orgKey(keyID: "billing") { version } orgKeys { totalCount } }');
+    await t.graphql('{ orgKey(by: { keyID: "billing" }) { version } orgKeys { totalCount } }');
     await t.graphql('{ __schema { queryType { name } } }');
     await t.graphql('{ noSuchField }');
     await t.graphql('{ not a document');
@@ -132,8 +134,8 @@ describe('keyfront_requests_total', () => {
     const other = new Database(join(folder, 'keyfront.db'));
     other.exec('ALTER TABLE audit RENAME TO audit_away');
     other.close();
-    const answer = await t.graphql(`{ wrong: orgKey(keyID: "a/b") { version }
-      billing: orgKey(keyID: "billing") { history { edges { node { version } } } } }`);
+    const answer = await t.graphql(`{ wrong: orgKey(by: { keyID: "a/b" }) { version }
+      billing: orgKey(by: { keyID: "billing" }) { history { edges { node { version } } } } }`);
     expect(answer.text).toMatch(/INVALID.*INTERNAL/);
     expect(await requests()).toEqual({ [named('graphql', 'orgKey', 'INTERNAL')]: 1 });
   });
@@ -143,7 +145,7 @@ describe('the number of metric series', () => {
   it('S-03 is the same after a thousand names from clients', async () => {
     const count = async () => (await watch.exposition()).split('\n').filter((line) => /^keyfront_/.test(line)).length;
     const ask = async (name: string) => {
-      await t.graphql(`query ${name} { ${name}: orgKey(keyID: "${name}") { version } }`);
+      await t.graphql(`query ${name} { ${name}: orgKey(by: { keyID: "${name}" }) { version } }`);
       await t.graphql(`{ ${name} }`);
       await t.update(name, { org_id: name, alias: name });
       await t.send(`/${name}`);
@@ -303,7 +305,7 @@ describe('the gauges', () => {
   });
 
   it('contain the duration of requests from their arrival', async () => {
-    await t.graphql('{ orgKey(keyID: "billing") { version } }');
+    await t.graphql('{ orgKey(by: { keyID: "billing" }) { version } }');
     const sums = await watch.series('keyfront_request_duration_seconds_sum');
     expect(Object.keys(sums)).toEqual(['face="graphql",operation="orgKey"']);
     expect(Object.values(sums)[0]).toBeGreaterThan(0);

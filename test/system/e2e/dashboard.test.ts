@@ -64,7 +64,7 @@ const until = (form: KeyForm, expected: Partial<FormState>) => expect.poll(form.
 async function stored(): Promise<Record<string, unknown>> {
   const {
     data: { orgKey },
-  } = await client().send(OrgKeyDocument, { keyID });
+  } = await client().send(OrgKeyDocument, { by: { keyID } });
   return { ...orgKey?.definition, version: orgKey?.version };
 }
 

@@ -76,7 +76,7 @@ it('has each effect once and returns its first result, when the process is kille
   const last = await start(main, folder);
   server = last;
   for (const attempt of attempts) expect(await send(last, attempt)).toBe(responses.get(attempt));
-  const query = '{ orgKeys { totalCount } orgKey(keyID: "counted") { quota { used } } }';
+  const query = '{ orgKeys { totalCount } orgKey(by: { keyID: "counted" }) { quota { used } } }';
   const headers = { 'content-type': 'application/json', 'x-svc-authorization': service };
   const response = await fetch(`${last.url}/graphql`, { method: 'POST', headers, body: JSON.stringify({ query }) });
   expect(await response.json()).toEqual({

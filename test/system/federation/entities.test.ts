@@ -42,7 +42,7 @@ describe('_entities', () => {
   });
 
   it('accepts the `id` that a key returns', async () => {
-    const { body } = await t.graphql('{ orgKey(keyID: "k1") { id } }');
+    const { body } = await t.graphql('{ orgKey(by: { keyID: "k1" }) { id } }');
     const { id } = (body['data'] as { orgKey: { id: string } }).orgKey;
     expect(entitiesOf(await ask([{ __typename: 'OrgKey', id }]))).toEqual([{ keyID: 'k1', orgID: 'globex' }]);
   });
@@ -206,7 +206,7 @@ describe('_service', () => {
 });
 
 describe('the quota summary of an organisation', () => {
-  const ofKey = `query ($id: ID) { orgKey(keyID: $id) { organization {
+  const ofKey = `query ($id: ID!) { orgKey(by: { keyID: $id }) { organization {
     id orgKeys(first: 1) { totalCount } quotaSummary { keys limitedKeys exhaustedKeys max used remaining } } } }`;
   const organisationOf = ({ body }: Answer) =>
     (body['data'] as { orgKey: { organization: object } }).orgKey.organization;

@@ -34,7 +34,7 @@ beforeAll(async () => {
   headers = { 'x-svc-authorization': t.service, authorization: `Bearer ${t.management}` };
   hashOf = new Map();
   for (const keyID of ['billing', 'other']) {
-    const { body } = await t.graphql('query ($id: ID) { orgKey(keyID: $id) { keyHash } }', { id: keyID });
+    const { body } = await t.graphql('query ($id: ID!) { orgKey(by: { keyID: $id }) { keyHash } }', { id: keyID });
     hashOf.set(keyID, (body['data'] as { orgKey: { keyHash: string } }).orgKey.keyHash);
   }
   keyfront = await listen(t.app.handle, { host: '127.0.0.1', port: 0, log: createLogger('silent') });
@@ -158,7 +158,7 @@ describe('queries through a gateway', () => {
     );
     const data = { expires, quotaMax: '9007199254740993' };
     expect([texts.data, variables.data]).toEqual([{ previewKey: { data } }, { previewKey: { data } }]);
-    const stored = await gateway.ask('{ orgKey(keyID: "unlimited") { definition { expires } } }', {}, headers);
+    const stored = await gateway.ask('{ orgKey(by: { keyID: "unlimited" }) { definition { expires } } }', {}, headers);
     expect(stored.data).toEqual({ orgKey: { definition: { expires } } });
   });
 

@@ -157,7 +157,7 @@ describeEngines('fifty writers that each add a tag to the version they read', (e
   }
 
   async function addByGraphQL(app: TestApp, tag: string): Promise<boolean> {
-    const read = await app.graphql('{ orgKey(keyID: "k1") { version definition { tags } } }');
+    const read = await app.graphql('{ orgKey(by: { keyID: "k1" }) { version definition { tags } } }');
     const { orgKey } = read.body['data'] as { orgKey: { version: number; definition: { tags: string[] | null } } };
     const { version, definition } = orgKey;
     const { body } = await app.graphql(

@@ -86,7 +86,7 @@ const operations = {
   consume: `mutation ($keyID: ID!, $amount: Int64) {
     consumeOrgQuota(keyID: $keyID, amount: $amount) { allowed refusal quota { max used remaining renewsAt } }
   }`,
-  read: `query ($keyID: ID!) { orgKey(keyID: $keyID) { ${keyFields} } }`,
+  read: `query ($keyID: ID!) { orgKey(by: { keyID: $keyID }) { ${keyFields} } }`,
   list: `query ($filter: OrgKeyFilter, $orderBy: OrgKeyOrder, $descending: Boolean, $first: Int, $after: String) {
     orgKeys(filter: $filter, orderBy: $orderBy, descending: $descending, first: $first, after: $after) {
       totalCount pageInfo { hasNextPage endCursor } edges { node { keyID } }

@@ -171,7 +171,7 @@ const shown = 'version definition { alias } quota { used max }';
 
 async function askGraphQL(app: TestApp, keyID: string, input: Input): Promise<Answer> {
   if (input.kind === 'read')
-    return app.graphql(`query ($keyID: ID!) { orgKey(keyID: $keyID) { ${shown} } }`, { keyID });
+    return app.graphql(`query ($keyID: ID!) { orgKey(by: { keyID: $keyID }) { ${shown} } }`, { keyID });
   if (input.kind === 'consume') {
     const { amount } = input;
     return app.graphql(

@@ -68,7 +68,7 @@ describeConfigurations('one read of a key', (engine) => {
 
   it('returns the history, definition and quota of the version it returns from GraphQL', async () => {
     changeAfterEachRead(changeAll);
-    const answer = await reader.graphql(`{ orgKey(keyID: "k1") { ${fields} } }`);
+    const answer = await reader.graphql(`{ orgKey(by: { keyID: "k1" }) { ${fields} } }`);
     expect(dataOf(answer)).toStrictEqual(asRead);
   });
 
@@ -79,7 +79,7 @@ describeConfigurations('one read of a key', (engine) => {
   });
 
   it('returns the same for nodes and entities', async () => {
-    const id = dataOf<{ id: string }>(await reader.graphql('{ orgKey(keyID: "k1") { id } }')).id;
+    const id = dataOf<{ id: string }>(await reader.graphql('{ orgKey(by: { keyID: "k1" }) { id } }')).id;
     changeAfterEachRead(changeAll);
     const node = await reader.graphql(`query ($id: ID!) { node(id: $id) { ... on OrgKey { ${fields} } } }`, { id });
     expect(dataOf(node)).toStrictEqual(asRead);
@@ -122,7 +122,8 @@ describeConfigurations('one read of a key that is purged meanwhile', (engine) =>
     expect((await writer.send(path, { method: 'DELETE', headers })).status).toBe(200);
     expect(await writer.app.services.store.purge(new Date(writer.clock.now.getTime() + 1))).toBe(1);
   };
-  const read = () => reader.graphql('{ orgKey(keyID: "k1") { version history { edges { node { version } } } } }');
+  const read = () =>
+    reader.graphql('{ orgKey(by: { keyID: "k1" }) { version history { edges { node { version } } } } }');
 
   it('rejects reading its history with NOT_FOUND', async () => {
     changeAfterEachRead(removed);

@@ -17,7 +17,7 @@ const stream = (...results: object[]) =>
 
 describe('send', () => {
   const sent = (answer: Response) =>
-    createClient({ url, fetch: () => Promise.resolve(answer) }).send(OrgKeyDocument, { keyID: 'a', first: 1 });
+    createClient({ url, fetch: () => Promise.resolve(answer) }).send(OrgKeyDocument, { by: { keyID: 'a' }, first: 1 });
 
   it('returns the available data with the errors of the rest', async () => {
     const data = { orgKey: { keyID: 'a', quota: null } };

@@ -28,7 +28,7 @@ const client = () =>
 describe('toInput', () => {
   it('makes an update that changes nothing of a definition that was read', async () => {
     const before = await stateOf(t, 'k1');
-    const { data } = await client().send(OrgKeyDocument, { keyID: 'k1', first: 1 });
+    const { data } = await client().send(OrgKeyDocument, { by: { keyID: 'k1' }, first: 1 });
     if (!data.orgKey?.definition) throw new Error('The key of the test is missing.');
     const input = toInput(data.orgKey.definition);
     const updated = await client().send(UpdateOrgKeyDocument, { keyID: 'k1', input });
@@ -89,13 +89,13 @@ describe('editOrgKey', () => {
 it('throws UNREACHABLE with its cause if there is no response, and the error of an aborted request as it is', async () => {
   const cause = new TypeError('fetch failed');
   const offline = createClient({ url: 'http://keyfront.test', fetch: () => Promise.reject(cause) });
-  const sent = offline.send(OrgKeyDocument, { keyID: 'k1', first: 1 });
+  const sent = offline.send(OrgKeyDocument, { by: { keyID: 'k1' }, first: 1 });
   await expect(sent).rejects.toMatchObject({
     code: 'UNREACHABLE',
     message: expect.stringContaining('keyfront.test'),
     cause,
   });
   const signal = AbortSignal.abort();
-  const aborted = offline.send(OrgKeyDocument, { keyID: 'k1', first: 1 }, { signal });
+  const aborted = offline.send(OrgKeyDocument, { by: { keyID: 'k1' }, first: 1 }, { signal });
   await expect(aborted).rejects.toBe(cause);
 });

@@ -133,6 +133,8 @@ async function keysOf(keys: KeyClient, orgID: string): Promise<ListedKey[]> {
   let after: string | undefined;
   do {
     const page = await keys.list({ orgID }, pageSize, after);
+    // Whether a damaged key is to be deleted cannot be decided.
+    if (page.unreadable.length > 0) throw new AppError('INTERNAL', 'A key of the organisation is damaged.');
     found.push(...page.keys);
     after = page.next;
   } while (after !== undefined);

@@ -11,6 +11,7 @@ import type { KeyClient, ListedKey } from '../../key-client/port.js';
 import { parseNumberOption, runKeysCommand, stringOption } from '../../key-client/run-key-command.js';
 import { toJSONLine } from '../../output/json.js';
 import { formatTable } from '../../output/table.js';
+import { createDamagedKeyReport, damagedAdvice, damagedExitCode } from './damaged-keys.js';
 
 const defaultLimit = 100;
 /** The largest page of the REST API. */
@@ -30,7 +31,7 @@ export const listCommand: CLICommand = {
     limit: { value: 'N', description: `Maximum number of keys (default ${defaultLimit})` },
     ...keysOptions,
   },
-  exitCodes: { 1: 'a filter is not valid', 2: cannotAccess },
+  exitCodes: { 1: 'a filter is not valid', 2: cannotAccess, 3: 'done, except for damaged keys, which are named' },
   examples: ['keyfront list --org acme --tag production', 'keyfront list --state EXPIRED --json | jq -r .key_hash'],
   environment: keyVariables,
   run: list,
@@ -42,7 +43,8 @@ async function list(io: IO, options: OptionValues): Promise<number> {
   const limit = parseNumberOption(options, 'limit') ?? defaultLimit;
   return runKeysCommand({ io, command: 'list', options }, async ({ keys, format }) => {
     const rows: string[][] = [];
-    const isComplete = await eachKey(keys, filter, limit, async (key) => {
+    const damaged = createDamagedKeyReport(io);
+    const isComplete = await eachKey(keys, filter, limit, damaged.skip, async (key) => {
       if (!format.isJSON) return void rows.push(toRow(key));
       io.stdout(`${toJSONLine(toJSONObject(key))}\n`);
       await io.stdoutDrained?.();
@@ -50,7 +52,9 @@ async function list(io: IO, options: OptionValues): Promise<number> {
     if (!format.isJSON && rows.length > 0) io.stdout(formatTable([headings, ...rows]));
     if (!format.isJSON && rows.length === 0) io.stderr('No key matches.\n');
     if (!isComplete) io.stderr(`More keys match. Use --limit with more than ${limit}, or narrow the filters.\n`);
-    return 0;
+    if (damaged.count() === 0) return 0;
+    io.stderr(`${damagedAdvice}\n`);
+    return damagedExitCode;
   });
 }
 
@@ -59,15 +63,17 @@ async function eachKey(
   keys: KeyClient,
   filter: KeyFilter,
   limit: number,
+  skip: (keyHash: string) => void,
   visit: (key: ListedKey) => Promise<void>,
 ): Promise<boolean> {
   let after: string | undefined;
   for (let left = limit; left > 0;) {
     const page = await keys.list(filter, Math.min(left, pageSize), after);
+    page.unreadable.forEach((keyHash) => skip(keyHash));
     for (const key of page.keys) await visit(key);
     if (page.next === undefined) return true;
     after = page.next;
-    left -= page.keys.length;
+    left -= page.keys.length + page.unreadable.length;
   }
   return false;
 }

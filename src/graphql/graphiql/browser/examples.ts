@@ -156,7 +156,7 @@ query ListKeys($filter: OrgKeyFilter, $first: Int, $after: String) {
 # for "expectedVersion" of an
 # update.
 query ReadKey($keyID: ID!) {
-  orgKey(keyID: $keyID) {
+  orgKey(by: { keyID: $keyID }) {
     keyHash
     version
     state
@@ -187,7 +187,7 @@ query ReadKey($keyID: ID!) {
 # when, by which credential, what
 # and why.
 query KeyHistory($keyID: ID!, $last: Int) {
-  orgKey(keyID: $keyID) {
+  orgKey(by: { keyID: $keyID }) {
     version
     history(last: $last) {
       edges {

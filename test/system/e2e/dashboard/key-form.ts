@@ -50,7 +50,7 @@ interface FormOptions {
 /** Reads a key and fills a form with it. Rejects with a KeyfrontError. */
 export async function openKeyForm({ client, keyID, onChange, pauseMs = 300 }: FormOptions): Promise<KeyForm> {
   const read = async () => {
-    const { data, errors } = await client.send(OrgKeyDocument, { keyID, first: 1 });
+    const { data, errors } = await client.send(OrgKeyDocument, { by: { keyID }, first: 1 });
     const { orgKey } = data;
     if (!orgKey?.definition) throw errors[0] ?? new KeyfrontError('NOT_FOUND', 'There is no such key.');
     return { version: orgKey.version, fields: editable(orgKey.definition) };

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { AppError } from '../../lib/errors.js';
-import { parseJSON, stringifyJSON } from '../../lib/json.js';
-import { integerOf, isInt64 } from '../../lib/int64.js';
-import type { KeyPosition, KeyQuery } from '../../keys/key-query.js';
+import { AppError } from '../lib/errors.js';
+import { integerOf, isInt64 } from '../lib/int64.js';
+import { parseJSON, stringifyJSON } from '../lib/json.js';
+import type { KeyPosition, KeyQuery } from '../keys/key-query.js';
 
 /** The name of an argument that takes a cursor. */
-type CursorArgument = 'after' | 'before';
+export type CursorArgument = 'after' | 'before';
 
 /** The cursors of one list of keys. Opaque to clients, and valid for lists with the same filter and order. */
 interface ListCursors {
@@ -18,7 +18,10 @@ interface ListCursors {
 export function cursorsOf({ filter, orderBy }: Pick<KeyQuery, 'filter' | 'orderBy'>): ListCursors {
   const conditions = Object.entries(filter).toSorted(([one], [other]) => (one < other ? -1 : 1));
   // Short: it detects mistakes, and is no proof.
-  const list = createHash('sha256').update(stringifyJSON([orderBy, conditions])).digest('base64url').slice(0, 8);
+  const list = createHash('sha256')
+    .update(stringifyJSON([orderBy, conditions]))
+    .digest('base64url')
+    .slice(0, 8);
   return {
     encode: ({ value, keyHash }) => Buffer.from(stringifyJSON([list, value, keyHash]), 'utf8').toString('base64url'),
     decode: (cursor, argument) => {
@@ -41,22 +44,13 @@ function partsOf(cursor: string): readonly unknown[] {
   }
 }
 
-/**
- * Decodes a cursor of a history.
- *
- * @throws {AppError} INVALID when it is not a cursor of a history.
- */
-export function decodeVersionCursor(cursor: string, argument: CursorArgument): number {
-  if (!/^\d{1,10}$/.test(cursor)) throw invalidCursorError(argument, 'must be a cursor of a history');
-  return Number(cursor);
-}
-
 function int64Of(value: unknown): bigint | undefined {
   const integer = integerOf(value);
   return integer !== undefined && isInt64(integer) ? integer : undefined;
 }
 
-function invalidCursorError(argument: CursorArgument, message: string): AppError {
+/** The error of an argument that is not a cursor of its list. */
+export function invalidCursorError(argument: CursorArgument, message: string): AppError {
   return new AppError('INVALID', 'The cursor does not belong to this list.', {
     issues: [{ path: [argument], code: 'MALFORMED_ARGUMENT', message }],
   });
