@@ -60,7 +60,8 @@ describe('a receiver that is down for long', () => {
     await t.importKeys(...Array.from({ length: 1_100 }, (_, index) => ({ key_id: `k${index}`, org_id: 'acme' })));
     const paused = async () => (await webhooks.list())[0]?.paused;
     await until(async () => (await paused()) !== undefined);
-    expect((await paused())?.why).toBe('1000 events were given up; replay or discard them');
+    // Attempts that are open at the thousandth are counted if they fail before the pause.
+    expect((await paused())?.why).toMatch(/^10[01]\d events were given up; replay or discard them$/);
     // The pause recalls the lease. Once it is released, nothing more is sent or written.
     await until(async () => !(await webhooks.isRecalled(id)));
     expect((await standing())?.deadLetters).toBeLessThan(1_020);
