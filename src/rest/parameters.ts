@@ -34,7 +34,7 @@ export function parseResetQuota(query: string): boolean {
     const suggestion = nearest(unknown, ['reset_quota']);
     throw malformedParameter(
       unknown,
-      `is not a parameter here${suggestion ? `; did you mean \`${suggestion}\`?` : ''}`,
+      `is an unknown parameter${suggestion ? `; did you mean \`${suggestion}\`?` : ''}`,
     );
   }
   if (parameters.length > 1) throw malformedParameter('reset_quota', 'must not be repeated');
@@ -69,5 +69,5 @@ export function parseIdempotencyKey(header: string | null): string | undefined {
  */
 export function rejectParameters(query: string): void {
   const [name] = parseQuery(query).keys();
-  if (name !== undefined) throw malformedParameter(name, 'is not a parameter here');
+  if (name !== undefined) throw malformedParameter(name, 'is an unknown parameter');
 }

@@ -85,7 +85,7 @@ export type KeyIssueCode =
   | 'DUPLICATE_LABEL'
   /** An object has two members of the same name. */
   | 'DUPLICATE_MEMBER'
-  /** The text is empty or only white space, and the field requires a value. */
+  /** The string is empty or only white space, and the field requires a value. */
   | 'EMPTY'
   /** The number cannot be read or stored exactly in this field: use fewer digits, or in GraphQL a decimal string beyond 2^53-1. */
   | 'IMPRECISE'
@@ -95,7 +95,7 @@ export type KeyIssueCode =
   | 'INCOMPLETE_SMOOTHING'
   /** An argument or parameter other than the definition has an invalid value. */
   | 'MALFORMED_ARGUMENT'
-  /** The text is not an RFC 3339 date and time with an offset. */
+  /** The string is not an RFC 3339 date and time with an offset. */
   | 'MALFORMED_DATE'
   /** The body is not JSON. */
   | 'MALFORMED_JSON'
@@ -103,9 +103,9 @@ export type KeyIssueCode =
   | 'MALFORMED_KEY_ID'
   /** The identifier of the organisation has a character or a length that is not allowed. */
   | 'MALFORMED_ORG_ID'
-  /** The text contains NUL, half of a surrogate pair, or bytes that are not UTF-8. */
+  /** The string contains NUL, half of a surrogate pair, or bytes that are not UTF-8. */
   | 'MALFORMED_TEXT'
-  /** The text is not a number of Unix seconds in digits. */
+  /** The string is not a number of Unix seconds in digits. */
   | 'MALFORMED_TIMESTAMP'
   /** The value is a placeholder for a secret, such as `***`. */
   | 'MASKED_SECRET'
@@ -123,7 +123,7 @@ export type KeyIssueCode =
   | 'RESERVED_NAME'
   /** The value is nested more deeply than allowed. */
   | 'TOO_DEEP'
-  /** The text is longer than the field allows. */
+  /** The string is longer than the field allows. */
   | 'TOO_LONG'
   /** The list or object has more members than allowed. */
   | 'TOO_MANY'

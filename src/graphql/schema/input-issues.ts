@@ -81,7 +81,7 @@ function scalarIssue(name: string, value: unknown, path: Path): Issue {
   if (name === 'Int64' && isNumber && isInt64(BigInt(value))) return issue(path, ...roundedNumber);
   const isDigits = isNumber || (name === 'Int64' && typeof value === 'string' && /^-?\d+$/.test(value));
   const code = isDigits && name.startsWith('Int') ? 'OUT_OF_RANGE' : 'WRONG_TYPE';
-  return issue(path, code, `must be ${scalarNames[name] ?? 'a text'}`);
+  return issue(path, code, `must be ${scalarNames[name] ?? 'a string'}`);
 }
 
 const roundedNumber = [

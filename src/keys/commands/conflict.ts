@@ -15,7 +15,10 @@ export function assertExpectedVersion(stored: StoredKey, expected: ExpectedVersi
   if (expected === undefined) return;
   const versions = versionsOf(expected);
   if (versions.includes(stored.version)) return;
-  throw new AppError('CONFLICT', `The key has version ${stored.version} by now, not ${versions.join(' or ')}.`);
+  throw new AppError(
+    'CONFLICT',
+    `The key has version ${stored.version}; the expected version is ${versions.join(' or ')}.`,
+  );
 }
 
 function versionsOf(expected: ExpectedVersion): readonly number[] {

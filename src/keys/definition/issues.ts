@@ -7,7 +7,7 @@ import { shapeAt, memberOf, shapeOf } from './introspection.js';
 import { fastValidatorOf, INVALID, type FastValidator } from './fast-validator.js';
 
 const typeNames: Record<string, string> = {
-  string: 'a text',
+  string: 'a string',
   number: 'a number',
   int: 'an integer',
   bigint: 'an integer',
@@ -94,11 +94,15 @@ function unknownField(path: Path, variant: Variant, canSuggest: boolean): Issue 
   }
   const shape = canSuggest ? shapeAt(KeyDefinition, path.slice(0, -1)) : {};
   const known = Object.keys(shape).filter((field) => path.length > 1 || !fieldsOnlyInVariant[other].has(field));
+  const plainName = name.replaceAll('_', '').toLowerCase();
+  if (known.some((field) => plainName === `${field}Set`.toLowerCase())) {
+    return { path, code: 'UNKNOWN_FIELD', message: 'is in responses only; omit it' };
+  }
   const suggestion = nearest(name, known);
   return {
     path,
     code: 'UNKNOWN_FIELD',
-    message: `is not a field here${suggestion ? `; did you mean \`${suggestion}\`?` : ''}`,
+    message: `is an unknown field${suggestion ? `; did you mean \`${suggestion}\`?` : ''}`,
   };
 }
 

@@ -203,8 +203,9 @@ function parsePage(query: string): { filter: KeyFilter; limit: number; after: st
       if (!/^\d{1,3}$/.test(text) || limit < 1 || limit > maxLimit)
         throw malformedParameter(name, `must be from 1 to ${maxLimit}`);
     } else {
-      const suggestion = nearest(name, [...Object.keys(filters), 'after', 'limit']);
-      throw malformedParameter(name, `is not a parameter here${suggestion ? `; did you mean \`${suggestion}\`?` : ''}`);
+      // `first` is the name in GraphQL.
+      const suggestion = name === 'first' ? 'limit' : nearest(name, [...Object.keys(filters), 'after', 'limit']);
+      throw malformedParameter(name, `is an unknown parameter${suggestion ? `; did you mean \`${suggestion}\`?` : ''}`);
     }
   }
   return { filter, limit, after };

@@ -109,11 +109,11 @@ export const previewKey = defineRoute({
               "code": "NOT_INTEGER",
               "message": "must be an integer"
             },
-            { "path": "alias", "code": "WRONG_TYPE", "message": "must be a text" },
+            { "path": "alias", "code": "WRONG_TYPE", "message": "must be a string" },
             {
               "path": "quota_maxx",
               "code": "UNKNOWN_FIELD",
-              "message": "is not a field here; did you mean \`quota_max\`?"
+              "message": "is an unknown field; did you mean \`quota_max\`?"
             }
           ],
           "request_id": "d8c76ddf-06f2-4174-ab90-73333590c7b4"

@@ -52,7 +52,7 @@ export const restoreOrgKey = defineRoute({
       response: `
         {
           "status": "error",
-          "message": "The key has version 2 by now, not 1.",
+          "message": "The key has version 2; the expected version is 1.",
           "code": "CONFLICT",
           "request_id": "d8c76ddf-06f2-4174-ab90-73333590c7b4"
         }`,

@@ -84,7 +84,7 @@ export const changedSince: RouteExample = {
   response: `
     {
       "status": "error",
-      "message": "The key has version 2 by now, not 1.",
+      "message": "The key has version 2; the expected version is 1.",
       "code": "CONFLICT",
       "issues": [
         { "path": "quota_max", "code": "CHANGED_SINCE", "message": "has changed since version 1" },

@@ -252,7 +252,7 @@ describe.each(['the data folder', 'a service'])('commands for a key of %s', (pla
     expect(parseJSON(out)).toStrictEqual({
       status: 'error',
       code: 'CONFLICT',
-      message: 'The key has version 2 by now, not 1.',
+      message: 'The key has version 2; the expected version is 1.',
       issues: [{ path: 'rate', code: 'CHANGED_SINCE', message: 'has changed since version 1' }],
     });
   });
@@ -263,12 +263,12 @@ describe.each(['the data folder', 'a service'])('commands for a key of %s', (pla
     expect(json.code).toBe(1);
     expect(reply(json)['issues']).toStrictEqual([
       { path: 'access_rights.invoices.limit.quota_max', code: 'NOT_INTEGER', message: 'must be an integer' },
-      { path: 'alias', code: 'WRONG_TYPE', message: 'must be a text' },
-      { path: 'quota_maxx', code: 'UNKNOWN_FIELD', message: 'is not a field here; did you mean `quota_max`?' },
+      { path: 'alias', code: 'WRONG_TYPE', message: 'must be a string' },
+      { path: 'quota_maxx', code: 'UNKNOWN_FIELD', message: 'is an unknown field; did you mean `quota_max`?' },
       { path: 'key_id', code: 'WRONG_VARIANT', message: 'belongs to the preview only' },
     ]);
     const text = await keyfront(['put', keyID, await definition(bad), '--text']);
-    expect(text.said).toContain('error    alias must be a text  WRONG_TYPE\n');
+    expect(text.said).toContain('error    alias must be a string  WRONG_TYPE\n');
     expect((await keyfront(['diff', keyID, await definition(bad)])).code).toBe(2);
     expect((await keyfront(['get', keyID])).said).toContain('Version 1 of');
   });

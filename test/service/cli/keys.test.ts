@@ -73,7 +73,7 @@ describe('keys import', () => {
     expect(said).not.toContain('Xq7');
     expect(said.split('\n')).toStrictEqual([
       'line 2: The body is not valid JSON (line 1, column 46).',
-      'line 3: jwt_data.secret must be a text; rate must be a number',
+      'line 3: jwt_data.secret must be a string; rate must be a number',
       'line 4: org_id is required; every key has an owner',
       'line 5: key_id is required and must be a string',
       'line 6: key_id is required and must be a string',
@@ -82,7 +82,7 @@ describe('keys import', () => {
       'line 9: The line is not a JSON object.',
       'line 10: The line is not a JSON object.',
       'line 11: The line is not a JSON object.',
-      'line 12: quota_maxx is not a field here; did you mean `quota_max`?',
+      'line 12: quota_maxx is an unknown field; did you mean `quota_max`?',
       'line 13: mtls_static_certificate_bindings belongs to the preview only',
       'line 14: hmac_string is a placeholder; send the secret itself, null to clear it, or leave it out to keep it',
       'line 15: last_updated must be Unix seconds, written in digits',

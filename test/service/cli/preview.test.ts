@@ -16,8 +16,8 @@ const odd = { ...good, apply_policy_id: 'gold' };
 const bad = { alias: 7, quota_maxx: 1, access_rights: { invoices: { limit: { quota_max: 1.5 } } } };
 const badIssues = [
   { path: 'access_rights.invoices.limit.quota_max', code: 'NOT_INTEGER', message: 'must be an integer' },
-  { path: 'alias', code: 'WRONG_TYPE', message: 'must be a text' },
-  { path: 'quota_maxx', code: 'UNKNOWN_FIELD', message: 'is not a field here; did you mean `quota_max`?' },
+  { path: 'alias', code: 'WRONG_TYPE', message: 'must be a string' },
+  { path: 'quota_maxx', code: 'UNKNOWN_FIELD', message: 'is an unknown field; did you mean `quota_max`?' },
 ];
 const terminal = { isTerminal: true };
 const lines = (text: string) =>
@@ -58,8 +58,8 @@ describe('keyfront preview', () => {
     expect(plain).toBe(
       `${file}: invalid\n` +
         '  error    access_rights.invoices.limit.quota_max must be an integer  NOT_INTEGER\n' +
-        '  error    alias must be a text  WRONG_TYPE\n' +
-        '  error    quota_maxx is not a field here; did you mean `quota_max`?  UNKNOWN_FIELD\n',
+        '  error    alias must be a string  WRONG_TYPE\n' +
+        '  error    quota_maxx is an unknown field; did you mean `quota_max`?  UNKNOWN_FIELD\n',
     );
   });
 

@@ -171,7 +171,7 @@ describe('updateOrgKeys', () => {
     expect(codesOf(response)).toStrictEqual({ a: 'ok', b: 'CONFLICT' });
     expect(itemOf(response, 'b')?.error).toStrictEqual({
       code: 'CONFLICT',
-      message: 'The key has version 2 by now, not 1.',
+      message: 'The key has version 2; the expected version is 1.',
       issues: ['alias', 'rate', 'tags'].map((path) => ({ path, code: 'CHANGED_SINCE' })),
     });
     expect(await definitionOf('b')).toStrictEqual({ alias: 'from another' });

@@ -566,7 +566,7 @@ describe('a stale change', () => {
   it.each(stale)('rejects a stale %s with the current version and the changed paths', async (_, attempt) => {
     const response = await refused(attempt);
     expect(codeOf(response)).toBe('CONFLICT');
-    expect(errorsOf(response)[0]?.message).toBe('The key has version 3 by now, not 1.');
+    expect(errorsOf(response)[0]?.message).toBe('The key has version 3; the expected version is 1.');
     expect(issuesOf(response)).toStrictEqual([
       'accessRights["gone"] CHANGED_SINCE',
       'accessRights["in voices"].limit.rate CHANGED_SINCE',
@@ -592,7 +592,7 @@ describe('a stale change', () => {
       const response = await attempt();
       expect([codeOf(response), errorsOf(response)[0]?.message]).toStrictEqual([
         'CONFLICT',
-        'The key has version 3 by now, not 1.',
+        'The key has version 3; the expected version is 1.',
       ]);
       expect(issuesOf(response)).toStrictEqual([]);
     }

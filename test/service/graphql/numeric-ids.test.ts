@@ -50,7 +50,7 @@ describe('a number as an identifier', () => {
     const { body } = await preview('{"i":{"keyID":1152921504606846976}}', query);
     expect(errorOf(body)?.extensions).toMatchObject({
       code: 'INVALID',
-      issues: [{ path: 'keyID', code: 'WRONG_TYPE', message: 'must be a text' }],
+      issues: [{ path: 'keyID', code: 'WRONG_TYPE', message: 'must be a string' }],
     });
   });
 

@@ -159,7 +159,7 @@ describe('a stale change over REST', () => {
     ]) {
       const answer = await refused(attempt);
       expect([answer.status, answer.body['code']]).toStrictEqual([412, 'CONFLICT']);
-      expect(answer.body['message']).toBe('The key has version 2 by now, not 1.');
+      expect(answer.body['message']).toBe('The key has version 2; the expected version is 1.');
       expect(issuesOf(answer)).toStrictEqual([
         'access_rights.invoices.limit.quota_renewal_rate CHANGED_SINCE',
         'access_rights.invoices.limit.rate CHANGED_SINCE',

@@ -178,7 +178,7 @@ describe('POST /api/keys/preview', () => {
   it('R-10 suggests the nearest field for an unknown one', async () => {
     const { body } = await t.preview({ quota_maxx: 1 });
     expect(body['issues']).toStrictEqual([
-      { path: 'quota_maxx', code: 'UNKNOWN_FIELD', message: 'is not a field here; did you mean `quota_max`?' },
+      { path: 'quota_maxx', code: 'UNKNOWN_FIELD', message: 'is an unknown field; did you mean `quota_max`?' },
     ]);
   });
 

@@ -202,7 +202,7 @@ describe('the parameter reset_quota', () => {
       {
         path: 'RESET_QUOTA',
         code: 'MALFORMED_ARGUMENT',
-        message: 'is not a parameter here; did you mean `reset_quota`?',
+        message: 'is an unknown parameter; did you mean `reset_quota`?',
       },
     ]);
   });

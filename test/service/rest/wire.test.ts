@@ -155,8 +155,15 @@ describe('the names of REST', () => {
   it('are suggested for those of GraphQL', async () => {
     const { body } = await t.preview({ orgID: 'acme', access_rights: { a: { apiID: 'a' } } });
     expect(body['issues']).toStrictEqual([
-      { path: 'access_rights.a.apiID', code: 'UNKNOWN_FIELD', message: 'is not a field here; did you mean `api_id`?' },
-      { path: 'orgID', code: 'UNKNOWN_FIELD', message: 'is not a field here; did you mean `org_id`?' },
+      { path: 'access_rights.a.apiID', code: 'UNKNOWN_FIELD', message: 'is an unknown field; did you mean `api_id`?' },
+      { path: 'orgID', code: 'UNKNOWN_FIELD', message: 'is an unknown field; did you mean `org_id`?' },
+    ]);
+  });
+
+  it('are not suggested for the flags of secrets in responses', async () => {
+    const { body } = await t.preview({ hmac_string_set: true });
+    expect(body['issues']).toStrictEqual([
+      { path: 'hmac_string_set', code: 'UNKNOWN_FIELD', message: 'is in responses only; omit it' },
     ]);
   });
 

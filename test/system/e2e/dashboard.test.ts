@@ -106,7 +106,7 @@ describe('the form of a dashboard', () => {
 
     form.type('rate', 7);
     form.type('perr', 1);
-    await until(form, { problems: { perr: 'is not a field here; did you mean `per`?' } });
+    await until(form, { problems: { perr: 'is an unknown field; did you mean `per`?' } });
     release();
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(asked).toHaveLength(2);
