@@ -48,13 +48,13 @@ export function keyIDPrefixProblem(prefix: string): string | undefined {
 /**
  * Returns the prefix if it is valid.
  *
- * @throws {AppError} INVALID with the path `keyIDPrefix`.
+ * @throws {AppError} INVALID with the path `prefix`.
  */
 export function checkKeyIDPrefix(prefix: string): string {
   const found = keyIDPrefixProblem(prefix);
   if (found === undefined) return prefix;
   throw new AppError('INVALID', 'The prefix of the key identifier is not valid.', {
-    issues: [{ path: ['keyIDPrefix'], code: 'MALFORMED_KEY_ID', message: found }],
+    issues: [{ path: ['prefix'], code: 'MALFORMED_KEY_ID', message: found }],
   });
 }
 

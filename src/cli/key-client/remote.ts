@@ -25,8 +25,8 @@ export const documents = {
     change: previewOrgKeyUpdate(keyID: $keyID, input: $input, resetQuota: $resetQuota, expectedVersion: $expectedVersion) { version ${effect} } }`,
   update: `mutation Update($keyID: ID!, $input: UpdateKeyInput!, $resetQuota: Boolean, $expectedVersion: Int, $reason: String) {
     change: updateOrgKey(keyID: $keyID, input: $input, resetQuota: $resetQuota, expectedVersion: $expectedVersion, reason: $reason) { keyHash version ${effect} } }`,
-  create: `mutation Create($keyID: ID, $keyIDPrefix: String, $input: UpdateKeyInput!, $reason: String) {
-    change: createOrgKey(keyID: $keyID, keyIDPrefix: $keyIDPrefix, input: $input, reason: $reason) { key keyHash version ${effect} } }`,
+  create: `mutation Create($keyID: ID, $prefix: String, $input: UpdateKeyInput!, $reason: String) {
+    change: createOrgKey(keyID: $keyID, prefix: $prefix, input: $input, reason: $reason) { key keyHash version ${effect} } }`,
   revert: `mutation Revert($keyID: ID!, $toVersion: Int!, $expectedVersion: Int, $reason: String) {
     change: revertOrgKey(keyID: $keyID, toVersion: $toVersion, expectedVersion: $expectedVersion, reason: $reason) { keyHash version ${effect} } }`,
   delete: `mutation Delete($keyID: ID!, $expectedVersion: Int, $reason: String) {
@@ -219,8 +219,8 @@ export function createRemoteKeys(send: SendRequest): Omit<KeyClient, 'follow'> {
     },
     update: async (keyID, input, options) =>
       (await query(documents.update, { keyID, input: await toInput(keyID, input), ...options }, ChangeResponse)).change,
-    create: async (keyID, input, options) => {
-      const variables = { keyID, input: await toInput(keyID ?? '', input, {}), ...options };
+    create: async (keyID, input, { keyIDPrefix: prefix, reason }) => {
+      const variables = { keyID, prefix, reason, input: await toInput(keyID ?? '', input, {}) };
       const { change: created } = await query(documents.create, variables, CreateResponse);
       const { key, ...result } = created;
       return { ...result, keyID: key };

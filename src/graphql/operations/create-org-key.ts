@@ -17,7 +17,7 @@ builder.mutationField('createOrgKey', (t) =>
         description:
           'Identifier of the key, at most 255 bytes and without a slash. Recommended: omit it, so that the service generates one that cannot be guessed.',
       }),
-      keyIDPrefix: t.arg.string({
+      prefix: t.arg.string({
         description:
           'Readable beginning of a generated identifier, which 32 random hex digits follow. 1 to 64 letters, digits, dots, hyphens and underscores. INVALID together with `keyID`. Default: the identifier of the organisation. Example: acme_live_.',
       }),
@@ -30,11 +30,11 @@ builder.mutationField('createOrgKey', (t) =>
         description: 'Reason for the change, recorded in the history. At most 500 characters, no secrets.',
       }),
     },
-    resolve: async (_, { keyID, keyIDPrefix, input, reason, idempotencyKey }, context) => ({
+    resolve: async (_, { keyID, prefix, input, reason, idempotencyKey }, context) => ({
       action: 'added' as const,
       ...(await context.keys.createOrgKey(callerOf(context, 'service'), {
         keyID: keyID === null || keyID === undefined ? undefined : String(keyID),
-        keyIDPrefix: keyIDPrefix ?? undefined,
+        keyIDPrefix: prefix ?? undefined,
         input,
         reason: reason ?? undefined,
         idempotencyKey: idempotencyKey ?? undefined,

@@ -70,7 +70,7 @@ export function createCreateCommand(ports: Ports, { executeChange }: ChangeExecu
 }
 
 function twoIdentifiers(): AppError {
-  const issue = { path: ['keyIDPrefix'], code: 'MALFORMED_ARGUMENT', message: 'must not be combined with `keyID`' };
+  const issue = { path: ['prefix'], code: 'MALFORMED_ARGUMENT', message: 'must not be combined with `keyID`' };
   return new AppError('INVALID', 'The identifier of the key is given twice.', { issues: [issue] });
 }
 

@@ -113,7 +113,7 @@ export function createSamples({ keyIDOf, hashOf, count }) {
       if (coordinate === 'Mutation.createOrgKey' && name === 'input') return { ...values.input(), orgID: 'big' };
       if (coordinate === 'Query.previewKey' && name === 'input') return values.input();
       // A receipt would make a repetition cheaper than the first request.
-      if (name === 'idempotencyKey' || name === 'keyIDPrefix') return undefined;
+      if (name === 'idempotencyKey' || name === 'prefix') return undefined;
       const value = values[name];
       if (!value)
         throw new Error(`The argument ${name} of ${coordinate} has no sample in test/bench/blocking/samples.mjs.`);

@@ -132,18 +132,18 @@ describe('createOrgKey', () => {
 
   it('generates an identifier with a readable prefix', async () => {
     const query =
-      'mutation($prefix: String, $keyID: ID) { createOrgKey(keyID: $keyID, keyIDPrefix: $prefix, input: {orgID: "acme"}) { key } }';
+      'mutation($prefix: String, $keyID: ID) { createOrgKey(keyID: $keyID, prefix: $prefix, input: {orgID: "acme"}) { key } }';
     const { key } = dataOf<Record<string, string>>(await t.graphql(query, { prefix: 'acme_live_' }));
     expect(key).toMatch(/^acme_live_[0-9a-f]{32}$/);
     for (const prefix of ['', '_a', 'a b', 'a/b', 'é', 'x'.repeat(65)]) {
       const { body } = await t.graphql(query, { prefix });
       expect(body['errors']).toMatchObject([
-        { extensions: { code: 'INVALID', issues: [{ path: 'keyIDPrefix', code: 'MALFORMED_KEY_ID' }] } },
+        { extensions: { code: 'INVALID', issues: [{ path: 'prefix', code: 'MALFORMED_KEY_ID' }] } },
       ]);
     }
     const { body } = await t.graphql(query, { prefix: 'acme_live_', keyID: 'k1' });
     expect(body['errors']).toMatchObject([
-      { extensions: { issues: [{ path: 'keyIDPrefix', code: 'MALFORMED_ARGUMENT' }] } },
+      { extensions: { issues: [{ path: 'prefix', code: 'MALFORMED_ARGUMENT' }] } },
     ]);
     expect(await allHashes(t)).toHaveLength(1);
   });
