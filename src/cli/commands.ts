@@ -2,6 +2,7 @@ import type { CLICommand } from './command.js';
 import { createCompletionCommand } from './commands/completion.js';
 import { backupCommand } from './commands/backup.js';
 import { checkCommand } from './commands/check.js';
+import { headCommand } from './commands/head.js';
 import { doctorCommand } from './commands/doctor.js';
 import { initCommand } from './commands/init.js';
 import { issueCommand } from './commands/credentials/issue.js';
@@ -78,6 +79,7 @@ export const commands: readonly CLICommand[] = [
   restoreCommand,
   migrateStoreCommand,
   checkCommand,
+  headCommand,
   doctorCommand,
   rotateKeyRingCommand,
   pruneCommand,

@@ -1,6 +1,7 @@
 import { sealedSecretsOf } from '../keys/commands/protect-secrets.js';
 import type { Sealer } from '../crypto/encryption.js';
 import type { IntegrityReport } from '../keys/ports.js';
+import { errorCodeOf } from '../lib/errors.js';
 import { printable } from '../lib/text.js';
 import type { Services } from '../storage/open-storage.js';
 import { sealedValuesOf } from '../webhooks/manage.js';
@@ -18,11 +19,13 @@ export interface InstallationReport {
  * @param onProgress receives the number of keys verified and the fraction of all keys, 0 to 1
  */
 export async function verifyInstallation(
-  { store, credentials, webhooks, sealer, damages, contents }: Services,
+  services: Services,
   onProgress: (keys: number, fraction: number) => void,
 ): Promise<InstallationReport> {
+  const { store, credentials, webhooks, sealer, damages, contents } = services;
   const problems = await damages();
   for (const id of await credentials.findDamaged()) problems.push(`The credential ${id} fails the integrity check.`);
+  problems.push(...(await rolledBackCredentials(services)));
   problems.push(...(await problemsOfWebhooks(webhooks, sealer)));
   let keys = 0;
   try {
@@ -35,6 +38,20 @@ export async function verifyInstallation(
     problems.push(`Cannot read the other keys: ${error instanceof Error ? error.message : 'unknown error'}.`);
   }
   return { keys, problems: problems.map(printable) };
+}
+
+/** The problems of credentials that are not in their newest state, one line each. */
+export async function rolledBackCredentials({ credentials }: Services): Promise<string[]> {
+  try {
+    return (await credentials.findRolledBack()).map(({ id, label }) =>
+      label === undefined
+        ? `The credential ${id} is missing.`
+        : `The credential ${id} (${label}) is not in its newest state: an older row was put back.`,
+    );
+  } catch (error) {
+    if (errorCodeOf(error) !== 'INTERNAL') throw error;
+    return ['The head of the credentials fails the integrity check.'];
+  }
 }
 
 async function problemsOfWebhooks(webhooks: Services['webhooks'], sealer: Sealer): Promise<string[]> {

@@ -64,6 +64,14 @@ export interface CredentialStore {
   /** Returns the ids of credentials that fail their integrity check. Other methods throw INTERNAL for them. */
   findDamaged(): Promise<string[]>;
   /**
+   * Compares the credentials with their head.
+   *
+   * @throws {AppError} INTERNAL when the head fails its integrity check.
+   */
+  findRolledBack(): Promise<CredentialRollback[]>;
+  /** Begins the head with the credentials that there are, if there is none. */
+  beginHead(): Promise<void>;
+  /**
    * Replaces a credential and adds its successor in one transaction. `change` is pure and synchronous; if it throws,
    * nothing is written.
    */
@@ -73,6 +81,13 @@ export interface CredentialStore {
   ): Promise<CredentialReplacement>;
   /** Stores when credentials were last used, by id. Earlier times than the stored ones are ignored. */
   markUsed(uses: ReadonlyMap<string, Date>): Promise<void>;
+}
+
+/** A credential that is not in its newest state. */
+export interface CredentialRollback {
+  readonly id: string;
+  /** Absent for one that is missing. */
+  readonly label?: string;
 }
 
 /** A credential that was revoked or will expire, and its successor. */

@@ -2,8 +2,13 @@ import type { Sealer } from './encryption.js';
 
 /** Creates and verifies the key check value, which shows at start-up that key ring and database belong together. */
 export interface KeyRingCheck {
-  /** Returns a new value, sealed under the primary key. */
-  readonly seal: () => string;
+  /**
+   * Returns a new value, sealed under the primary key.
+   *
+   * @param hasHeads - whether the heads of the installation have begun: from then on, a missing one is damage.
+   */
+  readonly seal: (hasHeads: boolean) => string;
+  readonly hasHeads: (value: string) => boolean;
   /** Whether the value was sealed with this ring. */
   readonly isValid: (value: string) => boolean;
   /** Returns the ID of the key that sealed the value. @throws {AppError} INTERNAL for other text. */
@@ -15,18 +20,23 @@ export const keyRingCheckName = 'key_ring';
 
 const associatedData = 'settings|key_ring';
 const plaintext = 'keyfront';
+const plaintextWithHeads = 'keyfront with heads';
 
 /** Creates and verifies key check values with a sealer. */
 export function createKeyRingCheck(sealer: Sealer): KeyRingCheck {
+  function open(value: string): string | undefined {
+    try {
+      return sealer.open(Buffer.from(value, 'base64'), associatedData);
+    } catch {
+      return undefined;
+    }
+  }
+  const seal = (text: string) => Buffer.from(sealer.seal(text, associatedData)).toString('base64');
+
   return {
-    seal: () => Buffer.from(sealer.seal(plaintext, associatedData)).toString('base64'),
-    isValid: (value) => {
-      try {
-        return sealer.open(Buffer.from(value, 'base64'), associatedData) === plaintext;
-      } catch {
-        return false;
-      }
-    },
+    seal: (hasHeads) => seal(hasHeads ? plaintextWithHeads : plaintext),
+    hasHeads: (value) => open(value) === plaintextWithHeads,
+    isValid: (value) => [plaintext, plaintextWithHeads].includes(open(value) ?? ''),
     keyIDOf: (value) => sealer.keyIDOf(Buffer.from(value, 'base64')),
   };
 }

@@ -137,7 +137,34 @@ export interface KeyStore extends ReceiptStore {
   purge(deletedBefore: Date): Promise<number>;
   /** Verifies every key and its history, ordered by hash. Reports damaged keys instead of throwing. */
   verifyIntegrity(): AsyncIterable<IntegrityReport>;
+  /**
+   * Returns the state of every key, ordered by hash.
+   *
+   * @throws {AppError} INTERNAL when a row fails its integrity check.
+   */
+  heads(): AsyncIterable<KeyHead>;
+  /** Returns the keys that are older than these states, or missing. Rows that fail the integrity check are left out. */
+  compareHeads(heads: readonly KeyHead[]): Promise<KeyRollback[]>;
 }
+
+/** The state of a key, without its definition. */
+export interface KeyHead {
+  readonly keyHash: string;
+  readonly dateCreated: string;
+  readonly version: number;
+  /** The newest link of the history, which all entries before it lead to; base64url. */
+  readonly link: string;
+  readonly quotaUsed: bigint;
+  readonly quotaRenews?: bigint | undefined;
+  readonly deleted?: Date | undefined;
+}
+
+/** How a key differs from an earlier state of it. */
+export type KeyRollback = { readonly head: KeyHead } & (
+  | { readonly kind: 'missing' | 'replaced' | 'history' }
+  | { readonly kind: 'older'; readonly version: number }
+  | { readonly kind: 'quota'; readonly quotaUsed: bigint }
+);
 
 /** `intact`: the key passes the integrity check and was not removed. `absent`: there is no key with this hash. */
 export type DiscardOutcome = 'discarded' | 'intact' | 'absent';

@@ -114,6 +114,7 @@ export async function openServices(
     const relays = liveQuotas === 'relay';
     const live =
       liveQuotas === 'off' ? undefined : await openLiveQuotas(config, secrets, { store, now, report, relays });
+    if (access !== 'read') await beginHeads(engine, keyRingCheck);
     const close = async () => {
       await live?.close();
       await opened.close();
@@ -155,7 +156,7 @@ export async function openServices(
       contents,
       copyTo,
       shrinkLog,
-      resealKeyRingCheck: () => engine.settings.set(keyRingCheckName, keyRingCheck.seal()),
+      resealKeyRingCheck: () => engine.settings.set(keyRingCheckName, keyRingCheck.seal(true)),
       isRotated: async (primaryID) =>
         keyRingCheck.keyIDOf((await engine.settings.get(keyRingCheckName)) ?? '') === primaryID,
       close,
@@ -215,10 +216,20 @@ async function requireSameRing(
   const value = await settings.get(keyRingCheckName);
   if (value === undefined) {
     if (hasRows) throw new Error(`The database ${name} is damaged: the check value of its key ring is missing.`);
-    await settings.set(keyRingCheckName, keyRingCheck.seal());
+    await settings.set(keyRingCheckName, keyRingCheck.seal(false));
   } else if (!keyRingCheck.isValid(value)) {
     throw new Error(`The key ring ${keyRingFile} is not the one that the database ${name} was written with.`);
   }
+}
+
+/**
+ * Begins the heads of an installation that has none: a new one, or one of an earlier version. The key check value states
+ * that they have begun. It is sealed, so that deleting a head does not begin it again.
+ */
+async function beginHeads({ settings, credentials }: Storage, keyRingCheck: KeyRingCheck): Promise<void> {
+  if (keyRingCheck.hasHeads((await settings.get(keyRingCheckName)) ?? '')) return;
+  await credentials.beginHead();
+  await settings.set(keyRingCheckName, keyRingCheck.seal(true));
 }
 
 /** Keys are found by their hash, so that another way of hashing would lose them all without a word. */

@@ -78,6 +78,7 @@ describe('D-15 a statement', () => {
       storage/sql/copy-rows.ts: select
       storage/sql/copy-rows.ts: smallTables[table]
       storage/sql/copy-rows.ts: table
+      storage/sql/credential-head.ts: name
       storage/sql/credential-store.ts: forUpdate
       storage/sql/credential-store.ts: inList('$1', 'text')
       storage/sql/credential-store.ts: withState
@@ -94,6 +95,8 @@ describe('D-15 a statement', () => {
       storage/sql/keys/counters.ts: pageSize
       storage/sql/keys/counters.ts: select
       storage/sql/keys/history-batches.ts: spans
+      storage/sql/keys/key-heads.ts: inList('$1', 'text')
+      storage/sql/keys/key-heads.ts: pageSize
       storage/sql/keys/key-maintenance.ts: forUpdate
       storage/sql/keys/key-maintenance.ts: inList('$1', 'text')
       storage/sql/keys/key-maintenance.ts: table
@@ -121,6 +124,7 @@ describe('D-15 a statement', () => {
       storage/sql/schema.ts: isPostgres ? updatedOften : clustered
       storage/sql/schema.ts: numbered
       storage/sql/schema.ts: rejectUnchanged('credentials', 'mac', unsigned)
+      storage/sql/schema.ts: rejectUnchanged('heads', 'mac', unsigned)
       storage/sql/schema.ts: rejectUnchanged('keys', 'mac', unsigned)
       storage/sql/schema.ts: rejectUnchanged('webhooks', 'mac', unsigned)
       storage/sql/schema.ts: rejectUpdatesOf('audit', ['id', ...linkedColumns, 'link'], 'history is append-only')

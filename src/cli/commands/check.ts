@@ -1,27 +1,37 @@
+import { printable } from '../../lib/text.js';
 import type { CLICommand, OptionValues } from '../command.js';
 import { storageVariables } from '../environment.js';
 import type { IO } from '../io.js';
 import { withServices } from '../key-client/open.js';
 import { toJSONLine } from '../output/json.js';
 import { createProgressLine } from '../output/progress.js';
+import { compareWithHead } from '../published-head.js';
 import { verifyInstallation } from '../verify-installation.js';
 
 export const checkCommand: CLICommand = {
   name: 'check',
   summary: 'Verify the integrity of the database, the histories and the encrypted secrets',
   description: 'Opens the storage read-only and changes nothing. Services may run meanwhile.',
-  options: { json: { description: 'Print the number of keys and the problems as JSON' } },
+  options: {
+    json: { description: 'Print the number of keys and the problems as JSON' },
+    against: {
+      value: 'FILE',
+      description: 'Also name what is older than in this output of `keyfront head --json`, or missing',
+    },
+  },
   exitCodes: { 0: 'no problems found', 1: 'problems found, or no installation' },
-  examples: ['keyfront check'],
+  examples: ['keyfront check', 'keyfront check --against head.jsonl'],
   environment: storageVariables,
   run: check,
 };
 
-async function check(io: IO, { json: isJSON }: OptionValues): Promise<number> {
+async function check(io: IO, { json: isJSON, against }: OptionValues): Promise<number> {
   return withServices(io, { access: 'read' }, async (services) => {
     const progress = createProgressLine(io, 'keys');
-    const { keys, problems } = await verifyInstallation(services, progress.show);
+    const { keys, problems: damage } = await verifyInstallation(services, progress.show);
     progress.end();
+    const rollbacks = typeof against === 'string' ? await compareWithHead(services, against) : [];
+    const problems = [...damage, ...rollbacks.map(printable)];
     if (isJSON === true) io.stdout(`${toJSONLine({ keys, problems })}\n`);
     for (const problem of problems) io.stderr(`${problem}\n`);
     const found = problems.length === 0 ? 'no problems found' : `problems found: ${problems.length}`;

@@ -3,6 +3,7 @@ import { errorCodeOf } from '../../lib/errors.js';
 import { printable } from '../../lib/text.js';
 import { InstallationNotFoundError } from '../../storage/storage.js';
 import type { Services } from '../../storage/open-storage.js';
+import { rolledBackCredentials } from '../verify-installation.js';
 import { damagedWebhookMessage } from '../commands/webhooks/find-webhook.js';
 import type { Finding } from './machine.js';
 
@@ -44,12 +45,17 @@ export async function checkKeyRing({ isRotated }: Services, keyRingFile: string)
 const soonMs = 14 * 86_400_000;
 
 /** Checks that there is a service credential, and that none expires soon. */
-export async function checkCredentials({ credentials, now }: Services): Promise<Finding[]> {
+export async function checkCredentials(services: Services): Promise<Finding[]> {
+  const { credentials, now } = services;
   const check = 'credentials';
-  const damaged = (await credentials.findDamaged()).map((id): Finding => ({
+  const problems = [
+    ...(await credentials.findDamaged()).map((id) => `The credential ${id} fails the integrity check.`),
+    ...(await rolledBackCredentials(services)),
+  ];
+  const damaged = problems.map((problem): Finding => ({
     check,
     status: 'failed',
-    message: `The credential ${printable(id)} fails the integrity check.`,
+    message: printable(problem),
     remedy: restoreRemedy,
   }));
   const at = now();

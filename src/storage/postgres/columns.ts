@@ -25,7 +25,7 @@ const integers = [
     'at',
   ],
   ...['is_reset', 'period_before', 'period_after'],
-  ...['version_before', 'version_after', 'quota_used_before_reset', 'created', 'revoked', 'last_used'],
+  ...['sequence', 'version_before', 'version_after', 'quota_used_before_reset', 'created', 'revoked', 'last_used'],
   ...['previous_until', 'paused', 'held_until', 'next_version', 'last_version', 'attempts', 'due', 'died'],
 ];
 

@@ -14,6 +14,7 @@ type Rows = (range: HashRange) => AsyncIterable<readonly CopiedRow[]>;
 /** Tables that have no range of hashes, with their order. Each is read at once. */
 export const smallTables = {
   credentials: 'id',
+  heads: 'name',
   webhooks: 'id',
   webhook_progress: 'webhook_id',
   webhook_failing: 'webhook_id, key_hash',

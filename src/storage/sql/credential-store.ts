@@ -1,4 +1,5 @@
-import type { CredentialStore, FoundCredential } from '../../credentials/credential.js';
+import type { CredentialRollback, CredentialStore, FoundCredential } from '../../credentials/credential.js';
+import { AppError } from '../../lib/errors.js';
 import type { RowSigner } from '../../crypto/row-signer.js';
 import {
   credentialColumns,
@@ -9,7 +10,9 @@ import {
   scopesOf,
   type CredentialRow,
 } from '../records/credential.js';
+import { stampOf, type CredentialStamps } from '../records/head.js';
 import { createSignedTable, type SignedRow } from '../records/signed.js';
+import { createCredentialHead, headSignature } from './credential-head.js';
 import { isBindableText, type Dialect } from './dialect.js';
 import { insertInto, prepared, query, updateByID, valuesOf, type SqlSession, type Work } from './session.js';
 
@@ -23,13 +26,14 @@ export interface CredentialCache {
   readonly clear: () => void;
 }
 
-type FoundRow = SignedRow<CredentialRow> & Pick<FoundCredential, 'state'>;
+type FoundRow = SignedRow<CredentialRow> & Pick<FoundCredential, 'state'> & { readonly head_mac: Uint8Array | null };
 
 const columns = [...credentialColumns, 'mac'] as const;
 const changing = ['id', 'expires', 'revoked', 'last_used', 'successor_id', 'mac'] as const;
 
 const statements = ({ inList, forUpdate }: Dialect) => {
-  const withState = `*, CASE WHEN revoked IS NOT NULL THEN 'revoked' WHEN expires <= $1 THEN 'expired' ELSE 'active' END AS state`;
+  const withState = `*, CASE WHEN revoked IS NOT NULL THEN 'revoked' WHEN expires <= $1 THEN 'expired' ELSE 'active' END AS state,
+    ${headSignature} AS head_mac`;
   return {
     // Two rows are read for every hash, so that one that does not exist takes as long as one that does.
     nearest: prepared(
@@ -45,11 +49,13 @@ const statements = ({ inList, forUpdate }: Dialect) => {
 
 /** Credentials in the database of the keys. A change by another process is seen by the next look-up. */
 export function createCredentialStore(
-  { dialect, all, run, transaction }: SqlSession,
+  session: SqlSession,
   signer: RowSigner,
   cache?: CredentialCache,
 ): CredentialStore {
+  const { dialect, all, transaction } = session;
   const sql = statements(dialect);
+  const head = createCredentialHead(session, signer);
   const table = createSignedTable<CredentialRow>(signer, 'credentials', credentialLayouts);
 
   function verified(row: SignedRow<CredentialRow>): CredentialRow {
@@ -74,32 +80,51 @@ export function createCredentialStore(
       const now = BigInt(at.getTime());
       const cached = cache?.find(secretHash, now);
       if (cached) return foundCredential(cached, 'active');
-      const generation = cache?.generation() ?? 0;
-      const [row] = await all<FoundRow>(sql.nearest, [now, secretHash]);
-      if (row === undefined) return undefined;
-      const isAuthentic = table.isAuthentic(row);
-      if (!isSameHash(row.secret_hash, secretHash)) return undefined;
-      if (!isAuthentic) throw table.integrityError(`The credential ${row.id}`, row);
-      if (row.state === 'active') cache?.add(row, generation);
-      return foundCredential(row, row.state);
+      for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
+        const generation = cache?.generation() ?? 0;
+        const [row] = await all<FoundRow>(sql.nearest, [now, secretHash]);
+        if (row === undefined) return undefined;
+        const isAuthentic = table.isAuthentic(row);
+        if (!isSameHash(row.secret_hash, secretHash)) return undefined;
+        if (!isAuthentic) throw table.integrityError(`The credential ${row.id}`, row);
+        const stamps = await head.stampsAt(row.head_mac);
+        // Another credential has changed since: read again.
+        if (!stamps) continue;
+        if (stamps.get(row.id) !== stampOf(row)) throw rolledBack(row.id);
+        if (row.state === 'active') cache?.add(row, generation);
+        return foundCredential(row, row.state);
+      }
+      throw new AppError('UNAVAILABLE', 'Storage is busy.', { retryAfterSeconds: 1 });
     },
-    add: async (credential) => {
-      await run(sql.insert, valuesOf(table.signed(credentialToRow(credential)), columns)).finally(() => cache?.clear());
-    },
+    add: (credential) =>
+      change(function* () {
+        const row = credentialToRow(credential);
+        const locked = yield* head.lock();
+        yield* query(sql.insert, valuesOf(table.signed(row), columns));
+        yield* head.write(locked, [row]);
+      }),
     list: async () => (await allRows()).map((row) => credentialFromRow(verified(row))),
     revoke: (id, at) =>
       change(function* () {
+        const locked = yield* head.lock();
         const [row] = yield* find([id]);
-        if (row?.revoked === null) yield* update({ ...row, revoked: BigInt(at.getTime()) });
+        if (row?.revoked === null) {
+          const revoked = { ...row, revoked: BigInt(at.getTime()) };
+          yield* update(revoked);
+          yield* head.write(locked, [revoked]);
+        }
         return row !== undefined;
       }),
     replace: (id, decide) =>
       change(function* () {
+        const locked = yield* head.lock();
         const [row] = yield* find([id]);
         const replacement = decide(row && credentialFromRow(row));
-        const successor = table.signed(credentialToRow(replacement.successor));
-        yield* query(sql.insert, valuesOf(successor, columns));
-        yield* update(credentialToRow(replacement.retired));
+        const successor = credentialToRow(replacement.successor);
+        const retired = credentialToRow(replacement.retired);
+        yield* query(sql.insert, valuesOf(table.signed(successor), columns));
+        yield* update(retired);
+        yield* head.write(locked, [successor, retired]);
         return replacement;
       }),
     markUsed: (uses) =>
@@ -110,7 +135,43 @@ export function createCredentialStore(
         }
       }),
     findDamaged: async () => (await allRows()).filter((row) => !table.isAuthentic(row)).map(({ id }) => id),
+    async findRolledBack() {
+      // The head first: a change that comes between shows in both, and is compared again.
+      for (let attempt = 1; ; attempt += 1) {
+        const { sequence, stamps } = await head.current();
+        const rows = await allRows();
+        if ((await head.current()).sequence !== sequence && attempt < maxAttempts) continue;
+        return rollbacksOf(stamps, rows, table.isAuthentic);
+      }
+    },
+    beginHead: () =>
+      transaction(function* () {
+        const rows = yield* query<SignedRow<CredentialRow>>(sql.all);
+        yield* head.begin(rows.filter(table.isAuthentic));
+      }),
   };
+}
+
+const maxAttempts = 5;
+
+/** The credentials whose state is not the newest, and those that are missing. */
+function rollbacksOf(
+  stamps: CredentialStamps,
+  rows: readonly SignedRow<CredentialRow>[],
+  isAuthentic: (row: SignedRow<CredentialRow>) => boolean,
+): CredentialRollback[] {
+  // A damaged row is reported as that.
+  const outdated = rows.filter((row) => isAuthentic(row) && stamps.get(row.id) !== stampOf(row));
+  const ids = new Set(rows.map(({ id }) => id));
+  const missing = [...stamps.keys()].filter((id) => !ids.has(id));
+  return [...outdated.map(({ id, label }) => ({ id, label })), ...missing.map((id) => ({ id }))];
+}
+
+function rolledBack(id: string): AppError {
+  return new AppError(
+    'INTERNAL',
+    `The credential ${id} is not in its newest state: an older row was put back; run \`keyfront check\` for details.`,
+  );
 }
 
 function foundCredential(

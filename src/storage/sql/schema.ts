@@ -5,7 +5,12 @@ import type { Dialect } from './dialect.js';
  * The migrations, in order. A released one never changes. A new column is nullable: processes of the version before go on
  * writing rows without it, and rows that they have signed stay valid (`Layouts`).
  */
-export const migrations: readonly ((dialect: Dialect) => string)[] = [createTables, addScopes, createReceipts];
+export const migrations: readonly ((dialect: Dialect) => string)[] = [
+  createTables,
+  addScopes,
+  createReceipts,
+  createHeads,
+];
 
 /** The version of an up-to-date schema. The version of a database is the number of migrations applied to it. */
 export const schemaVersion = migrations.length;
@@ -203,6 +208,23 @@ CREATE TABLE receipts (
   sealed ${bytes} NOT NULL
 ) ${numbered};
 CREATE INDEX receipts_by_time ON receipts (at);
+`;
+}
+
+/** Signed rows about many others (`HeadRow`). */
+function createHeads({
+  types: { text, integer, bytes },
+  tableOptions: { clustered },
+  rejectUnchanged,
+}: Dialect): string {
+  return `
+CREATE TABLE heads (
+  name ${text} PRIMARY KEY,
+  sequence ${integer} NOT NULL,
+  content ${text} NOT NULL,
+  mac ${bytes} NOT NULL
+) ${clustered};
+${rejectUnchanged('heads', 'mac', unsigned)}
 `;
 }
 

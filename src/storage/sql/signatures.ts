@@ -1,5 +1,6 @@
 import type { RowSigner } from '../../crypto/row-signer.js';
 import { credentialLayouts } from '../records/credential.js';
+import { headLayouts } from '../records/head.js';
 import { keyLayouts } from '../records/key.js';
 import { quotaChangeLayouts } from '../records/quota-change.js';
 import { revisionLayouts } from '../records/revision.js';
@@ -18,6 +19,7 @@ const signedTables = [
   { name: 'audit', layouts: revisionLayouts, key: 'id', start: 0n },
   { name: 'credentials', layouts: credentialLayouts, key: 'id', start: '' },
   { name: 'webhooks', layouts: webhookLayouts, key: 'id', start: '' },
+  { name: 'heads', layouts: headLayouts, key: 'name', start: '' },
   { name: 'quota_changes', layouts: quotaChangeLayouts, key: 'id', start: 0n },
 ];
 

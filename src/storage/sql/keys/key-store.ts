@@ -9,6 +9,7 @@ import type { SqlSession, WideReader } from '../session.js';
 import { readCounters } from './counters.js';
 import { createHistory } from './history.js';
 import { createRowChanges, type KeyWriter } from './key-change.js';
+import { createKeyHeads } from './key-heads.js';
 import { createKeyMaintenance } from './key-maintenance.js';
 import { createKeyLists } from './key-lists.js';
 import type { KeyLookup, KeyRows } from './key-rows.js';
@@ -65,6 +66,7 @@ export function createSqlKeyStore(
     ...createHistory(session, signer, findRow, slices),
     ...createReceiptStore(session),
     ...createKeyMaintenance(session, signer),
+    ...createKeyHeads(session, signer),
     async find(keyHash, orgID) {
       const row = await findRow(keyHash, orgID);
       return row && keyFromRow(row);

@@ -1,0 +1,183 @@
+import { createHash, type Hash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { z } from 'zod';
+import type { KeyHead, KeyRollback } from '../keys/ports.js';
+import { inPages } from '../lib/in-pages.js';
+import { parseJSON } from '../lib/json.js';
+import type { Services } from '../storage/open-storage.js';
+import { splitLines } from './input/jsonl.js';
+import { toJSONLine } from './output/json.js';
+
+const associatedData = 'head|published';
+const format = 1;
+
+const Time = z.iso.datetime().transform((text) => new Date(text));
+const Int64 = z.union([z.number(), z.bigint()]).transform(BigInt);
+const Start = z.object({ keyfrontHead: z.literal(format), at: Time });
+const Credential = z.object({
+  credential: z.string(),
+  label: z.string(),
+  revoked: Time.optional(),
+  expires: Time.optional(),
+});
+const Key = z.object({
+  keyHash: z.string(),
+  dateCreated: z.string(),
+  version: z.number(),
+  link: z.string(),
+  quotaUsed: Int64,
+  quotaRenews: Int64.optional(),
+  deleted: Time.optional(),
+});
+const End = z.object({ keys: z.number(), digest: z.string(), seal: z.string() });
+type CredentialState = z.output<typeof Credential>;
+
+/** A head as it was printed. */
+export interface HeadSummary {
+  readonly at: Date;
+  readonly keys: number;
+  readonly credentials: number;
+  /** SHA-256 over all lines before the last one. */
+  readonly digest: string;
+}
+
+/**
+ * Writes the head of an installation: one line for each credential and each key. The last line has the digest of the
+ * others, sealed with the key ring.
+ *
+ * @throws {AppError} INTERNAL when a row fails its integrity check.
+ */
+export async function writeHead(
+  { credentials, store, sealer, now }: Services,
+  write: (line: string) => Promise<void>,
+): Promise<HeadSummary> {
+  const at = now();
+  const hash = createHash('sha256');
+  const counts = { keys: 0, credentials: 0 };
+  const put = async (value: object) => {
+    const line = `${toJSONLine(value)}\n`;
+    hash.update(line);
+    await write(line);
+  };
+  await put({ keyfrontHead: format, at: at.toISOString() });
+  for (const { id, label, revoked, expires } of await credentials.list()) {
+    counts.credentials += 1;
+    await put({ credential: id, label, revoked: revoked?.toISOString(), expires: expires?.toISOString() });
+  }
+  for await (const head of store.heads()) {
+    counts.keys += 1;
+    await put({ ...head, deleted: head.deleted?.toISOString() });
+  }
+  const digest = hash.digest('base64url');
+  const seal = Buffer.from(sealer.seal(digest, associatedData)).toString('base64');
+  await write(`${toJSONLine({ keys: counts.keys, digest, seal })}\n`);
+  return { at, ...counts, digest };
+}
+
+/**
+ * Compares an installation with a head that was written earlier.
+ *
+ * @returns one line for each credential and each key that is older than in the head, or missing.
+ * @throws {Error} when the file is no head, was changed, or is of another installation.
+ */
+export async function compareWithHead(services: Services, file: string): Promise<string[]> {
+  const { digest, seal } = await endOf(file);
+  requireSeal(services, file, digest, seal);
+  const problems: string[] = [];
+  const { at } = Start.parse(parseJSON((await firstOf(linesOf(file))) ?? ''));
+  const states = new Map((await services.credentials.list()).map((one) => [one.id, one]));
+  const keys = async function* (): AsyncIterable<KeyHead> {
+    for await (const line of linesOf(file)) {
+      const value = parseJSON(line);
+      const credential = Credential.safeParse(value).data;
+      if (credential) problems.push(...rollbackOfCredential(credential, states.get(credential.credential)));
+      const key = Key.safeParse(value).data;
+      if (key) yield key;
+    }
+  };
+  const purgedBefore = services.now().getTime() - services.ports.restoreWindowMs;
+  for await (const page of inPages(keys(), pageSize)) {
+    for (const rollback of await services.store.compareHeads(page)) {
+      const isGone = rollback.kind === 'missing' || rollback.kind === 'replaced';
+      // A key that may have been deleted so long ago may have been purged.
+      if (isGone && (rollback.head.deleted ?? at).getTime() <= purgedBefore) continue;
+      problems.push(textOfRollback(rollback));
+    }
+  }
+  return problems;
+}
+
+const pageSize = 100;
+
+function rollbackOfCredential(
+  { credential: id, label, revoked, expires }: CredentialState,
+  now: { readonly revoked: Date | undefined; readonly expires: Date | undefined } | undefined,
+): string[] {
+  const name = `The credential ${id} (${label})`;
+  if (!now) return [`${name} is missing.`];
+  if (revoked && !now.revoked) return [`${name} was revoked in the head, and is not revoked any more.`];
+  const isLonger = expires !== undefined && (now.expires === undefined || now.expires > expires);
+  return isLonger ? [`${name} expires later than in the head.`] : [];
+}
+
+function textOfRollback(rollback: KeyRollback): string {
+  const { keyHash, version, quotaUsed } = rollback.head;
+  switch (rollback.kind) {
+    case 'missing':
+      return `The key ${keyHash} is missing; it had version ${version} in the head.`;
+    case 'replaced':
+      return `The key ${keyHash} was replaced by a new key; it had version ${version} in the head.`;
+    case 'older':
+      return `The key ${keyHash} has version ${rollback.version}; it had version ${version} in the head.`;
+    case 'history':
+      return `The history of ${keyHash} up to version ${version} differs from the head.`;
+    case 'quota':
+      return `The used quota of ${keyHash} went back from ${quotaUsed} to ${rollback.quotaUsed} without a reset.`;
+  }
+}
+
+function requireSeal({ sealer }: Services, file: string, digest: string, seal: string): void {
+  try {
+    if (sealer.open(Buffer.from(seal, 'base64'), associatedData) === digest) return;
+  } catch (error) {
+    throw new Error(`The head ${file} was not written with this key ring, or its key was removed.`, { cause: error });
+  }
+  throw changed(file);
+}
+
+/** The last line of a head, whose digest is that of the other lines. */
+async function endOf(file: string): Promise<z.output<typeof End>> {
+  const hash: Hash = createHash('sha256');
+  let last: string | undefined;
+  for await (const line of linesOf(file)) {
+    if (last !== undefined) hash.update(`${last}\n`);
+    last = line;
+  }
+  const end = End.safeParse(last === undefined ? undefined : jsonOf(last)).data;
+  if (!end) throw new Error(`The file ${file} is not a complete head of \`keyfront head --json\`.`);
+  if (end.digest !== hash.digest('base64url')) throw changed(file);
+  return end;
+}
+
+function changed(file: string): Error {
+  return new Error(`The head ${file} was changed after it was written.`);
+}
+
+function jsonOf(line: string): unknown {
+  try {
+    return parseJSON(line);
+  } catch {
+    return undefined;
+  }
+}
+
+async function* linesOf(file: string): AsyncIterable<string> {
+  for await (const line of splitLines(createReadStream(file))) {
+    if (line.length > 0) yield Buffer.from(line).toString('utf8');
+  }
+}
+
+async function firstOf<T>(items: AsyncIterable<T>): Promise<T | undefined> {
+  for await (const item of items) return item;
+  return undefined;
+}
