@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander';
 import { nearest } from '../lib/nearest.js';
-import { messageOf } from '../lib/system-error.js';
+import { describeError } from '../lib/system-error.js';
 import { printableLines } from '../lib/text.js';
 import { commands } from './commands.js';
 import { OutputClosedError, UsageError, type IO } from './io.js';
@@ -24,7 +24,7 @@ export async function run(args: readonly string[], io: IO): Promise<number> {
   } catch (error) {
     if (error instanceof OutputClosedError) return errorExitCode;
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : usageExitCodeOf(args);
-    io.stderr(`${printableLines(messageOf(error))}\n`);
+    io.stderr(`${printableLines(describeError(error))}\n`);
     return error instanceof UsageError ? usageExitCodeOf(args) : errorExitCode;
   }
 }

@@ -29,7 +29,7 @@ export function explainSystemError(error: unknown): string {
 }
 
 /** Returns the message of an error for people. That of an error of the operating system is replaced by words. */
-export function messageOf(error: unknown): string {
+export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return 'An unknown error occurred.';
   const code = systemCodeOf(error);
   // Node's own messages begin with the code. Others are for people already.

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import Database from 'better-sqlite3';
-import { messageOf } from '../../lib/system-error.js';
+import { describeError } from '../../lib/system-error.js';
 import { InstallationNotFoundError, type Access } from '../storage.js';
 import { sqliteDialect } from '../sql/dialect.js';
 import { migrations, requireSchema } from '../sql/schema.js';
@@ -87,7 +87,7 @@ function connect(file: string, open: () => Database.Database): Database.Database
     return open();
   } catch (error) {
     if (error instanceof InstallationNotFoundError) throw error;
-    throw new Error(`The database ${file} cannot be opened: ${messageOf(error)}`, { cause: error });
+    throw new Error(`The database ${file} cannot be opened: ${describeError(error)}`, { cause: error });
   }
 }
 
@@ -99,7 +99,7 @@ function prepared(database: Database.Database, file: string, prepare: () => void
   } catch (error) {
     database.close();
     if (error instanceof InstallationNotFoundError) throw error;
-    throw new Error(`The database ${file} cannot be used: ${messageOf(error)}`, { cause: error });
+    throw new Error(`The database ${file} cannot be used: ${describeError(error)}`, { cause: error });
   }
 }
 

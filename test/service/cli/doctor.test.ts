@@ -1,9 +1,10 @@
 import { chmodSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { checkClock, judgeDisk, type Finding } from '../../../src/cli/diagnosis/machine.js';
+import { checkClock, checkTLS, judgeDisk, type Finding } from '../../../src/cli/diagnosis/machine.js';
 import { judgeSkew } from '../../../src/cli/diagnosis/service.js';
 import { makeCommandLine, serveFolder, type CommandLine } from '../../support/cli.js';
+import { writeTLSFiles, type TLSFixture } from '../../support/localhost-tls.js';
 
 let c: CommandLine;
 beforeEach(async () => {
@@ -198,6 +199,31 @@ describe('keyfront doctor --url', () => {
     ['2026-11-21T11:58:00Z', 'warning'],
   ])('judges the clock %s of a service as %s at 12:00', (time, status) => {
     expect(judgeSkew(new Date(time), new Date('2026-11-21T12:00:00Z')).status).toBe(status);
+  });
+});
+
+describe('the certificate', () => {
+  let files: TLSFixture;
+  beforeEach(() => {
+    files = writeTLSFiles();
+  });
+  afterEach(() => files.remove());
+
+  it.each([
+    ['2026-12-01T00:00:00Z', 'ok'],
+    ['2126-10-20T00:00:00Z', 'warning'],
+    ['2126-10-29T00:00:00Z', 'failed'],
+  ])('is judged at %s as %s', (now, status) => {
+    expect(checkTLS(files, new Date(now)).status).toBe(status);
+  });
+
+  it('is checked if the settings name one', async () => {
+    const env = { KEYFRONT_TLS_CERT: files.certFile, KEYFRONT_TLS_KEY: files.folder };
+    const { code, of } = await examine(env);
+    expect(code).toBe(1);
+    expect(of('certificate')).toMatchObject([
+      { status: 'failed', message: expect.stringContaining('it is a folder') as string },
+    ]);
   });
 });
 

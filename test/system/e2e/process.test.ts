@@ -97,6 +97,21 @@ describe('the first start', () => {
     expect(stderr()).not.toContain(service);
   });
 
+  it('logs one line with the version, the address and the data folder', async () => {
+    const { stderr, url } = await started();
+    const start = /^\{.*"msg":"listening".*\}$/m.exec(stderr())?.[0] ?? '{}';
+    expect(JSON.parse(start)).toMatchObject({
+      level: 'info',
+      version: expect.stringMatching(/^\d+\.\d+\.\d+/) as string,
+      url,
+      production: false,
+      workers: 1,
+      storage: 'sqlite',
+      data: expect.stringMatching(/^\//) as string,
+      quota: 'database',
+    });
+  });
+
   it('prints only served addresses in production, and none that cannot be opened', async () => {
     const { stdout } = await started([], { NODE_ENV: 'production', HOST: '0.0.0.0' });
     const advertised = [...stdout().matchAll(/https?:\/\/[^\s']+/g)].map(([url]) => url);
