@@ -107,6 +107,9 @@ export const settingsFor = (production: boolean) =>
       .describe(
         'Maximum number of aliases in it, from 0 to 1000. Aliases of `_entities`, by which routers merge requests, do not count.',
       ),
+    KEYFRONT_GRAPHQL_MAX_ROUTER_ALIASES: integer(0, 1000)
+      .prefault('200')
+      .describe('The same for requests with a service credential that has the scope `router`, from 0 to 1000.'),
     KEYFRONT_GRAPHQL_MAX_DIRECTIVES: integer(0, 1000)
       .prefault('5')
       .describe('Maximum number of directives in it, from 0 to 1000.'),

@@ -45,6 +45,7 @@ export const scopes = {
   update: 'Update and revert keys, and reset their quotas.',
   delete: 'Delete and restore keys.',
   consume: 'Consume live quotas.',
+  router: 'Send GraphQL operations with as many aliases as a router merges from several. Permits nothing by itself.',
 } as const;
 
 /** One of {@link scopes}. */

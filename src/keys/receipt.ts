@@ -6,6 +6,9 @@ export interface Receipt {
   readonly sealed: Uint8Array;
 }
 
+/** Where the receipts of one kind of request are looked up. */
+export type ReceiptSource = Pick<ReceiptStore, 'findReceipt' | 'purgeReceipts'>;
+
 /** The receipts. Those of changes are written with them; if there is one with the same id, the change is rejected. */
 export interface ReceiptStore {
   findReceipt(id: string): Promise<Receipt | undefined>;
@@ -20,6 +23,8 @@ export interface ReceiptCodec {
   /** Returns the hash of a JSON value, which may contain bigints. */
   readonly digest: (value: unknown) => string;
   readonly seal: (content: unknown, id: string) => Uint8Array;
-  /** The inverse of `seal`. */
+  /** The inverse of `seal`. @throws {AppError} INTERNAL for other bytes. */
   readonly open: (sealed: Uint8Array, id: string) => unknown;
+  /** Whether the key that sealed this has been removed from the key ring, so that it cannot be opened any more. */
+  readonly isKeyRemoved: (sealed: Uint8Array) => boolean;
 }

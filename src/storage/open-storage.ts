@@ -131,7 +131,7 @@ export async function openServices(
       hashPassword: (password, type) => passwords.hash(password, type),
       seal: (plaintext, aad) => sealer.seal(plaintext, aad),
       open: (sealed, aad) => sealer.open(sealed, aad),
-      receipts: createReceiptCodec(sealer),
+      receipts: createReceiptCodec(sealer, ring),
       restoreWindowMs: config.restoreWindowMs,
     };
     return {

@@ -44,6 +44,20 @@ describe.skipIf('missing' in server)(`live counters in Redis${unlessMissing(serv
     app.clock.now = new Date(app.clock.now.getTime() + ms);
   };
 
+  it('counts a request with an idempotency key once, although it is sent three times at once', async () => {
+    await t.importKeys({ key_id: 'a', org_id: 'acme', quota_max: 5 });
+    const once = (amount: bigint) => serviceOf(t).consumeOrgQuota(caller, { keyID: 'a', amount, idempotencyKey: 'k' });
+    const results = await Promise.all([once(3n), once(3n), once(3n)]);
+    expect(new Set(results.map(({ allowed, figures }) => [allowed, figures.used].join())).size).toBe(1);
+    expect([await usedOf('a'), await once(3n)]).toEqual([3n, results[0]]);
+    await consume('a', 2n);
+    expect(await once(3n)).toEqual(results[0]);
+    await expect(once(1n)).rejects.toMatchObject({ code: 'INVALID', issues: [{ path: ['idempotencyKey'] }] });
+    expect(await usedOf('a')).toBe(5n);
+    const [name = ''] = (await redis<string[]>('KEYS', '*receipt*')).filter((found) => found.startsWith(keptOf('a')));
+    expect(Number(await redis<number>('PTTL', name))).toBeGreaterThan(86_000_000);
+  });
+
   it(
     'return the same as counters in the database after every operation, over the whole range of 64 bits',
     { timeout: 120_000 },

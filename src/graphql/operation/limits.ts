@@ -6,6 +6,8 @@ import { operationError } from '../errors.js';
 export interface OperationLimits {
   readonly depth: number;
   readonly aliases: number;
+  /** The aliases of an operation with a service credential that has the scope `router`. */
+  readonly routerAliases: number;
   readonly directives: number;
   readonly mutations: number;
   readonly cost: number;
@@ -22,6 +24,8 @@ export const limits = {
   /** Our deepest path is orgKeys.edges.node.history.edges.node.changes.path; a router may start further out. */
   depth: 10,
   aliases: 15,
+  /** A router merges the operations of its clients for one subgraph, and gives each field an alias. */
+  routerAliases: 200,
   directives: 5,
   mutations: 5,
   /** A page of 100 whole keys costs 8,000; a bulk change of 200 with all fields of each, 35,000. */

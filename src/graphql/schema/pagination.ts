@@ -23,14 +23,14 @@ export interface ConnectionItem<Node> {
 /** The edges of a page as resolvers return them. An error as `node` is thrown when the field is resolved. */
 type Edge<Node> = ConnectionItem<Node> & { readonly node: Node };
 
-/** A page that was read: its items, and optionally flags that are more exact than what the number of items shows. */
+/** A page that was read: its items, and flags that replace those that the number of items and the arguments suggest. */
 export interface ReadPage<Node> {
   readonly items: readonly ConnectionItem<Node>[];
-  readonly flags?: (shown: readonly ConnectionItem<Node>[]) => PageFlags;
+  readonly flags?: (shown: readonly ConnectionItem<Node>[]) => Partial<PageFlags>;
 }
 
 /** Whether there are items around a page. */
-interface PageFlags {
+export interface PageFlags {
   readonly hasPreviousPage: boolean;
   readonly hasNextPage: boolean;
 }

@@ -16,7 +16,7 @@ import type { PageRequest } from '../../keys/queries/read-keys.js';
 import type { Context } from '../context.js';
 import { builder } from '../schema/builder.js';
 import { cursorsOf } from '../../wire/list-cursor.js';
-import { readConnectionPage, type ConnectionItem } from '../schema/pagination.js';
+import { readConnectionPage, type ConnectionItem, type PageFlags } from '../schema/pagination.js';
 import { toKeyFilter, KeyOrderType, OrgKeyFilter } from './org-key-filter.js';
 import { OrgKey } from './org-key.js';
 import { Organization } from './organization.js';
@@ -72,6 +72,17 @@ function isCountOnly({ fieldNodes, fragments }: GraphQLResolveInfo): boolean {
   return fieldNodes.every(({ selectionSet }) => countsOnly(selectionSet));
 }
 
+/** Whether this field of `pageInfo` is selected. */
+function isSelected({ fieldNodes, fragments }: GraphQLResolveInfo, flag: keyof PageFlags): boolean {
+  const selects = (set: SelectionSetNode | undefined): boolean =>
+    set?.selections.some((selection) => {
+      if (selection.kind === Kind.FRAGMENT_SPREAD) return selects(fragments[selection.name.value]?.selectionSet);
+      if (selection.kind === Kind.INLINE_FRAGMENT) return selects(selection.selectionSet);
+      return selection.name.value === flag || (selection.name.value === 'pageInfo' && selects(selection.selectionSet));
+    }) ?? false;
+  return fieldNodes.some(({ selectionSet }) => selects(selectionSet));
+}
+
 /** What a list of keys is read from. */
 interface KeySource {
   /** The organisation whose keys are listed; undefined for all. */
@@ -98,9 +109,22 @@ async function readOrgKeyPage(source: KeySource, args: OrgKeysArgs, info: GraphQ
       ...(after !== undefined && { [inverted ? 'before' : 'after']: cursors.decode(after, 'after') }),
       ...(before !== undefined && { [inverted ? 'after' : 'before']: cursors.decode(before, 'before') }),
     };
-    return { items: isCountOnly(info) ? [] : itemsOf(await source.page(query), orderBy, cursors.encode) };
+    if (isCountOnly(info)) return { items: [] };
+    const found = await source.page(query);
+    const isBegun = (inverted ? before : after) === undefined;
+    const flag = inverted ? 'hasNextPage' : 'hasPreviousPage';
+    const hasKeysBehind = !isBegun && isSelected(info, flag) && (await hasKeysBefore(source, query, found));
+    return { items: itemsOf(found, orderBy, cursors.encode), flags: () => ({ [flag]: hasKeysBehind }) };
   });
   return { ...page, count: () => source.count(filter) };
+}
+
+/** Whether there are keys before the page in the order of the query, also if the key of its cursor is deleted. */
+async function hasKeysBefore(source: KeySource, query: PageRequest, page: KeyPage): Promise<boolean> {
+  const [first] = entriesOf(page);
+  const from = first ? positionOfEntry(first, query.orderBy) : query.before;
+  const { before: _before, ...reverse } = { ...query, descending: !query.descending, limit: 1, after: from };
+  return entriesOf(await source.page(reverse)).length > 0;
 }
 
 /** The items of a page in its order. */

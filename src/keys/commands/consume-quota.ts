@@ -31,9 +31,16 @@ export function createConsumeQuotaCommand({ quotas, now }: Ports, runIdempotent:
         issues: [{ path: ['amount'], code: 'OUT_OF_RANGE', message }],
       });
     }
-    if (idempotencyKey !== undefined && !quotas.keepsReceipts) throw noReceipts();
     const body = { keyHash, amount };
-    return runIdempotent<Consumption>(caller, { operation: 'consumeOrgQuota', idempotencyKey, body }, (receiptOf) =>
+    const hasEffect = ({ allowed }: Consumption) => allowed;
+    const request = {
+      operation: 'consumeOrgQuota',
+      idempotencyKey,
+      body,
+      receipts: quotas.receiptsOf(keyHash),
+      hasEffect,
+    };
+    return runIdempotent<Consumption>(caller, request, (receiptOf) =>
       quotas.consume(
         keyHash,
         (stored) => {
@@ -45,12 +52,4 @@ export function createConsumeQuotaCommand({ quotas, now }: Ports, runIdempotent:
       ),
     );
   };
-}
-
-/** A counter in Redis is not in the database, so that no transaction contains both it and a receipt. */
-function noReceipts(): AppError {
-  const message = 'is not supported for counters in Redis';
-  return new AppError('INVALID', `The idempotency key ${message}.`, {
-    issues: [{ path: ['idempotencyKey'], code: 'MALFORMED_ARGUMENT', message }],
-  });
 }

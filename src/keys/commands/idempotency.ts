@@ -1,16 +1,20 @@
 import { AppError } from '../../lib/errors.js';
 import type { CallContext, Ports } from '../ports.js';
-import type { Receipt } from '../receipt.js';
+import type { Receipt, ReceiptSource } from '../receipt.js';
 
 /** Makes the receipt of a result; undefined for a request without an idempotency key. */
 export type ReceiptOf<Result> = (result: Result) => Receipt | undefined;
 
 /** A request that may have an idempotency key. */
-interface IdempotentRequest {
+interface IdempotentRequest<Result> {
   readonly operation: string;
   readonly idempotencyKey: string | undefined;
   /** Everything that a repeated request must have in common with the first. */
   readonly body: unknown;
+  /** Where the receipt is kept, if not in the store. */
+  readonly receipts?: ReceiptSource | undefined;
+  /** Whether a result is that of a change. Default: always. */
+  readonly hasEffect?: (result: Result) => boolean;
 }
 
 /** What a receipt contains, sealed. */
@@ -30,10 +34,10 @@ export type RunIdempotent = ReturnType<typeof createIdempotency>;
  * result is written in the transaction of the change. A repeated request returns the result of the receipt. Requests that
  * changed nothing have no receipt, and run again.
  */
-export function createIdempotency({ store, receipts: { digest, seal, open }, now }: Ports) {
+export function createIdempotency({ store, receipts: { digest, seal, open, isKeyRemoved }, now }: Ports) {
   return async function runIdempotent<Result>(
     caller: CallContext,
-    { operation, idempotencyKey, body }: IdempotentRequest,
+    { operation, idempotencyKey, body, receipts = store, hasEffect }: IdempotentRequest<Result>,
     run: (receiptOf: ReceiptOf<Result>) => Promise<Result>,
   ): Promise<Result> {
     if (idempotencyKey === undefined) return run(() => undefined);
@@ -43,13 +47,14 @@ export function createIdempotency({ store, receipts: { digest, seal, open }, now
     const fingerprint = digest(body);
 
     async function findResult(): Promise<{ readonly result: Result } | undefined> {
-      const receipt = await store.findReceipt(id);
+      const receipt = await receipts.findReceipt(id);
       if (!receipt) return undefined;
       const oldest = new Date(now().getTime() - receiptLifetimeMs);
       if (receipt.at <= oldest) {
-        await store.purgeReceipts(oldest);
+        await receipts.purgeReceipts(oldest);
         return undefined;
       }
+      if (isKeyRemoved(receipt.sealed)) throw unreadableResult();
       const content = open(receipt.sealed, id) as ReceiptContent;
       if (content.fingerprint !== fingerprint) throw reusedKey();
       return { result: content.result as Result };
@@ -58,10 +63,13 @@ export function createIdempotency({ store, receipts: { digest, seal, open }, now
     const earlier = await findResult();
     if (earlier) return earlier.result;
     try {
-      return await run((result) => {
-        const content: ReceiptContent = { fingerprint, result };
+      const result = await run((changed) => {
+        const content: ReceiptContent = { fingerprint, result: changed };
         return { id, at: now(), sealed: seal(content, id) };
       });
+      if (hasEffect?.(result) !== false) return result;
+      // The same request may have run meanwhile, and used what this one asked for.
+      return (await findResult())?.result ?? result;
     } catch (error) {
       // The same request may have run meanwhile: its receipt rejects a second one.
       const concurrent = await findResult();
@@ -76,6 +84,14 @@ const keyPattern = /^[\x21-\x7e]{1,255}$/;
 /** @throws {AppError} INVALID with the path `idempotencyKey`. */
 function assertIdempotencyKey(key: string): void {
   if (!keyPattern.test(key)) throw invalidKey('must have 1 to 255 visible ASCII characters');
+}
+
+/** `keyfront secrets prune` has removed the key since. Running the request again could have its effect twice. */
+function unreadableResult(): AppError {
+  return new AppError(
+    'CONFLICT',
+    'This request was carried out in the last 24 hours. Its result cannot be read any more: read the key instead.',
+  );
 }
 
 function reusedKey(): AppError {

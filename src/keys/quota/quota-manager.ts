@@ -1,6 +1,6 @@
 import type { QuotaState, StoredKey } from '../key.js';
 import type { ReadBudget } from '../read-budget.js';
-import type { Receipt } from '../receipt.js';
+import type { Receipt, ReceiptSource } from '../receipt.js';
 import type { QuotaCounter } from './quota.js';
 import type { QuotaChange } from './quota-change.js';
 
@@ -38,8 +38,8 @@ export interface QuotaDecision<T> {
  * be called again. Its `next` is durable before the promise resolves.
  */
 export interface QuotaManager {
-  /** Whether `consume` writes receipts. */
-  readonly keepsReceipts: boolean;
+  /** The receipts that `consume` writes with the counter of this key; undefined if they are those of the store. */
+  receiptsOf(keyHash: string): ReceiptSource | undefined;
   consume<T>(
     keyHash: string,
     decide: (stored: StoredKey | undefined) => QuotaDecision<T>,
@@ -65,9 +65,9 @@ export interface QuotaManager {
 /** Counters in the rows of their keys: a change of a key changes its counter, and nothing is pending. */
 export const storedCounters: Pick<
   QuotaManager,
-  'keepsReceipts' | 'storedQuota' | 'readCounters' | 'pendingChange' | 'applyPending'
+  'receiptsOf' | 'storedQuota' | 'readCounters' | 'pendingChange' | 'applyPending'
 > = {
-  keepsReceipts: true,
+  receiptsOf: () => undefined,
   storedQuota: ({ quota }) => quota,
   readCounters: (keyHashes) =>
     Promise.resolve(

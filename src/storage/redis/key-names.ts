@@ -3,3 +3,8 @@ export function keyNames(pattern: string, keyHash: string): [counter: string, ke
   const counter = pattern.replace('{keyHash}', keyHash);
   return [counter, `keyfront:{${counter}}`];
 }
+
+/** The name of a receipt, in the hash slot of the counter. */
+export function receiptName(pattern: string, keyHash: string, id: string): string {
+  return `${keyNames(pattern, keyHash)[1]}:receipt:${id}`;
+}

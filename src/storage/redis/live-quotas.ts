@@ -3,11 +3,13 @@ import type { QuotaManager, QuotaOutbox } from '../../keys/quota/quota-manager.j
 import { changedQuota, quotaChangeOf, type QuotaChange } from '../../keys/quota/quota-change.js';
 import type { QuotaState, StoredKey } from '../../keys/key.js';
 import type { KeyStore } from '../../keys/ports.js';
+import type { Receipt } from '../../keys/receipt.js';
 import type { Redis } from './client.js';
 import { counterFromHash, isOf, quotaOf, type Counter } from './counter.js';
 import { createBatchLoader } from './batch-loader.js';
-import { keyNames } from './key-names.js';
+import { keyNames, receiptName } from './key-names.js';
 import { readScript, writeScript } from './lua.js';
+import { receiptArguments, receiptsOfCounter } from './receipts.js';
 
 interface LiveQuotasDeps {
   readonly redis: Redis;
@@ -38,10 +40,14 @@ export function createLiveQuotas({ redis, store, pattern, now }: LiveQuotasDeps)
   const namesOf = (keyHash: string) => keyNames(pattern, keyHash);
   const readCounter = async (keyHash: string) => counterFromHash(await redis.read(readScript, namesOf(keyHash)));
 
-  /** Returns `other` (changed meanwhile), `over` (above the limit) or `done`, with the counter before. */
+  /**
+   * Returns `other` (changed meanwhile), `over` (above the limit), `repeated` (the receipt exists) or `done`, with the
+   * counter before.
+   */
   async function write(keyHash: string, current: Counter, next: Write): Promise<{ found: string; counter: Counter }> {
-    const { way, amount, limit, timeToLive, created, changed, renews } = next;
-    const [found = '', ...before] = await redis.write(writeScript, namesOf(keyHash), [
+    const { way, amount, limit, timeToLive, created, changed, renews, receipt } = next;
+    const names = receipt ? [...namesOf(keyHash), receiptName(pattern, keyHash, receipt.id)] : namesOf(keyHash);
+    const [found = '', ...before] = await redis.write(writeScript, names, [
       ...current.fingerprint,
       way,
       String(amount),
@@ -50,6 +56,7 @@ export function createLiveQuotas({ redis, store, pattern, now }: LiveQuotasDeps)
       created,
       String(changed),
       renews === undefined ? '' : String(renews),
+      ...(receipt ? receiptArguments(receipt, current.count) : []),
     ]);
     return { found, counter: counterFromHash(before) };
   }
@@ -111,7 +118,7 @@ export function createLiveQuotas({ redis, store, pattern, now }: LiveQuotasDeps)
   }
 
   return {
-    keepsReceipts: false,
+    receiptsOf: (keyHash) => receiptsOfCounter(redis, pattern, keyHash),
     storedQuota: () => undefined,
     async readCounters(keyHashes) {
       const counters = await Promise.all(keyHashes.map(readCounter));
@@ -139,15 +146,16 @@ export function createLiveQuotas({ redis, store, pattern, now }: LiveQuotasDeps)
           throw counter.error;
         }
         const current = quotaOf(counter, key, now().getTime());
-        const { next, result } = decide({ ...key, quota: current });
+        const { next, result, receipt } = decide({ ...key, quota: current });
         if (!next) return result;
         // The renewal changes only when a period has ended or another one begins.
         const isAnew = current.renews !== undefined && next.renews !== current.renews;
         const wanted = writeTo({ key, counter, current, next, isPeriodic: isRenewed(key), isAnew });
         const limit = wanted.way === 'add' ? (key.definition.quotaMax ?? 0n) - wanted.amount : undefined;
-        const { found, counter: before } = await write(keyHash, counter, { ...wanted, limit });
+        const { found, counter: before } = await write(keyHash, counter, { ...wanted, limit, receipt });
         if (found === 'other') continue;
-        if (found === 'done' && wanted.way === 'set') return result;
+        if (found === 'repeated') throw contended();
+        if (found === 'done' && (wanted.way === 'set' || receipt)) return result;
         // Others may have counted since the read: the result is computed from the counter at the time of the write.
         const decided = decide({ ...key, quota: quotaOf(before, key, now().getTime()) });
         if ((decided.next !== undefined) === (found === 'done')) return decided.result;
@@ -202,6 +210,7 @@ interface Write {
   readonly created: string;
   readonly changed: bigint;
   readonly renews: bigint | undefined;
+  readonly receipt?: Receipt | undefined;
 }
 
 function timeUntil(seconds: bigint, now: Date): string {

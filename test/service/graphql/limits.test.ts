@@ -2,10 +2,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { getIntrospectionQuery, Kind, parse, print } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Scope } from '../../../src/keys/key.js';
 import { limits } from '../../../src/graphql/operation/limits.js';
 import { calculateComplexity } from '../../../src/graphql/operation/complexity.js';
 import { schema } from '../../../src/graphql/schema/api-schema.js';
-import { dataOf, errorsOf } from '../../support/answers.js';
+import { codeOf, dataOf, errorsOf } from '../../support/answers.js';
 import { startApp, type Answer, type TestApp } from '../../support/app.js';
 import { fullUpdate } from '../../support/factories.js';
 import { plant } from '../../support/planted.js';
@@ -465,6 +466,34 @@ describe('the settings of the limits', () => {
     const answer = await t.graphql(`{ ${times(20, field)} }`);
     expect(errorsOf(answer)).toEqual([]);
     expect(Object.values(answer.body['data'] as object)).toEqual(Array(20).fill([{ orgID: 'globex' }]));
+  });
+});
+
+describe('a service credential with the scope `router`', () => {
+  const aliased = (count: number) =>
+    `{ ${Array.from({ length: count }, (_, index) => `a${index}: orgKey(by: { keyID: "k1" }) { version }`).join(' ')} }`;
+  const routerHeaders = async (scopes: readonly Scope[]) => ({
+    'x-svc-authorization': (await t.issue('service', { scopes })).secret,
+  });
+
+  it('may send more aliases than other clients', async () => {
+    const headers = await routerHeaders(['read', 'router']);
+    const merged = await t.graphql(aliased(60), {}, headers);
+    expect(Object.keys(merged.body['data'] as object)).toHaveLength(60);
+    // Also after the operation was validated, which the fast path remembers.
+    for (const others of [await routerHeaders(['read']), {}]) {
+      expect(codeOf(await t.graphql(aliased(60), {}, others))).toBe('INVALID');
+    }
+    expect(codeOf(await t.graphql(aliased(60), {}, { 'x-svc-authorization': '' }))).toBe('UNAUTHENTICATED');
+    expect((await t.graphql(aliased(60), {}, headers)).text).toBe(merged.text);
+  });
+
+  it('has a limit of its own, and permits nothing by itself', async () => {
+    const own = await startApp({ KEYFRONT_GRAPHQL_MAX_ROUTER_ALIASES: '20' });
+    const router = { 'x-svc-authorization': (await own.issue('service', { scopes: ['router'] })).secret };
+    expect(codeOf(await own.graphql(aliased(21), {}, router))).toBe('INVALID');
+    expect(codeOf(await own.graphql(aliased(20), {}, router))).toBe('FORBIDDEN');
+    await own.close();
   });
 });
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { codeOf, dataOf, errorsOf, issuesOf } from '../../support/answers.js';
+import { statementsDuring } from '../../support/statements.js';
 import { startApp, type Answer, type TestApp } from '../../support/app.js';
 import { hashOf } from '../../support/factories.js';
 
@@ -404,6 +405,59 @@ describe('orgKeys', () => {
       expect(idsOf(dataOf<Page>(await own.graphql(listing(), { last: size })))).toHaveLength(100);
     }
     await own.close();
+  });
+});
+
+describe('the flags of a page of keys', () => {
+  let own: TestApp;
+  const flagsOf = async (args: string) => {
+    const answer = await own.graphql(
+      `{ orgKeys(orderBy: ALIAS, ${args}) { pageInfo { ...Flags } } } fragment Flags on PageInfo { hasPreviousPage hasNextPage }`,
+    );
+    const { pageInfo } = dataOf<{ pageInfo: Record<string, boolean> }>(answer);
+    return [pageInfo['hasPreviousPage'], pageInfo['hasNextPage']];
+  };
+  const cursors = new Map<string, string>();
+  beforeAll(async () => {
+    own = await startApp();
+    await own.importKeys(...['a', 'b', 'c', 'd'].map((name) => ({ key_id: name, org_id: 'acme', alias: name })));
+    const all = await own.graphql('{ orgKeys(orderBy: ALIAS) { edges { cursor node { keyID } } } }');
+    const { edges } = dataOf<{ edges: { cursor: string; node: { keyID: string } }[] }>(all);
+    for (const { cursor, node } of edges) cursors.set(node.keyID, cursor);
+    // Its cursor is now before all keys.
+    await own.graphql('mutation { deleteOrgKey(keyID: "a") { version } }');
+  });
+  afterAll(() => own.close());
+
+  it.each([
+    ['first: 3', [false, false]],
+    ['first: 2', [false, true]],
+    ['first: 2, after: a', [false, true]],
+    ['first: 2, after: b', [true, false]],
+    ['first: 2, after: d', [true, false]],
+    ['first: 0, after: a', [false, true]],
+    ['last: 2', [true, false]],
+    ['last: 3, before: d', [false, true]],
+    ['last: 1, before: b', [false, true]],
+    ['last: 1, before: a', [false, true]],
+    ['descending: true, first: 1, after: b', [true, false]],
+    ['descending: true, first: 3', [false, false]],
+    ['first: 1, after: b, before: d', [true, false]],
+    ['last: 1, after: b, before: d', [false, true]],
+  ])('are exact for orgKeys(%s), where a is deleted and b, c and d remain', async (args, flags) => {
+    expect(
+      await flagsOf(
+        args.replaceAll(/(after|before): (\w)/g, (_, name: string, key: string) => `${name}: "${cursors.get(key)}"`),
+      ),
+    ).toEqual(flags);
+  });
+
+  it('cost no statement unless they are selected', async () => {
+    const ask = (selected: string) =>
+      own.graphql(`{ orgKeys(orderBy: ALIAS, first: 1, after: "${cursors.get('b')}") { ${selected} } }`);
+    const statements = async (selected: string) =>
+      (await statementsDuring(async () => void (await ask(selected)))).length;
+    expect(await statements('pageInfo { hasNextPage }')).toBeLessThan(await statements('pageInfo { hasPreviousPage }'));
   });
 });
 

@@ -118,13 +118,39 @@ describe('a repeated request with the same idempotency key', () => {
 });
 
 describe('an idempotency key', () => {
-  it('is rejected for counters in Redis, which no transaction of the database contains', async () => {
+  it('is rejected with CONFLICT when `secrets prune` has removed the key of its receipt', async () => {
     const { ports } = t.app.services;
-    const service = createKeyService({ ...ports, quotas: { ...ports.quotas, keepsReceipts: false } });
     const caller = { credentialID: 'c', label: 'c', orgID: undefined, requestID: 'r' };
-    await expect(
-      service.consumeOrgQuota(caller, { keyID: 'a', amount: 1n, idempotencyKey: 'k' }),
-    ).rejects.toMatchObject({ code: 'INVALID', issues: [{ path: ['idempotencyKey'] }] });
+    const request = { keyID: 'a', amount: 1n, idempotencyKey: 'k' };
+    const first = await createKeyService(ports).consumeOrgQuota(caller, request);
+    expect(await createKeyService(ports).consumeOrgQuota(caller, request)).toEqual(first);
+    const pruned = createKeyService({ ...ports, receipts: { ...ports.receipts, isKeyRemoved: () => true } });
+    await expect(pruned.consumeOrgQuota(caller, request)).rejects.toMatchObject({ code: 'CONFLICT' });
+    expect(dataOf(await t.graphql('{ orgKey(by: { keyID: "a" }) { quota { used } } }'))).toEqual({
+      quota: { used: 1 },
+    });
+  });
+
+  it('returns the first result also to a request that finds the quota exhausted by it', async () => {
+    await t.importKeys({ key_id: 'one', org_id: 'acme', quota_max: 1 });
+    const { ports } = t.app.services;
+    const caller = { credentialID: 'c', label: 'c', orgID: undefined, requestID: 'r' };
+    const request = { keyID: 'one', amount: 1n, idempotencyKey: 'k' };
+    // The same request runs between the look-up of the receipt and the consumption.
+    let isFirst = true;
+    const store = {
+      ...ports.store,
+      findReceipt: async (id: string) => {
+        const found = await ports.store.findReceipt(id);
+        if (isFirst) {
+          isFirst = false;
+          await createKeyService(ports).consumeOrgQuota(caller, request);
+        }
+        return found;
+      },
+    };
+    const late = await createKeyService({ ...ports, store }).consumeOrgQuota(caller, request);
+    expect(late).toMatchObject({ allowed: true });
   });
 
   it('is rejected for another request, and for a malformed value', async () => {

@@ -379,7 +379,7 @@ describe('canary secrets', () => {
       'user-agent': jwt,
       host: name,
     };
-    const named = `query ${name}($${name}: ID!) { ${name}: orgKey(keyID: $${name}) { ...${name} } } fragment ${name} on OrgKey { version }`;
+    const named = `query ${name}($${name}: ID!) { ${name}: orgKey(by: { keyID: $${name} }) { ...${name} } } fragment ${name} on OrgKey { version }`;
     await note('an operation with a name', t.graphql(named, { [name]: name }, headers), ['unknownKeyID']);
     await note('a method', t.send(`/svc/org/keys/${name}`, { method: name, headers }));
     await t.graphql(named.replace('version', 'noSuchField'), {}, headers);
