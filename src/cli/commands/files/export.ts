@@ -22,7 +22,7 @@ import { serviceURLFrom, withServices } from '../../key-client/open.js';
 import { serviceURLOption } from '../../key-client/options.js';
 import { toJSONLine } from '../../output/json.js';
 import { createProgressLine } from '../../output/progress.js';
-import { cannotDecrypt, createDamagedKeyReport, damagedAdvice, damagedExitCode } from './damaged-keys.js';
+import { cannotDecrypt, createDamagedKeyReport, damagedAdvice, damagedExitCode } from '../keys/damaged-keys.js';
 
 export const exportCommand: CLICommand = {
   name: 'keys export',
