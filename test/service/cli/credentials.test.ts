@@ -74,7 +74,10 @@ describe('the scopes of a service credential', () => {
   it.each([
     [['--kind', 'management', '--read-only'], 'for service credentials only'],
     [['--kind', 'service', '--read-only', '--scopes', 'read'], 'Use either --read-only or --scopes.'],
-    [['--kind', 'service', '--scopes', 'write'], '--scopes must be a list of read, create, update, delete, consume.'],
+    [
+      ['--kind', 'service', '--scopes', 'write'],
+      '--scopes must be a list of read, create, update, delete, consume, router.',
+    ],
     [['--kind', 'service', '--scopes', 'updates'], 'did you mean update?'],
     [['--kind', 'service', '--scopes', ''], '--scopes must be a list'],
   ])('are rejected for %j', async (args, message) => {
