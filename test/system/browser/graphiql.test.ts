@@ -137,7 +137,7 @@ describe.skipIf(whyNoBrowser !== undefined)(title, () => {
     await g.close();
     g = await openGraphiQL(browser, server.url, { viewport: { width: 390, height: 844 } });
     await g.openTab('ListKeys');
-    await g.paste(server.t.service);
+    await g.write('headers', JSON.stringify({ 'X-Svc-Authorization': server.t.service }));
     await g.run();
     const sizeOf = async (selector: string) => {
       const { width = 0, height = 0 } = (await g.page.locator(selector).boundingBox()) ?? {};
