@@ -57,7 +57,7 @@ describeEngines('webhooks', (engine) => {
     );
     await receiver.until((taken) => taken.length === 2);
     const [, message] = receiver.taken();
-    expect(message?.headers).toMatchObject({ 'content-type': 'application/json', 'user-agent': 'Keyfront/0.1.0' });
+    expect(message?.headers).toMatchObject({ 'content-type': 'application/json', 'user-agent': 'Keyfront/0.2.0' });
     expect(message?.type).toBe('orgKey.updated');
     expect(message?.data).toMatchObject({
       id: message?.id,
