@@ -33,8 +33,9 @@ export async function openSocket(
   url: string,
   headers: Record<string, string> = {},
   protocol = 'graphql-transport-ws',
+  tls: { readonly ca?: string } = {},
 ): Promise<TestSocket> {
-  const socket = new WebSocket(`${url.replace(/^http/, 'ws')}/graphql`, protocol, { headers });
+  const socket = new WebSocket(`${url.replace(/^http/, 'ws')}/graphql`, protocol, { headers, ...tls });
   const messages: SocketMessage[] = [];
   let wake = () => {};
   const add = (message: SocketMessage) => {
@@ -75,8 +76,9 @@ export async function connectSocket(
   url: string,
   params: object = {},
   headers: Record<string, string> = {},
+  tls: { readonly ca?: string } = {},
 ): Promise<TestSocket> {
-  const opened = await openSocket(url, headers);
+  const opened = await openSocket(url, headers, undefined, tls);
   opened.send({ type: 'connection_init', payload: params });
   expect(await opened.next()).toEqual({ type: 'connection_ack' });
   return opened;

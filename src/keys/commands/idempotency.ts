@@ -68,7 +68,7 @@ export function createIdempotency({ store, receipts: { digest, seal, open, isKey
         return { id, at: now(), sealed: seal(content, id) };
       });
       if (hasEffect?.(result) !== false) return result;
-      // The same request may have run meanwhile, and used what this one asked for.
+      // The same request may have run meanwhile, and taken what this one would take.
       return (await findResult())?.result ?? result;
     } catch (error) {
       // The same request may have run meanwhile: its receipt rejects a second one.
