@@ -47,7 +47,12 @@ export function sendResponse(to: ServerResponse, { status, headers, body }: HTTP
   to.end(body ?? undefined);
 }
 
-/** Converts a response to one of `fetch`. */
+/**
+ * Converts a response to one of `fetch`.
+ *
+ * @param response a response whose body was not read
+ * @returns a response with the same status, headers and body; a stream stays a stream
+ */
 export function toFetchResponse({ status, headers, body }: HTTPResponse): Response {
   const content = body instanceof Readable ? (Readable.toWeb(body) as BodyInit) : body;
   return new Response(content, { status, headers });

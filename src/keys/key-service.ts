@@ -1,7 +1,7 @@
 import { withAudit } from './audit.js';
 import { otherOrganisation, requireScope } from './authorization.js';
 import { createIdempotency } from './commands/idempotency.js';
-import { createBulkUpdate } from './commands/bulk-update.js';
+import { createBulkUpdateCommand } from './commands/bulk-update.js';
 import { createConsumeQuotaCommand, type ConsumeRequest } from './commands/consume-quota.js';
 import { createCreateCommand, type CreateRequest } from './commands/create-key.js';
 import { createDeleteCommands, type DeleteRequest } from './commands/delete-restore.js';
@@ -29,7 +29,7 @@ type IdentifiedCommand<Request> = (caller: CallContext, keyHash: string, request
 type WithKeyID<Request> = Request & { readonly keyID: string };
 
 /**
- * The use cases. Callers are authenticated, and definitions were read by `readDefinition`. Here each key identifier is
+ * The use cases. Callers are authenticated, and definitions were read by `parseDefinition`. Here each key identifier is
  * checked and hashed once, each reason is checked once, and each attempt to change a key is audited.
  */
 export function createKeyService(ports: Ports) {
@@ -93,7 +93,7 @@ export function createKeyService(ports: Ports) {
       assertReason(request.reason);
       return previewOrgKeyUpdate(caller, keyHash, request);
     },
-    updateOrgKeys: createBulkUpdate({
+    updateOrgKeys: createBulkUpdateCommand({
       ports,
       queries,
       runIdempotent,

@@ -1,7 +1,7 @@
 import { readBody, requireJSON } from '../http/body.js';
 import { AppError, pathText } from '../lib/errors.js';
 import { parseJSON, type JSONValue } from '../lib/json.js';
-import { readDefinition } from '../keys/definition/parse.js';
+import { parseDefinition } from '../keys/definition/parse.js';
 import type { KeyDefinition, Variant } from '../keys/definition/schema.js';
 import type { Warning } from '../keys/definition/warnings.js';
 import type { RouteCall } from './route.js';
@@ -37,7 +37,7 @@ export async function readDefinitionIn(
   await nextSlice();
   const named = definitionFromWire(body);
   await nextSlice();
-  const definition = readDefinition(variant, named);
+  const definition = parseDefinition(variant, named);
   await nextSlice();
   return definition;
 }

@@ -1,7 +1,7 @@
 import { hashTypeOf } from '../../crypto/password-hash.js';
 import { prepareImport, type ImportPorts } from '../../keys/commands/import.js';
 import { invalidDefinition } from '../../keys/definition/issues.js';
-import { readDefinition } from '../../keys/definition/parse.js';
+import { parseDefinition } from '../../keys/definition/parse.js';
 import type { KeyDefinition } from '../../keys/definition/schema.js';
 import type { KeyTransition } from '../../keys/ports.js';
 import { AppError, type Issue } from '../../lib/errors.js';
@@ -48,7 +48,7 @@ export async function prepareLine(
     const { passwordHash, rest } = passwordsAreHashed
       ? takePasswordHash(definition)
       : { passwordHash: undefined, rest: definition };
-    const input = readDefinition('update', definitionFromWire(rest));
+    const input = parseDefinition('update', definitionFromWire(rest));
     const actor = { credentialID: 'cli', label };
     return {
       keyID,

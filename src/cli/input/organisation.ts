@@ -6,7 +6,7 @@ import { UsageError } from '../io.js';
  *
  * @throws {UsageError} if the value is not an organisation ID
  */
-export function parseOrganisation(org: string | boolean | undefined): string | undefined {
+export function parseOrgIDOption(org: string | boolean | undefined): string | undefined {
   if (org === undefined) return undefined;
   if (typeof org !== 'string' || org.trim() === '') throw new UsageError('--org must be the ID of an organisation.');
   const problem = orgIDProblem(org);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readConfig } from '../../config/config.js';
 import { createKeyHash } from '../../crypto/key-hash.js';
-import { readDefinition } from '../../keys/definition/parse.js';
+import { parseDefinition } from '../../keys/definition/parse.js';
 import { warningsOf } from '../../keys/definition/warnings.js';
 import { previewKey } from '../../keys/queries/preview-key.js';
 import type { JSONValue } from '../../lib/json.js';
@@ -29,7 +29,7 @@ export function createLocalValidator(io: IO): ValidateDefinition {
   const deps = { ownerID: undefined, hashKeyID: hashKeyIDOf(io), randomHex: () => randomBytes(16).toString('hex') };
   return async (body) =>
     withWireIssuePaths(body, () => {
-      const input = readDefinition('preview', definitionFromWire(body));
+      const input = parseDefinition('preview', definitionFromWire(body));
       const { keyHash, definition, warnings } = previewKey(input, { ...deps, now: new Date() });
       const listed = warningsMember(warnings, body).warnings as Problem[] | undefined;
       return { ...hashMember(body, keyHash), data: definitionToWire(definition), warnings: listed ?? [] };

@@ -1,6 +1,6 @@
 import { AppError, errorCodeOf } from '../../lib/errors.js';
 import type { KeyChange } from '../../keys/commands/execute-change.js';
-import { readDefinition } from '../../keys/definition/parse.js';
+import { parseDefinition } from '../../keys/definition/parse.js';
 import { defaultOrder, entriesOf, positionOfEntry } from '../../keys/key-query.js';
 import type { KeyRevision, StoredKey } from '../../keys/key.js';
 import type { CallContext } from '../../keys/ports.js';
@@ -50,12 +50,12 @@ export async function withLocalKeys<T>(
       },
       previewUpdate: async (keyID, definition, options) =>
         toResult(
-          await keys.previewOrgKeyUpdate(caller, { keyID, input: readDefinition('update', definition), ...options }),
+          await keys.previewOrgKeyUpdate(caller, { keyID, input: parseDefinition('update', definition), ...options }),
         ),
       update: async (keyID, definition, options) =>
-        toResult(await keys.updateOrgKey(caller, { keyID, input: readDefinition('update', definition), ...options })),
+        toResult(await keys.updateOrgKey(caller, { keyID, input: parseDefinition('update', definition), ...options })),
       create: async (keyID, definition, options) => {
-        const input = readDefinition('update', definition);
+        const input = parseDefinition('update', definition);
         const created = await keys.createOrgKey(caller, { keyID, input, ...options });
         return { ...toResult(created), keyID: keys.keyIDOf(created.key) };
       },

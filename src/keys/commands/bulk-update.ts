@@ -1,6 +1,6 @@
 import { AppError, type ErrorCode, type Issue } from '../../lib/errors.js';
 import { requireScope } from '../authorization.js';
-import { readDefinition } from '../definition/parse.js';
+import { parseDefinition } from '../definition/parse.js';
 import type { KeyDefinition } from '../definition/schema.js';
 import type { StoredKey } from '../key.js';
 import { entriesOf, positionOfEntry, type KeyFilter } from '../key-query.js';
@@ -69,7 +69,7 @@ interface BulkUpdateDeps {
 }
 
 /** Updates many keys, each in its own transaction: an error of one key is reported in its item. */
-export function createBulkUpdate({
+export function createBulkUpdateCommand({
   ports: { store },
   queries,
   runIdempotent,
@@ -150,7 +150,7 @@ export function createBulkUpdate({
     { patch, resetQuota, isDryRun, reason, idempotencyKey }: BulkRequest,
   ): Promise<BulkItem> {
     try {
-      const input = readDefinition('update', { ...key.definition, ...patch });
+      const input = parseDefinition('update', { ...key.definition, ...patch });
       // A key that changes between the merge and the write is reported as a conflict, not overwritten.
       const { keyHash, version: expectedVersion } = key;
       const updateRequest = { keyHash, input, resetQuota, reason, expectedVersion, hasDecimalStrings: true };

@@ -5,7 +5,12 @@ import { fieldTraits, objectTraits, type FieldTraits } from './field-types.js';
 
 const unwrapped = new WeakMap<z.core.$ZodType, z.core.$ZodType>();
 
-/** Returns the schema inside optional, nullable and preprocessing wrappers. */
+/**
+ * Returns the schema inside wrappers: of an optional or nullable schema the inner one, of a pipe its output.
+ *
+ * @param schema any schema of zod; results are cached
+ * @returns the schema itself if it has no wrapper
+ */
 export function unwrapSchema(schema: z.core.$ZodType): z.core.$ZodType {
   const known = unwrapped.get(schema);
   if (known) return known;

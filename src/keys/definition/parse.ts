@@ -62,15 +62,15 @@ export function standardSchema(variant: Variant) {
  *
  * @throws {AppError} INVALID with the issues of the definition.
  */
-export function readDefinition(variant: Variant, raw: unknown): KeyDefinition {
-  const result = parseDefinition(variant, withoutForeignNulls(variant, raw));
+export function parseDefinition(variant: Variant, raw: unknown): KeyDefinition {
+  const result = validateDefinition(variant, withoutForeignNulls(variant, raw));
   if (Array.isArray(result)) throw invalidDefinition(result);
   return result;
 }
 
 /** Returns the issues of a definition, at most `maxIssues` + 1; none for a valid one. */
 export function definitionIssues(variant: Variant, raw: unknown): readonly Issue[] {
-  const result = parseDefinition(variant, raw);
+  const result = validateDefinition(variant, raw);
   return Array.isArray(result) ? result : [];
 }
 
@@ -95,7 +95,7 @@ const foreignFields: Record<Variant, readonly string[]> = {
   update: [...fieldsOnlyIn('preview')],
 };
 
-function parseDefinition(variant: Variant, raw: unknown): KeyDefinition | Issue[] {
+function validateDefinition(variant: Variant, raw: unknown): KeyDefinition | Issue[] {
   // A bulk update merges a stored definition with a patch, and each can be as large as a body.
   if (hasMoreValues(raw)) return [tooManyValues];
   const valid = fastValidators[variant](raw);

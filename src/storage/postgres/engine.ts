@@ -7,7 +7,7 @@ import { withTimeout } from '../../lib/timeout.js';
 import type { SqlSession } from '../sql/session.js';
 import { wideReadLimits, createPgPool, type PgPool, type Session } from './pool.js';
 import { createCredentialStore } from '../sql/credential-store.js';
-import { forLog, classifyError } from './errors.js';
+import { forLog, classifyForRetry } from './errors.js';
 import { goOnAfterHistory } from './feed-horizon.js';
 import { createKeyStore } from './key-store.js';
 import { requireSchema, schemaVersion } from '../sql/schema.js';
@@ -119,7 +119,7 @@ function noInstallation(name: string): InstallationNotFoundError {
 /** The reason why opening failed, for the operator. Errors for callers do not contain it. */
 function unusable(name: string, error: unknown): Error {
   const reason = error instanceof AppError && error.cause instanceof Error ? error.cause : error;
-  const known = classifyError(reason) === undefined && reason instanceof Error ? reason : forLog(reason);
+  const known = classifyForRetry(reason) === undefined && reason instanceof Error ? reason : forLog(reason);
   return new Error(`The database ${name} cannot be used: ${known.message}`, { cause: known });
 }
 

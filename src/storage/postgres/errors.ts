@@ -19,7 +19,7 @@ export function isStalePlan(error: unknown): boolean {
 }
 
 /** Undefined for an error that does not come from the database. */
-export function classifyError(error: unknown): ErrorClass | undefined {
+export function classifyForRetry(error: unknown): ErrorClass | undefined {
   if (error instanceof AppError) return undefined;
   // A connection ends with FATAL, possibly after the commit of the statement.
   if (error instanceof DatabaseError && error.severity === 'ERROR') {
@@ -32,7 +32,7 @@ export function classifyError(error: unknown): ErrorClass | undefined {
 
 /** Whether the connection was lost at once, and not after a timeout of the client. */
 export function isClosedConnection(error: unknown): boolean {
-  return classifyError(error) === 'connectionLost' && error instanceof Error && !/timeout/i.test(error.message);
+  return classifyForRetry(error) === 'connectionLost' && error instanceof Error && !/timeout/i.test(error.message);
 }
 
 /** Errors of sockets and name resolution have a code; errors of the driver have only a message. */
@@ -49,7 +49,7 @@ function isOfConnection(error: Error): boolean {
 
 /** The error for the caller when nothing was written. Its cause is for the log. */
 export function unwritten(error: unknown): unknown {
-  const errorClass = classifyError(error);
+  const errorClass = classifyForRetry(error);
   if (errorClass === undefined) return error;
   if (errorClass === 'connectionLost') return unavailable('Storage cannot be reached; nothing was written.', 2, error);
   if (errorClass === 'retryable') return unavailable('Storage is busy; nothing was written.', 1, error);

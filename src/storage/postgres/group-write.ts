@@ -11,7 +11,7 @@ import {
   type RowChange,
   type WriteCommand,
 } from '../sql/keys/key-change.js';
-import type { KeyLookup, KeyRows } from '../sql/keys/key-rows.js';
+import type { KeyLookup, KeyRowStatements } from '../sql/keys/key-rows.js';
 import { prepared } from '../sql/session.js';
 import { createTimeSlices, type TimeSlices } from '../time-slices.js';
 import { inTransaction, type PgPool, type Session } from './pool.js';
@@ -57,7 +57,7 @@ const lock = prepared('SELECT key_hash FROM keys WHERE key_hash = ANY ($1::text[
  */
 export function createGroupWrite(
   { run }: PgPool,
-  { lookUpMany, rowOf }: Pick<KeyRows, 'lookUpMany' | 'rowOf'>,
+  { lookUpMany, rowOf }: Pick<KeyRowStatements, 'lookUpMany' | 'rowOf'>,
   { meter, tracer }: Telemetry = {},
   slices: TimeSlices = createTimeSlices(),
 ): KeyWriter {

@@ -3,7 +3,7 @@ import type { QuotaManager, QuotaOutbox } from '../../keys/quota/quota-manager.j
 import type { Telemetry } from '../../telemetry/ports.js';
 import type { RowSigner } from '../../crypto/row-signer.js';
 import { postgresDialect } from '../sql/dialect.js';
-import { createKeyRows } from '../sql/keys/key-rows.js';
+import { createKeyRowStatements } from '../sql/keys/key-rows.js';
 import { createSqlKeyStore } from '../sql/keys/key-store.js';
 import { createTimeSlices, type TimeSlices } from '../time-slices.js';
 import { createGroupWrite } from './group-write.js';
@@ -22,7 +22,7 @@ export function createKeyStore(
   wide: PgPool = connections,
   slices: TimeSlices = createTimeSlices(),
 ): KeyStore & QuotaManager & QuotaOutbox {
-  const rows = createKeyRows(postgresDialect, signer);
+  const rows = createKeyRowStatements(postgresDialect, signer);
   return createSqlKeyStore(
     {
       session: createPgSession(connections),

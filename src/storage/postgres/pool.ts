@@ -1,7 +1,14 @@
 import { Pool, types, type PoolClient } from 'pg';
 import { readDeadlineMs } from '../../keys/read-budget.js';
 import type { Prepared } from '../sql/session.js';
-import { noConnection, classifyError, isClosedConnection, isStalePlan, unknownOutcome, unwritten } from './errors.js';
+import {
+  noConnection,
+  classifyForRetry,
+  isClosedConnection,
+  isStalePlan,
+  unknownOutcome,
+  unwritten,
+} from './errors.js';
 
 /** One connection, for the duration of one piece of work. */
 export interface Session {
@@ -130,7 +137,7 @@ export function createPgPool(
         },
       });
     } catch (error) {
-      const errorClass = classifyError(error);
+      const errorClass = classifyForRetry(error);
       isUsable = errorClass !== 'connectionLost' && !isStalePlan(error);
       // The server has rolled the statement back.
       if (errorClass === 'permanent' || errorClass === 'retryable') sent.isOpen = false;
@@ -146,7 +153,7 @@ export function createPgPool(
       try {
         return await attempt(work, sent);
       } catch (error) {
-        const errorClass = classifyError(error);
+        const errorClass = classifyForRetry(error);
         if (errorClass === 'connectionLost' && sent.isOpen) throw unknownOutcome(error);
         // Each such attempt closes one idle connection of the pool, so it does not count: new ones have no stale plan,
         // and the server may have ended all of the idle ones.

@@ -37,6 +37,7 @@ const firstColumns = [
 /** All of a credential but its signature, which is made over these. */
 export const credentialColumns = [...firstColumns, 'scopes'] as const;
 
+/** The layouts that rows of credentials were signed with, the newest last. */
 export const credentialLayouts: Layouts<CredentialRow> = [firstColumns, credentialColumns];
 
 /** Compares two hashes in constant time. `timingSafeEqual` throws when the lengths differ. */
@@ -47,6 +48,7 @@ export function isSameHash(a: Uint8Array, b: Uint8Array): boolean {
 const dateOf = (milliseconds: bigint | null) => (milliseconds === null ? undefined : new Date(Number(milliseconds)));
 const millisecondsOf = (date: Date | undefined) => (date === undefined ? null : BigInt(date.getTime()));
 
+/** Returns the credential of a row that passed its integrity check. */
 export function credentialFromRow(row: CredentialRow): StoredCredential {
   return {
     id: row.id,
@@ -70,6 +72,7 @@ export function scopesOf({ scopes: names }: Pick<CredentialRow, 'scopes'>): read
   return found && (Object.keys(scopes) as Scope[]).filter((scope) => found.includes(scope));
 }
 
+/** Returns the row of a credential. */
 export function credentialToRow(credential: StoredCredential): CredentialRow {
   return {
     id: credential.id,

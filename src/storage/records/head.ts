@@ -11,8 +11,10 @@ export interface HeadRow {
   content: string;
 }
 
+/** The columns of a head. */
 export const headColumns = ['name', 'sequence', 'content'] as const satisfies readonly (keyof HeadRow)[];
 
+/** The layouts that heads were signed with, the newest last. */
 export const headLayouts: Layouts<HeadRow> = [headColumns];
 
 /** The newest state of each credential, by ID. */
@@ -30,10 +32,12 @@ export function stampOf(row: CredentialRow): string {
   return createHash('sha256').update(JSON.stringify(values)).digest().subarray(0, 16).toString('base64url');
 }
 
+/** Encodes the states of credentials as the content of a head. */
 export function stampsToContent(stamps: CredentialStamps): string {
   return JSON.stringify([...stamps]);
 }
 
+/** The inverse of `stampsToContent`. */
 export function stampsFromContent(content: string): CredentialStamps {
   // Written by us, from this very type.
   return new Map(parseJSON(content) as unknown as [string, string][]);

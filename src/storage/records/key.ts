@@ -3,6 +3,7 @@ import { definitionFromJSON } from '../../keys/definition/from-json.js';
 import type { StoredKey } from '../../keys/key.js';
 import type { Layouts } from './signed.js';
 
+/** A row of the table of keys. */
 export interface KeyRow {
   key_hash: string;
   sealed_key_id: Uint8Array;
@@ -44,8 +45,10 @@ export const keyColumns = [
   'history_link',
 ] as const satisfies readonly (keyof KeyRow)[];
 
+/** The layouts that rows of keys were signed with, the newest last. */
 export const keyLayouts: Layouts<KeyRow> = [keyColumns];
 
+/** Returns the key of a row that passed its integrity check. */
 export function keyFromRow(row: KeyRow): StoredKey {
   return {
     keyHash: row.key_hash,
@@ -65,6 +68,7 @@ export function keyFromRow(row: KeyRow): StoredKey {
   };
 }
 
+/** Returns the row of a key. */
 export function keyToRow(key: StoredKey, historyLink: Uint8Array): KeyRow {
   return {
     key_hash: key.keyHash,
@@ -87,6 +91,7 @@ export function keyToRow(key: StoredKey, historyLink: Uint8Array): KeyRow {
   };
 }
 
+/** The terms of the index of keys, by what they contain. */
 export const term = {
   tag: (tag: string) => `t:${tag}`,
   policy: (policy: string) => `p:${policy}`,

@@ -2,6 +2,7 @@ import type { QuotaChange } from '../../keys/quota/quota-change.js';
 import type { RowSigner } from '../../crypto/row-signer.js';
 import { createSignedTable, type Layouts, type SignedRow } from './signed.js';
 
+/** A row of the outbox of quota changes. */
 export interface QuotaChangeRow {
   key_hash: string;
   date_created: string;
@@ -18,6 +19,7 @@ export interface PageEnd {
   readonly id: bigint;
 }
 
+/** A signed row with its position in the outbox. */
 export type PlacedRow = SignedRow<QuotaChangeRow> & { readonly id: bigint };
 
 /** All of a change of a counter but its signature. */
@@ -31,6 +33,7 @@ export const quotaChangeColumns = [
   'period_after',
 ] as const satisfies readonly (keyof QuotaChangeRow)[];
 
+/** The layouts that rows of the outbox were signed with, the newest last. */
 export const quotaChangeLayouts: Layouts<QuotaChangeRow> = [quotaChangeColumns];
 
 /** The changes of counters that are to be carried out, as rows of every engine. */

@@ -3,6 +3,7 @@ import type { FieldChange, KeyRevision } from '../../keys/key.js';
 import { historyLink } from './hash-chain.js';
 import type { Layouts } from './signed.js';
 
+/** A row of the history. */
 export interface RevisionRow {
   at: bigint;
   key_hash: string;
@@ -37,8 +38,10 @@ export const linkedColumns = [
   'definition',
 ] as const satisfies readonly (keyof RevisionRow)[];
 
+/** The columns of an entry of the history. */
 export const revisionColumns = [...linkedColumns, 'link'] as const;
 
+/** The layouts that entries were signed with, the newest last. */
 export const revisionLayouts: Layouts<RevisionRow> = [revisionColumns];
 
 /** The link that a row must have after the given one. */
@@ -69,6 +72,7 @@ export function revisionToRow(entry: KeyRevision, definition: string, previous: 
   return { ...row, link: linkOf(previous, row) };
 }
 
+/** Returns the entry of a row that passed its integrity check. */
 export function revisionFromRow(row: RevisionRow): KeyRevision {
   return {
     at: new Date(Number(row.at)),

@@ -29,8 +29,10 @@ export const webhookColumns = [
   'paused_why',
 ] as const satisfies readonly (keyof WebhookRow)[];
 
+/** The layouts that rows of webhooks were signed with, the newest last. */
 export const webhookLayouts: Layouts<WebhookRow> = [webhookColumns];
 
+/** Returns the webhook of a row that passed its integrity check. */
 export function webhookFromRow(row: WebhookRow): Webhook {
   const { previous_secret: previousSecret, previous_until: until, paused } = row;
   return {
@@ -48,6 +50,7 @@ export function webhookFromRow(row: WebhookRow): Webhook {
   };
 }
 
+/** Returns the row of a webhook. */
 export function webhookToRow(webhook: Webhook): WebhookRow {
   const { previous, paused } = webhook;
   return {
@@ -64,6 +67,7 @@ export function webhookToRow(webhook: Webhook): WebhookRow {
   };
 }
 
+/** A row of the keys whose deliveries are retried. */
 export interface RetryStateRow {
   webhook_id: string;
   key_hash: string;
@@ -74,6 +78,7 @@ export interface RetryStateRow {
   why: string;
 }
 
+/** The columns of a retry state. */
 export const retryStateColumns = [
   'webhook_id',
   'key_hash',
@@ -84,6 +89,7 @@ export const retryStateColumns = [
   'why',
 ] as const satisfies readonly (keyof RetryStateRow)[];
 
+/** Returns the retry state of a row. */
 export function retryStateFromRow(row: RetryStateRow): RetryState {
   return {
     keyHash: row.key_hash,
@@ -95,6 +101,7 @@ export function retryStateFromRow(row: RetryStateRow): RetryState {
   };
 }
 
+/** Returns the row of a retry state. */
 export function retryStateToRow(webhookID: string, key: RetryState): RetryStateRow {
   return {
     webhook_id: webhookID,
@@ -107,6 +114,7 @@ export function retryStateToRow(webhookID: string, key: RetryState): RetryStateR
   };
 }
 
+/** A row of the dead letters. */
 export interface DeadRow {
   webhook_id: string;
   event_id: string;
@@ -118,6 +126,7 @@ export interface DeadRow {
   due: bigint | null;
 }
 
+/** The columns of a dead letter. */
 export const deadColumns = [
   'webhook_id',
   'event_id',
@@ -129,6 +138,7 @@ export const deadColumns = [
   'due',
 ] as const satisfies readonly (keyof DeadRow)[];
 
+/** Returns the dead letter of a row. */
 export function deadLetterFromRow(row: DeadRow): DeadLetter {
   return {
     eventID: row.event_id,
@@ -142,6 +152,7 @@ export function deadLetterFromRow(row: DeadRow): DeadLetter {
   };
 }
 
+/** Returns the row of a dead letter. */
 export function deadLetterToRow(letter: DeadLetter): DeadRow {
   return {
     webhook_id: letter.webhookID,

@@ -16,6 +16,7 @@ export interface Counter {
   readonly fingerprint: readonly string[];
 }
 
+/** Returns the counter of the values that a script returned. @throws {AppError} INTERNAL when the count is not an integer. */
 export function counterFromHash([
   count = '',
   expiry = '',

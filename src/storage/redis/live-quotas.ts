@@ -19,6 +19,7 @@ interface LiveQuotasDeps {
   readonly now: () => Date;
 }
 
+/** The live counters in Redis, and the relay of their outbox. */
 export interface LiveQuotas extends QuotaManager {
   /**
    * The outbox relay: applies the pending changes from before the moment, and acknowledges them. A failed change stays and

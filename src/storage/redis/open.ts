@@ -6,6 +6,7 @@ import { keyNames } from './key-names.js';
 import { createLiveQuotas } from './live-quotas.js';
 import { readScript } from './lua.js';
 
+/** Open counters in Redis. */
 export interface OpenQuotas {
   readonly quotas: QuotaManager;
   readonly close: () => Promise<void>;

@@ -11,6 +11,7 @@ export interface ChangeSource {
   readonly everyMs: number;
 }
 
+/** Notifies the subscriptions of this process of new changes. */
 export interface ChangeNotifier {
   readonly follow: (onMore: () => void) => () => void;
   /** Reports that there may be a new change. */

@@ -12,6 +12,7 @@ export const rangeTables = {
   key_terms: { columns: ['term', 'key_hash', 'org_id'], second: 'term', chunkSize: 10_000 },
 } as const;
 
+/** A table that is copied in ranges of hashes. */
 export type RangeTable = keyof typeof rangeTables;
 
 /** After every hash. */

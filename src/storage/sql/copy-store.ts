@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 
+/** A row as it is copied: its columns by name. */
 export type CopiedRow = Readonly<Record<string, unknown>>;
 
 /** Hashes after the one and up to the other; to the end where that is undefined. */
@@ -22,6 +23,7 @@ export const smallTables = {
   quota_changes: 'id',
   receipts: 'id',
 } as const;
+/** One of {@link smallTables}. */
 export type SmallTable = keyof typeof smallTables;
 
 /** The rows that belong to the hashes of a range. */
@@ -33,6 +35,7 @@ export interface RowSource {
   readonly setting: (name: string) => Promise<string | undefined>;
 }
 
+/** The database that rows are copied to. */
 export interface RowTarget extends RowSource {
   /** Replaces the rows of the range by these, all or none. */
   readonly replace: (range: HashRange, from: RowSource) => Promise<void>;
@@ -41,6 +44,7 @@ export interface RowTarget extends RowSource {
   readonly finish: (settings: ReadonlyMap<string, string>) => Promise<void>;
 }
 
+/** What a copy contains, in rows. */
 export interface CopyResult {
   readonly keys: number;
   readonly entries: number;

@@ -52,6 +52,7 @@ export function isBindableText(text: string): boolean {
   return !text.includes('\0');
 }
 
+/** The dialect of SQLite. */
 export const sqliteDialect: Dialect = {
   name: 'sqlite',
   types: { text: 'TEXT', integer: 'INTEGER', bytes: 'BLOB', rowNumber: 'INTEGER PRIMARY KEY AUTOINCREMENT' },
@@ -90,6 +91,7 @@ export const feedOffset = `(SELECT value::bigint FROM settings WHERE name = 'fee
 /** All transactions below have ended, so no entry is added below. */
 const feedHorizon = `pg_snapshot_xmin(pg_current_snapshot())::text::bigint + ${feedOffset}`;
 
+/** The dialect of PostgreSQL. */
 export const postgresDialect: Dialect = {
   name: 'postgres',
   types: {

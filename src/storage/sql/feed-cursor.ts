@@ -21,6 +21,7 @@ export function fingerprintOf(link: Uint8Array | undefined): string {
   return Buffer.from(link?.subarray(0, 4) ?? []).toString('hex');
 }
 
+/** Encodes a position of the change feed, with the fingerprint of the entry there. */
 export function cursorOf({ tx, id }: FeedPosition, mark: string): string {
   return Buffer.from(`${tx}.${id}.${mark}`, 'latin1').toString('base64url');
 }

@@ -8,6 +8,7 @@ import { insertInto, prepared, updateByID } from './session.js';
  */
 export const recalled = 'recalled ';
 
+/** The columns of a webhook and its MAC. */
 export const signedWebhookColumns = [...webhookColumns, 'mac'] as const;
 const matchesFilter = 'webhook_id = $1 AND (CAST($2 AS text) IS NULL OR event_id = $2)';
 const updateFrom = (names: readonly string[]) => names.map((name) => `${name} = excluded.${name}`).join(', ');

@@ -29,6 +29,7 @@ const maxStatements = 64;
 
 class Late extends Error {}
 
+/** Runs a query until it is done or its time is up. */
 export type BoundedQuery = (query: Query) => QueryResult;
 
 /** Runs queries on a connection until they are done or their time is up. There is one for a connection. */

@@ -16,7 +16,7 @@ import {
   type RowChange,
   type WriteCommand,
 } from '../sql/keys/key-change.js';
-import { createKeyRows, type KeyLookup, type KeyRows } from '../sql/keys/key-rows.js';
+import { createKeyRowStatements, type KeyLookup, type KeyRowStatements } from '../sql/keys/key-rows.js';
 import { createSqlKeyStore } from '../sql/keys/key-store.js';
 import { insertReceipt, receiptValues } from '../sql/keys/receipts.js';
 import { createReader, type Reader } from './reader.js';
@@ -31,7 +31,7 @@ export function createKeyStore(
   reader: Reader = createReader(database, guard),
 ): KeyStore & QuotaManager & QuotaOutbox {
   const session = createSqliteSession(database, guard);
-  const rows = createKeyRows(sqliteDialect, signer);
+  const rows = createKeyRowStatements(sqliteDialect, signer);
   const writer = createKeyWriter(database, guard, rows);
   return createSqlKeyStore({ session, rows, writer, reader, wideReader: reader, slices: guard.slices }, signer);
 }
@@ -48,7 +48,7 @@ interface PreparedCommand<T> {
 function createKeyWriter(
   database: Database,
   { write }: WriteGate,
-  { selectOne, lookUpOne, verified, rowOf }: KeyRows,
+  { selectOne, lookUpOne, verified, rowOf }: KeyRowStatements,
 ): KeyWriter {
   const execute = createExecutor(database);
   const put = createPut(database);

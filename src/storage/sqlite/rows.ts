@@ -9,6 +9,7 @@ import { createFileSettings, createSqliteSession } from './session.js';
 /** The setting that identifies the source of a copy. */
 const name = 'moving_id';
 
+/** The rows of a locked file, and the ID of the copy. */
 export interface LockedRows extends RowSource {
   readonly id: string;
   /**

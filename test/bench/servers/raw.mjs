@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { callerOf } from '../../../build/graphql/context.js';
 import { parseJSON, stringifyJSON } from '../../../build/lib/json.js';
-import { readDefinition } from '../../../build/keys/definition/parse.js';
+import { parseDefinition } from '../../../build/keys/definition/parse.js';
 import { withSecrets } from '../../../build/keys/definition/normalize.js';
 import { viewOf, viewOfStored } from '../../../build/keys/definition/view.js';
 import { definitionFromWire, definitionToWire } from '../../../build/wire/field-names.js';
@@ -24,7 +24,7 @@ function toNumber() {
 }
 
 function preview(/** @type {any} */ { input }) {
-  const read = readDefinition('preview', input);
+  const read = parseDefinition('preview', input);
   const { keyID, keyHash, definition, secrets, warnings } = keys.preview(
     callerOf({ holder, requestID: randomUUID() }, 'management'),
     read,
@@ -34,7 +34,7 @@ function preview(/** @type {any} */ { input }) {
 }
 
 async function update(/** @type {any} */ { keyID, input, reset }) {
-  const read = readDefinition('update', input);
+  const read = parseDefinition('update', input);
   const { key } = await keys.updateOrgKey(callerOf({ holder, requestID: randomUUID() }, 'service'), {
     keyID,
     input: read,
@@ -47,7 +47,7 @@ async function update(/** @type {any} */ { keyID, input, reset }) {
 }
 
 function restPreview(/** @type {string} */ body) {
-  const input = readDefinition('preview', definitionFromWire(read(body)));
+  const input = parseDefinition('preview', definitionFromWire(read(body)));
   const caller = callerOf({ holder, requestID: randomUUID() }, 'management');
   const { keyID, keyHash, definition, secrets } = keys.preview(caller, input);
   const data = definitionToWire(withSecrets(definition, { ...secrets, password: undefined }));
@@ -55,7 +55,7 @@ function restPreview(/** @type {string} */ body) {
 }
 
 async function restUpdate(/** @type {string} */ keyID, /** @type {string} */ body) {
-  const input = readDefinition('update', definitionFromWire(read(body)));
+  const input = parseDefinition('update', definitionFromWire(read(body)));
   const caller = callerOf({ holder, requestID: randomUUID() }, 'service');
   const { key } = await keys.updateOrgKey(caller, { keyID, input, resetQuota: true });
   return { action: 'modified', key: keyID, key_hash: key.keyHash, status: 'ok' };

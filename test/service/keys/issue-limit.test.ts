@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { AppError, type Issue } from '../../../src/lib/errors.js';
-import { inputs, readDefinition } from '../../../src/keys/definition/parse.js';
+import { inputs, parseDefinition } from '../../../src/keys/definition/parse.js';
 import { withoutExcess } from '../../../src/keys/definition/issues.js';
 import { startApp } from '../../support/app.js';
 
@@ -20,7 +20,7 @@ const definitions: Record<string, Record<string, unknown>> = {
 
 function errorOf(definition: unknown): AppError {
   try {
-    readDefinition('update', definition);
+    parseDefinition('update', definition);
   } catch (error) {
     if (error instanceof AppError) return error;
     throw error;

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { definitionFromJSON } from '../../../src/keys/definition/from-json.js';
 import { inUTC, normalizeDefinition } from '../../../src/keys/definition/normalize.js';
-import { readDefinition } from '../../../src/keys/definition/parse.js';
+import { parseDefinition } from '../../../src/keys/definition/parse.js';
 import { parseJSON, stringifyJSON } from '../../../src/lib/json.js';
 import { definitionFromWire } from '../../../src/wire/field-names.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { fullPreview, fullUpdate } from '../../support/factories.js';
 
-const normal = (wire: object) => normalizeDefinition(readDefinition('update', definitionFromWire(wire))).definition;
+const normal = (wire: object) => normalizeDefinition(parseDefinition('update', definitionFromWire(wire))).definition;
 
 describe('the normal form', () => {
   it.each<[string, object, object]>([

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { parseOrganisation } from '../../../src/cli/input/organisation.js';
+import { parseOrgIDOption } from '../../../src/cli/input/organisation.js';
 import { startApp, type TestApp } from '../../support/app.js';
 
 let t: TestApp;
@@ -37,7 +37,7 @@ describe.each(Object.entries(bad))('an organisation with %s', (_, orgID) => {
 
   it('is rejected for a credential and by --org', async () => {
     await expect(t.issue('service', { orgID })).rejects.toThrow('organisation');
-    expect(() => parseOrganisation(orgID)).toThrow('--org must');
+    expect(() => parseOrgIDOption(orgID)).toThrow('--org must');
   });
 });
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/lib/errors.js';
 import type { Variant } from '../../../src/keys/definition/schema.js';
-import { inputs, readDefinition } from '../../../src/keys/definition/parse.js';
+import { inputs, parseDefinition } from '../../../src/keys/definition/parse.js';
 
 function refusal(raw: unknown, variant: Variant = 'update'): AppError {
   try {
-    readDefinition(variant, raw);
+    parseDefinition(variant, raw);
   } catch (error) {
     if (error instanceof AppError) return error;
     throw error;
@@ -258,11 +258,11 @@ describe('the rules accept a definition', () => {
     ['with a text of 65,536 characters in metadata', { metaData: { a: 'x'.repeat(65_536) } }],
     ['with an integer of 64 bits in metadata', { metaData: { a: 2n ** 63n - 1n } }],
   ])('%s', (_, raw) => {
-    expect(() => readDefinition('update', raw)).not.toThrow();
+    expect(() => parseDefinition('update', raw)).not.toThrow();
   });
 
   it('with a key identifier of 255 bytes', () => {
-    expect(() => readDefinition('preview', { keyID: 'x'.repeat(255) })).not.toThrow();
+    expect(() => parseDefinition('preview', { keyID: 'x'.repeat(255) })).not.toThrow();
   });
 });
 

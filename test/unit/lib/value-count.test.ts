@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseJSON } from '../../../src/lib/json.js';
-import { readDefinition } from '../../../src/keys/definition/parse.js';
+import { parseDefinition } from '../../../src/keys/definition/parse.js';
 import { hasMoreValues, hasMoreValuesInText, maxValues } from '../../../src/lib/value-count.js';
 import { decodeBody } from '../../../src/http/body.js';
 
@@ -55,8 +55,8 @@ describe('a body with many values', () => {
 
 it('rejects a definition with too many values by one issue, such as one merged with a patch', () => {
   const definition = { metaData: membersOf(9_000), oauthKeys: membersOf(2_998) };
-  expect(readDefinition('update', definition)).toEqual(definition);
-  expect(() => readDefinition('update', { ...definition, tags: ['a'] })).toThrow(
+  expect(parseDefinition('update', definition)).toEqual(definition);
+  expect(() => parseDefinition('update', { ...definition, tags: ['a'] })).toThrow(
     expect.objectContaining({
       code: 'INVALID',
       issues: [{ path: [], code: 'TOO_MANY', message: 'must have at most 12,000 members and items in all' }],

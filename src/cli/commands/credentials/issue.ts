@@ -5,7 +5,7 @@ import { nearest } from '../../../lib/nearest.js';
 import type { CLICommand, OptionValues } from '../../command.js';
 import { storageVariables } from '../../environment.js';
 import { parseDuration } from '../../input/duration.js';
-import { parseOrganisation } from '../../input/organisation.js';
+import { parseOrgIDOption } from '../../input/organisation.js';
 import { UsageError, type IO } from '../../io.js';
 import { withServices } from '../../key-client/open.js';
 import { toJSONLine } from '../../output/json.js';
@@ -43,7 +43,7 @@ async function issue(io: IO, options: OptionValues): Promise<number> {
   const knownKind = credentialKinds.find((candidate) => candidate === kind);
   if (knownKind === undefined) throw new UsageError('--kind must be management or service.');
   if (typeof label !== 'string' || label.trim() === '') throw new UsageError('--label must not be empty.');
-  const orgID = parseOrganisation(org);
+  const orgID = parseOrgIDOption(org);
   const allowed = parseScopes(options, knownKind);
   const lifetimeMs = parseDuration('--expires', expires);
   return withServices(io, { access: 'create' }, async ({ credentials, now }) => {

@@ -1,4 +1,4 @@
-import { readDefinition } from '../../../keys/definition/parse.js';
+import { parseDefinition } from '../../../keys/definition/parse.js';
 import { AppError, errorCodeOf, type ErrorCode } from '../../../lib/errors.js';
 import { printable } from '../../../lib/text.js';
 import { withWireIssuePaths } from '../../../rest/json-body.js';
@@ -8,7 +8,7 @@ import { keyVariables } from '../../environment.js';
 import { actorOption } from '../../input/actor.js';
 import { confirm, yesOption } from '../../input/confirm.js';
 import { readDefinitionFolder, type DesiredKey } from '../../input/definition-folder.js';
-import { parseOrganisation } from '../../input/organisation.js';
+import { parseOrgIDOption } from '../../input/organisation.js';
 import { UsageError, type IO } from '../../io.js';
 import { keyLocation, keysOptions, reasonOption } from '../../key-client/options.js';
 import type { KeyChangeResult, KeyClient, ListedKey } from '../../key-client/port.js';
@@ -59,7 +59,7 @@ const keyErrors: ReadonlySet<ErrorCode> = new Set(['INVALID', 'NOT_FOUND', 'CONF
 
 async function apply(io: IO, options: OptionValues, [folder = '']: readonly string[]): Promise<number> {
   const [isPlan, prunes] = [options['plan'] === true, options['prune'] === true];
-  const orgID = parseOrganisation(options['org']);
+  const orgID = parseOrgIDOption(options['org']);
   if (prunes && orgID === undefined) throw new UsageError('--prune requires --org, whose other keys it deletes.');
   const reason = stringOption(options, 'reason');
   const call = { io, command: 'apply', options, accessErrorExitCode: 1 };
@@ -116,7 +116,7 @@ async function stepFor(
       if (errorCodeOf(error) !== 'NOT_FOUND') throw error;
     }
     const complete = definitionFromWire({ ...(orgID !== undefined && { org_id: orgID }), ...body });
-    readDefinition('update', complete);
+    parseDefinition('update', complete);
     const run = () => withWireIssuePaths(body, () => keys.create(keyID, complete, { reason }));
     return { action: 'create', subject, run };
   });

@@ -10,7 +10,7 @@ import { actorLabel, actorOption } from '../../input/actor.js';
 import { readBytes } from '../../input/definitions.js';
 import { importLines, type ImportCounts, type ImportTarget } from '../../input/import-lines.js';
 import { splitLines } from '../../input/jsonl.js';
-import { parseOrganisation } from '../../input/organisation.js';
+import { parseOrgIDOption } from '../../input/organisation.js';
 import type { IO } from '../../io.js';
 import { withServices } from '../../key-client/open.js';
 import { toJSONLine } from '../../output/json.js';
@@ -41,7 +41,7 @@ export const importCommand: CLICommand = {
 
 async function importKeys(io: IO, options: OptionValues, [file = '']: readonly string[]): Promise<number> {
   const importOptions = {
-    orgID: parseOrganisation(options['org']),
+    orgID: parseOrgIDOption(options['org']),
     passwordsAreHashed: options['passwords-are-hashed'] === true,
     actorLabel: actorLabel(io, 'keys import', options),
   };

@@ -4,7 +4,7 @@ import { printable } from '../../../lib/text.js';
 import type { CLICommand, OptionValues } from '../../command.js';
 import { colorVariables } from '../../environment.js';
 import { readDefinitions } from '../../input/definitions.js';
-import { parseOrganisation } from '../../input/organisation.js';
+import { parseOrgIDOption } from '../../input/organisation.js';
 import {
   createImportValidator,
   createLocalValidator,
@@ -103,7 +103,7 @@ function selectValidator(io: IO, options: OptionValues): ValidateDefinition {
     throw new UsageError('--import applies the rules of a data folder. Use it without --url and KEYFRONT_URL.');
   }
   return createImportValidator(io, {
-    orgID: parseOrganisation(org),
+    orgID: parseOrgIDOption(org),
     passwordsAreHashed: passwordsAreHashed === true,
   });
 }

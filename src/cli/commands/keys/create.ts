@@ -4,7 +4,7 @@ import type { CLICommand, OptionValues } from '../../command.js';
 import { keyVariables } from '../../environment.js';
 import { actorOption } from '../../input/actor.js';
 import { readDefinitionObject } from '../../input/definitions.js';
-import { parseOrganisation } from '../../input/organisation.js';
+import { parseOrgIDOption } from '../../input/organisation.js';
 import type { IO } from '../../io.js';
 import { changeExitCodes, definitionFile, keysOptions, reasonOption } from '../../key-client/options.js';
 import { runKeysCommand, stringOption } from '../../key-client/run-key-command.js';
@@ -34,7 +34,7 @@ export const createCommand: CLICommand = {
 };
 
 async function create(io: IO, options: OptionValues, [file = '']: readonly string[]): Promise<number> {
-  const orgID = parseOrganisation(options['org']);
+  const orgID = parseOrgIDOption(options['org']);
   const createOptions = { keyIDPrefix: stringOption(options, 'prefix'), reason: stringOption(options, 'reason') };
   return runKeysCommand({ io, command: 'create', options }, async ({ keys, format }) => {
     const body = await readDefinitionObject(io, file);

@@ -4,7 +4,7 @@ import { keyStates, type KeyState } from '../../../keys/key.js';
 import type { KeyFilter } from '../../../keys/key-query.js';
 import type { CLICommand, OptionValues } from '../../command.js';
 import { keyVariables } from '../../environment.js';
-import { parseOrganisation } from '../../input/organisation.js';
+import { parseOrgIDOption } from '../../input/organisation.js';
 import { UsageError, type IO } from '../../io.js';
 import { cannotAccess, keyLocation, keysOptions } from '../../key-client/options.js';
 import type { KeyClient, ListedKey } from '../../key-client/port.js';
@@ -80,7 +80,7 @@ async function eachKey(
 
 function filterFrom(options: OptionValues): KeyFilter {
   return {
-    orgID: parseOrganisation(options['org']),
+    orgID: parseOrgIDOption(options['org']),
     aliasPrefix: stringOption(options, 'alias-prefix'),
     tag: stringOption(options, 'tag'),
     policy: stringOption(options, 'policy'),

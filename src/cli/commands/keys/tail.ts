@@ -1,7 +1,7 @@
 import { printable } from '../../../lib/text.js';
 import type { CLICommand, OptionValues } from '../../command.js';
 import { keyVariables } from '../../environment.js';
-import { parseOrganisation } from '../../input/organisation.js';
+import { parseOrgIDOption } from '../../input/organisation.js';
 import type { IO } from '../../io.js';
 import { keyLocation, keysOptions } from '../../key-client/options.js';
 import type { FollowedChange } from '../../key-client/port.js';
@@ -33,7 +33,7 @@ export const tailCommand: CLICommand = {
 
 async function tail(io: IO, options: OptionValues): Promise<number> {
   const request = {
-    orgID: parseOrganisation(options['org']),
+    orgID: parseOrgIDOption(options['org']),
     keyHash: stringOption(options, 'key-hash'),
     after: stringOption(options, 'after'),
   };

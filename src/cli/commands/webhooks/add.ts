@@ -3,7 +3,7 @@ import { parseReceiverURL, RejectedAddressError } from '../../../webhooks/addres
 import { addWebhook } from '../../../webhooks/manage.js';
 import type { CLICommand, OptionValues } from '../../command.js';
 import { storageVariables } from '../../environment.js';
-import { parseOrganisation } from '../../input/organisation.js';
+import { parseOrgIDOption } from '../../input/organisation.js';
 import { UsageError, type IO } from '../../io.js';
 import { withServices } from '../../key-client/open.js';
 import { stringOption } from '../../key-client/run-key-command.js';
@@ -26,7 +26,7 @@ export const addWebhookCommand: CLICommand = {
 };
 
 async function add(io: IO, options: OptionValues): Promise<number> {
-  const orgID = parseOrganisation(options['org']);
+  const orgID = parseOrgIDOption(options['org']);
   const label = stringOption(options, 'label') ?? '';
   const address = stringOption(options, 'url') ?? '';
   const urlText = address === '-' ? await readURL(io) : address;

@@ -81,6 +81,7 @@ export interface SizedVersion {
   readonly size: bigint;
 }
 
+/** Returns the total size of these entries in bytes. */
 export function sizeOf(found: readonly SizedVersion[]): number {
   return found.reduce((bytes, { size }) => bytes + Number(size), 0);
 }

@@ -5,6 +5,7 @@ import { term, termsOf } from '../../records/key.js';
 import { isBindableText, type Dialect } from '../dialect.js';
 import type { WideQuery } from '../session.js';
 
+/** A statement of a list of keys, with its parameters. */
 export interface KeyQueryStatement {
   readonly sql: string;
   readonly parameters: readonly (string | bigint)[];
@@ -109,6 +110,7 @@ export function orgCountsStatement(
   };
 }
 
+/** Returns the statement that counts the keys of a filter. */
 export function countStatement(dialect: Dialect, filter: KeyFilter, now: Date): KeyQueryStatement {
   const { from, conditions, parameters } = where(dialect, filter, now);
   return { sql: `SELECT count(*) AS count FROM ${from} WHERE ${conditions.join(' AND ')}`, parameters };

@@ -25,10 +25,11 @@ const lookUpIn = (hashes: string) =>
        LEFT JOIN keys k ON k.key_hash = wanted.hash AND (CAST($2 AS text) IS NULL OR k.org_id = $2)`,
   );
 
-export type KeyRows = ReturnType<typeof createKeyRows>;
+/** See {@link createKeyRowStatements}. */
+export type KeyRowStatements = ReturnType<typeof createKeyRowStatements>;
 
 /** Looks rows of keys up and verifies them. The parameters of all statements: hashes, and an organisation or null. */
-export function createKeyRows({ listOf, isInTime, inList }: Dialect, signer: RowSigner) {
+export function createKeyRowStatements({ listOf, isInTime, inList }: Dialect, signer: RowSigner) {
   const table = createSignedTable<KeyRow>(signer, 'keys', keyLayouts);
   const sizes = `SELECT key_hash AS place, octet_length(definition) AS size FROM keys
     WHERE ${isInTime} AND key_hash ${inList('$1', 'text')}`;

@@ -12,14 +12,14 @@ import { createRowChanges, type KeyWriter } from './key-change.js';
 import { createKeyHeads } from './key-heads.js';
 import { createKeyMaintenance } from './key-maintenance.js';
 import { createKeyLists } from './key-lists.js';
-import type { KeyLookup, KeyRows } from './key-rows.js';
+import type { KeyLookup, KeyRowStatements } from './key-rows.js';
 import { createQuotaOutbox } from './quota-outbox.js';
 import { createReceiptStore } from './receipts.js';
 
 /** What an engine gives to the key store. */
 interface KeyStoreDeps {
   readonly session: SqlSession;
-  readonly rows: KeyRows;
+  readonly rows: KeyRowStatements;
   readonly writer: KeyWriter;
   /** Reads keys of known hashes. */
   readonly reader: WideReader;

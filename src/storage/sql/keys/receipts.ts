@@ -4,6 +4,7 @@ import { insertInto, prepared, type SqlSession, type Value } from '../session.js
 /** The columns of a receipt, in the order of `receiptValues`. */
 export const receiptColumns = ['id', 'at', 'sealed'] as const;
 
+/** Adds a receipt with the values of `receiptValues`. */
 export const insertReceipt = prepared(insertInto('receipts', receiptColumns));
 const select = prepared('SELECT id, at, sealed FROM receipts WHERE id = $1');
 const purge = prepared(
@@ -16,6 +17,7 @@ interface ReceiptRow {
   readonly sealed: Uint8Array;
 }
 
+/** Returns the values of a receipt, in the order of `receiptColumns`. */
 export function receiptValues({ id, at, sealed }: Receipt): Value[] {
   return [id, BigInt(at.getTime()), sealed];
 }
