@@ -3,7 +3,7 @@ import { createAttemptLimiter } from './credentials/attempt-limiter.js';
 import { createOIDCVerifier } from './credentials/oidc.js';
 import { createLastUsedRecorder } from './credentials/last-used.js';
 import { createAuditLog } from './telemetry/audit-log.js';
-import { startPurging, startShrinking, startStorageChecks } from './storage/scheduled-jobs.js';
+import { startPurging, startShrinking, startRingReports, startStorageChecks } from './storage/scheduled-jobs.js';
 import type { Config, ConfigSecrets } from './config/config.js';
 import { graphiqlAssets } from './graphql/graphiql/assets.js';
 import { redirectBrowsers } from './graphql/graphiql/redirect-browsers.js';
@@ -95,6 +95,8 @@ export async function createApp(
   const purgeJob = startPurging(services, config.restoreWindowMs, log);
   const shrinkJob = startShrinking(services, log);
   const checkJob = startStorageChecks(services, log);
+  // A file has one host.
+  const ringJob = secrets.databaseURL === undefined ? undefined : startRingReports(services, log);
 
   const dispatcher = startDispatcher(
     {
@@ -170,7 +172,7 @@ export async function createApp(
     close: async () => {
       streams.drain();
       webSockets.dispose();
-      await Promise.all([purgeJob.stop(), shrinkJob.stop(), checkJob.stop()]);
+      await Promise.all([purgeJob.stop(), shrinkJob.stop(), checkJob.stop(), ringJob?.stop()]);
       await graphql.dispose();
       await dispatcher.stop();
       await lastUsed.close();

@@ -25,6 +25,7 @@ import { putCommand } from './commands/keys/put.js';
 import { resetCommand } from './commands/keys/reset.js';
 import { restoreCommand } from './commands/restore.js';
 import { revertCommand } from './commands/keys/revert.js';
+import { addKeyCommand, promoteKeyCommand, secretsStatusCommand } from './commands/secrets/stages.js';
 import { pruneCommand } from './commands/secrets/prune.js';
 import { rotateKeyRingCommand } from './commands/secrets/rotate.js';
 import { serveCommand } from './commands/serve.js';
@@ -81,6 +82,9 @@ export const commands: readonly CLICommand[] = [
   checkCommand,
   headCommand,
   doctorCommand,
+  secretsStatusCommand,
+  addKeyCommand,
+  promoteKeyCommand,
   rotateKeyRingCommand,
   pruneCommand,
   createCompletionCommand(() => commands),

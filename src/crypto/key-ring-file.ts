@@ -8,6 +8,8 @@ export interface RingKey {
   readonly id: string;
   readonly created: string;
   readonly key: string;
+  /** Whether it only decrypts and verifies so far: it becomes the primary key when every host has it. */
+  readonly pending?: true;
 }
 
 /** The content of the file. The primary key is the last one. */
@@ -67,16 +69,17 @@ function parseKeys(path: string, text: string): RingKeys {
   if (!Array.isArray(list)) throw malformed('it has no list "keys"');
   const keys = list.map((item: unknown, index): RingKey => {
     const at = `entry ${index + 1} of "keys"`;
-    const { id, created, key } = isRecord(item) ? item : {};
+    const { id, created, key, pending } = isRecord(item) ? item : {};
     if (typeof id !== 'string' || !idForm.test(id)) throw malformed(`${at} has no valid "id"`);
     if (typeof created !== 'string' || Number.isNaN(Date.parse(created)))
       throw malformed(`${at} has no date "created"`);
     if (typeof key !== 'string' || !isKey(key)) throw malformed(`${at} has no "key" of ${keyBytes} bytes in base64`);
-    return { id, created, key };
+    return { id, created, key, ...(pending === true && { pending }) };
   });
   if (new Set(keys.map(({ id }) => id)).size !== keys.length) throw malformed('two keys have the same "id"');
   const primary = keys.pop();
   if (primary === undefined) throw malformed('it has no key');
+  if (primary.pending) throw malformed('its last key is "pending"');
   return { older: keys, primary };
 }
 

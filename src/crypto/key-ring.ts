@@ -7,6 +7,8 @@ import { keyBytes, keyRingText, readKeyRingFile, type RingKey, type RingKeys } f
 export interface KeyRing {
   /** ID of the primary key, which encrypts and signs from now on: the last of `ids`. */
   readonly primaryID: string;
+  /** ID of a key that was added and is not promoted. */
+  readonly pendingID?: string | undefined;
   /** Oldest first. */
   readonly ids: readonly string[];
   /** Returns a key. @throws {Error} when the ring has no key with this ID. */
@@ -74,12 +76,35 @@ export function addKey(path: string, now: Date): KeyRing {
 }
 
 /**
- * Removes all keys but the primary one. Data sealed under another key is lost: reseal all of it first.
+ * Adds a key that only decrypts and verifies, so that hosts with a copy of the ring can have it before it is used.
+ *
+ * @throws {Error} as `addKey`.
+ */
+export function addPendingKey(path: string, now: Date): KeyRing {
+  return change(path, ({ older, primary }) => {
+    const pending = { ...freshKey(nextID([...older, primary]), now), pending: true as const };
+    return { older: [...older, pending], primary };
+  });
+}
+
+/** Makes the pending key the primary key; without one, changes nothing. @throws {Error} as `addKey`. */
+export function promotePendingKey(path: string): KeyRing {
+  return change(path, (keys) => {
+    const pending = keys.older.find((key) => key.pending);
+    if (!pending) return keys;
+    const { id, created, key } = pending;
+    const older = keys.older.filter((one) => one !== pending);
+    return { older: [...older, keys.primary], primary: { id, created, key } };
+  });
+}
+
+/**
+ * Removes all keys but the primary and the pending one. Data sealed under another key is lost: reseal all of it first.
  *
  * @throws {Error} as `addKey`.
  */
 export function dropInactiveKeys(path: string): KeyRing {
-  return change(path, ({ primary }) => ({ older: [], primary }));
+  return change(path, ({ older, primary }) => ({ older: older.filter((key) => key.pending), primary }));
 }
 
 function createKeyRing({ older, primary }: RingKeys): KeyRing {
@@ -87,6 +112,7 @@ function createKeyRing({ older, primary }: RingKeys): KeyRing {
   // The keys are in this closure and in no member, so that logs cannot show them.
   return Object.freeze({
     primaryID: primary.id,
+    pendingID: older.find((key) => key.pending)?.id,
     ids: Object.freeze([...keys.keys()]),
     keyOf(id: string) {
       const key = keys.get(id);

@@ -23,6 +23,7 @@ import {
   type Settings,
   type RunExclusive,
 } from './storage.js';
+import { createRingReports, type RingReports } from './ring-reports.js';
 import type { Signatures } from './records/signatures.js';
 import type { OpenQuotas, openRedisQuotas } from './redis/open.js';
 import { openStorage } from './open-engine.js';
@@ -79,6 +80,7 @@ export interface Services extends Pick<
   readonly resealKeyRingCheck: () => Promise<void>;
   /** Whether everything that could be sealed anew is under the active key: the last rotation ran to its end. */
   readonly isRotated: (primaryID: string) => Promise<boolean>;
+  readonly ringReports: RingReports;
   readonly close: () => Promise<void>;
 }
 
@@ -159,6 +161,7 @@ export async function openServices(
       resealKeyRingCheck: () => engine.settings.set(keyRingCheckName, keyRingCheck.seal(true)),
       isRotated: async (primaryID) =>
         keyRingCheck.keyIDOf((await engine.settings.get(keyRingCheckName)) ?? '') === primaryID,
+      ringReports: createRingReports(engine.settings, config.keyRingFile, now),
       close,
     };
   } catch (error) {

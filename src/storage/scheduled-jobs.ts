@@ -49,6 +49,20 @@ export function startStorageChecks(installation: Services, log: Logger): Schedul
   });
 }
 
+const reportEveryMs = 20_000;
+
+/** Reports the key ring of this host to the other hosts of the database, for the stages of a rotation. */
+export function startRingReports({ ringReports }: Services, log: Logger): ScheduledJob {
+  const report = async () => {
+    try {
+      await ringReports.report();
+    } catch (error) {
+      log.error({ err: error }, 'the key ring could not be reported to the other hosts');
+    }
+  };
+  return every(reportEveryMs, report, report());
+}
+
 const shrinkEveryMs = 30_000;
 
 /** Keeps the write-ahead log from staying as large as a long reader once made it. */

@@ -14,6 +14,12 @@ export interface Settings {
   set(name: string, value: string): Promise<void>;
 }
 
+/** Settings whose names can be listed. */
+export interface ListedSettings extends Settings {
+  /** The settings whose names begin with the prefix, with their values. */
+  list(prefix: string): Promise<(readonly [name: string, value: string])[]>;
+}
+
 /**
  * What opening may do: `create` makes an installation that is missing, `write` requires one and brings its schema up to
  * date, `read` requires one of the current schema and changes nothing.
@@ -60,7 +66,7 @@ export interface Storage {
   readonly credentials: CredentialStore;
   readonly webhooks: WebhookStore;
   readonly signatures: Signatures;
-  readonly settings: Settings;
+  readonly settings: ListedSettings;
   /** Why it accepts no writes, for the log; undefined when a write has just succeeded. */
   readonly whyNotReady: () => Promise<string | undefined>;
   /**

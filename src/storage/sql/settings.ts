@@ -1,4 +1,4 @@
-import type { Contents, Settings } from '../storage.js';
+import type { Contents, ListedSettings } from '../storage.js';
 import { prepared, type SqlSession } from './session.js';
 
 /** The statements of the settings. */
@@ -10,14 +10,22 @@ export const settingStatements = {
   remove: prepared('DELETE FROM settings WHERE name = $1'),
 };
 
-export function createSettings({ all, run }: Pick<SqlSession, 'all' | 'run'>): Settings {
+export function createSettings({ all, run }: Pick<SqlSession, 'all' | 'run'>): ListedSettings {
   return {
     get: async (name) => (await all<{ value: string }>(settingStatements.get, [name]))[0]?.value,
     set: async (name, value) => {
       await run(settingStatements.set, [name, value]);
     },
+    list: async (prefix) => {
+      const rows = await all<{ name: string; value: string }>(listByPrefix, [prefix]);
+      return rows.map(({ name, value }) => [name, value] as const);
+    },
   };
 }
+
+const listByPrefix = prepared(
+  'SELECT name, value FROM settings WHERE substr(name, 1, length(CAST($1 AS text))) = $1 ORDER BY name',
+);
 
 const countKeys = prepared('SELECT count(*) AS keys FROM keys');
 const newestEntry = prepared('SELECT at, key_hash, version_after FROM audit ORDER BY id DESC LIMIT 1');

@@ -9,6 +9,7 @@ import { confirm, notConfirmedExitCode, yesOption } from '../../input/confirm.js
 import type { IO } from '../../io.js';
 import { withServices } from '../../key-client/open.js';
 import { cannotDecrypt, createDamagedKeyReport, damagedExitCode } from '../keys/damaged-keys.js';
+import { notPromoted, requirePrimaryOnHosts } from './stages.js';
 import { requireIntactWebhooks, skippedSummary } from './damaged-rows.js';
 
 export const pruneCommand: CLICommand = {
@@ -28,7 +29,9 @@ async function prune(io: IO, options: OptionValues): Promise<number> {
   if (!(await confirm(io, options, question))) return notConfirmedExitCode;
   return withServices(io, { access: 'write' }, async (services, { config }) => {
     await requireIntactWebhooks(services);
-    const { primaryID, ids } = loadKeyRing(config.keyRingFile);
+    const { primaryID, pendingID, ids } = loadKeyRing(config.keyRingFile);
+    if (pendingID !== undefined) throw notPromoted(pendingID);
+    await requirePrimaryOnHosts(services, primaryID);
     const damaged = createDamagedKeyReport(io);
     for await (const { keyHash, key } of services.store.all()) {
       if (!key) damaged.skip(keyHash);

@@ -13,6 +13,7 @@ import type { IO } from '../../io.js';
 import { withServices } from '../../key-client/open.js';
 import { createProgressLine } from '../../output/progress.js';
 import { cannotDecrypt, createDamagedKeyReport, damagedExitCode } from '../keys/damaged-keys.js';
+import { notPromoted, requireOneHost, requirePrimaryOnHosts } from './stages.js';
 import { requireIntactWebhooks, skippedSummary } from './damaged-rows.js';
 
 export const rotateKeyRingCommand: CLICommand = {
@@ -61,9 +62,16 @@ async function rotate(io: IO): Promise<number> {
 }
 
 /** Returns the key of an incomplete rotation, otherwise adds one: a retry must not add another. */
-async function primaryKeyFor({ isRotated, now }: Services, { keyRingFile }: Config): Promise<string> {
-  const { primaryID } = loadKeyRing(keyRingFile);
-  return (await isRotated(primaryID)) ? addKey(keyRingFile, now()).primaryID : primaryID;
+async function primaryKeyFor(services: Services, { keyRingFile }: Config): Promise<string> {
+  const { primaryID, pendingID } = loadKeyRing(keyRingFile);
+  if (pendingID !== undefined) throw notPromoted(pendingID);
+  if (await services.isRotated(primaryID)) {
+    await requireOneHost(services);
+    return addKey(keyRingFile, services.now()).primaryID;
+  }
+  // A host that uses the older key would go on writing rows under it.
+  await requirePrimaryOnHosts(services, primaryID);
+  return primaryID;
 }
 
 const pageSize = 100;

@@ -1,0 +1,160 @@
+import { copyFile, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../support/app.js';
+import { makeCommandLine, type CommandLine } from '../support/cli.js';
+import { describeEngines, postgres, type EnginePlace } from '../support/engines.js';
+
+let place: EnginePlace;
+let c: CommandLine;
+let apps: TestApp[];
+let folders: string[];
+beforeEach(async () => {
+  c = await makeCommandLine();
+  apps = [];
+  folders = [];
+});
+afterEach(async () => {
+  for (const app of apps) await app.close();
+  await c.remove();
+  for (const folder of folders) await rm(folder, { recursive: true });
+  await place.remove();
+});
+
+const start = (env: Record<string, string>) => startApp(env, { now: () => new Date() });
+const keyfront = (...args: string[]) => c.keyfront(args, place.env);
+const ringOf = (folder: string) => join(folder, 'key-ring.json');
+const status = async () => JSON.parse((await keyfront('secrets', 'status', '--json')).out) as { stage: string };
+
+/** What the services of a database server do every 20 seconds. */
+async function report(): Promise<void> {
+  for (const { app } of apps) await app.services.ringReports.report();
+}
+
+/** Each process changes a key that the other one has written, and reads what it has written. */
+async function exchange(): Promise<void> {
+  for (const [index, writer] of apps.entries()) {
+    expect((await writer.update('k1', { alias: `${Math.random()}`, hmac_string: `secret ${index}` })).status).toBe(200);
+    for (const reader of apps) {
+      const headers = { 'x-svc-authorization': writer.service };
+      expect((await reader.send('/svc/org/keys/k1', { headers })).status).toBe(200);
+      expect((await reader.send('/ready')).status).toBe(200);
+    }
+  }
+}
+
+/** Starts each process again, one after the other. */
+async function restartAll(envs: readonly Record<string, string>[]): Promise<void> {
+  for (const [index, env] of envs.entries()) {
+    await apps[index]?.close();
+    apps[index] = await start(env);
+    await exchange();
+  }
+}
+
+describeEngines('a rotation in stages with two processes that share a key ring', ({ make }) => {
+  it('rejects no row of the other process at any stage, with a restart of each process', async () => {
+    place = await make();
+    const envs = [place.env, place.env];
+    for (const env of envs) apps.push(await start(env));
+    await apps[0]?.importKeys({ key_id: 'k1', org_id: 'acme' });
+    for (const [command, stage] of [
+      ['add', 'added'],
+      ['promote', 'promoted'],
+      ['rotate', 'rotated'],
+      ['prune', 'complete'],
+    ] as const) {
+      await report();
+      expect(await keyfront('secrets', command), command).toMatchObject({ code: 0 });
+      expect(await status()).toMatchObject({ stage });
+      await exchange();
+      await restartAll(envs);
+    }
+    expect(await keyfront('check')).toMatchObject({ code: 0 });
+    expect(await status()).toMatchObject({ primaryID: 'k2', ids: ['k2'] });
+  });
+
+  it('rejects steps out of order', async () => {
+    place = await make();
+    apps.push(await start(place.env));
+    const problem = async (command: string) => {
+      const { code, said } = await keyfront('secrets', command);
+      return [code, said];
+    };
+    expect(await problem('promote')).toStrictEqual([1, expect.stringContaining('There is no added key.')]);
+    expect(await keyfront('secrets', 'add')).toMatchObject({ code: 0 });
+    for (const command of ['add', 'rotate', 'prune']) {
+      expect(await problem(command)).toStrictEqual([1, expect.stringContaining('was added and is not promoted')]);
+    }
+    expect(await keyfront('secrets', 'promote')).toMatchObject({ code: 0 });
+    expect(await problem('add')).toStrictEqual([
+      1,
+      expect.stringContaining('The rotation to the key k2 is incomplete.'),
+    ]);
+    expect(await keyfront('secrets', 'rotate')).toMatchObject({ code: 0 });
+    expect(JSON.parse(await readFile(ringOf(place.folder), 'utf8'))).toMatchObject({
+      keys: [{ id: 'k1' }, { id: 'k2' }],
+    });
+  });
+});
+
+describe.skipIf(postgres.isMissing)(
+  `a rotation in stages with a key ring on each of two hosts, on ${postgres.name}`,
+  () => {
+    let other: Record<string, string>;
+    let folder: string;
+    beforeEach(async () => {
+      place = await postgres.make();
+      apps.push(await start(place.env));
+      await apps[0]?.importKeys({ key_id: 'k1', org_id: 'acme' });
+      folder = await mkdtemp(join(tmpdir(), 'keyfront-host-'));
+      folders.push(folder);
+      other = { ...place.env, KEYFRONT_DATA: folder };
+      await distribute();
+      apps.push(await start(other));
+      await report();
+    });
+    const distribute = () => copyFile(ringOf(place.folder), ringOf(folder));
+    const isRejected = async (command: string, problem: string) =>
+      expect(await keyfront('secrets', command)).toMatchObject({ code: 1, said: expect.stringContaining(problem) });
+
+    it('rejects no row of the other host at any stage, and no step before the other host is ready for it', async () => {
+      await isRejected('rotate', 'Several hosts share the database');
+      expect(await keyfront('secrets', 'add')).toMatchObject({ code: 0 });
+      await exchange();
+      await report();
+      await isRejected('promote', `do not have the key k2: `);
+      await isRejected('promote', folder);
+
+      await distribute();
+      await report();
+      await restartAll([place.env, other]);
+      expect(await keyfront('secrets', 'promote')).toMatchObject({ code: 0 });
+      await exchange();
+      await report();
+      await restartAll([place.env, other]);
+      await isRejected('rotate', `do not use the key k2 yet: `);
+      expect(await status()).toMatchObject({
+        stage: 'promoted',
+        hosts: expect.arrayContaining([
+          expect.objectContaining({ host: expect.stringContaining(folder), primaryID: 'k1', ids: ['k2', 'k1'] }),
+          expect.objectContaining({ host: expect.stringContaining(place.folder), primaryID: 'k2', ids: ['k1', 'k2'] }),
+        ]),
+      });
+
+      await distribute();
+      await report();
+      await exchange();
+      expect(await keyfront('secrets', 'rotate')).toMatchObject({ code: 0 });
+      await exchange();
+      await restartAll([place.env, other]);
+      expect(await keyfront('secrets', 'prune')).toMatchObject({ code: 0 });
+      await exchange();
+      await distribute();
+      await restartAll([place.env, other]);
+      expect(await keyfront('check')).toMatchObject({ code: 0 });
+      expect(await status()).toMatchObject({ stage: 'complete', ids: ['k2'] });
+    });
+  },
+);
