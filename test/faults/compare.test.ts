@@ -69,8 +69,8 @@ describe('the comparison of a database with the acknowledged changes', () => {
   });
 
   it('reports responses that contradict themselves', () => {
-    expect(wrongResponses([entry('a', 'ok'), entry('b', 'maybe', { wrong: 'is no JSON object' })])).toMatchObject([
-      { kind: 'wrong answer', what: expect.stringContaining('update b of k (rest): the answer is no JSON object') },
+    expect(wrongResponses([entry('a', 'ok'), entry('b', 'maybe', { flaw: 'is no JSON object' })])).toMatchObject([
+      { kind: 'wrong response', what: expect.stringContaining('update b of k (rest): the response is no JSON object') },
     ]);
   });
 });

@@ -25,7 +25,7 @@ export interface CompoundRun {
 }
 
 /** Starts and short commands make some dozens to hundreds of calls; one that makes fewer is not killed. */
-const mostCalls = { start: 60, rotation: 250 };
+const maxCalls = { start: 60, rotation: 250 };
 
 export async function compound(run: CompoundRun): Promise<Report> {
   const { main, workspace, library, seed, runs, mutant } = run;
@@ -56,9 +56,9 @@ export async function compound(run: CompoundRun): Promise<Report> {
       await killNow(service);
       await writing.over;
       kills += 1;
-      for (let again = random.below(3); again >= 0; again -= 1) await killIn(folder.data, mostCalls.start);
-      await killIn(folder.data, mostCalls.rotation, 'secrets', 'rotate');
-      await killIn(folder.data, mostCalls.start);
+      for (let again = random.below(3); again >= 0; again -= 1) await killIn(folder.data, maxCalls.start);
+      await killIn(folder.data, maxCalls.rotation, 'secrets', 'rotate');
+      await killIn(folder.data, maxCalls.start);
       report.addFindings([...(await inspect(folder.data, ledger)), ...(await inspectSecrets(folder.data))], where);
       if (report.found() > 0) break;
     }
@@ -72,10 +72,12 @@ export async function compound(run: CompoundRun): Promise<Report> {
   return report.end({ kills });
 }
 
-/** A rotation that nobody kills finishes what the others have begun. */
+/** A rotation without faults completes the interrupted ones. */
 async function ringFindings(data: string): Promise<Finding[]> {
   const rotated = await changeRing(data, 'secrets', 'rotate');
   const pruned = await changeRing(data, 'secrets', 'prune');
   if (rotated.code === 0 && pruned.code === 0) return [];
-  return [{ kind: 'wrong answer', what: `the key ring cannot be changed any more: ${rotated.stderr}${pruned.stderr}` }];
+  return [
+    { kind: 'wrong response', what: `the key ring cannot be changed any more: ${rotated.stderr}${pruned.stderr}` },
+  ];
 }

@@ -58,16 +58,16 @@ function opened(folder: string): Promise<Services> {
   return openServices(config, secrets, { now: () => now });
 }
 
-/** What everybody may ask: each key with its secrets' seals, its history, all lists; an error is written as its code. */
+/** All results that clients can read: each key with its sealed secrets, its history, all lists. An error is its code. */
 async function responses(installation: Services): Promise<Map<string, string>> {
   const keys = createKeyService(installation.ports);
   const found = new Map<string, string>();
-  const note = async (question: string, ask: () => Promise<unknown>) => {
+  const note = async (query: string, read: () => Promise<unknown>) => {
     try {
       // A thread returns bytes as Uint8Array and the database as Buffer; a clone has Uint8Array alone.
-      found.set(question, stringifyJSON(structuredClone((await ask()) ?? null)));
+      found.set(query, stringifyJSON(structuredClone((await read()) ?? null)));
     } catch (error) {
-      found.set(question, error instanceof AppError ? error.code : `crash: ${String(error)}`);
+      found.set(query, error instanceof AppError ? error.code : `crash: ${String(error)}`);
     }
   };
   for (const keyID of keyIDs) {
@@ -93,7 +93,7 @@ async function responses(installation: Services): Promise<Map<string, string>> {
   return found;
 }
 
-/** Whether SQLite itself refused to go on: an error like any other, masked by the faces. */
+/** Whether SQLite itself failed: an unexpected error, which both APIs mask. */
 const isError = (response: string | undefined) =>
   response === 'INTERNAL' || response?.startsWith('crash: SqliteError: database disk image is malformed') === true;
 
@@ -111,41 +111,41 @@ async function damaged(index: number): Promise<{ folder: string; kind: string }>
 }
 
 interface Outcome {
-  /** Why the start was refused; undefined where it was not. */
-  readonly refusal: string | undefined;
-  /** Questions that were answered with something else than without the damage, and no error. */
-  readonly wrong: string[];
+  /** The error of the start; undefined if it succeeded. */
+  readonly startError: string | undefined;
+  /** Queries whose result differs from that without the damage, and is no error. */
+  readonly incorrect: string[];
   readonly errors: number;
 }
 
-/** What becomes of an image, and of its questions: `isLookedThrough` at the start, or opened as a file is that is too large for it. */
-async function outcomeOf(folder: string, isLookedThrough: boolean): Promise<Outcome> {
+/** The effects of damage on start and queries. `isVerified`: the start verifies the file; it skips files that are too large. */
+async function outcomeOf(folder: string, isVerified: boolean): Promise<Outcome> {
   let installation: Services;
   try {
     const { config, secrets } = readConfig({ KEYFRONT_DATA: folder });
     const log = createLogger('silent');
-    installation = isLookedThrough
+    installation = isVerified
       ? (await createApp(config, secrets, log, { now: () => now })).services
       : await opened(folder);
   } catch (error) {
-    return { refusal: error instanceof Error ? error.message : 'no error', wrong: [], errors: 0 };
+    return { startError: error instanceof Error ? error.message : 'no error', incorrect: [], errors: 0 };
   }
   const found = await responses(installation);
-  const changed = [...expected.keys()].filter((question) => found.get(question) !== expected.get(question));
-  const wrong = changed.filter((question) => !isError(found.get(question)));
+  const changed = [...expected.keys()].filter((query) => found.get(query) !== expected.get(query));
+  const incorrect = changed.filter((query) => !isError(found.get(query)));
   return {
-    refusal: undefined,
-    // A list may leave out what its index has lost, which is why files are looked through; it never shows what is not so.
-    wrong: isLookedThrough ? wrong : wrong.filter((question) => strangers(question, found.get(question)) > 0),
-    errors: changed.length - wrong.length,
+    startError: undefined,
+    // A list may lack rows that its index has lost (which is why the start verifies files), but never contains incorrect ones.
+    incorrect: isVerified ? incorrect : incorrect.filter((query) => strangers(query, found.get(query)) > 0),
+    errors: changed.length - incorrect.length,
   };
 }
 
 /** How many keys of a list were not in it before; everything else counts as one. */
-function strangers(question: string, response = ''): number {
-  if (!question.startsWith('list ')) return 1;
+function strangers(query: string, response = ''): number {
+  if (!query.startsWith('list ')) return 1;
   const linesOf = (list: string) => (JSON.parse(list) as object[]).map((key) => JSON.stringify(key));
-  const known = new Set(linesOf(expected.get(question) ?? ''));
+  const known = new Set(linesOf(expected.get(query) ?? ''));
   return linesOf(response).filter((key) => !known.has(key)).length;
 }
 
@@ -153,26 +153,26 @@ describe('D-08 a damaged database', () => {
   it(
     `is rejected in one line that names the file, or returns only what was written, in ${images} images`,
     async () => {
-      const count = { rejected: 0, withErrors: 0, untouched: 0, refusedUnseen: 0, withErrorsUnseen: 0 };
+      const count = { rejected: 0, withErrors: 0, untouched: 0, rejectedUnchecked: 0, withErrorsUnchecked: 0 };
       for (let index = 0; index < images; index += 1) {
         const { folder, kind } = await damaged(index);
         const label = `${kind}, FUZZ_SEED=${seed + index}`;
-        const { refusal, wrong, errors } = await outcomeOf(folder, true);
-        expect(wrong, label).toStrictEqual([]);
-        if (refusal === undefined) {
+        const { startError, incorrect, errors } = await outcomeOf(folder, true);
+        expect(incorrect, label).toStrictEqual([]);
+        if (startError === undefined) {
           count[errors > 0 ? 'withErrors' : 'untouched'] += 1;
           continue;
         }
         count.rejected += 1;
-        expect(refusal, label).toMatch(/^The (database|key ring) [^\n]*$/);
-        expect(refusal, label).toContain(join(folder, 'keyfront.db'));
+        expect(startError, label).toMatch(/^The (database|key ring) [^\n]*$/);
+        expect(startError, label).toContain(join(folder, 'keyfront.db'));
         const unseen = await outcomeOf(folder, false);
-        expect(unseen.wrong, `not looked through: ${label}`).toStrictEqual([]);
-        if (unseen.refusal !== undefined) count.refusedUnseen += 1;
-        else if (unseen.errors > 0) count.withErrorsUnseen += 1;
+        expect(unseen.incorrect, `not looked through: ${label}`).toStrictEqual([]);
+        if (unseen.startError !== undefined) count.rejectedUnchecked += 1;
+        else if (unseen.errors > 0) count.withErrorsUnchecked += 1;
       }
       // Which proves that the damages reach what is looked through, and rows as well.
-      expect(count.rejected > 0 && count.withErrors + count.withErrorsUnseen > 0, JSON.stringify(count)).toBe(true);
+      expect(count.rejected > 0 && count.withErrors + count.withErrorsUnchecked > 0, JSON.stringify(count)).toBe(true);
     },
     60_000 + images * 2_000,
   );

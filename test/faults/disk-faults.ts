@@ -36,7 +36,7 @@ export interface DiskFaultRun {
 /** Runs side by side: they mostly wait for processes to start. */
 const atOnce = 3;
 
-/** A process that is told to stop has to be gone after so long. */
+/** The time limit for a process to end after SIGTERM. */
 const stopWithinMs = 10_000;
 
 export async function failDisk(run: DiskFaultRun): Promise<Report> {
@@ -116,12 +116,12 @@ async function liveOnce(run: DiskFaultRun, fault: Fault, name: string): Promise<
   return { ledger, findings, hasServed: port !== undefined, failures: await failures() };
 }
 
-/** A start that fails says why in a line for people, and with its exit code. */
+/** A start that fails reports the cause in one readable line and in its exit code. */
 async function startFindings(service: Process): Promise<Finding[]> {
   const { code } = await service.exited;
   const stderr = service.stderr();
   if (code === 1 && stderr.trim() !== '' && !/\n\s+at /.test(stderr)) return [];
-  return [{ kind: 'wrong answer', what: `the start ended with exit code ${code} and said: ${stderr}` }];
+  return [{ kind: 'wrong response', what: `the start ended with exit code ${code}: ${stderr}` }];
 }
 
 /** Changes keys, burst by burst. */
@@ -137,9 +137,9 @@ async function change(
     const isTooLate = await hasFailedSync();
     const entries = await Promise.all(burst.map((operation) => carryOut(client, folder, operation)));
     ledger.push(...entries);
-    // After a failed sync nobody knows what the disk holds: the kernel may have forgotten what it could not write.
+    // After a failed sync the content of the disk is unknown: the kernel may have dropped the pages that it could not write.
     for (const { mark } of entries.filter(({ outcome }) => isTooLate && outcome === 'ok')) {
-      findings.push({ kind: 'wrong answer', what: `${mark} was acknowledged after a sync had failed` });
+      findings.push({ kind: 'wrong response', what: `${mark} was acknowledged after a sync had failed` });
     }
   }
   client.close();
@@ -152,9 +152,9 @@ async function stopFindings(service: Process, hasFailedSync: boolean): Promise<F
   const { code, signal } = await service.exited;
   clearTimeout(timeout);
   // One that was at its end already, because of what had failed, may die of the signal.
-  if (signal === 'SIGKILL') return [{ kind: 'wrong answer', what: `the process did not end in ${stopWithinMs} ms` }];
+  if (signal === 'SIGKILL') return [{ kind: 'wrong response', what: `the process did not end in ${stopWithinMs} ms` }];
   if (hasFailedSync && code === 0) {
-    return [{ kind: 'wrong answer', what: 'the process ended with exit code 0 although a sync had failed' }];
+    return [{ kind: 'wrong response', what: 'the process ended with exit code 0 although a sync had failed' }];
   }
   return [];
 }

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { createDisk, fates, type Fate } from './disk/disk.js';
-import type { Step } from './disk/recording.js';
+import type { DiskOperation } from './disk/recording.js';
 import { createRandom } from '../support/generated.js';
 
 const inode = 1n;
-const create: Step = { kind: 'create', inode, name: 'a' };
-const write = (text: string, offset = 0): Step => ({ kind: 'write', inode, offset, bytes: Buffer.from(text) });
-const sync: Step = { kind: 'sync', inode };
-const syncFolder: Step = { kind: 'syncFolder' };
+const create: DiskOperation = { kind: 'create', inode, name: 'a' };
+const write = (text: string, offset = 0): DiskOperation => ({ kind: 'write', inode, offset, bytes: Buffer.from(text) });
+const sync: DiskOperation = { kind: 'sync', inode };
+const syncFolder: DiskOperation = { kind: 'syncFolder' };
 
 /** Everything that may be found of the file `a` after these steps; `undefined` where it may be missing. */
-function found(fate: Fate, ...steps: readonly Step[]): Set<string | undefined> {
+function found(fate: Fate, ...steps: readonly DiskOperation[]): Set<string | undefined> {
   const images = Array.from({ length: 300 }, (_, seed) => {
     const disk = createDisk();
     for (const step of steps) disk.take(step);
@@ -57,13 +57,13 @@ describe('the simulated disk after a power loss', () => {
   });
 
   it('drops a file that was unlinked, and keeps one whose unlinking was not synced', () => {
-    const unlink: Step = { kind: 'unlink', name: 'a' };
+    const unlink: DiskOperation = { kind: 'unlink', name: 'a' };
     expect(found('dropped', create, write('one'), sync, syncFolder, unlink)).toEqual(new Set(['one']));
     expect(found('dropped', create, write('one'), sync, syncFolder, unlink, syncFolder)).toEqual(new Set([undefined]));
   });
 
   it('truncates and extends files, with zeros for unwritten bytes', () => {
-    const steps: Step[] = [
+    const steps: DiskOperation[] = [
       create,
       syncFolder,
       write('one'),

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { run } from '../../src/cli/main.js';
 import { makeCommandLine } from '../support/cli.js';
 
-/** No file of this process may grow beyond so many bytes, which SQLite is told as an error of the disk. */
+/** The maximum size of any file of this process, in bytes; SQLite gets a disk error beyond it. */
 const limitFiles = (bytes: number | 'unlimited') =>
   execFileSync('prlimit', ['--pid', String(process.pid), `--fsize=${bytes}:unlimited`], { stdio: 'ignore' });
 
@@ -58,7 +58,7 @@ describe('D-05 a service whose disk fails during a write', () => {
       } finally {
         limitFiles('unlimited');
       }
-      // The disk is sound again by now, which does not tell what it held before.
+      // The disk works again by now, but its content before that is unknown.
       await consume().then(
         ({ status, body }) =>
           expect([status, body.message]).toStrictEqual([503, 'Storage has failed; nothing was written.']),

@@ -24,7 +24,7 @@ export interface Canaries {
   readonly unknownKeyID: string;
 }
 
-export interface Surroundings {
+export interface FuzzContext {
   readonly management: string;
   readonly service: string;
   /** Keys that exist; updates of the last one are always meant to fail. */
@@ -185,7 +185,7 @@ const documents = [
 /** Makes the inputs of a run. Each depends on the seed and on its number alone. */
 export function createInputs(
   seed: number,
-  { management, service, keyIDs, canaries }: Surroundings,
+  { management, service, keyIDs, canaries }: FuzzContext,
 ): (number: number) => Input {
   const pool = [
     ...fc.sample(definitions, { numRuns: 250, seed }),
@@ -195,7 +195,7 @@ export function createInputs(
     .map(withCanaries);
   const guarded = keyIDs.at(-1) ?? '';
 
-  /** The generator's own secrets, wherever it put them, become markers that can be searched for. */
+  /** Replaces the generator's own secrets by markers that can be searched for. */
   function withCanaries(value: Wire): Wire {
     if (value === 's3cret') return canaries.hmac;
     if (value === 'p4ssword') return canaries.password;

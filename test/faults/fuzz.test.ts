@@ -31,7 +31,7 @@ describe(`the service under generated requests (FUZZ_SEED=${seed})`, () => {
       const report = await fuzz(ours(), seed, inputs);
       console.log(`fuzz: ${JSON.stringify({ ...report, findings: report.findings.length })}`);
       expect(report.findings).toEqual([]);
-      // A run in which nothing is accepted, or nothing refused, would show little.
+      // A run in which nothing is accepted, or nothing rejected, would prove little.
       expect(report.updatesAccepted).toBeGreaterThan(inputs / 100);
       expect(report.byStatus['400']).toBeGreaterThan(inputs / 10);
     },
@@ -52,12 +52,12 @@ describe(`the service under generated requests (FUZZ_SEED=${seed})`, () => {
       /input 7 .*internal error/,
     ],
     [
-      'an answer after a second',
+      'a response after a second',
       { response: (response, number) => (number === 7 ? { ...response, milliseconds: 1001 } : response) },
       /input 7 .*after 1001 ms, twice/,
     ],
     [
-      'an answer that is no JSON',
+      'a response that is no JSON',
       {
         response: (response, number) =>
           number === 7
@@ -67,16 +67,16 @@ describe(`the service under generated requests (FUZZ_SEED=${seed})`, () => {
       /no JSON/,
     ],
     [
-      'a credential in an answer',
+      'a credential in a response',
       {
         response: (response, number) =>
           number === 7 ? { ...response, text: `${response.text} ${ours().service}` } : response,
       },
-      /the service in the answer/,
+      /the service in the response/,
     ],
     ['a password in a log', { log: ({ password }) => `{"msg":"${password}"}` }, /password in the log/],
     [
-      'a change that nobody asked for',
+      'a change without a request',
       {
         beforeCheck: ({ database }) =>
           void database.exec('UPDATE keys SET version = version + 1, mac = randomblob(32) WHERE rowid = 1'),
@@ -104,7 +104,7 @@ describe(`the service under generated requests (FUZZ_SEED=${seed})`, () => {
     [
       'a rejection that writes',
       { response: (response) => (response.status === 200 ? { ...response, status: 400, text: '{}' } : response) },
-      /refused has changed a key/,
+      /rejected has changed a key/,
     ],
   ])('detects a mutant: %s', { timeout: 120_000 }, async (_, mutant, finding) => {
     const { findings } = await fuzz(ours(), 1, 200, mutant);

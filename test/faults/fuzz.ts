@@ -9,8 +9,8 @@ import { createInputs, type Canaries, type Input } from './fuzz-inputs.js';
 import { createConnection, type RawResponse } from './raw-connection.js';
 
 /*
- * Sends generated requests to the real process and watches it: no answer of 500 or above, none later than a second, no
- * secret in an answer or a log, no change of state without an acceptance, and the process alive to the end.
+ * Sends generated requests to the real process and verifies: no response of 500 or above, none later than a second, no
+ * secret in a response or a log, no change of state without an acceptance, and the process alive to the end.
  */
 
 export interface Service {
@@ -63,7 +63,7 @@ export interface Report {
   readonly byKind: Readonly<Record<string, number>>;
   readonly updatesAccepted: number;
   readonly slowestMs: number;
-  /** What went wrong, with the number of the input; empty in a good run. */
+  /** Problems, each with the number of its input. */
   readonly findings: readonly string[];
 }
 
@@ -71,7 +71,7 @@ const connections = 8;
 const inputsBetweenChecks = 1000;
 const slowMs = 1000;
 const timeoutMs = 10_000;
-const mostFindings = 20;
+const maxFindings = 20;
 
 /** Sends inputs number 0 to `inputs - 1` of the seed. */
 export async function fuzz(service: Service, seed: number, inputs: number, mutant: StoreMutant = {}): Promise<Report> {
@@ -87,7 +87,7 @@ export async function fuzz(service: Service, seed: number, inputs: number, mutan
   const inputOf = createInputs(seed, { ...service, canaries });
   const findings: string[] = [];
   const found = (number: number, what: string) => {
-    if (findings.length < mostFindings)
+    if (findings.length < maxFindings)
       findings.push(`input ${number} of seed ${seed} (${inputOf(number).kind}): ${what}`);
   };
   const byStatus: Record<string, number> = {};
@@ -110,7 +110,7 @@ export async function fuzz(service: Service, seed: number, inputs: number, mutan
     else slowestMs = Math.max(slowestMs, response.milliseconds);
   }
 
-  /** Whoever else uses this machine may have held an answer up. What an input does to the service, it does alone too. */
+  /** Other load on this machine can delay a response. An input that blocks the service does so alone too. */
   async function sendAlone(number: number): Promise<void> {
     const input = inputOf(number);
     const [line] = lines;
@@ -119,10 +119,11 @@ export async function fuzz(service: Service, seed: number, inputs: number, mutan
     const response = mutant.response?.(sent, number) ?? sent;
     state.note(number, input, response);
     slowestMs = Math.max(slowestMs, response.milliseconds);
-    if (response.milliseconds > slowMs) found(number, `an answer after ${Math.round(response.milliseconds)} ms, twice`);
+    if (response.milliseconds > slowMs)
+      found(number, `a response after ${Math.round(response.milliseconds)} ms, twice`);
   }
 
-  for (let from = 0; from < inputs && findings.length < mostFindings; from += inputsBetweenChecks) {
+  for (let from = 0; from < inputs && findings.length < maxFindings; from += inputsBetweenChecks) {
     const until = Math.min(inputs, from + inputsBetweenChecks);
     let next = from;
     await Promise.all(
@@ -135,7 +136,7 @@ export async function fuzz(service: Service, seed: number, inputs: number, mutan
     for (const [number, what] of state.problems()) found(number ?? until - 1, what);
     const health = await fetch(`${service.running.url}/health`).catch(() => undefined);
     if (health?.status !== 200) {
-      found(until - 1, 'the process has stopped answering');
+      found(until - 1, 'the process does not respond any more');
       break;
     }
   }
@@ -184,7 +185,7 @@ function problemsOf(
     ...(!isAccepted && Object.fromEntries([canaries.unknownKeyID, ...keyIDs].map((keyID) => [keyID, keyID]))),
   };
   for (const [name, value] of Object.entries(secrets)) {
-    if (shown.includes(value)) problems.push(`the ${name} in the answer: ${status} ${shown.slice(0, 300)}`);
+    if (shown.includes(value)) problems.push(`the ${name} in the response: ${status} ${shown.slice(0, 300)}`);
   }
   return problems;
 }
@@ -204,7 +205,7 @@ interface Noted {
   readonly mustChange: boolean;
 }
 
-/** Holds the audit trail, which names requests, against the answers: each change has its acceptance, and the reverse. */
+/** Compares the audit log, which names requests, with the responses: each change has its acceptance, and the reverse. */
 function createStateCheck(database: Database.Database) {
   const trail = database.prepare<[number], { id: number; request_id: string }>(
     'SELECT id, request_id FROM audit WHERE id > ? ORDER BY id',
@@ -224,7 +225,7 @@ function createStateCheck(database: Database.Database) {
       const requestID = headers.get('x-request-id');
       if (requestID === undefined) return;
       const isREST = input.target.startsWith('/svc/org/keys/');
-      // One document may hold several updates, of which the last fails and takes the others' answer with it.
+      // One document may hold several updates, of which the last fails and removes the others' results.
       const mayHoldMany = input.body.toString('latin1').split('updateOrgKey').length > 2;
       const isAccepted = isREST ? status === 200 : status === 200 && (/"data":\s*\{/.test(text) || mayHoldMany);
       // An update without a reset may repeat the stored definition, which changes nothing.
@@ -244,7 +245,7 @@ function createStateCheck(database: Database.Database) {
       const changing = new Set(rows.map((row) => row.request_id));
       for (const requestID of changing) {
         const request = noted.get(requestID);
-        if (!request?.isAccepted) yield [request?.number, 'a request that was refused has changed a key'];
+        if (!request?.isAccepted) yield [request?.number, 'a request that was rejected has changed a key'];
       }
       for (const [requestID, { number, mustChange }] of noted) {
         if (mustChange && !changing.has(requestID)) yield [number, 'a reset that was accepted has changed nothing'];

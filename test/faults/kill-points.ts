@@ -44,7 +44,7 @@ export async function killAtEachCall(run: KillPointRun): Promise<Report> {
   return report.end({ lastCall: calls });
 }
 
-/** How many calls it makes when nobody kills it. */
+/** The number of calls of a run without a kill. */
 async function callsOf(run: KillPointRun): Promise<number> {
   const scene = await sceneFor(run, `${run.name}-count`);
   return runKilled(run, scene, never);
@@ -58,7 +58,7 @@ async function sceneFor({ main, workspace, victim }: KillPointRun, name: string)
   return scene;
 }
 
-/** Runs the command until it is killed or done; a service that comes to serve is asked to stop. Returns its calls. */
+/** Runs the command until it is killed or done, and stops a service once it is ready. Returns its calls. */
 async function runKilled({ library, mutant, victim }: KillPointRun, scene: Scene, at: number): Promise<number> {
   const counted = join(scene.folder, 'report');
   const env = diskEnv(library, scene.folder, { fault: { what: 'KILL', at }, report: counted });

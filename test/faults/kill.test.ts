@@ -28,7 +28,11 @@ describe(`kill -9 at random times, under load and during starts (FUZZ_SEED=${see
     ['a change that is retried after its success', 'storage/commits-again-after-success', ['invented']],
     ['a bulk change that skips the history of 3 of 10 keys', 'storage/bulk-update-skips-history', ['half', 'lost']],
     ['a reset that the next consumption repeats', 'keys/consumption-repeats-reset', ['lost']],
-    ['an expected version that is compared only before the transaction', 'keys/checks-version-early', ['wrong answer']],
+    [
+      'an expected version that is compared only before the transaction',
+      'keys/checks-version-early',
+      ['wrong response'],
+    ],
   ])('detects a mutant: %s', { timeout: 600_000 }, async (_, name, kinds) => {
     const mutant = await buildMain(name);
     const { findings } = await killUnderLoad({ main, workspace, seed, cycles: 20, mutant });

@@ -53,7 +53,7 @@ export async function killUnderLoad({ main, workspace, seed, cycles, mutant }: K
       }
       const port = await portOf(service);
       startMs = Math.round(performance.now() - began);
-      // It has recovered from the kill before by itself; nobody writes while the database is looked at.
+      // It has recovered from the previous kill by itself; nothing writes while the database is inspected.
       await look();
       const load = { port, folder, seed: folderSeed + cycle, name: `c${cycle}`, ledger };
       const writings = [startWriting(load), startWritingMany(load)];

@@ -64,7 +64,7 @@ export async function killMoving({ main, workspace, seed, kills, database, tampe
     const first = await attempt(data, url, piece);
     const isWhole = first.code === 0 || (await isMoved(url));
     if (isWhole && !isMarked(data)) {
-      report.addFindings([{ kind: 'wrong answer', what: 'the file may be served beside the database' }], where);
+      report.addFindings([{ kind: 'wrong response', what: 'the file may be served beside the database' }], where);
     }
     if (isWhole) finished += 1;
     else if (number % 2 === 1) {
@@ -73,9 +73,9 @@ export async function killMoving({ main, workspace, seed, kills, database, tampe
     }
     const again = await attempt(data, url, Infinity);
     // An attempt that was killed after its last statement had completed the migration.
-    const words = isWhole ? /The migration is complete/ : /read each back/;
-    if (again.code !== 0 || !words.test(again.stderr) || !isMarked(data)) {
-      report.addFindings([{ kind: 'wrong answer', what: `the next attempt: ${again.code}, ${again.stderr}` }], where);
+    const message = isWhole ? /The migration is complete/ : /read each back/;
+    if (again.code !== 0 || !message.test(again.stderr) || !isMarked(data)) {
+      report.addFindings([{ kind: 'wrong response', what: `the next attempt: ${again.code}, ${again.stderr}` }], where);
     }
     if (tampering !== undefined) await query(url, tampering);
     report.addFindings(await differences(data, url), where);
@@ -109,7 +109,7 @@ async function changeSource(data: string, number: number): Promise<void> {
   const send = async (method: string, keyID: string, body?: object) => {
     const path = `/svc/org/keys/${keyID}`;
     const { status } = await t.send(path, { method, headers, ...(body && { body: JSON.stringify(body) }) });
-    if (status >= 300) throw new Error(`${method} ${keyID} was answered with ${status}.`);
+    if (status >= 300) throw new Error(`${method} ${keyID} returned ${status}.`);
   };
   for (let index = 0; index < 12; index += 1) {
     await send('PUT', `key-${number * 20 + index * 7}`, { alias: `changed ${number}`, tags: [`new ${number}`] });
@@ -160,7 +160,7 @@ async function differences(data: string, url: string): Promise<Finding[]> {
   return findings;
 }
 
-/** Whether the file says that it was copied. */
+/** Whether the file is marked as copied. */
 function isMarked(data: string): boolean {
   const file = new Database(join(data, 'keyfront.db'), { readonly: true });
   try {

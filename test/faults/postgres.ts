@@ -26,7 +26,7 @@ export interface OwnServer {
   readonly stop: () => Promise<void>;
 }
 
-/** A server of its own, which may be killed without anybody else's noticing. */
+/** A separate server, which can be killed without an effect on other tests. */
 export async function startOwnServer(): Promise<OwnServer> {
   const folder = await mkdtemp(join(tmpdir(), 'keyfront-own-postgres-'));
   await chmod(folder, 0o755);

@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { createRandom } from '../support/generated.js';
 import { createDisk, fates, type Fate } from './disk/disk.js';
 import { diskEnv } from './disk/library.js';
-import { readRecording, type Step } from './disk/recording.js';
+import { readRecording, type DiskOperation } from './disk/recording.js';
 import type { Finding } from './kit/compare.js';
 import { inspect } from './kit/inspect.js';
 import { countOf, type Entry } from './kit/ledger.js';
@@ -17,11 +17,11 @@ import { startWriting } from './kit/writers.js';
 /*
  * Records what the service does to its disk, from the first import on, and replays it up to a random moment at which the
  * power goes. What was not synced by then is dropped, or kept in part. Each image is opened as a data folder, and must
- * hold what the clients had been told by that moment.
+ * contain every change that had been acknowledged by that moment.
  */
 
 export interface Recording {
-  readonly steps: readonly Step[];
+  readonly steps: readonly DiskOperation[];
   readonly ledger: readonly Entry[];
   readonly file: string;
   /** The files as they were when the first life had ended, and after how many steps that was. */
@@ -102,7 +102,7 @@ export async function losePower(run: ImageRun): Promise<Report> {
   const { recording, workspace, seed, images, parent, endEarly = false } = run;
   const report = startReport('loss of power', seed);
   const random = createRandom(seed);
-  const responses = answersIn(recording);
+  const responses = responsesIn(recording);
   const cuts = Array.from({ length: images }, () => cutIn(recording.steps, responses, random.below)).sort(
     (a, b) => a - b,
   );
@@ -134,7 +134,7 @@ interface TestResponse {
   readonly credentials: number;
 }
 
-function answersIn({ steps }: Recording): TestResponse[] {
+function responsesIn({ steps }: Recording): TestResponse[] {
   return steps.flatMap((done, step) => {
     if (done.kind !== 'response') return [];
     const requestID = /^x-request-id: (\S+)/im.exec(done.text)?.[1];
@@ -142,13 +142,17 @@ function answersIn({ steps }: Recording): TestResponse[] {
   });
 }
 
-/** Half of the time just behind an answer, when the least may be left to chance; else anywhere. */
-function cutIn(steps: readonly Step[], responses: readonly TestResponse[], below: (limit: number) => number): number {
+/** Half of the time just after a response, where the result must be exact; else anywhere. */
+function cutIn(
+  steps: readonly DiskOperation[],
+  responses: readonly TestResponse[],
+  below: (limit: number) => number,
+): number {
   const response = responses[below(responses.length)];
   return below(2) === 0 && response ? response.step + 1 : below(steps.length + 1);
 }
 
-/** What the clients could know when the power went: answers that came later count for nothing yet. */
+/** The ledger at the power loss: later responses do not count. */
 function knownBy(ledger: readonly Entry[], responses: readonly TestResponse[], cut: number): Entry[] {
   const known = new Set(responses.filter(({ step }) => step < cut).map(({ requestID }) => requestID));
   return ledger.map((entry) =>

@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import type { Input } from './fuzz-inputs.js';
 
 export interface RawResponse {
-  /** 0 where the connection was closed without an answer. */
+  /** 0 if the connection was closed without a response. */
   readonly status: number;
   readonly headers: ReadonlyMap<string, string>;
   readonly text: string;
@@ -19,7 +19,7 @@ export function createConnection(port: number, timeoutMs: number) {
     const current = socket;
     const response = await new Promise<Omit<RawResponse, 'milliseconds'>>((resolve) => {
       let received: Buffer = Buffer.alloc(0);
-      const settle = (found: Omit<RawResponse, 'milliseconds'>, isOver: boolean) => {
+      const finish = (found: Omit<RawResponse, 'milliseconds'>, isOver: boolean) => {
         clearTimeout(timer);
         current.removeAllListeners('data').removeAllListeners('close').removeAllListeners('error');
         if (isOver) {
@@ -28,14 +28,14 @@ export function createConnection(port: number, timeoutMs: number) {
         }
         resolve(found);
       };
-      const timer = setTimeout(() => settle({ ...none, text: 'no answer' }, true), timeoutMs);
+      const timer = setTimeout(() => finish({ ...none, text: 'no response' }, true), timeoutMs);
       current.on('data', (chunk: Buffer) => {
         received = Buffer.concat([received, chunk]);
         const found = responseIn(received, input.method === 'HEAD');
-        if (found) settle(found, /close/i.test(found.headers.get('connection') ?? ''));
+        if (found) finish(found, /close/i.test(found.headers.get('connection') ?? ''));
       });
       current.on('error', () => undefined);
-      current.on('close', () => settle(responseIn(received, true) ?? none, true));
+      current.on('close', () => finish(responseIn(received, true) ?? none, true));
       current.write(bytesOf(input));
     });
     return { ...response, milliseconds: performance.now() - began };
@@ -57,7 +57,7 @@ function bytesOf({ method, target, headers, body }: Input): Buffer {
   return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), body]);
 }
 
-/** The answer at the beginning of what was received; undefined while it is incomplete. */
+/** The response at the beginning of the received bytes; undefined while it is incomplete. */
 function responseIn(received: Buffer, hasNoBody: boolean): Omit<RawResponse, 'milliseconds'> | undefined {
   const end = received.indexOf('\r\n\r\n');
   if (end === -1) return undefined;

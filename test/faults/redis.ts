@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createRandom } from '../support/generated.js';
-import { askRedis, type OwnRedis } from '../support/redis.js';
+import { callRedis, type OwnRedis } from '../support/redis.js';
 import { until } from '../support/until.js';
 import { createClient, type Sent } from './kit/client.js';
 import type { Finding } from './kit/compare.js';
@@ -13,7 +13,7 @@ import { prepare, statement } from './postgres.js';
 
 /*
  * Two services on one PostgreSQL database with their counters in one Redis, and writers on both. By turns a service is
- * killed, Redis is killed and started again, or Redis is stopped for longer than anybody waits. Each writer has a key that
+ * killed, Redis is killed and started again, or Redis is stopped for longer than any timeout. Each writer has a key that
  * it alone counts in and resets, and so knows between which two figures the counter must stand; all share one more, which
  * has little to give. At the end every counter is read in Redis itself.
  */
@@ -31,8 +31,8 @@ export interface RedisRun {
 
 /** What a writer knows of its counter. */
 interface Known {
-  least: number;
-  most: number;
+  min: number;
+  max: number;
   /** Whether no reset is left that may be carried out at any time. */
   isSteady: boolean;
 }
@@ -59,9 +59,9 @@ export async function killAroundRedis({ main, folder, seed, cycles, redis, url, 
   const env = { ...database, KEYFRONT_QUOTA_URL: redis.url, KEYFRONT_QUOTA_KEYS: pattern };
   const headers = { 'x-svc-authorization': credential };
 
-  const known = own.map((): Known => ({ least: 0, most: 0, isSteady: true }));
-  let sharedLeast = 0;
-  let sharedMost = 0;
+  const known = own.map((): Known => ({ min: 0, max: 0, isSteady: true }));
+  let minConsumed = 0;
+  let maxConsumed = 0;
   let acknowledged = 0;
   let open = 0;
 
@@ -74,9 +74,9 @@ export async function killAroundRedis({ main, folder, seed, cycles, redis, url, 
   }
   function outcomeOf(sent: Sent): 'ok' | 'no' | 'maybe' {
     if (sent === 'unreached') return 'no';
-    if (sent === 'unanswered') return 'maybe';
+    if (sent === 'no response') return 'maybe';
     if (sent.status === 200) return sent.text.includes('"allowed":false') ? 'no' : 'ok';
-    // What says that nothing was done is held to it.
+    // A response that states that nothing was done must be true.
     if (sent.status === 503) counts.rejected += 1;
     return sent.status >= 500 && !sent.text.includes('nothing was') ? 'maybe' : 'no';
   }
@@ -98,7 +98,7 @@ export async function killAroundRedis({ main, folder, seed, cycles, redis, url, 
       }, `The reset of ${keyID}`);
       const outcome = await count(client, keyID, 5);
       note(outcome);
-      known[index] = { least: outcome === 'ok' ? 5 : 0, most: outcome === 'no' ? 0 : 5, isSteady: true };
+      known[index] = { min: outcome === 'ok' ? 5 : 0, max: outcome === 'no' ? 0 : 5, isSteady: true };
     }
     client.close();
   }
@@ -125,21 +125,21 @@ export async function killAroundRedis({ main, folder, seed, cycles, redis, url, 
             if (outcome === 'no') continue;
             const isApplied = typeof sent === 'object' && sent.headers['quota-reset'] === 'applied';
             counts[isApplied ? 'appliedResets' : 'openResets'] += 1;
-            mine.least = 0;
-            if (outcome === 'ok') mine.most = 0;
-            // One that is carried out later takes along whatever has been counted until then.
+            mine.min = 0;
+            if (outcome === 'ok') mine.max = 0;
+            // A reset that is executed later removes all consumption until then.
             mine.isSteady = isApplied;
           } else if (share < 8) {
             const amount = 1 + below(9);
             const outcome = await count(client, keyID, amount);
             note(outcome);
-            if (outcome !== 'no') mine.most += amount;
-            if (outcome === 'ok' && mine.isSteady) mine.least += amount;
+            if (outcome !== 'no') mine.max += amount;
+            if (outcome === 'ok' && mine.isSteady) mine.min += amount;
           } else {
             const outcome = await count(client, 'shared', 1);
             note(outcome);
-            if (outcome !== 'no') sharedMost += 1;
-            if (outcome === 'ok') sharedLeast += 1;
+            if (outcome !== 'no') maxConsumed += 1;
+            if (outcome === 'ok') minConsumed += 1;
           }
           await wait(below(4));
         }
@@ -166,13 +166,14 @@ export async function killAroundRedis({ main, folder, seed, cycles, redis, url, 
     }
     await resetAndCount();
     report.addFindings(await untilSettled(url), `FUZZ_SEED=${seed}`);
-    const used = async (keyID: string) => Number((await askRedis<string | null>(redis.url, 'GET', nameOf(keyID))) ?? 0);
+    const used = async (keyID: string) =>
+      Number((await callRedis<string | null>(redis.url, 'GET', nameOf(keyID))) ?? 0);
     for (const [index, keyID] of own.entries()) {
-      const { least, most } = known[index] ?? { least: 0, most: 0 };
-      report.addFindings(misplaced(keyID, await used(keyID), least, most), `FUZZ_SEED=${seed} REDIS_CYCLES=${cycles}`);
+      const { min, max } = known[index] ?? { min: 0, max: 0 };
+      report.addFindings(misplaced(keyID, await used(keyID), min, max), `FUZZ_SEED=${seed} REDIS_CYCLES=${cycles}`);
     }
     const shared = await used('shared');
-    report.addFindings(misplaced('shared', shared, sharedLeast, Math.min(sharedMost, sharedMax)), `FUZZ_SEED=${seed}`);
+    report.addFindings(misplaced('shared', shared, minConsumed, Math.min(maxConsumed, sharedMax)), `FUZZ_SEED=${seed}`);
   } finally {
     redis.signal('SIGCONT');
     await Promise.all(services.map(killNow));
@@ -193,10 +194,10 @@ async function untilSettled(url: string): Promise<Finding[]> {
   return [{ kind: 'half', what: 'resets that were written are not carried out' }];
 }
 
-function misplaced(keyID: string, used: number, least: number, most: number): Finding[] {
-  if (used < least)
-    return [{ kind: 'lost', what: `${keyID} counts ${used}, and ${least} were acknowledged since its last reset` }];
-  if (used > most)
-    return [{ kind: 'invented', what: `${keyID} counts ${used}, and no more than ${most} can have been counted` }];
+function misplaced(keyID: string, used: number, min: number, max: number): Finding[] {
+  if (used < min)
+    return [{ kind: 'lost', what: `${keyID} counts ${used}, and ${min} were acknowledged since its last reset` }];
+  if (used > max)
+    return [{ kind: 'invented', what: `${keyID} counts ${used}, and no more than ${max} can have been counted` }];
   return [];
 }

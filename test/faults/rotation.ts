@@ -14,7 +14,7 @@ import { startWriting } from './kit/writers.js';
 
 /*
  * Rotates the keys that seal secrets while clients change keys, and kills the rotation again and again, and now and then
- * the service too. One that is left alone must finish the work, and after it the older keys must be of no use to anybody.
+ * the service too. One that is left alone must finish the work, and after it no older key may be needed any more.
  */
 
 export interface RotationRun {
@@ -79,13 +79,12 @@ export async function rotateUnderKills({ main, workspace, seed, kills, mutant }:
     }
   }
 
-  // Nobody kills this one.
   for (let attempt = 1; ; attempt += 1) {
     const rotation = command('secrets', 'rotate');
     const { code } = await rotation.exited;
     if (code === 0) break;
     if (!(await hasRemovedDraft(data, rotation.stderr())) || attempt === 3) {
-      report.addFindings([{ kind: 'wrong answer', what: `the last rotation failed: ${rotation.stderr()}` }], where);
+      report.addFindings([{ kind: 'wrong response', what: `the last rotation failed: ${rotation.stderr()}` }], where);
       break;
     }
     drafts += 1;
@@ -124,8 +123,8 @@ async function duration(work: () => Promise<void>): Promise<number> {
 }
 
 /**
- * After the pruning one key is left in the ring, so that whatever can be read is sealed under it. A change that was on its
- * way when the last rotation came by may be under an older one; pruning refuses then, and says what to do.
+ * After the pruning one key is left in the ring, so that every readable secret is sealed with it. A change that was
+ * committed during the last rotation may use an older one; pruning fails then, and its error states what to do.
  */
 async function pruned(data: string, command: (...args: string[]) => ReturnType<typeof launch>): Promise<Finding[]> {
   const prune = async () => {
@@ -139,7 +138,7 @@ async function pruned(data: string, command: (...args: string[]) => ReturnType<t
   }
   const left = await ringIDs(data);
   if (code === 0 && left.length === 1) return [];
-  return [{ kind: 'wrong answer', what: `pruning left ${left.join(', ')}: ${stderr}` }];
+  return [{ kind: 'wrong response', what: `pruning left ${left.join(', ')}: ${stderr}` }];
 }
 
 async function secretsFindings(data: string): Promise<Finding[]> {

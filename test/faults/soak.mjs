@@ -37,7 +37,7 @@ keyfront('keys', 'import', join(folder, 'keys.jsonl'));
 const service = keyfront('credentials', 'issue', '--kind', 'service', '--label', 'soak');
 const management = keyfront('credentials', 'issue', '--kind', 'management', '--label', 'soak');
 
-// The process tells its heap itself, after a collection, whenever it is asked with a line.
+// The process reports its heap after a collection, for each line of input.
 const probe = join(folder, 'probe.mjs');
 writeFileSync(
   probe,
@@ -55,12 +55,12 @@ const port = await new Promise((resolve, reject) => {
   child.once('exit', () => reject(new Error(`the service did not start: ${out}`)));
 });
 let heap;
-let said = '';
+let output = '';
 child.stderr.on('data', (chunk) => {
-  said += chunk;
-  const found = [...said.matchAll(/^heap (\d+)$/gm)].at(-1);
+  output += chunk;
+  const found = [...output.matchAll(/^heap (\d+)$/gm)].at(-1);
   if (found) heap = Number(found[1]);
-  said = said
+  output = output
     .split('\n')
     .filter((line) => !line.startsWith('heap '))
     .join('\n')
@@ -75,7 +75,7 @@ async function heapMiB() {
 
 const agent = new Agent({ keepAlive: true });
 const statuses = {};
-let answered = 0;
+let completed = 0;
 function send(method, path, headers, body) {
   const text = JSON.stringify(body);
   return new Promise((resolve, reject) => {
@@ -90,7 +90,7 @@ function send(method, path, headers, body) {
       response.resume();
       response.on('end', () => {
         statuses[response.statusCode] = (statuses[response.statusCode] ?? 0) + 1;
-        answered += 1;
+        completed += 1;
         resolve();
       });
     });
@@ -125,12 +125,12 @@ function next() {
   }
 }
 
-/** Runs the writers for so long, each `pauseMs` after its answer. Returns the answers in a second. */
+/** Runs the writers for so long, each `pauseMs` after its response. Returns the responses per second. */
 async function load(milliseconds, perSecond) {
-  const [from, before] = [performance.now(), answered];
+  const [from, before] = [performance.now(), completed];
   const until = from + milliseconds;
   const writer = async (number) => {
-    // At a rate, each writer has its own moments, whether or not the answers are slow.
+    // At a rate, each writer has its own moments, independently of slow responses.
     let due = from + (number / (perSecond ?? 1)) * 1000;
     while (performance.now() < until) {
       if (perSecond !== undefined) {
@@ -141,7 +141,7 @@ async function load(milliseconds, perSecond) {
     }
   };
   await Promise.all(Array.from({ length: writers }, (_, number) => writer(number)));
-  return ((answered - before) / (performance.now() - from)) * 1000;
+  return ((completed - before) / (performance.now() - from)) * 1000;
 }
 
 const connections = () =>
@@ -195,10 +195,10 @@ const problems = [
   ...(largestLog > largestLogMiB ? [`the write-ahead log came to ${Math.round(largestLog)} MiB`] : []),
   ...Object.keys(statuses)
     .filter((status) => !/^2|^429$|^503$/.test(status))
-    .map((status) => `${statuses[status]} answers of ${status}`),
+    .map((status) => `${statuses[status]} responses of ${status}`),
   ...(code === 0 ? [] : [`the service ended with exit code ${code}`]),
 ];
-console.log(`requests: ${answered}, by status ${JSON.stringify(statuses)}`);
+console.log(`requests: ${completed}, by status ${JSON.stringify(statuses)}`);
 console.log(`slopes in an hour: ${JSON.stringify(rounded(slopes))}; limits: ${JSON.stringify(rounded(limits))}`);
 try {
   console.log(
@@ -207,7 +207,7 @@ try {
 } catch {
   problems.push('keyfront check finds damage');
 }
-if (said.trim() !== '') console.log(`the service said: ${said.trim()}`);
+if (output.trim() !== '') console.log(`output of the service: ${output.trim()}`);
 console.log(problems.length === 0 ? 'PASSED' : `FAILED: ${problems.join('; ')}`);
 rmSync(folder, { recursive: true });
 process.exitCode = problems.length === 0 ? 0 : 1;

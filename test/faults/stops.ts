@@ -9,8 +9,8 @@ import type { Workspace } from './kit/workspace.js';
 import { startWriting } from './kit/writers.js';
 
 /*
- * Asks the service to stop (SIGTERM) while many clients are at it. A request that it has taken must be answered: what was
- * sent before the signal, and whatever is found in the database afterwards. What comes later may be turned away.
+ * Asks the service to stop (SIGTERM) while many clients are at it. Each accepted request must get a response: those
+ * sent before the signal, and those whose change is in the database afterwards. Later ones may be rejected.
  */
 
 const writers = 16;
@@ -53,12 +53,14 @@ export async function stopUnderLoad({ main, workspace, seed, stops, mutant, args
       slowestMs = Math.max(slowestMs, Math.round(performance.now() - requested));
       await writing.over;
 
-      const unanswered = entries.filter(({ response }) => response === 'unanswered');
-      turnedAway += unanswered.length;
-      report.addFindings(sentBefore(requested - underWayMs, unanswered), where);
-      // What was done although nobody was told is found as a refusal that wrote.
+      const withoutResponse = entries.filter(({ response }) => response === 'no response');
+      turnedAway += withoutResponse.length;
+      report.addFindings(sentBefore(requested - underWayMs, withoutResponse), where);
+      // A change without a response is found as a rejected request that wrote.
       ledger.push(
-        ...entries.map((entry) => (unanswered.includes(entry) ? { ...entry, outcome: 'rejected' as const } : entry)),
+        ...entries.map((entry) =>
+          withoutResponse.includes(entry) ? { ...entry, outcome: 'rejected' as const } : entry,
+        ),
       );
       report.addFindings(await inspect(folder.data, ledger), where);
     }
@@ -75,15 +77,15 @@ async function stopFindings(service: Process): Promise<Finding[]> {
   clearTimeout(timeout);
   if (code === 0) return [];
   return [
-    { kind: 'wrong answer', what: `the process ended with ${signal ?? `exit code ${code}`}: ${service.stderr()}` },
+    { kind: 'wrong response', what: `the process ended with ${signal ?? `exit code ${code}`}: ${service.stderr()}` },
   ];
 }
 
-function sentBefore(moment: number, unanswered: readonly Entry[]): Finding[] {
-  return unanswered
+function sentBefore(moment: number, withoutResponse: readonly Entry[]): Finding[] {
+  return withoutResponse
     .filter(({ sent }) => sent < moment)
     .map(({ mark, sent }) => ({
-      kind: 'wrong answer',
-      what: `${mark} was sent ${Math.round(moment - sent)} ms before the service was asked to stop, and never answered`,
+      kind: 'wrong response',
+      what: `${mark} was sent ${Math.round(moment - sent)} ms before SIGTERM, and got no response`,
     }));
 }

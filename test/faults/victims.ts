@@ -34,15 +34,15 @@ export interface Victim {
 }
 
 const dataOf = ({ folder }: Scene) => join(folder, 'data');
-const wrong = (what: string): Finding => ({ kind: 'wrong answer', what });
-const unless = (isRight: boolean, what: string): Finding[] => (isRight ? [] : [wrong(what)]);
+const wrongResponse = (what: string): Finding => ({ kind: 'wrong response', what });
+const unless = (isRight: boolean, what: string): Finding[] => (isRight ? [] : [wrongResponse(what)]);
 
 /** The service starts on the folder and takes a change. */
 async function serves(scene: Scene): Promise<Finding[]> {
   const data = dataOf(scene);
   const service = launch({ main: scene.main, data });
   const port = await service.listening;
-  if (port === undefined) return [wrong(`the next start failed: ${service.stderr()}`)];
+  if (port === undefined) return [wrongResponse(`the next start failed: ${service.stderr()}`)];
   const secret = (await outputOf(data, 'credentials', 'issue', '--kind', 'service', '--label', 'next')).trim();
   const client = createClient(port);
   const create = { kind: 'create', api: 'rest', keyID: 'next', mark: startMark, amount: 0 } as const;
@@ -51,7 +51,7 @@ async function serves(scene: Scene): Promise<Finding[]> {
   service.kill('SIGTERM');
   const { code } = await service.exited;
   return [
-    ...unless(outcome === 'ok', `a change after the next start was answered with ${response}`),
+    ...unless(outcome === 'ok', `a change after the next start returned ${response}`),
     ...unless(code === 0, `the next service ended with exit code ${code}`),
   ];
 }
@@ -90,7 +90,7 @@ async function restoredFindings(scene: Scene): Promise<Finding[]> {
   await mkdir(restored, { mode: 0o700 });
   await cp(join(dataOf(scene), 'key-ring.json'), join(restored, 'key-ring.json'));
   const { code, stderr } = await keyfront(restored, 'restore', join(scene.folder, 'backup'));
-  if (code !== 0) return [wrong(`what looks like a backup is not restored: ${stderr}`)];
+  if (code !== 0) return [wrongResponse(`a complete backup is not restored: ${stderr}`)];
   return [...(await inspect(restored, [])), ...differences(restored, dataOf(scene))];
 }
 
@@ -141,7 +141,7 @@ export const victims = {
           Array.from({ length: imported }, (_, index) => hashOf(`more-${index}`)).every((keyHash) => keys.has(keyHash)),
           `${imported} keys are there, and they are not the first of the file`,
         ),
-        ...unless(again.code === 0 && again.stderr.startsWith(whole), `importing again said: ${again.stderr}`),
+        ...unless(again.code === 0 && again.stderr.startsWith(whole), `importing again: ${again.stderr}`),
         ...(await inspect(data, [])),
       ];
     },
@@ -156,8 +156,8 @@ export const victims = {
       const pruned = await changeRing(data, 'secrets', 'prune');
       return [
         ...left,
-        ...unless(again.code === 0, `rotating again said: ${again.stderr}`),
-        ...unless(pruned.code === 0 && (await ringIDs(data)).length === 1, `pruning said: ${pruned.stderr}`),
+        ...unless(again.code === 0, `rotating again: ${again.stderr}`),
+        ...unless(pruned.code === 0 && (await ringIDs(data)).length === 1, `pruning: ${pruned.stderr}`),
         ...(await inspect(data, [])),
         ...(await inspectSecrets(data)),
       ];
@@ -175,7 +175,7 @@ export const victims = {
       const again = await changeRing(data, 'secrets', 'prune');
       return [
         ...left,
-        ...unless(again.code === 0 && (await ringIDs(data)).length === 1, `pruning again said: ${again.stderr}`),
+        ...unless(again.code === 0 && (await ringIDs(data)).length === 1, `pruning again: ${again.stderr}`),
         ...(await inspect(data, [])),
         ...(await inspectSecrets(data)),
       ];
@@ -192,7 +192,7 @@ export const backupVictims = {
       const target = join(scene.folder, 'backup');
       const source = await inspect(dataOf(scene), []);
       if (!existsSync(target)) {
-        // What is left of it has another name, and the next backup says that it must be removed.
+        // What is left of it has another name, and the next backup reports that it must be removed.
         await rm(`${target}.incomplete`, { recursive: true, force: true });
         await outputOf(dataOf(scene), 'backup', target);
       }

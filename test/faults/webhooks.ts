@@ -10,7 +10,7 @@ import { outOfOrder, startReceiver, whyNotBelieved, type Received } from '../sup
 import { killNow, launch, portOf, type Process } from './kit/service.js';
 
 /*
- * One service on a file, or two on one PostgreSQL database, clients that change keys, and a receiver that refuses the
+ * One service on a file, or two on one PostgreSQL database, clients that change keys, and a receiver that rejects the
  * first message of every key twice, and some others once. While messages are on their way the service that sends them is killed.
  */
 

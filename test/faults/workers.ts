@@ -18,7 +18,7 @@ import { startWriting } from './kit/writers.js';
 /** Fewer than the service puts up with in a minute. */
 const killsPerService = 3;
 /** Longer than the service takes to anything, and shorter than the clients wait for it. */
-const answerWithinMs = 12_000;
+const responseLimitMs = 12_000;
 
 export interface WorkerRun {
   readonly main: string;
@@ -54,14 +54,14 @@ export async function killWorkers({ main, workspace, seed, services, mutant }: W
     }
     const requested = performance.now();
     await writing.stop();
-    const forgotten = performance.now() - requested > answerWithinMs;
+    const forgotten = performance.now() - requested > responseLimitMs;
     service.kill('SIGTERM');
     const timeout = setTimeout(() => void killNow(service), 15_000);
     const { code } = await service.exited;
     clearTimeout(timeout);
     const left: Finding[] = [];
-    if (code !== 0) left.push({ kind: 'wrong answer', what: `exit code ${code}: ${service.stderr()}` });
-    if (forgotten) left.push({ kind: 'wrong answer', what: 'a connection was neither answered nor closed' });
+    if (code !== 0) left.push({ kind: 'wrong response', what: `exit code ${code}: ${service.stderr()}` });
+    if (forgotten) left.push({ kind: 'wrong response', what: 'a connection got no response and was not closed' });
     report.addFindings([...left, ...(await inspect(folder.data, ledger))], where);
     report.addLedger(ledger, where);
   }

@@ -7,7 +7,7 @@ import { createKeyService } from '../../src/keys/key-service.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { generated, runs } from '../support/generated.js';
 import { allOf } from '../support/collect.js';
-import { askRedis, redisSettings, testRedis, unlessMissing } from '../support/redis.js';
+import { callRedis, redisSettings, testRedis, unlessMissing } from '../support/redis.js';
 import { until } from '../support/until.js';
 
 const server = testRedis();
@@ -26,7 +26,8 @@ describe.skipIf('missing' in server)(`live counters in Redis${unlessMissing(serv
     for (const app of [t, ...more.splice(0)]) await app.close();
   });
 
-  const redis = async <T>(...command: string[]): Promise<T> => askRedis<T>(env['KEYFRONT_QUOTA_URL'] ?? '', ...command);
+  const redis = async <T>(...command: string[]): Promise<T> =>
+    callRedis<T>(env['KEYFRONT_QUOTA_URL'] ?? '', ...command);
   const counterOf = (keyID: string, app = t) =>
     (env['KEYFRONT_QUOTA_KEYS'] ?? '').replace('{keyHash}', app.app.services.ports.hashKeyID(keyID));
   const keptOf = (keyID: string) => `keyfront:{${counterOf(keyID)}}`;

@@ -127,7 +127,7 @@ wait $server
 kill $reader 2>/dev/null`;
 
 /** Sends a command to a server, bypassing the service. */
-export async function askRedis<T>(url: string, ...command: readonly string[]): Promise<T> {
+export async function callRedis<T>(url: string, ...command: readonly string[]): Promise<T> {
   const client = createClient({ url, RESP: 2, socket: { reconnectStrategy: false } });
   client.on('error', () => undefined);
   await client.connect();
@@ -140,7 +140,7 @@ export async function askRedis<T>(url: string, ...command: readonly string[]): P
 
 async function answers(url: string): Promise<boolean> {
   try {
-    return (await askRedis<string>(url, 'PING')) === 'PONG';
+    return (await callRedis<string>(url, 'PING')) === 'PONG';
   } catch (error) {
     // A server that requires a password is ready too.
     return error instanceof Error && error.message.startsWith('NOAUTH');

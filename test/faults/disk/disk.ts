@@ -1,4 +1,4 @@
-import type { Step } from './recording.js';
+import type { DiskOperation } from './recording.js';
 
 /** What becomes of that which no sync has made durable when the power goes. */
 export const fates = {
@@ -49,7 +49,7 @@ export function createDisk() {
   };
   const rename = (change: (names: Map<string, bigint>) => void) => pendingNames.push(change);
 
-  function take(done: Step): void {
+  function take(done: DiskOperation): void {
     step += 1;
     switch (done.kind) {
       case 'create':

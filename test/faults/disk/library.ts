@@ -8,7 +8,7 @@ export const hasDisk = canPreload;
 /** For the names of tests: why they are skipped, where they are. */
 export const unlessDisk = hasDisk ? '' : ' (skipped: needs Linux and a C compiler)';
 
-/** Compiles `disk.c` into a folder and answers the path of the library. */
+/** Compiles `disk.c` into a folder and returns the path of the library. */
 export function compileDisk(folder: string): string {
   const library = join(folder, 'disk.so');
   compileLibrary(new URL('./disk.c', import.meta.url).pathname, library);
@@ -23,9 +23,9 @@ export interface Fault {
 }
 
 export interface DiskPlan {
-  /** Appends to this file what is written, synced, renamed and answered. */
+  /** Appends to this file what is written, synced, renamed and sent. */
   readonly record?: string;
-  /** Which call fails, and how; `disk.c` tells what counts. */
+  /** Which call fails, and how; `disk.c` defines what counts. */
   readonly fault?: Fault;
   /** Appends to this file which calls have failed, and how many there were. */
   readonly report?: string;

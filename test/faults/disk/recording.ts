@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 
 /** One thing that a process did to its disk, as `disk.c` wrote it down. */
-export type Step =
+export type DiskOperation =
   | { readonly kind: 'write'; readonly inode: bigint; readonly offset: number; readonly bytes: Buffer }
   | { readonly kind: 'truncate'; readonly inode: bigint; readonly length: number }
   | { readonly kind: 'sync'; readonly inode: bigint }
@@ -10,15 +10,15 @@ export type Step =
   | { readonly kind: 'rename' | 'link'; readonly from: string; readonly to: string }
   | { readonly kind: 'unlink'; readonly name: string }
   | { readonly kind: 'syncFolder' }
-  /** What somebody outside has read from here on: the beginning of an HTTP answer, or of what was printed. */
+  /** Output that others can read from here on: the beginning of an HTTP response or of printed text. */
   | { readonly kind: 'response'; readonly text: string };
 
 const headBytes = 24;
 
 /** Reads a recording in the order in which things were done. One that was cut off by a kill is read up to there. */
-export function readRecording(file: string): Step[] {
+export function readRecording(file: string): DiskOperation[] {
   const bytes = readFileSync(file);
-  const steps: Step[] = [];
+  const steps: DiskOperation[] = [];
   for (let at = 0; at + headBytes <= bytes.length;) {
     const inode = bytes.readBigUInt64LE(at);
     const offset = Number(bytes.readBigUInt64LE(at + 8));
@@ -26,13 +26,13 @@ export function readRecording(file: string): Step[] {
     const kind = String.fromCharCode(bytes.readUInt8(at + 20));
     const end = at + headBytes + length;
     if (end > bytes.length) break;
-    steps.push(stepOf(kind, inode, offset, bytes.subarray(at + headBytes, end)));
+    steps.push(diskOperationOf(kind, inode, offset, bytes.subarray(at + headBytes, end)));
     at = end;
   }
   return steps;
 }
 
-function stepOf(kind: string, inode: bigint, offset: number, bytes: Buffer): Step {
+function diskOperationOf(kind: string, inode: bigint, offset: number, bytes: Buffer): DiskOperation {
   const [first = '', second = ''] = bytes.toString('utf8', 0, kind === 'W' ? 0 : bytes.length).split('\0');
   const [name, to] = [basename(first), basename(second)];
   switch (kind) {

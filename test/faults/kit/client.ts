@@ -6,8 +6,8 @@ export interface Reply {
   readonly text: string;
 }
 
-/** `unreached`: nothing was sent. `unanswered`: it was sent, and the connection broke or nothing came back in time. */
-export type Sent = Reply | 'unreached' | 'unanswered';
+/** `unreached`: nothing was sent. `no response`: it was sent, and the connection broke or nothing came back in time. */
+export type Sent = Reply | 'unreached' | 'no response';
 
 export interface Client {
   send(method: string, path: string, headers: Readonly<Record<string, string>>, body: string): Promise<Sent>;
@@ -35,7 +35,7 @@ export function createClient(port: number): Client {
           (response) => {
             const chunks: Buffer[] = [];
             response.on('data', (chunk: Buffer) => chunks.push(chunk));
-            response.on('error', () => resolve('unanswered'));
+            response.on('error', () => resolve('no response'));
             response.on('end', () => {
               const text = Buffer.concat(chunks).toString('utf8');
               resolve({ status: response.statusCode ?? 0, headers: response.headers, text });
@@ -44,7 +44,7 @@ export function createClient(port: number): Client {
         );
         sending.on('timeout', () => sending.destroy());
         sending.on('error', (error: NodeJS.ErrnoException) => {
-          resolve(error.code === 'ECONNREFUSED' ? 'unreached' : 'unanswered');
+          resolve(error.code === 'ECONNREFUSED' ? 'unreached' : 'no response');
         });
         sending.end(body);
       }),

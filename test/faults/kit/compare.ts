@@ -5,7 +5,7 @@ import { startMark } from './workspace.js';
 
 /** What a fault must not do. */
 export interface Finding {
-  readonly kind: 'lost' | 'invented' | 'half' | 'wrong answer' | 'damaged';
+  readonly kind: 'lost' | 'invented' | 'half' | 'wrong response' | 'damaged';
   readonly what: string;
 }
 
@@ -14,14 +14,17 @@ export function compare(ledger: readonly Entry[], stored: Stored): Finding[] {
   return [...lost(ledger, stored), ...invented(ledger, stored), ...half(stored), ...quota(ledger, stored)];
 }
 
-/** The service hashes identifiers with SHA-256 unless it is told otherwise. */
+/** The service hashes identifiers with SHA-256 by default. */
 export const hashOf = (keyID: string) => createHash('sha256').update(keyID, 'utf8').digest('hex');
 
-/** Answers that are wrong in themselves, whatever the database holds. */
+/** Responses that are invalid independently of the content of the database. */
 export function wrongResponses(ledger: readonly Entry[]): Finding[] {
   return ledger
-    .filter(({ wrong }) => wrong !== undefined)
-    .map((entry) => ({ kind: 'wrong answer', what: `${nameOf(entry)}: the answer ${entry.wrong}: ${entry.response}` }));
+    .filter(({ flaw }) => flaw !== undefined)
+    .map((entry) => ({
+      kind: 'wrong response',
+      what: `${nameOf(entry)}: the response ${entry.flaw}: ${entry.response}`,
+    }));
 }
 
 function lost(ledger: readonly Entry[], { histories }: Stored): Finding[] {
@@ -49,10 +52,10 @@ function invented(ledger: readonly Entry[], { histories }: Stored): Finding[] {
       if (mark === startMark && version === 1) continue;
       const entry = ofKey.get(`${keyHash} ${mark}`);
       const other = byMark.get(mark);
-      if (!entry && !other) found(`version ${version} of ${keyHash} holds ${mark}, which no client asked for`);
+      if (!entry && !other) found(`version ${version} of ${keyHash} holds ${mark}, which no client sent`);
       else if (!entry) found(`${other ? nameOf(other) : mark}: is in the history of another key, ${keyHash}`);
       else if (entry.outcome === 'rejected')
-        found(`${nameOf(entry)}: was refused (${entry.response}), and is version ${version}`);
+        found(`${nameOf(entry)}: was rejected (${entry.response}), and is version ${version}`);
       else if (seen.has(mark)) found(`${nameOf(entry)}: was done twice`);
       seen.add(mark);
     }
@@ -92,7 +95,7 @@ function quota(ledger: readonly Entry[], { keys }: Stored): Finding[] {
     const used = keys.get(hashOf(keyID))?.used ?? 0;
     if (used < least) findings.push({ kind: 'lost', what: `${used} are used of ${keyID}, and ${least} were granted` });
     if (used > most)
-      findings.push({ kind: 'invented', what: `${used} are used of ${keyID}, and ${most} were asked for` });
+      findings.push({ kind: 'invented', what: `${used} are used of ${keyID}, and ${most} were requested` });
   }
   return findings;
 }

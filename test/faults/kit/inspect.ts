@@ -3,7 +3,7 @@ import { compare, type Finding } from './compare.js';
 import type { Entry } from './ledger.js';
 import { readStored } from './stored.js';
 
-// What check says of a data folder that the next start completes: all else that it says is a finding at once.
+// Messages of `check` for a data folder that the next start completes. Any other message is a finding.
 const firstStart = [
   /^There is no complete installation in .+: its first start was interrupted\./m,
   /^There is no installation in .+: the file keyfront\.db (does not exist|is empty)\./m,
@@ -15,7 +15,7 @@ const laterStart = [
   /attempt to write a readonly database/,
 ];
 
-/** The command that does of a start what `said` asks for; undefined when it asks for none. */
+/** The command that completes the data folder like a start; undefined if `stderr` requires none. */
 function openingFor(stderr: string): string[] | undefined {
   if (firstStart.some((message) => message.test(stderr)))
     return ['credentials', 'issue', '--kind', 'service', '--label', 'after the fault'];

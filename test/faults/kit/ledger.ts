@@ -1,18 +1,18 @@
-/** What a client may take an answer for. */
+/** How a client may interpret a response. */
 export type Outcome =
   /** Acknowledged: it must be there, now and ever after. */
   | 'ok'
-  /** Surely not done: a refusal, or nothing was sent. It must not be there. */
+  /** Certainly not done: rejected, or not sent. It must not be there. */
   | 'rejected'
-  /** 5xx, a broken connection, no answer in time: it may be there, but only as a whole. */
+  /** 5xx, a broken connection, no response in time: it may be there, but only as a whole. */
   | 'maybe';
 
-/** A change that a client asked for. */
+/** A change that a client requests. */
 export interface Operation {
   readonly kind: 'update' | 'create' | 'consume';
   readonly api: 'rest' | 'graphql';
   readonly keyID: string;
-  /** Stands in the definition in every place that has room for it; no other operation on the same key has it. */
+  /** In every field of the definition that can contain it; unique among the operations on the key. */
   readonly mark: string;
   /** How much of the quota a consumption takes. */
   readonly amount: number;
@@ -24,14 +24,14 @@ export interface Operation {
 /** The client's own record of an operation, kept where no fault of the service reaches it. */
 export interface Entry extends Operation {
   readonly outcome: Outcome;
-  /** The version that the answer named. */
+  /** The version in the response. */
   readonly version?: number | undefined;
   readonly requestID?: string | undefined;
   /** What came back, for people. */
   readonly response: string;
-  /** What is wrong with the answer in itself, whatever the database holds. */
-  readonly wrong?: string | undefined;
-  /** When it was sent and when its answer was there, in the client's milliseconds. */
+  /** Why the response is invalid, independently of the content of the database. */
+  readonly flaw?: string | undefined;
+  /** When the request was sent and its response received, in the client's milliseconds. */
   readonly sent: number;
   readonly completed: number;
 }

@@ -159,17 +159,17 @@ function outcomeOf(
   reply: Sent,
   items: readonly Item[] | undefined,
   keyID: string,
-): Pick<Entry, 'outcome' | 'version' | 'wrong'> {
+): Pick<Entry, 'outcome' | 'version' | 'flaw'> {
   if (reply === 'unreached') return { outcome: 'rejected' };
-  if (reply === 'unanswered') return { outcome: 'maybe' };
+  if (reply === 'no response') return { outcome: 'maybe' };
   if (!items) {
     const isOpen = /"code":"(UNAVAILABLE|INTERNAL)"/.test(reply.text);
-    return { outcome: 'maybe', wrong: isOpen ? undefined : 'is no report of a bulk change' };
+    return { outcome: 'maybe', flaw: isOpen ? undefined : 'is no report of a bulk change' };
   }
   const item = items.find(({ orgKey }) => orgKey.keyID === keyID);
-  if (!item) return { outcome: 'maybe', wrong: `leaves ${keyID} out` };
+  if (!item) return { outcome: 'maybe', flaw: `leaves ${keyID} out` };
   if (item.change) return { outcome: 'ok', version: item.change.version };
   const code = item.error?.code ?? 'MALFORMED';
   if (code === 'CONFLICT') return { outcome: 'rejected' };
-  return { outcome: 'maybe', wrong: code === 'UNAVAILABLE' ? undefined : `fails for ${keyID} with ${code}` };
+  return { outcome: 'maybe', flaw: code === 'UNAVAILABLE' ? undefined : `fails for ${keyID} with ${code}` };
 }

@@ -9,12 +9,12 @@ const mutations = {
   consume: `mutation ($keyID: ID!, $amount: Int64!) { done: consumeOrgQuota(keyID: $keyID, amount: $amount) { allowed } }`,
 };
 
-/** Carries an operation out over HTTP and answers what a client may hold of it. */
+/** Sends an operation over HTTP and returns how a client may interpret the result. */
 export async function carryOut(client: Client, { service }: DataFolder, operation: Operation): Promise<Entry> {
   const sent = performance.now();
   const headers = { 'x-svc-authorization': service };
   const reply = await (operation.api === 'rest' ? sendREST : sendGraphQL)(client, headers, operation);
-  const heard = typeof reply === 'string' ? unheard(reply) : verdictOn(operation, reply);
+  const heard = typeof reply === 'string' ? outcomeWithoutReply(reply) : verdictOn(operation, reply);
   return { ...operation, ...heard, sent, completed: performance.now() };
 }
 
@@ -34,10 +34,10 @@ function sendGraphQL(client: Client, headers: Record<string, string>, operation:
   return client.send('POST', '/graphql', headers, JSON.stringify({ query: mutations[kind], variables }));
 }
 
-type Heard = Pick<Entry, 'outcome' | 'version' | 'requestID' | 'response' | 'wrong'>;
+type ReplyOutcome = Pick<Entry, 'outcome' | 'version' | 'requestID' | 'response' | 'flaw'>;
 
-/** Refused on the spot, nothing was sent. Broken off later, nobody knows. */
-function unheard(what: 'unreached' | 'unanswered'): Heard {
+/** A refused connection sent nothing. The effect of one that broke later is unknown. */
+function outcomeWithoutReply(what: 'unreached' | 'no response'): ReplyOutcome {
   return { outcome: what === 'unreached' ? 'rejected' : 'maybe', response: what };
 }
 
@@ -54,18 +54,18 @@ interface Body {
   }[];
 }
 
-/** What no answer may show: where something stands in our code or on our disk, or what the database said. */
+/** What no response may contain: positions in code, paths, messages of the database. */
 const inside = /node_modules|\bat .+:\d+:\d+|sqlite|\.db\b|disk I\/O/i;
 
-function verdictOn(operation: Operation, reply: Reply): Heard {
+function verdictOn(operation: Operation, reply: Reply): ReplyOutcome {
   const requestID = String(reply.headers['x-request-id'] ?? '');
   const response = `${reply.status} ${reply.text.slice(0, 300)}`;
-  const wrong = (what: string): Heard => ({ outcome: 'maybe', requestID, response, wrong: what });
+  const flaw = (what: string): ReplyOutcome => ({ outcome: 'maybe', requestID, response, flaw: what });
   const body = bodyOf(reply.text);
-  if (body === undefined) return wrong('is no JSON object');
-  if (inside.test(reply.text)) return wrong('shows the inside of the service');
+  if (body === undefined) return flaw('is no JSON object');
+  if (inside.test(reply.text)) return flaw('shows the inside of the service');
   const code = operation.api === 'rest' ? restCode(reply, body) : graphqlCode(body);
-  if (code === 'MALFORMED') return wrong('is not in the shape of an error');
+  if (code === 'MALFORMED') return flaw('is not in the shape of an error');
   if (code !== undefined) {
     const isOpen = code === 'INTERNAL' || code === 'UNAVAILABLE';
     // These operations are all in order; only a stale version is the client's own fault.
@@ -74,19 +74,19 @@ function verdictOn(operation: Operation, reply: Reply): Heard {
       outcome: isOpen ? 'maybe' : 'rejected',
       requestID,
       response,
-      wrong: isOpen || isStale ? undefined : `refuses what is in order (${code})`,
+      flaw: isOpen || isStale ? undefined : `rejects a valid request (${code})`,
     };
   }
   const allowed = operation.api === 'rest' ? body.allowed : body.data?.done?.allowed;
   if (operation.kind === 'consume') {
-    return allowed === true ? { outcome: 'ok', requestID, response } : wrong('does not allow what is left');
+    return allowed === true ? { outcome: 'ok', requestID, response } : flaw('does not allow what is left');
   }
   const tag = /^"(\d+)"$/.exec(String(reply.headers['etag']))?.[1];
   const version = Number(operation.api === 'rest' ? tag : body.data?.done?.version);
-  if (!Number.isSafeInteger(version)) return wrong('names no version');
+  if (!Number.isSafeInteger(version)) return flaw('names no version');
   const due = operation.expectedVersion === undefined ? version : operation.expectedVersion + 1;
   const isDue = version === due && (version === 1) === (operation.kind === 'create');
-  return { outcome: 'ok', version, requestID, response, wrong: isDue ? undefined : `names version ${version}` };
+  return { outcome: 'ok', version, requestID, response, flaw: isDue ? undefined : `names version ${version}` };
 }
 
 function bodyOf(text: string): Body | undefined {

@@ -15,14 +15,14 @@ export interface Report {
   readonly more: Readonly<Record<string, unknown>>;
 }
 
-/** Counts the findings of each kind, and prints one line that says all. */
+/** Counts the findings of each kind, and prints a summary line. */
 export function print({ findings, ...report }: Report): void {
   const count = (kind: Finding['kind']) => findings.filter((finding) => finding.kind === kind).length;
   const counts = {
     lost: count('lost'),
     invented: count('invented'),
     half: count('half'),
-    wrongResponses: count('wrong answer'),
+    wrongResponses: count('wrong response'),
     damaged: count('damaged'),
   };
   console.log(`faults: ${JSON.stringify({ ...report, ...counts })}`);

@@ -10,15 +10,15 @@ export async function ringIDs(data: string): Promise<string[]> {
 }
 
 /**
- * Runs a command that changes the ring. Where one before it was cut short and has left a draft, the command says so, and
- * this does what it says.
+ * Runs a command that changes the ring. If an interrupted one has left a draft, this follows the
+ * instruction in the command's error and runs it again.
  */
 export async function changeRing(data: string, ...args: readonly string[]): Promise<Outcome> {
   const outcome = await keyfront(data, ...args);
   return (await hasRemovedDraft(data, outcome.stderr)) ? keyfront(data, ...args) : outcome;
 }
 
-/** Whether a command has refused its work because of a draft, which is gone now. */
+/** Whether a command failed because of a draft, which is removed now. */
 export async function hasRemovedDraft(data: string, stderr: string): Promise<boolean> {
   const draft = join(data, 'key-ring.json.new');
   if (!stderr.includes('remove the file beside it that ends in .new') || !existsSync(draft)) return false;

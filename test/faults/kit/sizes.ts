@@ -24,7 +24,7 @@ const sizes = {
 
 const isSize = (name: string): name is 'short' | 'ci' | 'full' => ['short', 'ci', 'full'].includes(name);
 
-/** The size of a harness: what `FAULTS` says, or the environment variable of the size's own name. */
+/** The size of a harness, from `FAULTS` or the environment variable of the size's own name. */
 export function sizeOf(name: keyof typeof sizes): number {
   const column = process.env['FAULTS'] ?? 'short';
   if (!isSize(column)) throw new Error('FAULTS must be short, ci or full.');
@@ -32,8 +32,8 @@ export function sizeOf(name: keyof typeof sizes): number {
 }
 
 /** At most so many of the numbers from 1 to `last`, evenly spread, the first and the last among them. */
-export function evenly(last: number, most: number): number[] {
-  if (last <= most) return Array.from({ length: last }, (_, index) => index + 1);
-  if (most === 1) return [Math.ceil(last / 2)];
-  return Array.from({ length: most }, (_, index) => 1 + Math.round((index * (last - 1)) / (most - 1)));
+export function evenly(last: number, maxCount: number): number[] {
+  if (last <= maxCount) return Array.from({ length: last }, (_, index) => index + 1);
+  if (maxCount === 1) return [Math.ceil(last / 2)];
+  return Array.from({ length: maxCount }, (_, index) => 1 + Math.round((index * (last - 1)) / (maxCount - 1)));
 }

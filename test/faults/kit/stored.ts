@@ -16,7 +16,7 @@ export interface StoredChange {
   readonly mark: string;
 }
 
-/** What a database holds of what the writers asked for, by hash of the key. */
+/** The stored changes of the writers, by hash of the key. */
 export interface Stored {
   readonly keys: ReadonlyMap<string, StoredRow>;
   readonly histories: ReadonlyMap<string, readonly StoredChange[]>;

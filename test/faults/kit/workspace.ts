@@ -27,13 +27,13 @@ export interface Workspace {
   fresh(name: string): Promise<DataFolder>;
   /** Lines for `keys import` that bring the keys of `keysFor` in. */
   readonly keysFile: string;
-  /** Keeps the folder, and what the clients know with it, for whoever looks into the findings. */
+  /** Keeps the folder and the ledger of the clients, for the analysis of findings. */
   keep(ledger: unknown): Promise<string>;
   remove(): Promise<void>;
 }
 
-/** How many writers a run has where nothing else is said. */
-export const usualWriters = 8;
+/** The default number of writers. */
+export const defaultWriters = 8;
 
 export async function makeWorkspace(name: string, parent = tmpdir()): Promise<Workspace> {
   const folder = await mkdtemp(join(parent, `keyfront-${name}-`));
@@ -64,7 +64,7 @@ export async function makeWorkspace(name: string, parent = tmpdir()): Promise<Wo
 }
 
 function keyLines(): string {
-  const { own, shared, quota } = keysFor(usualWriters);
+  const { own, shared, quota } = keysFor(defaultWriters);
   const marked = { org_id: 'acme', alias: startMark, tags: [startMark], hmac_string: startMark };
   const lines = [
     ...[...own, ...shared].map((key_id) => ({ key_id, ...marked })),

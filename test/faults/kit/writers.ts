@@ -2,7 +2,7 @@ import { createRandom } from '../../support/generated.js';
 import { createClient } from './client.js';
 import type { Entry, Operation } from './ledger.js';
 import { carryOut } from './operation.js';
-import { keysFor, usualWriters, type DataFolder } from './workspace.js';
+import { keysFor, defaultWriters, type DataFolder } from './workspace.js';
 
 export interface Load {
   readonly port: number;
@@ -16,7 +16,7 @@ export interface Load {
 }
 
 export interface Writing {
-  /** Resolves when the first answer is there, or nobody listens. */
+  /** Resolves on the first response, or when the service is unreachable. */
   readonly begun: Promise<void>;
   /** Lets every writer finish what it has begun. */
   stop(): Promise<void>;
@@ -24,8 +24,8 @@ export interface Writing {
   readonly over: Promise<void>;
 }
 
-/** Lets writers change keys through both faces, one after another each, until they are stopped or nobody listens. */
-export function startWriting({ port, folder, seed, name, ledger, writers = usualWriters }: Load): Writing {
+/** Starts writers that change keys through both APIs, sequentially each, until stopped or the service is unreachable. */
+export function startWriting({ port, folder, seed, name, ledger, writers = defaultWriters }: Load): Writing {
   const client = createClient(port);
   let isStopped = false;
   let begin: () => void = () => undefined;
@@ -62,8 +62,8 @@ interface Plan {
 
 /** What one writer does: mostly updates of its own key, half of them for a version; also common keys, new keys, quota. */
 function createPlan({ below, pick }: ReturnType<typeof createRandom>, writer: number, name: string): Plan {
-  const keys = keysFor(usualWriters);
-  const own = keys.own[writer % usualWriters] ?? '';
+  const keys = keysFor(defaultWriters);
+  const own = keys.own[writer % defaultWriters] ?? '';
   let version: number | undefined;
   let count = 0;
   return {
