@@ -1,10 +1,10 @@
 const none = Buffer.alloc(0);
 
-/** Reads the answers on one connection that never has more than one request under way. */
+/** Reads the responses on one connection that never has more than one request under way. */
 export class AnswerReader {
   #bytes = none;
 
-  /** Takes what has arrived. Gives the answer once it is whole, and undefined until then. */
+  /** Takes what has arrived. Gives the response once it is whole, and undefined until then. */
   push(/** @type {Buffer} */ chunk) {
     this.#bytes = this.#bytes.length === 0 ? chunk : Buffer.concat([this.#bytes, chunk]);
     const end = this.#bytes.indexOf('\r\n\r\n');

@@ -78,7 +78,7 @@ describe('the response reader of the benchmarks', () => {
     other,
     Buffer.from('\r\n0\r\n\r\n'),
   ]);
-  const answers: [string, Buffer, boolean][] = [
+  const responses: [string, Buffer, boolean][] = [
     ['with a length', Buffer.from(`HTTP/1.1 200 OK\r\nContent-Length: ${bytes}\r\n\r\n${body}`), false],
     ['in chunks', chunked, false],
     [
@@ -88,11 +88,11 @@ describe('the response reader of the benchmarks', () => {
     ],
   ];
 
-  it.each(answers)('reads a response %s split at any byte, and not before its end', (_, answer, closes) => {
-    for (let at = 1; at < answer.length; at += 1) {
+  it.each(responses)('reads a response %s split at any byte, and not before its end', (_, response, closes) => {
+    for (let at = 1; at < response.length; at += 1) {
       const reader = new AnswerReader();
-      expect(reader.push(answer.subarray(0, at))).toBeUndefined();
-      const read = reader.push(answer.subarray(at));
+      expect(reader.push(response.subarray(0, at))).toBeUndefined();
+      const read = reader.push(response.subarray(at));
       expect({ ...read, body: read?.body.toString('utf8') }).toEqual({ status: 200, body, closes });
     }
   });
@@ -109,7 +109,7 @@ describe('the response reader of the benchmarks', () => {
 describe('the queue model', () => {
   const costs = { process: 1_000, look: 0, row: 1, sync: 0, trip: 0 };
   /** Of one process that does nothing but work, on requests that come at random. */
-  const answered = (perSecond: number, changes: Partial<typeof costs> = {}) => {
+  const completed = (perSecond: number, changes: Partial<typeof costs> = {}) => {
     let state = 7;
     const random = () => (state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0) / 2 ** 32;
     const plant = { processes: 1, processors: 4 };
@@ -118,21 +118,21 @@ describe('the queue model', () => {
 
   it('has the throughput of its slowest part', () => {
     expect(limitsOf(costs, { processes: 4, processors: 1 })['Keyfront’s processors']).toBeCloseTo(4_000);
-    expect(answered(500).done).toBeGreaterThan(450);
-    expect(answered(500).done).toBeLessThan(550);
-    expect(answered(950).done).toBeGreaterThan(850);
-    expect(answered(3_000).done).toBeLessThanOrEqual(1_000);
+    expect(completed(500).done).toBeGreaterThan(450);
+    expect(completed(500).done).toBeLessThan(550);
+    expect(completed(950).done).toBeGreaterThan(850);
+    expect(completed(3_000).done).toBeLessThanOrEqual(1_000);
   });
 
   it('has the waiting times of M/D/1: half a service more at half its load, and longer near its full load', () => {
-    const [half, most] = [answered(500), answered(900)];
+    const [half, most] = [completed(500), completed(900)];
     expect(half.p50Ms).toBeGreaterThan(1);
     expect(half.p50Ms).toBeLessThan(2);
     expect(most.p50Ms).toBeGreaterThan(2 * half.p50Ms);
   });
 
   it('shares a disk sync among all waiting requests, so that a slow one delays and does not limit', () => {
-    const slow = answered(500, { sync: 20_000 });
+    const slow = completed(500, { sync: 20_000 });
     expect(slow.done).toBeGreaterThan(450);
     expect(slow.p50Ms).toBeGreaterThan(20);
   });

@@ -129,8 +129,8 @@ async function measure(
           return /** @type {any} */ (await json(/** @type {any} */ (child.stdout)));
         }),
       );
-      const answers = results.reduce((sum, one) => sum + one.good + one.errors, 0);
-      offset += answers;
+      const responses = results.reduce((sum, one) => sum + one.good + one.errors, 0);
+      offset += responses;
       if (round === 0) continue;
       const firstError = results.map((one) => one.firstError).find(Boolean) ?? '';
       ((found[name] ??= {})[workload] ??= []).push({
@@ -139,9 +139,9 @@ async function measure(
         p99Ms: Math.max(...results.map((one) => one.p99Ms)),
         errors: results.reduce((sum, one) => sum + one.errors + one.broken, 0),
         firstError,
-        cpuUs: (cpu() - before.cpu) / answers,
-        serverUs: (server.cpuUs() - before.server) / answers,
-        walBytes: ((await wal()) - before.wal) / answers,
+        cpuUs: (cpu() - before.cpu) / responses,
+        serverUs: (server.cpuUs() - before.server) / responses,
+        walBytes: ((await wal()) - before.wal) / responses,
       });
     }
   }
@@ -161,36 +161,36 @@ function median(/** @type {string} */ where, /** @type {string} */ workload, /**
 function print(/** @type {number} */ entryBytes) {
   /** @type {string[]} */
   const lines = [];
-  const say = (/** @type {string} */ line = '') => void lines.push(line);
+  const write = (/** @type {string} */ line = '') => void lines.push(line);
   const places = Object.keys(found);
   const many = (/** @type {number} */ value) => (value >= 1000 ? `${(value / 1000).toFixed(1)} k` : value.toFixed(0));
-  say(
+  write(
     `${machine.date}, commit ${machine.commit}, ${machine.machine}; load average ${machine.loadAverage.toFixed(1)} before.`,
   );
-  say(
+  write(
     `A wait for this disk: ${(syncUs / 1000).toFixed(2)} ms. To PostgreSQL and back: ${(tripUs / 1000).toFixed(2)} ms.`,
   );
-  say();
-  say(`| a second, p50 ms | ${places.join(' | ')} |`);
-  say(`|---|${places.map(() => '---|').join('')}`);
+  write();
+  write(`| a second, p50 ms | ${places.join(' | ')} |`);
+  write(`|---|${places.map(() => '---|').join('')}`);
   for (const workload of Object.keys(workloads)) {
     const cells = places.map((place) => {
       const rate = Math.round(median(place, workload, 'perSecond'));
       return `${rate}, ${median(place, workload, 'p50Ms').toFixed(1)}`;
     });
-    say(`| ${workload} | ${cells.join(' | ')} |`);
+    write(`| ${workload} | ${cells.join(' | ')} |`);
   }
-  say();
-  say(`| processor time each, µs: Keyfront + PostgreSQL | ${places.join(' | ')} |`);
-  say(`|---|${places.map(() => '---|').join('')}`);
+  write();
+  write(`| processor time each, µs: Keyfront + PostgreSQL | ${places.join(' | ')} |`);
+  write(`|---|${places.map(() => '---|').join('')}`);
   for (const workload of Object.keys(workloads)) {
     const cells = places.map(
       (place) =>
         `${Math.round(median(place, workload, 'cpuUs'))}${place.startsWith('SQLite') ? '' : ` + ${Math.round(median(place, workload, 'serverUs'))}`}`,
     );
-    say(`| ${workload} | ${cells.join(' | ')} |`);
+    write(`| ${workload} | ${cells.join(' | ')} |`);
   }
-  say();
+  write();
 
   const one = 'PostgreSQL, 1 process';
   const alone = median(one, 'updates, one client a process', 'serverUs');
@@ -204,14 +204,14 @@ function print(/** @type {number} */ entryBytes) {
     sync: syncUs,
     trip: tripUs,
   };
-  say(
+  write(
     `By the model, from these figures: an update takes ${Math.round(costs.process)} µs of Keyfront’s processor and ${Math.round(row)} of PostgreSQL’s, a group of them ${Math.round(costs.look)} more, two trips and a wait for the disk. Each process has a core of its own.`,
   );
-  say();
-  say(
+  write();
+  write(
     `| processes of Keyfront | cores of PostgreSQL | updates/s at most | what gives out | p50 / p99 ms at half of that | at 90 % | at half, the disk ${farAwayUs / 1000} ms away |`,
   );
-  say('|---|---|---|---|---|---|---|');
+  write('|---|---|---|---|---|---|---|');
   for (const [processes, processors] of [
     [1, 2],
     [2, 2],
@@ -229,17 +229,17 @@ function print(/** @type {number} */ entryBytes) {
       return `${p50Ms.toFixed(1)} / ${p99Ms.toFixed(1)}`;
     };
     const cells = [processes, processors, many(most), what, at(0.5), at(0.9), at(0.5, farAwayUs)];
-    say(`| ${cells.join(' | ')} |`);
+    write(`| ${cells.join(' | ')} |`);
   }
-  say();
+  write();
   const oneCore = limitsOf(costs, { processes: 1, processors: 1 });
   const ofServer = oneCore['PostgreSQL’s processors'] ?? NaN;
-  say(
+  write(
     `One core of PostgreSQL carries ${many(ofServer)} updates a second, and ${(ofServer / (oneCore['Keyfront’s processors'] ?? NaN)).toFixed(1)} processes of Keyfront keep it busy.`,
   );
   const perDay = (/** @type {number} */ bytes) => ((bytes * 86_400) / 2 ** 30).toFixed(0);
   const walBytes = median(one, 'updates', 'walBytes');
-  say(
+  write(
     `An entry of history takes ${Math.round(entryBytes)} bytes on disk, and an update ${Math.round(walBytes)} of the log: 100 a second all day long are ${perDay(100 * entryBytes)} GiB of history and ${perDay(100 * walBytes)} GiB of log.`,
   );
   const figures = lines.join('\n');

@@ -78,17 +78,17 @@ export async function enter(
       const child = node(cpus?.load, [load], { stdio: ['pipe', 'pipe', 'inherit'] });
       child.stdin?.end(JSON.stringify(job));
       const found = /** @type {any} */ (await json(/** @type {any} */ (child.stdout)));
-      const answers = found.good + found.errors;
+      const responses = found.good + found.errors;
       const after = look();
       const ownUs = after.own - before.own;
-      if (answers === 0) throw new Error(`${name} answered nothing in ${seconds} s.`);
-      offset += answers;
+      if (responses === 0) throw new Error(`${name} answered nothing in ${seconds} s.`);
+      offset += responses;
       counts.acknowledged += found.good;
       counts.unsure += found.broken;
       return {
         perSecond: found.perSecond,
-        cpuUs: ownUs / answers,
-        cpuUsBehind: (after.behind - before.behind) / answers,
+        cpuUs: ownUs / responses,
+        cpuUsBehind: (after.behind - before.behind) / responses,
         /** The share of the server's processor that went to somebody else; NaN where it has none of its own. */
         others: (after.all - before.all - ownUs) / 1000 / (after.at - before.at),
         p50Ms: found.p50Ms,

@@ -18,7 +18,7 @@ export async function startFigures(/** @type {string} */ data, /** @type {number
   const headers = { 'content-type': 'application/json', 'x-svc-authorization': credential };
   const query = `{ orgKey(by: { keyHash: "${hashOf(size / 2)}" }) { keyHash version } }`;
   const listening = [];
-  const answered = [];
+  const completed = [];
   const memory = [];
   for (let start = 0; start < starts; start += 1) {
     const server = { name: 'keyfront', label: '', script: '../../dist/main.js', args: ['serve'], workloads: [] };
@@ -26,14 +26,14 @@ export async function startFigures(/** @type {string} */ data, /** @type {number
     const running = await startServer(server, { data, log, flags: [], cpus: undefined, more });
     const { answer } = await ask(running.url, headers, JSON.stringify({ query }));
     if (answer.data.orgKey?.keyHash !== hashOf(size / 2)) throw new Error('The key in the middle is not found.');
-    answered.push(performance.now() - running.began);
+    completed.push(performance.now() - running.began);
     listening.push(running.listeningMs);
     memory.push(running.memoryMiB());
     await running.stop();
   }
   return {
     'start, ms until it listens': figureOf(listening),
-    'start, ms until the first right answer': figureOf(answered),
+    'start, ms until the first right answer': figureOf(completed),
     'start, MiB after the first answer': figureOf(memory),
   };
 }

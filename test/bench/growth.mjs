@@ -24,7 +24,7 @@ const pageSize = 20;
 /** How many pages in a row are timed at each place, and how often. */
 const pages = 9;
 const rounds = 3;
-const say = (/** @type {string} */ line) => stdout.write(`${line}\n`);
+const write = (/** @type {string} */ line) => stdout.write(`${line}\n`);
 
 /** Lists to walk through. Most are promised to cost the same wherever a page stands, however many keys there are. */
 const lists = {
@@ -71,13 +71,13 @@ try {
     const data = mkdtempSync(join(tmpdir(), 'keyfront-growth-'));
     folders.push({ data, size, found: {} });
     await fill(data, size);
-    tell(`${size} keys are there`);
+    notify(`${size} keys are there`);
   }
   for (const folder of folders) Object.assign(folder.found, await listFigures(folder));
-  tell('all lists are read');
+  notify('all lists are read');
   const figures = await serviceFigures(folders);
   figures.forEach((found, index) => Object.assign(folders[index]?.found ?? {}, found));
-  tell('all keys are read and updated');
+  notify('all keys are read and updated');
   for (const { data, size, found } of folders) Object.assign(found, await startFigures(data, size));
   report();
 } finally {
@@ -85,7 +85,7 @@ try {
 }
 for (const { size, found } of folders) {
   Object.assign(found, await importFigures(size));
-  tell(`${size} keys are imported`);
+  notify(`${size} keys are imported`);
 }
 report();
 
@@ -112,7 +112,7 @@ function report() {
   const folder = resultsFolder();
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'growth.md'), table);
-  say(`${table}\nWritten to ${folder}`);
+  write(`${table}\nWritten to ${folder}`);
 }
 
 function quotient(value = NaN, base = NaN) {
@@ -161,7 +161,7 @@ async function walk(store, database, name, { filter, orderBy }, size) {
     const plan = steps.map(({ detail }) => detail).join('; ');
     // An index read in order from its beginning is a scan in name only; from a cursor, it has to be entered there.
     const isEntered = after === undefined ? / USING /.test(plan) : plan.startsWith('SEARCH');
-    if (plan.includes('TEMP B-TREE') || !isEntered) say(`sorts or scans: ${name}: ${plan}`);
+    if (plan.includes('TEMP B-TREE') || !isEntered) write(`sorts or scans: ${name}: ${plan}`);
   }
   return found;
 }
@@ -188,6 +188,6 @@ function valueOf({ definition, lastUpdated }, orderBy) {
   return { KEY_HASH: '', ALIAS: definition.alias, LAST_UPDATED: lastUpdated }[orderBy];
 }
 
-function tell(/** @type {string} */ what) {
-  say(`${Math.round(performance.now() / 1000)} s: ${what}`);
+function notify(/** @type {string} */ what) {
+  write(`${Math.round(performance.now() / 1000)} s: ${what}`);
 }

@@ -43,9 +43,9 @@ export async function measure(
   const cpu = cpuUsage();
   const client = async () => {
     while (performance.now() - start < milliseconds) {
-      const asked = performance.now();
+      const requested = performance.now();
       await work();
-      waits.push(performance.now() - asked);
+      waits.push(performance.now() - requested);
     }
   };
   await Promise.all(Array.from({ length: clients }, client));

@@ -15,12 +15,12 @@ import { quantile } from './statistics.mjs';
  * @property {Record<string, string | readonly string[]>} headers an array is a header of several lines
  * @property {string} bodies the file of the requests: a JSON array of bodies that are posted, or of requests
  * @property {number} offset which body to begin with
- * @property {string} good what an answer holds that did what was asked
+ * @property {string} good what a response holds that did what was asked
  * @property {number} connections
  * @property {number} seconds
  */
 
-const patienceMs = 20_000;
+const timeoutMs = 20_000;
 
 const job = /** @type {Job} */ (JSON.parse(await text(process.stdin)));
 const { hostname, port, pathname } = new URL(job.url);
@@ -45,9 +45,9 @@ const deadline = start + job.seconds * 1000;
 /** Asks over one connection, and over another where the server closes it, until the time is up. */
 async function client() {
   while (performance.now() < deadline) {
-    const answers = await askAll();
+    const responses = await askAll();
     // Not to knock without a pause at a server that is gone.
-    if (answers === 0) await setTimeout(10);
+    if (responses === 0) await setTimeout(10);
   }
 }
 
@@ -56,41 +56,41 @@ function askAll() {
   found.connections += 1;
   const socket = connect(Number(port), hostname);
   const reader = new AnswerReader();
-  let answers = 0;
-  let asked = NaN;
-  const ask = () => {
-    asked = performance.now();
-    if (asked >= deadline) {
-      asked = NaN;
+  let responses = 0;
+  let requested = NaN;
+  const sendQuery = () => {
+    requested = performance.now();
+    if (requested >= deadline) {
+      requested = NaN;
       socket.destroy();
     } else socket.write(requests[next++ % requests.length]);
   };
-  socket.setNoDelay(true).setTimeout(patienceMs);
-  socket.on('connect', ask);
+  socket.setNoDelay(true).setTimeout(timeoutMs);
+  socket.on('connect', sendQuery);
   socket.on('data', (chunk) => {
-    const answer = reader.push(chunk);
-    if (!answer) return;
+    const response = reader.push(chunk);
+    if (!response) return;
     const now = performance.now();
-    latencies.push(now - asked);
+    latencies.push(now - requested);
     if (now < deadline) found.inTime += 1;
-    asked = NaN;
-    answers += 1;
-    count(answer);
-    if (answer.closes) socket.destroy();
-    else ask();
+    requested = NaN;
+    responses += 1;
+    count(response);
+    if (response.closes) socket.destroy();
+    else sendQuery();
   });
   socket.on('timeout', () => socket.destroy());
   socket.on('error', () => {});
   return new Promise((resolve) =>
     socket.on('close', () => {
       // Whether a request that was cut off has been carried out, nobody can say.
-      if (!Number.isNaN(asked)) found.broken += 1;
-      resolve(answers);
+      if (!Number.isNaN(requested)) found.broken += 1;
+      resolve(responses);
     }),
   );
 }
 
-/** An answer is good where it did what was asked: an error may also come with the status 200. */
+/** A response is good where it did what was asked: an error may also come with the status 200. */
 function count(/** @type {{ status: number, body: Buffer }} */ { status, body }) {
   if (status === 200 && body.includes(job.good) && !body.includes('"errors"')) {
     found.good += 1;

@@ -72,9 +72,9 @@ try {
 }
 const missed = rows.filter(({ misses }) => misses.length > 0);
 report();
-const wrong = rows.filter(({ wrongly }) => wrongly !== undefined);
-for (const { name, wrongly } of wrong) print(`NOT MEASURED AS MEANT: ${name}: ${wrongly}`);
-exit(wrong.length > 0 ? 2 : missed.length > 0 ? 1 : 0);
+const invalid = rows.filter(({ wrongly }) => wrongly !== undefined);
+for (const { name, wrongly } of invalid) print(`NOT MEASURED AS MEANT: ${name}: ${wrongly}`);
+exit(invalid.length > 0 ? 2 : missed.length > 0 ? 1 : 0);
 
 function operationsOf(/** @type {number} */ count) {
   const population = { keyIDOf, hashOf, count };

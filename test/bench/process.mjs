@@ -8,7 +8,7 @@ import { setTimeout } from 'node:timers/promises';
 /** Clock ticks a second in /proc, which Linux has promised for all machines. */
 const ticksPerSecond = 100;
 const pollMs = 2;
-const patienceMs = 60_000;
+const timeoutMs = 60_000;
 
 /** @typedef {Awaited<ReturnType<typeof startServer>>} Running */
 
@@ -57,17 +57,17 @@ export async function startServer(
   });
   closeSync(file);
   const exited = once(child, 'exit');
-  const said = () => readFileSync(log, 'utf8').slice(0, 10_000);
+  const output = () => readFileSync(log, 'utf8').slice(0, 10_000);
   const listening = /listens on (http:\/\/[\w.:]+)(\S*)/;
-  while (!listening.test(said())) {
-    if (child.exitCode !== null || performance.now() - began > patienceMs) {
+  while (!listening.test(output())) {
+    if (child.exitCode !== null || performance.now() - began > timeoutMs) {
       child.kill('SIGKILL');
-      throw new Error(`${name} does not listen:\n${said()}`);
+      throw new Error(`${name} does not listen:\n${output()}`);
     }
     await setTimeout(pollMs);
   }
   const listeningMs = performance.now() - began;
-  const origin = listening.exec(said())?.[1];
+  const origin = listening.exec(output())?.[1];
   const { pid } = child;
   return {
     child,

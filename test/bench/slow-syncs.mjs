@@ -41,11 +41,11 @@ export function createSlowSyncs(/** @type {string} */ folder) {
         const { user, system } = process.cpuUsage(before);
         console.log(JSON.stringify({ us, cpuUs: (user + system) / ${count} }));`;
       const { file, args } = nodeCommand(cpus, ['--input-type=module', '--eval', script, path]);
-      const said = execFileSync(file, args, {
+      const output = execFileSync(file, args, {
         env: { ...env, PATH: process.env.PATH, KEYFRONT_DATA: data },
         encoding: 'utf8',
       });
-      return /** @type {{ us: number, cpuUs: number }} */ (JSON.parse(said));
+      return /** @type {{ us: number, cpuUs: number }} */ (JSON.parse(output));
     },
     close: () => closeSync(file),
   };

@@ -44,7 +44,7 @@ const found = chosen.map((server) => ({
 }));
 const compare = createComparison();
 try {
-  // The first start of each is not counted: it brings the files into memory, and its answer is looked at.
+  // The first start of each is not counted: it brings the files into memory, and its response is looked at.
   for (let start = 0; start <= Number(values.starts); start += 1) {
     for (const { server, data, figures } of found) {
       const log = join(folder.path, `${server.name}.log`);
@@ -56,11 +56,11 @@ try {
         more: { BENCH_WORKLOAD: workload },
       });
       const { answer } = await ask(running.url, folder.headers, body);
-      const firstAnswerMs = performance.now() - running.began;
+      const firstResponseMs = performance.now() - running.began;
       if (start === 0) compare(server, answer);
       else {
         figures.listeningMs.push(running.listeningMs);
-        figures.firstAnswerMs.push(firstAnswerMs);
+        figures.firstAnswerMs.push(firstResponseMs);
         figures.firstAnswerMiB.push(running.memoryMiB());
       }
       await running.stop();

@@ -1,4 +1,4 @@
-// Whether the time that a refusal takes tells anything about a credential: `npm run build && node test/bench/timing-of-refusals.mjs
+// Whether the time that a rejection takes tells anything about a credential: `npm run build && node test/bench/timing-of-refusals.mjs
 // [count]`. Inside the process, where nothing of a network hides it, and in turns, so that the machine's moods hit all alike.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ import { createLogger } from '../../build/lib/log.js';
 
 const count = Number(argv[2] ?? 10_000);
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const say = (/** @type {string} */ line) => stdout.write(`${line}\n`);
+const write = (/** @type {string} */ line) => stdout.write(`${line}\n`);
 
 const folder = mkdtempSync(join(tmpdir(), 'keyfront-timing-'));
 const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
@@ -57,8 +57,8 @@ const groups = {
   ),
 };
 
-/** Milliseconds that one refusal took. */
-async function refusal(/** @type {string} */ token) {
+/** Milliseconds that one rejection took. */
+async function rejection(/** @type {string} */ token) {
   const request = new globalThis.Request('http://keyfront.test/api/keys/preview', {
     method: 'POST',
     headers: { authorization: `Bearer ${token}` },
@@ -78,7 +78,7 @@ for (let round = -500; round < count; round += 1) {
     .map(([name, make]) => ({ name, token: Buffer.from(make()).toString(), at: Math.random() }))
     .sort((a, b) => a.at - b.at);
   for (const { name, token } of order) {
-    const took = await refusal(token);
+    const took = await rejection(token);
     // The first rounds warm the machine up.
     if (round >= 0) times.get(name)?.push(took);
   }
@@ -111,10 +111,10 @@ function twoSided(/** @type {number} */ z) {
 const median = (/** @type {number[]} */ sample) =>
   [...sample].sort((a, b) => a - b)[Math.floor(sample.length / 2)] ?? NaN;
 const reference = times.get('unknown') ?? [];
-say(`${count} refusals each, in microseconds; p: Mann-Whitney against "unknown"`);
+write(`${count} refusals each, in microseconds; p: Mann-Whitney against "unknown"`);
 for (const [name, sample] of times) {
   const p = name === 'unknown' ? '' : `  p ${mannWhitney(sample, reference).toFixed(4)}`;
-  say(`${name.padEnd(28)} median ${(median(sample) * 1000).toFixed(1)}${p}`);
+  write(`${name.padEnd(28)} median ${(median(sample) * 1000).toFixed(1)}${p}`);
 }
 
 await app.close();

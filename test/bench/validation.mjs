@@ -19,8 +19,8 @@ const validators = {
 };
 
 for (const [name, validate] of Object.entries(validators)) {
-  const wrong = inputs.find((input) => !isDeepStrictEqual({ ...validate(input) }, { ...PreviewInput.parse(input) }));
-  if (wrong) throw new Error(`${name} returns another definition than zod.`);
+  const invalid = inputs.find((input) => !isDeepStrictEqual({ ...validate(input) }, { ...PreviewInput.parse(input) }));
+  if (invalid) throw new Error(`${name} returns another definition than zod.`);
 }
 
 /** Microseconds of processor time per definition. */

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 
 /** @typedef {import('./servers.mjs').Server} Server */
 
-/** Asks once. Throws where the answer is an error. */
+/** Asks once. Throws where the response is an error. */
 export async function ask(
   /** @type {string} */ url,
   /** @type {Record<string, string>} */ headers,
@@ -17,7 +17,7 @@ export async function ask(
   return { answer, bytes: Buffer.byteLength(text) };
 }
 
-/** Holds every answer against the first one, and throws where it differs in more than the time it was given at. */
+/** Holds every response against the first one, and throws where it differs in more than the time it was given at. */
 export function createComparison() {
   /** @type {{ server: Server, answer: unknown } | undefined} */
   let first;

@@ -71,7 +71,7 @@ export async function runWorkload(/** @type {Plan} */ plan) {
   }
 }
 
-/** Asks every server the same, and requires the same answer of all. Gives the sizes of the request and the answer. */
+/** Asks every server the same, and requires the same response of all. Returns the sizes of the request and the response. */
 async function verify(
   /** @type {readonly import('./entrant.mjs').Entrant[]} */ entrants,
   /** @type {Record<string, string>} */ headers,

@@ -57,17 +57,17 @@ export async function startWatched(env, secrets) {
       await query(child, 'reset');
       health.send('begin');
       const began = performance.now();
-      const answers = [];
-      do answers.push(await send(operation));
+      const responses = [];
+      do responses.push(await send(operation));
       while (!operation.isChange && performance.now() - began < seconds * 1_000);
-      const tookMs = (performance.now() - began) / answers.length;
+      const tookMs = (performance.now() - began) / responses.length;
       // A change ends at once; its health figures need as many samples as those of the others.
       while (performance.now() - began < seconds * 1_000) await new Promise((resolve) => setTimeout(resolve, 20));
       const { maxMs, cpuMs } = await query(child, 'read');
       const { latencies, failed, noiseMs } = await query(health, 'end');
       return {
-        answer: answers[0],
-        requests: answers.length,
+        answer: responses[0],
+        requests: responses.length,
         tookMs,
         blockMs: maxMs,
         cpuMs,
