@@ -16,8 +16,11 @@ const stream = (...results: object[]) =>
   );
 
 describe('send', () => {
-  const sent = (answer: Response) =>
-    createClient({ url, fetch: () => Promise.resolve(answer) }).send(OrgKeyDocument, { by: { keyID: 'a' }, first: 1 });
+  const sent = (response: Response) =>
+    createClient({ url, fetch: () => Promise.resolve(response) }).send(OrgKeyDocument, {
+      by: { keyID: 'a' },
+      first: 1,
+    });
 
   it('returns the available data with the errors of the rest', async () => {
     const data = { orgKey: { keyID: 'a', quota: null } };

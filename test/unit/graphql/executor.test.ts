@@ -56,9 +56,9 @@ interface Outcome {
   readonly calls: readonly string[];
 }
 
-async function outcomeOf(run: Execute, args: ExecutionArgs, trouble: Omit<Trouble, 'calls'>): Promise<Outcome> {
+async function outcomeOf(run: Execute, args: ExecutionArgs, failure: Omit<Trouble, 'calls'>): Promise<Outcome> {
   const calls: string[] = [];
-  const given = run({ ...args, contextValue: { ...trouble, calls } });
+  const given = run({ ...args, contextValue: { ...failure, calls } });
   const result = await given;
   // What has been begun goes on below what is null by now, and is to be the same as well.
   await idle();
@@ -80,11 +80,11 @@ async function outcomeOf(run: Execute, args: ExecutionArgs, trouble: Omit<Troubl
 
 function causeOf(error: Error | undefined): unknown {
   if (!error) return undefined;
-  const isRefusal = / cannot represent |^Not to be written, says GraphQL/.test(error.message);
-  return [isRefusal ? 'Error' : error.constructor.name, error.message];
+  const isRejection = / cannot represent |^Not to be written, says GraphQL/.test(error.message);
+  return [isRejection ? 'Error' : error.constructor.name, error.message];
 }
 
-/** The first answer that differs from graphql-js's, beside it; undefined where none of the generated ones does. */
+/** The first response that differs from graphql-js's, beside it; undefined where none of the generated ones does. */
 async function firstDifference(run: Execute, numRuns: number): Promise<string | undefined> {
   for (let from = seed; from < seed + numRuns; from += 1) {
     for (const args of validCase(from) ?? []) {
@@ -167,10 +167,10 @@ describe(`The executor (FUZZ_SEED=${seed})`, () => {
     const seen = { answers: 0, otherErrors: 0 };
     const property = fc.asyncProperty(fc.noShrink(fc.nat()), async (from) => {
       const [args] = validCase(from) ?? [];
-      // Yoga's executor takes an answer with a field that is called `then` for a promise, and fails.
+      // Yoga's executor takes a response with a field that is called `then` for a promise, and fails.
       fc.pre(args !== undefined && !args.document.loc?.source.body.includes('then:'));
-      const trouble = { seed: from, isTame: true };
-      const [expected, actual] = [await outcomeOf(yoga, args, trouble), await outcomeOf(run, args, trouble)];
+      const failure = { seed: from, isTame: true };
+      const [expected, actual] = [await outcomeOf(yoga, args, failure), await outcomeOf(run, args, failure)];
       if (expected.data === undefined) return;
       // Yoga's executor rejects default values of variables that graphql-js 17 accepts, such as `null` in an input object.
       if (text(expected.errors).includes('Argument \\"')) return;
@@ -376,12 +376,12 @@ describe('Compiled operations', () => {
     const document = parse('{ number thing { id } named { id } }');
     const root = { number: canary, thing: { secret: canary }, named: { secret: canary } };
     const own = createOwn(typed)({ schema: typed, document, rootValue: root });
-    const answers = [own, execute({ schema: typed, document, rootValue: root })] as ExecutionResult[];
-    for (const { errors = [] } of answers) {
+    const responses = [own, execute({ schema: typed, document, rootValue: root })] as ExecutionResult[];
+    for (const { errors = [] } of responses) {
       expect(errors).toHaveLength(3);
       expect(JSON.stringify(errors.map(maskError))).not.toContain(canary);
     }
-    expect(answers[0]?.errors?.map((error) => maskError(error).extensions['code'])).toEqual([
+    expect(responses[0]?.errors?.map((error) => maskError(error).extensions['code'])).toEqual([
       'INTERNAL',
       'INVALID',
       'INVALID',

@@ -127,14 +127,14 @@ export function buildTroubleSchema(text = sdl): GraphQLSchema {
 /** What stands at the root, for the fields that have no resolver. */
 export const rootValue = { isRoot: true };
 
-const resolveTrouble: GraphQLFieldResolver<unknown, Trouble> = (source, args, trouble, info) => {
-  note(trouble, source, args, info);
-  const dice = diceFor(trouble.seed, responsePathAsArray(info.path).join('.'));
-  if (info.fieldName === 'echo' || info.fieldName === 'demand') return outcome(dice, trouble, () => inOrder(args));
-  return outcome(dice, trouble, () => good(info.schema, info.returnType, dice, trouble));
+const resolveTrouble: GraphQLFieldResolver<unknown, Trouble> = (source, args, failure, info) => {
+  note(failure, source, args, info);
+  const dice = diceFor(failure.seed, responsePathAsArray(info.path).join('.'));
+  if (info.fieldName === 'echo' || info.fieldName === 'demand') return outcome(dice, failure, () => inOrder(args));
+  return outcome(dice, failure, () => good(info.schema, info.returnType, dice, failure));
 };
 
-function note(trouble: Trouble, source: unknown, args: unknown, info: GraphQLResolveInfo): void {
+function note(failure: Trouble, source: unknown, args: unknown, info: GraphQLResolveInfo): void {
   const {
     fieldName,
     fieldNodes,
@@ -165,7 +165,7 @@ function note(trouble: Trouble, source: unknown, args: unknown, info: GraphQLRes
       inOrder(value),
     ]),
   };
-  trouble.calls.push(text(called));
+  failure.calls.push(text(called));
 }
 
 /** The same with all members in one order: GraphQL gives those of an input none. */
@@ -214,16 +214,16 @@ const oddities: readonly unknown[] = [
 ];
 
 /** What a resolver does instead of only answering what it should, now or later. */
-function outcome(dice: Dice, trouble: Trouble, make: () => unknown): unknown {
+function outcome(dice: Dice, failure: Trouble, make: () => unknown): unknown {
   const roll = dice.below(100);
   if (roll < 55) return make();
-  if (roll < 75) return later(dice, () => outcome(dice, trouble, make));
+  if (roll < 75) return later(dice, () => outcome(dice, failure, make));
   if (roll < 82) return null;
   if (roll < 84) return undefined;
   if (roll < 86) return new Error('An error that was returned.');
   if (roll < 88)
     return dice.pick<unknown>([7, 'text', {}, [], Symbol('s'), 10n, NaN, new Date(0), () => 1, new Map([[1, 2]])]);
-  throw dice.pick(trouble.isTame ? errors : [...errors, ...oddities]);
+  throw dice.pick(failure.isTame ? errors : [...errors, ...oddities]);
 }
 
 function later(dice: Dice, make: () => unknown): unknown {
@@ -239,23 +239,23 @@ function later(dice: Dice, make: () => unknown): unknown {
   return dice.below(8) === 0 ? { then: promise.then.bind(promise) } : promise;
 }
 
-function good(schema: GraphQLSchema, given: GraphQLOutputType, dice: Dice, trouble: Trouble): unknown {
+function good(schema: GraphQLSchema, given: GraphQLOutputType, dice: Dice, failure: Trouble): unknown {
   const type = getNullableType(given);
   if (isListType(type)) {
     const items = Array.from({ length: dice.below(4) }, () => {
-      const item = () => good(schema, type.ofType, dice, trouble);
-      return dice.below(6) === 0 ? withoutThrow(dice, trouble, item) : item();
+      const item = () => good(schema, type.ofType, dice, failure);
+      return dice.below(6) === 0 ? withoutThrow(dice, failure, item) : item();
     });
     return dice.below(8) === 0 ? new Set(items) : items;
   }
-  if (isObjectType(type)) return objectOf(schema, type.name, dice, trouble);
+  if (isObjectType(type)) return objectOf(schema, type.name, dice, failure);
   if (isAbstractType(type)) {
     const names = schema.getPossibleTypes(type).map(({ name }) => name);
     return objectOf(
       schema,
       dice.below(8) === 0 ? dice.pick(['Apple', 'Pear', 'Stone']) : dice.pick(names),
       dice,
-      trouble,
+      failure,
     );
   }
   if (isEnumType(type)) return dice.below(8) === 0 ? 'NONE' : dice.pick(type.getValues()).value;
@@ -276,9 +276,9 @@ function good(schema: GraphQLSchema, given: GraphQLOutputType, dice: Dice, troub
 }
 
 /** An item of a list fails by being a rejected promise or an Error. */
-function withoutThrow(dice: Dice, trouble: Trouble, make: () => unknown): unknown {
+function withoutThrow(dice: Dice, failure: Trouble, make: () => unknown): unknown {
   try {
-    return outcome(dice, trouble, make);
+    return outcome(dice, failure, make);
   } catch (error) {
     const fail = () => {
       throw error;
@@ -297,7 +297,7 @@ function kindOf(value: unknown): string | undefined {
 }
 
 /** An object whose members are made when they are read, because an unread promise must not be rejected. */
-function objectOf(schema: GraphQLSchema, kind: string, dice: Dice, trouble: Trouble): Made {
+function objectOf(schema: GraphQLSchema, kind: string, dice: Dice, failure: Trouble): Made {
   const type = schema.getType(kind);
   const made: Made & Record<string, unknown> = { kind, mood: dice.below(40) };
   if (dice.below(4) > 0) made['__typename'] = dice.below(30) === 0 ? 'Nothing' : kind;
@@ -305,7 +305,7 @@ function objectOf(schema: GraphQLSchema, kind: string, dice: Dice, trouble: Trou
   for (const { name, type: fieldType } of isObjectType(type) ? Object.values(type.getFields()) : []) {
     const read = () => {
       const member = diceFor(own, name);
-      return outcome(member, trouble, () => good(schema, fieldType, member, trouble));
+      return outcome(member, failure, () => good(schema, fieldType, member, failure));
     };
     if (diceFor(own, name).below(10) === 0) {
       made[name] = function (this: unknown, args: unknown, context: Trouble, info: GraphQLResolveInfo) {
@@ -334,8 +334,8 @@ function resolveAny(
 ): string | Promise<string | undefined> | undefined {
   calls.push(`resolveAny ${responsePathAsArray(info.path).join('.')} ${kindOf(value)}`);
   const { kind, mood = 0 } = (value ?? {}) as Partial<Made>;
-  const wrong: unknown[] = [null, 'Unknown', 'Colour', 'Query', 7, info.parentType, undefined];
-  if (mood < wrong.length) return wrong[mood] as string;
+  const invalid: unknown[] = [null, 'Unknown', 'Colour', 'Query', 7, info.parentType, undefined];
+  if (mood < invalid.length) return invalid[mood] as string;
   if (mood === 7) throw new Error('No idea.');
   if (mood === 8) return Promise.reject(new Error('No idea, later.'));
   return mood % 2 === 0 ? kind : Promise.resolve(kind);

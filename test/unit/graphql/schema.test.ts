@@ -70,10 +70,10 @@ describe('the GraphQL schema', () => {
   });
 
   it('describes no non-null field as nullable', () => {
-    const wrong = outputs().filter(
+    const invalid = outputs().filter(
       ({ field }) => !isNullableType(field.type) && /\bnull (if|unless|for)\b/i.test(field.description ?? ''),
     );
-    expect(wrong.map(({ name }) => name)).toEqual([]);
+    expect(invalid.map(({ name }) => name)).toEqual([]);
   });
 
   it('has no list with nullable items, except the edges of Relay', () => {
@@ -159,12 +159,12 @@ describe('the GraphQL schema', () => {
 
   it('has no field, except deprecated ones, that the documents of the tests do not select', () => {
     const info = new TypeInfo(schema);
-    const asked = new Set<string>();
+    const requested = new Set<string>();
     const files = ['operations', 'subscriptions'].map((name) =>
       readFileSync(`test/service/graphql/${name}.graphql`, 'utf8'),
     );
     const documents = parse(files.join('\n'));
-    const Field = () => void asked.add(`${info.getParentType()?.name}.${info.getFieldDef()?.name}`);
+    const Field = () => void requested.add(`${info.getParentType()?.name}.${info.getFieldDef()?.name}`);
     visit(documents, visitWithTypeInfo(info, { Field }));
 
     const isDeprecated = (coordinate: string) => {
@@ -175,7 +175,7 @@ describe('the GraphQL schema', () => {
     const fields = outputs()
       .map(({ name }) => name)
       .filter((name) => !isDeprecated(name));
-    expect([...asked].sort()).toEqual(fields.sort());
+    expect([...requested].sort()).toEqual(fields.sort());
   });
 });
 

@@ -3,7 +3,7 @@ import { AppError } from '../../../src/lib/errors.js';
 import type { Variant } from '../../../src/keys/definition/schema.js';
 import { inputs, parseDefinition } from '../../../src/keys/definition/parse.js';
 
-function refusal(raw: unknown, variant: Variant = 'update'): AppError {
+function rejection(raw: unknown, variant: Variant = 'update'): AppError {
   try {
     parseDefinition(variant, raw);
   } catch (error) {
@@ -208,7 +208,7 @@ describe('R-12 the rules reject a definition with path, code and message', () =>
     ],
     ['metadata that is a list', { metaData: [] }, ['metaData'], 'WRONG_TYPE', 'must be an object'],
   ])('for %s', (_, raw, path, code, message) => {
-    const error = refusal(raw);
+    const error = rejection(raw);
     expect(error.issues).toStrictEqual([{ path, code, message }]);
     expect(error.message).toBe('The key definition has a problem.');
   });
@@ -222,11 +222,15 @@ describe('R-12 the rules reject a definition with path, code and message', () =>
     ['.', 'must not be a dot segment'],
     ['..', 'must not be a dot segment'],
   ])('for the key identifier %j', (keyID, message) => {
-    expect(refusal({ keyID }, 'preview').issues).toContainEqual({ path: ['keyID'], code: 'MALFORMED_KEY_ID', message });
+    expect(rejection({ keyID }, 'preview').issues).toContainEqual({
+      path: ['keyID'],
+      code: 'MALFORMED_KEY_ID',
+      message,
+    });
   });
 
   it('for every problem at once, those of single fields and those between fields', () => {
-    const error = refusal({ alias: 1, tagz: [], smoothing: { enabled: true, step: 'x' }, per: -3 });
+    const error = rejection({ alias: 1, tagz: [], smoothing: { enabled: true, step: 'x' }, per: -3 });
     expect(error.message).toBe('The key definition has 7 problems.');
     expect(error.issues.map(({ path, code }) => `${path.join('.')} ${code}`).sort()).toStrictEqual([
       'alias WRONG_TYPE',

@@ -10,7 +10,7 @@ import { hasEscapedName, maxJSONDepth, parseJSON, parseJSONCarefully, stringifyJ
 import type { JSONValue } from '../../../src/lib/json.js';
 import { misreadJSON } from '../../support/misread-json.js';
 
-const extraRefusals = ['DUPLICATE_MEMBER', 'TOO_DEEP', 'OUT_OF_RANGE', 'IMPRECISE'];
+const extraRejections = ['DUPLICATE_MEMBER', 'TOO_DEEP', 'OUT_OF_RANGE', 'IMPRECISE'];
 const publicMessages = [
   /^The body is not valid JSON \(line \d+, column \d+\)\.$/,
   /^The body has an object with the same member twice\.$/,
@@ -19,7 +19,7 @@ const publicMessages = [
   /^The number has more digits than can be kept\.$/,
 ];
 
-function refusalOf(text: string, parse = parseJSON): AppError {
+function rejectionOf(text: string, parse = parseJSON): AppError {
   try {
     parse(text);
   } catch (error) {
@@ -30,7 +30,7 @@ function refusalOf(text: string, parse = parseJSON): AppError {
 }
 
 function issueOf(text: string) {
-  const error = refusalOf(text);
+  const error = rejectionOf(text);
   expect(error.code).toBe('INVALID');
   expect(error.issues).toHaveLength(1);
   return { path: error.issues[0]?.path, code: error.issues[0]?.code };
@@ -212,23 +212,23 @@ describe('parseJSON compared with JSON.parse', () => {
   });
 
   it('accepts no text that JSON.parse rejects, and rejects others only for its own four reasons', () => {
-    let refused = 0;
+    let rejected = 0;
     fc.assert(
       fc.property(fc.oneof(brokenText, anyText), (text) => {
         const ours = outcome(text, parseJSON);
         const native = outcome(text, asSpecified);
         if (native.syntaxError) {
-          refused++;
+          rejected++;
           expect(ours.code).toBe('INVALID');
         } else if (ours.code) {
-          expect(extraRefusals).toContain(ours.issues[0]?.code);
+          expect(extraRejections).toContain(ours.issues[0]?.code);
         } else {
           expect(isDeepStrictEqual(rounded(parseJSON(text)), native.value)).toBe(true);
         }
       }),
       { numRuns: 6000 },
     );
-    expect(refused).toBeGreaterThan(1000);
+    expect(rejected).toBeGreaterThan(1000);
   });
 
   it('has a fast path that never differs from the careful one', () => {
@@ -458,7 +458,7 @@ describe('error messages of parseJSON', () => {
     ['["a\\x"]', 1, 4],
     ['[1,]', 1, 4],
   ])('name the position at which %j is not JSON', (text, line, column) => {
-    expect(refusalOf(text).message).toBe(`The body is not valid JSON (line ${line}, column ${column}).`);
+    expect(rejectionOf(text).message).toBe(`The body is not valid JSON (line ${line}, column ${column}).`);
   });
 
   it('S-04 repeat nothing of the text', () => {
@@ -474,7 +474,7 @@ describe('error messages of parseJSON', () => {
   });
 
   it('S-04 have no cause that quotes the text', () => {
-    expect(refusalOf('{"password": hunter2}').cause).toBeUndefined();
+    expect(rejectionOf('{"password": hunter2}').cause).toBeUndefined();
   });
 });
 
