@@ -35,8 +35,8 @@ function addTwice(name: string, fail?: () => void) {
 
 describe('group commit', () => {
   it('commits concurrent changes in one transaction, and returns to each its own value', async () => {
-    const answers = await Promise.all(['a', 'b', 'c'].map((name) => commit(addTwice(name))));
-    expect([answers, rows(), begun]).toEqual([['a', 'b', 'c'], ['a', "a'", 'b', "b'", 'c', "c'"], 1]);
+    const responses = await Promise.all(['a', 'b', 'c'].map((name) => commit(addTwice(name))));
+    expect([responses, rows(), begun]).toEqual([['a', 'b', 'c'], ['a', "a'", 'b', "b'", 'c', "c'"], 1]);
   });
 
   it('resolves no change before the commit of all', async () => {
@@ -51,7 +51,7 @@ describe('group commit', () => {
   });
 
   it('undoes a change that throws, and no other', async () => {
-    const settled = await Promise.allSettled([
+    const outcomes = await Promise.allSettled([
       commit(addTwice('a')),
       commit(
         addTwice('b', () => {
@@ -61,7 +61,7 @@ describe('group commit', () => {
       commit(addTwice('c')),
       commit(addTwice('a')),
     ]);
-    expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'rejected']);
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'rejected']);
     expect(rows()).toEqual(['a', "a'", 'c', "c'"]);
   });
 
@@ -74,8 +74,8 @@ describe('group commit', () => {
     database.pragma('foreign_keys = ON');
     database.exec(`CREATE TABLE children (parent TEXT REFERENCES rows (name) DEFERRABLE INITIALLY DEFERRED) STRICT`);
     const orphan = () => void database.prepare("INSERT INTO children VALUES ('none')").run();
-    const settled = await Promise.allSettled([commit(addTwice('a')), commit(orphan), commit(addTwice('b'))]);
-    expect(settled.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+    const outcomes = await Promise.allSettled([commit(addTwice('a')), commit(orphan), commit(addTwice('b'))]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
     expect([rows(), database.inTransaction]).toEqual([[], false]);
     await commit(addTwice('later'));
     expect(rows()).toEqual(['later', "later'"]);
@@ -83,7 +83,7 @@ describe('group commit', () => {
 
   it('rejects all changes of a group when an error undoes the whole transaction', async () => {
     const rollback = () => void database.exec('ROLLBACK');
-    const settled = await Promise.allSettled([
+    const outcomes = await Promise.allSettled([
       commit(addTwice('a')),
       commit(() => {
         rollback();
@@ -91,7 +91,7 @@ describe('group commit', () => {
       }),
       commit(addTwice('b')),
     ]);
-    expect(settled.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
     expect(rows()).toEqual([]);
   });
 
@@ -160,9 +160,9 @@ describe('group commit', () => {
     const requireSound = vi.fn(() => {
       throw new Error('not sound');
     });
-    const refusing = createGroupCommit(database, { ...checks, requireSound });
-    const settled = await Promise.allSettled([refusing(addTwice('a')), refusing(addTwice('b'))]);
-    expect(settled.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    const rejecting = createGroupCommit(database, { ...checks, requireSound });
+    const outcomes = await Promise.allSettled([rejecting(addTwice('a')), rejecting(addTwice('b'))]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     expect(rows()).toEqual([]);
   });
 });

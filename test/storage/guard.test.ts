@@ -156,18 +156,18 @@ describe('D-04 a full disk', () => {
       const before = await stateOf(t, 'k1');
       const ballast = join(folder, 'ballast');
       await expect(writeFile(ballast, Buffer.alloc(4 * 1024 * 1024))).rejects.toThrow('ENOSPC');
-      const refused = {
+      const rejected = {
         status: 503,
         body: expect.objectContaining({ code: 'UNAVAILABLE', message: 'Storage is full; nothing was written.' }),
       };
-      for (const answer of [
+      for (const response of [
         await t.update('k1', { alias: 'lost' }),
         await service('/svc/org/keys/k1', 'DELETE'),
         await service('/svc/org/keys/k2', 'POST', '{"org_id":"acme"}'),
         await service('/svc/org/keys/k1/quota', 'POST', '{"amount":1}'),
       ]) {
-        expect(answer).toMatchObject(refused);
-        expect(answer.headers.get('retry-after')).toBe('60');
+        expect(response).toMatchObject(rejected);
+        expect(response.headers.get('retry-after')).toBe('60');
       }
       expect((await service('/svc/org/keys/k1')).status).toBe(200);
       expect((await service('/svc/org/keys')).status).toBe(200);
@@ -178,8 +178,8 @@ describe('D-04 a full disk', () => {
       await rm(ballast);
       vi.advanceTimersByTime(1_000);
       expect((await t.send('/ready')).status).toBe(200);
-      const told = ['Storage is full: database or disk is full.', 'Storage takes writes again.'];
-      for (const line of told) expect(t.logs().split(line), line).toHaveLength(2);
+      const reported = ['Storage is full: database or disk is full.', 'Storage takes writes again.'];
+      for (const line of reported) expect(t.logs().split(line), line).toHaveLength(2);
       expect((await t.update('k1', { alias: 'found' })).status).toBe(200);
     },
   );
@@ -269,8 +269,8 @@ describe('D-05 a disk that fails', () => {
 
   it('rejects writes with a reason when it has become read-only, and accepts them afterwards', async () => {
     const readOnly = new Database(file, { readonly: true });
-    const refuse = () => readOnly.exec("INSERT INTO settings VALUES ('a', 'b')");
-    await expect(guard.write(refuse)).rejects.toMatchObject({
+    const reject = () => readOnly.exec("INSERT INTO settings VALUES ('a', 'b')");
+    await expect(guard.write(reject)).rejects.toMatchObject({
       code: 'UNAVAILABLE',
       message: 'Storage is read-only; nothing was written.',
     });

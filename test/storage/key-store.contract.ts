@@ -306,11 +306,11 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
 
     it('passes undefined to the change for a key that does not exist, and writes nothing when it throws', async () => {
       const handed: unknown[] = [];
-      const refuse = (found: StoredKey | undefined): KeyTransition => {
+      const reject = (found: StoredKey | undefined): KeyTransition => {
         handed.push(found);
         throw new Error('There is no such key.');
       };
-      await expect(store.update(hashOf(1), refuse)).rejects.toThrow('There is no such key.');
+      await expect(store.update(hashOf(1), reject)).rejects.toThrow('There is no such key.');
       expect(handed).toStrictEqual([undefined]);
       expect(await everything(store)).toStrictEqual([]);
     });
@@ -596,7 +596,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       const changed = { definition: { tags: ['new'] } };
       const failing = 5;
       // All are asked for in one turn of the event loop, so that they are written as one group.
-      const settled = await Promise.allSettled([
+      const outcomes = await Promise.allSettled([
         ...names.map((name) =>
           store.update(hashOf(name), (found) => {
             const change = anUpdate(found, changed);
@@ -606,7 +606,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
         ),
         store.update(hashOf(failing), (found) => anUpdate(found, { definition: { tags: ['later'] } })),
       ]);
-      expect(settled.map(({ status }) => status === 'rejected')).toStrictEqual([
+      expect(outcomes.map(({ status }) => status === 'rejected')).toStrictEqual([
         ...names.map((name) => name === failing),
         false,
       ]);
@@ -750,10 +750,10 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       await store.reseal(hashOf('unknown'), () => {
         throw new Error('must not be asked');
       });
-      const refused = store.reseal(full.keyHash, () => {
+      const rejected = store.reseal(full.keyHash, () => {
         throw new Error('no');
       });
-      await expect(refused).rejects.toThrow('no');
+      await expect(rejected).rejects.toThrow('no');
       expect(plain(await store.find(full.keyHash))).toStrictEqual(full);
       expect(await everything(store)).toHaveLength(1);
     });

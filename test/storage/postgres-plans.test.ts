@@ -67,10 +67,10 @@ describe.skipIf(postgres.isMissing)(`the plans of ${keys} keys on ${postgres.nam
     ...changes,
   });
   /** The place that the last page begins at; undefined where there is one page only. */
-  const lastPlace = async (asked: KeyQuery): Promise<KeyPosition | undefined> => {
+  const lastPlace = async (requested: KeyQuery): Promise<KeyPosition | undefined> => {
     const { sql, parameters } = pageStatement(postgresDialect, {
-      ...asked,
-      descending: !asked.descending,
+      ...requested,
+      descending: !requested.descending,
       limit: limit + 1,
     });
     const [row] = await connections.run(async (session) => {
@@ -79,7 +79,7 @@ describe.skipIf(postgres.isMissing)(`the plans of ${keys} keys on ${postgres.nam
     });
     return (
       row && {
-        value: { KEY_HASH: '', ALIAS: row.alias, LAST_UPDATED: row.last_updated }[asked.orderBy],
+        value: { KEY_HASH: '', ALIAS: row.alias, LAST_UPDATED: row.last_updated }[requested.orderBy],
         keyHash: row.key_hash,
       }
     );
@@ -102,9 +102,9 @@ describe.skipIf(postgres.isMissing)(`the plans of ${keys} keys on ${postgres.nam
   it.each(filters)('find a page of %o without a full scan, in any order', async (filter) => {
     for (const orderBy of orders) {
       for (const descending of [false, true]) {
-        const asked = query(orderBy, filter, { descending });
-        for (const after of [undefined, await lastPlace(asked)]) {
-          const { scanned, touched } = await work(pageStatement(postgresDialect, { ...asked, after }));
+        const requested = query(orderBy, filter, { descending });
+        for (const after of [undefined, await lastPlace(requested)]) {
+          const { scanned, touched } = await work(pageStatement(postgresDialect, { ...requested, after }));
           const which = `${orderBy}, ${descending ? 'descending' : 'ascending'}, the ${after ? 'last' : 'first'}`;
           expect([which, ...scanned]).toStrictEqual([which]);
           expect(touched, which).toBeLessThan(keys / 2);
@@ -132,10 +132,10 @@ describe.skipIf(postgres.isMissing)(`the plans of ${keys} keys on ${postgres.nam
     'read as few rows for the last page in the order %s of %o as for the first',
     async (orderBy, filter) => {
       for (const descending of [false, true]) {
-        const asked = query(orderBy, filter, { descending });
-        const after = await lastPlace(asked);
-        const first = await work(pageStatement(postgresDialect, asked));
-        const last = await work(pageStatement(postgresDialect, { ...asked, after }));
+        const requested = query(orderBy, filter, { descending });
+        const after = await lastPlace(requested);
+        const first = await work(pageStatement(postgresDialect, requested));
+        const last = await work(pageStatement(postgresDialect, { ...requested, after }));
         expect(first.touched).toBeLessThan(limit * 6);
         expect(last.touched).toBeLessThan(limit * 6);
       }

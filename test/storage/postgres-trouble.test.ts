@@ -122,7 +122,7 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
 
   it('rejects one of many updates alone, for an error of its change or of the database', async () => {
     await store.add(Array.from({ length: 5 }, (_, index) => aChange(aKey(index))));
-    const settled = await Promise.allSettled([
+    const outcomes = await Promise.allSettled([
       ...[0, 1, 2].map((index) => store.update(hashOf(index), (found) => anUpdate(found))),
       store.update(hashOf(1), () => {
         throw new Error('not this one');
@@ -134,10 +134,10 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
       store.update(hashOf(3), (found) => anUpdate(found, { definition: { alias: 'good' } })),
       store.consume(hashOf(4), () => ({ next: { used: 7n, renews: undefined }, result: 'taken' })),
     ]);
-    expect(settled.map(({ status }) => status)).toStrictEqual([
+    expect(outcomes.map(({ status }) => status)).toStrictEqual([
       ...['fulfilled', 'fulfilled', 'fulfilled', 'rejected', 'rejected', 'fulfilled', 'fulfilled'],
     ]);
-    expect(settled[4]).toMatchObject({ reason: { code: 'INTERNAL' } });
+    expect(outcomes[4]).toMatchObject({ reason: { code: 'INTERNAL' } });
     const versions = await Promise.all(
       [0, 1, 2, 3, 4].map(async (index) => (await store.find(hashOf(index)))?.version),
     );
@@ -161,9 +161,9 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
     };
     expect(await attempts(0)).toStrictEqual({ count: 1, answer: 'done' });
     expect(await attempts(3)).toStrictEqual({ count: 4, answer: 'done' });
-    const tired = await attempts(99);
-    expect(tired.count).toBe(4);
-    expect(tired.answer).toMatchObject({
+    const exhausted = await attempts(99);
+    expect(exhausted.count).toBe(4);
+    expect(exhausted.answer).toMatchObject({
       code: 'UNAVAILABLE',
       message: 'Storage is busy; nothing was written.',
       retryAfterSeconds: 1,
@@ -387,8 +387,8 @@ describe.skipIf(postgres.isMissing)(`D-16 a service on ${postgres.name}`, () => 
     await client.connect();
     await client.query('BEGIN');
     await client.query('LOCK TABLE keys IN ACCESS EXCLUSIVE MODE');
-    const answers = await Promise.all(Array.from({ length: 40 }, () => read()));
-    for (const { status, headers } of answers) expect([status, headers.get('retry-after')]).toStrictEqual([503, '1']);
+    const responses = await Promise.all(Array.from({ length: 40 }, () => read()));
+    for (const { status, headers } of responses) expect([status, headers.get('retry-after')]).toStrictEqual([503, '1']);
     await client.end();
     expect((await read()).status).toBe(200);
   });

@@ -57,20 +57,20 @@ describe.skipIf(!hasOwnRedis)(`live counters in an unreachable Redis${unlessNoOw
         },
       ],
     });
-    const answer = await service('/svc/org/keys/k/quota', { method: 'POST', body: '{"amount":1}' });
-    expect(answer).toMatchObject({ status: 503, body: { code: 'UNAVAILABLE' } });
-    expect(answer.headers.get('retry-after')).toBe('1');
+    const response = await service('/svc/org/keys/k/quota', { method: 'POST', body: '{"amount":1}' });
+    expect(response).toMatchObject({ status: 503, body: { code: 'UNAVAILABLE' } });
+    expect(response.headers.get('retry-after')).toBe('1');
   });
 
   it('reveal to the caller of another organisation no more about a key than at any time', async () => {
     await redis.kill();
     const stranger = (await t.issue('service', { orgID: 'umbrella' })).secret;
     for (const keyID of ['k', 'no-such-key']) {
-      const answer = await t.send(`/svc/org/keys/${keyID}/quota`, {
+      const response = await t.send(`/svc/org/keys/${keyID}/quota`, {
         method: 'POST',
         headers: { 'x-svc-authorization': stranger },
       });
-      expect([answer.status, answer.body['message']]).toEqual([404, 'There is no such key.']);
+      expect([response.status, response.body['message']]).toEqual([404, 'There is no such key.']);
     }
   });
 
@@ -138,8 +138,8 @@ describe.skipIf(!hasOwnRedis)(`live counters in an unreachable Redis${unlessNoOw
     await redis.start();
     await expect.poll(used).toBe(0);
     await consume(3);
-    const answer = await t.graphql('{ orgKey(by: { keyID: "k" }) { quota { used renewsAt } } }');
-    expect(dataOf(answer)).toMatchObject({ orgKey: { quota: { used: 3, renewsAt: now.getTime() / 1000 + 60 } } });
+    const response = await t.graphql('{ orgKey(by: { keyID: "k" }) { quota { used renewsAt } } }');
+    expect(dataOf(response)).toMatchObject({ orgKey: { quota: { used: 3, renewsAt: now.getTime() / 1000 + 60 } } });
     await expect.poll(async () => allOf(t.app.services.store.pendingBefore(new Date(8e15)))).toEqual([]);
   });
 

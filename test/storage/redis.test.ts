@@ -96,32 +96,32 @@ describe.skipIf('missing' in server)(`live counters in Redis${unlessMissing(serv
           count += 1;
           const keyID = `twin-${count}`;
           const noon = new Date('2026-01-31T12:00:00Z');
-          const answersOf = async (app: TestApp) => {
+          const responsesOf = async (app: TestApp) => {
             app.clock.now = noon;
             const service = serviceOf(app);
             // The same owner throughout would make each look at an organisation look at all keys so far.
             const input = { ...first, orgID: keyID };
-            const answers: unknown[] = [(await service.createOrgKey(caller, { keyID, input })).quotaEffect];
+            const responses: unknown[] = [(await service.createOrgKey(caller, { keyID, input })).quotaEffect];
             for (const one of steps) {
               if (one.kind === 'clock') later(one.seconds * 1000, app);
               if (one.kind === 'consume')
-                answers.push(await service.consumeOrgQuota(caller, { keyID, amount: one.amount }));
+                responses.push(await service.consumeOrgQuota(caller, { keyID, amount: one.amount }));
               if (one.kind === 'update') {
                 const request = { keyID, input: one.definition, resetQuota: one.isReset };
                 const done = await service.updateOrgKey(caller, request).catch((error: unknown) => error as AppError);
-                answers.push(done instanceof AppError ? done.issues : [done.quotaEffect, done.quotaReset]);
+                responses.push(done instanceof AppError ? done.issues : [done.quotaEffect, done.quotaReset]);
               }
               const found = await service.requireOrgKey(caller, keyID);
               const [entry] = await service.history(found, { last: true, limit: 1 });
-              answers.push(
+              responses.push(
                 await service.quotasOf([found]),
                 await service.summariseQuotas([keyID]),
                 entry?.quotaUsedBeforeReset,
               );
             }
-            return answers;
+            return responses;
           };
-          expect(await answersOf(t)).toStrictEqual(await answersOf(twin));
+          expect(await responsesOf(t)).toStrictEqual(await responsesOf(twin));
         },
       );
       await fc.assert(property, generated(runs('REDIS_RUNS', 60)));
@@ -132,8 +132,8 @@ describe.skipIf('missing' in server)(`live counters in Redis${unlessMissing(serv
     for (const max of [2n ** 53n, maxInt64]) {
       const keyID = `k${max}`;
       await t.importKeys({ key_id: keyID, org_id: 'acme', quota_max: max, quota_remaining: 7n });
-      const answers = await Promise.all(Array.from({ length: 20 }, () => consume(keyID)));
-      expect(answers.filter(({ allowed }) => allowed)).toHaveLength(7);
+      const responses = await Promise.all(Array.from({ length: 20 }, () => consume(keyID)));
+      expect(responses.filter(({ allowed }) => allowed)).toHaveLength(7);
       expect(await redis('GET', counterOf(keyID))).toBe(String(max));
       expect(await usedOf(keyID)).toBe(max);
     }
@@ -143,8 +143,8 @@ describe.skipIf('missing' in server)(`live counters in Redis${unlessMissing(serv
     await t.importKeys({ key_id: 'k', org_id: 'acme', quota_max: 10, quota_remaining: 4, quota_renewal_rate: 3600 });
     expect(await usedOf('k')).toBe(6n);
     expect(await redis('EXISTS', counterOf('k'), keptOf('k'))).toBe(0);
-    const answers = await Promise.all([consume('k', 2n), consume('k', 2n), consume('k', 2n)]);
-    expect(answers.map(({ allowed }) => allowed).sort()).toEqual([false, true, true]);
+    const responses = await Promise.all([consume('k', 2n), consume('k', 2n), consume('k', 2n)]);
+    expect(responses.map(({ allowed }) => allowed).sort()).toEqual([false, true, true]);
     expect(await redis('GET', counterOf('k'))).toBe('10');
     expect(await redis<number>('TTL', counterOf('k'))).toBeGreaterThan(3500);
   });
@@ -157,11 +157,11 @@ describe.skipIf('missing' in server)(`live counters in Redis${unlessMissing(serv
     for (let count = 0; count < 3; count += 1)
       if ((await redis<number>('INCR', name)) === 1) await redis('EXPIRE', name, '40');
     const seconds = Math.floor(Date.now() / 1000);
-    const answer = await consume('acme-org', 2n, app);
-    expect(answer).toMatchObject({ allowed: true, figures: { used: 5n, remaining: 5n } });
+    const response = await consume('acme-org', 2n, app);
+    expect(response).toMatchObject({ allowed: true, figures: { used: 5n, remaining: 5n } });
     // As EXPIRE has set it, less what this test takes; a period of ours would be 60 seconds.
-    expect(Number(answer.figures.renewsAt) - seconds).toBeGreaterThan(0);
-    expect(Number(answer.figures.renewsAt) - seconds).toBeLessThanOrEqual(41);
+    expect(Number(response.figures.renewsAt) - seconds).toBeGreaterThan(0);
+    expect(Number(response.figures.renewsAt) - seconds).toBeLessThanOrEqual(41);
     await redis('INCRBY', name, '4');
     expect(await consume('acme-org', 2n, app)).toMatchObject({ allowed: false, figures: { used: 9n } });
     expect((await reset('acme-org', { quotaMax: 10n, quotaRenewalRate: 60n }, app)).quotaReset).toBe('APPLIED');

@@ -91,8 +91,8 @@ describe('D-08 a row that fails its integrity check', () => {
     const bound = (await t.issue('service', { orgID: 'globex' })).secret;
     // What a damaged index does: the row of the one is found where that of the other was.
     tamper("UPDATE key_terms SET org_id = 'globex' WHERE term = 't:gold'");
-    const answer = await t.send('/svc/org/keys?tag=gold', { headers: { 'x-svc-authorization': bound } });
-    expect(answer).toMatchObject(internal);
+    const response = await t.send('/svc/org/keys?tag=gold', { headers: { 'x-svc-authorization': bound } });
+    expect(response).toMatchObject(internal);
   });
 
   it.each([
@@ -123,8 +123,8 @@ describe('D-08 a row that fails its integrity check', () => {
     const { id, secret } = await t.issue('service', { orgID: 'acme' });
     await t.app.services.credentials.revoke(id, t.clock.now);
     tamper(`UPDATE credentials SET revoked = NULL, org_id = NULL WHERE id = '${id}'`);
-    const answer = await t.send('/svc/org/keys', { headers: { 'x-svc-authorization': secret } });
-    expect(answer).toMatchObject(internal);
+    const response = await t.send('/svc/org/keys', { headers: { 'x-svc-authorization': secret } });
+    expect(response).toMatchObject(internal);
     await expect(t.app.services.credentials.list()).rejects.toThrow(`The credential ${id} failed its integrity check`);
     await expect(t.app.services.credentials.revoke(id, t.clock.now)).rejects.toThrow(id);
     expect((await service('/svc/org/keys/k1')).status).toBe(200);

@@ -191,15 +191,15 @@ describe('a SQLite file that another process has locked', () => {
     const database = openDatabase(file);
     const store = createKeyStore(database, signer);
     await store.add([aChange(aKey(1))]);
-    let asked = 0;
+    let requested = 0;
     await whileLocked(async () => {
       const attempt = store.update(hashOf(1), (found) => {
-        asked += 1;
+        requested += 1;
         return anUpdate(found);
       });
       await expect(attempt).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     });
-    expect(asked).toBe(0);
+    expect(requested).toBe(0);
     database.close();
   });
 

@@ -187,10 +187,10 @@ describe('D-15 a statement', () => {
         .map((node) => `${path}: ${node.getText()}`),
     );
     expect(sums).toStrictEqual([]);
-    const rooms = files
+    const folders = files
       .filter(({ tree }) => nodesOf(tree).some((node) => ts.isStringLiteralLike(node) && callOf(node) !== undefined))
       .map(({ path }) => path.split('/', 1)[0]);
-    expect([...new Set(rooms)].toSorted()).toStrictEqual(['storage']);
+    expect([...new Set(folders)].toSorted()).toStrictEqual(['storage']);
   });
 });
 
