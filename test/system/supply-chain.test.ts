@@ -62,16 +62,16 @@ describe('the lockfile', () => {
   });
 
   it('matches package.json, which names every version exactly', () => {
-    const asked = { ...manifest.dependencies, ...manifest.devDependencies };
-    for (const [name, version] of Object.entries(asked)) {
+    const requested = { ...manifest.dependencies, ...manifest.devDependencies };
+    for (const [name, version] of Object.entries(requested)) {
       expect(`${name} ${version}`).toMatch(/ (npm:[\w-]+@)?\d+\.\d+\.\d+(-beta\.\d+)?$/);
     }
     for (const overridden of Object.values(manifest.overrides)) {
       for (const [name, version] of Object.entries(overridden)) {
-        expect([name, version, Object.hasOwn(asked, name)]).toEqual([name, `$${name}`, true]);
+        expect([name, version, Object.hasOwn(requested, name)]).toEqual([name, `$${name}`, true]);
       }
     }
-    for (const [name, version] of Object.entries(asked)) {
+    for (const [name, version] of Object.entries(requested)) {
       expect(`${name} ${lockfile.packages[`node_modules/${name}`]?.version}`).toBe(`${name} ${version}`);
     }
   });

@@ -5,7 +5,7 @@ import { sampleKeyLines } from '../../../src/cli/server/sample.js';
 import { startServer, type TestServer } from '../../support/server.js';
 
 /** How long the browser may take over a step. The machine may be busy with other things. */
-const patienceMs = 20_000;
+const timeoutMs = 20_000;
 
 let browser: Browser;
 beforeAll(async () => {
@@ -19,22 +19,22 @@ let server: TestServer;
 let context: BrowserContext;
 let page: Page;
 /** What must not happen: requests to anybody else, scripts that failed, and what the policy of the page forbids. */
-let troubles: string[];
+let failures: string[];
 
 beforeEach(async () => {
-  troubles = [];
+  failures = [];
   context = await browser.newContext();
   page = await context.newPage();
-  page.setDefaultTimeout(patienceMs);
-  page.on('pageerror', (error) => troubles.push(error.message));
+  page.setDefaultTimeout(timeoutMs);
+  page.on('pageerror', (error) => failures.push(error.message));
   page.on('console', (message) => {
     // A request that is answered with an error is no trouble of the page's.
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
-      troubles.push(message.text());
+      failures.push(message.text());
     }
   });
   page.on('request', (request) => {
-    if (!request.url().startsWith(`${server.url}/`) && !request.url().startsWith('data:')) troubles.push(request.url());
+    if (!request.url().startsWith(`${server.url}/`) && !request.url().startsWith('data:')) failures.push(request.url());
   });
 });
 afterEach(async () => {
@@ -55,7 +55,7 @@ async function authorize(scheme: 'management' | 'service', credential: string): 
   await page.locator('.close-modal').click();
 }
 
-/** Opens an operation, sends what its first example says or the given body, and answers what is shown of the answer. */
+/** Opens an operation, sends what its first example says or the given body, and answers what is shown of the response. */
 async function execute(operation: string, body?: string): Promise<{ status: string; shown: string }> {
   const block = page.locator(`.opblock[id$="-${operation}"]`);
   await block.locator('.opblock-summary-control').click();
@@ -74,7 +74,7 @@ describe('the page of the REST documents, in a browser', () => {
     await open();
     await page.locator('.opblock').first().waitFor();
     expect(await page.locator('.opblock').count()).toBe(8);
-    expect(troubles).toEqual([]);
+    expect(failures).toEqual([]);
   }, 60_000);
 
   it('executes operations with either kind of credential, as in their examples', async () => {
@@ -87,7 +87,7 @@ describe('the page of the REST documents, in a browser', () => {
     const update = await execute('updateOrgKey');
     expect(update.status).toContain('200');
     expect(update.shown).toContain('modified');
-    expect(troubles).toEqual([]);
+    expect(failures).toEqual([]);
   }, 60_000);
 
   it('sends and shows integers beyond 2^53 with all their digits', async () => {
@@ -96,7 +96,7 @@ describe('the page of the REST documents, in a browser', () => {
     const { shown } = await execute('previewKey', '{"key_id": "k", "quota_max": 9223372036854775807, "rate": 1.5}');
     expect(shown).toContain('"quota_max": 9223372036854775807');
     expect(shown).toContain('"rate": 1.5');
-    expect(troubles).toEqual([]);
+    expect(failures).toEqual([]);
   }, 60_000);
 
   it('stores no credential in the browser', async () => {
@@ -108,7 +108,7 @@ describe('the page of the REST documents, in a browser', () => {
     await page.goto('about:blank');
     await page.goto(`${server.url}/docs`);
     expect((await execute('previewKey')).status).toContain('401');
-    expect(troubles).toEqual([]);
+    expect(failures).toEqual([]);
   }, 60_000);
 
   it('requests a credential first if the document requires one, and uses it afterwards', async () => {
@@ -116,12 +116,12 @@ describe('the page of the REST documents, in a browser', () => {
     await page.locator('#credential').fill('kf_svc_wrong');
     await page.locator('#credential-form button').click();
     await expect
-      .poll(() => page.locator('#credential-error').innerText(), { timeout: patienceMs })
+      .poll(() => page.locator('#credential-error').innerText(), { timeout: timeoutMs })
       .toMatch(/valid credential/);
     await page.locator('#credential').fill(server.t.service);
     await page.locator('#credential-form button').click();
     await page.locator('.opblock').first().waitFor();
     expect((await execute('orgKey')).status).toContain('200');
-    expect(troubles).toEqual([]);
+    expect(failures).toEqual([]);
   }, 60_000);
 });

@@ -245,9 +245,9 @@ describe.skipIf(whyNoBrowser !== undefined)(title, () => {
       await server.t.app.services.credentials.revoke(id, server.t.clock.now);
       const unknown = server.t.service.replace(/.{8}$/, 'x'.repeat(8));
       const words = new Set<string | undefined>();
-      for (const wrong of [secret, unknown]) {
+      for (const invalid of [secret, unknown]) {
         await g.openTab('ListKeys');
-        await g.write('headers', JSON.stringify({ 'X-Svc-Authorization': wrong }));
+        await g.write('headers', JSON.stringify({ 'X-Svc-Authorization': invalid }));
         expect(await g.run()).toMatchObject({
           errors: [{ message: 'A valid service credential is required (X-Svc-Authorization).' }],
         });

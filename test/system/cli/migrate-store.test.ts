@@ -158,9 +158,9 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
     const t = await startApp({ KEYFRONT_DATA: c.folder });
     expect((await t.update('key-7', { alias: 'before' })).status).toBe(200);
     expect((await c.keyfront(['migrate-store'], env)).code).toBe(0);
-    const answers = await Promise.all(['key-1', 'key-2'].map((keyID) => t.update(keyID, { alias: 'lost' })));
-    for (const answer of answers) {
-      expect(answer).toMatchObject({
+    const responses = await Promise.all(['key-1', 'key-2'].map((keyID) => t.update(keyID, { alias: 'lost' })));
+    for (const response of responses) {
+      expect(response).toMatchObject({
         status: 503,
         body: { message: expect.stringMatching(/nothing was written\.$/) as string },
       });
@@ -319,11 +319,11 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
       expect.stringContaining('The database keyfront on 127.0.0.1:1 cannot be used'),
     ]);
     expect(said).not.toContain(password);
-    const wrong = await c.keyfront(['check'], { KEYFRONT_DATABASE_URL: `mysql://other:${password}@host/keyfront` });
-    expect(wrong).toMatchObject({
+    const invalid = await c.keyfront(['check'], { KEYFRONT_DATABASE_URL: `mysql://other:${password}@host/keyfront` });
+    expect(invalid).toMatchObject({
       code: 1,
       said: expect.stringContaining('KEYFRONT_DATABASE_URL must be a URL of the form'),
     });
-    expect(wrong.said).not.toContain(password);
+    expect(invalid.said).not.toContain(password);
   });
 });

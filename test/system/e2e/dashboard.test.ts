@@ -84,7 +84,7 @@ describe('the form of a dashboard', () => {
   });
 
   it('sends one request for quick typing, and ignores a response that arrives too late', async () => {
-    const asked: string[] = [];
+    const requested: string[] = [];
     let release = (): void => undefined;
     const held = new Promise<void>((resolve) => {
       release = resolve;
@@ -93,23 +93,23 @@ describe('the form of a dashboard', () => {
       const response = await fetch(input, init && { ...init, signal: null });
       const body = String(init?.body);
       if (!body.includes('query PreviewKey(')) return response;
-      asked.push(body);
-      // The first answer is on its way while the next is asked for and given.
-      if (asked.length === 1) await held;
+      requested.push(body);
+      // The first response is on its way while the next is asked for and given.
+      if (requested.length === 1) await held;
       return response;
     };
     const states: FormState[] = [];
     const form = await open({ client: client({ fetch: slow }), onChange: (state) => states.push(state) });
     for (const rate of [-1, -2, -3]) form.type('rate', rate);
-    await expect.poll(() => asked.length).toBe(1);
-    expect(asked[0]).toContain('"rate":-3');
+    await expect.poll(() => requested.length).toBe(1);
+    expect(requested[0]).toContain('"rate":-3');
 
     form.type('rate', 7);
     form.type('perr', 1);
     await until(form, { problems: { perr: 'is an unknown field; did you mean `per`?' } });
     release();
     await new Promise((resolve) => setTimeout(resolve, 50));
-    expect(asked).toHaveLength(2);
+    expect(requested).toHaveLength(2);
     expect(states.flatMap(({ problems }) => Object.keys(problems))).not.toContain('rate');
   });
 
@@ -216,8 +216,8 @@ describe('keyfront/client', () => {
   });
 
   it('rejects with the code, the issues and the request id of an error', async () => {
-    const wrong = client().send(PreviewKeyDocument, { input: { rate: -2, quotaMax: '9223372036854775808' } });
-    const error = await wrong.catch((thrown: unknown) => thrown);
+    const invalid = client().send(PreviewKeyDocument, { input: { rate: -2, quotaMax: '9223372036854775808' } });
+    const error = await invalid.catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(KeyfrontError);
     expect(error).toMatchObject({ code: 'INVALID', requestID: expect.stringMatching(/^[\da-f-]{36}$/) });
     expect((error as KeyfrontError).issues.length).toBeGreaterThan(0);
@@ -226,9 +226,9 @@ describe('keyfront/client', () => {
   it('calls a function for credentials that change, such as tokens of single sign-on, before each request', async () => {
     const given = ['nonsense', server.t.management];
     const changing = client({ management: async () => given.shift() ?? '' });
-    const ask = () => changing.send(PreviewKeyDocument, { input: { keyID: 'k' } });
-    await expect(ask()).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
-    expect((await ask()).data.previewKey?.keyID).toBe('k');
+    const sendQuery = () => changing.send(PreviewKeyDocument, { input: { keyID: 'k' } });
+    await expect(sendQuery()).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+    expect((await sendQuery()).data.previewKey?.keyID).toBe('k');
   });
 
   it.each([
@@ -242,9 +242,9 @@ describe('keyfront/client', () => {
     ['a proxy that wants a sign-on', 401, '', 'UNAUTHENTICATED'],
     ['something else', 200, '"hello"', 'INTERNAL'],
   ])('throws an error for a response with %s', async (_, status, body, code) => {
-    const answering: typeof fetch = async () => new Response(body, { status, headers: { 'retry-after': '3' } });
-    const asked = client({ fetch: answering }).send(PreviewKeyDocument, { input: {} });
-    await expect(asked).rejects.toMatchObject({ name: 'KeyfrontError', code, retryAfterSeconds: 3 });
+    const responding: typeof fetch = async () => new Response(body, { status, headers: { 'retry-after': '3' } });
+    const requested = client({ fetch: responding }).send(PreviewKeyDocument, { input: {} });
+    await expect(requested).rejects.toMatchObject({ name: 'KeyfrontError', code, retryAfterSeconds: 3 });
   });
 
   it('sends credentials to the service only: no cookies, and none that it does not have', async () => {

@@ -1,4 +1,4 @@
-/* Loaded into the service by a test: on a signal, what the service has no answer to happens. */
+/* Loaded into the service by a test: on a signal, what the service has no response to happens. */
 const faults = {
   throw: () => {
     throw Object.assign(new Error('planted'), { password: 'hunter2', details: { authorization: 'hunter2' } });

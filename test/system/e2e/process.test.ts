@@ -183,7 +183,7 @@ describe('a later start', () => {
   });
 });
 
-async function isRefused(port: number): Promise<boolean> {
+async function isRejected(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1');
   try {
     await once(socket, 'connect');
@@ -216,13 +216,13 @@ describe('SIGTERM', () => {
 
     one.signal('SIGTERM');
     await one.said('stopping');
-    await expect.poll(() => isRefused(one.port)).toBe(true);
+    await expect.poll(() => isRejected(one.port)).toBe(true);
     for (const socket of sockets) socket.write(body.slice(half));
-    const answers = await Promise.all(sockets.map(answerOf));
-    for (const answer of answers) {
-      expect(answer).toMatch(/^HTTP\/1\.1 200 /);
-      expect(answer).toMatch(/^connection: close\r$/im);
-      expect(answer).toContain('"status":"ok"');
+    const responses = await Promise.all(sockets.map(answerOf));
+    for (const result of responses) {
+      expect(result).toMatch(/^HTTP\/1\.1 200 /);
+      expect(result).toMatch(/^connection: close\r$/im);
+      expect(result).toContain('"status":"ok"');
     }
     expect(await one.exited).toStrictEqual({ code: 0, signal: null });
     expect((await readdir(join(folder, 'data'))).sort()).toStrictEqual(['key-ring.json', 'keyfront.db']);
@@ -252,7 +252,7 @@ describe('the server', () => {
     one = shared();
     tokens = tokensIn(one.stdout());
   });
-  const statusOf = (answer: string) => Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1]);
+  const statusOf = (result: string) => Number(/^HTTP\/1\.1 (\d+)/.exec(result)?.[1]);
 
   it('responds at /health and /ready, and at no path that only ends like them', async () => {
     expect(await (await fetch(`${one.url}/health`)).text()).toBe('ok\n');
@@ -328,11 +328,11 @@ describe('the server', () => {
     const before = await version();
     expect(before).toMatch(/^"\d+"$/);
     const body = JSON.stringify({ alias: `sent to ${target}` });
-    const answer = await raw(
+    const result = await raw(
       one.port,
       `PUT ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Svc-Authorization: ${tokens.service}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
     );
-    expect(statusOf(answer)).toBe(400);
+    expect(statusOf(result)).toBe(400);
     expect(await version()).toBe(before);
   });
 
@@ -388,9 +388,9 @@ describe('GraphiQL on a running service', () => {
     path: string,
     headers: Record<string, string> = {},
   ): Promise<{ response: IncomingMessage; body: Buffer }> {
-    const asked = request(`${one.url}${path}`, { headers });
-    asked.end();
-    const [response] = (await once(asked, 'response')) as [IncomingMessage];
+    const requested = request(`${one.url}${path}`, { headers });
+    requested.end();
+    const [response] = (await once(requested, 'response')) as [IncomingMessage];
     const chunks: Buffer[] = [];
     for await (const chunk of response) chunks.push(chunk as Buffer);
     return { response, body: Buffer.concat(chunks) };

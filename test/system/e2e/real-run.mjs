@@ -1,4 +1,4 @@
-// The main job on real input, as an operator would do it: import, preview, update over HTTP through both faces, restart,
+// The main job on real input, as an operator would do it: import, preview, update over HTTP through both APIs, restart,
 // export, compare. Run `npm run build` first; then `node test/system/e2e/real-run.mjs [KEYS] [UPDATES_PER_FACE]`.
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

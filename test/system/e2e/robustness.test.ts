@@ -68,8 +68,8 @@ describe('an uncaught exception', () => {
         .split('\n')
         .filter((line) => line.includes('"fatal"'));
       expect(fatal).toHaveLength(1);
-      const said = fault === 'string' ? 'A value that is no Error was thrown.' : 'planted';
-      expect(JSON.parse(fatal[0] ?? '')).toMatchObject({ msg: 'uncaught exception', err: { message: said } });
+      const output = fault === 'string' ? 'A value that is no Error was thrown.' : 'planted';
+      expect(JSON.parse(fatal[0] ?? '')).toMatchObject({ msg: 'uncaught exception', err: { message: output } });
       expect(one.stderr()).not.toContain('hunter2');
       // Every line is one of the log's: no stack of Node's own beside it.
       for (const line of one.stderr().trim().split('\n')) JSON.parse(line);
@@ -119,17 +119,19 @@ describe('the memory of the process', () => {
     '--report-on-signal',
     '--report-uncaught-exception',
   ])('S-12 is not exposed by options of Node in production: rejects a start with %s, and names it', async (option) => {
-    let said = '';
+    let output = '';
     const io: IO = {
       env: { NODE_ENV: 'production', KEYFRONT_DATA: join(folder, 'data'), PORT: '0' },
       stdout: () => undefined,
-      stderr: (text) => (said += text),
+      stderr: (text) => (output += text),
       isStderrTTY: false,
       onStop: (callback) => callback(),
       nodeOptions: ['--no-warnings', option, ''],
     };
     expect(await run(['serve'], io)).toBe(1);
-    expect(said).toBe(`In production, Node must not run with ${option.split('=', 1)[0]}, which exposes its memory.\n`);
+    expect(output).toBe(
+      `In production, Node must not run with ${option.split('=', 1)[0]}, which exposes its memory.\n`,
+    );
     expect(await run(['serve'], { ...io, env: { ...io.env, NODE_ENV: 'development' } })).toBe(0);
     expect(await run(['serve'], { ...io, nodeOptions: ['--disable-proto=delete', '--max-old-space-size=200'] })).toBe(
       0,
@@ -137,11 +139,13 @@ describe('the memory of the process', () => {
   });
 
   it('is not exposed by an option in the environment either', async () => {
-    const refused = start(main, join(folder, 'data'), [], {
+    const rejected = start(main, join(folder, 'data'), [], {
       NODE_ENV: 'production',
       NODE_OPTIONS: '--inspect=0',
     });
-    await expect(refused).rejects.toThrow('In production, Node must not run with --inspect, which exposes its memory.');
+    await expect(rejected).rejects.toThrow(
+      'In production, Node must not run with --inspect, which exposes its memory.',
+    );
   });
 });
 

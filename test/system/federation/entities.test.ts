@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => t.close());
 
-const ask = (representations: unknown, headers?: Record<string, string>) =>
+const sendQuery = (representations: unknown, headers?: Record<string, string>) =>
   t.graphql(query, { representations }, headers);
 const entitiesOf = ({ body }: Answer) => (body['data'] as { _entities: unknown[] })._entities;
 const globalID = (type: string, hash: string) => Buffer.from(`${type}:${hash}`).toString('base64');
@@ -29,12 +29,12 @@ const key = (keyID: string) => ({ __typename: 'OrgKey', keyHash: hashOf(keyID) }
 
 describe('_entities', () => {
   it('resolves a key by each key field, and an organisation by its identifier', async () => {
-    const answer = await ask([
+    const response = await sendQuery([
       key('k1'),
       { __typename: 'OrgKey', id: globalID('OrgKey', hashOf('k2')) },
       { __typename: 'Organization', id: 'acme' },
     ]);
-    expect(entitiesOf(answer)).toEqual([
+    expect(entitiesOf(response)).toEqual([
       { keyID: 'k1', orgID: 'globex' },
       { keyID: 'k2', orgID: 'acme' },
       { id: 'acme' },
@@ -44,25 +44,25 @@ describe('_entities', () => {
   it('accepts the `id` that a key returns', async () => {
     const { body } = await t.graphql('{ orgKey(by: { keyID: "k1" }) { id } }');
     const { id } = (body['data'] as { orgKey: { id: string } }).orgKey;
-    expect(entitiesOf(await ask([{ __typename: 'OrgKey', id }]))).toEqual([{ keyID: 'k1', orgID: 'globex' }]);
+    expect(entitiesOf(await sendQuery([{ __typename: 'OrgKey', id }]))).toEqual([{ keyID: 'k1', orgID: 'globex' }]);
   });
 
   it('returns entities in the requested order, including duplicates', async () => {
-    const asked = ['k5', 'k1', 'k5', 'k0'];
-    const answer = await ask(asked.map(key));
-    expect(entitiesOf(answer).map((found) => (found as { keyID: string }).keyID)).toEqual(asked);
+    const requested = ['k5', 'k1', 'k5', 'k0'];
+    const response = await sendQuery(requested.map(key));
+    expect(entitiesOf(response).map((found) => (found as { keyID: string }).keyID)).toEqual(requested);
   });
 
   it('returns null for a key that is unknown or deleted, and for an identifier of another type', async () => {
-    const answer = await ask([
+    const response = await sendQuery([
       key('nobody'),
       key('gone'),
       { __typename: 'OrgKey', id: globalID('Organization', hashOf('k0')) },
       { __typename: 'OrgKey', keyHash: '__proto__' },
       key('k0'),
     ]);
-    expect(errorsOf(answer)).toEqual([]);
-    expect(entitiesOf(answer)).toEqual([null, null, null, null, { keyID: 'k0', orgID: 'acme' }]);
+    expect(errorsOf(response)).toEqual([]);
+    expect(entitiesOf(response)).toEqual([null, null, null, null, { keyID: 'k0', orgID: 'acme' }]);
   });
 
   it('A-08 G-17 authorizes each representation alone, and returns nothing of another organisation', async () => {
@@ -74,13 +74,13 @@ describe('_entities', () => {
       { __typename: 'Organization', id: 'acme' },
       { __typename: 'Organization', id: 'no-such-organisation' },
     ];
-    const answer = await ask(representations, { 'x-svc-authorization': bound });
+    const response = await sendQuery(representations, { 'x-svc-authorization': bound });
     // Every organisation exists, so the error reveals nothing. A key of another one looks like a missing key.
-    expect(errorsOf(answer).map(({ path, extensions }) => [path, extensions.code])).toEqual([
+    expect(errorsOf(response).map(({ path, extensions }) => [path, extensions.code])).toEqual([
       [['_entities', 3], 'FORBIDDEN'],
       [['_entities', 5], 'FORBIDDEN'],
     ]);
-    expect(entitiesOf(answer)).toEqual([{ keyID: 'k0', orgID: 'acme' }, null, null, null, { id: 'acme' }, null]);
+    expect(entitiesOf(response)).toEqual([{ keyID: 'k0', orgID: 'acme' }, null, null, null, { id: 'acme' }, null]);
   });
 
   it('G-17 reads the keys of 100 representations with two statements, for sizes and rows', async () => {
@@ -91,15 +91,15 @@ describe('_entities', () => {
     }));
     const summariesQuery =
       'query ($r: [_Any!]!) { _entities(representations: $r) { ... on Organization { quotaSummary { keys } } } }';
-    const answers: Answer[] = [];
+    const responses: Answer[] = [];
     const statements = await statementsDuring(async () => {
-      answers.push(await ask(hundred));
-      answers.push(await ask([...hundred.slice(0, 99), { __typename: 'Organization', id: 'acme' }]));
-      answers.push(await t.graphql(summariesQuery, { r: organizations }));
+      responses.push(await sendQuery(hundred));
+      responses.push(await sendQuery([...hundred.slice(0, 99), { __typename: 'Organization', id: 'acme' }]));
+      responses.push(await t.graphql(summariesQuery, { r: organizations }));
     }, /\bkeys\b/);
-    const [answer, mixed, summaries] = answers as [Answer, Answer, Answer];
-    expect(entitiesOf(answer)).toHaveLength(100);
-    expect(entitiesOf(answer)).not.toContain(null);
+    const [response, mixed, summaries] = responses as [Answer, Answer, Answer];
+    expect(entitiesOf(response)).toHaveLength(100);
+    expect(entitiesOf(response)).not.toContain(null);
     expect(errorsOf(mixed)).toEqual([]);
     expect(entitiesOf(summaries)[0]).toEqual({ quotaSummary: { keys: 60 } });
     // Three requests: two statements each for keys, and one for summaries.
@@ -108,22 +108,22 @@ describe('_entities', () => {
 
   it('G-17 reads more than 100 representations in chunks of 100', async () => {
     const many = Array.from({ length: 450 }, (_, index) => key(`k${index % 120}`));
-    const answers: Answer[] = [];
-    const statements = await statementsDuring(async () => answers.push(await ask(many)), /\bkeys\b/);
-    expect(answers.flatMap(errorsOf)).toEqual([]);
-    expect(answers.flatMap(entitiesOf)).toHaveLength(450);
-    expect(answers.flatMap(entitiesOf)).not.toContain(null);
+    const responses: Answer[] = [];
+    const statements = await statementsDuring(async () => responses.push(await sendQuery(many)), /\bkeys\b/);
+    expect(responses.flatMap(errorsOf)).toEqual([]);
+    expect(responses.flatMap(entitiesOf)).toHaveLength(450);
+    expect(responses.flatMap(entitiesOf)).not.toContain(null);
     expect(statements).toHaveLength(10);
   });
 
   it('G-17 rejects representations whose fields cost more than the limit, without reading any', async () => {
     const many = Array.from({ length: 1000 }, () => ({ __typename: 'OrgKey', keyHash: 'x' }));
     const costly = query.replace('keyID orgID', 'history(first: 50) { edges { cursor } }');
-    const answers: Answer[] = [];
+    const responses: Answer[] = [];
     const statements = await statementsDuring(async () =>
-      answers.push(await t.graphql(costly, { representations: many })),
+      responses.push(await t.graphql(costly, { representations: many })),
     );
-    expect(answers.flatMap(issuesOf)).toEqual(['query TOO_MANY']);
+    expect(responses.flatMap(issuesOf)).toEqual(['query TOO_MANY']);
     expect(statements).toEqual([]);
   });
 
@@ -138,10 +138,10 @@ describe('_entities', () => {
     ['a list', [key('k1')]],
     ['a number', 7],
   ])('G-17 rejects a representation that is or has %s', async (_, representation) => {
-    const answer = await ask([key('k1'), representation]);
-    expect(codeOf(answer)).toBe('INVALID');
-    expect(issuesOf(answer)).toEqual(['representations[1].__typename MALFORMED_ARGUMENT']);
-    expect(entitiesOf(answer)).toEqual([{ keyID: 'k1', orgID: 'globex' }, null]);
+    const response = await sendQuery([key('k1'), representation]);
+    expect(codeOf(response)).toBe('INVALID');
+    expect(issuesOf(response)).toEqual(['representations[1].__typename MALFORMED_ARGUMENT']);
+    expect(entitiesOf(response)).toEqual([{ keyID: 'k1', orgID: 'globex' }, null]);
   });
 
   it.each([
@@ -154,35 +154,35 @@ describe('_entities', () => {
     ['an organisation without its identifier', { __typename: 'Organization', name: 'acme' }],
     ['an organisation of null', { __typename: 'Organization', id: null }],
   ])('G-17 returns an error for a representation with %s, and resolves the others', async (_, bad) => {
-    const answer = await ask([bad, key('k1')]);
-    expect(errorsOf(answer).map(({ path, extensions }) => [path, extensions.code])).toEqual([
+    const response = await sendQuery([bad, key('k1')]);
+    expect(errorsOf(response).map(({ path, extensions }) => [path, extensions.code])).toEqual([
       [['_entities', 0], 'INVALID'],
     ]);
-    expect(entitiesOf(answer)).toEqual([null, { keyID: 'k1', orgID: 'globex' }]);
-    expect(issuesOf(answer)).toEqual([expect.stringMatching(/^(representations\[0\]\.\w+|keyID) MALFORMED_\w+$/)]);
+    expect(entitiesOf(response)).toEqual([null, { keyID: 'k1', orgID: 'globex' }]);
+    expect(issuesOf(response)).toEqual([expect.stringMatching(/^(representations\[0\]\.\w+|keyID) MALFORMED_\w+$/)]);
   });
 
   it('ignores members that are not key fields of the type', async () => {
-    const answer = await t.graphql(
+    const response = await t.graphql(
       `{ _entities(representations: [{ __typename: "OrgKey", keyHash: "${hashOf('k1')}", orgID: "acme", __proto__: { a: 1 } }]) {
          ... on OrgKey { keyID orgID } } }`,
     );
-    expect(entitiesOf(answer)).toEqual([{ keyID: 'k1', orgID: 'globex' }]);
+    expect(entitiesOf(response)).toEqual([{ keyID: 'k1', orgID: 'globex' }]);
   });
 
   it('requires a service credential before it validates representations', async () => {
-    const answer = await ask([{ __typename: 'Nothing' }], { 'x-svc-authorization': 'kf_svc_wrong' });
-    expect([codeOf(answer), issuesOf(answer)]).toEqual(['UNAUTHENTICATED', []]);
+    const response = await sendQuery([{ __typename: 'Nothing' }], { 'x-svc-authorization': 'kf_svc_wrong' });
+    expect([codeOf(response), issuesOf(response)]).toEqual(['UNAUTHENTICATED', []]);
   });
 
   it('A-09 returns no secret of a key', async () => {
     await t.importKeys({ key_id: 'secretive', org_id: 'acme', hmac_string: 'CANARY-hmac' });
-    const answer = await t.graphql(
+    const response = await t.graphql(
       `query ($r: [_Any!]!) { _entities(representations: $r) { ... on OrgKey { definition { hmacStringSet } } } }`,
       { r: [key('secretive')] },
     );
-    expect(entitiesOf(answer)).toEqual([{ definition: { hmacStringSet: true } }]);
-    expect(answer.text).not.toContain('CANARY');
+    expect(entitiesOf(response)).toEqual([{ definition: { hmacStringSet: true } }]);
+    expect(response.text).not.toContain('CANARY');
   });
 });
 

@@ -208,10 +208,10 @@ describe('mutations and errors through a gateway', () => {
   });
 
   it('forwards RATE_LIMITED after too many invalid credentials, without the address of the subgraph', async () => {
-    const wrong = () => ({ 'x-svc-authorization': `kf_svc_${'x'.repeat(43)}` });
+    const invalid = () => ({ 'x-svc-authorization': `kf_svc_${'x'.repeat(43)}` });
     const query = '{ organization(name: "Globex") { name orgKeys { totalCount } } }';
-    for (let count = 0; count < 10; count += 1) await gateway.ask(query, {}, wrong());
-    const limited = await gateway.ask(query, {}, wrong());
+    for (let count = 0; count < 10; count += 1) await gateway.ask(query, {}, invalid());
+    const limited = await gateway.ask(query, {}, invalid());
     expect(limited.data).toEqual({ organization: { name: 'Globex', orgKeys: null } });
     expect(limited.errors.map(({ extensions }) => extensions)).toMatchObject([
       { code: 'RATE_LIMITED', retryAfterSeconds: 60, serviceName: 'keyfront' },

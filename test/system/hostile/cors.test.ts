@@ -51,10 +51,10 @@ const strangers = [
 
 describe('a page of another origin', () => {
   it.each([dashboard, other])('is allowed to send requests and read responses, such as %s', async (origin) => {
-    const asked = await preflight(open, origin);
-    expect(asked.status).toBe(204);
-    expect(asked.text).toBe('');
-    expect(corsOf(asked)).toEqual({
+    const requested = await preflight(open, origin);
+    expect(requested.status).toBe(204);
+    expect(requested.text).toBe('');
+    expect(corsOf(requested)).toEqual({
       'access-control-allow-origin': origin,
       'access-control-allow-methods': 'GET, HEAD, POST, PUT, DELETE',
       'access-control-allow-headers':
@@ -62,16 +62,16 @@ describe('a page of another origin', () => {
       'access-control-expose-headers': 'ETag, Retry-After, X-Request-ID',
       'access-control-max-age': '600',
     });
-    const answers = [
+    const responses = [
       await open.graphql('{ __typename }', {}, { origin }),
       await open.preview({}, { origin }),
       await open.preview({}, { origin, authorization: '' }),
       await open.send('/nowhere', { headers: { origin } }),
       await open.send('/health', { headers: { origin } }),
     ];
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 401, 404, 200]);
-    for (const answer of answers) {
-      expect(corsOf(answer)).toEqual({
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 401, 404, 200]);
+    for (const response of responses) {
+      expect(corsOf(response)).toEqual({
         'access-control-allow-origin': origin,
         'access-control-expose-headers': 'ETag, Retry-After, X-Request-ID',
       });
@@ -79,28 +79,28 @@ describe('a page of another origin', () => {
   });
 
   it.each(strangers)('T-10 receives no CORS headers if it is not allowed: %s', async (origin) => {
-    const asked = await preflight(open, origin);
-    expect([asked.status, corsOf(asked)]).toEqual([405, {}]);
-    // The request itself is answered as to anybody: the browser keeps the answer from the page.
-    const answer = await open.graphql('{ __typename }', {}, { origin });
-    expect([answer.status, corsOf(answer)]).toEqual([200, {}]);
+    const requested = await preflight(open, origin);
+    expect([requested.status, corsOf(requested)]).toEqual([405, {}]);
+    // The request itself is answered as to anybody: the browser keeps the response from the page.
+    const response = await open.graphql('{ __typename }', {}, { origin });
+    expect([response.status, corsOf(response)]).toEqual([200, {}]);
   });
 
   it.each([dashboard, ...strangers])('receives no CORS headers by default: %s', async (origin) => {
     for (const path of ['/graphql', '/api/keys/preview', '/svc/org/keys/k1', '/health']) {
-      const asked = await preflight(closed, origin, path);
-      expect([asked.status, corsOf(asked)]).toEqual([405, {}]);
+      const requested = await preflight(closed, origin, path);
+      expect([requested.status, corsOf(requested)]).toEqual([405, {}]);
     }
-    const answer = await closed.preview({}, { origin });
-    expect([answer.status, corsOf(answer), answer.headers.get('vary')]).toEqual([200, {}, null]);
+    const response = await closed.preview({}, { origin });
+    expect([response.status, corsOf(response), response.headers.get('vary')]).toEqual([200, {}, null]);
   });
 
   it('T-10 is never allowed with credentials of the browser, nor by a wildcard', async () => {
     for (const origin of [dashboard, ...strangers]) {
-      for (const answer of [await preflight(open, origin), await open.preview({}, { origin, cookie: 'a=b' })]) {
-        expect(answer.headers.get('access-control-allow-credentials')).toBeNull();
-        expect(answer.headers.get('access-control-allow-origin')).not.toBe('*');
-        expect(answer.headers.get('set-cookie')).toBeNull();
+      for (const response of [await preflight(open, origin), await open.preview({}, { origin, cookie: 'a=b' })]) {
+        expect(response.headers.get('access-control-allow-credentials')).toBeNull();
+        expect(response.headers.get('access-control-allow-origin')).not.toBe('*');
+        expect(response.headers.get('set-cookie')).toBeNull();
       }
     }
   });
@@ -115,8 +115,8 @@ describe('a page of another origin', () => {
   });
 
   it('receives the usual response to OPTIONS that is no preflight request', async () => {
-    const answer = await open.send('/graphql', { method: 'OPTIONS', headers: { origin: dashboard } });
-    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, POST']);
+    const response = await open.send('/graphql', { method: 'OPTIONS', headers: { origin: dashboard } });
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, POST']);
   });
 });
 

@@ -51,11 +51,11 @@ function post(path: string, body: Body): Promise<Answer> {
 
 /** What all four ways say of a definition: `OK`, or `code path` of each issue in the names of REST. */
 async function verdicts(definition: Body, ways: { update?: boolean } = {}): Promise<string[]> {
-  const answers = [await post('/api/keys/preview', definition), await post('/graphql', wrapped(query, definition))];
+  const responses = [await post('/api/keys/preview', definition), await post('/graphql', wrapped(query, definition))];
   if (ways.update !== false) {
-    answers.push(await post('/svc/org/keys/k', definition), await post('/graphql', wrapped(updateQuery, definition)));
+    responses.push(await post('/svc/org/keys/k', definition), await post('/graphql', wrapped(updateQuery, definition)));
   }
-  return answers.map(verdict);
+  return responses.map(verdict);
 }
 
 function verdict({ status, body, text }: Answer): string {
@@ -235,9 +235,9 @@ it('R-04 rejects a repeated label', async () => {
 
 it('R-08 stores exactly what was sent: emoji, joiners, direction marks and zero', async () => {
   const sent = { alias: '👩‍👩‍👧‍👦 e\u0301 \u202ertl\u202c', meta_data: { '🗝️': 'ﷺ\u2028' }, rate: -0 };
-  const answer = await t.preview(sent);
-  expect(answer.body['data']).toEqual({ ...sent, rate: 0 });
-  expect(answer.text).toContain('"rate":0');
+  const response = await t.preview(sent);
+  expect(response.body['data']).toEqual({ ...sent, rate: 0 });
+  expect(response.text).toContain('"rate":0');
 });
 
 /** Numbers beyond ±(2^53-1), which GraphQL rejects. */

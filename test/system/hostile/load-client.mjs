@@ -1,6 +1,6 @@
 /*
  * A closed loop of clients in a process of its own, so that it does not take the server's time: each sends an update,
- * waits for the answer, and sends the next. Reads its orders as JSON from the command line, writes what it saw to standard
+ * waits for the response, and sends the next. Reads its orders as JSON from the command line, writes what it saw to standard
  * output: that is the log of what was acknowledged, kept outside the server.
  */
 import { Agent, request } from 'node:http';
@@ -11,7 +11,7 @@ const agent = new Agent({ keepAlive: true, maxSockets: Infinity });
 function send(method, path, headers, body, how = agent) {
   const began = performance.now();
   return new Promise((resolve) => {
-    const settle = (answer) => resolve({ ...answer, ms: performance.now() - began });
+    const settle = (result) => resolve({ ...result, ms: performance.now() - began });
     const sent = request({ host: '127.0.0.1', port, method, path, headers, agent: how }, (response) => {
       response.resume();
       response.on('error', () => settle({ status: 'broken' }));
@@ -35,12 +35,12 @@ async function client(number) {
     const alias = `${number}-${turn}`;
     const body = `{"alias":"${alias}"}`;
     const headers = { 'content-type': 'application/json', 'x-svc-authorization': service };
-    const { status, headers: answered, ms } = await send('PUT', `/svc/org/keys/${key}`, headers, body);
+    const { status, headers: completed, ms } = await send('PUT', `/svc/org/keys/${key}`, headers, body);
     counts[status] = (counts[status] ?? 0) + 1;
-    if (status === 200) acknowledged.push([key, Number(answered.etag.replaceAll('"', '')), alias]);
+    if (status === 200) acknowledged.push([key, Number(completed.etag.replaceAll('"', '')), alias]);
     if (status === 200) times.updates.push(ms);
-    if (status === 503 && answered['retry-after'] === undefined) withoutRetryAfter.push(alias);
-    // As the answer asks, but for its whole second: the server shall have no rest.
+    if (status === 503 && completed['retry-after'] === undefined) withoutRetryAfter.push(alias);
+    // As the response asks, but for its whole second: the server shall have no rest.
     if (status === 503) await new Promise((resolve) => setTimeout(resolve, 100 + Math.random() * 200));
   }
 }

@@ -117,7 +117,7 @@ describe(`${sockets} slow connections`, () => {
   ])(
     'T-02 that %s are closed in time, while normal requests are served',
     { timeout: 240_000 },
-    async (what, open, limitMs, said) => {
+    async (what, open, limitMs, output) => {
       const alone = goodClient();
       await new Promise((resolve) => setTimeout(resolve, 300));
       const without = figures(await alone());
@@ -129,7 +129,7 @@ describe(`${sockets} slow connections`, () => {
       console.log(
         `slow clients that ${what}: cut within ${Math.round(latest)} ms; good requests ${JSON.stringify({ without, with: figures(times) })}`,
       );
-      for (const { text } of ends) expect(text).toMatch(said);
+      for (const { text } of ends) expect(text).toMatch(output);
       // A connection that is not cut stays; how late it is cut depends on the load of this machine.
       expect(latest).toBeLessThan(limitMs + 60_000);
       expect(times.length).toBeGreaterThan(0);
@@ -160,14 +160,14 @@ describe(`${sockets} slow connections`, () => {
   });
 
   it('that have sent everything and still listen get a response', async () => {
-    const answers = Array.from({ length: sockets }, async () => {
+    const responses = Array.from({ length: sockets }, async () => {
       const socket = connect({ port: s.port, host: '127.0.0.1', allowHalfOpen: true });
       socket.end(`GET /svc/org/keys/k1 HTTP/1.1\r\n${host}X-Svc-Authorization: ${s.t.service}\r\n\r\n`);
       let text = '';
       for await (const chunk of socket) text += (chunk as Buffer).toString();
       return text.slice(0, 12);
     });
-    expect(new Set(await Promise.all(answers))).toEqual(new Set(['HTTP/1.1 200']));
+    expect(new Set(await Promise.all(responses))).toEqual(new Set(['HTTP/1.1 200']));
   });
 
   it('that close during their request or before its response leave nothing behind', async () => {

@@ -56,8 +56,8 @@ describe('a service with a certificate and its key', () => {
   });
 
   it('T-01 returns no response and no redirect to plain HTTP', async () => {
-    const answer = await exchange(s.port, 'GET /health HTTP/1.1\r\nHost: x\r\n\r\n');
-    expect(answer).toMatchObject({ status: 0, text: '', isClosed: true });
+    const result = await exchange(s.port, 'GET /health HTTP/1.1\r\nHost: x\r\n\r\n');
+    expect(result).toMatchObject({ status: 0, text: '', isClosed: true });
   });
 
   it('continues after random bytes instead of a handshake', async () => {
@@ -99,7 +99,7 @@ describe('a service with a certificate and its key', () => {
 });
 
 describe('the settings of TLS', () => {
-  async function said(env: Record<string, string>): Promise<string> {
+  async function output(env: Record<string, string>): Promise<string> {
     const c = await makeCommandLine();
     const outcome = await c.keyfront(['serve'], { PORT: '0', ...env });
     await c.remove();
@@ -111,7 +111,7 @@ describe('the settings of TLS', () => {
 
   it('O-08 are rejected one without the other', async () => {
     for (const name of ['KEYFRONT_TLS_CERT', 'KEYFRONT_TLS_KEY']) {
-      expect(await said({ [name]: files.certFile })).toContain(
+      expect(await output({ [name]: files.certFile })).toContain(
         'KEYFRONT_TLS_CERT and KEYFRONT_TLS_KEY belong together; one of them is missing.',
       );
     }
@@ -119,23 +119,23 @@ describe('the settings of TLS', () => {
 
   it('are rejected by name for a missing or unreadable file, without issuing a credential', async () => {
     const nowhere = join(files.folder, 'nowhere.pem');
-    expect(await said(with_(nowhere, files.keyFile))).toBe(
+    expect(await output(with_(nowhere, files.keyFile))).toBe(
       `TLS: the certificate ${nowhere} cannot be read: it does not exist; check the path (ENOENT).\n`,
     );
-    expect(await said(with_(files.certFile, nowhere))).toBe(
+    expect(await output(with_(files.certFile, nowhere))).toBe(
       `TLS: the private key ${nowhere} cannot be read: it does not exist; check the path (ENOENT).\n`,
     );
-    expect(await said(with_(files.folder, files.keyFile))).toBe(
+    expect(await output(with_(files.folder, files.keyFile))).toBe(
       `TLS: the certificate ${files.folder} cannot be read: it is a folder; name a file (EISDIR).\n`,
     );
     chmodSync(files.keyFile, 0o600);
   });
 
   it('are rejected by name for a file that is not PEM, without quoting it', async () => {
-    expect(await said(with_(files.keyFile, files.keyFile))).toBe(
+    expect(await output(with_(files.keyFile, files.keyFile))).toBe(
       `TLS: the file ${files.keyFile} contains no certificate in PEM.\n`,
     );
-    expect(await said(with_(files.certFile, files.certFile))).toBe(
+    expect(await output(with_(files.certFile, files.certFile))).toBe(
       `TLS: the file ${files.certFile} contains no private key in PEM.\n`,
     );
   });
@@ -144,11 +144,11 @@ describe('the settings of TLS', () => {
     const other = join(files.folder, 'other.key');
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     writeFileSync(other, privateKey.export({ type: 'pkcs8', format: 'pem' }));
-    expect(await said(with_(files.certFile, other))).toBe(
+    expect(await output(with_(files.certFile, other))).toBe(
       `TLS: the private key ${other} does not belong to the certificate ${files.certFile}, or one of them cannot be used.\n`,
     );
     const broken = join(files.folder, 'broken.crt');
     writeFileSync(broken, certificate.replace(/\n.{10}/, '\nAAAAAAAAAA'));
-    expect(await said(with_(broken, files.keyFile))).toContain('or one of them cannot be used');
+    expect(await output(with_(broken, files.keyFile))).toContain('or one of them cannot be used');
   });
 });

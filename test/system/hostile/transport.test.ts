@@ -106,18 +106,18 @@ describe('T-04 T-05 an ambiguous request is rejected:', () => {
     ['the beginning of TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
     ['no HTTP at all', 'hello\r\n\r\n'],
   ])('%s', async (_what, bytes) => {
-    const answer = await send(bytes);
-    expect(answer.status).toBe(400);
-    expect(answer.isClosed).toBe(true);
-    expect(JSON.parse(answer.body)).toEqual({ status: 'error', code: 'INVALID', message: expect.any(String) });
-    expectGuarded(answer);
+    const response = await send(bytes);
+    expect(response.status).toBe(400);
+    expect(response.isClosed).toBe(true);
+    expect(JSON.parse(response.body)).toEqual({ status: 'error', code: 'INVALID', message: expect.any(String) });
+    expectGuarded(response);
   });
 
   it.each(['0.9', '2.0', '3.1'])('returns 505 for HTTP/%s', async (version) => {
-    const answer = await send(version === '0.9' ? 'GET /health\r\n\r\n' : request('/health', { version }));
+    const response = await send(version === '0.9' ? 'GET /health\r\n\r\n' : request('/health', { version }));
     // Node's parser knows no other versions at all.
-    expect(answer.status).toBe(version === '3.1' ? 400 : 505);
-    expectGuarded(answer);
+    expect(response.status).toBe(version === '3.1' ? 400 : 505);
+    expectGuarded(response);
   });
 
   it('returns 417 for an unknown expectation, and meets the known one', async () => {
@@ -132,8 +132,8 @@ describe('T-04 T-05 an ambiguous request is rejected:', () => {
     'rejects Expect: 100-continue beside Expect: %s, and requests no body',
     async (other) => {
       const headers = `Expect: 100-continue\r\nExpect: ${other}\r\n`;
-      const answer = await send(request('/api/keys/preview', { method: 'POST', headers, body: '{}' }));
-      expect(answer.text).toMatch(/^HTTP\/1\.1 417 /);
+      const response = await send(request('/api/keys/preview', { method: 'POST', headers, body: '{}' }));
+      expect(response.text).toMatch(/^HTTP\/1\.1 417 /);
     },
   );
 
@@ -163,16 +163,16 @@ describe('T-04 T-05 an ambiguous request is rejected:', () => {
     ['a folded header', (inner) => `GET /health HTTP/1.1\r\n${host}X-A: a\r\n b\r\n\r\n${inner}`],
   ])('T-04 executes no second request hidden by %s', async (_how, hide) => {
     const before = await versionOfKey();
-    const answer = await send(hide(update('smuggled')));
-    expect(answer.status).toBe(400);
-    expect(answer.text.match(/HTTP\/1\.1 /g)).toHaveLength(1);
+    const response = await send(hide(update('smuggled')));
+    expect(response.status).toBe(400);
+    expect(response.text.match(/HTTP\/1\.1 /g)).toHaveLength(1);
     expect(await versionOfKey()).toBe(before);
   });
 
   it('executes a valid request, also two on one connection', async () => {
     const before = Number(await versionOfKey());
-    const answer = await send(update('one') + update('two').replace(host, host + last));
-    expect(answer.text.match(/HTTP\/1\.1 200 /g)).toHaveLength(2);
+    const response = await send(update('one') + update('two').replace(host, host + last));
+    expect(response.text.match(/HTTP\/1\.1 200 /g)).toHaveLength(2);
     expect(await versionOfKey()).toBe(before + 2);
   });
 
@@ -181,8 +181,8 @@ describe('T-04 T-05 an ambiguous request is rejected:', () => {
     async (accept) => {
       for (const query of ['{ __typename }', '{ nothing }']) {
         const headers = `${json}Accept: ${accept}\r\nAuthorization: Bearer ${s.t.management}\r\n`;
-        const answer = await send(request('/graphql', { method: 'POST', headers, body: JSON.stringify({ query }) }));
-        expect([answer.headers.get('connection'), answer.isClosed]).toEqual(['close', true]);
+        const response = await send(request('/graphql', { method: 'POST', headers, body: JSON.stringify({ query }) }));
+        expect([response.headers.get('connection'), response.isClosed]).toEqual(['close', true]);
       }
     },
   );
@@ -195,15 +195,15 @@ describe('T-04 T-05 an ambiguous request is rejected:', () => {
         last,
         '',
       );
-      const answer = await send(first + request('/health'));
-      expect(answer.text.match(/HTTP\/1\.1 200 /g)).toHaveLength(2);
+      const response = await send(first + request('/health'));
+      expect(response.text.match(/HTTP\/1\.1 200 /g)).toHaveLength(2);
     },
   );
 
   it('responds to a valid request before random bytes for itself or not at all, and never with their rejection', async () => {
-    const answer = await send(`${update('good')}\0\0\0\r\n\r\n`);
-    expect(answer.text).not.toContain('HTTP/1.1 400');
-    expect(answer.isClosed).toBe(true);
+    const response = await send(`${update('good')}\0\0\0\r\n\r\n`);
+    expect(response.text).not.toContain('HTTP/1.1 400');
+    expect(response.isClosed).toBe(true);
   });
 });
 
@@ -273,11 +273,12 @@ describe('T-08 every response forbids caching and MIME sniffing, and does not na
     ['a tunnel', 405, () => `CONNECT other.test:443 HTTP/1.1\r\n${host}\r\n`],
     ['another version', 505, () => request('/health', { version: '2.0' })],
   ])('%s (%i)', async (_what, status, bytes) => {
-    const answer = await send(bytes());
-    expect(answer.status).toBe(status);
-    const isGraphQL = answer.headers.get('content-type')?.includes('graphql-response') === true;
-    if (isGraphQL) expect(answer.headers.get('content-type')).toBe('application/graphql-response+json; charset=utf-8');
-    expectGuarded(isGraphQL ? { ...answer, body: '' } : answer);
+    const response = await send(bytes());
+    expect(response.status).toBe(status);
+    const isGraphQL = response.headers.get('content-type')?.includes('graphql-response') === true;
+    if (isGraphQL)
+      expect(response.headers.get('content-type')).toBe('application/graphql-response+json; charset=utf-8');
+    expectGuarded(isGraphQL ? { ...response, body: '' } : response);
   });
 
   it('T-08 limits the requests of the page to its own origin by a policy', async () => {
@@ -303,12 +304,12 @@ describe('methods and paths of the service:', () => {
   ])('T-06 %s returns 405 and Allow: %s for every other method', async (path, allow) => {
     const methods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE', 'PROPFIND', 'LINK'];
     for (const method of methods.filter((name) => !allow.split(', ').includes(name))) {
-      const answer = await send(request(path, { method }));
-      expect(`${method} ${answer.status}`).toBe(`${method} 405`);
-      expect(answer.headers.get('allow')).toBe(allow);
-      expect(answer.body === '').toBe(method === 'HEAD');
+      const response = await send(request(path, { method }));
+      expect(`${method} ${response.status}`).toBe(`${method} 405`);
+      expect(response.headers.get('allow')).toBe(allow);
+      expect(response.body === '').toBe(method === 'HEAD');
       // TRACE would send back what it was sent, credentials included.
-      expect(answer.body).not.toContain('keyfront.test');
+      expect(response.body).not.toContain('keyfront.test');
     }
   });
 
@@ -368,9 +369,9 @@ describe('methods and paths of the service:', () => {
   it('G-13 requires for a query by GET a header that no page can send across sites without a preflight', async () => {
     const target = `/graphql?query=${encodeURIComponent('{ __typename }')}`;
     const accept = 'Accept: application/json\r\n';
-    const refused = await send(request(target, { headers: accept }));
-    expect(refused.status).toBe(400);
-    expect(refused.body).not.toContain('"data"');
+    const rejected = await send(request(target, { headers: accept }));
+    expect(rejected.status).toBe(400);
+    expect(rejected.body).not.toContain('"data"');
     // These a page may send as it likes.
     for (const harmless of ['Accept-Language: en', 'Content-Type: text/plain', 'Origin: null', 'Cookie: a=b']) {
       expect((await send(request(target, { headers: `${accept}${harmless}\r\n` }))).status).toBe(400);
@@ -381,15 +382,15 @@ describe('methods and paths of the service:', () => {
       'Apollo-Require-Preflight: 1',
       'X-GraphQL-Yoga-CSRF: 1',
     ]) {
-      const answer = await send(request(target, { headers: `${accept}${own}\r\n` }));
-      expect(`${own} ${answer.status} ${answer.body}`).toBe(`${own} 200 {"data":{"__typename":"Query"}}`);
+      const response = await send(request(target, { headers: `${accept}${own}\r\n` }));
+      expect(`${own} ${response.status} ${response.body}`).toBe(`${own} 200 {"data":{"__typename":"Query"}}`);
     }
   });
 });
 
 describe('a request body', () => {
   const both = () => `X-Svc-Authorization: ${s.t.service}\r\nAuthorization: Bearer ${s.t.management}\r\n`;
-  const faces: readonly [string, string, string][] = [
+  const apis: readonly [string, string, string][] = [
     ['/api/keys/preview', 'POST', '{}'],
     ['/svc/org/keys/k1', 'PUT', '{}'],
     ['/graphql', 'POST', '{"query":"mutation { updateOrgKey(keyID: \\"k1\\", input: {}) { status } }"}'],
@@ -409,16 +410,16 @@ describe('a request body', () => {
     '',
   ])('T-07 is rejected with 415 for the type %j in every API, without effect', async (type) => {
     const before = await versionOfKey();
-    for (const [path, method, body] of faces) {
-      const answer = await send(request(path, { method, headers: `${both()}Content-Type: ${type}\r\n`, body }));
-      expect(`${path} ${answer.status}`).toBe(`${path} 415`);
-      expect(answer.body).toContain('UNSUPPORTED_TYPE');
+    for (const [path, method, body] of apis) {
+      const response = await send(request(path, { method, headers: `${both()}Content-Type: ${type}\r\n`, body }));
+      expect(`${path} ${response.status}`).toBe(`${path} 415`);
+      expect(response.body).toContain('UNSUPPORTED_TYPE');
     }
     expect(await versionOfKey()).toBe(before);
   });
 
   it('is rejected with 415 without a type', async () => {
-    for (const [path, method, body] of faces) {
+    for (const [path, method, body] of apis) {
       expect((await send(request(path, { method, headers: both(), body }))).status).toBe(415);
     }
   });
@@ -426,17 +427,17 @@ describe('a request body', () => {
   it.each(['gzip', 'deflate', 'br', 'x-gzip', 'identity, gzip', 'zstd'])(
     'T-09 is rejected with 415 for the content encoding %s in every API, compressed or not',
     async (encoding) => {
-      for (const [path, method, body] of faces) {
+      for (const [path, method, body] of apis) {
         const headers = `${both()}${json}Content-Encoding: ${encoding}\r\n`;
-        const answer = await send(request(path, { method, headers, body }));
-        expect(`${path} ${answer.status}`).toBe(`${path} 415`);
-        expect(answer.body).toContain('UNSUPPORTED_ENCODING');
+        const response = await send(request(path, { method, headers, body }));
+        expect(`${path} ${response.status}`).toBe(`${path} 415`);
+        expect(response.body).toContain('UNSUPPORTED_ENCODING');
       }
     },
   );
 
   it('T-09 is rejected with 400 if it is not UTF-8, and may start with one byte order mark', async () => {
-    for (const [path, method, body] of faces) {
+    for (const [path, method, body] of apis) {
       const withBytes = (before: string) => `${before}${body}`;
       const headers = both() + json;
       const of = (bytes: string) =>
@@ -445,9 +446,9 @@ describe('a request body', () => {
           'latin1',
         );
       for (const bad of ['\xff', '\xc0\xaf', '\xed\xa0\x80', '\xfe\xff\0']) {
-        const answer = await send(of(withBytes(bad)));
-        expect(`${path} ${answer.status}`).toBe(`${path} 400`);
-        expect(answer.body).toContain('MALFORMED_TEXT');
+        const response = await send(of(withBytes(bad)));
+        expect(`${path} ${response.status}`).toBe(`${path} 400`);
+        expect(response.body).toContain('MALFORMED_TEXT');
       }
       expect((await send(of(withBytes('\xef\xbb\xbf')))).status).toBe(200);
       expect((await send(of(withBytes('\xef\xbb\xbf\xef\xbb\xbf')))).status).toBe(400);
@@ -472,9 +473,9 @@ describe('a request body', () => {
         .match(new RegExp(`[^]{1,${size}}`, 'g')) ?? [];
     const chunks = pieces.map((piece) => `${piece.length}\r\n${piece}\r\n`).join('');
     const headers = `${both()}${json}Transfer-Encoding: chunked\r\n`;
-    const answer = await send(`${request('/api/keys/preview', { method: 'POST', headers })}${chunks}0\r\n\r\n`);
-    expect(answer.status).toBe(200);
-    expect(Buffer.from(answer.body, 'latin1').toString()).toContain('"alias":"añ🔑"');
+    const response = await send(`${request('/api/keys/preview', { method: 'POST', headers })}${chunks}0\r\n\r\n`);
+    expect(response.status).toBe(200);
+    expect(Buffer.from(response.body, 'latin1').toString()).toContain('"alias":"añ🔑"');
   });
 
   it.each([
@@ -516,9 +517,9 @@ describe('a request body', () => {
       const head = request('/api/keys/preview', { method: 'POST', headers: both() + json + framing }).replace(last, '');
       const chunk = framing.startsWith('T') ? `40000\r\n${' '.repeat(0x40000)}\r\n1\r\n \r\n` : ' ';
       const began = performance.now();
-      const answer = await send(head + chunk);
-      expect(answer.status).toBe(413);
-      expect(answer.isClosed).toBe(true);
+      const response = await send(head + chunk);
+      expect(response.status).toBe(413);
+      expect(response.isClosed).toBe(true);
       expect(performance.now() - began).toBeLessThan(defaultTimeouts.requestMs);
     },
   );

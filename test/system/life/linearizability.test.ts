@@ -123,7 +123,7 @@ describe('C-04 a key under concurrent updates, resets, consumption and reads', (
 
   it('gets enough concurrent calls for an order to matter, and completes all of them', async () => {
     await start();
-    // Any one history may happen to lack what is rare, such as a refusal.
+    // Any one history may happen to lack what is rare, such as a rejection.
     const histories: Awaited<ReturnType<typeof record>>[] = [];
     for (let index = 0; index < 4; index += 1) histories.push(await record(apps, seed + index, 200));
     const history = histories.flat();
@@ -131,9 +131,9 @@ describe('C-04 a key under concurrent updates, resets, consumption and reads', (
     const overlapping = first.filter(({ invoked, responded }) =>
       first.some((other) => other.invoked < invoked && other.responded > invoked && other.responded < responded),
     );
-    const answers = new Set(history.map(({ input, output }) => `${input.kind} ${output?.answer}`));
+    const responses = new Set(history.map(({ input, output }) => `${input.kind} ${output?.answer}`));
     expect(overlapping.length).toBeGreaterThan(100);
-    expect([...answers].sort()).toStrictEqual([
+    expect([...responses].sort()).toStrictEqual([
       'consume done',
       'consume refused',
       'read done',

@@ -2,7 +2,7 @@
 export interface Operation<Input, Output> {
   readonly input: Input;
   readonly invoked: number;
-  /** Infinity where no answer came, or one that leaves open whether it was done. */
+  /** Infinity where no response came, or one that leaves open whether it was done. */
   readonly responded: number;
   /** Undefined in the same case. */
   readonly output: Output | undefined;
@@ -28,7 +28,7 @@ export function unexplained<State, Input, Output>(
   const deadEnds = new Set<string>();
   const furthest: { left: number; candidates: Operation<Input, Output>[] } = { left: Infinity, candidates: [] };
 
-  // `done` has a bit for each operation that has its place; `left` counts those with an answer that have none yet.
+  // `done` has a bit for each operation that has its place; `left` counts those with a response that have none yet.
   function search(done: bigint, left: number, state: State): boolean {
     if (left === 0) return true;
     const here = `${done.toString(36)} ${JSON.stringify(state)}`;
@@ -46,7 +46,7 @@ export function unexplained<State, Input, Output>(
       earliestResponse = Math.min(earliestResponse, operation.responded);
       candidates.push(operation);
       const next = step(state, operation.input, operation.output);
-      // One without an answer may have been done at any time since, or never: it need not find a place.
+      // One without a response may have been done at any time since, or never: it need not find a place.
       const still = operation.responded === Infinity ? left : left - 1;
       if (next !== undefined && search(done | bit, still, next)) return true;
     }
@@ -54,6 +54,6 @@ export function unexplained<State, Input, Output>(
     return false;
   }
 
-  const answered = operations.filter(({ responded }) => responded !== Infinity).length;
-  return search(0n, answered, initial) ? undefined : furthest.candidates;
+  const completed = operations.filter(({ responded }) => responded !== Infinity).length;
+  return search(0n, completed, initial) ? undefined : furthest.candidates;
 }

@@ -47,15 +47,15 @@ const after = (seconds: number) => new Date(noon.getTime() + seconds * 1000);
 async function consume(index: number, amount: number): Promise<boolean> {
   const app = appAt(index);
   const headers = { 'content-type': 'application/json', 'x-svc-authorization': app.service };
-  const answer = await app.send(`${keyFile}/quota`, { method: 'POST', headers, body: JSON.stringify({ amount }) });
-  expect(answer.status).toBe(200);
-  return answer.body['allowed'] === true;
+  const response = await app.send(`${keyFile}/quota`, { method: 'POST', headers, body: JSON.stringify({ amount }) });
+  expect(response.status).toBe(200);
+  return response.body['allowed'] === true;
 }
 
 /** The sum of what was allowed of many amounts asked for at once. */
 async function consumeAtOnce(amounts: readonly number[]): Promise<number> {
-  const answers = await Promise.all(amounts.map((amount, index) => consume(index, amount)));
-  return amounts.reduce((sum, amount, index) => (answers[index] ? sum + amount : sum), 0);
+  const responses = await Promise.all(amounts.map((amount, index) => consume(index, amount)));
+  return amounts.reduce((sum, amount, index) => (responses[index] ? sum + amount : sum), 0);
 }
 
 async function used(): Promise<number> {
@@ -93,7 +93,7 @@ describeConfigurations('many concurrent gateways with one quota', (engine) => {
     const amounts = Array.from({ length: 120 }, () => 1 + below(20));
     const sum = await consumeAtOnce(amounts);
     expect(sum, `FUZZ_SEED=${seed}`).toBeLessThanOrEqual(200);
-    // Only what is left may be too little for the smallest that was refused.
+    // Only what is left may be too little for the smallest that was rejected.
     expect(sum, `FUZZ_SEED=${seed}`).toBeGreaterThan(180);
     expect(await used()).toBe(sum);
     expect(await consumeAtOnce(ones(50))).toBe(200 - sum);

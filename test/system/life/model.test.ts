@@ -54,14 +54,14 @@ const keyFields = `
   definition { alias tags isInactive expires quotaMax quotaRenewalRate quotaRemaining quotaRenews }
   quota { max used remaining renewsAt }`;
 
-/** What the one root field of an operation answered, or the code of its refusal. */
-async function ask({ t }: Real, operation: string, variables: object): Promise<unknown> {
+/** What the one root field of an operation answered, or the code of its rejection. */
+async function sendQuery({ t }: Real, operation: string, variables: object): Promise<unknown> {
   const { body }: Answer = await t.graphql(operation, variables);
   const errors = body['errors'] as { extensions: { code: string } }[] | undefined;
   return errors?.[0]?.extensions.code ?? Object.values(body['data'] as object)[0];
 }
 
-/** An answer in the shape of the model's: a key without what it lacks. */
+/** A response in the shape of the model's: a key without what it lacks. */
 function seen(answer: unknown): unknown {
   if (typeof answer !== 'object' || answer === null) return answer;
   if ('orgKey' in answer) return seen(answer.orgKey);
@@ -103,7 +103,7 @@ interface Page {
 async function list(real: Real, { orderBy, descending, ...filter }: ListQuery, first: number): Promise<string[]> {
   const found: string[] = [];
   for (let after: string | null = null; ;) {
-    const page = (await ask(real, operations.list, { filter, orderBy, descending, first, after })) as Page;
+    const page = (await sendQuery(real, operations.list, { filter, orderBy, descending, first, after })) as Page;
     found.push(...page.edges.map(({ node }) => node.keyID));
     after = page.pageInfo.endCursor;
     if (page.pageInfo.hasNextPage) continue;
@@ -133,7 +133,7 @@ async function expectSameHistory(model: Model, { t: { app } }: Real, keyID: stri
 
 async function expectWhole(model: Model, real: Real): Promise<void> {
   for (const keyID of keyIDs) {
-    expect(seen(await ask(real, operations.read, { keyID }))).toStrictEqual(model.read(keyID));
+    expect(seen(await sendQuery(real, operations.read, { keyID }))).toStrictEqual(model.read(keyID));
     await expectSameHistory(model, real, keyID);
   }
   const broken: string[] = [];
@@ -162,7 +162,7 @@ function ofOneKey<Args extends { keyID: string }>(
     async run(model, real) {
       const before = model.view(made.keyID);
       const { answer, variables } = expected(model, made);
-      expect(seen(await ask(real, operations[name], { ...made, ...variables }))).toStrictEqual(answer);
+      expect(seen(await sendQuery(real, operations[name], { ...made, ...variables }))).toStrictEqual(answer);
       await expectSameHistory(model, real, made.keyID);
       // The model is held to what is promised of it, too.
       const after = model.view(made.keyID);
@@ -300,7 +300,7 @@ async function findDifference(engine: TestEngine, most: number, plant?: Plant): 
     try {
       for (const keyID of keyIDs.slice(1)) {
         const input = { alias: 'Alpha', tags: ['a'], quotaMax: 10, quotaRenewalRate: 3600 };
-        const answer = await ask(real, operations.create, { keyID, input: { ...input, orgID: 'acme' } });
+        const answer = await sendQuery(real, operations.create, { keyID, input: { ...input, orgID: 'acme' } });
         expect(seen(answer)).toStrictEqual(model.create(keyID, 'acme', input));
       }
       await fc.asyncModelRun(() => ({ model, real }), cmds);

@@ -21,7 +21,7 @@ export type Input =
       readonly isReset: boolean;
     };
 
-/** An answer, with as much of the key as it showed. */
+/** A response, with as much of the key as it showed. */
 export interface Output {
   readonly answer: 'done' | 'refused' | 'conflict';
   readonly seen: Partial<Seen>;
@@ -54,7 +54,7 @@ function outcomeOf(state: Seen, input: Input): { answer: Output['answer']; next:
 }
 
 /**
- * Lets eight clients loose on a new key, through both faces of all the given apps, and writes down what they asked and
+ * Lets eight clients loose on a new key, through both APIs of all the given apps, and writes down what they asked and
  * were answered. The seed decides what they ask, and when, as far as the machine lets it.
  */
 export async function record(
@@ -78,7 +78,7 @@ export async function record(
       for (let pause = below(30); pause > 0; pause -= 1) await Promise.resolve();
       const input = inputFor(below, `${index}.${count}`, known, maxOf);
       const invoked = (time += 1);
-      const output = await ask(pick(apps), keyID, input, below(2) === 0);
+      const output = await sendQuery(pick(apps), keyID, input, below(2) === 0);
       history.push({ input, output, invoked, responded: output ? (time += 1) : Infinity });
       known = output?.seen.version ?? known;
     }
@@ -144,8 +144,8 @@ function inputFor(
   };
 }
 
-/** Undefined where the answer leaves open whether anything was done. */
-async function ask(app: TestApp, keyID: string, input: Input, isREST: boolean): Promise<Output | undefined> {
+/** Undefined where the response leaves open whether anything was done. */
+async function sendQuery(app: TestApp, keyID: string, input: Input, isREST: boolean): Promise<Output | undefined> {
   const answer = isREST ? await askREST(app, keyID, input) : await askGraphQL(app, keyID, input);
   const code = codeOf(answer);
   if (answer.status >= 500 || code === 'UNAVAILABLE' || code === 'INTERNAL') return undefined;
@@ -205,7 +205,7 @@ function codeOf({ body }: Answer): string | undefined {
   return error && (error.extensions?.code ?? 'INTERNAL');
 }
 
-/** The members of an answer at any depth, by name; the maximum of a quota under one name for both faces. */
+/** The members of a response at any depth, by name; the maximum of a quota under one name for both APIs. */
 function membersOf(value: object): Record<string, unknown> {
   const members: Record<string, unknown> = {};
   for (const [name, member] of Object.entries(value) as [string, unknown][]) {

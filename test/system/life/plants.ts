@@ -62,8 +62,8 @@ export const concurrencyPlants = {
     let count = 0;
     ports.quotas.consume = (hash, decide) =>
       consume(hash, (found) => {
-        const { next, result: answer } = decide(found);
-        return { next: (count += 1) % 20 === 0 ? undefined : next, result: answer };
+        const { next, result: response } = decide(found);
+        return { next: (count += 1) % 20 === 0 ? undefined : next, result: response };
       });
   },
 } satisfies Record<string, (app: App) => void>;

@@ -68,14 +68,14 @@ describeConfigurations('one read of a key', (engine) => {
 
   it('returns the history, definition and quota of the version it returns from GraphQL', async () => {
     changeAfterEachRead(changeAll);
-    const answer = await reader.graphql(`{ orgKey(by: { keyID: "k1" }) { ${fields} } }`);
-    expect(dataOf(answer)).toStrictEqual(asRead);
+    const response = await reader.graphql(`{ orgKey(by: { keyID: "k1" }) { ${fields} } }`);
+    expect(dataOf(response)).toStrictEqual(asRead);
   });
 
   it('returns the same for keys of a list', async () => {
     changeAfterEachRead(changeAll);
-    const answer = await reader.graphql(`{ orgKeys { edges { node { ${fields} } } } }`);
-    expect(dataOf(answer)).toStrictEqual({ edges: [{ node: asRead }] });
+    const response = await reader.graphql(`{ orgKeys { edges { node { ${fields} } } } }`);
+    expect(dataOf(response)).toStrictEqual({ edges: [{ node: asRead }] });
   });
 
   it('returns the same for nodes and entities', async () => {
@@ -93,10 +93,10 @@ describeConfigurations('one read of a key', (engine) => {
       await changeAll();
       return done;
     };
-    const answer = await reader.graphql(
+    const response = await reader.graphql(
       'mutation { updateOrgKey(keyID: "k1", input: { alias: "own" }) { version orgKey { version history(last: 1) { edges { node { version } } } } } }',
     );
-    expect(dataOf(answer)).toStrictEqual({
+    expect(dataOf(response)).toStrictEqual({
       version: 3,
       orgKey: { version: 3, history: { edges: [{ node: { version: 3 } }] } },
     });
@@ -104,9 +104,9 @@ describeConfigurations('one read of a key', (engine) => {
 
   it('returns an ETag of the version whose definition it returns from REST', async () => {
     changeAfterEachRead(changeAll);
-    const answer = await reader.send(path, { headers: { 'x-svc-authorization': reader.service } });
-    expect(answer.headers.get('etag')).toBe('"2"');
-    expect(answer.body).toMatchObject({
+    const response = await reader.send(path, { headers: { 'x-svc-authorization': reader.service } });
+    expect(response.headers.get('etag')).toBe('"2"');
+    expect(response.body).toMatchObject({
       version: 2,
       data: { alias: 'second', quota_max: 100 },
       quota: { used: isApart ? 7 : 0 },

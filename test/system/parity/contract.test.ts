@@ -7,7 +7,7 @@ import { fullUpdate } from '../../support/factories.js';
 import { stateOf } from '../../support/state.js';
 import { everything, graphqlOf, jsonText, restOf, type WireObject } from './wire.js';
 
-/* Every field of section 2 of the key API's document, alone and all together, in both operations and through both faces. */
+/* Every field of section 2 of the key API's document, alone and all together, in both operations and through both APIs. */
 
 type Operation = 'preview' | 'update' | 'both';
 
@@ -240,11 +240,11 @@ const replaceable = ofUpdate.filter(
   ({ field }) => !['org_id', 'date_created', 'last_updated', ...secretFields].includes(field),
 );
 
-describe.each(['REST', 'GraphQL'] as const)('a replacement through %s', (face) => {
+describe.each(['REST', 'GraphQL'] as const)('a replacement through %s', (api) => {
   const replace = async (definition: WireObject) => {
-    const answer = await (face === 'REST' ? t.update(keyID, jsonText(definition)) : updateThroughGraphQL(definition));
-    expect(answer.status, answer.text).toBe(200);
-    expect(answer.body['errors'], answer.text).toBeUndefined();
+    const response = await (api === 'REST' ? t.update(keyID, jsonText(definition)) : updateThroughGraphQL(definition));
+    expect(response.status, response.text).toBe(200);
+    expect(response.body['errors'], response.text).toBeUndefined();
   };
 
   it.each(replaceable)('stores $field as a value, and removes it for null and an absent field', async (row) => {
@@ -339,8 +339,8 @@ describe.each(['REST', 'GraphQL'] as const)('a replacement through %s', (face) =
 
 it.each(['<PASSWORD>', '***', '••••'])('R-13 never stores a mask as a secret: %s', async (mask) => {
   const sent = { basic_auth_data: { password: mask }, jwt_data: { secret: mask }, hmac_string: mask };
-  const answer = await t.update(keyID, sent);
-  expect(answer.body['issues']).toMatchObject([
+  const response = await t.update(keyID, sent);
+  expect(response.body['issues']).toMatchObject([
     { path: 'basic_auth_data.password', code: 'MASKED_SECRET' },
     { path: 'hmac_string', code: 'MASKED_SECRET' },
     { path: 'jwt_data.secret', code: 'MASKED_SECRET' },

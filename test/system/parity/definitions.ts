@@ -75,8 +75,8 @@ function text(max = 256): Generator {
 }
 
 /** A text with rules of its own, some that hold and some that do not. */
-function ruled(sound: readonly string[], broken: readonly string[], wrong: Value = wrongForText): Generator {
-  return { sound: fc.constantFrom(...sound), broken: fc.oneof(fc.constantFrom(...broken, ...unsound), wrong) };
+function ruled(sound: readonly string[], broken: readonly string[], invalid: Value = wrongForText): Generator {
+  return { sound: fc.constantFrom(...sound), broken: fc.oneof(fc.constantFrom(...broken, ...unsound), invalid) };
 }
 
 const wrongForList = { sound: fc.constant<Wire>(null), broken: fc.constant<Wire>({}) };

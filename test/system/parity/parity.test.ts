@@ -22,7 +22,7 @@ import {
 } from './wire.js';
 
 /*
- * The same definition through both faces and both operations. PARITY_RUNS scales the suite, FUZZ_SEED brings a run back.
+ * The same definition through both APIs and both operations. PARITY_RUNS scales the suite, FUZZ_SEED brings a run back.
  *
  * The faces differ on purpose in five places, which the generator leaves out and the last part of this file pins down:
  * GraphQL takes one item for a list, decimal text for a 64-bit integer and an integer for an identifier, a label

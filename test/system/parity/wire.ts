@@ -252,8 +252,8 @@ function selectionOf({ kind, fields: within }: Inside): string {
 }
 
 /** A definition as GraphQL answered it, in the form of REST: its names, no null, no word on secrets, labels as names. */
-export function restOf(answered: unknown): unknown {
-  return restMembers(answered, fields);
+export function restOf(completed: unknown): unknown {
+  return restMembers(completed, fields);
 }
 
 function restMembers(value: unknown, within: Fields): unknown {

@@ -55,12 +55,12 @@ describe('metrics of a process', () => {
     const url = metricsURL(one);
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/metrics$/);
     await fetch(`${one.url}/health`);
-    const answer = await fetch(url);
-    expect([answer.status, answer.headers.get('content-type')]).toEqual([
+    const result = await fetch(url);
+    expect([result.status, result.headers.get('content-type')]).toEqual([
       200,
       'text/plain; version=0.0.4; charset=utf-8',
     ]);
-    const text = await answer.text();
+    const text = await result.text();
     expect(text).toContain('keyfront_requests_total{face="health",operation="other",verdict="ok"} 1');
     expect(text).toContain('process_cpu_seconds_total');
     expect(text).toContain('keyfront_build_info{version="');

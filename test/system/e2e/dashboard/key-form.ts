@@ -67,8 +67,8 @@ export async function openKeyForm({ client, keyID, onChange, pauseMs = 300 }: Fo
     onChange?.(state);
   }
 
-  /** Shows a refusal where it belongs. Whatever is no answer of the service's goes to the page. */
-  function tell(error: unknown): void {
+  /** Shows a rejection where it belongs. Whatever is no response of the service's goes to the page. */
+  function notify(error: unknown): void {
     if (!(error instanceof KeyfrontError)) throw error;
     const problems = error.issues.length > 0 ? byPath(error.issues) : { '': error.message };
     put({ problems, retryAfterSeconds: error.retryAfterSeconds });
@@ -84,7 +84,7 @@ export async function openKeyForm({ client, keyID, onChange, pauseMs = 300 }: Fo
         put({ problems: {}, warnings: byPath(data.previewKey?.warnings ?? []), retryAfterSeconds: undefined });
     } catch (error) {
       // What was asked before the last key was pressed has nothing to say any more.
-      if (!signal.aborted) tell(error);
+      if (!signal.aborted) notify(error);
     }
   }
 
@@ -109,7 +109,7 @@ export async function openKeyForm({ client, keyID, onChange, pauseMs = 300 }: Fo
         const { previewOrgKeyUpdate: effect } = data;
         if (effect) put({ ...nothingToTell, effect, warnings: byPath(effect.warnings) });
       } catch (error) {
-        tell(error);
+        notify(error);
       }
     },
     save: async ({ resetQuota = false } = {}) => {
@@ -127,7 +127,7 @@ export async function openKeyForm({ client, keyID, onChange, pauseMs = 300 }: Fo
         filled = theirs = { version, fields: editable(definition) };
         put({ ...filled, ...nothingToTell, warnings: byPath(warnings), isSaved: true });
       } catch (error) {
-        tell(error);
+        notify(error);
         if (!(error instanceof KeyfrontError) || error.code !== 'CONFLICT') return;
         theirs = await read();
         put({ conflict: differences(filled.fields, theirs.fields, state.fields) });

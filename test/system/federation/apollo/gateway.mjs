@@ -32,7 +32,7 @@ export async function startGateway(supergraphSDL) {
       const errors = validate(schema, document);
       if (errors.length > 0) return { data: undefined, errors: errors.map((error) => error.toJSON()) };
       const operation = getOperationAST(document);
-      const asked = {
+      const requested = {
         request: { query, variables },
         document,
         operation,
@@ -44,7 +44,7 @@ export async function startGateway(supergraphSDL) {
         metrics: {},
         logger: console,
       };
-      const result = await executor(asked);
+      const result = await executor(requested);
       return { data: result.data, errors: (result.errors ?? []).map((error) => error.toJSON()) };
     },
     close: () => gateway.stop(),
