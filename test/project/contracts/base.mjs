@@ -76,11 +76,11 @@ function commitOf(folder, name) {
 /**
  * What git printed; undefined where it failed.
  * @param {string} folder
- * @param {...string} words
+ * @param {...string} args
  */
-function git(folder, ...words) {
+function git(folder, ...args) {
   try {
-    return execFileSync('git', words, {
+    return execFileSync('git', args, {
       cwd: folder,
       encoding: 'utf8',
       maxBuffer: 2 ** 28,

@@ -36,20 +36,20 @@ if (found.length === 0) {
 const changelog = here(changelogFile) ?? '';
 /** The same change, seen from several bases, is printed once. @type {Set<string>} */
 const printed = new Set();
-let refusals = 0;
+let rejections = 0;
 for (const { commit, reason } of found) {
   console.log(`The contracts are compared with ${commit.slice(0, 12)}, ${reason}.`);
   const before = fileAt(folder, commit, changelogFile) ?? '';
   for (const file of contracts) {
-    const { refused, named } = await verdictOn(file, fileAt(folder, commit, file), here(file), changelog, before);
+    const { rejected, named } = await verdictOn(file, fileAt(folder, commit, file), here(file), changelog, before);
     const lines = [
       ...named.map(
         (change) => `${file}: ${kindOf(change)}, as the changelog says: ${change.coordinate}: ${change.message}`,
       ),
-      ...refused.map((change) => `${file}: ${kindOf(change).toUpperCase()}: ${change.coordinate}: ${change.message}`),
+      ...rejected.map((change) => `${file}: ${kindOf(change).toUpperCase()}: ${change.coordinate}: ${change.message}`),
     ];
     for (const line of lines) if (!printed.has(line)) console.log(line);
-    for (const line of lines.slice(named.length)) if (!printed.has(line)) refusals += 1;
+    for (const line of lines.slice(named.length)) if (!printed.has(line)) rejections += 1;
     for (const line of lines) printed.add(line);
   }
 }
@@ -59,9 +59,9 @@ function kindOf({ isBreaking }) {
   return isBreaking ? 'breaking' : 'dangerous';
 }
 
-if (refusals > 0) {
+if (rejections > 0) {
   console.error(
-    `Not announced: ${refusals}. Take each back, or add an entry under Unreleased in ${changelogFile} that names its place in backquotes. ` +
+    `Not announced: ${rejections}. Take each back, or add an entry under Unreleased in ${changelogFile} that names its place in backquotes. ` +
       'Entries that the base had already do not count.',
   );
   process.exit(1);

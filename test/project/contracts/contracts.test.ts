@@ -23,14 +23,14 @@ async function verdict(
   after: string | undefined,
   { changelog = '', baseChangelog = '', file = 'schema.graphql' } = {},
 ) {
-  const { refused, named } = await verdictOn(`schema/${file}`, before, after, changelog, baseChangelog);
+  const { rejected, named } = await verdictOn(`schema/${file}`, before, after, changelog, baseChangelog);
   const places = (changes: readonly { coordinate: string }[]) => [
     ...new Set(changes.map(({ coordinate }) => coordinate)),
   ];
-  return { refused: places(refused), named: places(named) };
+  return { rejected: places(rejected), named: places(named) };
 }
 
-const nothing = { refused: [], named: [] };
+const nothing = { rejected: [], named: [] };
 
 describe('the check of a change of the schema', () => {
   it.each([
@@ -42,8 +42,8 @@ describe('the check of a change of the schema', () => {
     ['an interface that is gone', ' implements Node', 'Key'],
     ['a member of a union that is gone', ' | Other', 'Found'],
     ['a mutation that is gone', 'type Mutation { reset(id: ID!): Key! }', 'Mutation'],
-    ['an answer that may be null', 'state: State!', 'Key.state', 'state: State'],
-    ['an answer of another type', 'state: State!', 'Key.state', 'state: String!'],
+    ['a response that may be null', 'state: State!', 'Key.state', 'state: State'],
+    ['a response of another type', 'state: State!', 'Key.state', 'state: String!'],
     ['an argument that must be given', 'first: Int', 'Key.keys(first:)', 'first: Int!'],
     ['a new argument that must be given', 'found: Found', 'Query.found(by:)', 'found(by: Int!): Found'],
     ['a new field of an input that must be given', 'state: State limit', 'Filter.tag', 'state: State tag: Int! limit'],
@@ -52,7 +52,7 @@ describe('the check of a change of the schema', () => {
     ['a type that has become another', 'scalar Moment', 'Moment', 'enum Moment { NOW }'],
   ])('rejects %s', async (_, part, place, replacement = '') => {
     expect(base).toContain(part);
-    expect((await verdict(base, base.replace(part, replacement))).refused).toContain(place);
+    expect((await verdict(base, base.replace(part, replacement))).rejected).toContain(place);
   });
 
   it.each([
@@ -62,7 +62,7 @@ describe('the check of a change of the schema', () => {
     ['a new default', 'first: Int', 'Key.keys(first:)', 'first: Int = 5'],
   ])('rejects %s, which may break a client', async (_, part, place, replacement) => {
     const changed = `${base.replace(part, replacement)} type Third { at: Moment }`;
-    expect(await verdict(`${base} type Third { at: Moment }`, changed)).toEqual({ ...nothing, refused: [place] });
+    expect(await verdict(`${base} type Third { at: Moment }`, changed)).toEqual({ ...nothing, rejected: [place] });
   });
 
   it.each([
@@ -70,7 +70,7 @@ describe('the check of a change of the schema', () => {
     ['a description', 'scalar Moment', '"A moment." scalar Moment'],
     ['a new field', 'at: Moment', 'at: Moment until: Moment'],
     ['a new type', 'scalar Moment', 'scalar Moment scalar Period'],
-    ['an answer that is no longer null', 'at: Moment', 'at: Moment!'],
+    ['a response that is no longer null', 'at: Moment', 'at: Moment!'],
     ['an argument that may now be left out', 'reset(id: ID!)', 'reset(id: ID)'],
     ['a deprecation', 'at: Moment', 'at: Moment @deprecated(reason: "It is always noon.")'],
     ['another order', 'ON OFF', 'OFF ON'],
@@ -89,7 +89,7 @@ describe('the check of a change of the schema', () => {
     });
     expect(await verdict(base, broken, { changelog: changelog('Unreleased', '`Key.state`') })).toEqual({
       ...nothing,
-      refused: ['Key.keys(first:)'],
+      rejected: ['Key.keys(first:)'],
       named: ['Key.state'],
     });
     const released = changelog('1.0.0', both);
@@ -104,7 +104,7 @@ describe('the check of a change of the schema', () => {
     ]) {
       expect(await verdict(base, broken, { changelog: silent, baseChangelog })).toEqual({
         ...nothing,
-        refused: places,
+        rejected: places,
       });
     }
   });
@@ -114,10 +114,10 @@ describe('the check of a change of the schema', () => {
     const entry = '- `Key.state` may be null.\n';
     const baseChangelog = `# Changelog\n\n## Unreleased\n\n${entry}`;
     const named = { ...nothing, named: ['Key.state'] };
-    const refused = { ...nothing, refused: ['Key.state'] };
-    expect(await verdict(base, broken, { changelog: baseChangelog, baseChangelog })).toEqual(refused);
+    const rejected = { ...nothing, rejected: ['Key.state'] };
+    expect(await verdict(base, broken, { changelog: baseChangelog, baseChangelog })).toEqual(rejected);
     const reworded = baseChangelog.replace('may be null', 'can be null');
-    expect(await verdict(base, broken, { changelog: reworded, baseChangelog })).toEqual(refused);
+    expect(await verdict(base, broken, { changelog: reworded, baseChangelog })).toEqual(rejected);
     const changelog = `${baseChangelog}- \`Key.state\` is gone.\n`;
     expect(await verdict(base, broken, { changelog, baseChangelog })).toEqual(named);
     // A release in between moves the earlier entry.
@@ -126,19 +126,19 @@ describe('the check of a change of the schema', () => {
     const moved = `# Changelog\n\n## Unreleased\n\n## 1.0.0\n\n${entry}- \`Key.state\` is gone.\n`;
     expect(await verdict(base, broken, { changelog: moved, baseChangelog })).toEqual(named);
     const merely = `# Changelog\n\n## Unreleased\n\n- Nothing.\n\n## 1.0.0\n\n${entry}`;
-    expect(await verdict(base, broken, { changelog: merely, baseChangelog })).toEqual(refused);
+    expect(await verdict(base, broken, { changelog: merely, baseChangelog })).toEqual(rejected);
   });
 
   it('accepts a dangerous change that the changelog names', async () => {
     const changed = base.replace('dryRun: Boolean! = true', 'dryRun: Boolean! = false');
     const changelog = '## Unreleased\n\n- The default of `Query.key(dryRun:)` is false.\n';
-    expect(await verdict(base, changed)).toEqual({ ...nothing, refused: ['Query.key(dryRun:)'] });
+    expect(await verdict(base, changed)).toEqual({ ...nothing, rejected: ['Query.key(dryRun:)'] });
     expect(await verdict(base, changed, { changelog })).toEqual({ ...nothing, named: ['Query.key(dryRun:)'] });
   });
 
   it('accepts a new contract, and rejects a removed one unless the changelog names its file', async () => {
     expect(await verdict(undefined, base)).toEqual(nothing);
-    expect(await verdict(base, undefined)).toEqual({ ...nothing, refused: ['schema/schema.graphql'] });
+    expect(await verdict(base, undefined)).toEqual({ ...nothing, rejected: ['schema/schema.graphql'] });
     const changelog = '## Unreleased\n\n- `schema/schema.graphql` is gone.\n';
     expect(await verdict(base, undefined, { changelog })).toEqual({ ...nothing, named: ['schema/schema.graphql'] });
   });
@@ -153,24 +153,24 @@ describe('the check of a change of the subgraph', () => {
     verdict(subgraph, subgraph.replace(part, replacement), { file: 'subgraph.graphql' });
 
   it('rejects a removed field of a type, also of one that is only extended here', async () => {
-    expect(await on(' state: Int', '')).toEqual({ ...nothing, refused: ['Key.state'] });
-    expect(await on('{ key: Key }', '{ other: Key }')).toEqual({ ...nothing, refused: ['Query.key'] });
+    expect(await on(' state: Int', '')).toEqual({ ...nothing, rejected: ['Key.state'] });
+    expect(await on('{ key: Key }', '{ other: Key }')).toEqual({ ...nothing, rejected: ['Query.key'] });
   });
 
   it('rejects a removed key by which a router joins an entity', async () => {
-    expect((await on('@key(fields: "hash")', '')).refused).toEqual(['Key']);
-    expect((await on('@key(fields: "id")', '@key(fields: "id hash")')).refused).toEqual(['Key']);
-    expect((await on('@key(fields: "id")', '@key(fields: "id", resolvable: false)')).refused).toEqual(['Key']);
+    expect((await on('@key(fields: "hash")', '')).rejected).toEqual(['Key']);
+    expect((await on('@key(fields: "id")', '@key(fields: "id hash")')).rejected).toEqual(['Key']);
+    expect((await on('@key(fields: "id")', '@key(fields: "id", resolvable: false)')).rejected).toEqual(['Key']);
   });
 
   it('rejects a removed @shareable, which prevents the composition with other subgraphs', async () => {
     const shared = `${subgraph} type PageInfo @shareable { more: Boolean }`;
-    const { refused } = await verdict(shared, shared.replace(' @shareable', ''), { file: 'subgraph.graphql' });
-    expect(refused).toEqual(['PageInfo']);
+    const { rejected } = await verdict(shared, shared.replace(' @shareable', ''), { file: 'subgraph.graphql' });
+    expect(rejected).toEqual(['PageInfo']);
   });
 
   it('accepts an additional key', async () => {
-    expect((await on('@key(fields: "id")', '@key(fields: "state") @key(fields: "id")')).refused).toEqual([]);
+    expect((await on('@key(fields: "id")', '@key(fields: "state") @key(fields: "id")')).rejected).toEqual([]);
   });
 });
 
@@ -192,27 +192,27 @@ describe('the check of a change of the REST document', () => {
 
   it('rejects a removed path, operation, parameter, schema or property', async () => {
     const all = ['GET /keys', 'GET /keys limit', 'PUT /keys', 'PUT /keys id'];
-    expect((await on(({ paths }) => Reflect.deleteProperty(paths, '/keys'))).refused).toEqual(all);
-    expect((await on(({ paths }) => Reflect.deleteProperty(paths['/keys'], 'put'))).refused).toEqual(all.slice(2));
-    expect((await on(({ paths }) => paths['/keys'].get.parameters.pop())).refused).toEqual(['GET /keys limit']);
+    expect((await on(({ paths }) => Reflect.deleteProperty(paths, '/keys'))).rejected).toEqual(all);
+    expect((await on(({ paths }) => Reflect.deleteProperty(paths['/keys'], 'put'))).rejected).toEqual(all.slice(2));
+    expect((await on(({ paths }) => paths['/keys'].get.parameters.pop())).rejected).toEqual(['GET /keys limit']);
     const { properties } = document.components.schemas.Key;
     expect(Object.keys(properties)).toEqual(['id', 'quota']);
     const gone = await on(({ components }) =>
       Reflect.deleteProperty(components.schemas.Key.properties.quota.properties, 'used'),
     );
-    expect(gone).toEqual({ ...nothing, refused: ['Key.quota.used'] });
-    expect((await on(({ components }) => Reflect.deleteProperty(components.schemas, 'Key'))).refused).toContain('Key');
+    expect(gone).toEqual({ ...nothing, rejected: ['Key.quota.used'] });
+    expect((await on(({ components }) => Reflect.deleteProperty(components.schemas, 'Key'))).rejected).toContain('Key');
   });
 
   it('rejects a parameter that became required, but not one of a new operation', async () => {
     const now = { name: 'limit', required: true };
-    expect((await on(({ paths }) => (paths['/keys'].get = operation(now)))).refused).toEqual(['GET /keys limit']);
+    expect((await on(({ paths }) => (paths['/keys'].get = operation(now)))).rejected).toEqual(['GET /keys limit']);
     expect(await on(({ paths }) => Object.assign(paths, { '/more': { get: operation(now) } }))).toEqual(nothing);
   });
 
   it('rejects another type, and accepts new properties and parameters without a message', async () => {
-    const { refused } = await on(({ components }) => (components.schemas.Key.properties.id.type = 'integer'));
-    expect(refused).toEqual(['Key.id']);
+    const { rejected } = await on(({ components }) => (components.schemas.Key.properties.id.type = 'integer'));
+    expect(rejected).toEqual(['Key.id']);
     const grown = on(({ paths, components }) => {
       paths['/keys'].get.parameters.push({ name: 'after' });
       Object.assign(components.schemas.Key.properties, { tag: { type: 'string' } });
@@ -238,9 +238,9 @@ describe('npm run contracts', () => {
       ]),
     ),
   };
-  const git = (...words: string[]) => {
-    const { status, stdout, stderr } = spawnSync('git', words, { cwd: repository, env: environment, encoding: 'utf8' });
-    if (status !== 0) throw new Error(`git ${words.join(' ')}: ${stderr}`);
+  const git = (...args: string[]) => {
+    const { status, stdout, stderr } = spawnSync('git', args, { cwd: repository, env: environment, encoding: 'utf8' });
+    if (status !== 0) throw new Error(`git ${args.join(' ')}: ${stderr}`);
     return stdout.trim();
   };
   const write = (file: string, text: string) => writeFileSync(join(repository, file), text);
@@ -252,7 +252,7 @@ describe('npm run contracts', () => {
   const check = (cwd = repository, wanted?: string) => {
     const env = { ...environment, ...(wanted !== undefined && { SCHEMA_BASE: wanted }) };
     const { status, stdout, stderr } = spawnSync(process.execPath, [script], { cwd, env, encoding: 'utf8' });
-    return { status, said: stdout + stderr };
+    return { status, output: stdout + stderr };
   };
   const named = '# Changelog\n\n## Unreleased\n\n- `Key.state` is gone.\n';
 
@@ -274,19 +274,19 @@ describe('npm run contracts', () => {
     write('schema/schema.graphql', base.replace('state: State!', ''));
     const broken = commit('broken');
     expect(basesOf(repository, undefined, undefined).map(({ commit }) => commit)).toEqual([broken, first]);
-    const refused = check();
-    expect(refused.status).toBe(1);
-    expect(refused.said).toContain("schema/schema.graphql: BREAKING: Key.state: Field 'state' was removed");
-    write('README.md', 'Earlier words.');
+    const rejected = check();
+    expect(rejected.status).toBe(1);
+    expect(rejected.output).toContain("schema/schema.graphql: BREAKING: Key.state: Field 'state' was removed");
+    write('README.md', 'Earlier text.');
     commit('harmless');
     write('schema/schema.graphql', `${base.replace('state: State!', '')} scalar Period`);
     commit('harmless change of the schema');
-    expect(check()).toMatchObject({ status: 1, said: expect.stringContaining('BREAKING: Key.state') });
+    expect(check()).toMatchObject({ status: 1, output: expect.stringContaining('BREAKING: Key.state') });
 
     write('CHANGELOG.md', named);
     expect(check()).toMatchObject({
       status: 0,
-      said: expect.stringContaining('breaking, as the changelog says: Key.state'),
+      output: expect.stringContaining('breaking, as the changelog says: Key.state'),
     });
     commit('named');
     // The entry permits this change, and no later one of the same place.
@@ -302,9 +302,9 @@ describe('npm run contracts', () => {
     const restored = git('rev-parse', 'HEAD');
     write('package.json', JSON.stringify({ contracts: { since: restored } }));
     commit('since');
-    expect(check()).toMatchObject({ status: 0, said: expect.stringMatching(/^[^\n]*contracts\.since[^\n]*\n$/) });
+    expect(check()).toMatchObject({ status: 0, output: expect.stringMatching(/^[^\n]*contracts\.since[^\n]*\n$/) });
     write('package.json', JSON.stringify({ contracts: { since: 'f'.repeat(40) } }));
-    expect(check()).toMatchObject({ status: 0, said: expect.stringContaining('compared with nothing') });
+    expect(check()).toMatchObject({ status: 0, output: expect.stringContaining('compared with nothing') });
     git('rm', '-q', '-f', 'package.json');
     commit('without');
   });
@@ -314,7 +314,7 @@ describe('npm run contracts', () => {
     commit('since again');
     const clone = join(folder, 'clone');
     git('clone', '-q', '--depth', '1', `file://${repository}`, clone);
-    expect(check(clone)).toMatchObject({ status: 0, said: expect.stringContaining('compared with nothing') });
+    expect(check(clone)).toMatchObject({ status: 0, output: expect.stringContaining('compared with nothing') });
     git('rm', '-q', '-f', 'package.json');
     commit('without again');
   });
@@ -328,14 +328,14 @@ describe('npm run contracts', () => {
     commit('something new');
     write('schema/schema.graphql', base.replace('state: State!', '').replace('OFF', ''));
     commit('something gone');
-    write('README.md', 'Words.');
+    write('README.md', 'Text.');
     commit('something else');
     expect(basesOf(repository, undefined, undefined)).toEqual([
       { commit: fork, reason: 'where the branch left origin/main' },
     ]);
-    const { status, said } = check();
-    expect([status, said.match(/\w+: \S+(?=: Enum)/g)]).toEqual([1, ['BREAKING: State.OFF']]);
-    expect(said).not.toContain('subgraph');
+    const { status, output } = check();
+    expect([status, output.match(/\w+: \S+(?=: Enum)/g)]).toEqual([1, ['BREAKING: State.OFF']]);
+    expect(output).not.toContain('subgraph');
     expect(check(repository, 'HEAD^').status).toBe(0);
     expect(basesOf(repository, 'HEAD^', undefined).map(({ reason }) => reason)).toEqual(['SCHEMA_BASE']);
     git('update-ref', '-d', 'refs/remotes/origin/main');
@@ -346,7 +346,7 @@ describe('npm run contracts', () => {
     for (const wanted of ['nonsense', '--all', 'HEAD:CHANGELOG.md']) {
       expect(check(repository, wanted)).toMatchObject({
         status: 1,
-        said: expect.stringMatching(/^SCHEMA_BASE is [^\n]* no commit of this clone has that name[^\n]*\n$/),
+        output: expect.stringMatching(/^SCHEMA_BASE is [^\n]* no commit of this clone has that name[^\n]*\n$/),
       });
     }
   });
@@ -354,6 +354,6 @@ describe('npm run contracts', () => {
   it('passes without git', () => {
     const plain = join(folder, 'plain');
     mkdirSync(plain);
-    expect(check(plain)).toMatchObject({ status: 0, said: expect.stringContaining('compared with nothing') });
+    expect(check(plain)).toMatchObject({ status: 0, output: expect.stringContaining('compared with nothing') });
   });
 });

@@ -9,8 +9,8 @@ import { openAPIChanges } from './openapi-changes.mjs';
  */
 
 /**
- * `named` are the changes for which the changelog gained an entry since the base, `refused` all others.
- * @typedef {{ refused: readonly Change[], named: readonly Change[] }} Verdict
+ * `named` are the changes for which the changelog gained an entry since the base, `rejected` all others.
+ * @typedef {{ rejected: readonly Change[], named: readonly Change[] }} Verdict
  */
 
 /** @type {Readonly<Record<string, (base: string, current: string) => Change[] | Promise<Change[]>>>} */
@@ -40,7 +40,7 @@ export async function verdictOn(file, base, current, changelog, baseChangelog) {
   const isNamed = (/** @type {Change} */ { coordinate }) =>
     mentions(newSections(changelog, baseChangelog), coordinate) > 0 &&
     mentions(changelog, coordinate) > mentions(baseChangelog, coordinate);
-  return { refused: changes.filter((change) => !isNamed(change)), named: changes.filter(isNamed) };
+  return { rejected: changes.filter((change) => !isNamed(change)), named: changes.filter(isNamed) };
 }
 
 /**
