@@ -63,9 +63,9 @@ describe('the audit log line of an attempt to change a key', () => {
 
   it('contains the hash of a generated identifier', async () => {
     for (const endpoint of writing.filter(isGenerating)) {
-      const answer = await sendToFreshKey(t, endpoint, headersOf(service()));
-      const made = changes().filter(({ requestID }) => requestID === answer.headers.get('x-request-id'));
-      const keyHash = answer.body['key_hash'];
+      const response = await sendToFreshKey(t, endpoint, headersOf(service()));
+      const made = changes().filter(({ requestID }) => requestID === response.headers.get('x-request-id'));
+      const keyHash = response.body['key_hash'];
       expect(made).toMatchObject([
         { operation: 'createOrgKey', verdict: 'accepted', org: 'acme', keyHash, version: 1 },
       ]);
@@ -76,8 +76,8 @@ describe('the audit log line of an attempt to change a key', () => {
     'contains principal, operation, key hash and outcome of an accepted %s',
     async (_, endpoint) => {
       const operation = operationOf(endpoint);
-      const answer = await sendToFreshKey(t, endpoint, headersOf(service()));
-      const made = changes().filter(({ requestID }) => requestID === answer.headers.get('x-request-id'));
+      const response = await sendToFreshKey(t, endpoint, headersOf(service()));
+      const made = changes().filter(({ requestID }) => requestID === response.headers.get('x-request-id'));
       const credential = (await t.app.services.credentials.list()).find(({ kind }) => kind === 'service');
       const isTraffic = operation === 'consumeOrgQuota';
       expect(made).toStrictEqual([
@@ -90,16 +90,16 @@ describe('the audit log line of an attempt to change a key', () => {
           verdict: 'accepted',
           actor: { id: credential?.id, label: 'test service' },
           ...(!isTraffic && { org: 'acme' }),
-          keyHash: hashOf(answer.keyID),
+          keyHash: hashOf(response.keyID),
           ...(!isTraffic && { version: expect.any(Number) }),
           // A fresh key has this version only.
           ...(operation === 'revertOrgKey' && { unchanged: true }),
-          requestID: answer.headers.get('x-request-id'),
+          requestID: response.headers.get('x-request-id'),
           msg: 'change',
         },
       ]);
       const { store } = t.app.services;
-      if (!isTraffic) expect(made[0]?.version).toBe((await store.find(hashOf(answer.keyID)))?.version);
+      if (!isTraffic) expect(made[0]?.version).toBe((await store.find(hashOf(response.keyID)))?.version);
     },
   );
 
@@ -251,9 +251,9 @@ describe('the audit log line of an attempt to change a key', () => {
   });
 
   it('is written for a request with too many failed attempts, in both APIs', async () => {
-    const wrong = { 'content-type': 'application/json', 'x-svc-authorization': createToken('service') };
+    const invalid = { 'content-type': 'application/json', 'x-svc-authorization': createToken('service') };
     const send = (path: string, method: string, body: string) =>
-      t.app.fetch(new Request(`http://keyfront.test${path}`, { method, headers: wrong, body }), '192.0.2.1');
+      t.app.fetch(new Request(`http://keyfront.test${path}`, { method, headers: invalid, body }), '192.0.2.1');
     for (let count = 0; count < 10; count += 1) await send('/svc/org/keys/k1', 'PUT', '{}');
     const mutation = JSON.stringify({ query: 'mutation { deleteOrgKey(keyID: "k1") { status } }' });
     const found = await during(async () => {
@@ -316,7 +316,7 @@ describe('a log line', () => {
     /[\u2028\u2029\u202a-\u202e\u2066-\u2069]/.test(text) || /\p{Cc}/u.test(text.replaceAll('\n', ''));
 
   it.each(hostile)('stays one line of JSON for a label and a reason with %s', async (_, text) => {
-    // What is no well-formed text is refused for a label, and comes in a reason all the same.
+    // What is no well-formed text is rejected for a label, and comes in a reason all the same.
     const label = text.toWellFormed();
     const order = { kind: 'service', label, orgID: 'globex' } as const;
     const { secret } = await issueCredential(t.app.services.credentials, order, t.clock.now);

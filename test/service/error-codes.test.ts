@@ -99,9 +99,9 @@ const commonCases: Partial<Record<ErrorCode, Provoke>> = {
       : sendValid(withCall(endpoint, (text) => text + ' '.repeat(300_000))),
   RATE_LIMITED: async (endpoint) => {
     clients += 1;
-    let answer = await sendFrom(`192.0.2.${clients}`, endpoint);
-    for (let attempt = 0; attempt < 10; attempt += 1) answer = await sendFrom(`192.0.2.${clients}`, endpoint);
-    return answer;
+    let result = await sendFrom(`192.0.2.${clients}`, endpoint);
+    for (let attempt = 0; attempt < 10; attempt += 1) result = await sendFrom(`192.0.2.${clients}`, endpoint);
+    return result;
   },
   UNAVAILABLE: whileCredentialsFail(new AppError('UNAVAILABLE', 'Storage is busy.', { retryAfterSeconds: 1 })),
   INTERNAL: whileCredentialsFail(new Error('an unexpected error')),
@@ -225,11 +225,11 @@ describe('error codes', () => {
   });
 
   it.each(documented)('$title is returned', async ({ endpoint, code, status, provoke }) => {
-    const answer = await provoke?.(endpoint);
-    if (!answer) throw new Error('There is no case.');
-    expect({ code: codeOf(answer), text: answer.text }).toEqual({ code, text: answer.text });
-    if (status !== undefined) expect(answer.status).toBe(status);
-    const requestID = answer.headers.get('x-request-id');
-    expect(endpoint.isREST ? answer.body['request_id'] : errorsOf(answer)[0]?.extensions.requestID).toBe(requestID);
+    const result = await provoke?.(endpoint);
+    if (!result) throw new Error('There is no case.');
+    expect({ code: codeOf(result), text: result.text }).toEqual({ code, text: result.text });
+    if (status !== undefined) expect(result.status).toBe(status);
+    const requestID = result.headers.get('x-request-id');
+    expect(endpoint.isREST ? result.body['request_id'] : errorsOf(result)[0]?.extensions.requestID).toBe(requestID);
   });
 });

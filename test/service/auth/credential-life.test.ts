@@ -79,13 +79,13 @@ describe('rotating a credential', () => {
     await store().revoke(revoked.id, t.clock.now);
     const expired = await t.issue('management', { expires: t.clock.now });
     const before = await store().list();
-    const refusals: [string, string, string][] = [
+    const rejections: [string, string, string][] = [
       [rotated.id, 'CONFLICT', `${rotated.id} was rotated already; its successor is ${credential.id}.`],
       [revoked.id, 'CONFLICT', `${revoked.id} is expired or revoked; issue a new credential.`],
       [expired.id, 'CONFLICT', `${expired.id} is expired or revoked; issue a new credential.`],
       ['cred_none', 'NOT_FOUND', 'There is no credential cred_none.'],
     ];
-    for (const [id, code, message] of refusals) {
+    for (const [id, code, message] of rejections) {
       await expect(rotateCredential(store(), id, hour, t.clock.now)).rejects.toMatchObject({ code, message });
     }
     expect(await store().list()).toStrictEqual(before);

@@ -33,7 +33,7 @@ async function from(app: TestApp, address: string | undefined, path: string, ini
 }
 
 const json = { 'content-type': 'application/json' };
-const wrong = () => `Bearer ${createToken('management')}`;
+const invalid = () => `Bearer ${createToken('management')}`;
 const preview = (address: string | undefined, authorization: string, more: Record<string, string> = {}) =>
   from(t, address, '/api/keys/preview', { method: 'POST', headers: { ...json, authorization, ...more }, body: '{}' });
 const graphql = (address: string, query: string, headers: Record<string, string>, accept = 'application/json') =>
@@ -45,7 +45,7 @@ const graphql = (address: string, query: string, headers: Record<string, string>
 
 /** Fails ten times, which are not yet too many. */
 async function exhaust(address: string): Promise<void> {
-  for (let count = 0; count < 10; count += 1) expect((await preview(address, wrong())).status).toBe(401);
+  for (let count = 0; count < 10; count += 1) expect((await preview(address, invalid())).status).toBe(401);
 }
 
 const later = (seconds: number) => {
@@ -54,10 +54,10 @@ const later = (seconds: number) => {
 
 describe('invalid credentials from one address', () => {
   it('A-07 returns 401 ten times in a minute, and then RATE_LIMITED with the seconds until the next attempt', async () => {
-    await preview('192.0.2.1', wrong());
+    await preview('192.0.2.1', invalid());
     later(20);
-    for (let count = 0; count < 9; count += 1) expect((await preview('192.0.2.1', wrong())).status).toBe(401);
-    const { status, code, retryAfter, body } = await preview('192.0.2.1', wrong());
+    for (let count = 0; count < 9; count += 1) expect((await preview('192.0.2.1', invalid())).status).toBe(401);
+    const { status, code, retryAfter, body } = await preview('192.0.2.1', invalid());
     expect([status, code, retryAfter]).toStrictEqual([429, 'RATE_LIMITED', '40']);
     expect(body).toStrictEqual({
       status: 'error',
@@ -67,10 +67,10 @@ describe('invalid credentials from one address', () => {
       request_id: expect.any(String),
     });
     later(39);
-    expect((await preview('192.0.2.1', wrong())).retryAfter).toBe('1');
+    expect((await preview('192.0.2.1', invalid())).retryAfter).toBe('1');
     later(1);
-    expect((await preview('192.0.2.1', wrong())).status).toBe(401);
-    expect((await preview('192.0.2.1', wrong())).retryAfter).toBe('20');
+    expect((await preview('192.0.2.1', invalid())).status).toBe(401);
+    expect((await preview('192.0.2.1', invalid())).retryAfter).toBe('20');
   });
 
   it('returns one response above the limit for unknown, revoked, expired and malformed credentials and those of the other kind', async () => {
@@ -78,34 +78,34 @@ describe('invalid credentials from one address', () => {
     await t.app.services.credentials.revoke(id, t.clock.now);
     const { secret: expired } = await t.issue('management', { expires: t.clock.now });
     await exhaust('192.0.2.1');
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       [createToken('management'), revoked, expired, 'nonsense', t.service].map((token) =>
         preview('192.0.2.1', `Bearer ${token}`),
       ),
     );
-    const seen = answers.map(({ status, retryAfter, body }) => JSON.stringify([status, retryAfter, body['message']]));
+    const seen = responses.map(({ status, retryAfter, body }) => JSON.stringify([status, retryAfter, body['message']]));
     expect(new Set(seen).size).toBe(1);
-    expect(answers[0]?.status).toBe(429);
+    expect(responses[0]?.status).toBe(429);
   });
 
   it('A-07 accepts a valid credential and a request without one from the same address', async () => {
     await exhaust('192.0.2.1');
-    expect((await preview('192.0.2.1', wrong())).status).toBe(429);
+    expect((await preview('192.0.2.1', invalid())).status).toBe(429);
     expect((await preview('192.0.2.1', `Bearer ${t.management}`)).status).toBe(200);
     const anonymous = await from(t, '192.0.2.1', '/api/keys/preview', { method: 'POST', headers: json, body: '{}' });
     expect([anonymous.status, anonymous.code]).toStrictEqual([401, 'UNAUTHENTICATED']);
-    expect((await preview('192.0.2.2', wrong())).status).toBe(401);
+    expect((await preview('192.0.2.2', invalid())).status).toBe(401);
   });
 
   it('counts both kinds of credential in both APIs together', async () => {
-    for (let count = 0; count < 4; count += 1) await preview('192.0.2.1', wrong());
+    for (let count = 0; count < 4; count += 1) await preview('192.0.2.1', invalid());
     for (let count = 0; count < 3; count += 1) {
       await from(t, '192.0.2.1', '/svc/org/keys/k1', { headers: { 'x-svc-authorization': createToken('service') } });
       await graphql('192.0.2.1', '{ orgKey(by: { keyID: "k1" }) { version } }', {
         'x-svc-authorization': createToken('service'),
       });
     }
-    expect((await preview('192.0.2.1', wrong())).status).toBe(429);
+    expect((await preview('192.0.2.1', invalid())).status).toBe(429);
   });
 
   it('does not count requests without a credential', async () => {
@@ -113,7 +113,7 @@ describe('invalid credentials from one address', () => {
       await from(t, '192.0.2.1', '/api/keys/preview', { method: 'POST', headers: json, body: '{}' });
       await graphql('192.0.2.1', '{ previewKey(input: {}) { keyID } }', { authorization: '' });
     }
-    expect((await preview('192.0.2.1', wrong())).status).toBe(401);
+    expect((await preview('192.0.2.1', invalid())).status).toBe(401);
   });
 });
 
@@ -129,15 +129,15 @@ describe('invalid credentials in one request', () => {
     ['an operation that cannot be parsed', '{ previewKey('],
   ])('counts once with %s', async (_what, query) => {
     for (let count = 0; count < 10; count += 1) {
-      expect((await graphql('192.0.2.1', query, { authorization: wrong() })).code).not.toBe('RATE_LIMITED');
+      expect((await graphql('192.0.2.1', query, { authorization: invalid() })).code).not.toBe('RATE_LIMITED');
     }
-    expect((await preview('192.0.2.1', wrong())).status).toBe(429);
+    expect((await preview('192.0.2.1', invalid())).status).toBe(429);
   });
 
   it('counts once for each header', async () => {
-    const both = () => ({ authorization: wrong(), 'x-svc-authorization': createToken('service') });
+    const both = () => ({ authorization: invalid(), 'x-svc-authorization': createToken('service') });
     for (let count = 0; count < 5; count += 1) await graphql('192.0.2.1', '{ __typename }', both());
-    expect((await preview('192.0.2.1', wrong())).status).toBe(429);
+    expect((await preview('192.0.2.1', invalid())).status).toBe(429);
   });
 });
 
@@ -153,7 +153,7 @@ describe('too many invalid credentials in GraphQL', () => {
     async (accept, expectedStatus) => {
       await exhaust('192.0.2.1');
       for (const query of [previewing, '{ __typename }', '{ previewKey(input: {nonsense: 1}) { keyID } }']) {
-        const { status, retryAfter, body } = await graphql('192.0.2.1', query, { authorization: wrong() }, accept);
+        const { status, retryAfter, body } = await graphql('192.0.2.1', query, { authorization: invalid() }, accept);
         expect([status, retryAfter]).toStrictEqual([expectedStatus, '60']);
         expect(body).toStrictEqual({
           errors: [
@@ -169,7 +169,7 @@ describe('too many invalid credentials in GraphQL', () => {
 
   it('rejects only the fields that need them beside a valid credential of the other kind', async () => {
     await exhaust('192.0.2.1');
-    const headers = { authorization: wrong(), 'x-svc-authorization': t.service };
+    const headers = { authorization: invalid(), 'x-svc-authorization': t.service };
     const found = await graphql('192.0.2.1', '{ orgKey(by: { keyID: "k1" }) { version } }', headers);
     expect(found.body).toStrictEqual({ data: { orgKey: { version: 1 } } });
     const { status, code } = await graphql('192.0.2.1', previewing, headers);
@@ -183,7 +183,7 @@ describe('invalid credentials with the same prefix', () => {
     const guess = (index: number) => preview(`198.51.100.${index}`, `Bearer ${stem}${String(index).padStart(25, '0')}`);
     for (let index = 0; index < 10; index += 1) expect((await guess(index)).status).toBe(401);
     expect((await guess(10)).status).toBe(429);
-    expect((await preview('198.51.100.99', wrong())).status).toBe(401);
+    expect((await preview('198.51.100.99', invalid())).status).toBe(401);
     expect((await preview('198.51.100.99', `Bearer ${t.management}`)).status).toBe(200);
   });
 });
@@ -191,39 +191,39 @@ describe('invalid credentials with the same prefix', () => {
 describe('the client address of failed attempts', () => {
   it('A-07 ignores X-Forwarded-For unless proxies are trusted', async () => {
     for (let count = 0; count < 10; count += 1) {
-      await preview('192.0.2.1', wrong(), { 'x-forwarded-for': `203.0.113.${count}` });
+      await preview('192.0.2.1', invalid(), { 'x-forwarded-for': `203.0.113.${count}` });
     }
-    expect((await preview('192.0.2.1', wrong(), { 'x-forwarded-for': '203.0.113.99' })).status).toBe(429);
+    expect((await preview('192.0.2.1', invalid(), { 'x-forwarded-for': '203.0.113.99' })).status).toBe(429);
   });
 
   it('takes the address that the trusted proxy added, and ignores the entries before it', async () => {
     const behind = await startApp({ KEYFRONT_TRUSTED_PROXIES: '1' });
-    const ask = (forwarded: string) =>
+    const sendQuery = (forwarded: string) =>
       from(behind, '10.0.0.1', '/api/keys/preview', {
         method: 'POST',
-        headers: { ...json, authorization: wrong(), 'x-forwarded-for': forwarded },
+        headers: { ...json, authorization: invalid(), 'x-forwarded-for': forwarded },
         body: '{}',
       });
-    for (let count = 0; count < 10; count += 1) await ask(`203.0.113.${count}, 198.51.100.7`);
-    expect((await ask('203.0.113.99, 198.51.100.7')).status).toBe(429);
-    expect((await ask('198.51.100.7, 203.0.113.99')).status).toBe(401);
+    for (let count = 0; count < 10; count += 1) await sendQuery(`203.0.113.${count}, 198.51.100.7`);
+    expect((await sendQuery('203.0.113.99, 198.51.100.7')).status).toBe(429);
+    expect((await sendQuery('198.51.100.7, 203.0.113.99')).status).toBe(401);
     await behind.close();
   });
 
   it('takes the address of the socket on a real server', async () => {
     const server = await listen(t.app.handle, { host: '127.0.0.1', port: 0, log: createLogger('silent') });
     const post = async (path: string, body: object) => {
-      const headers = { ...json, accept: 'application/graphql-response+json', authorization: wrong() };
+      const headers = { ...json, accept: 'application/graphql-response+json', authorization: invalid() };
       return (await fetch(`${server.url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })).status;
     };
-    // Refused by GraphQL after the credentials were looked at, so that they are looked at twice.
+    // Rejected by GraphQL after the credentials were looked at, so that they are looked at twice.
     const incomplete = { query: 'query ($i: PreviewKeyInput!) { previewKey(input: $i) { keyID } }' };
     for (let count = 0; count < 5; count += 1) {
       expect(await post('/api/keys/preview', {})).toBe(401);
       expect(await post('/graphql', incomplete)).toBe(401);
     }
     expect([await post('/api/keys/preview', {}), await post('/graphql', incomplete)]).toStrictEqual([429, 429]);
-    expect((await preview('127.0.0.1', wrong())).status).toBe(429);
+    expect((await preview('127.0.0.1', invalid())).status).toBe(429);
     await server.stop();
   });
 });

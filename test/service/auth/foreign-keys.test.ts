@@ -33,10 +33,10 @@ async function workFor(method: string, target: string, body?: string) {
     });
   });
   const headers = { 'x-svc-authorization': service, ...(body !== undefined && { 'content-type': 'application/json' }) };
-  const answer = await t.send(target, { method, headers, ...(body !== undefined && { body }) });
+  const response = await t.send(target, { method, headers, ...(body !== undefined && { body }) });
   spies.forEach((spy) => spy.mockRestore());
-  const text = answer.text.replace(/"request_?ID":"[^"]*"/gi, '');
-  return { status: answer.status, text, statements };
+  const text = response.text.replace(/"request_?ID":"[^"]*"/gi, '');
+  return { status: response.status, text, statements };
 }
 
 const graphql = (query: string) => (keyID: string) =>

@@ -45,7 +45,7 @@ export async function startIssuer(): Promise<Issuer> {
       return more();
     }
     if (mood === 'failing') return void response.writeHead(500).end('out of order');
-    void answer(request.url ?? '').then((body) => {
+    void result(request.url ?? '').then((body) => {
       if (body === undefined) response.writeHead(404).end();
       else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     });
@@ -53,7 +53,7 @@ export async function startIssuer(): Promise<Issuer> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
-  async function answer(path: string): Promise<unknown> {
+  async function result(path: string): Promise<unknown> {
     if (path === '/.well-known/openid-configuration') {
       return issuer.discovery ?? { issuer: url, jwks_uri: `${url}/keys` };
     }

@@ -104,12 +104,12 @@ describe.each(endpoints.map((endpoint) => [endpoint.name, endpoint] as const))('
   describe.each(endpoint.kinds)('with a %s credential as the requirement', (kind) => {
     it.each(cases)('A-01 rejects %s with the one message', async (_what, make) => {
       const before = await stateOf(t, 'k1');
-      const answer = await send(endpoint, await make(kind));
+      const response = await send(endpoint, await make(kind));
       const bare = await send(endpoint, []);
-      expect(withoutRequestID(answer.text)).toBe(withoutRequestID(bare.text));
-      expect(answer.status).toBe(bare.status);
-      expect([...answer.headers.keys()]).toStrictEqual([...bare.headers.keys()]);
-      expectRefusal(endpoint, answer);
+      expect(withoutRequestID(response.text)).toBe(withoutRequestID(bare.text));
+      expect(response.status).toBe(bare.status);
+      expect([...response.headers.keys()]).toStrictEqual([...bare.headers.keys()]);
+      expectRejection(endpoint, response);
       expect(await stateOf(t, 'k1')).toStrictEqual(before);
     });
 
@@ -124,20 +124,20 @@ describe.each(endpoints.map((endpoint) => [endpoint.name, endpoint] as const))('
       ]) {
         // The limit of failed attempts must not apply here.
         t.clock.now = new Date(t.clock.now.getTime() + 61_000);
-        const answer = await overNetwork(
+        const response = await overNetwork(
           endpoint,
           values.map((text) => [name, text] as const),
         );
-        if (endpoint.isREST) expect(answer).toMatch(/^HTTP\/1\.1 401 /);
-        expect(answer).toContain(requirementOf(endpoint));
-        expect(answer).toContain('"UNAUTHENTICATED"');
+        if (endpoint.isREST) expect(response).toMatch(/^HTTP\/1\.1 401 /);
+        expect(response).toContain(requirementOf(endpoint));
+        expect(response).toContain('"UNAUTHENTICATED"');
       }
       expect(await stateOf(t, 'k1')).toStrictEqual(before);
     });
 
     it('A-12 rejects a token in the query string, which no log line contains', async () => {
       for (const name of ['access_token', names[kind]]) {
-        expectRefusal(endpoint, await send(endpoint, [], `?${name}=${t[kind]}`));
+        expectRejection(endpoint, await send(endpoint, [], `?${name}=${t[kind]}`));
         const beside = await sendFresh(endpoint, [valid(kind)], `?${name}=${t[kind]}`);
         if (endpoint.isREST) expect([beside.status, codeOf(beside)]).toStrictEqual([400, 'INVALID']);
         else expect(opened(beside)).toBe(true);
@@ -154,8 +154,8 @@ describe.each(endpoints.map((endpoint) => [endpoint.name, endpoint] as const))('
         [[names[other(kind)], value(other(kind), t[kind])]],
       ];
       for (const more of others) {
-        const answer = await sendFresh(endpoint, [valid(kind), ...more]);
-        expect(`${opened(answer)} ${answer.text}`).toMatch(/^true /);
+        const response = await sendFresh(endpoint, [valid(kind), ...more]);
+        expect(`${opened(response)} ${response.text}`).toMatch(/^true /);
       }
     });
 
@@ -172,7 +172,7 @@ describe.each(endpoints.map((endpoint) => [endpoint.name, endpoint] as const))('
       t.clock.now = new Date(expires.getTime() - 1);
       expect(opened(await sendFresh(endpoint, headers))).toBe(true);
       t.clock.now = expires;
-      expectRefusal(endpoint, await sendFresh(endpoint, headers));
+      expectRejection(endpoint, await sendFresh(endpoint, headers));
     });
 
     it('A-11 rejects a credential as soon as it is revoked', async () => {
@@ -180,7 +180,7 @@ describe.each(endpoints.map((endpoint) => [endpoint.name, endpoint] as const))('
       const headers: Headers = [[names[kind], value(kind, secret)]];
       expect(opened(await sendFresh(endpoint, headers))).toBe(true);
       await t.app.services.credentials.revoke(id, t.clock.now);
-      expectRefusal(endpoint, await sendFresh(endpoint, headers));
+      expectRejection(endpoint, await sendFresh(endpoint, headers));
     });
 
     it(`accepts a credential bound to its organisation, and returns for one bound to another ${endpoint.foreign}`, async () => {
@@ -224,9 +224,9 @@ describe('the paths beside the operations', () => {
         { cookie: `token=${own.management}` },
       ];
       for (const headers of useless) {
-        const answer = await get(headers);
-        expect(answer.status).toBe(without);
-        expect(withoutRequestID(answer.text)).toBe(withoutRequestID(bare.text));
+        const response = await get(headers);
+        expect(response.status).toBe(without);
+        expect(withoutRequestID(response.text)).toBe(withoutRequestID(bare.text));
       }
       const bound = (await own.issue('management', { orgID: 'acme' })).secret;
       const useful: Record<string, string>[] = [
@@ -241,14 +241,14 @@ describe('the paths beside the operations', () => {
     it.each(Object.keys(pathRows))('accepts only GET and HEAD for %s, if it exists', async (path) => {
       const isThere = pathRows[path]?.[profile][0] !== 404;
       for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
-        const answer = await own.send(path, { method });
-        expect([answer.status, answer.headers.get('allow')]).toEqual(isThere ? [405, 'GET, HEAD'] : [404, null]);
+        const response = await own.send(path, { method });
+        expect([response.status, response.headers.get('allow')]).toEqual(isThere ? [405, 'GET, HEAD'] : [404, null]);
       }
     });
   });
 });
 
-/** Whether an answer shows nothing: null, or a list without items. */
+/** Whether a response shows nothing: null, or a list without items. */
 function isNothing({ isREST }: Endpoint, { body }: Answer): boolean {
   const found = isREST ? body : Object.values(body['data'] as object)[0];
   if (typeof found !== 'object' || found === null) return true;
@@ -266,25 +266,25 @@ function requirementOf({ kinds }: Pick<Endpoint, 'kinds'>): string {
     : 'A valid service credential is required (X-Svc-Authorization).';
 }
 
-function expectRefusal({ isREST, kinds }: Endpoint, answer: Answer): void {
+function expectRejection({ isREST, kinds }: Endpoint, response: Answer): void {
   if (isREST) {
-    expect(answer.status).toBe(401);
+    expect(response.status).toBe(401);
     const challenge = kinds.includes('service')
       ? /^ApiKey realm="keyfront", header="X-Svc-Authorization"$/
       : /^Bearer realm="keyfront"$/;
-    expect(answer.headers.get('www-authenticate')).toMatch(challenge);
-    expect(answer.body).toStrictEqual({
+    expect(response.headers.get('www-authenticate')).toMatch(challenge);
+    expect(response.body).toStrictEqual({
       status: 'error',
       message: requirementOf({ kinds }),
       code: 'UNAUTHENTICATED',
-      request_id: answer.headers.get('x-request-id'),
+      request_id: response.headers.get('x-request-id'),
     });
     return;
   }
-  expect(answer.body['errors']).toMatchObject([
+  expect(response.body['errors']).toMatchObject([
     { message: requirementOf({ kinds }), extensions: { code: 'UNAUTHENTICATED' } },
   ]);
-  expect(Object.values(answer.body['data'] ?? {}).every((shown) => shown === null)).toBe(true);
+  expect(Object.values(response.body['data'] ?? {}).every((shown) => shown === null)).toBe(true);
 }
 
 async function overNetwork({ method, target, body }: Endpoint, headers: Headers): Promise<string> {

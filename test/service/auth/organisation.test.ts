@@ -35,7 +35,7 @@ const mutate = (keyID: string, variables: object = {}) =>
 const codeOf = ({ body }: Answer) =>
   body['code'] ?? (body['errors'] as { extensions: { code: string } }[] | undefined)?.[0]?.extensions.code;
 
-/** All that a caller can see of an answer but the identifier of the request. */
+/** All that a caller can see of a response but the identifier of the request. */
 const seen = ({ status, headers, text }: Answer) => ({
   status,
   headers: [...headers].filter(([name]) => name !== 'x-request-id'),
@@ -83,8 +83,8 @@ describe('a service credential that is bound to an organisation', () => {
   it('hashes no password for a key that it may not change', async () => {
     const definition = { basic_auth_data: { password: 'hunter2-hunter2' } };
     // More than are hashed and queued at a time: hashing would answer some of them with UNAVAILABLE.
-    const answers = await Promise.all(Array.from({ length: 60 }, () => put('globex-key', definition)));
-    expect(new Set(answers.map(codeOf))).toStrictEqual(new Set(['NOT_FOUND']));
+    const responses = await Promise.all(Array.from({ length: 60 }, () => put('globex-key', definition)));
+    expect(new Set(responses.map(codeOf))).toStrictEqual(new Set(['NOT_FOUND']));
   });
 });
 
@@ -116,9 +116,9 @@ describe('a management credential that is bound to an organisation', () => {
   });
 
   it.each(['globex', 'Acme', 'acme ', ''])('gets FORBIDDEN from a preview for the organisation %j', async (orgID) => {
-    const answer = await preview({ org_id: orgID });
-    expect(answer.status).toBe(403);
-    expect(answer.body).toStrictEqual({
+    const response = await preview({ org_id: orgID });
+    expect(response.status).toBe(403);
+    expect(response.body).toStrictEqual({
       status: 'error',
       message: 'The credential is bound to another organisation than the definition names.',
       code: 'FORBIDDEN',

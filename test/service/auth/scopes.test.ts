@@ -44,9 +44,9 @@ describe.each(limited.map((endpoint) => [endpoint.name, endpoint] as const))('%s
   it.each(requiredBy(name))('rejects a credential with every scope except %s, and writes nothing', async (missing) => {
     const before = [await stateOf(t, 'k1'), await allHashes(t)];
     const headers = await headersFor(allScopes.filter((scope) => scope !== missing));
-    const answer = await sendTo(t, endpoint, headers, { node });
-    expect(codeOf(answer)).toBe('FORBIDDEN');
-    expect(answer.text).toContain(`The credential does not have the scope \`${missing}\`.`);
+    const response = await sendTo(t, endpoint, headers, { node });
+    expect(codeOf(response)).toBe('FORBIDDEN');
+    expect(response.text).toContain(`The credential does not have the scope \`${missing}\`.`);
     expect([await stateOf(t, 'k1'), await allHashes(t)]).toStrictEqual(before);
   });
 });

@@ -35,18 +35,21 @@ const without = (name: string) => Object.fromEntries(Object.entries(claims()).fi
 
 const preview = (token: string, definition: object = {}) => t.preview(definition, { authorization: `Bearer ${token}` });
 
-function expectRefusal(answer: Answer, credential = 'management credential is required (Authorization: Bearer)'): void {
-  expect(answer.status).toBe(401);
-  expect(answer.body).toMatchObject({ code: 'UNAUTHENTICATED', message: `A valid ${credential}.` });
+function expectRejection(
+  response: Answer,
+  credential = 'management credential is required (Authorization: Bearer)',
+): void {
+  expect(response.status).toBe(401);
+  expect(response.body).toMatchObject({ code: 'UNAUTHENTICATED', message: `A valid ${credential}.` });
 }
 
 /** A token that cannot be verified now. It says nothing about whether the token is valid. */
-function expectUnavailable(answer: Answer): void {
-  expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '10']);
-  expect(answer.body).toMatchObject({ code: 'UNAVAILABLE', message: 'The credential cannot be verified now.' });
+function expectUnavailable(response: Answer): void {
+  expect([response.status, response.headers.get('retry-after')]).toEqual([503, '10']);
+  expect(response.body).toMatchObject({ code: 'UNAVAILABLE', message: 'The credential cannot be verified now.' });
 }
 
-/** The reasons in the log for which credentials were refused, in order. They are written a little later. */
+/** The reasons in the log for which credentials were rejected, in order. They are written a little later. */
 async function reasons(): Promise<string[]> {
   await new Promise((resolve) => setTimeout(resolve, 40));
   return t
@@ -78,7 +81,7 @@ describe('a token of single sign-on', () => {
 
   it('leaves stored credentials valid', async () => {
     expect((await preview(t.management)).status).toBe(200);
-    expectRefusal(await preview(t.service));
+    expectRejection(await preview(t.service));
   });
 
   it.each<[string, () => JWTPayload, string]>([
@@ -96,7 +99,7 @@ describe('a token of single sign-on', () => {
     ['with an empty subject', () => claims({ sub: ' ' }), 'subject'],
   ])('rejects a token %s', async (_what, make, reason) => {
     const token = await issuer.sign(make());
-    expectRefusal(await preview(token));
+    expectRejection(await preview(token));
     expect(await reasons()).toStrictEqual([reason]);
   });
 
@@ -106,7 +109,7 @@ describe('a token of single sign-on', () => {
   });
 
   it.each(['none', 'None', 'NONE', ''])('rejects an unsigned token with "alg": "%s"', async (alg) => {
-    for (const end of ['.', '.x']) expectRefusal(await preview(unsigned({ alg, kid: 'first' }, claims()) + end));
+    for (const end of ['.', '.x']) expectRejection(await preview(unsigned({ alg, kid: 'first' }, claims()) + end));
   });
 
   it.each(['HS256', 'HS384', 'HS512'])('rejects a token signed by %s with the public key as a secret', async (alg) => {
@@ -119,7 +122,7 @@ describe('a token of single sign-on', () => {
       JSON.stringify(await exportJWK(key)),
     ]) {
       const forged = new SignJWT(claims()).setProtectedHeader({ alg, kid: 'rsa' });
-      expectRefusal(await preview(await forged.sign(new TextEncoder().encode(secret))));
+      expectRejection(await preview(await forged.sign(new TextEncoder().encode(secret))));
     }
     expect(new Set(await reasons())).toStrictEqual(new Set(['ERR_JOSE_ALG_NOT_ALLOWED']));
   });
@@ -139,7 +142,7 @@ describe('a token of single sign-on', () => {
     ];
     for (const header of headers) {
       const given = Object.fromEntries(Object.entries(header).filter(([, value]) => value !== undefined));
-      expectRefusal(await preview(await stranger.sign(claims(), 'first', given)));
+      expectRejection(await preview(await stranger.sign(claims(), 'first', given)));
     }
     expect(stranger.asked).toStrictEqual([]);
     await stranger.close();
@@ -156,19 +159,19 @@ describe('a token of single sign-on', () => {
       [base64url.encode('{"alg":"RS256","kid":"first"}'), payload, signature],
       [header, payload, signature, signature],
     ]) {
-      expectRefusal(await preview(parts.join('.')));
+      expectRejection(await preview(parts.join('.')));
     }
   });
 
   it('rejects a token with a malformed part', async () => {
     const [header = '', payload = ''] = (await issuer.sign(claims())).split('.');
     for (const token of ['a.b.c', '..', `${header}..`, `.${payload}.`, 'e30.e30.', `${header}.bnVsbA.x`]) {
-      expectRefusal(await preview(token));
+      expectRejection(await preview(token));
     }
   });
 
   it('rejects a token that requires an unknown extension', async () => {
-    expectRefusal(await preview(unsigned({ alg: 'ES256', kid: 'first', crit: ['x'], x: 1 }, claims()) + '.x'));
+    expectRejection(await preview(unsigned({ alg: 'ES256', kid: 'first', crit: ['x'], x: 1 }, claims()) + '.x'));
   });
 
   it('accepts up to 4096 characters', async () => {
@@ -182,7 +185,7 @@ describe('a token of single sign-on', () => {
     expect(largest.length).toBeLessThanOrEqual(4096);
     expect((await preview(largest)).status).toBe(200);
     const larger = await padded(4097);
-    expectRefusal(await preview(larger));
+    expectRejection(await preview(larger));
     expect(await reasons()).toStrictEqual(['malformed']);
   });
 
@@ -194,7 +197,7 @@ describe('a token of single sign-on', () => {
       { 'x-svc-authorization': `Bearer ${token}` },
       { 'x-svc-authorization': '', authorization: `Bearer ${token}` },
     ]) {
-      expectRefusal(await t.update('k1', {}, '', headers), 'service credential is required (X-Svc-Authorization)');
+      expectRejection(await t.update('k1', {}, '', headers), 'service credential is required (X-Svc-Authorization)');
       const { body } = await t.graphql('mutation { updateOrgKey(keyID: "k1", input: {}) { status } }', {}, headers);
       expect(JSON.stringify(body)).toContain('UNAUTHENTICATED');
     }
@@ -292,7 +295,7 @@ describe('the organisation of a single sign-on token', () => {
     ['an object', { id: 'acme' }],
   ])('is required when a claim is configured: rejects a token where it is %s', async (_what, value) => {
     await orgs('org');
-    expectRefusal(await preview(await issuer.sign(claims(value === undefined ? {} : { org: value }))));
+    expectRejection(await preview(await issuer.sign(claims(value === undefined ? {} : { org: value }))));
     expect(await reasons()).toStrictEqual(['organisation']);
   });
 
@@ -300,14 +303,14 @@ describe('the organisation of a single sign-on token', () => {
     'rejects a token whose claim cannot start a key identifier: %j',
     async (org) => {
       await orgs('org');
-      expectRefusal(await preview(await issuer.sign(claims({ org }))));
+      expectRejection(await preview(await issuer.sign(claims({ org }))));
       expect(await reasons()).toStrictEqual(['organisation']);
     },
   );
 
   it.each(['constructor', '__proto__', 'toString'])('ignores inherited members, such as %s', async (claim) => {
     await orgs(claim);
-    expectRefusal(await preview(await issuer.sign(claims())));
+    expectRejection(await preview(await issuer.sign(claims())));
   });
 });
 
@@ -337,8 +340,8 @@ describe('the keys of the single sign-on issuer', () => {
     await preview(t.management);
     await preview('nonsense');
     expect(issuer.asked).toStrictEqual([]);
-    const answers = await Promise.all(Array.from({ length: 20 }, () => preview(token)));
-    expect(new Set(answers.map(({ status }) => status))).toStrictEqual(new Set([200]));
+    const responses = await Promise.all(Array.from({ length: 20 }, () => preview(token)));
+    expect(new Set(responses.map(({ status }) => status))).toStrictEqual(new Set([200]));
     expect(issuer.asked).toStrictEqual(['/.well-known/openid-configuration', '/keys']);
   });
 
@@ -357,7 +360,7 @@ describe('the keys of the single sign-on issuer', () => {
     expect((await preview(await issuer.sign(claims(), 'second'))).status).toBe(200);
     expect(listed()).toBe(2);
     for (let count = 0; count < 20; count += 1) {
-      expectRefusal(await preview(await issuer.sign(claims(), 'first', { kid: `made up ${count}` })));
+      expectRejection(await preview(await issuer.sign(claims(), 'first', { kid: `made up ${count}` })));
     }
     expect(listed()).toBe(2);
   });
@@ -368,7 +371,7 @@ describe('the keys of the single sign-on issuer', () => {
     issuer.removeKey('first');
     minutes(11);
     await preview(await issuer.sign(claims(), 'second'));
-    await vi.waitFor(async () => expectRefusal(await preview(await issuer.sign(claims()))), { timeout: 100_000 });
+    await vi.waitFor(async () => expectRejection(await preview(await issuer.sign(claims()))), { timeout: 100_000 });
     expect((await preview(await issuer.sign(claims(), 'second'))).status).toBe(200);
   });
 

@@ -8,7 +8,7 @@ const text = 'a text that repeats itself '.repeat(100);
 const load = async () => new TextEncoder().encode(text);
 const asset = createStaticAsset({ contentType: 'text/plain', load, headers: { 'referrer-policy': 'no-referrer' } });
 const respond = async (headers: RequestHeaders, of: StaticAsset) => toFetchResponse(await serveAsset(headers, of));
-const ask = (headers: Record<string, string> = {}) => respond(new Headers(headers), asset);
+const sendQuery = (headers: Record<string, string> = {}) => respond(new Headers(headers), asset);
 const bytesOf = async (response: Response) => Buffer.from(await response.arrayBuffer());
 
 describe('a static asset', () => {
@@ -19,7 +19,7 @@ describe('a static asset', () => {
     ['GZIP;q=0.5', 'gzip', gunzipSync],
     ['br;q=0, gzip', 'gzip', gunzipSync],
   ])('is sent to a browser that accepts %s as %s', async (accepted, encoding, unpack) => {
-    const response = await ask({ 'accept-encoding': accepted });
+    const response = await sendQuery({ 'accept-encoding': accepted });
     expect(response.headers.get('content-encoding')).toBe(encoding);
     const bytes = await bytesOf(response);
     expect(bytes.length).toBeLessThan(text.length / 3);
@@ -29,7 +29,7 @@ describe('a static asset', () => {
   it.each([undefined, '', 'deflate', 'gzip;q=0', 'br; q=0.000', 'brotli'])(
     'is sent uncompressed to a browser that accepts %s',
     async (accepted) => {
-      const response = await ask(accepted === undefined ? {} : { 'accept-encoding': accepted });
+      const response = await sendQuery(accepted === undefined ? {} : { 'accept-encoding': accepted });
       expect(response.headers.has('content-encoding')).toBe(false);
       expect((await bytesOf(response)).toString()).toBe(text);
     },
@@ -79,19 +79,19 @@ describe('a static asset', () => {
   it('is not sent again to a browser that has it in the same encoding', async () => {
     const tags = new Set<string>();
     for (const accepted of ['br', 'gzip', 'deflate']) {
-      const etag = (await ask({ 'accept-encoding': accepted })).headers.get('etag') ?? '';
+      const etag = (await sendQuery({ 'accept-encoding': accepted })).headers.get('etag') ?? '';
       tags.add(etag);
       for (const has of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
-        const again = await ask({ 'accept-encoding': accepted, 'if-none-match': has });
+        const again = await sendQuery({ 'accept-encoding': accepted, 'if-none-match': has });
         expect([again.status, again.body, again.headers.get('etag')]).toEqual([304, null, etag]);
       }
     }
     expect(tags.size).toBe(3);
-    expect((await ask({ 'if-none-match': '"other"' })).status).toBe(200);
+    expect((await sendQuery({ 'if-none-match': '"other"' })).status).toBe(200);
   });
 
   it('is revalidated each time, and tells caches to vary by encoding', async () => {
-    const { headers } = await ask();
+    const { headers } = await sendQuery();
     expect(headers.get('cache-control')).toBe('private, no-cache');
     expect(headers.get('vary')).toBe('accept-encoding');
     expect(headers.get('content-type')).toBe('text/plain');

@@ -163,12 +163,12 @@ const inPreview = async (field: string, token: string) => {
   const rest = field === 'maxQueryDepth' ? 'max_query_depth' : field;
   const select = (input: string, declared = '') =>
     `query${declared} { previewKey(input: ${input}) { data { ${field} } } }`;
-  const answers = [
+  const responses = [
     await t.preview(`{"${rest}":${token}}`),
     await withVariables(select('$input', '($input: PreviewKeyInput!)'), `{"${field}":${token}}`),
     await t.graphql(select(`{${field}: ${token}}`)),
   ];
-  return answers.map((answer) => outcome(answer).replace(rest, field));
+  return responses.map((response) => outcome(response).replace(rest, field));
 };
 
 /** The outcome in GraphQL of a number that REST accepts: one beyond 2^53-1 may have been rounded by a gateway. */

@@ -135,7 +135,7 @@ describe('a date of a definition', () => {
     expect(inUTC(utc)).toBe(utc);
   });
 
-  const refused = [
+  const rejected = [
     '2026-01-31',
     '2026-01-31T12:00:00',
     '2026-01-31 12:00:00Z',
@@ -158,7 +158,7 @@ describe('a date of a definition', () => {
   });
   afterAll(async () => t.close());
 
-  it.each(refused)('rejects %j', async (text) => {
+  it.each(rejected)('rejects %j', async (text) => {
     const { status, body } = await t.preview({ date_created: text });
     expect(status).toBe(400);
     expect(body['issues']).toMatchObject([{ path: 'date_created', code: 'MALFORMED_DATE' }]);

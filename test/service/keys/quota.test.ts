@@ -32,12 +32,12 @@ interface Consumption {
   readonly quota: Figures;
 }
 
-const ask = (amount?: unknown) =>
+const sendQuery = (amount?: unknown) =>
   t.graphql(
     'mutation ($n: Int64) { consumeOrgQuota(keyID: "k1", amount: $n) { allowed refusal quota { max used remaining renewsAt } } }',
     { n: amount },
   );
-const consume = async (amount?: unknown) => dataOf<Consumption>(await ask(amount));
+const consume = async (amount?: unknown) => dataOf<Consumption>(await sendQuery(amount));
 const figures = async () =>
   dataOf<{ quota: Figures }>(
     await t.graphql('{ orgKey(by: { keyID: "k1" }) { quota { max used remaining renewsAt } } }'),
@@ -138,15 +138,15 @@ describe('the amount of a consumption', () => {
     async (amount) => {
       await importKey({ quota_max: 10 });
       const before = await stateOf(t, 'k1');
-      const answer = await ask(amount);
-      expect([codeOf(answer), issuesOf(answer)]).toStrictEqual(['INVALID', ['amount OUT_OF_RANGE']]);
+      const response = await sendQuery(amount);
+      expect([codeOf(response), issuesOf(response)]).toStrictEqual(['INVALID', ['amount OUT_OF_RANGE']]);
       expect(await stateOf(t, 'k1')).toStrictEqual(before);
     },
   );
 
   it.each([1.5, 'x', true, [1, 2], {}, '9223372036854775808'])('is invalid if it is %j', async (amount) => {
     await importKey({ quota_max: 10 });
-    expect(codeOf(await ask(amount))).toBe('INVALID');
+    expect(codeOf(await sendQuery(amount))).toBe('INVALID');
   });
 
   it('is counted exactly up to the largest maximum', async () => {
@@ -280,8 +280,8 @@ describe('a key that may not be used', () => {
 describe('many concurrent consumers', () => {
   it('get exactly the maximum', async () => {
     await importKey({ quota_max: 25, quota_renewal_rate: 60 });
-    const answers = await Promise.all(Array.from({ length: 60 }, () => consume(1)));
-    expect(answers.filter(({ allowed }) => allowed)).toHaveLength(25);
+    const responses = await Promise.all(Array.from({ length: 60 }, () => consume(1)));
+    expect(responses.filter(({ allowed }) => allowed)).toHaveLength(25);
     expect(await figures()).toMatchObject({ used: 25, remaining: 0 });
   });
 });

@@ -93,7 +93,7 @@ describe('the time zone of the machine', () => {
   });
 
   it('O-07 changes no response', async () => {
-    const answers = new Map<string, string>();
+    const responses = new Map<string, string>();
     for (const place of zones) {
       process.env['TZ'] = place;
       const own = await startApp();
@@ -123,11 +123,11 @@ describe('the time zone of the machine', () => {
         ).text;
       }
       expect(new Date().getTimezoneOffset() === 0 || place !== 'UTC').toBe(true);
-      answers.set(place, text);
+      responses.set(place, text);
       await own.close();
     }
-    expect(new Set(answers.values()).size).toBe(1);
-    expect([...answers.values()][0]).toContain('renews at 2026-03-30T');
+    expect(new Set(responses.values()).size).toBe(1);
+    expect([...responses.values()][0]).toContain('renews at 2026-03-30T');
   });
 });
 
@@ -160,11 +160,11 @@ describe('a clock that goes back', () => {
       '2026-06-01T00:00:01Z',
     ]) {
       at(unix(moment));
-      const answer = await t.graphql(
+      const response = await t.graphql(
         `mutation { updateOrgKey(keyID: "k1", input: { alias: "${moment}" }) { definition { lastUpdated } } }`,
       );
-      expect(codeOf(answer)).toBeUndefined();
-      const after = Number(dataOf<{ definition: { lastUpdated: string } }>(answer).definition.lastUpdated);
+      expect(codeOf(response)).toBeUndefined();
+      const after = Number(dataOf<{ definition: { lastUpdated: string } }>(response).definition.lastUpdated);
       expect(after).toBeGreaterThan(before);
       before = after;
     }

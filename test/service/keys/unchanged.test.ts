@@ -37,15 +37,15 @@ describe('an update with the stored definition', () => {
     await created();
     const before = await stateOf(t, 'k1');
     wait();
-    const answer = await t.update('k1', definition);
-    expect(answer.status).toBe(200);
-    expect(answer.body).toStrictEqual({
+    const response = await t.update('k1', definition);
+    expect(response.status).toBe(200);
+    expect(response.body).toStrictEqual({
       action: 'modified',
       key: 'k1',
       key_hash: before.key?.keyHash,
       status: 'ok',
     });
-    expect(answer.headers.get('etag')).toBe('"1"');
+    expect(response.headers.get('etag')).toBe('"1"');
     expect(await stateOf(t, 'k1')).toStrictEqual(before);
   });
 
@@ -112,8 +112,8 @@ describe('an update with the stored definition', () => {
   it('still resets the quota, with a version and a history entry each time', async () => {
     await created();
     for (const version of [2, 3]) {
-      const answer = await t.graphql(update, { input: { alias: 'x', quotaMax: 10 }, reset: true });
-      expect(updateOf(answer)).toMatchObject({ version, changed: true, quotaReset: 'APPLIED' });
+      const response = await t.graphql(update, { input: { alias: 'x', quotaMax: 10 }, reset: true });
+      expect(updateOf(response)).toMatchObject({ version, changed: true, quotaReset: 'APPLIED' });
     }
     expect((await stateOf(t, 'k1')).audit).toHaveLength(3);
   });
@@ -121,8 +121,8 @@ describe('an update with the stored definition', () => {
   it('is rejected if the key does not have the expected version', async () => {
     await created();
     expect((await t.update('k1', definition, '', { 'if-match': '"7"' })).status).toBe(412);
-    const answer = await t.update('k1', definition, '', { 'if-match': '"1"' });
-    expect([answer.status, answer.headers.get('etag')]).toStrictEqual([200, '"1"']);
+    const response = await t.update('k1', definition, '', { 'if-match': '"1"' });
+    expect([response.status, response.headers.get('etag')]).toStrictEqual([200, '"1"']);
   });
 
   it('is predicted by a dry run', async () => {

@@ -23,17 +23,19 @@ async function stored(keyID = 'k1') {
 }
 
 async function updated(definition: unknown, query = '', headers = {}) {
-  const answer = await t.update('k1', definition, query, headers);
-  expect(answer.text).toContain('"status":"ok"');
+  const response = await t.update('k1', definition, query, headers);
+  expect(response.text).toContain('"status":"ok"');
   return stored();
 }
 
-async function refused(definition: unknown, query = ''): Promise<string[]> {
+async function rejected(definition: unknown, query = ''): Promise<string[]> {
   const before = await stateOf(t, 'k1');
-  const answer: Answer = await t.update('k1', definition, query);
-  expect(answer.status).toBe(400);
+  const response: Answer = await t.update('k1', definition, query);
+  expect(response.status).toBe(400);
   expect(await stateOf(t, 'k1')).toStrictEqual(before);
-  return (answer.body['issues'] as { path: string; code: string }[]).map(({ path, code }) => `${path} ${code}`).sort();
+  return (response.body['issues'] as { path: string; code: string }[])
+    .map(({ path, code }) => `${path} ${code}`)
+    .sort();
 }
 
 describe('updateOrgKey', () => {
@@ -135,13 +137,13 @@ describe('org_id', () => {
   });
 
   it.each(['globex', '', 'ACME', ' acme', 'acme '])('does not change to %j', async (orgID) => {
-    expect(await refused({ org_id: orgID })).toStrictEqual(['org_id ORGANISATION_CHANGED']);
+    expect(await rejected({ org_id: orgID })).toStrictEqual(['org_id ORGANISATION_CHANGED']);
   });
 
   it('is reported together with the other problems that depend on the stored key', async () => {
     await updated({ basic_auth_data: { password: 'correct horse' } });
     const definition = { org_id: 'globex', basic_auth_data: { hash_type: 'argon2id' }, quota_renewal_rate: maxInt64 };
-    expect(await refused(definition, '?reset_quota=1')).toStrictEqual([
+    expect(await rejected(definition, '?reset_quota=1')).toStrictEqual([
       'basic_auth_data.hash_type PASSWORD_NEEDED',
       'org_id ORGANISATION_CHANGED',
       'quota_renewal_rate OUT_OF_RANGE',
@@ -193,7 +195,7 @@ describe('the encrypted secrets of an update', () => {
     async (mask) => {
       const code = mask === '' ? 'EMPTY' : 'MASKED_SECRET';
       expect(
-        await refused({ jwt_data: { secret: mask }, hmac_string: mask, basic_auth_data: { password: mask } }),
+        await rejected({ jwt_data: { secret: mask }, hmac_string: mask, basic_auth_data: { password: mask } }),
       ).toStrictEqual([`basic_auth_data.password ${code}`, `hmac_string ${code}`, `jwt_data.secret ${code}`]);
     },
   );
@@ -238,12 +240,12 @@ describe('the password of an update', () => {
 
   it('is required when the hash type changes', async () => {
     await updated({ basic_auth_data: { password: 'correct horse' } });
-    expect(await refused({ basic_auth_data: { hash_type: 'argon2id' } })).toStrictEqual([
+    expect(await rejected({ basic_auth_data: { hash_type: 'argon2id' } })).toStrictEqual([
       'basic_auth_data.hash_type PASSWORD_NEEDED',
     ]);
     await updated({ basic_auth_data: { hash_type: 'argon2id', password: 'correct horse' } });
     expect(await hashed()).toMatch(/^\$argon2id\$/);
-    expect(await refused({ basic_auth_data: { hash_type: 'bcrypt' } })).toStrictEqual([
+    expect(await rejected({ basic_auth_data: { hash_type: 'bcrypt' } })).toStrictEqual([
       'basic_auth_data.hash_type PASSWORD_NEEDED',
     ]);
   });
@@ -259,7 +261,7 @@ describe('the password of an update', () => {
 
   it('has at most the 72 bytes that bcrypt reads, and more with argon2id', async () => {
     for (const definition of [{ password: 'é'.repeat(37) }, { password: 'x'.repeat(73), hash_type: 'bcrypt' }]) {
-      expect(await refused({ basic_auth_data: definition })).toStrictEqual(['basic_auth_data.password TOO_LONG']);
+      expect(await rejected({ basic_auth_data: definition })).toStrictEqual(['basic_auth_data.password TOO_LONG']);
     }
     await updated({ basic_auth_data: { password: 'é'.repeat(36) } });
     await updated({ basic_auth_data: { password: 'x'.repeat(1024), hash_type: 'argon2id' } });
@@ -268,14 +270,14 @@ describe('the password of an update', () => {
   it.each(['md5', 'sha256', 'SHA-1', 'plain', '', 'murmur64', 'none'])(
     'rejects the weak hash type %j',
     async (type) => {
-      expect(await refused({ basic_auth_data: { hash_type: type } })).toStrictEqual([
+      expect(await rejected({ basic_auth_data: { hash_type: type } })).toStrictEqual([
         'basic_auth_data.hash_type WEAK_HASH',
       ]);
     },
   );
 
   it.each(['Bcrypt', 'argon2i', 'scrypt'])('rejects the unknown hash type %j', async (type) => {
-    expect(await refused({ basic_auth_data: { hash_type: type } })).toStrictEqual([
+    expect(await rejected({ basic_auth_data: { hash_type: type } })).toStrictEqual([
       'basic_auth_data.hash_type UNKNOWN_HASH_TYPE',
     ]);
   });
@@ -351,7 +353,7 @@ describe('the quota in an update', () => {
   it('is not reset if its next period would end beyond 64 bits', async () => {
     await t.importKeys(spent);
     const definition = (rate: bigint) => ({ quota_max: 1, quota_renewal_rate: rate });
-    expect(await refused(definition(maxInt64 - seconds() + 1n), '?reset_quota=1')).toStrictEqual([
+    expect(await rejected(definition(maxInt64 - seconds() + 1n), '?reset_quota=1')).toStrictEqual([
       'quota_renewal_rate OUT_OF_RANGE',
     ]);
     const { quota } = await updated(definition(maxInt64 - seconds()), '?reset_quota=1');

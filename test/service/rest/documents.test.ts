@@ -31,10 +31,10 @@ describe('the OpenAPI document at /openapi.json', () => {
       [{ NODE_ENV: 'production', KEYFRONT_INTROSPECTION: 'open' }, 200],
     ] as const) {
       const own = await startApp(env);
-      const answer = await own.send(documentPath);
+      const response = await own.send(documentPath);
       await own.close();
-      expect([env, answer.status]).toEqual([env, status]);
-      if (status === 401) expect(answer.text).not.toContain('openapi');
+      expect([env, response.status]).toEqual([env, status]);
+      if (status === 401) expect(response.text).not.toContain('openapi');
     }
   });
 
@@ -42,9 +42,9 @@ describe('the OpenAPI document at /openapi.json', () => {
     const etag = (await get(documentPath)).headers.get('etag') ?? '';
     const own = await startApp({ NODE_ENV: 'production' });
     for (const tag of [etag, '*']) {
-      const answer = await own.send(documentPath, { headers: { 'if-none-match': tag } });
-      expect(answer.status).toBe(401);
-      expect(answer.headers.get('etag')).toBeNull();
+      const response = await own.send(documentPath, { headers: { 'if-none-match': tag } });
+      expect(response.status).toBe(401);
+      expect(response.headers.get('etag')).toBeNull();
     }
     const known = { 'if-none-match': etag, 'x-svc-authorization': own.service };
     expect((await own.send(documentPath, { headers: known })).status).toBe(304);
@@ -122,9 +122,9 @@ describe('the page of the REST documents', () => {
     '/openapi.json/',
     '/openapi',
   ])('returns 404 at %s', async (path) => {
-    const answer = await get(path);
-    expect(answer.status).toBe(404);
-    expect(answer.body).toMatchObject({ code: 'NOT_FOUND' });
+    const response = await get(path);
+    expect(response.status).toBe(404);
+    expect(response.body).toMatchObject({ code: 'NOT_FOUND' });
   });
 
   it('stores no credential, uses no validator service, and fetches the document from its own origin', async () => {

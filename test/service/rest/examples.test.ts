@@ -136,18 +136,22 @@ async function send(operation: string, name: string): Promise<Answer> {
   return t.send(path, { ...init, headers: { ...init.headers, ...credentials } });
 }
 
-/** An answer's body, the one member that differs each time put aside. */
+/** A response's body, the one member that differs each time put aside. */
 function comparable(text: string): unknown {
   const body = JSON.parse(text) as object;
   return 'request_id' in body ? { ...body, request_id: '' } : body;
 }
 
-function expectAnswer(answer: Pick<Answer, 'status' | 'text'>, { operation, status }: Case, documented: unknown): void {
-  expect({ status: answer.status, body: comparable(answer.text) }).toStrictEqual({
+function expectResponse(
+  result: Pick<Answer, 'status' | 'text'>,
+  { operation, status }: Case,
+  documented: unknown,
+): void {
+  expect({ status: result.status, body: comparable(result.text) }).toStrictEqual({
     status,
     body: comparable(JSON.stringify(documented)),
   });
-  expect(mismatches(document, mediaOf(operation, status).schema, JSON.parse(answer.text))).toEqual([]);
+  expect(mismatches(document, mediaOf(operation, status).schema, JSON.parse(result.text))).toEqual([]);
 }
 
 describe('the served OpenAPI document', () => {
@@ -164,18 +168,18 @@ describe('the served OpenAPI document', () => {
 
   it('has for the request and the response of an example one name, and neither without the other', () => {
     for (const [operation, { parameters, requestBody }] of Object.entries(operations)) {
-      const answered = cases.filter((one) => one.operation === operation).map(({ name }) => name);
-      expect(new Set(answered).size).toBe(answered.length);
+      const completed = cases.filter((one) => one.operation === operation).map(({ name }) => name);
+      expect(new Set(completed).size).toBe(completed.length);
       const sources: readonly Examples[] = [...parameters, requestBody?.content['application/json'] ?? {}];
-      const asked = sources.flatMap(({ examples = {} }) => Object.keys(examples));
-      expect(new Set(asked)).toEqual(new Set(answered));
+      const requested = sources.flatMap(({ examples = {} }) => Object.keys(examples));
+      expect(new Set(requested)).toEqual(new Set(completed));
     }
   });
 
   it('has examples that agree with the schemas: valid requests and all responses match, invalid requests may not', () => {
-    const wrong = cases.flatMap(({ operation, name, status }) => {
+    const invalid = cases.flatMap(({ operation, name, status }) => {
       const { requestBody, parameters } = operations[operation] ?? { parameters: [] };
-      const asked = [
+      const requested = [
         ...parameters.map(({ schema, examples }) => ({ schema, value: examples?.[name]?.value })),
         ...(requestBody ? [requestBody.content['application/json']] : []).map(({ schema, examples }) => ({
           schema,
@@ -184,12 +188,12 @@ describe('the served OpenAPI document', () => {
       ].filter(({ value }) => value !== undefined);
       const { schema, examples } = mediaOf(operation, status);
       const found = [
-        ...(status === 400 ? [] : asked.flatMap(({ schema: own, value }) => mismatches(document, own, value))),
+        ...(status === 400 ? [] : requested.flatMap(({ schema: own, value }) => mismatches(document, own, value))),
         ...mismatches(document, schema, examples?.[name]?.value),
       ];
       return found.map((mismatch) => `${operation} ${name}: ${mismatch}`);
     });
-    expect(wrong).toEqual([]);
+    expect(invalid).toEqual([]);
   });
 
   it('has examples with the actual responses and entity tags', async () => {
@@ -201,10 +205,10 @@ describe('the served OpenAPI document', () => {
       await t.importKeys(...sampleKeyLines.map((line) => JSON.parse(line) as object));
       const first = before[`${operation} ${name}`];
       if (first) expect((await send(...first)).status).toBe(200);
-      const answer = await send(operation, name);
-      expectAnswer(answer, one, mediaOf(operation, status).examples?.[name]?.value);
+      const result = await send(operation, name);
+      expectResponse(result, one, mediaOf(operation, status).examples?.[name]?.value);
       const tag = responseOf(operation, status).headers?.['ETag']?.examples?.[name]?.value ?? null;
-      expect([operation, name, answer.headers.get('etag')]).toEqual([operation, name, tag]);
+      expect([operation, name, result.headers.get('etag')]).toEqual([operation, name, tag]);
       sent.push(one);
     }
     expect(sent).toEqual(cases);
@@ -225,25 +229,25 @@ describe('the documented errors that do not depend on the request', () => {
   it('UNAUTHENTICATED is returned by every operation', async () => {
     for (const { operation, name } of good()) {
       const { path, init } = requestOf(operation, name);
-      const answer = await t.send(path, init);
-      expectAnswer(answer, { operation, name, status: 401 }, documented(operation, 401));
-      expect(answer.headers.has('www-authenticate')).toBe(true);
+      const result = await t.send(path, init);
+      expectResponse(result, { operation, name, status: 401 }, documented(operation, 401));
+      expect(result.headers.has('www-authenticate')).toBe(true);
     }
   });
 
   it('RATE_LIMITED is returned by every operation', async () => {
     for (const { operation, name } of good()) {
       const { path, init } = requestOf(operation, name);
-      const wrong = { ...init.headers, authorization: 'Bearer nonsense', 'x-svc-authorization': 'nonsense' };
+      const invalid = { ...init.headers, authorization: 'Bearer nonsense', 'x-svc-authorization': 'nonsense' };
       const from = `10.0.0.${good().findIndex((one) => one.operation === operation)}`;
-      let answer = await t.app.fetch(new Request(`http://keyfront.test${path}`, { ...init, headers: wrong }), from);
+      let result = await t.app.fetch(new Request(`http://keyfront.test${path}`, { ...init, headers: invalid }), from);
       for (let attempt = 0; attempt < 10; attempt += 1) {
-        answer = await t.app.fetch(new Request(`http://keyfront.test${path}`, { ...init, headers: wrong }), from);
+        result = await t.app.fetch(new Request(`http://keyfront.test${path}`, { ...init, headers: invalid }), from);
       }
-      const { status } = answer;
-      const text = await answer.text();
-      expectAnswer({ status, text }, { operation, name, status: 429 }, documented(operation, 429));
-      expect(answer.headers.get('retry-after')).toBe(String((JSON.parse(text) as Schema)['retry_after_seconds']));
+      const { status } = result;
+      const text = await result.text();
+      expectResponse({ status, text }, { operation, name, status: 429 }, documented(operation, 429));
+      expect(result.headers.get('retry-after')).toBe(String((JSON.parse(text) as Schema)['retry_after_seconds']));
     }
   });
 
@@ -254,9 +258,9 @@ describe('the documented errors that do not depend on the request', () => {
       const { path, init } = requestOf(operation, name);
       const credentials = { authorization: `Bearer ${t.management}`, 'x-svc-authorization': t.service };
       const asText = { ...init, headers: { ...init.headers, ...credentials, 'content-type': 'text/plain' } };
-      expectAnswer(await t.send(path, asText), { operation, name, status: 415 }, documented(operation, 415));
+      expectResponse(await t.send(path, asText), { operation, name, status: 415 }, documented(operation, 415));
       const large = { ...init, headers: { ...init.headers, ...credentials }, body: ' '.repeat(256 * 1024 + 1) };
-      expectAnswer(await t.send(path, large), { operation, name, status: 413 }, documented(operation, 413));
+      expectResponse(await t.send(path, large), { operation, name, status: 413 }, documented(operation, 413));
     }
   });
 
@@ -282,9 +286,9 @@ describe('the documented errors that do not depend on the request', () => {
     for (const { operation, name } of good()) {
       const { path, init } = requestOf(operation, name);
       const request = new Request(`http://keyfront.test${path}`, init);
-      const answer = await router(requestContextOf(request, { authenticate }));
-      const text = String(answer.body);
-      expectAnswer({ status: answer.status, text }, { operation, name, status }, documented(operation, status));
+      const result = await router(requestContextOf(request, { authenticate }));
+      const text = String(result.body);
+      expectResponse({ status: result.status, text }, { operation, name, status }, documented(operation, status));
       expect(parseJSON(text)).toMatchObject({ request_id: 'request-1' });
     }
   });

@@ -27,14 +27,14 @@ const consume = (keyID: string, body?: unknown, headers?: Headers) =>
   ask(t, 'POST', `/svc/org/keys/${keyID}/quota`, body, headers);
 const read = (keyID: string, headers?: Headers) => ask(t, 'GET', `/svc/org/keys/${keyID}`, undefined, headers);
 
-/** Sends a request that must be refused, and sees that nothing that is stored has changed. */
-async function refused(request: () => Promise<Answer>): Promise<Answer> {
+/** Sends a request that must be rejected, and sees that nothing that is stored has changed. */
+async function rejected(request: () => Promise<Answer>): Promise<Answer> {
   const everything = async () => ({ hashes: await allHashes(t), key: await stateOf(t, 'k1') });
   const before = await everything();
-  const answer = await request();
+  const response = await request();
   expect(await everything()).toStrictEqual(before);
-  expect(answer.headers.get('etag')).toBeNull();
-  return answer;
+  expect(response.headers.get('etag')).toBeNull();
+  return response;
 }
 
 describe('POST /svc/org/keys/{keyID}', () => {
@@ -55,29 +55,32 @@ describe('POST /svc/org/keys/{keyID}', () => {
 
   it('names problems with the names of REST, and creates nothing', async () => {
     const body = { org_id: 'acme', quota_max: 'x', access_rights: { inv: { limit: { rate: -2 } } } };
-    const answer = await refused(() => create('k1', body));
-    expect(answer.status).toBe(400);
-    expect(issuesOf(answer)).toStrictEqual(['access_rights.inv.limit.rate OUT_OF_RANGE', 'quota_max WRONG_TYPE']);
-    expect(issuesOf(await refused(() => create('k1', {})))).toStrictEqual(['org_id MISSING']);
+    const response = await rejected(() => create('k1', body));
+    expect(response.status).toBe(400);
+    expect(issuesOf(response)).toStrictEqual(['access_rights.inv.limit.rate OUT_OF_RANGE', 'quota_max WRONG_TYPE']);
+    expect(issuesOf(await rejected(() => create('k1', {})))).toStrictEqual(['org_id MISSING']);
   });
 
   it.each(['/svc/org/keys/a%2fb', '/svc/org/keys/%00', '/svc/org/keys/k1?reset_quota=1'])(
     'rejects %s',
     async (target) => {
-      expect((await refused(() => ask(t, 'POST', target, { org_id: 'acme' }))).status).toBe(400);
+      expect((await rejected(() => ask(t, 'POST', target, { org_id: 'acme' }))).status).toBe(400);
     },
   );
 
   it('returns 409 for a key that exists, is deleted, or belongs to another organisation', async () => {
     await create('k1', { org_id: 'acme' });
-    const answers = [
-      await refused(() => create('k1', { org_id: 'acme' })),
-      await refused(() => create('k1', {}, foreign)),
+    const responses = [
+      await rejected(() => create('k1', { org_id: 'acme' })),
+      await rejected(() => create('k1', {}, foreign)),
     ];
     await remove('k1');
-    answers.push(await refused(() => create('k1', { org_id: 'acme' })), await refused(() => create('k1', {}, foreign)));
-    for (const { status, body } of answers) expect([status, body['code']]).toStrictEqual([409, 'CONFLICT']);
-    expect(answers.map(({ body }) => body['message'])).toStrictEqual([
+    responses.push(
+      await rejected(() => create('k1', { org_id: 'acme' })),
+      await rejected(() => create('k1', {}, foreign)),
+    );
+    for (const { status, body } of responses) expect([status, body['code']]).toStrictEqual([409, 'CONFLICT']);
+    expect(responses.map(({ body }) => body['message'])).toStrictEqual([
       'The key exists already; it is not overwritten.',
       'The key exists already; it is not overwritten.',
       'The key was deleted and can be restored; it is not overwritten.',
@@ -88,7 +91,7 @@ describe('POST /svc/org/keys/{keyID}', () => {
   it('gives a key without an organisation that of a bound credential, and returns 403 for another one', async () => {
     expect((await create('k1', {}, bound)).status).toBe(200);
     expect((await read('k1')).body).toMatchObject({ data: { org_id: 'acme' } });
-    expect((await refused(() => create('k2', { org_id: 'globex' }, bound))).status).toBe(403);
+    expect((await rejected(() => create('k2', { org_id: 'globex' }, bound))).status).toBe(403);
   });
 });
 
@@ -109,23 +112,23 @@ describe('DELETE /svc/org/keys/{keyID} and POST …/restore', () => {
   });
 
   it('returns 404 for a key that is already deleted, not deleted, of another organisation, or unknown', async () => {
-    expect((await refused(() => restore('k1'))).status).toBe(404);
-    expect((await refused(() => remove('k1', foreign))).status).toBe(404);
-    expect((await refused(() => remove('unknown'))).status).toBe(404);
+    expect((await rejected(() => restore('k1'))).status).toBe(404);
+    expect((await rejected(() => remove('k1', foreign))).status).toBe(404);
+    expect((await rejected(() => remove('unknown'))).status).toBe(404);
     await remove('k1');
-    expect((await refused(() => remove('k1'))).status).toBe(404);
-    expect((await refused(() => t.update('k1', {}))).status).toBe(404);
-    expect((await refused(() => consume('k1'))).status).toBe(404);
-    expect((await refused(() => restore('k1', foreign))).status).toBe(404);
+    expect((await rejected(() => remove('k1'))).status).toBe(404);
+    expect((await rejected(() => t.update('k1', {}))).status).toBe(404);
+    expect((await rejected(() => consume('k1'))).status).toBe(404);
+    expect((await rejected(() => restore('k1', foreign))).status).toBe(404);
     t.clock.now = new Date(t.clock.now.getTime() + 30 * day);
-    expect((await refused(() => restore('k1'))).status).toBe(404);
+    expect((await rejected(() => restore('k1'))).status).toBe(404);
   });
 
   it('C-02 returns 412 if If-Match names another version, and changes the key if it names the current one', async () => {
-    expect((await refused(() => remove('k1', { 'if-match': '"2"' }))).status).toBe(412);
-    expect((await refused(() => remove('k1', { 'if-match': 'W/"1"' }))).status).toBe(412);
+    expect((await rejected(() => remove('k1', { 'if-match': '"2"' }))).status).toBe(412);
+    expect((await rejected(() => remove('k1', { 'if-match': 'W/"1"' }))).status).toBe(412);
     expect((await remove('k1', { 'if-match': '"1"' })).status).toBe(200);
-    expect((await refused(() => restore('k1', { 'if-match': '"1"' }))).status).toBe(412);
+    expect((await rejected(() => restore('k1', { 'if-match': '"1"' }))).status).toBe(412);
     expect((await restore('k1', { 'if-match': '*' })).status).toBe(200);
   });
 
@@ -143,8 +146,8 @@ describe('DELETE /svc/org/keys/{keyID} and POST …/restore', () => {
   });
 
   it('accepts no parameters', async () => {
-    expect((await refused(() => ask(t, 'DELETE', '/svc/org/keys/k1?force=1'))).status).toBe(400);
-    expect((await refused(() => ask(t, 'POST', '/svc/org/keys/k1/restore?x'))).status).toBe(400);
+    expect((await rejected(() => ask(t, 'DELETE', '/svc/org/keys/k1?force=1'))).status).toBe(400);
+    expect((await rejected(() => ask(t, 'POST', '/svc/org/keys/k1/restore?x'))).status).toBe(400);
   });
 });
 
@@ -157,10 +160,10 @@ describe('a stale change over REST', () => {
       () => t.update('k1', { alias: 'lost' }, '', { 'if-match': '"1"' }),
       () => remove('k1', { 'if-match': '"1"' }),
     ]) {
-      const answer = await refused(attempt);
-      expect([answer.status, answer.body['code']]).toStrictEqual([412, 'CONFLICT']);
-      expect(answer.body['message']).toBe('The key has version 2; the expected version is 1.');
-      expect(issuesOf(answer)).toStrictEqual([
+      const response = await rejected(attempt);
+      expect([response.status, response.body['code']]).toStrictEqual([412, 'CONFLICT']);
+      expect(response.body['message']).toBe('The key has version 2; the expected version is 1.');
+      expect(issuesOf(response)).toStrictEqual([
         'access_rights.invoices.limit.quota_renewal_rate CHANGED_SINCE',
         'access_rights.invoices.limit.rate CHANGED_SINCE',
         'access_rights["a b"] CHANGED_SINCE',
@@ -168,15 +171,15 @@ describe('a stale change over REST', () => {
         'jwt_data.secret CHANGED_SINCE',
         'quota_max CHANGED_SINCE',
       ]);
-      expect(answer.text).not.toContain('hunter2');
+      expect(response.text).not.toContain('hunter2');
     }
   });
 
   it('keeps the names inside free-form JSON', async () => {
     await create('k1', { org_id: 'acme', meta_data: { quotaMax: { apiID: 1, b: 2 } } });
     await t.update('k1', { meta_data: { quotaMax: { apiID: 2, b: 2 } } });
-    const answer = await refused(() => t.update('k1', {}, '', { 'if-match': '"1"' }));
-    expect(issuesOf(answer)).toStrictEqual(['meta_data.quotaMax.apiID CHANGED_SINCE']);
+    const response = await rejected(() => t.update('k1', {}, '', { 'if-match': '"1"' }));
+    expect(issuesOf(response)).toStrictEqual(['meta_data.quotaMax.apiID CHANGED_SINCE']);
   });
 });
 
@@ -233,23 +236,23 @@ describe('POST /svc/org/keys/{keyID}/quota', () => {
     [{ amout: 1 }, 'amout MALFORMED_ARGUMENT'],
     [{ amount: 1, key: 'x' }, 'key MALFORMED_ARGUMENT'],
   ])('rejects %o, and consumes nothing', async (body, issue) => {
-    const answer = await refused(() => consume('k1', body));
-    expect([answer.status, issuesOf(answer)]).toStrictEqual([400, [issue]]);
+    const response = await rejected(() => consume('k1', body));
+    expect([response.status, issuesOf(response)]).toStrictEqual([400, [issue]]);
   });
 
   it.each([[[]], [null], [1], ['x']])('rejects the body %j, which is no object', async (body) => {
-    expect((await refused(() => consume('k1', body))).status).toBe(400);
+    expect((await rejected(() => consume('k1', body))).status).toBe(400);
   });
 
   it('returns 404 for a key that is of another organisation, deleted or unknown, and consumes nothing', async () => {
-    expect((await refused(() => consume('k1', undefined, foreign))).status).toBe(404);
-    expect((await refused(() => consume('unknown'))).status).toBe(404);
+    expect((await rejected(() => consume('k1', undefined, foreign))).status).toBe(404);
+    expect((await rejected(() => consume('unknown'))).status).toBe(404);
     expect((await consume('k1', undefined, bound)).status).toBe(200);
   });
 
   it('never allows more than the maximum for concurrent requests', async () => {
-    const answers = await Promise.all(Array.from({ length: 40 }, () => consume('k1')));
-    expect(answers.filter(({ body }) => body['allowed'] === true)).toHaveLength(10);
+    const responses = await Promise.all(Array.from({ length: 40 }, () => consume('k1')));
+    expect(responses.filter(({ body }) => body['allowed'] === true)).toHaveLength(10);
     expect((await stateOf(t, 'k1')).key?.quota.used).toBe(10n);
   });
 });
@@ -262,7 +265,7 @@ describe('changing a key over REST', () => {
     ['POST', '/svc/org/keys/k1/quota'],
   ])('requires a service credential: %s %s', async (method, target) => {
     for (const secret of ['', t.management]) {
-      const { status } = await refused(() => ask(t, method, target, undefined, { 'x-svc-authorization': secret }));
+      const { status } = await rejected(() => ask(t, method, target, undefined, { 'x-svc-authorization': secret }));
       expect(status).toBe(401);
     }
   });

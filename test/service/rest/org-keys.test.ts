@@ -31,9 +31,9 @@ interface List {
 }
 
 async function list(query: string, headers: Record<string, string> = {}): Promise<List> {
-  const answer = await ask(t, 'GET', `/svc/org/keys${query}`, undefined, headers);
-  expect(answer.status).toBe(200);
-  return answer.body as unknown as List;
+  const response = await ask(t, 'GET', `/svc/org/keys${query}`, undefined, headers);
+  expect(response.status).toBe(200);
+  return response.body as unknown as List;
 }
 const idsOf = ({ keys }: List) => keys.map(({ key }) => key);
 
@@ -87,8 +87,8 @@ describe('GET /svc/org/keys', () => {
       `?after=${ofAcme}`,
       `?org_id=acme&after=${byHash}`,
     ]) {
-      const answer = await ask(t, 'GET', `/svc/org/keys${query}`);
-      expect([answer.status, issuesOf(answer)]).toStrictEqual([400, ['after MALFORMED_ARGUMENT']]);
+      const response = await ask(t, 'GET', `/svc/org/keys${query}`);
+      expect([response.status, issuesOf(response)]).toStrictEqual([400, ['after MALFORMED_ARGUMENT']]);
     }
   });
 
@@ -176,9 +176,9 @@ describe('GET /svc/org/keys', () => {
     ['updated_since=', 'updated_since'],
     ['updated_since=12345678901234567890', 'updated_since'],
   ])('rejects ?%s and names the parameter', async (query, name) => {
-    const answer = await ask(t, 'GET', `/svc/org/keys?${query}`);
-    expect(answer.status).toBe(400);
-    expect(issuesOf(answer)).toStrictEqual([`${name} MALFORMED_ARGUMENT`]);
+    const response = await ask(t, 'GET', `/svc/org/keys?${query}`);
+    expect(response.status).toBe(400);
+    expect(issuesOf(response)).toStrictEqual([`${name} MALFORMED_ARGUMENT`]);
   });
 
   it('suggests the right parameter', async () => {
@@ -197,8 +197,8 @@ describe('GET /svc/org/keys', () => {
   });
 
   it('contains no secret in a response or a log line', async () => {
-    const answers = [await ask(t, 'GET', '/svc/org/keys?limit=100'), await ask(t, 'GET', '/svc/org/keys/full%20one')];
-    for (const { text } of answers) expect(text).not.toContain('5ecret');
+    const responses = [await ask(t, 'GET', '/svc/org/keys?limit=100'), await ask(t, 'GET', '/svc/org/keys/full%20one')];
+    for (const { text } of responses) expect(text).not.toContain('5ecret');
     expect(t.logs()).not.toContain('5ecret');
   });
 
@@ -269,13 +269,13 @@ describe('GET /svc/org/keys/{keyID}', () => {
   it.each([['unknown'], ['gone'], ['k0']])(
     'returns the same 404 for %s: an unknown, deleted or foreign key',
     async (keyID) => {
-      const answer = await ask(t, 'GET', `/svc/org/keys/${keyID}`, undefined, { ...bound, 'if-none-match': '*' });
-      expect(answer.status).toBe(404);
-      expect(answer.body).toStrictEqual({
+      const response = await ask(t, 'GET', `/svc/org/keys/${keyID}`, undefined, { ...bound, 'if-none-match': '*' });
+      expect(response.status).toBe(404);
+      expect(response.body).toStrictEqual({
         status: 'error',
         message: 'There is no such key.',
         code: 'NOT_FOUND',
-        request_id: answer.headers.get('x-request-id'),
+        request_id: response.headers.get('x-request-id'),
       });
     },
   );
@@ -287,8 +287,8 @@ describe('GET /svc/org/keys/{keyID}', () => {
     ['/svc/org/keys/%ff', 'keyID MALFORMED_ARGUMENT'],
     ['/svc/org/keys/a%2fb', 'keyID MALFORMED_KEY_ID'],
   ])('rejects %s', async (target, issue) => {
-    const answer = await ask(t, 'GET', target);
-    expect([answer.status, issuesOf(answer)]).toStrictEqual([400, [issue]]);
+    const response = await ask(t, 'GET', target);
+    expect([response.status, issuesOf(response)]).toStrictEqual([400, [issue]]);
   });
 });
 

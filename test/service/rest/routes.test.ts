@@ -51,9 +51,9 @@ describe('the key API', () => {
     ['PUT', '/svc/org/keys/k1/quota', 'POST'],
   ])('returns 405 for %s %s and Allow: %s', async (method, path, allow) => {
     for (const headers of [{}, both()]) {
-      const { status, headers: answered, body } = await t.send(path, { method, headers });
+      const { status, headers: completed, body } = await t.send(path, { method, headers });
       expect(status).toBe(405);
-      expect(answered.get('allow')).toBe(allow);
+      expect(completed.get('allow')).toBe(allow);
       if (method !== 'HEAD') expect(body).toMatchObject({ status: 'error', code: 'INVALID' });
     }
   });

@@ -25,13 +25,13 @@ const put = (target: string, init: RequestInit = {}) =>
     headers: { 'content-type': 'application/json', 'x-svc-authorization': t.service, ...init.headers },
   });
 
-/** Sends a request that must be refused, and sees that the key and its audit rows are as they were. */
-async function refused(send: () => Promise<{ status: number; body: Record<string, unknown>; headers: Headers }>) {
+/** Sends a request that must be rejected, and sees that the key and its audit rows are as they were. */
+async function rejected(send: () => Promise<{ status: number; body: Record<string, unknown>; headers: Headers }>) {
   const before = await stateOf(t, 'k1');
-  const answer = await send();
+  const response = await send();
   expect(await stateOf(t, 'k1')).toStrictEqual(before);
   expect(await allHashes(t)).toStrictEqual([hashOf('k1')]);
-  return answer;
+  return response;
 }
 
 describe('PUT /svc/org/keys/{keyID}', () => {
@@ -96,7 +96,7 @@ describe('PUT /svc/org/keys/{keyID}', () => {
   it.each(['mtls_static_certificate_bindings', 'key_id'])(
     'rejects %s and explains that it belongs to the preview',
     async (field) => {
-      const { status, body } = await refused(() => t.update('k1', { [field]: ['x'] }));
+      const { status, body } = await rejected(() => t.update('k1', { [field]: ['x'] }));
       expect(status).toBe(400);
       expect(body['issues']).toStrictEqual([
         { path: field, code: 'WRONG_VARIANT', message: 'belongs to the preview only' },
@@ -110,7 +110,7 @@ describe('PUT /svc/org/keys/{keyID}', () => {
   });
 
   it.each([['text'], [17], [true], [[1]]])('rejects %j as meta_data', async (value) => {
-    const { status, body } = await refused(() => t.update('k1', { meta_data: value }));
+    const { status, body } = await rejected(() => t.update('k1', { meta_data: value }));
     expect(status).toBe(400);
     expect(body['issues']).toStrictEqual([{ path: 'meta_data', code: 'WRONG_TYPE', message: 'must be an object' }]);
   });
@@ -191,7 +191,7 @@ describe('the parameter reset_quota', () => {
     '?&',
     '??reset_quota=1',
   ])('R-03 rejects %s and writes nothing', async (query) => {
-    const { status, body } = await refused(() => put(`/svc/org/keys/k1${query}`));
+    const { status, body } = await rejected(() => put(`/svc/org/keys/k1${query}`));
     expect(status).toBe(400);
     expect(body).toMatchObject({ status: 'error', code: 'INVALID', issues: [{ code: 'MALFORMED_ARGUMENT' }] });
   });
@@ -208,12 +208,12 @@ describe('the parameter reset_quota', () => {
   });
 
   it('resets nothing with an invalid definition', async () => {
-    const { status } = await refused(() => t.update('k1', { rate: 'x' }, '?reset_quota=1'));
+    const { status } = await rejected(() => t.update('k1', { rate: 'x' }, '?reset_quota=1'));
     expect(status).toBe(400);
   });
 
   it('is rejected if the renewal would be beyond the range of time, and nothing is written', async () => {
-    const { status, body } = await refused(() =>
+    const { status, body } = await rejected(() =>
       t.update('k1', '{"quota_max":1,"quota_renewal_rate":9223372036854775807}', '?reset_quota=1'),
     );
     expect(status).toBe(400);
@@ -253,7 +253,7 @@ describe('the header If-Match of an update', () => {
     '"*"',
     'x, "9"',
   ])('returns 412 and CONFLICT for the stale %s, and writes nothing', async (tag) => {
-    const { status, body } = await refused(() => t.update('k1', { alias: 'lost' }, '', { 'if-match': tag }));
+    const { status, body } = await rejected(() => t.update('k1', { alias: 'lost' }, '', { 'if-match': tag }));
     expect(status).toBe(412);
     expect(body).toMatchObject({ status: 'error', code: 'CONFLICT' });
     expect(body).not.toHaveProperty('issues');
@@ -273,7 +273,7 @@ describe('the header If-Match of an update', () => {
 describe('the key identifier of an update', () => {
   it('returns NOT_FOUND if no key has it, and creates no key', async () => {
     for (const query of ['', '?reset_quota=1']) {
-      const { status, body } = await refused(() => t.update('unknown', fullUpdate, query));
+      const { status, body } = await rejected(() => t.update('unknown', fullUpdate, query));
       expect(status).toBe(404);
       expect(body).toStrictEqual({
         status: 'error',
@@ -321,7 +321,7 @@ describe('the key identifier of an update', () => {
     ['more than 255 bytes', 'x'.repeat(256)],
     ['more than 255 bytes of UTF-8', encodeURIComponent('é'.repeat(128))],
   ])('R-01 with %s is INVALID, and nothing is written', async (_name, encoded) => {
-    const { status, body } = await refused(() => put(`/svc/org/keys/${encoded}`));
+    const { status, body } = await rejected(() => put(`/svc/org/keys/${encoded}`));
     expect(status).toBe(400);
     expect(body).toMatchObject({ status: 'error', code: 'INVALID' });
     expect(body['issues']).toMatchObject([{ path: 'keyID' }]);
@@ -346,21 +346,21 @@ describe('the body of an update', () => {
     ['too deep', `{"meta_data":${'['.repeat(70)}${']'.repeat(70)}}`, 400, 'TOO_DEEP'],
   ])('is rejected if it is %s, and nothing is written', async (_name, text, expected, code) => {
     for (const query of ['', '?reset_quota=1']) {
-      const { status, body } = await refused(() => put(`/svc/org/keys/k1${query}`, { body: text }));
+      const { status, body } = await rejected(() => put(`/svc/org/keys/k1${query}`, { body: text }));
       expect(status).toBe(expected);
       expect(body).toMatchObject({ status: 'error', code: 'INVALID', issues: [{ code }] });
     }
   });
 
   it('is required', async () => {
-    const { status, body } = await refused(() => put('/svc/org/keys/k1', { body: null }));
+    const { status, body } = await rejected(() => put('/svc/org/keys/k1', { body: null }));
     expect(status).toBe(400);
     expect(body).toMatchObject({ issues: [{ code: 'MALFORMED_JSON' }] });
   });
 
   it('is rejected if it is not UTF-8', async () => {
     const latin1 = new Uint8Array([...new TextEncoder().encode('{"alias":"'), 0xe9, ...new TextEncoder().encode('"}')]);
-    const { status, body } = await refused(() => put('/svc/org/keys/k1', { body: latin1 }));
+    const { status, body } = await rejected(() => put('/svc/org/keys/k1', { body: latin1 }));
     expect(status).toBe(400);
     expect(body).toMatchObject({ code: 'INVALID', issues: [{ code: 'MALFORMED_TEXT' }] });
   });
@@ -373,7 +373,7 @@ describe('the body of an update', () => {
     'application/json; charset=utf-16',
     '',
   ])('is rejected with the content type %j', async (type) => {
-    const { status, body } = await refused(() => put('/svc/org/keys/k1', { headers: { 'content-type': type } }));
+    const { status, body } = await rejected(() => put('/svc/org/keys/k1', { headers: { 'content-type': type } }));
     expect(status).toBe(415);
     expect(body).toMatchObject({ code: 'INVALID', issues: [{ path: '', code: 'UNSUPPORTED_TYPE' }] });
   });
@@ -389,7 +389,7 @@ describe('the body of an update', () => {
 
   it('is rejected with a content encoding', async () => {
     for (const encoding of ['gzip', 'br', 'deflate', 'gzip, gzip']) {
-      const { status, body } = await refused(() =>
+      const { status, body } = await rejected(() =>
         put('/svc/org/keys/k1', { headers: { 'content-encoding': encoding } }),
       );
       expect(status).toBe(415);
@@ -398,7 +398,7 @@ describe('the body of an update', () => {
   });
 
   it('is TOO_LARGE over the limit by its announced length', async () => {
-    const { status, body } = await refused(() =>
+    const { status, body } = await rejected(() =>
       put('/svc/org/keys/k1', { body: large, headers: { 'content-length': String(large.length) } }),
     );
     expect(status).toBe(413);
@@ -414,10 +414,10 @@ describe('the body of an update', () => {
       },
     });
     const init = { body: endless, duplex: 'half' } as RequestInit;
-    const { status, body } = await refused(() => put('/svc/org/keys/k1', init));
+    const { status, body } = await rejected(() => put('/svc/org/keys/k1', init));
     expect(status).toBe(413);
     expect(body).toMatchObject({ code: 'TOO_LARGE' });
-    // A while it is read on and dropped, so that the sender comes to see the answer.
+    // A while it is read on and dropped, so that the sender comes to see the response.
     expect(sent).toBeLessThan(70 * 256 * 1024);
   });
 
@@ -430,7 +430,7 @@ describe('the body of an update', () => {
         controller.error(new Error('the line went dead'));
       },
     });
-    const { status, body } = await refused(() =>
+    const { status, body } = await rejected(() =>
       put('/svc/org/keys/k1', { body: broken, duplex: 'half' } as RequestInit),
     );
     expect(status).toBe(400);

@@ -194,9 +194,9 @@ describe('access rights in REST', () => {
       const { body } = await t.preview({ access_rights: { [label]: right } });
       expect(body['data']).toStrictEqual({ access_rights: { [label]: right } });
 
-      const wrong = await t.preview({ access_rights: { fine: {}, [label]: { api_id: 1, limit: { rate: -2 } } } });
+      const invalid = await t.preview({ access_rights: { fine: {}, [label]: { api_id: 1, limit: { rate: -2 } } } });
       const shown = /^[\w-]+$/.test(label) ? `access_rights.${label}` : `access_rights[${JSON.stringify(label)}]`;
-      expect(paths(wrong.body)).toStrictEqual([`${shown}.api_id`, `${shown}.limit.rate`]);
+      expect(paths(invalid.body)).toStrictEqual([`${shown}.api_id`, `${shown}.limit.rate`]);
     },
   );
 
@@ -230,8 +230,8 @@ describe('access rights in REST', () => {
   it('skip an entry that is null, and still name the next one correctly', async () => {
     const { body } = await t.preview({ access_rights: { gone: null, kept: {} } });
     expect(body['data']).toStrictEqual({ access_rights: { kept: {} } });
-    const wrong = await t.preview({ access_rights: { gone: null, kept: { api_id: 1 } } });
-    expect(paths(wrong.body)).toStrictEqual(['access_rights.kept.api_id']);
+    const invalid = await t.preview({ access_rights: { gone: null, kept: { api_id: 1 } } });
+    expect(paths(invalid.body)).toStrictEqual(['access_rights.kept.api_id']);
   });
 
   it('keep an empty object and an empty entry', async () => {

@@ -59,7 +59,7 @@ let t: TestApp;
 
 beforeAll(async () => {
   for (const method of ['log', 'info', 'warn', 'error', 'debug', 'trace'] as const) {
-    vi.spyOn(console, method).mockImplementation((...said: unknown[]) => spoken.push(inspect(said, { depth: 9 })));
+    vi.spyOn(console, method).mockImplementation((...output: unknown[]) => spoken.push(inspect(output, { depth: 9 })));
   }
   t = await startApp({ KEYFRONT_DATA: data }, {}, watch);
   Object.assign(secrets, { managementToken: t.management, serviceToken: t.service });
@@ -81,7 +81,7 @@ const long = 'x'.repeat(20_000);
 const deep = (inside: string) => `${'{"a":'.repeat(80)}${inside}${'}'.repeat(80)}`;
 
 /** Definitions with a secret in the wrong place, or in the right one with something wrong around it. As REST's JSON. */
-const refusedDefinitions: Readonly<Record<string, string>> = {
+const rejectedDefinitions: Readonly<Record<string, string>> = {
   'a text for the whole': JSON.stringify(password),
   'a list for the whole': JSON.stringify([loaded]),
   'a text for basic_auth_data': JSON.stringify({ basic_auth_data: password }),
@@ -133,10 +133,14 @@ const refusedDefinitions: Readonly<Record<string, string>> = {
   'a secret too deep': deep(`"${hmac}"`),
 };
 
-async function note(name: string, answer: Answer | Promise<Answer>, mayHold: readonly Marker[] = []): Promise<Answer> {
-  const { status, headers, text } = await answer;
+async function note(
+  name: string,
+  response: Answer | Promise<Answer>,
+  mayHold: readonly Marker[] = [],
+): Promise<Answer> {
+  const { status, headers, text } = await response;
   places.push({ name, text: `${status} ${[...headers].map((pair) => pair.join(': ')).join('\n')}\n${text}`, mayHold });
-  return await answer;
+  return await response;
 }
 
 const json = { 'content-type': 'application/json' };
@@ -187,7 +191,7 @@ describe('canary secrets', () => {
     ).toBeUndefined();
   });
 
-  it.each(Object.entries(refusedDefinitions))('pass through REST and variables with %s', async (name, text) => {
+  it.each(Object.entries(rejectedDefinitions))('pass through REST and variables with %s', async (name, text) => {
     expect((await note(`REST preview of ${name}`, t.preview(text))).status).toBe(400);
     expect((await note(`REST update with ${name}`, t.update(markers.storedKeyID, text))).status).toBe(400);
     const camel = text.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
@@ -196,9 +200,9 @@ describe('canary secrets', () => {
       ['update', updateQuery],
     ]) {
       const body = `{"query":${JSON.stringify(query)},"variables":{"keyID":"${markers.storedKeyID}","input":${camel}}}`;
-      const answer = await note(`GraphQL ${operation} of ${name}`, rawGraphQL(body));
-      expect(answer.status).toBeLessThan(500);
-      expect(answer.body['errors'], answer.text).toHaveLength(1);
+      const response = await note(`GraphQL ${operation} of ${name}`, rawGraphQL(body));
+      expect(response.status).toBeLessThan(500);
+      expect(response.body['errors'], response.text).toHaveLength(1);
     }
   });
 
@@ -247,9 +251,9 @@ describe('canary secrets', () => {
       `mutation { updateOrgKey(keyID: "${markers.storedKeyID}", input: {orgID: "globex", hmacString: "${hmac}"}) { version } }`,
     ],
   ])('pass through a GraphQL document, %s', async (name, query) => {
-    const answer = await note(`GraphQL literal ${name}`, t.graphql(query));
-    expect(answer.status).toBeLessThan(500);
-    expect(answer.body['errors'], answer.text).toBeDefined();
+    const response = await note(`GraphQL literal ${name}`, t.graphql(query));
+    expect(response.status).toBeLessThan(500);
+    expect(response.body['errors'], response.text).toBeDefined();
     const get = await note(
       `GraphQL literal ${name}, by GET`,
       t.send(`/graphql?query=${encodeURIComponent(query)}`, { headers: { ...asService(), ...asManagement() } }),
@@ -286,8 +290,8 @@ describe('canary secrets', () => {
     ],
     ['an unknown key', { query: updateQuery, variables: { keyID: markers.unknownKeyID, input: loadedInput } }],
   ])('pass through a GraphQL request with %s', async (name, body) => {
-    const answer = await note(`GraphQL with ${name}`, rawGraphQL(JSON.stringify(body)));
-    expect(answer.status).toBeLessThan(500);
+    const response = await note(`GraphQL with ${name}`, rawGraphQL(JSON.stringify(body)));
+    expect(response.status).toBeLessThan(500);
   });
 
   it('pass through bodies that are not read', async () => {
@@ -323,11 +327,11 @@ describe('canary secrets', () => {
   it('pass through paths, parameters and methods', async () => {
     const { unknownKeyID } = markers;
     const put = async (path: string, headers: Record<string, string> = {}) => {
-      const answer = await note(
+      const response = await note(
         `PUT ${path.replace(unknownKeyID, '…').slice(0, 60)}`,
         t.send(path, { method: 'PUT', headers: { ...asService(), ...headers }, body: JSON.stringify(loaded) }),
       );
-      expect(answer.status).toBeLessThan(500);
+      expect(response.status).toBeLessThan(500);
     };
     for (const end of [
       '',
@@ -419,11 +423,11 @@ describe('canary secrets', () => {
       ).toBe(401);
       for (const query of [previewQuery, updateQuery]) {
         const body = JSON.stringify({ query, variables: { keyID: markers.storedKeyID, input: loadedInput } });
-        const answer = await note(
+        const response = await note(
           `GraphQL, credentials ${name}`,
           t.send('/graphql', { method: 'POST', headers: rest, body }),
         );
-        expect(answer.text).toContain('UNAUTHENTICATED');
+        expect(response.text).toContain('UNAUTHENTICATED');
       }
     }
     const foreign = await note(
@@ -440,18 +444,18 @@ describe('canary secrets', () => {
   });
 
   it('pass through the command line', async () => {
-    const said: string[] = [];
+    const output: string[] = [];
     const io = {
       env: { KEYFRONT_DATA: data },
-      stdout: (text: string) => void said.push(text),
-      stderr: (text: string) => void said.push(text),
+      stdout: (text: string) => void output.push(text),
+      stderr: (text: string) => void output.push(text),
       isStderrTTY: true,
       onStop: () => undefined,
     };
     expect(await run(['keys', 'export'], io)).toBe(0);
     expect(await run(['credentials', 'list'], io)).toBe(0);
-    places.push({ name: 'the export without secrets', text: said.join(''), mayHold: ['storedKeyID', 'otherKeyID'] });
-    await expect(t.importKeys(...Object.values(refusedDefinitions).flatMap(importLine))).rejects.toSatisfy(
+    places.push({ name: 'the export without secrets', text: output.join(''), mayHold: ['storedKeyID', 'otherKeyID'] });
+    await expect(t.importKeys(...Object.values(rejectedDefinitions).flatMap(importLine))).rejects.toSatisfy(
       (error: Error) => {
         places.push({ name: 'reasons of refused lines', text: error.message });
         return error.message.includes('password');
@@ -466,11 +470,13 @@ describe('canary secrets', () => {
         code: 'INTERNAL',
         message: 'Internal error.',
       });
-      const answer = await note(
+      const response = await note(
         `GraphQL update, ${name}`,
         t.graphql(updateQuery, { keyID: markers.storedKeyID, input: loadedInput }),
       );
-      expect(answer.body).toMatchObject({ errors: [{ message: 'Internal error.', extensions: { code: 'INTERNAL' } }] });
+      expect(response.body).toMatchObject({
+        errors: [{ message: 'Internal error.', extensions: { code: 'INTERNAL' } }],
+      });
     };
     renameSync(ring, `${ring}.away`);
     await fails('the key ring gone');

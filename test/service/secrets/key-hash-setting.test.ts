@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../support/app.js';
 
-/* KEYFRONT_KEY_HASH from the environment to the answers of both faces. The pairs are the ones that gateways published. */
+/* KEYFRONT_KEY_HASH from the environment to the responses of both APIs. The pairs are the ones that gateways published. */
 
 const pepper = 'pepper that is longer than 32 bytes';
 const started: TestApp[] = [];
@@ -112,9 +112,9 @@ describe('a database with keys', () => {
     const hmac = { KEYFRONT_KEY_HASH: 'hmac-sha256', KEYFRONT_KEY_HASH_PEPPER: pepper };
     const data = await withKey(hmac);
     const other = 'another pepper of more than 32 bytes';
-    const refusal = startApp({ ...hmac, KEYFRONT_DATA: data, KEYFRONT_KEY_HASH_PEPPER: other });
-    await expect(refusal).rejects.toThrow(/another KEYFRONT_KEY_HASH_PEPPER/);
-    await expect(refusal).rejects.not.toThrow(new RegExp(`${pepper}|${other}`));
+    const rejection = startApp({ ...hmac, KEYFRONT_DATA: data, KEYFRONT_KEY_HASH_PEPPER: other });
+    await expect(rejection).rejects.toThrow(/another KEYFRONT_KEY_HASH_PEPPER/);
+    await expect(rejection).rejects.not.toThrow(new RegExp(`${pepper}|${other}`));
     expect((await (await start({ ...hmac, KEYFRONT_DATA: data })).update(plain, {})).status).toBe(200);
   });
 

@@ -27,8 +27,8 @@ afterEach(async () => {
 });
 
 const requests = async () => watch.series('keyfront_requests_total');
-const named = (face: string, operation: string, verdict: string) =>
-  `face="${face}",operation="${operation}",verdict="${verdict}"`;
+const named = (api: string, operation: string, verdict: string) =>
+  `face="${api}",operation="${operation}",verdict="${verdict}"`;
 
 describe('the name of a client', () => {
   const query = '{ orgKey(by: { keyID: "billing" }) { keyID definition { allowance } } }';
@@ -134,9 +134,9 @@ describe('keyfront_requests_total', () => {
     const other = new Database(join(folder, 'keyfront.db'));
     other.exec('ALTER TABLE audit RENAME TO audit_away');
     other.close();
-    const answer = await t.graphql(`{ wrong: orgKey(by: { keyID: "a/b" }) { version }
+    const result = await t.graphql(`{ wrong: orgKey(by: { keyID: "a/b" }) { version }
       billing: orgKey(by: { keyID: "billing" }) { history { edges { node { version } } } } }`);
-    expect(answer.text).toMatch(/INVALID.*INTERNAL/);
+    expect(result.text).toMatch(/INVALID.*INTERNAL/);
     expect(await requests()).toEqual({ [named('graphql', 'orgKey', 'INTERNAL')]: 1 });
   });
 });
@@ -144,7 +144,7 @@ describe('keyfront_requests_total', () => {
 describe('the number of metric series', () => {
   it('S-03 is the same after a thousand names from clients', async () => {
     const count = async () => (await watch.exposition()).split('\n').filter((line) => /^keyfront_/.test(line)).length;
-    const ask = async (name: string) => {
+    const sendQuery = async (name: string) => {
       await t.graphql(`query ${name} { ${name}: orgKey(by: { keyID: "${name}" }) { version } }`);
       await t.graphql(`{ ${name} }`);
       await t.update(name, { org_id: name, alias: name });
@@ -154,19 +154,19 @@ describe('the number of metric series', () => {
       await t.send(`/svc/org/keys?org_id=${name}`, { headers: { 'x-svc-authorization': t.service } });
       await t.preview({ alias: name }, { authorization: `Bearer ${name}`, 'x-request-id': name });
     };
-    await ask('first');
+    await sendQuery('first');
     await new Promise((resolve) => setTimeout(resolve, 60));
     const before = await count();
-    for (let index = 0; index < 125; index += 1) await ask(`chosen${index}`);
+    for (let index = 0; index < 125; index += 1) await sendQuery(`chosen${index}`);
     await new Promise((resolve) => setTimeout(resolve, 60));
     expect(await count()).toBe(before);
     expect(await watch.exposition()).not.toMatch(/chosen|first|acme|billing/);
   });
 
   it('S-03 stays the same for an unlisted name of a part, which becomes `other`', async () => {
-    const answered = { requestID: 'r', route: '/graphql', verdict: 'ok', status: 200, seconds: 0.001 } as const;
-    watch.meter.recordResponse({ ...answered, operation: 'a-key-identifier' });
-    watch.meter.recordResponse({ ...answered, operation: 'other', route: '/svc/a-key-identifier' });
+    const completed = { requestID: 'r', route: '/graphql', verdict: 'ok', status: 200, seconds: 0.001 } as const;
+    watch.meter.recordResponse({ ...completed, operation: 'a-key-identifier' });
+    watch.meter.recordResponse({ ...completed, operation: 'other', route: '/svc/a-key-identifier' });
     watch.meter.authenticationFailed('a-key-identifier', 'a-key-identifier');
     watch.meter.consumed('a-key-identifier');
     expect(await watch.exposition()).not.toContain('a-key-identifier');
@@ -247,10 +247,10 @@ describe('the metrics of storage', () => {
 
   it('count a disk failure, and not a rejected change', async () => {
     const failures = async () => (await watch.series('keyfront_commit_failures_total'))[''];
-    const refuse = () => {
+    const reject = () => {
       throw new AppError('CONFLICT', 'Not now.');
     };
-    await expect(t.app.services.store.update('a hash', refuse)).rejects.toThrow('Not now.');
+    await expect(t.app.services.store.update('a hash', reject)).rejects.toThrow('Not now.');
     expect(await failures()).toBe(0);
     const other = new Database(join(folder, 'keyfront.db'));
     other.exec('ALTER TABLE audit RENAME TO audit_away');

@@ -42,12 +42,12 @@ describe.skipIf(postgres.isMissing)(`metrics and traces of ${postgres.name}`, ()
     const commits = watch.spans().filter(({ name }) => name === 'commit');
     expect(commits.map(({ parentID }) => parentID).toSorted()).toEqual(requests.map(({ spanID }) => spanID).toSorted());
     expect(commits).toHaveLength(4);
-    const refuse = () => {
+    const reject = () => {
       throw new AppError('CONFLICT', 'Not now.');
     };
     // At the same moment, so that they are certain to be of one group.
     const { store } = t.app.services;
-    await Promise.allSettled(['a', 'b', 'c'].map((keyHash) => store.update(keyHash, refuse)));
+    await Promise.allSettled(['a', 'b', 'c'].map((keyHash) => store.update(keyHash, reject)));
     const last = watch.spans().slice(-3);
     expect(last.map(({ attributes }) => attributes['keyfront.commit.batch_size'])).toEqual([3, 3, 3]);
   });

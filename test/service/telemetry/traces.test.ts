@@ -46,7 +46,7 @@ const update = 'mutation Mine { updateOrgKey(keyID: "billing", input: {orgID: "a
 
 describe('a trace', () => {
   it('continues that of the client, through the request and the operation to the disk', async () => {
-    const answer = await t.graphql(update, {}, { traceparent });
+    const response = await t.graphql(update, {}, { traceparent });
     const request = only('POST /graphql');
     const operation = only('GraphQL mutation');
     const commit = only('commit');
@@ -63,7 +63,7 @@ describe('a trace', () => {
       'http.response.status_code': 200,
       'keyfront.operation': 'updateOrgKey',
       'keyfront.verdict': 'ok',
-      'keyfront.request_id': answer.headers.get('x-request-id'),
+      'keyfront.request_id': response.headers.get('x-request-id'),
     });
     expect(operation.attributes).toEqual({
       'graphql.operation.type': 'mutation',
@@ -137,9 +137,9 @@ describe('the log lines of a request', () => {
       .map((line) => JSON.parse(line) as Record<string, unknown>);
 
   it('have its id and those of its trace, also when written later', async () => {
-    const answer = await t.graphql(update, {}, { traceparent, authorization: 'Bearer nonsense' });
+    const response = await t.graphql(update, {}, { traceparent, authorization: 'Bearer nonsense' });
     await new Promise((resolve) => setTimeout(resolve, 60));
-    const requestID = answer.headers.get('x-request-id');
+    const requestID = response.headers.get('x-request-id');
     const found = lines(t.logs()).filter((line) => line['requestID'] === requestID);
     expect(found.map((line) => line['msg']).toSorted()).toEqual(['change', 'rejected', 'request']);
     for (const line of found) expect(line).toMatchObject({ trace_id: parent.traceID });
