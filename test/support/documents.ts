@@ -22,7 +22,7 @@ const shown = ['yaml', 'ini', 'dockerfile'];
 
 /**
  * The blocks of a document in Markdown. A comment above one says what is special about it: `<!-- not run: reason -->` or
- * `<!-- exits with 1 -->`. A block of JSON or plain text right below another is its answer.
+ * `<!-- exits with 1 -->`. A block of JSON or plain text right below another is its response.
  */
 export function blocksOf(markdown: string): Block[] {
   const lines = markdown.split('\n');

@@ -30,9 +30,9 @@ export async function startServer(
   };
 }
 
-/** An answer as it came over the wire. */
+/** A response as it came over the wire. */
 export interface WireAnswer {
-  /** 0 where the connection was closed without an answer. */
+  /** 0 where the connection was closed without a response. */
   readonly status: number;
   readonly headers: ReadonlyMap<string, string>;
   readonly body: string;

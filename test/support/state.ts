@@ -6,7 +6,7 @@ export interface State {
   readonly audit: KeyRevision[];
 }
 
-/** All that storage holds of a key: what must be the same before and after a request that is refused. */
+/** All that storage holds of a key: what must be the same before and after a request that is rejected. */
 export async function stateOf({ app: { services: installation } }: TestApp, keyID: string): Promise<State> {
   const keyHash = installation.ports.hashKeyID(keyID);
   return { key: await installation.store.find(keyHash), audit: await installation.store.historyOf(keyHash) };
