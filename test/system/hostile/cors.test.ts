@@ -81,7 +81,7 @@ describe('a page of another origin', () => {
   it.each(strangers)('T-10 receives no CORS headers if it is not allowed: %s', async (origin) => {
     const requested = await preflight(open, origin);
     expect([requested.status, corsOf(requested)]).toEqual([405, {}]);
-    // The request itself is answered as to anybody: the browser keeps the response from the page.
+    // The service responds to the request as usual; the browser withholds the response from the page.
     const response = await open.graphql('{ __typename }', {}, { origin });
     expect([response.status, corsOf(response)]).toEqual([200, {}]);
   });

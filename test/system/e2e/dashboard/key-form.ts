@@ -67,7 +67,7 @@ export async function openKeyForm({ client, keyID, onChange, pauseMs = 300 }: Fo
     onChange?.(state);
   }
 
-  /** Shows a rejection where it belongs. Whatever is no response of the service's goes to the page. */
+  /** Shows a rejection where it belongs. Other errors go to the page. */
   function notify(error: unknown): void {
     if (!(error instanceof KeyfrontError)) throw error;
     const problems = error.issues.length > 0 ? byPath(error.issues) : { '': error.message };
