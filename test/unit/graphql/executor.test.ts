@@ -18,7 +18,7 @@ import { createExecutor, type Execute } from '../../../src/graphql/executor/exec
 import { createOperationCache } from '../../../src/graphql/operation/operation-cache.js';
 import { createRandom, generated, runs, seed } from '../../support/generated.js';
 import { generateOperation } from './generated-operations.js';
-import { buildTroubleSchema, rootValue, sdl, text, type Trouble } from './failing-schema.js';
+import { buildFailingSchema, rootValue, sdl, text, type FailureOptions } from './failing-schema.js';
 
 /*
  * The executor returns what graphql-js returns. EXECUTOR_RUNS=20000 is the full run; FUZZ_SEED repeats a run.
@@ -32,7 +32,7 @@ function createOwn(schema: GraphQLSchema, maxFields?: number): Execute {
   return createExecutor((document, name) => operations.prepare(document, name)?.compiled);
 }
 
-const schema = buildTroubleSchema();
+const schema = buildFailingSchema();
 
 /** What graphql-js executes, because it is valid, with the variables as generated and with all conditions turned round. */
 function validCase(from: number): readonly [ExecutionArgs, ExecutionArgs] | undefined {
@@ -56,7 +56,7 @@ interface Outcome {
   readonly calls: readonly string[];
 }
 
-async function outcomeOf(run: Execute, args: ExecutionArgs, failure: Omit<Trouble, 'calls'>): Promise<Outcome> {
+async function outcomeOf(run: Execute, args: ExecutionArgs, failure: Omit<FailureOptions, 'calls'>): Promise<Outcome> {
   const calls: string[] = [];
   const given = run({ ...args, contextValue: { ...failure, calls } });
   const result = await given;
@@ -196,14 +196,14 @@ describe(`The executor (FUZZ_SEED=${seed})`, () => {
     [
       'returns null for a non-nullable field',
       () => {
-        const twin = buildTroubleSchema(sdl.replaceAll('sure: Thing!', 'sure: Thing'));
+        const twin = buildFailingSchema(sdl.replaceAll('sure: Thing!', 'sure: Thing'));
         return createOwn(twin);
       },
     ],
     [
       'omits a default argument',
       () => {
-        const twin = buildTroubleSchema(
+        const twin = buildFailingSchema(
           sdl.replace('float: Float text: String', 'float: Float text: String = "surprise"'),
         );
         return createOwn(twin);

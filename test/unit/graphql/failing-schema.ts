@@ -80,7 +80,7 @@ export const sdl = `
 `;
 
 /** What is handed to every resolver, and where resolvers write down that they were called. */
-export interface Trouble {
+export interface FailureOptions {
   readonly seed: number;
   readonly calls: string[];
   /** Whether what is thrown is always one Error. */
@@ -90,7 +90,7 @@ export interface Trouble {
 type Dice = ReturnType<typeof createRandom>;
 
 /** The schema; a twin may be built of another text. */
-export function buildTroubleSchema(text = sdl): GraphQLSchema {
+export function buildFailingSchema(text = sdl): GraphQLSchema {
   const schema = buildSchema(text);
   for (const type of Object.values(schema.getTypeMap())) {
     if (type.name.startsWith('__')) continue;
@@ -117,7 +117,7 @@ export function buildTroubleSchema(text = sdl): GraphQLSchema {
     for (const field of Object.values(type.getFields())) {
       // The others are found by the default resolver, as members, getters and functions of what was answered above.
       if (['Query', 'Mutation'].includes(type.name) || ['sure', 'friends', 'weight', 'anys'].includes(field.name)) {
-        field.resolve = resolveTrouble;
+        field.resolve = resolveWithFailures;
       }
     }
   }
@@ -127,14 +127,14 @@ export function buildTroubleSchema(text = sdl): GraphQLSchema {
 /** What stands at the root, for the fields that have no resolver. */
 export const rootValue = { isRoot: true };
 
-const resolveTrouble: GraphQLFieldResolver<unknown, Trouble> = (source, args, failure, info) => {
+const resolveWithFailures: GraphQLFieldResolver<unknown, FailureOptions> = (source, args, failure, info) => {
   note(failure, source, args, info);
   const dice = diceFor(failure.seed, responsePathAsArray(info.path).join('.'));
   if (info.fieldName === 'echo' || info.fieldName === 'demand') return outcome(dice, failure, () => inOrder(args));
   return outcome(dice, failure, () => good(info.schema, info.returnType, dice, failure));
 };
 
-function note(failure: Trouble, source: unknown, args: unknown, info: GraphQLResolveInfo): void {
+function note(failure: FailureOptions, source: unknown, args: unknown, info: GraphQLResolveInfo): void {
   const {
     fieldName,
     fieldNodes,
@@ -214,7 +214,7 @@ const oddities: readonly unknown[] = [
 ];
 
 /** What a resolver does instead of only answering what it should, now or later. */
-function outcome(dice: Dice, failure: Trouble, make: () => unknown): unknown {
+function outcome(dice: Dice, failure: FailureOptions, make: () => unknown): unknown {
   const roll = dice.below(100);
   if (roll < 55) return make();
   if (roll < 75) return later(dice, () => outcome(dice, failure, make));
@@ -239,7 +239,7 @@ function later(dice: Dice, make: () => unknown): unknown {
   return dice.below(8) === 0 ? { then: promise.then.bind(promise) } : promise;
 }
 
-function good(schema: GraphQLSchema, given: GraphQLOutputType, dice: Dice, failure: Trouble): unknown {
+function good(schema: GraphQLSchema, given: GraphQLOutputType, dice: Dice, failure: FailureOptions): unknown {
   const type = getNullableType(given);
   if (isListType(type)) {
     const items = Array.from({ length: dice.below(4) }, () => {
@@ -276,7 +276,7 @@ function good(schema: GraphQLSchema, given: GraphQLOutputType, dice: Dice, failu
 }
 
 /** An item of a list fails by being a rejected promise or an Error. */
-function withoutThrow(dice: Dice, failure: Trouble, make: () => unknown): unknown {
+function withoutThrow(dice: Dice, failure: FailureOptions, make: () => unknown): unknown {
   try {
     return outcome(dice, failure, make);
   } catch (error) {
@@ -297,7 +297,7 @@ function kindOf(value: unknown): string | undefined {
 }
 
 /** An object whose members are made when they are read, because an unread promise must not be rejected. */
-function objectOf(schema: GraphQLSchema, kind: string, dice: Dice, failure: Trouble): Made {
+function objectOf(schema: GraphQLSchema, kind: string, dice: Dice, failure: FailureOptions): Made {
   const type = schema.getType(kind);
   const made: Made & Record<string, unknown> = { kind, mood: dice.below(40) };
   if (dice.below(4) > 0) made['__typename'] = dice.below(30) === 0 ? 'Nothing' : kind;
@@ -308,7 +308,7 @@ function objectOf(schema: GraphQLSchema, kind: string, dice: Dice, failure: Trou
       return outcome(member, failure, () => good(schema, fieldType, member, failure));
     };
     if (diceFor(own, name).below(10) === 0) {
-      made[name] = function (this: unknown, args: unknown, context: Trouble, info: GraphQLResolveInfo) {
+      made[name] = function (this: unknown, args: unknown, context: FailureOptions, info: GraphQLResolveInfo) {
         note(context, this, args, info);
         return read();
       };
@@ -317,7 +317,7 @@ function objectOf(schema: GraphQLSchema, kind: string, dice: Dice, failure: Trou
   return made;
 }
 
-function isStone(value: unknown, { calls }: Trouble, info: GraphQLResolveInfo): boolean | Promise<boolean> {
+function isStone(value: unknown, { calls }: FailureOptions, info: GraphQLResolveInfo): boolean | Promise<boolean> {
   calls.push(`isStone ${responsePathAsArray(info.path).join('.')} ${kindOf(value)}`);
   const is = kindOf(value) === 'Stone';
   const { mood = 0 } = (value ?? {}) as Partial<Made>;
@@ -329,7 +329,7 @@ function isStone(value: unknown, { calls }: Trouble, info: GraphQLResolveInfo): 
 
 function resolveAny(
   value: unknown,
-  { calls }: Trouble,
+  { calls }: FailureOptions,
   info: GraphQLResolveInfo,
 ): string | Promise<string | undefined> | undefined {
   calls.push(`resolveAny ${responsePathAsArray(info.path).join('.')} ${kindOf(value)}`);
