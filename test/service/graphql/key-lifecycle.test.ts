@@ -61,7 +61,9 @@ const revert = (keyID: string, toVersion: number, more: Arguments = {}, headers?
   send('revertOrgKey', `${options}, $toVersion: Int!`, selected, { keyID, toVersion, ...more }, headers);
 const consume = (keyID: string) => send('consumeOrgQuota', '$keyID: ID!', 'allowed refusal', { keyID });
 const read = async (keyID: string, fields = 'version', headers?: Headers) =>
-  dataOf<Record<string, unknown> | null>(await send('orgKey', '$keyID: ID', fields, { keyID }, headers));
+  dataOf<Record<string, unknown> | null>(
+    await send('orgKey', '$by: OrgKeyByInput!', fields, { by: { keyID } }, headers),
+  );
 
 interface Entry {
   readonly version: number;
@@ -722,7 +724,9 @@ describe('the history of a key', () => {
     '(last: 1, before: "99999999999")',
   ])('rejects %s', async (args) => {
     await create({ keyID: 'k1', input: { orgID: 'acme' } });
-    const response = await send('orgKey', '$keyID: ID', `history${args} { edges { cursor } }`, { keyID: 'k1' });
+    const response = await send('orgKey', '$by: OrgKeyByInput!', `history${args} { edges { cursor } }`, {
+      by: { keyID: 'k1' },
+    });
     expect(codeOf(response)).toBe('INVALID');
   });
 
