@@ -297,7 +297,7 @@ describe('methods and paths of the service:', () => {
     ['/', 'GET, HEAD'],
     ['/graphql', 'GET, POST'],
     ['/api/keys/preview', 'POST'],
-    ['/svc/org/keys', 'GET, HEAD'],
+    ['/svc/org/keys', 'GET, HEAD, POST'],
     ['/svc/org/keys/k1', 'PUT, GET, HEAD, POST, DELETE'],
     ['/svc/org/keys/k1/restore', 'POST'],
     ['/svc/org/keys/k1/quota', 'POST'],
