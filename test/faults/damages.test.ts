@@ -86,16 +86,23 @@ async function responses(installation: Services): Promise<Map<string, string>> {
   for (const [orderBy, filter] of lists) {
     await note(`list by ${orderBy} of ${JSON.stringify(filter)}`, async () => {
       const page = await keys.orgKeys(caller, { filter, orderBy, descending: false, limit: 1000 });
-      return page.keys;
+      return [...page.keys, ...(page.unreadable ?? []).map(({ error }) => error.code)];
     });
   }
   await installation.close();
   return found;
 }
 
-/** Whether SQLite itself failed: an unexpected error, which both APIs mask. */
-const isError = (response: string | undefined) =>
-  response === 'INTERNAL' || response?.startsWith('crash: SqliteError: database disk image is malformed') === true;
+/**
+ * Whether a response reports the damage: an error, an error of SQLite itself (which both APIs mask), or a page with the
+ * errors of its damaged keys in their place and no incorrect key.
+ */
+function isError(query: string, response = ''): boolean {
+  if (response === 'INTERNAL' || response.startsWith('crash: SqliteError: database disk image is malformed'))
+    return true;
+  if (!query.startsWith('list ') || !response.includes('"INTERNAL"') || strangers(query, response) > 0) return false;
+  return itemsOf(response).length === itemsOf(expected.get(query)).length;
+}
 
 async function damaged(index: number): Promise<{ folder: string; kind: string }> {
   const random = createRandom(seed + index);
@@ -132,7 +139,7 @@ async function outcomeOf(folder: string, isVerified: boolean): Promise<Outcome> 
   }
   const found = await responses(installation);
   const changed = [...expected.keys()].filter((query) => found.get(query) !== expected.get(query));
-  const incorrect = changed.filter((query) => !isError(found.get(query)));
+  const incorrect = changed.filter((query) => !isError(query, found.get(query)));
   return {
     startError: undefined,
     // A list may lack rows that its index has lost (which is why the start verifies files), but never contains incorrect ones.
@@ -144,9 +151,13 @@ async function outcomeOf(folder: string, isVerified: boolean): Promise<Outcome> 
 /** How many keys of a list were not in it before; everything else counts as one. */
 function strangers(query: string, response = ''): number {
   if (!query.startsWith('list ')) return 1;
-  const linesOf = (list: string) => (JSON.parse(list) as object[]).map((key) => JSON.stringify(key));
-  const known = new Set(linesOf(expected.get(query) ?? ''));
-  return linesOf(response).filter((key) => !known.has(key)).length;
+  const known = new Set(itemsOf(expected.get(query)));
+  return itemsOf(response).filter((item) => item !== '"INTERNAL"' && !known.has(item)).length;
+}
+
+/** The keys of a page, and the codes of the keys that cannot be read, as JSON. */
+function itemsOf(page = '[]'): string[] {
+  return (JSON.parse(page) as unknown[]).map((item) => JSON.stringify(item));
 }
 
 describe('D-08 a damaged database', () => {
