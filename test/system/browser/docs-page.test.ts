@@ -73,7 +73,7 @@ describe('the page of the REST documents, in a browser', () => {
   it('shows every operation, requests nothing from other hosts, and violates no policy', async () => {
     await open();
     await page.locator('.opblock').first().waitFor();
-    expect(await page.locator('.opblock').count()).toBe(8);
+    expect(await page.locator('.opblock').count()).toBe(9);
     expect(failures).toEqual([]);
   }, 60_000);
 
