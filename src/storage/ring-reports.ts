@@ -22,6 +22,11 @@ export interface RingReports {
 const prefix = 'ring_of ';
 const activeMs = 120_000;
 
+/**
+ * The reports of this process, and those that other processes have stored.
+ *
+ * @param keyRingFile - the file whose keys are reported
+ */
 export function createRingReports(settings: ListedSettings, keyRingFile: string, now: () => Date): RingReports {
   const own = `${hostname()}:${keyRingFile}`;
   return {

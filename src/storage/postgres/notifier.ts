@@ -12,6 +12,7 @@ const minIntervalMs = 25;
 const reconnectDelayMs = 1_000;
 const connectTimeoutMs = 10_000;
 
+/** Sends and receives the notifications of one database. */
 export type PgNotifier = ReturnType<typeof createPgNotifier>;
 
 /** Notifies the processes on one database of changes. Notifications may be lost; polling finds their changes too. */
@@ -30,9 +31,7 @@ export function createPgNotifier(url: string, { run }: PgPool) {
   }
 
   return {
-    /**
-     * Called after a commit and not within it: transactions that notify commit one after the other.
-     */
+    /** Called after a commit and not within it: transactions that notify commit one after the other. */
     notify: (): void => {
       isWanted = true;
       if (!isNotifying) void notifyWhileWanted();

@@ -71,6 +71,11 @@ interface PoolOptions {
 /** For reads that may look at many rows. Requests have as long, and other reads and all writes need none of these. */
 export const wideReadLimits = { max: 4, statementTimeoutMs: readDeadlineMs } as const satisfies PoolOptions;
 
+/**
+ * Connections to the server at a URL, opened when they are needed.
+ *
+ * @param applicationName - what `pg_stat_activity` shows for these connections
+ */
 export function createPgPool(
   url: string,
   applicationName: string,

@@ -16,11 +16,17 @@ export type Layouts<Row> = readonly (readonly (keyof Row)[])[];
 export interface SignedTable<Row> {
   /** The row, signed in the oldest layout that covers its values. */
   readonly signed: (row: Row) => SignedRow<Row>;
+  /** Whether the key ring's keys signed exactly these values. */
   readonly isAuthentic: (row: SignedRow<Row>) => boolean;
   /** The error for rows of which one is not authentic: a row of an unknown layout has another message than a damaged one. */
   readonly integrityError: (what: string, ...rows: readonly SignedRow<Row>[]) => AppError;
 }
 
+/**
+ * The signatures of one table.
+ *
+ * @param table - the name that signatures include, so that a row of one table is no row of another
+ */
 export function createSignedTable<Row extends object>(
   { sign, isAuthentic }: RowSigner,
   table: string,

@@ -8,6 +8,7 @@ export interface Prepared {
   readonly text: string;
 }
 
+/** A statement that is prepared under a hash of its text, so that equal texts share one plan. */
 export function prepared(text: string): Prepared {
   return { name: createHash('sha256').update(text).digest('hex').slice(0, 24), text };
 }

@@ -10,6 +10,7 @@ export const settingStatements = {
   remove: prepared('DELETE FROM settings WHERE name = $1'),
 };
 
+/** The settings of a database, each written in a transaction of its own. */
 export function createSettings({ all, run }: Pick<SqlSession, 'all' | 'run'>): ListedSettings {
   return {
     get: async (name) => (await all<{ value: string }>(settingStatements.get, [name]))[0]?.value,

@@ -7,6 +7,7 @@ import { sqliteDialect } from '../sql/dialect.js';
 import { migrations, requireSchema } from '../sql/schema.js';
 import { createPrivately, requirePrivateFiles } from './files.js';
 
+/** A connection of better-sqlite3. */
 export type { Database } from 'better-sqlite3';
 
 /** How long opening waits for the lock of another process. It blocks, because no request is served yet. */

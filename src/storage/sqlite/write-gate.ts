@@ -45,6 +45,11 @@ interface WriteGateOptions {
 
 const probeIntervalMs = 1_000;
 
+/**
+ * The write gate of one connection. It sets the connection's `busy_timeout` to 0, because it waits for locks itself.
+ *
+ * @param runExclusive - serialises the writes of several processes; by default this process is the only one
+ */
 export function createWriteGate(
   database: Database,
   {
