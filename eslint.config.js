@@ -25,8 +25,8 @@ const described = {
 };
 
 export default defineConfig(
-  globalIgnores(['dist/', 'build/', 'coverage/', 'data/', 'src/client/generated/']),
-  { files: ['**/*.{js,mjs,ts}'], extends: [eslint.configs.recommended] },
+  globalIgnores(['dist/', 'build/', 'coverage/', 'data/', 'src/client/generated/', 'src/console/generated/']),
+  { files: ['**/*.{js,mjs,ts,tsx}'], extends: [eslint.configs.recommended] },
   {
     ...graphqlLanguage,
     // The subgraph's schema has the same types. The linter reads it with Apollo's packages, so test/unit/graphql/schema.test.ts checks it.
@@ -65,7 +65,7 @@ export default defineConfig(
     rules: graphql.configs['flat/operations-recommended'].rules,
   },
   {
-    files: ['**/*.ts'],
+    files: ['**/*.{ts,tsx}'],
     extends: [tseslint.configs.recommendedTypeChecked],
     languageOptions: {
       parserOptions: {

@@ -13,6 +13,7 @@ import { readTrustedDocuments } from './graphql/plugins/use-trusted-documents.js
 import { createGraphQLServer } from './graphql/server.js';
 import { createGraphQLWebSockets, type GraphQLWebSockets } from './graphql/websocket/websocket-server.js';
 import { addDefaultHeaders, logRequests, maskErrors } from './http/middlewares.js';
+import { consoleAssets, consoleDocuments } from './http/console-assets.js';
 import { createCORS } from './http/cors.js';
 import { createHealth } from './http/health.js';
 import { createRequestHandler, type RequestHandler } from './http/request-handler.js';
@@ -64,9 +65,10 @@ export async function createApp(
   telemetry: Telemetry = {},
 ): Promise<App> {
   // First, so that an invalid file leaves nothing open.
-  const documents = config.trustedDocumentsFile
-    ? readTrustedDocuments(config.trustedDocumentsFile)
-    : new Map<string, string>();
+  const documentFiles = [config.console ? consoleDocuments : undefined, config.trustedDocumentsFile];
+  const documents = new Map(
+    documentFiles.flatMap((file) => (file === undefined ? [] : [...readTrustedDocuments(file)])),
+  );
   const services = await openServices(config, secrets, overrides, {
     access: 'create',
     ...overrides.openOptions,
@@ -140,6 +142,7 @@ export async function createApp(
     [
       ...health.routes,
       ...(config.graphiql ? assetRoutes(graphiqlAssets) : []),
+      ...(config.console ? assetRoutes(consoleAssets) : []),
       ...documentRoutes({ isOpen: config.introspection === 'open', hasPage: config.graphiql }),
       {
         path: '/graphql',

@@ -1,4 +1,4 @@
-// Writes the files of the pages that browsers load, GraphiQL and /docs: `node src/bundle-pages.mjs build/http/browser`.
+// Writes the files of the pages that browsers load, GraphiQL, /docs and /console: `node src/bundle-pages.mjs build/http/browser`.
 import { copyFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import * as library from '@graphql-yoga/render-graphiql/graphiql';
@@ -6,19 +6,15 @@ import { build } from 'esbuild';
 
 const graphiql = join(import.meta.dirname, 'graphql/graphiql/browser');
 const docs = join(import.meta.dirname, 'rest/docs-page/browser');
+const consolePage = join(import.meta.dirname, 'console');
+const clientDocuments = join(import.meta.dirname, 'client/generated/persisted-documents.json');
 const packages = join(import.meta.dirname, '../node_modules');
 const swaggerUI = join(packages, 'swagger-ui-dist');
 
-/** Bundles both pages and copies the libraries that they load. Returns the files of packages that it has used. */
+/** Bundles the pages and copies the libraries that they load. Returns the files of packages that it has used. */
 export async function bundlePages(/** @type {string} */ into) {
   await rm(into, { recursive: true, force: true });
-  const { metafile } = await build({
-    entryPoints: [
-      { in: join(graphiql, 'page.ts'), out: 'graphiql/page' },
-      { in: join(graphiql, 'page.css'), out: 'graphiql/page' },
-      { in: join(docs, 'page.ts'), out: 'docs/page' },
-      { in: join(docs, 'page.css'), out: 'docs/page' },
-    ],
+  const options = /** @type {const} */ ({
     outdir: into,
     bundle: true,
     format: 'iife',
@@ -28,10 +24,32 @@ export async function bundlePages(/** @type {string} */ into) {
     metafile: true,
     logLevel: 'warning',
   });
+  const pages = await build({
+    entryPoints: [
+      { in: join(graphiql, 'page.ts'), out: 'graphiql/page' },
+      { in: join(graphiql, 'page.css'), out: 'graphiql/page' },
+      { in: join(docs, 'page.ts'), out: 'docs/page' },
+      { in: join(docs, 'page.css'), out: 'docs/page' },
+    ],
+    ...options,
+  });
+  const consoleBuild = await build({
+    entryPoints: [
+      { in: join(consolePage, 'main.tsx'), out: 'console/page' },
+      { in: join(consolePage, 'page.css'), out: 'console/page' },
+    ],
+    ...options,
+    minify: true,
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+  });
   const swaggerFiles = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'];
   const copies = [
     ...['page.html', 'icon.svg'].map((name) => [join(graphiql, name), join(into, 'graphiql', name)]),
     [join(docs, 'page.html'), join(into, 'docs/page.html')],
+    [join(consolePage, 'page.html'), join(into, 'console/page.html')],
+    [join(graphiql, 'icon.svg'), join(into, 'console/icon.svg')],
+    [clientDocuments, join(into, 'console/documents.json')],
     ...swaggerFiles.map((name) => [join(swaggerUI, name), join(into, 'docs', name)]),
   ];
   for (const [from = '', to = ''] of copies) await copyFile(from, to);
@@ -44,7 +62,7 @@ export async function bundlePages(/** @type {string} */ into) {
   };
   for (const [name, text] of Object.entries(graphiqlFiles)) await writeFile(join(into, 'graphiql', name), text);
   const copied = [join(packages, '@graphql-yoga/render-graphiql/package.json'), join(swaggerUI, 'package.json')];
-  return [...Object.keys(metafile.inputs), ...copied];
+  return [...Object.keys(pages.metafile.inputs), ...Object.keys(consoleBuild.metafile.inputs), ...copied];
 }
 
 const [, script, into] = process.argv;

@@ -17,6 +17,8 @@ export interface ClientOptions {
   readonly management?: Credential | undefined;
   /** For the keys of organisations: a service credential. */
   readonly service?: Credential | undefined;
+  /** Whether to send the id of each document in place of its text, for services that execute trusted documents only. */
+  readonly trustedDocuments?: boolean | undefined;
   /** Replaces the global `fetch`. */
   readonly fetch?: typeof fetch | undefined;
 }
@@ -56,14 +58,21 @@ export interface OperationResult<Data> {
   readonly errors: readonly KeyfrontError[];
 }
 
+/** The text of a document, and its id for services that trust it. */
+interface SentDocument {
+  readonly __meta__?: Readonly<Record<string, unknown>> | undefined;
+  toString(): string;
+}
+
 interface ChangeSubscription {
   readonly orgKeyChanged: { readonly cursor: string };
 }
 
 /** Creates a client of one service. Integers beyond 2^53 are strings of digits in both directions; convert them with `BigInt`. */
-export function createClient({ url, management, service, fetch = globalThis.fetch }: ClientOptions): Client {
+export function createClient(options: ClientOptions): Client {
+  const { url, management, service, trustedDocuments = false, fetch = globalThis.fetch } = options;
   const endpoint = `${url.replace(/\/+$/, '')}/graphql`;
-  const post = async (accept: string, query: string, variables: unknown, signal: AbortSignal | undefined) => {
+  const post = async (accept: string, document: SentDocument, variables: unknown, signal: AbortSignal | undefined) => {
     const [bearer, key] = await Promise.all([secretOf(management), secretOf(service)]);
     const response = fetch(endpoint, {
       method: 'POST',
@@ -73,7 +82,10 @@ export function createClient({ url, management, service, fetch = globalThis.fetc
         ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
         ...(key !== undefined && { 'x-svc-authorization': key }),
       },
-      body: JSON.stringify({ query, variables }),
+      body: JSON.stringify({
+        ...(trustedDocuments ? { documentId: document.__meta__?.['hash'] } : { query: document.toString() }),
+        variables,
+      }),
       credentials: 'omit',
       ...(signal && { signal }),
     });
@@ -85,7 +97,7 @@ export function createClient({ url, management, service, fetch = globalThis.fetc
 
   /** Yields the events of one connection. */
   async function* streamEvents<Result>(
-    query: string,
+    document: SentDocument,
     variables: unknown,
     outer: AbortSignal | undefined,
   ): AsyncGenerator<OperationResult<Result>, void> {
@@ -94,7 +106,7 @@ export function createClient({ url, management, service, fetch = globalThis.fetc
     outer?.addEventListener('abort', abort, { once: true });
     if (outer?.aborted) abort();
     try {
-      const response = await post('text/event-stream', query, variables, controller.signal);
+      const response = await post('text/event-stream', document, variables, controller.signal);
       const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
       if (!isStream || !response.body) throw toError(await readBody<Result>(response), response);
       for await (const result of readEventStream(response.body, { silenceTimeoutMs, onSilence: abort })) {
@@ -113,11 +125,7 @@ export function createClient({ url, management, service, fetch = globalThis.fetc
       for (let failures = 0; !isAborted(); failures += 1) {
         let delayMs = Math.min(minReconnectDelayMs * 2 ** failures, maxReconnectDelayMs) * (0.5 + Math.random() / 2);
         try {
-          for await (const event of streamEvents<ChangeSubscription>(
-            document.toString(),
-            { ...variables, after },
-            signal,
-          )) {
+          for await (const event of streamEvents<ChangeSubscription>(document, { ...variables, after }, signal)) {
             after = event.data.orgKeyChanged.cursor;
             failures = 0;
             yield event as never;
@@ -138,7 +146,7 @@ export function createClient({ url, management, service, fetch = globalThis.fetc
       { signal }: { readonly signal?: AbortSignal | undefined } = {},
     ): Promise<OperationResult<Data>> => {
       const accept = 'application/graphql-response+json, application/json';
-      const response = await post(accept, document.toString(), variables, signal);
+      const response = await post(accept, document, variables, signal);
       return toResult(await readBody<Data>(response), response);
     },
   };

@@ -55,6 +55,7 @@ function configFrom(data: z.output<ReturnType<typeof settingsFor>>, production: 
     quotaKeys: data.KEYFRONT_QUOTA_KEYS,
     restoreWindowMs: data.KEYFRONT_RESTORE_DAYS * 86_400_000,
     graphiql: data.KEYFRONT_GRAPHIQL,
+    console: data.KEYFRONT_CONSOLE,
     introspection: data.KEYFRONT_INTROSPECTION,
     trustedDocumentsFile: data.KEYFRONT_TRUSTED_DOCUMENTS,
     onlyTrustedDocuments: data.KEYFRONT_ONLY_TRUSTED_DOCUMENTS,

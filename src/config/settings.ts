@@ -88,6 +88,9 @@ export const settingsFor = (production: boolean) =>
     KEYFRONT_GRAPHIQL: onOff
       .prefault(production ? 'off' : 'on')
       .describe('on or off: GraphiQL at `/` and the REST documents at `/docs`.'),
+    KEYFRONT_CONSOLE: onOff
+      .prefault(production ? 'off' : 'on')
+      .describe('on or off: the console for keys at `/console`.'),
     KEYFRONT_INTROSPECTION: oneOf(['open', 'credential'])
       .prefault(production ? 'credential' : 'open')
       .describe(

@@ -79,6 +79,9 @@ const contentTypes: Readonly<Record<string, string>> = {
   '.png': 'image/png',
 };
 
+/** The folder that `src/bundle-pages.mjs` writes beside this module. */
+export const browserFolder = new URL('./browser/', import.meta.url);
+
 /**
  * Returns a file of the folder that `src/bundle-pages.mjs` writes beside this module.
  *
@@ -89,7 +92,7 @@ export function browserFile(name: string, headers: Readonly<Record<string, strin
   if (contentType === undefined) throw new Error(`${name}: the extension has no content type.`);
   return createStaticAsset({
     contentType,
-    load: () => readFile(new URL(name, new URL('./browser/', import.meta.url))),
+    load: () => readFile(new URL(name, browserFolder)),
     headers,
   });
 }

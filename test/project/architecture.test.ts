@@ -22,6 +22,8 @@ const levels = [
 ];
 /** Published on its own: imports nothing of the service. */
 const client = 'client';
+/** Runs in browsers, on the client alone. */
+const browserConsole = 'console';
 
 /**
  * The files that may call JSON.parse, which misreads escaped member names on Node 24 and 26
@@ -39,9 +41,10 @@ const mayParse: Readonly<Record<string, string>> = {
 };
 
 const files = sourceFiles();
+const paths = new Set(files.map(({ path }) => path));
 
 function placeOf(path: string): string {
-  return path.split('/', 1)[0]?.replace(/\.ts$/, '') ?? '';
+  return path.split('/', 1)[0]?.replace(/\.tsx?$/, '') ?? '';
 }
 
 /** The paths from `src/` on of what a file imports of ours. */
@@ -49,7 +52,11 @@ function ourImports({ path, imports }: SourceFile): string[] {
   return imports.filter((name) => name.startsWith('.')).map((name) => normalize(join(dirname(path), name)));
 }
 
-const sourceName = (target: string) => target.replace(/\.js$/, '.ts');
+/** The file of an imported module, whose name ends in `.js` as the compiler requires. */
+function sourceName(target: string): string {
+  const path = target.replace(/\.js$/, '.ts');
+  return target.startsWith('console/') && !paths.has(path) ? `${path}x` : path;
+}
 
 function packagesOf({ imports }: SourceFile): string[] {
   return imports.filter((name) => !name.startsWith('.'));
@@ -73,12 +80,19 @@ describe('the imports of src', () => {
 
   it('of every part have a level', () => {
     const parts = new Set(files.map(({ path }) => placeOf(path)));
-    expect([...parts].toSorted()).toEqual([...levels.flat(), client].toSorted());
+    expect([...parts].toSorted()).toEqual([...levels.flat(), client, browserConsole].toSorted());
   });
 
   it('of the client are of no part of the service', () => {
     const targets = files.filter(({ path }) => placeOf(path) === client).flatMap(ourImports);
     expect(targets.filter((target) => placeOf(target) !== client)).toEqual([]);
+  });
+
+  it('of the console are of the client and of preact only', () => {
+    const ofConsole = files.filter(({ path }) => placeOf(path) === browserConsole);
+    const parts = ofConsole.flatMap(ourImports).map(placeOf);
+    expect(new Set(parts)).toEqual(new Set([client, browserConsole]));
+    expect(new Set(ofConsole.flatMap(packagesOf))).toEqual(new Set(['preact', 'preact/hooks']));
   });
 
   it('contain no cycle, including imports of types', () => {
@@ -168,6 +182,15 @@ describe('the layout of src', () => {
       );
     const repeated = [...groupBy(declared, ({ name }) => name)].filter(([, { length }]) => length > 1);
     expect(Object.fromEntries(repeated.map(([name, found]) => [name, found.map(({ path }) => path)]))).toEqual({});
+  });
+});
+
+describe('the console', () => {
+  it('has at most 2,500 lines, besides what is generated', () => {
+    const own = files.filter(({ path }) => placeOf(path) === browserConsole && !path.includes('generated'));
+    const lines = own.reduce((sum, { tree }) => sum + tree.text.trimEnd().split('\n').length, 0);
+    expect(lines).toBeGreaterThan(500);
+    expect(lines).toBeLessThanOrEqual(2500);
   });
 });
 

@@ -16,7 +16,7 @@ export const sourceFolder = join(import.meta.dirname, '../../src');
 
 /** Every file under `src/`, in no promised order. */
 export function sourceFiles(): SourceFile[] {
-  const names = readdirSync(sourceFolder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
+  const names = readdirSync(sourceFolder, { recursive: true, encoding: 'utf8' }).filter((name) => /\.tsx?$/.test(name));
   return names.map((name) => {
     const text = readFileSync(join(sourceFolder, name), 'utf8');
     return {

@@ -21,7 +21,7 @@ export function createGreeter(io: IO, config: Config, importsSample: boolean): G
 }
 
 async function issueAndWelcome(services: Services, config: Config, url: string): Promise<string> {
-  const served = { url, hasPages: config.graphiql };
+  const served = { url, hasPages: config.graphiql, hasConsole: config.console };
   const first = await issueFirstCredentials(services, config);
   return 'file' in first ? formatFileWelcome(served, first.file) : formatWelcome({ ...served, ...first });
 }

@@ -6,10 +6,11 @@ export interface WelcomeOptions {
   readonly service: string;
   /** Whether the service serves GraphiQL and the REST documentation. */
   readonly hasPages: boolean;
+  readonly hasConsole: boolean;
 }
 
 /** Formats the text of the first start: the credentials, addresses and example requests. */
-export function formatWelcome({ url, management, service, hasPages }: WelcomeOptions): string {
+export function formatWelcome({ url, management, service, ...pages }: WelcomeOptions): string {
   const baseURL = toReachableURL(url);
   return `
 Keyfront listens on ${url}
@@ -19,7 +20,7 @@ Keyfront listens on ${url}
     management (previews)            ${management}
     service    (organisation keys)   ${service}
 
-${hasPages ? formatPages(baseURL) : formatWithoutPages(baseURL)}
+${formatPages(baseURL, pages)}
 
   Preview a definition with the REST key API:
 
@@ -39,25 +40,32 @@ ${hasPages ? formatPages(baseURL) : formatWithoutPages(baseURL)}
 }
 
 /** Formats the text of the first start in production, which contains no credential. */
-export function formatFileWelcome({ url, hasPages }: Pick<WelcomeOptions, 'url' | 'hasPages'>, file: string): string {
+export function formatFileWelcome(
+  { url, ...pages }: Omit<WelcomeOptions, 'management' | 'service'>,
+  file: string,
+): string {
   return `
 Keyfront listens on ${url}
 
   The first credentials, one for each kind, are in ${file}
   Only the user of the service can read it. Save the credentials, and delete the file.
 
-${hasPages ? formatPages(toReachableURL(url)) : formatWithoutPages(toReachableURL(url))}
+${formatPages(toReachableURL(url), pages)}
 
 `;
 }
 
-const formatPages = (
+function formatPages(
   baseURL: string,
-) => `  GraphiQL:  ${baseURL}/   Paste the credentials under "Headers" and press the play button.
-  REST API:  ${baseURL}/docs   Paste the credentials under "Authorize".`;
-
-const formatWithoutPages = (baseURL: string) => `  OpenAPI:   ${baseURL}/openapi.json
+  { hasPages, hasConsole }: Pick<WelcomeOptions, 'hasPages' | 'hasConsole'>,
+): string {
+  const pages = hasPages
+    ? `  GraphiQL:  ${baseURL}/   Paste the credentials under "Headers" and press the play button.
+  REST API:  ${baseURL}/docs   Paste the credentials under "Authorize".`
+    : `  OpenAPI:   ${baseURL}/openapi.json
   GraphiQL and the REST documentation are disabled; KEYFRONT_GRAPHIQL=on enables them.`;
+  return hasConsole ? `  Console:   ${baseURL}/console   Sign in with the service credential.\n${pages}` : pages;
+}
 
 /** Replaces the unspecified address (0.0.0.0, ::), which clients cannot open, by the loopback address. */
 function toReachableURL(url: string): string {

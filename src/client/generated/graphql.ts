@@ -518,6 +518,26 @@ export type OrgKeysQueryVariables = Exact<{
 
 export type OrgKeysQuery = { orgKeys: { totalCount: number | null, edges: Array<{ cursor: string, node: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, createdAt: string, updatedAt: string | null, lastUpdated: number | string, deletedAt: string | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null };
 
+export type OrgKeyRowsQueryVariables = Exact<{
+  filter?: OrgKeyFilter | null | undefined;
+  orderBy?: OrgKeyOrder | null | undefined;
+  descending?: boolean | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+  last?: number | null | undefined;
+  before?: string | null | undefined;
+}>;
+
+
+export type OrgKeyRowsQuery = { orgKeys: { edges: Array<{ node: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, updatedAt: string | null, definition: { alias: string | null, rate: number | null, per: number | null, expires: number | string | null, tags: Array<string> | null, applyPolicies: Array<string> | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null };
+
+export type OrgKeyCountQueryVariables = Exact<{
+  filter?: OrgKeyFilter | null | undefined;
+}>;
+
+
+export type OrgKeyCountQuery = { orgKeys: { totalCount: number | null } | null };
+
 export type NodeQueryVariables = Exact<{
   id: string | number;
 }>;
@@ -604,6 +624,8 @@ export type OrganizationOfKeyQuery = { orgKey: { id: string, organization: { id:
 
 export type OrgKeyFragment = { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, createdAt: string, updatedAt: string | null, lastUpdated: number | string, deletedAt: string | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null };
 
+export type RowFragment = { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, updatedAt: string | null, definition: { alias: string | null, rate: number | null, per: number | null, expires: number | string | null, tags: Array<string> | null, applyPolicies: Array<string> | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null };
+
 export type PreviewFragment = { changed: boolean, version: number, quotaReset: KeyQuotaResetStatus | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, changes: Array<{ path: string, kind: KeyChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } } | null, warnings: Array<{ path: string, code: KeyWarningCode, message: string }> };
 
 export type BulkFragment = { dryRun: boolean, hasNextPage: boolean, endCursor: string | null, items: Array<{ keyHash: string, orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, createdAt: string, updatedAt: string | null, lastUpdated: number | string, deletedAt: string | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null } | null, change: { changed: boolean, version: number, quotaReset: KeyQuotaResetStatus | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, changes: Array<{ path: string, kind: KeyChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } } | null, warnings: Array<{ path: string, code: KeyWarningCode, message: string }> } | null, error: { code: KeyErrorCode, message: string, issues: Array<{ path: string, code: KeyIssueCode, message: string }> } | null }> };
@@ -627,6 +649,14 @@ export type OrgKeyChangedSubscriptionVariables = Exact<{
 
 export type OrgKeyChangedSubscription = { orgKeyChanged: { cursor: string, keyHash: string | null, orgID: string | null, entry: { version: number, at: string, operation: KeyOperation, credentialLabel: string, reason: string | null, changes: Array<{ path: string, kind: KeyChangeKind, before: unknown, after: unknown }> } | null, key: { id: string, keyID: string, version: number, state: KeyState } | null } };
 
+export type OrgKeyRowChangedSubscriptionVariables = Exact<{
+  orgID?: string | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type OrgKeyRowChangedSubscription = { orgKeyChanged: { cursor: string, keyHash: string | null, entry: { operation: KeyOperation } | null, key: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, updatedAt: string | null, definition: { alias: string | null, rate: number | null, per: number | null, expires: number | string | null, tags: Array<string> | null, applyPolicies: Array<string> | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null } | null } };
+
 export class TypedDocumentString<TResult, TVariables>
   extends String
   implements DocumentTypeDecoration<TResult, TVariables>
@@ -645,6 +675,41 @@ export class TypedDocumentString<TResult, TVariables>
     return this.value;
   }
 }
+export const FiguresFragmentDoc = new TypedDocumentString(`
+    fragment Figures on KeyQuota {
+  max
+  used
+  remaining
+  renewsAt
+}
+    `, {"fragmentName":"Figures"}) as unknown as TypedDocumentString<FiguresFragment, unknown>;
+export const RowFragmentDoc = new TypedDocumentString(`
+    fragment Row on OrgKey {
+  id
+  keyHash
+  keyID
+  orgID
+  version
+  state
+  updatedAt
+  definition {
+    alias
+    rate
+    per
+    expires
+    tags
+    applyPolicies
+  }
+  quota {
+    ...Figures
+  }
+}
+    fragment Figures on KeyQuota {
+  max
+  used
+  remaining
+  renewsAt
+}`, {"fragmentName":"Row"}) as unknown as TypedDocumentString<RowFragment, unknown>;
 export const DefinitionFragmentDoc = new TypedDocumentString(`
     fragment Definition on KeyDefinition {
   accessRights {
@@ -719,14 +784,6 @@ export const DefinitionFragmentDoc = new TypedDocumentString(`
   throttleRetryLimit
 }
     `, {"fragmentName":"Definition"}) as unknown as TypedDocumentString<DefinitionFragment, unknown>;
-export const FiguresFragmentDoc = new TypedDocumentString(`
-    fragment Figures on KeyQuota {
-  max
-  used
-  remaining
-  renewsAt
-}
-    `, {"fragmentName":"Figures"}) as unknown as TypedDocumentString<FiguresFragment, unknown>;
 export const OrgKeyFragmentDoc = new TypedDocumentString(`
     fragment OrgKey on OrgKey {
   id
@@ -1745,6 +1802,66 @@ fragment Definition on KeyDefinition {
   throttleInterval
   throttleRetryLimit
 }`, {"hash":"sha256:45e7a13556e56afff41397cea79553fe413d4d413b3679e5bf35482a4e3dd780"}) as unknown as TypedDocumentString<OrgKeysQuery, OrgKeysQueryVariables>;
+export const OrgKeyRowsDocument = new TypedDocumentString(`
+    query OrgKeyRows($filter: OrgKeyFilter, $orderBy: OrgKeyOrder, $descending: Boolean, $first: Int, $after: String, $last: Int, $before: String) {
+  orgKeys(
+    filter: $filter
+    orderBy: $orderBy
+    descending: $descending
+    first: $first
+    after: $after
+    last: $last
+    before: $before
+  ) {
+    edges {
+      node {
+        ...Row
+      }
+    }
+    pageInfo {
+      ...Place
+    }
+  }
+}
+    fragment Row on OrgKey {
+  id
+  keyHash
+  keyID
+  orgID
+  version
+  state
+  updatedAt
+  definition {
+    alias
+    rate
+    per
+    expires
+    tags
+    applyPolicies
+  }
+  quota {
+    ...Figures
+  }
+}
+fragment Figures on KeyQuota {
+  max
+  used
+  remaining
+  renewsAt
+}
+fragment Place on PageInfo {
+  hasNextPage
+  hasPreviousPage
+  startCursor
+  endCursor
+}`, {"hash":"sha256:7af5226db3130507e3c4244283e352a95c052fc4d029b3d2ed5ecd7375b56986"}) as unknown as TypedDocumentString<OrgKeyRowsQuery, OrgKeyRowsQueryVariables>;
+export const OrgKeyCountDocument = new TypedDocumentString(`
+    query OrgKeyCount($filter: OrgKeyFilter) {
+  orgKeys(filter: $filter, first: 0) {
+    totalCount
+  }
+}
+    `, {"hash":"sha256:cc25bafcfd610973c738cf426872243bead1c160b67f3d44013e9d92c472d27d"}) as unknown as TypedDocumentString<OrgKeyCountQuery, OrgKeyCountQueryVariables>;
 export const NodeDocument = new TypedDocumentString(`
     query Node($id: ID!) {
   node(id: $id) {
@@ -2198,3 +2315,42 @@ export const OrgKeyChangedDocument = new TypedDocumentString(`
   }
 }
     `, {"hash":"sha256:3804c0003b80ac78c8b52744f368ac192b72f6e907b02c0f944a1baa63afdf9e"}) as unknown as TypedDocumentString<OrgKeyChangedSubscription, OrgKeyChangedSubscriptionVariables>;
+export const OrgKeyRowChangedDocument = new TypedDocumentString(`
+    subscription OrgKeyRowChanged($orgID: String, $after: String) {
+  orgKeyChanged(orgID: $orgID, after: $after) {
+    cursor
+    keyHash
+    entry {
+      operation
+    }
+    key {
+      ...Row
+    }
+  }
+}
+    fragment Row on OrgKey {
+  id
+  keyHash
+  keyID
+  orgID
+  version
+  state
+  updatedAt
+  definition {
+    alias
+    rate
+    per
+    expires
+    tags
+    applyPolicies
+  }
+  quota {
+    ...Figures
+  }
+}
+fragment Figures on KeyQuota {
+  max
+  used
+  remaining
+  renewsAt
+}`, {"hash":"sha256:ff9b1be43377f4bc66a2f806cc34efb0f214daa7f1a91d1d6a15bbb478c20fda"}) as unknown as TypedDocumentString<OrgKeyRowChangedSubscription, OrgKeyRowChangedSubscriptionVariables>;

@@ -279,7 +279,7 @@ describe('with introspection by credential', () => {
 
 describe('without trusted documents', () => {
   it('G-19 rejects an id with the reason', async () => {
-    const t = await startApp();
+    const t = await startApp({ KEYFRONT_CONSOLE: 'off' });
     const answer = await post(t, { documentId: idOf(PreviewKeyDocument), variables: { input: {} } });
     await t.close();
     expect(errorsOf(answer)).toMatchObject([

@@ -1,0 +1,20 @@
+import { OrgKeyDocument, type Client, type OrgKeyQuery } from '../../client/client.js';
+import { text } from '../strings.js';
+import { required } from '../use-load.js';
+
+/** A key with its live quota and the newest part of its history. */
+export type KeyDetails = NonNullable<OrgKeyQuery['orgKey']>;
+
+const pageSize = 20;
+
+/** Reads a key and a part of its history: the newest changes, or those before a cursor. */
+export async function readKey(
+  client: Client,
+  keyHash: string,
+  signal?: AbortSignal,
+  before?: string | null,
+): Promise<KeyDetails> {
+  const variables = { by: { keyHash }, last: pageSize, before: before ?? null };
+  const { data, errors } = await client.send(OrgKeyDocument, variables, { signal });
+  return required(data.orgKey, errors, text.key.missing);
+}

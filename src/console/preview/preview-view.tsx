@@ -1,0 +1,4 @@
+/** Previews a definition. */
+export function PreviewView() {
+  return null;
+}

@@ -1,0 +1,42 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+
+/** Opens a view of the console without loading the page again. */
+export function navigate(to: string, { replace = false } = {}): void {
+  if (replace) history.replaceState(null, '', to);
+  else history.pushState(null, '', to);
+  dispatchEvent(new PopStateEvent('popstate'));
+}
+
+/** Returns the address of the page, and renders again when it changes. */
+export function useAddress(): URL {
+  const [href, setHref] = useState(location.href);
+  useEffect(() => {
+    const update = () => setHref(location.href);
+    addEventListener('popstate', update);
+    return () => removeEventListener('popstate', update);
+  }, []);
+  return new URL(href);
+}
+
+interface LinkProps {
+  readonly to: string;
+  readonly current?: boolean;
+  readonly class?: string;
+  readonly children: ComponentChildren;
+}
+
+/** A link to a view of the console. With a modifier key it opens as any other link does. */
+export function Link({ to, current = false, class: className, children }: LinkProps) {
+  const onClick = (event: MouseEvent) => {
+    if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    navigate(to);
+    scrollTo(0, 0);
+  };
+  return (
+    <a href={to} onClick={onClick} class={className} aria-current={current ? 'page' : undefined}>
+      {children}
+    </a>
+  );
+}

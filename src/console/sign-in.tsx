@@ -1,0 +1,42 @@
+import { useState } from 'preact/hooks';
+import { formText } from './format.js';
+import { useSession, type Kind } from './session.js';
+import { text } from './strings.js';
+
+/** Asks for the credential of a view. It goes into memory and nowhere else. */
+export function SignIn({ kind }: { readonly kind: Kind }) {
+  const { signIn, rejected } = useSession();
+  const [problem, setProblem] = useState<string>();
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    const secret = formText(event.currentTarget, 'credential');
+    const wrongKind = secret.startsWith(kind === 'service' ? 'kf_mgt_' : 'kf_svc_');
+    if (secret === '') setProblem(text.signIn.empty);
+    else if (wrongKind) setProblem(text.signIn.wrongKind[kind]);
+    else signIn(kind, secret);
+  };
+  const shown = problem ?? (rejected.has(kind) ? text.signIn.rejected : undefined);
+  return (
+    <form class="card narrow" onSubmit={submit} autocomplete="off">
+      <h2>{text.signIn.title}</h2>
+      <p id="needed">{text.signIn.needed[kind]}</p>
+      <label for="credential">{text.signIn.label[kind]}</label>
+      <input
+        id="credential"
+        name="credential"
+        type="password"
+        autocomplete="off"
+        spellcheck={false}
+        aria-describedby={shown === undefined ? 'needed' : 'needed sign-in-problem'}
+        aria-invalid={shown !== undefined}
+      />
+      {shown !== undefined && (
+        <p id="sign-in-problem" class="problem" role="alert">
+          {shown}
+        </p>
+      )}
+      <button type="submit">{text.signIn.submit}</button>
+      <p class="hint">{text.signIn.kept}</p>
+    </form>
+  );
+}

@@ -1,0 +1,82 @@
+import { useCallback, useEffect, useState } from 'preact/hooks';
+import { KeyfrontError } from '../client/client.js';
+
+/** The state of a request. While it is repeated, `data` is that of the previous response. */
+export interface Loaded<Data> {
+  readonly data: Data | undefined;
+  readonly error: KeyfrontError | undefined;
+  readonly isLoading: boolean;
+  readonly reload: () => void;
+}
+
+/**
+ * Loads data, again whenever an input changes. A response to an earlier input is dropped.
+ *
+ * @param load the request; the signal aborts when its response is not needed any more
+ * @param inputs what the request depends on
+ */
+export function useLoad<Data>(load: (signal: AbortSignal) => Promise<Data>, inputs: readonly unknown[]): Loaded<Data> {
+  const [state, setState] = useState<Omit<Loaded<Data>, 'reload'>>({
+    data: undefined,
+    error: undefined,
+    isLoading: true,
+  });
+  const [attempt, setAttempt] = useState(0);
+  useEffect(() => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    setState(({ data }) => ({ data, error: undefined, isLoading: true }));
+    load(signal).then(
+      (data) => signal.aborted || setState({ data, error: undefined, isLoading: false }),
+      (error: unknown) =>
+        signal.aborted || setState({ data: undefined, error: toKeyfrontError(error), isLoading: false }),
+    );
+    return () => controller.abort();
+  }, [...inputs, attempt]);
+  const reload = useCallback(() => setAttempt((count) => count + 1), []);
+  return { ...state, reload };
+}
+
+/** The state of an action that the user starts. */
+export interface UserAction<Arguments extends readonly unknown[]> {
+  readonly run: (...values: Arguments) => Promise<void>;
+  readonly error: KeyfrontError | undefined;
+  readonly isRunning: boolean;
+  readonly clear: () => void;
+}
+
+/** Runs an action and keeps its error. */
+export function useAction<Arguments extends readonly unknown[]>(
+  act: (...values: Arguments) => Promise<void>,
+): UserAction<Arguments> {
+  const [error, setError] = useState<KeyfrontError>();
+  const [isRunning, setIsRunning] = useState(false);
+  const run = async (...values: Arguments) => {
+    setIsRunning(true);
+    setError(undefined);
+    try {
+      await act(...values);
+    } catch (caught) {
+      setError(toKeyfrontError(caught));
+    } finally {
+      setIsRunning(false);
+    }
+  };
+  return { run, error, isRunning, clear: () => setError(undefined) };
+}
+
+/** Returns the error of the service, or wraps one of our own. */
+export function toKeyfrontError(error: unknown): KeyfrontError {
+  if (error instanceof KeyfrontError) return error;
+  return new KeyfrontError('INTERNAL', error instanceof Error ? error.message : String(error), { cause: error });
+}
+
+/** Returns the result of one field, or throws the error that it is null for. */
+export function required<Value>(
+  value: Value | null | undefined,
+  errors: readonly KeyfrontError[],
+  missing: string,
+): Value {
+  if (value != null) return value;
+  throw errors[0] ?? new KeyfrontError('NOT_FOUND', missing);
+}

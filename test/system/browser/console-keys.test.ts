@@ -1,0 +1,142 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { AppError } from '../../../src/lib/errors.js';
+import { startServer, type TestServer } from '../../support/server.js';
+import { startBrowser, whyNoBrowser } from './chromium.js';
+import { openConsole, type ConsolePage } from './console-page.js';
+
+const title =
+  whyNoBrowser === undefined ? 'the list of the console' : `the list of the console: left out, for ${whyNoBrowser}`;
+
+const keys = [
+  { key_id: 'billing', org_id: 'acme', alias: 'Billing', rate: 100, per: 60, tags: ['production'], quota_max: 1000 },
+  { key_id: 'mobile', org_id: 'acme', alias: 'Mobile', is_inactive: true, apply_policies: ['gold'] },
+  { key_id: 'trial', org_id: 'globex', alias: 'Trial', expires: 1893456000 },
+];
+
+describe.skipIf(whyNoBrowser !== undefined)(title, () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await startBrowser();
+  }, 60_000);
+  afterAll(() => browser.close());
+
+  let server: TestServer;
+  let c: ConsolePage;
+  beforeEach(async () => {
+    server = await startServer();
+    await server.t.importKeys(...keys);
+  });
+  afterEach(async () => {
+    await c.close();
+    await server.close();
+  });
+  const open = async (path = '/console') => {
+    c = await openConsole(browser, server, { path });
+    await c.signIn(server.t.service);
+  };
+  const names = () => c.column('Alias');
+
+  it('lists keys without an error, a violation of its policy or a request to another host', async () => {
+    await open();
+    await expect.poll(names).toEqual(['Billing', 'Mobile', 'Trial']);
+    expect(await c.column('State')).toEqual(['Active', 'Inactive', 'Active']);
+    expect(await c.column('Rate')).toEqual(['100 / 60 s', '–', '–']);
+    expect((await c.column('Quota used'))[0]).toContain('0 of 1,000');
+    expect(c.problems).toEqual([]);
+    expect(c.requests.filter((request) => !/^(GET \/console|POST \/graphql$)/.test(request))).toEqual([]);
+  });
+
+  it('keeps the credential in memory only, and not in the address', async () => {
+    await open();
+    await expect.poll(names).toHaveLength(3);
+    expect(await c.kept()).not.toContain(server.t.service.slice(7));
+    await c.page.reload();
+    expect(await c.page.getByRole('heading', { name: 'Sign in' }).isVisible()).toBe(true);
+  });
+
+  it('explains a credential of the wrong kind without sending it', async () => {
+    c = await openConsole(browser, server);
+    await c.signIn(server.t.management);
+    expect(await c.page.getByRole('alert').innerText()).toContain('needs a service credential');
+    expect(c.requests.filter((request) => request.startsWith('POST'))).toEqual([]);
+  });
+
+  it('asks for another credential after a revocation, and continues in the same view', async () => {
+    await open('/console?org=acme');
+    await expect.poll(names).toEqual(['Billing', 'Mobile']);
+    const { credentials } = server.t.app.services;
+    const service = (await credentials.list()).find(({ kind }) => kind === 'service');
+    await credentials.revoke(service?.id ?? '', server.t.clock.now);
+    await c.button('Refresh').click();
+    await c.page.getByRole('alert').filter({ hasText: 'does not accept the credential' }).waitFor();
+    await c.signIn((await server.t.issue('service')).secret);
+    await expect.poll(names).toEqual(['Billing', 'Mobile']);
+  });
+
+  it('filters by every condition of the address, which is shareable', async () => {
+    const cases = {
+      'org=globex': ['Trial'],
+      'alias=Mob': ['Mobile'],
+      'tag=production': ['Billing'],
+      'policy=gold': ['Mobile'],
+      'state=INACTIVE': ['Mobile'],
+      'expires=2031-01-01': ['Trial'],
+      'org=acme&state=ACTIVE': ['Billing'],
+    };
+    await open();
+    for (const [query, found] of Object.entries(cases)) {
+      await c.go(`/console?${query}`);
+      await expect.poll(names).toEqual(found);
+    }
+    await c.go('/console?api=nothing');
+    await c.page.getByText('No key matches these filters.').waitFor();
+  });
+
+  it('writes filters and the order into the address, and goes back with the browser', async () => {
+    await open();
+    await c.page.getByLabel('Organisation', { exact: true }).fill('acme');
+    await c.button('Apply').click();
+    await expect.poll(names).toEqual(['Billing', 'Mobile']);
+    await c.button('Alias').click();
+    await expect.poll(names).toEqual(['Mobile', 'Billing']);
+    expect(await c.page.locator('th[aria-sort]').getAttribute('aria-sort')).toBe('descending');
+    expect(c.page.url()).toBe(`${server.url}/console?org=acme&sort=ALIAS&descending=yes`);
+    await c.page.goBack();
+    await c.page.goBack();
+    await expect.poll(names).toEqual(['Billing', 'Mobile', 'Trial']);
+    await c.button('Count all').click();
+    await c.page.getByText('3 keys match.').waitFor();
+  });
+
+  it('turns pages of many keys in both directions, and counts them on request only', async () => {
+    const many = Array.from({ length: 1200 }, (_, number) => {
+      const name = `many-${String(number).padStart(5, '0')}`;
+      return { key_id: name, org_id: 'many', alias: name };
+    });
+    await server.t.importKeys(...many);
+    await open('/console?org=many');
+    await expect.poll(names).toHaveLength(50);
+    expect(c.requests.filter((request) => request.startsWith('POST'))).toHaveLength(1);
+    await c.page.getByRole('link', { name: 'Next page' }).click();
+    await expect.poll(names).toEqual(many.slice(50, 100).map(({ alias }) => alias));
+    await c.page.getByRole('link', { name: 'Previous page' }).click();
+    await expect.poll(names).toEqual(many.slice(0, 50).map(({ alias }) => alias));
+    await c.button('Count all').click();
+    await c.page.getByText('1,200 keys match.').waitFor();
+  });
+
+  it('shows that storage is unavailable, and tries again on request', async () => {
+    await open();
+    await expect.poll(names).toHaveLength(3);
+    const store = vi
+      .spyOn(server.t.app.services.store, 'list')
+      .mockRejectedValue(new AppError('UNAVAILABLE', 'The database is locked.'));
+    await c.button('Refresh').click();
+    const alert = c.page.getByRole('alert');
+    await alert.getByText('Service unavailable').waitFor();
+    store.mockRestore();
+    await alert.getByRole('button', { name: 'Try again' }).click();
+    await expect.poll(names).toHaveLength(3);
+  });
+});
