@@ -152,8 +152,8 @@ describe('D-15 a statement', () => {
       storage/sql/webhook-statements.ts: updateFrom(['died', 'attempts', 'why', 'due'])
       storage/sql/webhook-statements.ts: updateFrom(['next_version', 'last_version', 'attempts', 'due', 'why'])
       storage/sqlite/connection.ts: index + 1
+      storage/sqlite/key-store.ts: assignments
       storage/sqlite/key-store.ts: columns.join(', ')
-      storage/sqlite/key-store.ts: columns.map((column) => \`\${column} = @\${column}\`).join(', ')
       storage/sqlite/key-store.ts: columns.map((column) => \`@\${column}\`).join(', ')
       storage/sqlite/key-store.ts: table"
     `);

@@ -1,4 +1,4 @@
-import type { Database } from 'better-sqlite3';
+import type { Database, Statement } from 'better-sqlite3';
 import type { KeyStore } from '../../keys/ports.js';
 import type { QuotaManager, QuotaOutbox } from '../../keys/quota/quota-manager.js';
 import type { RowSigner } from '../../crypto/row-signer.js';
@@ -100,26 +100,25 @@ function createKeyWriter(
   };
 }
 
-/** Columns that are in an index and that most updates leave as they are. */
-const indexed: readonly (keyof KeyRow)[] = ['org_id', 'deleted', 'alias', 'expires', 'is_inactive'];
-
 /** Writes one key with all that belongs to it. Rows are bound by name, without a copy. */
 function createPut(database: Database): (write: KeyWrite) => void {
   const insertInto = (table: string, columns: readonly string[]) =>
     database.prepare<[object]>(
       `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map((column) => `@${column}`).join(', ')})`,
     );
-  const update = (columns: readonly string[]) =>
-    database.prepare<[object]>(
-      `UPDATE keys SET ${columns.map((column) => `${column} = @${column}`).join(', ')} WHERE key_hash = @key_hash`,
-    );
   const columns = [...keyColumns, 'mac'] as const;
   const insert = insertInto('keys', columns);
-  const replace = update(columns.filter((column) => column !== 'key_hash'));
-  // Naming a column writes the indexes it is in, whether its value is another or not: half of an update's pages.
-  const replaceInPlace = update(
-    columns.filter((column) => column !== 'key_hash' && !indexed.some((one) => one === column)),
-  );
+  const updates = new Map<string, Statement<[object]>>();
+  // SQLite writes the indexes of every column that is named, also if its value stays: half of the pages of an update.
+  const updateOf = (before: SignedRow<KeyRow>, row: SignedRow<KeyRow>) => {
+    const changed = columns.filter((column) => before[column] !== row[column]);
+    const assignments = changed.map((column) => `${column} = @${column}`).join();
+    const update =
+      updates.get(assignments) ??
+      database.prepare<[object]>(`UPDATE keys SET ${assignments} WHERE key_hash = @key_hash`);
+    updates.set(assignments, update);
+    return update;
+  };
   const addEntry = insertInto('audit', [...revisionColumns, 'mac']);
   const addQuotaChange = insertInto('quota_changes', [...quotaChangeColumns, 'mac']);
   const addReceipt = database.prepare<[object]>(insertReceipt.text);
@@ -128,9 +127,7 @@ function createPut(database: Database): (write: KeyWrite) => void {
 
   return ({ before, row, entries, quotaChanges, receipts, addedTerms, droppedTerms }) => {
     const { key_hash, org_id } = row;
-    if (!before) insert.run(row);
-    else if (indexed.some((column) => before[column] !== row[column])) replace.run(row);
-    else replaceInPlace.run(row);
+    (before ? updateOf(before, row) : insert).run(row);
     for (const entry of entries) addEntry.run(entry);
     for (const quotaChange of quotaChanges) addQuotaChange.run(quotaChange);
     for (const receipt of receipts) addReceipt.run(parametersOf(receiptValues(receipt)));

@@ -44,7 +44,9 @@ export function createSqliteSession(database: Database, { read, write }: SqliteG
 
 /** SQLite takes `$1` for a parameter with the name 1. */
 export function parametersOf(values: readonly Value[]): object {
-  return Object.fromEntries(values.map((value, index) => [index + 1, asParameter(value)]));
+  const parameters: Record<number, unknown> = {};
+  for (const [index, value] of values.entries()) parameters[index + 1] = asParameter(value);
+  return parameters;
 }
 
 /** A list becomes JSON, which `json_each` reads. */
