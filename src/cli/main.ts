@@ -7,7 +7,7 @@ import { OutputClosedError, UsageError, type IO } from './io.js';
 import { createProgram } from './program.js';
 import { runWorker } from './server/cluster-worker.js';
 
-const helpAndVersion: ReadonlySet<string> = new Set(['-h', '--help', '--version']);
+const helpAndVersion: ReadonlySet<string> = new Set(['-h', '--help', '-v', '--version']);
 
 /** Runs one command line. Resolves to the exit code: 0 done, 1 failed or only partly done, 2 invalid usage. */
 export async function run(args: readonly string[], io: IO): Promise<number> {

@@ -30,7 +30,7 @@ export function createProgram(commands: readonly CLICommand[], io: IO, execute: 
   const program = new Program('keyfront')
     .description('Key management for API gateways. Without a command, starts the server (same as `serve`).')
     .usage('[command] [arguments] [options]')
-    .version(version, '--version', 'Print the version')
+    .version(version, '-v, --version', 'Print the version')
     .helpOption('-h, --help', 'Print help; `keyfront put --help` for one command')
     .helpCommand(false)
     .exitOverride()

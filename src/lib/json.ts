@@ -226,7 +226,7 @@ class CarefulParser {
       const name = this.#string();
       this.#path.push(name);
       if (Object.hasOwn(members, name)) {
-        throw invalidBody(this.#path, 'DUPLICATE_MEMBER', 'The body has an object with the same member twice.');
+        throw invalidBody(this.#path, 'DUPLICATE_MEMBER', 'occurs more than once in its object');
       }
       this.#skipSpace();
       if (!this.#take(':')) throw this.#malformed();
@@ -257,7 +257,7 @@ class CarefulParser {
   /** Steps over an opening bracket. The path has one step for each array or object around it. */
   #enter(): void {
     if (this.#path.length >= maxJSONDepth) {
-      throw invalidBody([], 'TOO_DEEP', `The body is nested more than ${maxJSONDepth} levels deep.`);
+      throw invalidBody([], 'TOO_DEEP', `is nested more than ${maxJSONDepth} levels deep`);
     }
     this.#at++;
   }
@@ -310,8 +310,8 @@ class CarefulParser {
     const token = this.#match(numberToken);
     this.#at += token.length;
     const value = exactNumber(token);
-    if (value === 'OUT_OF_RANGE') throw invalidBody(this.#path, value, 'The number is too large.');
-    if (value === 'IMPRECISE') throw invalidBody(this.#path, value, 'The number has more digits than can be kept.');
+    if (value === 'OUT_OF_RANGE') throw invalidBody(this.#path, value, 'is a number that is too large');
+    if (value === 'IMPRECISE') throw invalidBody(this.#path, value, 'is a number with more digits than can be kept');
     return value;
   }
 
@@ -340,7 +340,7 @@ class CarefulParser {
     const before = this.#text.slice(0, this.#at);
     const line = before.split('\n').length;
     const column = this.#at - before.lastIndexOf('\n');
-    return invalidBody([], 'MALFORMED_JSON', `The body is not valid JSON (line ${line}, column ${column}).`);
+    return invalidBody([], 'MALFORMED_JSON', `is not valid JSON (line ${line}, column ${column})`);
   }
 }
 
@@ -383,8 +383,10 @@ function significantEnd(digits: string): number {
   return end;
 }
 
+/** The error of an invalid text. The message of its issue follows the name of a member, or of the text if the path is empty. */
 function invalidBody(path: Path, code: string, message: string): AppError {
-  return new AppError('INVALID', message, { issues: [{ path: [...path], code, message }] });
+  const subject = path.length === 0 ? 'The body' : 'A member of the body';
+  return new AppError('INVALID', `${subject} ${message}.`, { issues: [{ path: [...path], code, message }] });
 }
 
 /** A replacer for `JSON.stringify`: a long integer becomes the text of its digits, which is written as it is. */

@@ -134,7 +134,7 @@ export const victims = {
       const { keys } = readStored(data);
       const imported = keys.size - keysInTemplate;
       const again = await keyfront(data, 'keys', 'import', join(scene.folder, 'more.jsonl'));
-      const whole = `${importedKeys - imported} imported, ${imported} skipped (already exist)`;
+      const whole = `${(importedKeys - imported).toLocaleString('en')} imported, ${imported.toLocaleString('en')} skipped (already exist)`;
       return [
         ...findings,
         ...unless(

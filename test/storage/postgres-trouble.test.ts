@@ -427,7 +427,7 @@ describe.skipIf(postgres.isMissing)(`D-16 a service on ${postgres.name}`, () => 
         /^Removed older keys: 1\. The primary key is k2\.\nBackups from before the rotation need/,
       ),
     });
-    expect(await keyfront('check')).toMatchObject({ code: 0, said: '1 keys verified, no problems found.\n' });
+    expect(await keyfront('check')).toMatchObject({ code: 0, said: '1 key verified, no problems found.\n' });
     expect((await read()).status).toBe(200);
     expect((await t.update('k1', { alias: 'after' })).status).toBe(200);
   });

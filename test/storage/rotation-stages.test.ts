@@ -72,7 +72,7 @@ describeEngines('a rotation in stages with two processes that share a key ring',
       await restartAll(envs);
     }
     expect(await keyfront('check')).toMatchObject({ code: 0 });
-    expect(await status()).toMatchObject({ primaryID: 'k2', ids: ['k2'] });
+    expect(await status()).toMatchObject({ primary_id: 'k2', ids: ['k2'] });
   });
 
   it('rejects steps out of order', async () => {
@@ -138,8 +138,8 @@ describe.skipIf(postgres.isMissing)(
       expect(await status()).toMatchObject({
         stage: 'promoted',
         hosts: expect.arrayContaining([
-          expect.objectContaining({ host: expect.stringContaining(folder), primaryID: 'k1', ids: ['k2', 'k1'] }),
-          expect.objectContaining({ host: expect.stringContaining(place.folder), primaryID: 'k2', ids: ['k1', 'k2'] }),
+          expect.objectContaining({ host: expect.stringContaining(folder), primary_id: 'k1', ids: ['k2', 'k1'] }),
+          expect.objectContaining({ host: expect.stringContaining(place.folder), primary_id: 'k2', ids: ['k1', 'k2'] }),
         ]),
       });
 

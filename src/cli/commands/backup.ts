@@ -3,11 +3,13 @@ import { join, resolve } from 'node:path';
 import type { Config, ConfigSecrets } from '../../config/config.js';
 import { loadKeyRing } from '../../crypto/key-ring.js';
 import { syncFile, syncName } from '../../lib/durable-file.js';
+import { explainSystemError } from '../../lib/system-error.js';
 import { openServices, type Services } from '../../storage/open-storage.js';
 import type { CLICommand, OptionValues } from '../command.js';
 import { storageVariables } from '../environment.js';
 import type { IO } from '../io.js';
 import { withServices } from '../key-client/open.js';
+import { countOf } from '../output/count.js';
 import { toJSONLine } from '../output/json.js';
 import { createProgressLine } from '../output/progress.js';
 import { verifyInstallation } from '../verify-installation.js';
@@ -41,7 +43,7 @@ async function backup(io: IO, options: OptionValues, [folder = '']: readonly str
       renameSync(draft, target);
       syncName(target);
       if (options['json'] === true) io.stdout(`${toJSONLine({ folder: target, ...manifest })}\n`);
-      io.stderr(`${manifest.keys} keys backed up and verified. ${describeNewestChange(manifest)}\n`);
+      io.stderr(`${countOf(manifest.keys, 'keys backed up and verified')}. ${describeNewestChange(manifest)}\n`);
       io.stderr(`This backup cannot be decrypted without the key ring. Back up ${config.keyRingFile} separately.\n`);
       return 0;
     } catch (error) {
@@ -60,7 +62,7 @@ function createDraft(target: string): string {
   } catch (cause) {
     const message = existsSync(draft)
       ? `${draft} exists: another backup is running or was interrupted. If none is running, remove it and try again.`
-      : `Cannot create ${draft}.`;
+      : `Cannot create ${draft}: ${explainSystemError(cause)}.`;
     throw new Error(message, { cause });
   }
   return draft;

@@ -3,6 +3,7 @@ import type { CLICommand, OptionValues } from '../command.js';
 import { storageVariables } from '../environment.js';
 import type { IO } from '../io.js';
 import { withServices } from '../key-client/open.js';
+import { countOf } from '../output/count.js';
 import { toJSONLine } from '../output/json.js';
 import { createProgressLine } from '../output/progress.js';
 import { compareWithHead } from '../published-head.js';
@@ -13,7 +14,7 @@ export const checkCommand: CLICommand = {
   summary: 'Verify the integrity of the database, the histories and the encrypted secrets',
   description: 'Opens the storage read-only and changes nothing. Services may run meanwhile.',
   options: {
-    json: { description: 'Print the number of keys and the problems as JSON' },
+    json: { description: 'Print the number of keys and the problems as JSON', isCommon: true },
     against: {
       value: 'FILE',
       description: 'Also name what is older than in this output of `keyfront head --json`, or missing',
@@ -35,7 +36,7 @@ async function check(io: IO, { json: isJSON, against }: OptionValues): Promise<n
     if (isJSON === true) io.stdout(`${toJSONLine({ keys, problems })}\n`);
     for (const problem of problems) io.stderr(`${problem}\n`);
     const found = problems.length === 0 ? 'no problems found' : `problems found: ${problems.length}`;
-    io.stderr(`${keys} keys verified, ${found}.\n`);
+    io.stderr(`${countOf(keys, 'keys verified')}, ${found}.\n`);
     return problems.length === 0 ? 0 : 1;
   });
 }

@@ -2,6 +2,7 @@ import type { CLICommand, OptionValues } from '../command.js';
 import { storageVariables } from '../environment.js';
 import type { IO } from '../io.js';
 import { withServices } from '../key-client/open.js';
+import { countOf } from '../output/count.js';
 import { writeHead } from '../published-head.js';
 
 export const headCommand: CLICommand = {
@@ -9,7 +10,7 @@ export const headCommand: CLICommand = {
   summary: 'Print the state of all keys and credentials, to detect later that an older one was put back',
   description:
     'Opens the storage read-only; services may run meanwhile. Keep the output of --json where no process that writes to the database can change it. It contains hashes of key identifiers, versions, used quotas and the labels of credentials, and no secret. `keyfront check --against FILE` compares the installation with it.',
-  options: { json: { description: 'Print the head as JSON Lines' } },
+  options: { json: { description: 'Print the head as JSON Lines', isCommon: true } },
   examples: ['keyfront head --json > head.jsonl'],
   environment: storageVariables,
   run: printHead,
@@ -23,7 +24,7 @@ async function printHead(io: IO, { json: isJSON }: OptionValues): Promise<number
       // Without this wait, a slow reader would let the unread lines fill the memory.
       await io.stdoutDrained?.();
     });
-    const summary = `Head of ${at.toISOString()}: ${keys} keys, ${credentials} credentials, digest ${digest}\n`;
+    const summary = `Head of ${at.toISOString()}: ${countOf(keys, 'keys')}, ${countOf(credentials, 'credentials')}, digest ${digest}\n`;
     if (isJSON === true) io.stderr(summary);
     else io.stdout(summary);
     return 0;

@@ -11,7 +11,7 @@ export const initCommand: CLICommand = {
   summary: 'Create an installation: data folder, key ring and first credentials',
   description:
     'Starts no service. Prints a management and a service credential once; with NODE_ENV=production, writes them to a file that only this user can read. Without this command, the first `serve` does the same.',
-  options: { json: { description: 'Print the paths and the credentials as JSON' } },
+  options: { json: { description: 'Print the paths and the credentials as JSON', isCommon: true } },
   exitCodes: { 1: 'the installation exists already, or cannot be created' },
   examples: ['NODE_ENV=production KEYFRONT_DATA=/var/lib/keyfront keyfront init'],
   environment: [...storageVariables, 'NODE_ENV'],

@@ -4,10 +4,12 @@ import { migratedFrom } from '../../storage/migrated.js';
 import { copyStore, type CopyResult } from '../../storage/sql/copy-store.js';
 import type { openForMigration } from '../../storage/postgres/engine.js';
 import { lockRows, type LockedRows } from '../../storage/sqlite/rows.js';
-import type { CLICommand } from '../command.js';
+import type { CLICommand, OptionValues } from '../command.js';
 import { storageVariables } from '../environment.js';
 import { UsageError, type IO } from '../io.js';
 import { rejectServiceURL } from '../key-client/open.js';
+import { countOf } from '../output/count.js';
+import { jsonOption, printJSONResult } from '../output/format.js';
 import { createProgressLine } from '../output/progress.js';
 import { verifyInstallation } from '../verify-installation.js';
 
@@ -16,12 +18,13 @@ export const migrateStoreCommand: CLICommand = {
   summary: 'Copy the data folder to the PostgreSQL database of KEYFRONT_DATABASE_URL',
   description:
     'Stop the service first: no other process can write to the file meanwhile. Every row is read back and compared. The file keeps its rows and is marked as migrated, so that services do not start on it (`serve --allow-migrated` permits it). The command may be interrupted and run again.',
+  options: { json: jsonOption },
   examples: ['KEYFRONT_DATABASE_URL=postgres://keyfront@db.internal/keyfront keyfront migrate-store'],
   environment: storageVariables,
   run: migrateStore,
 };
 
-async function migrateStore(io: IO): Promise<number> {
+async function migrateStore(io: IO, options: OptionValues): Promise<number> {
   rejectServiceURL(io);
   const { config, secrets } = readConfig(io.env);
   const { keyHashPepper, databaseURL } = secrets;
@@ -33,7 +36,9 @@ async function migrateStore(io: IO): Promise<number> {
   try {
     const source = lockRows(config.databaseFile);
     try {
-      return await copyTo(io, databaseURL, source, services);
+      const { database, copied } = await copyTo(io, databaseURL, source, services);
+      printJSONResult(io, options, { database, copied: copied ?? null });
+      return 0;
     } finally {
       source.close();
     }
@@ -42,7 +47,13 @@ async function migrateStore(io: IO): Promise<number> {
   }
 }
 
-async function copyTo(io: IO, databaseURL: string, source: LockedRows, services: Services): Promise<number> {
+/** `copied` is undefined if an earlier run has completed the migration. */
+interface Migration {
+  readonly database: string;
+  readonly copied: Pick<CopyResult, 'keys' | 'entries' | 'credentials'> | undefined;
+}
+
+async function copyTo(io: IO, databaseURL: string, source: LockedRows, services: Services): Promise<Migration> {
   // Loaded on demand: other commands do not need the driver.
   const { migrationSourceSetting, openForMigration } = await import('../../storage/postgres/engine.js');
   const { createRowTarget } = await import('../../storage/postgres/rows.js');
@@ -53,7 +64,7 @@ async function copyTo(io: IO, databaseURL: string, source: LockedRows, services:
         `The migration is complete: ${target.name} contains this data folder. Nothing was copied again; later changes of ` +
           'the file are not in the database.\n',
       );
-      return 0;
+      return { database: target.name, copied: undefined };
     }
     await requireOwnCopy(target, migrationSourceSetting, source.id);
     const verification = createProgressLine(io, 'keys verified');
@@ -67,7 +78,8 @@ async function copyTo(io: IO, databaseURL: string, source: LockedRows, services:
     const result = await copyStore(source, rows, progress.show, () => source.mark(target.name));
     progress.end();
     io.stderr(summaryOf(result, target.name));
-    return 0;
+    const { keys, entries, credentials } = result;
+    return { database: target.name, copied: { keys, entries, credentials } };
   } finally {
     await target.close();
   }
@@ -92,9 +104,9 @@ async function requireOwnCopy(
 }
 
 function summaryOf({ keys, entries, credentials, found }: CopyResult, name: string): string {
-  const resumed = found > 0 ? ` (${found} keys of an earlier attempt were found unchanged)` : '';
+  const resumed = found > 0 ? ` (found unchanged: ${countOf(found, 'keys')} of an earlier attempt)` : '';
   return (
-    `Copied ${keys} keys, ${entries} history entries and ${credentials} credentials to ${name} and read each back${resumed}.\n` +
+    `Copied ${countOf(keys, 'keys')}, ${entries.toLocaleString('en')} history entries and ${countOf(credentials, 'credentials')} to ${name} and read each back${resumed}.\n` +
     'The key ring stays in its place. The file keeps its rows, but services no longer start on it: set ' +
     'KEYFRONT_DATABASE_URL.\n'
   );

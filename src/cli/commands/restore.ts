@@ -10,6 +10,8 @@ import type { CLICommand, OptionValues } from '../command.js';
 import { storageVariables } from '../environment.js';
 import type { IO } from '../io.js';
 import { rejectServiceURL } from '../key-client/open.js';
+import { countOf } from '../output/count.js';
+import { jsonOption, printJSONResult } from '../output/format.js';
 import { createProgressLine } from '../output/progress.js';
 import { verifyInstallation } from '../verify-installation.js';
 import { databaseCopyName, describeNewestChange, digestFile, readManifest, type Manifest } from './backup-manifest.js';
@@ -19,12 +21,13 @@ export const restoreCommand: CLICommand = {
   summary: 'Restore a backup to an empty data folder and verify it',
   description: 'The data folder must contain the key ring and nothing else.',
   arguments: ['DIR'],
+  options: { json: jsonOption },
   examples: ['KEYFRONT_DATA=/var/lib/keyfront keyfront restore /mnt/backups/2026-11-21'],
   environment: storageVariables,
   run: restore,
 };
 
-async function restore(io: IO, _options: OptionValues, [folder = '']: readonly string[]): Promise<number> {
+async function restore(io: IO, options: OptionValues, [folder = '']: readonly string[]): Promise<number> {
   rejectServiceURL(io);
   const { config, secrets } = readConfig(io.env);
   if (secrets.databaseURL !== undefined) {
@@ -45,11 +48,12 @@ async function restore(io: IO, _options: OptionValues, [folder = '']: readonly s
         `The backup ${folder} is damaged: the checksum of ${databaseCopyName} does not match its manifest.`,
       );
     }
-    const summary = await verifyCopy(io, { ...config, databaseFile: draft }, secrets);
+    const { keys, summary } = await verifyCopy(io, { ...config, databaseFile: draft }, secrets);
     syncFile(draft);
     // The data folder has no database until the copy is verified.
     renameSync(draft, config.databaseFile);
     syncName(config.databaseFile);
+    printJSONResult(io, options, { database: config.databaseFile, keys, newestChange: manifest.newestChange });
     io.stderr(summary);
     return 0;
   } finally {
@@ -58,7 +62,11 @@ async function restore(io: IO, _options: OptionValues, [folder = '']: readonly s
 }
 
 /** Opens the copy as a service would, which migrates its schema, and verifies it. Returns the summary to print. */
-async function verifyCopy(io: IO, config: Config, { keyHashPepper, databaseURL }: ConfigSecrets): Promise<string> {
+async function verifyCopy(
+  io: IO,
+  config: Config,
+  { keyHashPepper, databaseURL }: ConfigSecrets,
+): Promise<{ readonly keys: number; readonly summary: string }> {
   // Without a connection to external counters: their pending changes must not be applied to an unverified copy.
   const secrets = { keyHashPepper, databaseURL, quotaURL: undefined };
   const openOptions = {
@@ -77,7 +85,7 @@ async function verifyCopy(io: IO, config: Config, { keyHashPepper, databaseURL }
     const newest = describeNewestChange({
       newestChange: newestChange && { ...newestChange, at: newestChange.at.toISOString() },
     });
-    return `${keys} keys restored and verified. ${newest} Later changes are lost.\n`;
+    return { keys, summary: `${countOf(keys, 'keys restored and verified')}. ${newest} Later changes are lost.\n` };
   } finally {
     await copy.close();
   }

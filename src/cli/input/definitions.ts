@@ -1,9 +1,9 @@
 import { createReadStream } from 'node:fs';
-import { AppError } from '../../lib/errors.js';
+import { AppError, pathText } from '../../lib/errors.js';
 import { parseJSON, type JSONValue } from '../../lib/json.js';
 import { explainSystemError } from '../../lib/system-error.js';
 import { UsageError, type IO } from '../io.js';
-import { splitLines } from './jsonl.js';
+import { parseLine, splitLines } from './jsonl.js';
 
 /** A definition in a file, or the error of parsing it. */
 export interface FoundDefinition {
@@ -68,8 +68,9 @@ async function* readJSONLines(name: string, bytes: AsyncIterable<Uint8Array>): A
   let number = 0;
   for await (const line of splitLines(bytes)) {
     number += 1;
-    const body = parse(line);
-    if (body !== undefined) yield { location: `${name}:${number}`, body };
+    const location = `${name}:${number}`;
+    const body = parse(line, location, parseLine);
+    if (body !== undefined) yield { location, body };
   }
 }
 
@@ -77,7 +78,7 @@ async function* readJSON(name: string, bytes: AsyncIterable<Uint8Array>): AsyncG
   const chunks: Uint8Array[] = [];
   for await (const chunk of bytes) chunks.push(chunk);
   const content = Buffer.concat(chunks);
-  const body = parse(content);
+  const body = parse(content, name);
   if (body === undefined) return;
   if (body instanceof AppError && startsWithObjectLine(content)) {
     // Standard input has no file name that distinguishes JSON Lines from JSON.
@@ -92,7 +93,7 @@ async function* readJSON(name: string, bytes: AsyncIterable<Uint8Array>): AsyncG
 /** Whether the first of several lines is a JSON object. */
 function startsWithObjectLine(content: Buffer): boolean {
   const end = content.indexOf('\n');
-  const first = end === -1 ? undefined : parse(content.subarray(0, end));
+  const first = end === -1 ? undefined : parse(content.subarray(0, end), '');
   return typeof first === 'object' && first !== null && !(first instanceof AppError) && !Array.isArray(first);
 }
 
@@ -100,18 +101,15 @@ async function* toStream(content: Buffer): AsyncGenerator<Uint8Array> {
   yield await Promise.resolve(content);
 }
 
-/** Parses JSON in UTF-8; returns undefined if the text is blank. */
-function parse(bytes: Uint8Array): JSONValue | AppError | undefined {
+/** Parses JSON in UTF-8; returns undefined if the text is blank. The location is for errors. */
+function parse(bytes: Uint8Array, location: string, parseText = parseJSON): JSONValue | AppError | undefined {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    return text.trim() === '' ? undefined : parseJSON(text);
+    return text.trim() === '' ? undefined : parseText(text);
   } catch (error) {
-    if (!(error instanceof AppError)) return invalidText('MALFORMED_TEXT', 'The text is not valid UTF-8.', error);
-    const [issue] = error.issues;
-    return issue ? invalidText(issue.code, issue.message.replace('The body', 'The text'), error, issue.path) : error;
+    const issues =
+      error instanceof AppError ? error.issues : [{ path: [], code: 'MALFORMED_TEXT', message: 'is not valid UTF-8' }];
+    const [message = 'is not valid'] = issues.map((issue) => `${pathText(issue.path)} ${issue.message}`.trim());
+    return new AppError('INVALID', `${location}: ${message}.`, { issues, cause: error });
   }
-}
-
-function invalidText(code: string, message: string, cause: unknown, path: readonly (string | number)[] = []): AppError {
-  return new AppError('INVALID', message, { issues: [{ path, code, message }], cause });
 }

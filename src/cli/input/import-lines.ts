@@ -2,7 +2,7 @@ import { maxIssues } from '../../keys/definition/field-rules.js';
 import type { ImportPorts } from '../../keys/commands/import.js';
 import type { KeyStore } from '../../keys/ports.js';
 import { AppError, pathText } from '../../lib/errors.js';
-import { parseJSON } from '../../lib/json.js';
+import { parseLine } from './jsonl.js';
 import { prepareLine, type ImportOptions, type PreparedLine } from './import-line.js';
 
 /** Callbacks of an import. Lines are numbered from 1. */
@@ -96,7 +96,7 @@ export async function importLines(
     number += 1;
     try {
       const text = decode(line);
-      if (text.trim() !== '') take({ number, ...(await prepareLine(ports, parseJSON(text), options)) });
+      if (text.trim() !== '') take({ number, ...(await prepareLine(ports, parseLine(text), options)) });
     } catch (error) {
       skipInvalid(number, error);
     }
@@ -117,6 +117,6 @@ function decode(line: Line): string {
 
 function reasonOf({ message, issues }: AppError): string {
   if (issues.length === 0) return message;
-  const listed = issues.map((issue) => `${pathText(issue.path)} ${issue.message}`.trim()).join('; ');
+  const listed = issues.map((issue) => `${pathText(issue.path) || 'The line'} ${issue.message}`).join('; ');
   return issues.length < maxIssues ? listed : `${listed}; ${message}`;
 }

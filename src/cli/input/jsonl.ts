@@ -1,3 +1,6 @@
+import { AppError } from '../../lib/errors.js';
+import { parseJSON, type JSONValue } from '../../lib/json.js';
+
 const lineFeed = 0x0a;
 
 /**
@@ -16,4 +19,19 @@ export async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncGener
     pending.push(chunk.subarray(start));
   }
   yield Buffer.concat(pending);
+}
+
+/**
+ * Parses one line.
+ *
+ * @throws {AppError} INVALID, where the position of an error is the column alone
+ */
+export function parseLine(text: string): JSONValue {
+  try {
+    return parseJSON(text);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    const issues = error.issues.map((issue) => ({ ...issue, message: issue.message.replace('(line 1, ', '(') }));
+    throw new AppError(error.code, error.message, { issues, cause: error });
+  }
 }

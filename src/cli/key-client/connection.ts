@@ -103,7 +103,11 @@ function toIssues(issue: unknown): Issue[] {
 function parseBaseURL(text: string, allowsPlainHTTP: boolean): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !['http:', 'https:'].includes(url.protocol) || url.search !== '' || url.hash !== '') {
-    throw new UsageError('The URL must be like https://keys.example.com, without a query.');
+    const isBareHost = !/[/?@]/.test(text) && URL.canParse(`http://${text}`);
+    const suggestion = isBareHost ? `; did you mean http://${text}?` : '.';
+    throw new UsageError(
+      `The URL of a service is an http:// or https:// URL without a query, such as https://keys.example.com${suggestion}`,
+    );
   }
   if (url.username !== '' || url.password !== '') {
     throw new UsageError('The URL must not contain a credential: the process list shows it.');

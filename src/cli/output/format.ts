@@ -17,6 +17,14 @@ export const outputOptions: Readonly<Record<string, Option>> = {
   text: { description: 'Print text, also without a terminal, such as in the log of a build', isCommon: true },
 };
 
+/** The option of commands whose texts are for people, on standard error. */
+export const jsonOption: Option = { description: 'Print the result as JSON', isCommon: true };
+
+/** Prints the result of such a command as one line of JSON if `--json` is given. */
+export function printJSONResult(io: IO, { json: isJSON }: OptionValues, result: object): void {
+  if (isJSON === true) io.stdout(`${toJSONLine(result)}\n`);
+}
+
 /**
  * Selects text if standard output is a terminal, otherwise JSON, unless an option overrides it.
  *

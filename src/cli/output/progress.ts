@@ -1,4 +1,5 @@
 import type { IO } from '../io.js';
+import { countOf } from './count.js';
 
 /** Progress on standard error: one line that changes on a terminal, otherwise a line every five seconds. */
 export interface ProgressLine {
@@ -14,7 +15,7 @@ const logIntervalMs = 5_000;
 const minRateMs = 1_000;
 
 /** Creates progress that shows the count, the rate, the percentage and the remaining time. */
-export function createProgressLine(io: IO, noun: string): ProgressLine {
+export function createProgressLine(io: IO, plural: string): ProgressLine {
   const now = io.nowMs ?? Date.now;
   const startMs = now();
   const intervalMs = io.isStderrTTY ? terminalIntervalMs : logIntervalMs;
@@ -23,7 +24,7 @@ export function createProgressLine(io: IO, noun: string): ProgressLine {
     show: (count, fraction) => {
       if (now() - shownMs < intervalMs) return;
       shownMs = now();
-      const text = `${count.toLocaleString('en')} ${noun}${formatRate(count, fraction, shownMs - startMs)}`;
+      const text = `${countOf(count, plural)}${formatRate(count, fraction, shownMs - startMs)}`;
       io.stderr(io.isStderrTTY ? `\r${text} …\u001b[K` : `${text}\n`);
     },
     end: () => {

@@ -77,7 +77,7 @@ describe('D-11 keyfront backup', () => {
 
   it('shows its progress on a terminal', async () => {
     const { said } = await c.keyfront(['backup', target], {}, true);
-    expect(said).toMatch(/\r\d+ keys verified …/);
+    expect(said).toMatch(/\r\d+ keys? verified …/);
   });
 
   it('contains every change that was acknowledged before it started, and no others, while services write', async () => {
@@ -159,7 +159,10 @@ describe('D-11 keyfront backup', () => {
 
   it('fails if the parent folder does not exist', async () => {
     const { code, said } = await backUp(join(target, 'deeper'));
-    expect([code, said]).toStrictEqual([1, `Cannot create ${join(target, 'deeper')}.incomplete.\n`]);
+    expect([code, said]).toStrictEqual([
+      1,
+      `Cannot create ${join(target, 'deeper')}.incomplete: it does not exist; check the path (ENOENT).\n`,
+    ]);
   });
 
   it.each([['backup'], ['restore']])('rejects %s without exactly one folder', async (command) => {

@@ -126,7 +126,7 @@ describe('keyfront check', () => {
   it('names a history whose key was removed', async () => {
     tamper(`DELETE FROM keys WHERE key_hash = '${hash2}'`);
     const { code, said } = await check();
-    expect([code, said]).toStrictEqual([1, `${broken(hash2)}1 keys verified, problems found: 1.\n`]);
+    expect([code, said]).toStrictEqual([1, `${broken(hash2)}1 key verified, problems found: 1.\n`]);
   });
 
   it.each([

@@ -166,9 +166,9 @@ describe('a connection to a service', () => {
   it.each([
     ['http://keys.example.com', 'would be sent unencrypted to'],
     ['http://10.0.0.1:4000', 'would be sent unencrypted to'],
-    ['ftp://127.0.0.1', 'The URL must be like'],
-    ['127.0.0.1:4000', 'The URL must be like'],
-    ['http://127.0.0.1:4000/?token=x', 'The URL must be like'],
+    ['ftp://127.0.0.1', 'The URL of a service is an http:// or https:// URL without a query'],
+    ['127.0.0.1:4000', 'such as https://keys.example.com; did you mean http://127.0.0.1:4000?'],
+    ['http://127.0.0.1:4000/?token=x', 'such as https://keys.example.com.'],
     ['https://user:word@127.0.0.1', 'must not contain a credential'],
   ])('rejects %s before it sends a request', async (at, reason) => {
     const { code, said } = await preview(at);

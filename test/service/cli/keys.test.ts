@@ -72,7 +72,7 @@ describe('keys import', () => {
     expect(code).toBe(1);
     expect(said).not.toContain('Xq7');
     expect(said.split('\n')).toStrictEqual([
-      'line 2: The body is not valid JSON (line 1, column 46).',
+      'line 2: The line is not valid JSON (column 46)',
       'line 3: jwt_data.secret must be a string; rate must be a number',
       'line 4: org_id is required; every key has an owner',
       'line 5: key_id is required and must be a string',
@@ -88,7 +88,7 @@ describe('keys import', () => {
       'line 15: last_updated must be Unix seconds, written in digits',
       'line 16: quota_renewal_rate must be smaller: the quota period would end after the largest 64-bit timestamp',
       'line 17: quota_max must be at most 9223372036854775807',
-      'line 18: alias The body has an object with the same member twice.',
+      'line 18: alias occurs more than once in its object',
       '2 imported, 0 skipped (already exist), 17 rejected.',
       '',
     ]);
@@ -290,7 +290,7 @@ describe('keys import', () => {
   it('shows its progress on a terminal, and each invalid line separately', async () => {
     const file = await c.file('keys.jsonl', jsonl(k('k1'), '{', k('k2')));
     const { said } = await c.keyfront(['keys', 'import', file], {}, true);
-    expect(said.startsWith('\r1 lines …')).toBe(true);
+    expect(said.startsWith('\r1 line …')).toBe(true);
     expect(said).toContain('\r\u001b[Kline 2: ');
   });
 });

@@ -120,7 +120,7 @@ describe('a command that creates an installation', () => {
   it('is keys import', async () => {
     const file = await c.file('keys.jsonl', '{"key_id":"k1","org_id":"acme"}\n');
     expect((await c.keyfront(['keys', 'import', file])).code).toBe(0);
-    expect((await c.keyfront(['check'])).said).toBe('1 keys verified, no problems found.\n');
+    expect((await c.keyfront(['check'])).said).toBe('1 key verified, no problems found.\n');
   });
 });
 

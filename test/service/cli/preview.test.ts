@@ -126,10 +126,10 @@ describe('keyfront preview', () => {
   });
 
   it.each([
-    ['{"alias": }', 'MALFORMED_JSON', 'The text is not valid JSON (line 1, column 11).'],
-    ['{"alias":"a","alias":"b"}', 'DUPLICATE_MEMBER', 'The text has an object with the same member twice.'],
+    ['{"alias": }', 'MALFORMED_JSON', 'is not valid JSON (line 1, column 11)'],
+    ['{"alias":"a","alias":"b"}', 'DUPLICATE_MEMBER', 'occurs more than once in its object'],
     ['"a text"', 'WRONG_TYPE', 'must be an object'],
-    [Buffer.from([0x22, 0xff, 0x22]), 'MALFORMED_TEXT', 'The text is not valid UTF-8.'],
+    [Buffer.from([0x22, 0xff, 0x22]), 'MALFORMED_TEXT', 'is not valid UTF-8'],
   ])('reports %j as invalid', async (content, problem, message) => {
     const file = await c.file('odd.json', content);
     const { code, out } = await c.keyfront(['preview', file]);

@@ -13,10 +13,10 @@ import { misreadJSON } from '../../support/misread-json.js';
 const extraRejections = ['DUPLICATE_MEMBER', 'TOO_DEEP', 'OUT_OF_RANGE', 'IMPRECISE'];
 const publicMessages = [
   /^The body is not valid JSON \(line \d+, column \d+\)\.$/,
-  /^The body has an object with the same member twice\.$/,
+  /^A member of the body occurs more than once in its object\.$/,
   /^The body is nested more than 64 levels deep\.$/,
-  /^The number is too large\.$/,
-  /^The number has more digits than can be kept\.$/,
+  /^(The body|A member of the body) is a number that is too large\.$/,
+  /^(The body|A member of the body) is a number with more digits than can be kept\.$/,
 ];
 
 function rejectionOf(text: string, parse = parseJSON): AppError {
@@ -467,7 +467,8 @@ describe('error messages of parseJSON', () => {
         const { message, issues } = outcome(text, parseJSON);
         if (message === undefined) return;
         expect(publicMessages.some((pattern) => pattern.test(message))).toBe(true);
-        expect(issues).toEqual([expect.objectContaining({ message })]);
+        expect(issues).toHaveLength(1);
+        expect(message.endsWith(`body ${issues?.[0]?.message}.`)).toBe(true);
       }),
       thorough,
     );

@@ -28,7 +28,7 @@ export const issueCommand: CLICommand = {
       description: `Restrict a service credential to these operations, separated by commas: ${Object.keys(scopes).join(', ')} (default: all)`,
     },
     expires: { value: '90d', description: 'Lifetime, such as 12h, 90d or 4w (default: unlimited)' },
-    json: { description: 'Print the id and the secret as JSON' },
+    json: { description: 'Print the id and the secret as JSON', isCommon: true },
   },
   examples: [
     'keyfront credentials issue --kind service --label "billing dashboard" --org acme --expires 90d',

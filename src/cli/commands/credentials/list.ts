@@ -10,7 +10,7 @@ import { formatTable } from '../../output/table.js';
 export const listCredentialsCommand: CLICommand = {
   name: 'credentials list',
   summary: 'List credentials with their state and last use, without their secrets',
-  options: { json: { description: 'Print one line of JSON per credential' } },
+  options: { json: { description: 'Print one line of JSON per credential', isCommon: true } },
   examples: ['keyfront credentials list', 'keyfront credentials list --json | jq -r "select(.expires == null).id"'],
   environment: storageVariables,
   run: list,

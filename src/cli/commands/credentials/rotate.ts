@@ -16,7 +16,7 @@ export const rotateCredentialCommand: CLICommand = {
       value: '24h',
       description: 'How long the old credential stays valid; 0 revokes it immediately (default 24h)',
     },
-    json: { description: 'Print the id and the secret as JSON' },
+    json: { description: 'Print the id and the secret as JSON', isCommon: true },
   },
   examples: ['keyfront credentials rotate cred_2e1c90b7d64f8a13 --overlap 7d'],
   environment: storageVariables,

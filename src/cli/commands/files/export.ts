@@ -33,6 +33,7 @@ export const exportCommand: CLICommand = {
     'with-secrets': { description: 'Include secrets in clear and password hashes; keep the file safe' },
     url: serviceURLOption,
     ...connectionOptions,
+    json: { description: 'Print JSON Lines, which is the only format', isCommon: true },
   },
   exitCodes: { 3: 'done, except for damaged keys, which are named' },
   examples: ['keyfront keys export > keys.jsonl', 'keyfront keys export --url https://keys.example.com > keys.jsonl'],

@@ -25,7 +25,7 @@ export const importCommand: CLICommand = {
   options: {
     org: { value: 'ID', description: 'Owner of the keys whose line has no org_id' },
     update: { description: 'Replace the definitions of existing keys; secrets that a line omits stay' },
-    json: { description: 'Print the numbers of keys as JSON' },
+    json: { description: 'Print the numbers of keys as JSON', isCommon: true },
     'dry-run': { description: 'Report what would be imported, and store nothing' },
     actor: actorOption,
     'passwords-are-hashed': { description: 'Passwords in the file are bcrypt or argon2id hashes; store them as is' },
@@ -77,12 +77,13 @@ function summaryOf(
   { imported, updated, existing, invalid }: ImportCounts,
   { isDryRun, updates }: { readonly isDryRun: boolean; readonly updates: boolean },
 ): string {
+  const format = (count: number) => count.toLocaleString('en');
   const verb = (participle: string) => (isDryRun ? `would be ${participle}` : participle);
   const others = updates
-    ? `${updated} ${verb('updated')}, ${existing} unchanged`
-    : `${existing} skipped (already exist)`;
+    ? `${format(updated)} ${verb('updated')}, ${format(existing)} unchanged`
+    : `${format(existing)} skipped (already exist)`;
   const prefix = isDryRun ? 'Dry run, nothing was stored: ' : '';
-  return `${prefix}${imported} ${verb('imported')}, ${others}, ${invalid} rejected.\n`;
+  return `${prefix}${format(imported)} ${verb('imported')}, ${others}, ${format(invalid)} rejected.\n`;
 }
 
 /** Returns the function that replaces the definition of an existing key, or previews that. */

@@ -6,6 +6,7 @@ import { storageVariables } from '../../environment.js';
 import { confirm, isInteractive, notConfirmedExitCode } from '../../input/confirm.js';
 import { UsageError, type IO } from '../../io.js';
 import { withServices } from '../../key-client/open.js';
+import { jsonOption, printJSONResult } from '../../output/format.js';
 
 export const discardKeyCommand: CLICommand = {
   name: 'keys discard',
@@ -17,6 +18,7 @@ export const discardKeyCommand: CLICommand = {
     yes: {
       description: 'Confirm that the key and its history are permanently deleted; required without a terminal',
     },
+    json: jsonOption,
   },
   exitCodes: { 1: 'there is no such key, or it is intact' },
   examples: ['keyfront keys discard 6fdc…e1 --yes'],
@@ -51,6 +53,7 @@ async function discardKey(io: IO, options: OptionValues, [keyHash = '']: readonl
       throw error;
     }
     audit({ ...attempt, outcome: {} });
+    printJSONResult(io, options, { key_hash: keyHash, deleted: true });
     io.stderr(`Deleted the damaged key ${keyHash} and its history.\n`);
     return 0;
   });

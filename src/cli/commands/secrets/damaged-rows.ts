@@ -1,5 +1,6 @@
 import type { Services } from '../../../storage/open-storage.js';
 import { damagedAdvice } from '../keys/damaged-keys.js';
+import { countOf } from '../../output/count.js';
 
 /**
  * Checks the webhooks before the key ring changes. A damaged webhook can be removed by its ID, so that, unlike a key, none
@@ -17,5 +18,5 @@ export async function requireIntactWebhooks({ webhooks }: Services): Promise<voi
 
 /** Summary of the damaged rows and keys that a command skipped. */
 export function skippedSummary(rows: number, keys: number): string {
-  return `${rows} rows fail the integrity check, and ${keys} keys were skipped. ${damagedAdvice}`;
+  return `${countOf(rows, 'damaged rows')} and ${countOf(keys, 'damaged keys')} were skipped. ${damagedAdvice}`;
 }

@@ -8,6 +8,7 @@ import { storageVariables } from '../../environment.js';
 import { confirm, notConfirmedExitCode, yesOption } from '../../input/confirm.js';
 import type { IO } from '../../io.js';
 import { withServices } from '../../key-client/open.js';
+import { jsonOption, printJSONResult } from '../../output/format.js';
 import { cannotDecrypt, createDamagedKeyReport, damagedExitCode } from '../keys/damaged-keys.js';
 import { notPromoted, requirePrimaryOnHosts } from './stages.js';
 import { requireIntactWebhooks, skippedSummary } from './damaged-rows.js';
@@ -17,7 +18,7 @@ export const pruneCommand: CLICommand = {
   summary: 'Remove unused keys from the key ring',
   description:
     'Run it a few minutes after `secrets rotate`, when all services have loaded the new key. Backups from before the rotation then need a copy of the older key ring.',
-  options: { yes: yesOption },
+  options: { yes: yesOption, json: jsonOption },
   exitCodes: { 3: 'done, except for damaged rows, which are named' },
   examples: ['keyfront secrets prune'],
   environment: storageVariables,
@@ -47,11 +48,13 @@ async function prune(io: IO, options: OptionValues): Promise<number> {
     // A rotation that was interrupted at its end, or skipped damaged rows, has not renewed the key check value.
     await services.resealKeyRingCheck();
     dropInactiveKeys(config.keyRingFile);
-    io.stderr(`Removed older keys: ${ids.length - 1}. The primary key is ${primaryID}.\n`);
-    if (ids.length > 1) {
-      const removed = ids.filter((id) => id !== primaryID).join(', ');
+    const removed = ids.filter((id) => id !== primaryID);
+    const counts = { damaged_rows: older.damaged, damaged_keys: damaged.count() };
+    printJSONResult(io, options, { primary_id: primaryID, removed, ...counts });
+    io.stderr(`Removed older keys: ${removed.length}. The primary key is ${primaryID}.\n`);
+    if (removed.length > 0) {
       io.stderr(
-        `Backups from before the rotation need a copy of the key ring with ${removed}; this key ring does not restore them. Make a new backup.\n`,
+        `Backups from before the rotation need a copy of the key ring with ${removed.join(', ')}; this key ring does not restore them. Make a new backup.\n`,
       );
     }
     if (older.damaged === 0 && damaged.count() === 0) return 0;

@@ -7,10 +7,11 @@ import { AppError, errorCodeOf } from '../../../lib/errors.js';
 import { inPages } from '../../../lib/in-pages.js';
 import type { Services } from '../../../storage/open-storage.js';
 import { resealWebhook } from '../../../webhooks/manage.js';
-import type { CLICommand } from '../../command.js';
+import type { CLICommand, OptionValues } from '../../command.js';
 import { storageVariables } from '../../environment.js';
 import type { IO } from '../../io.js';
 import { withServices } from '../../key-client/open.js';
+import { jsonOption, printJSONResult } from '../../output/format.js';
 import { createProgressLine } from '../../output/progress.js';
 import { cannotDecrypt, createDamagedKeyReport, damagedExitCode } from '../keys/damaged-keys.js';
 import { notPromoted, requireOneHost, requirePrimaryOnHosts } from './stages.js';
@@ -21,13 +22,14 @@ export const rotateKeyRingCommand: CLICommand = {
   summary: 'Add a key to the key ring and re-encrypt all secrets with it',
   description:
     'Services may run meanwhile. The command may be interrupted and run again: it continues an incomplete rotation without adding another key.',
+  options: { json: jsonOption },
   exitCodes: { 3: 'done, except for damaged rows, which are named; run it again after they are repaired or deleted' },
   examples: ['keyfront secrets rotate'],
   environment: storageVariables,
   run: rotate,
 };
 
-async function rotate(io: IO): Promise<number> {
+async function rotate(io: IO, options: OptionValues): Promise<number> {
   return withServices(io, { access: 'write' }, async (services, { config }) => {
     await requireIntactWebhooks(services);
     const primaryID = await primaryKeyFor(services, config);
@@ -46,8 +48,13 @@ async function rotate(io: IO): Promise<number> {
       await services.webhooks.change(id, (webhook) => resealWebhook(webhook, services.sealer, isCurrent));
     }
     // Rows without a secret, such as those of the history, still have signatures of the older key.
-    const damagedRows = await services.signatures.renew(() => progress.show((count += 1)));
     progress.end();
+    const signing = createProgressLine(io, 'rows signed');
+    let rows = 0;
+    const damagedRows = await services.signatures.renew(() => signing.show((rows += 1)));
+    signing.end();
+    const counts = { keys: count, damaged_rows: damagedRows, damaged_keys: damaged.count() };
+    printJSONResult(io, options, { primary_id: primaryID, ...counts });
     if (damagedRows > 0 || damaged.count() > 0) {
       const skipped = skippedSummary(damagedRows, damaged.count());
       io.stderr(`Everything else is encrypted with the key ${primaryID}. ${skipped}\n`);

@@ -6,6 +6,7 @@ import type { CLICommand, OptionValues } from '../../command.js';
 import { storageVariables } from '../../environment.js';
 import type { IO } from '../../io.js';
 import { withServices } from '../../key-client/open.js';
+import { jsonOption, printJSONResult } from '../../output/format.js';
 import { toJSONLine } from '../../output/json.js';
 
 /*
@@ -18,10 +19,11 @@ export const addKeyCommand: CLICommand = {
   summary: 'Add a key to the key ring that is not used yet',
   description:
     'The first step of a rotation on several hosts. Copy the key ring to every host, then run `secrets promote`. On one host, `secrets rotate` does all steps.',
+  options: { json: jsonOption },
   exitCodes: { 1: 'a rotation is incomplete' },
   examples: ['keyfront secrets add'],
   environment: storageVariables,
-  run: (io) =>
+  run: (io, options) =>
     withServices(io, { access: 'read' }, async (services, { config }) => {
       const { primaryID, pendingID } = loadKeyRing(config.keyRingFile);
       if (pendingID !== undefined) throw notPromoted(pendingID);
@@ -29,6 +31,7 @@ export const addKeyCommand: CLICommand = {
         throw new Error(`The rotation to the key ${primaryID} is incomplete. Run \`keyfront secrets rotate\` first.`);
       }
       const ring = addPendingKey(config.keyRingFile, services.now());
+      printJSONResult(io, options, { stage: 'added', pending_id: ring.pendingID });
       io.stderr(
         `Added the key ${ring.pendingID}. Copy ${config.keyRingFile} to every host, then run \`keyfront secrets promote\`.\n`,
       );
@@ -41,15 +44,17 @@ export const promoteKeyCommand: CLICommand = {
   summary: 'Encrypt and sign with the added key from now on',
   description:
     'Rejected while a host that shares the database does not have the key. Then copy the key ring to every host again, and run `secrets rotate`.',
+  options: { json: jsonOption },
   exitCodes: { 1: 'no key was added, or a host does not have it' },
   examples: ['keyfront secrets promote'],
   environment: storageVariables,
-  run: (io) =>
+  run: (io, options) =>
     withServices(io, { access: 'read' }, async (services, { config }) => {
       const { pendingID } = loadKeyRing(config.keyRingFile);
       if (pendingID === undefined) throw new Error('There is no added key. Run `keyfront secrets add` first.');
       await requireKeyOnHosts(services, pendingID);
       promotePendingKey(config.keyRingFile);
+      printJSONResult(io, options, { stage: 'promoted', primary_id: pendingID });
       io.stderr(
         `The primary key is ${pendingID}. Copy ${config.keyRingFile} to every host, then run \`keyfront secrets rotate\`.\n`,
       );
@@ -60,7 +65,7 @@ export const promoteKeyCommand: CLICommand = {
 export const secretsStatusCommand: CLICommand = {
   name: 'secrets status',
   summary: 'Show the stage of a rotation, and the key ring of each host',
-  options: { json: { description: 'Print the stage and the hosts as JSON' } },
+  options: { json: { description: 'Print the stage and the hosts as JSON', isCommon: true } },
   examples: ['keyfront secrets status'],
   environment: storageVariables,
   run: showStatus,
@@ -73,7 +78,9 @@ async function showStatus(io: IO, { json: isJSON }: OptionValues): Promise<numbe
     const hosts = await services.ringReports.active();
     const [stage, next] = stageOf({ pendingID, isRotated, count: ids.length });
     if (isJSON === true) {
-      io.stdout(`${toJSONLine({ stage, primaryID, pendingID, ids, hosts: hosts.map(hostToJSON) })}\n`);
+      io.stdout(
+        `${toJSONLine({ stage, primary_id: primaryID, pending_id: pendingID, ids, hosts: hosts.map(hostToJSON) })}\n`,
+      );
       return 0;
     }
     io.stdout(`Stage: ${stage}. ${next}\nThis key ring: ${ids.join(', ')}; primary ${primaryID}\n`);
@@ -84,7 +91,12 @@ async function showStatus(io: IO, { json: isJSON }: OptionValues): Promise<numbe
   });
 }
 
-const hostToJSON = ({ host, at, primaryID, ids }: RingReport) => ({ host, at: at.toISOString(), primaryID, ids });
+const hostToJSON = ({ host, at, primaryID, ids }: RingReport) => ({
+  host,
+  at: at.toISOString(),
+  primary_id: primaryID,
+  ids,
+});
 
 function stageOf({
   pendingID,

@@ -18,7 +18,7 @@ export const addWebhookCommand: CLICommand = {
     url: { value: 'URL', description: 'Address of the receiver; `-` reads it from standard input', isRequired: true },
     org: { value: 'ID', description: 'Send only changes of keys of this organisation (default: all organisations)' },
     label: { value: 'TEXT', description: 'Name shown in lists' },
-    json: { description: 'Print the id and the secret as JSON' },
+    json: { description: 'Print the id and the secret as JSON', isCommon: true },
   },
   examples: ['keyfront webhooks add --url https://hooks.example.com/keys --org acme --label "billing"'],
   environment: [...storageVariables, 'KEYFRONT_WEBHOOKS_TO', 'NODE_ENV'],

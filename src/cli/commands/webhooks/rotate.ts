@@ -14,7 +14,7 @@ export const rotateWebhookCommand: CLICommand = {
   arguments: ['ID'],
   options: {
     overlap: { value: '24h', description: 'How long the old secret also signs; 0 stops it immediately (default 24h)' },
-    json: { description: 'Print the id and the secret as JSON' },
+    json: { description: 'Print the id and the secret as JSON', isCommon: true },
   },
   exitCodes: webhookExitCodes,
   examples: ['keyfront webhooks rotate hook_4be1c2a09f7d3356 --overlap 7d'],

@@ -4,6 +4,7 @@ import type { CLICommand, OptionValues } from '../../command.js';
 import { storageVariables } from '../../environment.js';
 import type { IO } from '../../io.js';
 import { withServices } from '../../key-client/open.js';
+import { jsonOption, printJSONResult } from '../../output/format.js';
 import { findWebhook } from './find-webhook.js';
 
 export const testWebhookCommand: CLICommand = {
@@ -11,6 +12,7 @@ export const testWebhookCommand: CLICommand = {
   summary: 'Send a signed ping to a webhook and print the status of the response',
   description: 'The ping is sent at once, before events that are pending.',
   arguments: ['ID'],
+  options: { json: jsonOption },
   exitCodes: { 1: 'there is no such webhook, or its response was not 2xx' },
   examples: ['keyfront webhooks test hook_4be1c2a09f7d3356'],
   environment: [...storageVariables, 'KEYFRONT_WEBHOOKS_TO', 'NODE_ENV', 'NODE_EXTRA_CA_CERTS'],
@@ -19,7 +21,7 @@ export const testWebhookCommand: CLICommand = {
 
 const pingTimeoutMs = 10_000;
 
-async function test(io: IO, _options: OptionValues, [id = '']: readonly string[]): Promise<number> {
+async function test(io: IO, options: OptionValues, [id = '']: readonly string[]): Promise<number> {
   return withServices(io, { access: 'read' }, async (services, { config }) => {
     const webhook = await findWebhook(services, id);
     const send = createSignedSender(webhook, {
@@ -33,6 +35,7 @@ async function test(io: IO, _options: OptionValues, [id = '']: readonly string[]
         abort: new AbortController().signal,
         maySend: () => true,
       });
+      printJSONResult(io, options, 'status' in outcome ? { id, status: outcome.status } : { id, error: outcome.error });
       if (!('status' in outcome)) {
         io.stderr(`No response: ${outcome.error}.\n`);
         return 1;
