@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks';
+import { EditView } from '../edit/edit-view.js';
 import { formatTime } from '../format.js';
 import { StateBadge } from '../parts/badges.js';
 import { Problem } from '../parts/problem.js';
-import { Link } from '../router.js';
+import { Link, navigate, useAddress } from '../router.js';
 import { useClient } from '../session.js';
 import { text } from '../strings.js';
 import { useLoad } from '../use-load.js';
@@ -16,6 +17,7 @@ import { Usage } from './usage.js';
 /** Everything about one key. */
 export function KeyView({ keyHash }: { readonly keyHash: string }) {
   const client = useClient('service');
+  const { pathname, searchParams } = useAddress();
   const [isResetting, setIsResetting] = useState(false);
   const read = useLoad((signal) => readKey(client, keyHash, signal), [client, keyHash]);
   const found = read.data;
@@ -25,7 +27,16 @@ export function KeyView({ keyHash }: { readonly keyHash: string }) {
         <Link to="/console">{text.key.back}</Link> <span role="status">{read.isLoading ? text.loading : ''}</span>
       </p>
       <Problem error={read.error} retry={read.reload} />
-      {found && (
+      {found && searchParams.has('edit') && (
+        <EditView
+          found={found}
+          onClose={() => {
+            navigate(pathname);
+            read.reload();
+          }}
+        />
+      )}
+      {found && !searchParams.has('edit') && (
         <>
           <Summary found={found} />
           <div class="columns">
@@ -57,6 +68,9 @@ function Summary({ found }: { readonly found: KeyDetails }) {
         <button type="button" class="quiet" aria-pressed={isShown} onClick={() => setIsShown(!isShown)}>
           {isShown ? text.key.hide : text.key.show}
         </button>
+      </p>
+      <p>
+        <Link to={`${location.pathname}?edit=yes`}>{text.key.edit}</Link>
       </p>
     </section>
   );

@@ -22,7 +22,7 @@ export function Usage({ found }: { readonly found: KeyDetails }) {
     if (used === undefined) return;
     setSamples((all) => [...all, { at: new Date(), used: Number(used), source: text.usage.now }]);
   }, [found]);
-  const points = [...pointsOf(found), ...samples];
+  const points = [...pointsOf(found), ...samples].toSorted((one, other) => one.at.getTime() - other.at.getTime());
   const max = found.quota?.max == null ? undefined : Number(found.quota.max);
   return (
     <section class="card" aria-labelledby="usage">

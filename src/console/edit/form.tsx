@@ -1,0 +1,197 @@
+import { useId, useState } from 'preact/hooks';
+import type { KeyfrontIssue } from '../../client/client.js';
+import type { FormField } from '../form-field.js';
+import { formatTime } from '../format.js';
+import { text } from '../strings.js';
+import { fromText, isFormValues, isSame, toText, withValue, type FormValues } from './form-values.js';
+
+interface FormProps {
+  readonly fields: readonly FormField[];
+  readonly values: FormValues;
+  /** The path of the values in the definition, with a dot at its end unless it is empty. */
+  readonly path?: string;
+  readonly issues: readonly KeyfrontIssue[];
+  readonly onChange: (values: FormValues) => void;
+}
+
+/** A form of the fields of a definition, each with its unit, its description and its issues. */
+export function Form({ fields, values, path = '', issues, onChange }: FormProps) {
+  return (
+    <div class="form">
+      {fields
+        .filter(({ isEditable }) => isEditable)
+        .map((field) => (
+          <Field
+            key={field.name}
+            field={field}
+            path={path + field.name}
+            value={values[field.name]}
+            issues={issues.filter((issue) => isWithin(issue.path, path + field.name))}
+            onChange={(value) => onChange(withValue(values, field.name, value))}
+          />
+        ))}
+    </div>
+  );
+}
+
+function isWithin(path: string, outer: string): boolean {
+  return path.startsWith(outer) && /^($|[.[])/.test(path.slice(outer.length));
+}
+
+interface FieldProps {
+  readonly field: FormField;
+  readonly path: string;
+  readonly value: unknown;
+  readonly issues: readonly KeyfrontIssue[];
+  readonly onChange: (value: unknown) => void;
+}
+
+/** One field of the form. */
+export function Field(props: FieldProps) {
+  const { field, path, value, issues, onChange } = props;
+  if (!field.fields) return field.type === 'Boolean' ? <Choice {...props} /> : <Entry {...props} />;
+  const items = Array.isArray(value) ? value.filter(isFormValues) : [];
+  const nested = { fields: field.fields, issues };
+  return (
+    <fieldset class="wide">
+      <legend>{field.name}</legend>
+      <p class="hint">{field.description}</p>
+      <Issues issues={issues.filter((issue) => issue.path === path)} />
+      {field.isList ? (
+        <>
+          {items.map((item, index) => (
+            <fieldset key={index}>
+              <legend>{text.edit.item(index + 1)}</legend>
+              <Form
+                {...nested}
+                values={item}
+                path={`${path}[${index}].`}
+                onChange={(next) => onChange(items.with(index, next))}
+              />
+              <button type="button" class="quiet" onClick={() => onChange(items.filter((_, other) => other !== index))}>
+                {text.edit.removeItem(index + 1, field.name)}
+              </button>
+            </fieldset>
+          ))}
+          <button type="button" class="quiet" onClick={() => onChange([...items, {}])}>
+            {text.edit.addItem(field.name)}
+          </button>
+        </>
+      ) : isFormValues(value) ? (
+        <>
+          <Form {...nested} values={value} path={`${path}.`} onChange={onChange} />
+          <button type="button" class="quiet" onClick={() => onChange(undefined)}>
+            {text.edit.remove(field.name)}
+          </button>
+        </>
+      ) : (
+        <button type="button" class="quiet" onClick={() => onChange({})}>
+          {text.edit.add(field.name)}
+        </button>
+      )}
+    </fieldset>
+  );
+}
+
+/** A field of text: a string, a number, a list with an item on each line, or JSON. */
+function Entry({ field, path, value, issues, onChange }: FieldProps) {
+  const id = useId();
+  const [draft, setDraft] = useState('');
+  // The text as typed, such as "1." on the way to "1.5", for as long as it stands for the value.
+  const shown = draft !== '' && isSame(fromText(field, draft), value) ? draft : toText(field, value);
+  const change = (event: Event) => {
+    const { value: typed } = event.currentTarget as HTMLInputElement;
+    setDraft(typed);
+    onChange(fromText(field, typed));
+  };
+  const attributes = {
+    id,
+    value: shown,
+    onInput: change,
+    'aria-describedby': `${id}-hint ${id}-issues`,
+    'aria-invalid': issues.length > 0,
+    'data-path': path,
+  };
+  const isLong = field.isList || field.type.startsWith('JSON');
+  const isNumber = ['Int', 'Int64', 'Float'].includes(field.type);
+  return (
+    <div class={isLong ? 'field wide' : 'field'}>
+      <label for={id}>
+        {field.name} {field.unit !== undefined && <small>({field.unit})</small>}
+      </label>
+      {isLong ? (
+        <textarea rows={3} {...attributes} />
+      ) : field.isSecret ? (
+        <input
+          type="password"
+          autocomplete="new-password"
+          placeholder={value === null ? text.edit.cleared : ''}
+          {...attributes}
+        />
+      ) : (
+        <input autocomplete="off" {...(isNumber && { inputMode: 'decimal' })} {...attributes} />
+      )}
+      {field.isSecret && (
+        <label>
+          <input
+            type="checkbox"
+            checked={value === null}
+            onChange={() => onChange(value === null ? undefined : null)}
+          />{' '}
+          {text.edit.clear(field.name)}
+        </label>
+      )}
+      <p id={`${id}-hint`} class="hint">
+        {field.unit === 'Unix seconds' && shown !== '' && <strong>{formatTime(shown)}. </strong>}
+        {field.isList && text.edit.lines} {field.description}
+      </p>
+      <div id={`${id}-issues`}>
+        <Issues issues={issues} />
+      </div>
+    </div>
+  );
+}
+
+/** A field that is yes, no or not set. */
+function Choice({ field, path, value, issues, onChange }: FieldProps) {
+  const id = useId();
+  const options = new Map<unknown, string>([
+    [undefined, text.key.notSet],
+    [true, text.edit.yes],
+    [false, text.edit.no],
+  ]);
+  return (
+    <div class="field">
+      <label for={id}>{field.name}</label>
+      <select
+        id={id}
+        data-path={path}
+        aria-describedby={`${id}-hint`}
+        onChange={(event) => onChange([...options.keys()][event.currentTarget.selectedIndex])}
+      >
+        {[...options].map(([option, label]) => (
+          <option key={label} selected={option === value}>
+            {label}
+          </option>
+        ))}
+      </select>
+      <p id={`${id}-hint`} class="hint">
+        {field.description}
+      </p>
+      <Issues issues={issues} />
+    </div>
+  );
+}
+
+function Issues({ issues }: { readonly issues: readonly KeyfrontIssue[] }) {
+  if (issues.length === 0) return null;
+  return (
+    <ul class="issues">
+      {issues.map(({ path, message }) => (
+        <li key={path + message}>
+          <code>{path}</code> {message}
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,61 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { startServer, type TestServer } from '../../support/server.js';
+import { startBrowser, whyNoBrowser } from './chromium.js';
+import { openConsole, type ConsolePage } from './console-page.js';
+
+const title =
+  whyNoBrowser === undefined
+    ? 'the preview of the console'
+    : `the preview of the console: left out, for ${whyNoBrowser}`;
+
+describe.skipIf(whyNoBrowser !== undefined)(title, () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await startBrowser();
+  }, 60_000);
+  afterAll(() => browser.close());
+
+  let server: TestServer;
+  let c: ConsolePage;
+  beforeEach(async () => {
+    server = await startServer();
+    c = await openConsole(browser, server, { path: '/console/preview' });
+    await c.signIn(server.t.management);
+  });
+  afterEach(async () => {
+    await c.close();
+    await server.close();
+  });
+  const preview = async (definition: string) => {
+    await c.page.getByLabel('Definition as JSON').fill(definition);
+    await c.button('Preview').click();
+  };
+  const keyHash = '2a97516c354b68848cdbd8f54a226a0a55b21ed138e207ad6c5cbb9c00aa5aea';
+
+  it.each([
+    ['REST', '{"key_id":"demo","alias":"Demo","apply_policy_id":"gold","access_rights":{"a":{"api_id":"b"}}}'],
+    ['GraphQL', '{"keyID":"demo","alias":"Demo","applyPolicyID":"gold","accessRights":[{"label":"a","apiID":"b"}]}'],
+  ])('shows normal form, hash and warnings of a definition with the names of %s', async (_, definition) => {
+    await preview(definition);
+    await c.card('Normal form').getByText(keyHash).waitFor();
+    expect(await c.page.getByRole('list', { name: 'Warnings' }).innerText()).toMatch(/applyPolicyID[^]*accessRights/);
+    expect(await c.card('Definition').innerText()).toMatch(/applyPolicies\s+gold/);
+    expect(c.problems).toEqual([]);
+  });
+
+  it('keeps all digits of integers beyond 2^53, and the members of free-form JSON as they are', async () => {
+    await preview('{"key_id":"demo","quota_max":9223372036854775807,"meta_data":{"my_id":1}}');
+    await c.card('Definition').getByText('9,223,372,036,854,775,807 requests').waitFor();
+    expect(await c.card('Definition').innerText()).toContain('{"my_id":1}');
+  });
+
+  it('lists all problems with their paths, and rejects what is not a JSON object', async () => {
+    await preview('{"rate":-5,"monitor":{"trigger_limits":[120]}}');
+    const alert = c.page.getByRole('alert');
+    await alert.getByText('monitor.triggerLimits[0]').waitFor();
+    expect(await alert.innerText()).toContain('rate must be at least -1');
+    await preview('[1]');
+    await c.page.getByText('The text is not a JSON object.').waitFor();
+  });
+});
