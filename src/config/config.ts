@@ -62,7 +62,7 @@ function configFrom(data: z.output<ReturnType<typeof settingsFor>>, production: 
     graphqlLimits: {
       depth: data.KEYFRONT_GRAPHQL_MAX_DEPTH,
       aliases: data.KEYFRONT_GRAPHQL_MAX_ALIASES,
-      routerAliases: data.KEYFRONT_GRAPHQL_MAX_ROUTER_ALIASES,
+      routerFactor: data.KEYFRONT_GRAPHQL_ROUTER_FACTOR,
       directives: data.KEYFRONT_GRAPHQL_MAX_DIRECTIVES,
       mutations: data.KEYFRONT_GRAPHQL_MAX_MUTATIONS,
       cost: data.KEYFRONT_GRAPHQL_MAX_COST,

@@ -110,9 +110,6 @@ export const settingsFor = (production: boolean) =>
       .describe(
         'Maximum number of aliases in it, from 0 to 1000. Aliases of `_entities`, by which routers merge requests, do not count.',
       ),
-    KEYFRONT_GRAPHQL_MAX_ROUTER_ALIASES: integer(0, 1000)
-      .prefault('200')
-      .describe('The same for requests with a service credential that has the scope `router`, from 0 to 1000.'),
     KEYFRONT_GRAPHQL_MAX_DIRECTIVES: integer(0, 1000)
       .prefault('5')
       .describe('Maximum number of directives in it, from 0 to 1000.'),
@@ -122,6 +119,11 @@ export const settingsFor = (production: boolean) =>
     KEYFRONT_GRAPHQL_MAX_COST: integer(1, 1_000_000)
       .prefault('50000')
       .describe('Maximum cost of it, from 1 to 1000000: 1 per field, multiplied by the sizes of the pages around it.'),
+    KEYFRONT_GRAPHQL_ROUTER_FACTOR: integer(1, 100)
+      .prefault('10')
+      .describe(
+        'How many operations a router may merge into one, from 1 to 100: the factor of the limits above (not of the depth) and of characters and tokens, for service credentials with the scope `router`.',
+      ),
     KEYFRONT_MAX_SUBSCRIPTIONS: integer(1, 1000)
       .prefault('100')
       .describe('Maximum number of open subscriptions of one credential in each process, from 1 to 1000.'),

@@ -10,7 +10,7 @@ import type { Context, ServerContext } from './context.js';
 import type { Execute } from './executor/executor.js';
 import type { OperationCache, PreparedOperation } from './operation/operation-cache.js';
 import { startDeadline } from './plugins/use-deadline.js';
-import type { OperationLimits } from './operation/limits.js';
+import { limitsOf, type OperationLimits } from './operation/limits.js';
 import { issuesOf } from './plugins/use-limits.js';
 import { isCostRequested } from './plugins/use-cost.js';
 import type { OperationTelemetry } from './plugins/use-telemetry.js';
@@ -43,18 +43,9 @@ interface FastPathDeps {
 
 /** Creates the fast path. */
 export function createFastPath(deps: FastPathDeps): FastPath {
-  const {
-    operations,
-    trustedDocuments,
-    isAdmitted,
-    createContext,
-    execute,
-    telemetry,
-    nextSlice,
-    deadlineMs,
-    maximum,
-    log,
-  } = deps;
+  const { operations, trustedDocuments, isAdmitted, createContext, execute, telemetry, nextSlice, deadlineMs, log } =
+    deps;
+  const maximum = limitsOf(deps.maximum, false);
 
   async function run(
     request: RequestContext,

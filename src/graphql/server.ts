@@ -22,7 +22,7 @@ import { limits, type OperationLimits } from './operation/limits.js';
 import { useCost } from './plugins/use-cost.js';
 import { useDeadline } from './plugins/use-deadline.js';
 import { useExecutor } from './plugins/use-executor.js';
-import { requireRouterIfNeeded, useLimits } from './plugins/use-limits.js';
+import { useLimits } from './plugins/use-limits.js';
 import { createOperationTelemetry, useTelemetry } from './plugins/use-telemetry.js';
 import { maskResult } from './plugins/use-masked-errors.js';
 import { useExactRequests } from './plugins/use-request-parser.js';
@@ -106,7 +106,6 @@ export function createGraphQLServer({
     schema: servedSchema,
     context: async (serverContext) => {
       const holder = await serverContext.requestContext.principal();
-      requireRouterIfNeeded(serverContext.requestContext, holder);
       // The document has been parsed and validated in this tick. It is executed in one that has time left.
       await nextSlice();
       return contextOf(serverContext, holder);

@@ -1,4 +1,5 @@
-import { GraphQLError, parse } from 'graphql';
+import { GraphQLError, parse, TokenKind, type DocumentNode, type ParseOptions, type Source } from 'graphql';
+import type { AuthContext } from '../../credentials/credential.js';
 import { AppError, type Issue } from '../../lib/errors.js';
 import { operationError } from '../errors.js';
 
@@ -6,11 +7,17 @@ import { operationError } from '../errors.js';
 export interface OperationLimits {
   readonly depth: number;
   readonly aliases: number;
-  /** The aliases of an operation with a service credential that has the scope `router`. */
-  readonly routerAliases: number;
   readonly directives: number;
   readonly mutations: number;
   readonly cost: number;
+  /** How many operations a router may merge into one: the factor of all limits but the depth, for the scope `router`. */
+  readonly routerFactor: number;
+}
+
+/** The limits of the operations of one client. */
+export interface SizeLimits extends Omit<OperationLimits, 'routerFactor'> {
+  readonly characters: number;
+  readonly tokens: number;
 }
 
 /** The limits of one operation, for every client; the defaults of those that settings can change. */
@@ -24,32 +31,94 @@ export const limits = {
   /** Our deepest path is orgKeys.edges.node.history.edges.node.changes.path; a router may start further out. */
   depth: 10,
   aliases: 15,
-  /** A router merges the operations of its clients for one subgraph, and gives each field an alias. */
-  routerAliases: 200,
   directives: 5,
   mutations: 5,
   /** A page of 100 whole keys costs 8,000; a bulk change of 200 with all fields of each, 35,000. */
   cost: 50_000,
+  routerFactor: 10,
 } as const satisfies OperationLimits & Record<string, number>;
+
+/** Whether the client is a router, which merges operations. */
+export function isRouter({ service }: AuthContext): boolean {
+  return service?.scopes?.includes('router') ?? false;
+}
+
+/** The limits of the operations of a router, or of another client. Merging operations does not make them deeper. */
+export function limitsOf({ routerFactor, depth, ...maximum }: OperationLimits, forRouter: boolean): SizeLimits {
+  const factor = forRouter ? routerFactor : 1;
+  return {
+    depth,
+    characters: limits.characters * factor,
+    tokens: limits.tokens * factor,
+    aliases: maximum.aliases * factor,
+    directives: maximum.directives * factor,
+    mutations: maximum.mutations * factor,
+    cost: maximum.cost * factor,
+  };
+}
 
 /**
  * Parses a document.
  *
- * @throws {GraphQLError} INVALID when it has too many characters or tokens, or is not valid.
+ * @throws {GraphQLError} INVALID when it has too many characters or tokens, is nested too deeply, or is not valid.
  */
-export const parseWithin: typeof parse = (source, options) => {
+export function parseWithin(
+  source: string | Source,
+  options?: ParseOptions,
+  { characters, tokens }: Pick<SizeLimits, 'characters' | 'tokens'> = limits,
+): DocumentNode {
   const { length } = typeof source === 'string' ? source : source.body;
-  rejectAbove(above('TOO_LONG', length, limits.characters, (count) => `has ${count} characters`));
+  rejectAbove(aboveCharacters(length, characters));
   try {
-    return parse(source, { ...options, maxTokens: limits.tokens });
+    const document = parse(source, { ...options, maxTokens: tokens });
+    // The other limits are checked by recursive functions.
+    if (tokens > limits.tokens && nestingOf(document) > limits.tokens / 2) throw new RangeError();
+    return document;
   } catch (error) {
-    const tooMany = `Syntax Error: Document contains more than ${limits.tokens} tokens. Parsing aborted.`;
-    if (error instanceof GraphQLError && error.message === tooMany) {
-      rejectAbove(above('TOO_MANY', limits.tokens + 1, limits.tokens, () => 'has too many tokens'));
+    const tooMany = `Syntax Error: Document contains more than ${tokens} tokens. Parsing aborted.`;
+    if (error instanceof GraphQLError && error.message === tooMany) rejectAbove(aboveTokens(tokens + 1, tokens));
+    // The parser is recursive too.
+    if (error instanceof RangeError) {
+      rejectAbove([{ path: ['query'], code: 'TOO_DEEP', message: 'is nested too deeply' }]);
     }
     throw error;
   }
-};
+}
+
+const uncounted: readonly string[] = [TokenKind.SOF, TokenKind.EOF, TokenKind.COMMENT];
+
+/** The number of tokens of a document that was parsed with locations. */
+export function tokensOf({ loc }: DocumentNode): number {
+  let count = 0;
+  for (let token = loc?.startToken; token; token = token.next ?? undefined) {
+    if (!uncounted.includes(token.kind)) count += 1;
+  }
+  return count;
+}
+
+/** The issue of a number of characters that is above its limit. */
+export function aboveCharacters(found: number, max: number): Issue[] {
+  return above('TOO_LONG', found, max, (count) => `has ${count} characters`);
+}
+
+/** The issue of a number of tokens that is above its limit. */
+export function aboveTokens(found: number, max: number): Issue[] {
+  return above('TOO_MANY', found, max, () => 'has too many tokens');
+}
+
+/** How deep braces, brackets and parentheses are nested. */
+function nestingOf({ loc }: DocumentNode): number {
+  const opening: readonly string[] = [TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L];
+  const closing: readonly string[] = [TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R];
+  let depth = 0;
+  let deepest = 0;
+  for (let token = loc?.startToken; token; token = token.next ?? undefined) {
+    if (opening.includes(token.kind)) depth += 1;
+    if (closing.includes(token.kind)) depth -= 1;
+    deepest = Math.max(deepest, depth);
+  }
+  return deepest;
+}
 
 /** The issue of a count that is above its limit; none when it is not. */
 export function above(

@@ -2,12 +2,15 @@ import { getOperationAST, Kind, type DocumentNode, type GraphQLSchema, type Oper
 import { LRUCache } from 'lru-cache';
 import { compileOperation, type CompiledOperation } from '../executor/compile.js';
 import { fieldsUsedIn } from './field-usage.js';
+import { tokensOf } from './limits.js';
 import { rootFieldsOf } from './root-fields.js';
 
 /** An operation of a document, with the results of its examination. */
 export interface PreparedOperation {
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
+  /** The number of tokens of its document. */
+  readonly tokens: number;
   /** The names of its root fields, without introspection. */
   readonly fields: readonly string[];
   /** Its only root field; `several` or `other` for more or none. For logs and metrics. */
@@ -16,7 +19,7 @@ export interface PreparedOperation {
   readonly usedFields: readonly string[];
   /** Set when it has been validated. */
   isValid: boolean;
-  /** Set when it is within the limits for all values of its variables. */
+  /** Set when it is within the limits of every client for all values of its variables. */
   isWithinLimits: boolean;
   /** For the executor. */
   readonly compiled: CompiledOperation;
@@ -66,9 +69,13 @@ export function createOperationCache(schema: GraphQLSchema, maxFields = 50_000):
     const label = more.length === 0 ? first : 'several';
     let compiled: CompiledOperation | undefined;
     let usedFields: readonly string[] | undefined;
+    let tokens: number | undefined;
     return {
       document,
       operation,
+      get tokens() {
+        return (tokens ??= tokensOf(document));
+      },
       fields,
       label,
       get usedFields() {

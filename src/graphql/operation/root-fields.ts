@@ -8,6 +8,7 @@ import {
   type OperationDefinitionNode,
   type SelectionSetNode,
 } from 'graphql';
+import { requirePrincipal, type AuthContext } from '../../credentials/credential.js';
 import { parseWithin } from './limits.js';
 
 /** An operation as it was sent. */
@@ -41,6 +42,13 @@ export function rootFieldsOf(schema: GraphQLSchema, operation: RequestedOperatio
     return field ? [{ node, field }] : [];
   });
   return { document, definition, fields };
+}
+
+/** @throws {AppError} UNAUTHENTICATED, RATE_LIMITED or UNAVAILABLE without a credential that a root field requires. */
+export function requirePrincipals({ fields }: Pick<RootFields, 'fields'>, holder: AuthContext): void {
+  for (const { field } of fields) {
+    if (field.extensions.credential) requirePrincipal(holder, field.extensions.credential);
+  }
 }
 
 function parsed(query: string | undefined): DocumentNode | undefined {

@@ -2,7 +2,8 @@ import type { DocumentNode, GraphQLSchema } from 'graphql';
 import type { GraphQLParams, Plugin } from 'graphql-yoga';
 import { isAsyncIterable } from 'graphql-yoga';
 import { calculateComplexity } from '../operation/complexity.js';
-import type { OperationLimits } from '../operation/limits.js';
+import type { Context } from '../context.js';
+import { isRouter, limitsOf, type OperationLimits } from '../operation/limits.js';
 import type { OperationCache } from '../operation/operation-cache.js';
 
 /** The cost of an operation, in `extensions.cost` of its response. */
@@ -19,11 +20,11 @@ export function isCostRequested({ extensions }: Pick<GraphQLParams, 'extensions'
 }
 
 /** Adds the cost of an operation to its response if the request wants it. */
-export function useCost(operations: OperationCache, { cost: maximum }: Pick<OperationLimits, 'cost'>): Plugin {
+export function useCost(operations: OperationCache, limits: OperationLimits): Plugin {
   return {
     onExecute({ args }) {
       const { contextValue, schema, document, operationName, variableValues } = args as unknown as {
-        readonly contextValue: { readonly params: GraphQLParams };
+        readonly contextValue: Pick<Context, 'holder'> & { readonly params: GraphQLParams };
         readonly schema: GraphQLSchema;
         readonly document: DocumentNode;
         readonly operationName?: string;
@@ -32,6 +33,7 @@ export function useCost(operations: OperationCache, { cost: maximum }: Pick<Oper
       const prepared = isCostRequested(contextValue.params) && operations.prepare(document, operationName);
       if (!prepared) return;
       const { cost: requested } = calculateComplexity(schema, document, prepared.operation, variableValues ?? {});
+      const { cost: maximum } = limitsOf(limits, isRouter(contextValue.holder));
       const cost: OperationCost = { requested, maximum, remaining: maximum - requested };
       return {
         onExecuteDone: ({ result, setResult }) => {

@@ -1,20 +1,43 @@
-import { OperationTypeNode, type DocumentNode, type GraphQLSchema, type OperationDefinitionNode } from 'graphql';
+import { OperationTypeNode, type DocumentNode, type GraphQLSchema, type ParseOptions, type Source } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import type { Issue } from '../../lib/errors.js';
-import { above, limits, parseWithin, rejectAbove, type OperationLimits } from '../operation/limits.js';
+import { AppError, type Issue } from '../../lib/errors.js';
+import {
+  above,
+  aboveCharacters,
+  aboveTokens,
+  isRouter,
+  limits,
+  limitsOf,
+  parseWithin,
+  rejectAbove,
+  type OperationLimits,
+  type SizeLimits,
+} from '../operation/limits.js';
 import type { OperationCache, PreparedOperation } from '../operation/operation-cache.js';
-import { calculateComplexity, type OperationSize } from '../operation/complexity.js';
+import { requirePrincipals, rootFieldsOf } from '../operation/root-fields.js';
+import { calculateComplexity } from '../operation/complexity.js';
 import type { AuthContext } from '../../credentials/credential.js';
-import type { RequestContext } from '../../http/request-context.js';
 import type { ServerContext } from '../context.js';
+import { operationError } from '../errors.js';
 
-/** The operations that are within the limits of a router alone, and what is above those of other clients. */
-const routerOperations = new WeakMap<RequestContext, readonly Issue[]>();
+const anonymous: AuthContext = {};
 
 /** Rejects an operation above the limits before it is validated or executed, with or without credentials. */
-export function useLimits(operations: OperationCache, maximum: OperationLimits): Plugin {
+export function useLimits(operations: OperationCache, maximum: OperationLimits): Plugin<object, ServerContext> {
+  const ofClients = limitsOf(maximum, false);
+  const ofRouters = limitsOf(maximum, true);
+  const holders = new WeakMap<object, AuthContext>();
+  const isFromRouter = (context: object) => isRouter(holders.get(context) ?? anonymous);
   return {
-    onParse: ({ setParseFn }) => setParseFn(parseWithin),
+    // Before the document is parsed: only the credential of a router permits large documents.
+    async onParams({ context }) {
+      const holder = await context.requestContext.principal().catch(() => undefined);
+      if (holder) holders.set(context, holder);
+    },
+    onParse({ context, setParseFn }) {
+      const found = isFromRouter(context) ? ofRouters : ofClients;
+      setParseFn((source: string | Source, options?: ParseOptions) => parseWithin(source, options, found));
+    },
     // Not a validation rule: the results of those are cached by document, and variables decide how large pages are.
     onValidate({ params, context }) {
       const { operationName, variables = {} } = context.params;
@@ -22,13 +45,14 @@ export function useLimits(operations: OperationCache, maximum: OperationLimits):
       // Yoga rejects a request for an operation that does not exist.
       if (!prepared) return;
       const schema = params.schema as GraphQLSchema;
-      const issues = issuesOf(schema, prepared, variables, maximum);
+      const issues = issuesOf(schema, prepared, variables, ofClients);
       if (issues.length > 0) {
-        const { document, operation } = prepared;
-        const size = calculateComplexity(schema, document, operation, variables);
-        const aliases = Math.max(maximum.aliases, maximum.routerAliases);
-        if (issuesOfSize(size, operation, { ...maximum, aliases }).length > 0) rejectAbove(issues);
-        routerOperations.set((context as typeof context & ServerContext).requestContext, issues);
+        const ofRouter = issuesWithin(schema, prepared, variables, ofRouters).issues;
+        if (isFromRouter(context)) rejectAbove(ofRouter);
+        else {
+          if (ofRouter.length === 0) requirePrincipalsOf(schema, prepared, holders.get(context));
+          rejectAbove(issues);
+        }
       }
       return ({ valid }) => {
         prepared.isValid = valid;
@@ -38,37 +62,45 @@ export function useLimits(operations: OperationCache, maximum: OperationLimits):
 }
 
 /**
- * Rejects an operation that only a router may send. Called once the credentials are verified.
+ * A router forwards the credentials of its clients. A client without one must authenticate, not change its operation.
  *
- * @throws {GraphQLError} INVALID when the service credential does not have the scope `router`.
+ * @throws {GraphQLError} UNAUTHENTICATED, RATE_LIMITED or UNAVAILABLE without a credential that a root field requires.
  */
-export function requireRouterIfNeeded(request: RequestContext, { service }: AuthContext): void {
-  const issues = routerOperations.get(request);
-  if (issues && !service?.scopes?.includes('router')) rejectAbove(issues);
+function requirePrincipalsOf(schema: GraphQLSchema, { document, operation }: PreparedOperation, holder = anonymous) {
+  const found = rootFieldsOf(schema, { document, operationName: operation.name?.value });
+  try {
+    if (found) requirePrincipals(found, holder);
+  } catch (error) {
+    throw error instanceof AppError ? operationError(error) : error;
+  }
 }
 
-/** What is above its limit. Remembers when that does not depend on the variables. */
+/** What is above the limits of every client. Remembers when that does not depend on the variables. */
 export function issuesOf(
   schema: GraphQLSchema,
   prepared: PreparedOperation,
   variables: Readonly<Record<string, unknown>>,
-  maximum: OperationLimits,
+  maximum: SizeLimits,
 ): readonly Issue[] {
   if (prepared.isWithinLimits) return [];
-  const { document, operation } = prepared;
-  const size = calculateComplexity(schema, document, operation, variables);
-  const issues = issuesOfSize(size, operation, maximum);
-  prepared.isWithinLimits = issues.length === 0 && !size.isVariable;
+  const { issues, isVariable } = issuesWithin(schema, prepared, variables, maximum);
+  prepared.isWithinLimits = issues.length === 0 && !isVariable;
   return issues;
 }
 
-function issuesOfSize(
-  { depth, introspection, aliases, directives, rootFields, cost }: OperationSize,
-  operation: OperationDefinitionNode,
-  maximum: OperationLimits,
-): Issue[] {
+function issuesWithin(
+  schema: GraphQLSchema,
+  { document, operation, tokens }: PreparedOperation,
+  variables: Readonly<Record<string, unknown>>,
+  maximum: SizeLimits,
+): { readonly issues: readonly Issue[]; readonly isVariable: boolean } {
+  const size = calculateComplexity(schema, document, operation, variables);
+  const { depth, introspection, aliases, directives, rootFields, cost, isVariable } = size;
   const mutations = operation.operation === OperationTypeNode.MUTATION ? rootFields : 0;
-  return [
+  const issues = [
+    // A router may have sent the document before, which is larger than others may send.
+    aboveCharacters(document.loc?.source.body.length ?? 0, maximum.characters),
+    aboveTokens(tokens, maximum.tokens),
     above('TOO_DEEP', depth, maximum.depth, (count) => `nests fields ${count} deep`),
     above('TOO_DEEP', introspection, limits.introspection, (count) => `nests lists of introspection ${count} deep`),
     above('TOO_MANY', aliases, maximum.aliases, (count) => `has ${count} aliases`),
@@ -81,4 +113,5 @@ function issuesOfSize(
       (count) => `costs ${count} (the weights of its fields, multiplied by the sizes of the pages around them)`,
     ),
   ].flat();
+  return { issues, isVariable };
 }

@@ -10,7 +10,7 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 import type * as z from 'zod';
-import { requirePrincipal, type AuthContext } from '../../credentials/credential.js';
+import type { AuthContext } from '../../credentials/credential.js';
 import { AppError, type Issue } from '../../lib/errors.js';
 import type { Variant } from '../../keys/definition/schema.js';
 import { inputs, definitionIssues } from '../../keys/definition/parse.js';
@@ -20,7 +20,7 @@ import { unwrapSchema, memberOf, shapeOf, traitsOf } from '../../keys/definition
 import { definitionPathText } from '../path-text.js';
 import { inputIssues } from '../schema/input-issues.js';
 import { valueOfLiteral } from '../schema/literals.js';
-import { rootFieldsOf, type RequestedOperation, type RootFields } from '../operation/root-fields.js';
+import { requirePrincipals, rootFieldsOf, type RequestedOperation, type RootFields } from '../operation/root-fields.js';
 
 const variants: Record<string, Variant> = { PreviewKeyInput: 'preview', UpdateKeyInput: 'update' };
 
@@ -36,11 +36,9 @@ export function describeValidationFailure(
 ): AppError | undefined {
   const found = rootFieldsOf(schema, operation);
   if (!found) return undefined;
-  const { definition, fields } = found;
+  const { definition } = found;
   try {
-    for (const { field } of fields) {
-      if (field.extensions.credential) requirePrincipal(holder, field.extensions.credential);
-    }
+    requirePrincipals(found, holder);
   } catch (error) {
     if (error instanceof AppError) return error;
     throw error;

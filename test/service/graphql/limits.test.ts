@@ -488,12 +488,60 @@ describe('a service credential with the scope `router`', () => {
     expect((await t.graphql(aliased(60), {}, headers)).text).toBe(merged.text);
   });
 
-  it('has a limit of its own, and permits nothing by itself', async () => {
-    const own = await startApp({ KEYFRONT_GRAPHQL_MAX_ROUTER_ALIASES: '20' });
+  it('permits multiples of every limit but the depth, and nothing by itself', async () => {
+    const own = await startApp({
+      KEYFRONT_GRAPHQL_MAX_ALIASES: '1',
+      KEYFRONT_GRAPHQL_MAX_DIRECTIVES: '1',
+      KEYFRONT_GRAPHQL_MAX_MUTATIONS: '1',
+      KEYFRONT_GRAPHQL_MAX_COST: '450',
+      KEYFRONT_GRAPHQL_MAX_DEPTH: '4',
+      KEYFRONT_GRAPHQL_ROUTER_FACTOR: '3',
+    });
     const router = { 'x-svc-authorization': (await own.issue('service', { scopes: ['router'] })).secret };
-    expect(codeOf(await own.graphql(aliased(21), {}, router))).toBe('INVALID');
-    expect(codeOf(await own.graphql(aliased(20), {}, router))).toBe('FORBIDDEN');
+    const client = { 'x-svc-authorization': (await own.issue('service')).secret };
+    const codeFor = async (query: string, headers: Record<string, string>) =>
+      codeOf(await own.graphql(query, {}, headers));
+    const deletion = (index: number) => `a${index}: deleteOrgKey(keyID: "k1") { version }`;
+    const key = 'orgKey(by: { keyID: "k1" })';
+    const representation = '{ __typename: "OrgKey", keyHash: "a" }';
+    const operations: ((count: number) => string)[] = [
+      (count) => aliased(count),
+      (count) => `{ ${key} { ${times(count, () => '... @include(if: true) { version }')} } }`,
+      (count) => `mutation { ${times(count, deletion)} }`,
+      (count) => `{ orgKeys(first: ${24 * count}) { edges { node { ${times(13, () => 'keyID')} } } } }`,
+      (count) => `{ _entities(representations: [${times(95 * count, () => representation)}]) { __typename } }`,
+      (count) => `{ ${key} { version } } ${'#'.repeat(14_000 * count)}`,
+    ];
+    for (const operation of operations) {
+      expect([operation(1).slice(0, 80), await codeFor(operation(3), client)]).toEqual([
+        operation(1).slice(0, 80),
+        'INVALID',
+      ]);
+      expect([operation(1).slice(0, 80), await codeFor(operation(3), router)]).toEqual([
+        operation(1).slice(0, 80),
+        'FORBIDDEN',
+      ]);
+      // Also after the document was parsed for a router.
+      expect(await codeFor(operation(3), client)).toBe('INVALID');
+      expect(await codeFor(operation(3), { 'x-svc-authorization': '' })).not.toBe('FORBIDDEN');
+      expect(await codeFor(operation(4), router)).toBe('INVALID');
+    }
+    expect(await codeFor(nested(5), router)).toBe('INVALID');
     await own.close();
+  });
+
+  it('cannot nest a document more deeply than the functions that check it can follow', async () => {
+    const headers = await routerHeaders(['read', 'router']);
+    for (const depth of [501, 1_500, 4_000]) {
+      const [fields, lists] = [
+        `${'{ a '.repeat(depth)}${'}'.repeat(depth)}`,
+        `{ a(b: ${'['.repeat(depth)}${']'.repeat(depth)}) }`,
+      ];
+      for (const query of [fields, lists]) {
+        expect(refusalOf(await t.graphql(query, {}, headers))).toBe('The operation is nested too deeply.');
+      }
+    }
+    expect(refusalOf(await t.graphql(`{ ${nested(490)} }`, {}, headers))).toContain('nests fields');
   });
 });
 

@@ -5,6 +5,7 @@ import { listen, type RunningServer } from '../../../src/http/server/server.js';
 import { createLogger } from '../../../src/lib/log.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { installFolder } from '../../support/install.mjs';
+import { deepOperation, mergedOperations } from './merged-operations.js';
 import type * as CompanyModule from './apollo/company.mjs';
 import type * as GatewayModule from './apollo/gateway.mjs';
 
@@ -218,6 +219,33 @@ describe('mutations and errors through a gateway', () => {
     ]);
     expect(JSON.stringify(limited)).not.toContain(keyfront.url);
     expect((await gateway.ask(query, {}, headers)).errors).toEqual([]);
+  });
+});
+
+describe('the limits behind a gateway', () => {
+  let routerHeaders: Record<string, string>;
+  beforeAll(async () => {
+    await t.importKeys(...Array.from({ length: 100 }, (_, index) => ({ key_id: `k${index}`, org_id: 'initech' })));
+    const scopes = ['read', 'update', 'router'] as const;
+    routerHeaders = { 'x-svc-authorization': (await t.issue('service', { scopes })).secret };
+  });
+  // Two of the users have keys, so that a list of them costs little.
+  const { cost: _, ...merged } = mergedOperations();
+  const all = `orgKeys(first: 100, filter: { orgID: "initech" }) { edges { node { history(first: 50) { edges { node { version } } } } } }`;
+
+  it.each(
+    Object.entries({
+      ...merged,
+      cost: `{ organization(name: "Newcomer") { name } first: ${all} second: ${all} third: ${all} }`,
+    }),
+  )('permit merged operations above the limit of %s to a router only', async (_name, query) => {
+    const asClient = await gateway.ask(query, {}, headers);
+    expect(new Set(asClient.errors.map(({ extensions }) => extensions?.['code']))).toEqual(new Set(['INVALID']));
+    expect((await gateway.ask(query, {}, routerHeaders)).errors).toEqual([]);
+  });
+
+  it('permit deep operations of several subgraphs to every client', async () => {
+    expect((await gateway.ask(deepOperation, {}, headers)).errors).toEqual([]);
   });
 });
 

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { readStream, type EventStream } from '../../support/event-stream.js';
 import { installFolder } from '../../support/install.mjs';
 import { startServer, type TestServer } from '../../support/server.js';
+import { deepOperation, mergedOperations } from './merged-operations.js';
 import type * as CompanyModule from './apollo/company.mjs';
 import type * as GatewayModule from './hive/gateway.mjs';
 
@@ -121,6 +122,31 @@ describe("queries through Hive's gateway", () => {
   it('does not show the fields for compatibility with the REST key API', async () => {
     const { errors } = await gateway.ask('{ previewKey(input: {}) { apiModel } }', {}, headers);
     expect(errors[0]?.message).toContain('Cannot query field "apiModel"');
+  });
+});
+
+describe("the limits behind Hive's gateway", () => {
+  const routerHeaders = async () => ({
+    'x-svc-authorization': (await s.t.issue('service', { scopes: ['read', 'update', 'router'] })).secret,
+  });
+  // The gateway sends mutations one by one.
+  const { mutations, ...merged } = mergedOperations();
+
+  it.each(Object.entries(merged))(
+    'permit merged operations above the limit of %s to a router only',
+    async (_, query) => {
+      const asClient = await gateway.ask(query, {}, headers);
+      expect(new Set(codesOf(asClient.errors))).toEqual(new Set(['INVALID']));
+      const asRouter = await gateway.ask(query, {}, await routerHeaders());
+      // The last user has no key.
+      expect(asRouter.errors.filter(({ path }) => path?.[2] !== keyCount)).toEqual([]);
+    },
+  );
+
+  it('permit more mutations than one operation may have, and deep operations of several subgraphs, to every client', async () => {
+    for (const query of [mutations, deepOperation]) {
+      expect((await gateway.ask(query, {}, headers)).errors).toEqual([]);
+    }
   });
 });
 
