@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { unlessDisk } from '../faults/disk/library.js';
-import { AnswerReader } from './answer-reader.mjs';
+import { ResponseReader } from './response-reader.mjs';
 import { clients, headlineClient } from './clients.mjs';
 import { limitsOf, simulate } from './queue-model.mjs';
 import { reachedAt } from './slow-disk-report.mjs';
@@ -90,7 +90,7 @@ describe('the response reader of the benchmarks', () => {
 
   it.each(responses)('reads a response %s split at any byte, and not before its end', (_, response, closes) => {
     for (let at = 1; at < response.length; at += 1) {
-      const reader = new AnswerReader();
+      const reader = new ResponseReader();
       expect(reader.push(response.subarray(0, at))).toBeUndefined();
       const read = reader.push(response.subarray(at));
       expect({ ...read, body: read?.body.toString('utf8') }).toEqual({ status: 200, body, closes });
@@ -98,7 +98,7 @@ describe('the response reader of the benchmarks', () => {
   });
 
   it('reads one response after another', () => {
-    const reader = new AnswerReader();
+    const reader = new ResponseReader();
     const statuses = ['200 OK', '503 Service Unavailable', '200 OK'].map(
       (status) => reader.push(Buffer.from(`HTTP/1.1 ${status}\r\nContent-Length: 2\r\n\r\n{}`))?.status,
     );
@@ -112,8 +112,8 @@ describe('the queue model', () => {
   const completed = (perSecond: number, changes: Partial<typeof costs> = {}) => {
     let state = 7;
     const random = () => (state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0) / 2 ** 32;
-    const plant = { processes: 1, processors: 4 };
-    return simulate({ ...costs, ...changes }, plant, { perSecond, seconds: 20, random });
+    const machine = { processes: 1, processors: 4 };
+    return simulate({ ...costs, ...changes }, machine, { perSecond, seconds: 20, random });
   };
 
   it('has the throughput of its slowest part', () => {

@@ -221,11 +221,11 @@ function print(/** @type {number} */ entryBytes) {
     [16, 16],
     [64, 16],
   ]) {
-    const plant = { processes: processes ?? 1, processors: processors ?? 1 };
-    const [[what, most] = ['', 0]] = Object.entries(limitsOf(costs, plant)).sort(([, a], [, b]) => a - b);
+    const machine = { processes: processes ?? 1, processors: processors ?? 1 };
+    const [[what, most] = ['', 0]] = Object.entries(limitsOf(costs, machine)).sort(([, a], [, b]) => a - b);
     const at = (/** @type {number} */ share, disk = costs.sync) => {
       const load = { perSecond: most * share, seconds: 4, random: createRandom() };
-      const { p50Ms, p99Ms } = simulate({ ...costs, sync: disk }, plant, load);
+      const { p50Ms, p99Ms } = simulate({ ...costs, sync: disk }, machine, load);
       return `${p50Ms.toFixed(1)} / ${p99Ms.toFixed(1)}`;
     };
     const cells = [processes, processors, many(most), what, at(0.5), at(0.9), at(0.5, farAwayUs)];

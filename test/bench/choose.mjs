@@ -4,8 +4,9 @@ import { servers } from './servers.mjs';
 /** The servers of these names, a comma between them; all of them where none is named. What they need is installed. */
 export function chooseServers(/** @type {string | undefined} */ names) {
   const wanted = names?.split(',') ?? servers.map(({ name }) => name);
-  const strangers = wanted.filter((name) => !servers.some((server) => server.name === name));
-  if (strangers.length > 0) throw new Error(`${strangers} is none of ${servers.map(({ name }) => name).join(', ')}.`);
+  const unknownNames = wanted.filter((name) => !servers.some((server) => server.name === name));
+  if (unknownNames.length > 0)
+    throw new Error(`${unknownNames} is none of ${servers.map(({ name }) => name).join(', ')}.`);
   const chosen = servers.filter(({ name }) => wanted.includes(name));
   if (chosen.some(({ isPeer }) => isPeer)) installPeers();
   return chosen;

@@ -32,37 +32,37 @@ const { values } = parseArgs({
 
 /** @type {readonly Duty[]} */
 const duties = [
-  { name: 'credentials', says: 'verifies the credentials of the first request only', without: ['credentials'] },
-  { name: 'log line', says: 'writes no line for a request', env: { LOG_LEVEL: 'warn' } },
-  { name: 'deadline', says: 'stops no operation', without: ['deadline'] },
+  { name: 'credentials', effect: 'verifies the credentials of the first request only', without: ['credentials'] },
+  { name: 'log line', effect: 'writes no line for a request', env: { LOG_LEVEL: 'warn' } },
+  { name: 'deadline', effect: 'stops no operation', without: ['deadline'] },
   {
     name: 'exact JSON',
-    says: 'reads with JSON.parse, which rounds integers and accepts repeated members',
+    effect: 'reads with JSON.parse, which rounds integers and accepts repeated members',
     without: ['exact JSON'],
   },
   {
     name: 'guards of HTTP',
-    says: 'does not check for ambiguous requests, does not queue them and leaves unread bodies alone',
+    effect: 'does not check for ambiguous requests, does not queue them and leaves unread bodies alone',
     without: ['guards of HTTP'],
   },
 ];
 
 /** @type {readonly Duty[]} */
 const compared = [
-  { name: 'all', says: 'the service as it is' },
-  { name: 'nothing', says: 'the same once more, which shows what chance does' },
+  { name: 'all', effect: 'the service as it is' },
+  { name: 'nothing', effect: 'the same once more, which shows what chance does' },
   ...duties,
   {
     name: 'these five',
-    says: 'none of them',
+    effect: 'none of them',
     without: duties.flatMap(({ without = [] }) => without),
     env: { LOG_LEVEL: 'warn' },
   },
-  { name: 'fast path', says: 'Yoga serves every request', without: ['fast path'] },
-  { name: 'fast validation', says: 'zod reads every definition', without: ['fast validation'] },
+  { name: 'fast path', effect: 'Yoga serves every request', without: ['fast path'] },
+  { name: 'fast validation', effect: 'zod reads every definition', without: ['fast validation'] },
   {
     name: 'no __proto__',
-    says: 'with the option of `npm start`',
+    effect: 'with the option of `npm start`',
     flags: ['--disable-proto=delete'],
   },
 ];
@@ -107,7 +107,7 @@ const rows = running.map(({ duty, cpuUs }) => {
   const { median, min, max } = spread(cpuUs);
   const saved = spread(cpuUs.map((figure, round) => (all?.cpuUs[round] ?? NaN) - figure)).median;
   const difference = duty.name === 'all' ? '' : `${saved < 0 ? '+' : '-'}${Math.abs(saved).toFixed(0)}`;
-  return `| ${duty.name} | ${duty.says} | ${median.toFixed(0)} [${min.toFixed(0)}-${max.toFixed(0)}] | ${difference} |`;
+  return `| ${duty.name} | ${duty.effect} | ${median.toFixed(0)} [${min.toFixed(0)}-${max.toFixed(0)}] | ${difference} |`;
 });
 const { date, commit, machine, loadAverage } = describeMachine();
 const text = `# What each duty costs a preview

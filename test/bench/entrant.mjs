@@ -7,7 +7,7 @@ import { auditedUpdates } from './folder.mjs';
 import { ownWorkloads, workloadsOf } from './payload.mjs';
 import { busyUs, node, startServer } from './process.mjs';
 import { upstream } from './servers.mjs';
-import { ask } from './verify.mjs';
+import { sendRequest } from './verify.mjs';
 
 /**
  * @typedef {object} Surroundings
@@ -46,8 +46,8 @@ export async function enter(
   const counts = { acknowledged: 0, unsure: 0 };
 
   async function schemaOf(/** @type {string} */ url) {
-    const { answer } = await ask(url, folder.headers, JSON.stringify({ query: getIntrospectionQuery() }));
-    return buildClientSchema(answer.data);
+    const { response } = await sendRequest(url, folder.headers, JSON.stringify({ query: getIntrospectionQuery() }));
+    return buildClientSchema(response.data);
   }
 
   return {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { hashOf } from './growth-keys.mjs';
 import { startServer } from './process.mjs';
 import { spread } from './statistics.mjs';
-import { ask } from './verify.mjs';
+import { sendRequest } from './verify.mjs';
 
 const starts = 5;
 const main = new URL('../../dist/main.js', import.meta.url).pathname;
@@ -24,8 +24,8 @@ export async function startFigures(/** @type {string} */ data, /** @type {number
     const server = { name: 'keyfront', label: '', script: '../../dist/main.js', args: ['serve'], workloads: [] };
     const log = join(data, 'bench.log');
     const running = await startServer(server, { data, log, flags: [], cpus: undefined, more });
-    const { answer } = await ask(running.url, headers, JSON.stringify({ query }));
-    if (answer.data.orgKey?.keyHash !== hashOf(size / 2)) throw new Error('The key in the middle is not found.');
+    const { response } = await sendRequest(running.url, headers, JSON.stringify({ query }));
+    if (response.data.orgKey?.keyHash !== hashOf(size / 2)) throw new Error('The key in the middle is not found.');
     completed.push(performance.now() - running.began);
     listening.push(running.listeningMs);
     memory.push(running.memoryMiB());

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
-import { AnswerReader } from './answer-reader.mjs';
+import { ResponseReader } from './response-reader.mjs';
 import { quantile } from './statistics.mjs';
 
 /** @typedef {{ method: string, path: string, body: string }} Request */
@@ -45,17 +45,17 @@ const deadline = start + job.seconds * 1000;
 /** Asks over one connection, and over another where the server closes it, until the time is up. */
 async function client() {
   while (performance.now() < deadline) {
-    const responses = await askAll();
+    const responses = await requestAll();
     // Not to knock without a pause at a server that is gone.
     if (responses === 0) await setTimeout(10);
   }
 }
 
 /** Asks over one connection for as long as it lasts. Resolves to how many answers there were. */
-function askAll() {
+function requestAll() {
   found.connections += 1;
   const socket = connect(Number(port), hostname);
-  const reader = new AnswerReader();
+  const reader = new ResponseReader();
   let responses = 0;
   let requested = NaN;
   const sendQuery = () => {

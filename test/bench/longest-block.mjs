@@ -113,7 +113,7 @@ async function measurePopulation(/** @type {'small' | 'large'} */ kind, /** @typ
         kind,
         ...figures,
         misses: missesOf(figures),
-        wrongly: wronglyOf(operation, figures.answer),
+        wrongly: wronglyOf(operation, figures.response),
       };
       found.push(row);
       print(lineOf(row));
@@ -140,7 +140,7 @@ function wronglyOf({ statuses, query }, { status, code, message }) {
 function lineOf({
   name,
   kind,
-  answer,
+  response,
   tookMs,
   blockMs,
   cpuMs,
@@ -152,7 +152,7 @@ function lineOf({
   misses,
 }) {
   const ms = (/** @type {number} */ value) => String(Math.round(value));
-  const status = `${answer.status}${answer.code && ` ${answer.code}`}`;
+  const status = `${response.status}${response.code && ` ${response.code}`}`;
   const figures = [tookMs, blockMs, cpuMs, healthP50, healthP99, healthMax, noiseMs, rssMiB].map(ms);
   return `| ${kind} | ${name} | ${status} | ${figures.join(' | ')} | ${misses.length === 0 ? '' : misses.join(', ')} |`;
 }

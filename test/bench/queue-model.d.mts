@@ -5,15 +5,15 @@ export interface Costs {
   readonly sync: number;
   readonly trip: number;
 }
-export interface Plant {
+export interface Machine {
   readonly processes: number;
   readonly processors: number;
   readonly groups?: number;
   readonly most?: number;
 }
-export function limitsOf(costs: Costs, plant: Plant): Record<string, number>;
+export function limitsOf(costs: Costs, machine: Machine): Record<string, number>;
 export function simulate(
   costs: Costs,
-  plant: Plant,
+  machine: Machine,
   load: { readonly perSecond: number; readonly seconds: number; readonly random: () => number },
 ): { done: number; p50Ms: number; p99Ms: number };

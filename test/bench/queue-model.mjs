@@ -46,7 +46,7 @@ export function simulate(
   const disk = createDisk(costs.sync, events);
   /** @type {number[]} */
   const waits = [];
-  const plants = Array.from({ length: processes }, () => {
+  const services = Array.from({ length: processes }, () => {
     const thread = createServers(1, events);
     /** @type {number[]} */
     let waiting = [];
@@ -74,7 +74,7 @@ export function simulate(
       });
   });
   const arrive = () => {
-    plants[Math.floor(random() * processes)]?.(events.now());
+    services[Math.floor(random() * processes)]?.(events.now());
     events.in((-Math.log(1 - random()) / perSecond) * 1e6, arrive);
   };
   arrive();

@@ -112,7 +112,7 @@ ${rows.map((row) => `| ${row} |`).join('\n')}
 `;
 }
 
-function section(/** @type {string} */ workload, /** @type {any} */ { requestBytes, answerBytes, servers }) {
+function section(/** @type {string} */ workload, /** @type {any} */ { requestBytes, responseBytes, servers }) {
   const isUpdate = workload.endsWith('update');
   const head = [
     'server',
@@ -147,7 +147,7 @@ function section(/** @type {string} */ workload, /** @type {any} */ { requestByt
   return `
 ## ${titles[/** @type {keyof typeof titles} */ (workload)]}
 
-A request of ${requestBytes} bytes is answered with ${answerBytes}. The load took at most ${busiest} % of a processor.
+A request of ${requestBytes} bytes is answered with ${responseBytes}. The load took at most ${busiest} % of a processor.
 
 | ${head.join(' | ')} |
 |${'---|'.repeat(head.length)}

@@ -44,7 +44,9 @@ const machine = describeMachine();
 const results = {};
 for (const workload of workloads) {
   const entrants = chosen.filter((server) => server.workloads.includes(workload));
-  results[workload] = figuresOf(await runWorkload({ ...conditions, workload, servers: entrants, say: console.error }));
+  results[workload] = figuresOf(
+    await runWorkload({ ...conditions, workload, servers: entrants, write: console.error }),
+  );
 }
 const keyfront = servers.filter(({ name }) => name === 'keyfront');
 const clientStages = clients.map((client) => ({ name: client.name, client }));
@@ -55,7 +57,7 @@ const byClient = only.includes('clients')
         workload: 'preview',
         servers: keyfront,
         stages: clientStages,
-        say: console.error,
+        write: console.error,
       }),
     )
   : undefined;

@@ -66,7 +66,7 @@ try {
     workload: 'update',
     servers: chosen.map((server) => ({ ...server, env: { ...server.env, ...disk.env } })),
     stages,
-    say: console.error,
+    write: console.error,
   });
   const record = {
     ...machine,

@@ -32,7 +32,7 @@ export function startPlot(/** @type {any} */ { rows }) {
     })),
   });
   return bars([
-    panel('Milliseconds from the start to the first right answer', ({ firstAnswerMs }) => firstAnswerMs),
+    panel('Milliseconds from the start to the first right answer', ({ firstResponseMs }) => firstResponseMs),
     panel('Memory under load in MiB; the whisker begins where it is idle', ({ idleMiB, loadedMiB }) => ({
       median: loadedMiB,
       min: idleMiB,
@@ -42,7 +42,7 @@ export function startPlot(/** @type {any} */ { rows }) {
 }
 
 function cellsOf(/** @type {any} */ one) {
-  const { listeningMs, firstAnswerMs, firstAnswerMiB, idleMiB, loadedMiB } = one;
-  const ranges = [listeningMs, firstAnswerMs, firstAnswerMiB].map((spread) => ranged(spread, 0));
+  const { listeningMs, firstResponseMs, firstResponseMiB, idleMiB, loadedMiB } = one;
+  const ranges = [listeningMs, firstResponseMs, firstResponseMiB].map((spread) => ranged(spread, 0));
   return [labelOf(one), ...ranges, Math.round(idleMiB), Math.round(loadedMiB)];
 }

@@ -12,7 +12,7 @@ import { ownWorkloads } from './payload.mjs';
 import { startServer } from './process.mjs';
 import { startPlot, startTable } from './start-report.mjs';
 import { spread } from './statistics.mjs';
-import { ask, createComparison } from './verify.mjs';
+import { sendRequest, createComparison } from './verify.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -36,8 +36,8 @@ const found = chosen.map((server) => ({
   data: folder.copy(`${server.name}-starts`),
   figures: {
     listeningMs: /** @type {number[]} */ ([]),
-    firstAnswerMs: /** @type {number[]} */ ([]),
-    firstAnswerMiB: /** @type {number[]} */ ([]),
+    firstResponseMs: /** @type {number[]} */ ([]),
+    firstResponseMiB: /** @type {number[]} */ ([]),
   },
   idleMiB: NaN,
   loadedMiB: NaN,
@@ -55,13 +55,13 @@ try {
         cpus: undefined,
         more: { BENCH_WORKLOAD: workload },
       });
-      const { answer } = await ask(running.url, folder.headers, body);
+      const { response } = await sendRequest(running.url, folder.headers, body);
       const firstResponseMs = performance.now() - running.began;
-      if (start === 0) compare(server, answer);
+      if (start === 0) compare(server, response);
       else {
         figures.listeningMs.push(running.listeningMs);
-        figures.firstAnswerMs.push(firstResponseMs);
-        figures.firstAnswerMiB.push(running.memoryMiB());
+        figures.firstResponseMs.push(firstResponseMs);
+        figures.firstResponseMiB.push(running.memoryMiB());
       }
       await running.stop();
     }
@@ -71,7 +71,7 @@ try {
   }
   for (const one of found) {
     const entrant = await enter(one.server, { workload, folder, flags, cpus: undefined, connections: 64 });
-    await ask(entrant.running.url, folder.headers, body);
+    await sendRequest(entrant.running.url, folder.headers, body);
     await setTimeout(3_000);
     one.idleMiB = entrant.running.memoryMiB();
     await entrant.measure(seconds);

@@ -1,7 +1,7 @@
 // One workload over all its servers: they are all up at once, and are loaded in turn, round by round.
 import { enter } from './entrant.mjs';
 import { createFolder } from './folder.mjs';
-import { ask, askREST, createComparison, requireSame } from './verify.mjs';
+import { sendRequest, requestREST, createComparison, requireSame } from './verify.mjs';
 
 /**
  * @typedef {object} Plan
@@ -50,7 +50,7 @@ export async function runWorkload(/** @type {Plan} */ plan) {
           const figures = await entrant.measure(plan.seconds, stage.client);
           rounds.get(entrant.server.name)?.push({ ...figures, stage: stage.name });
           const what = [plan.workload, stage.name, round + 1].filter(Boolean).join(' ');
-          plan.say(`${what}: ${entrant.server.name}: ${Math.round(figures.perSecond)} a second`);
+          plan.write(`${what}: ${entrant.server.name}: ${Math.round(figures.perSecond)} a second`);
         }
       }
     }
@@ -81,14 +81,14 @@ async function verify(
   let sizes;
   for (const { server, running, behind, sample, counts } of entrants) {
     const { method, path, body } = sample;
-    const { answer, bytes } = await ask(`${running.origin}${path}`, headers, body, method);
-    sizes ??= { requestBytes: Buffer.byteLength(body), answerBytes: bytes };
+    const { response, bytes } = await sendRequest(`${running.origin}${path}`, headers, body, method);
+    sizes ??= { requestBytes: Buffer.byteLength(body), responseBytes: bytes };
     counts.acknowledged += 1;
     if (behind) {
       // A gateway has other names, those of the service behind it, which is asked the same for it.
-      requireSame(server, answer, await askREST(String(behind.origin), headers, body), false);
+      requireSame(server, response, await requestREST(String(behind.origin), headers, body), false);
       counts.acknowledged += 1;
-    } else compare(server, answer);
+    } else compare(server, response);
   }
   return sizes;
 }

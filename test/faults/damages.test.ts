@@ -100,7 +100,7 @@ async function responses(installation: Services): Promise<Map<string, string>> {
 function isError(query: string, response = ''): boolean {
   if (response === 'INTERNAL' || response.startsWith('crash: SqliteError: database disk image is malformed'))
     return true;
-  if (!query.startsWith('list ') || !response.includes('"INTERNAL"') || strangers(query, response) > 0) return false;
+  if (!query.startsWith('list ') || !response.includes('"INTERNAL"') || unknownKeys(query, response) > 0) return false;
   return itemsOf(response).length === itemsOf(expected.get(query)).length;
 }
 
@@ -143,13 +143,13 @@ async function outcomeOf(folder: string, isVerified: boolean): Promise<Outcome> 
   return {
     startError: undefined,
     // A list may lack rows that its index has lost (which is why the start verifies files), but never contains incorrect ones.
-    incorrect: isVerified ? incorrect : incorrect.filter((query) => strangers(query, found.get(query)) > 0),
+    incorrect: isVerified ? incorrect : incorrect.filter((query) => unknownKeys(query, found.get(query)) > 0),
     errors: changed.length - incorrect.length,
   };
 }
 
 /** How many keys of a list were not in it before; everything else counts as one. */
-function strangers(query: string, response = ''): number {
+function unknownKeys(query: string, response = ''): number {
   if (!query.startsWith('list ')) return 1;
   const known = new Set(itemsOf(expected.get(query)));
   return itemsOf(response).filter((item) => item !== '"INTERNAL"' && !known.has(item)).length;

@@ -62,18 +62,18 @@ export async function killMoving({ main, workspace, seed, kills, database, tampe
     const { url, drop } = await database();
     report.addCase();
     const first = await attempt(data, url, piece);
-    const isWhole = first.code === 0 || (await isMoved(url));
-    if (isWhole && !isMarked(data)) {
+    const isComplete = first.code === 0 || (await isMoved(url));
+    if (isComplete && !isMarked(data)) {
       report.addFindings([{ kind: 'wrong response', what: 'the file may be served beside the database' }], where);
     }
-    if (isWhole) finished += 1;
+    if (isComplete) finished += 1;
     else if (number % 2 === 1) {
       await changeSource(data, number);
       carried += 1;
     }
     const again = await attempt(data, url, Infinity);
     // An attempt that was killed after its last statement had completed the migration.
-    const message = isWhole ? /The migration is complete/ : /read each back/;
+    const message = isComplete ? /The migration is complete/ : /read each back/;
     if (again.code !== 0 || !message.test(again.stderr) || !isMarked(data)) {
       report.addFindings([{ kind: 'wrong response', what: `the next attempt: ${again.code}, ${again.stderr}` }], where);
     }

@@ -43,7 +43,7 @@ const sharedMax = 400;
 const pattern = 'faults:{keyHash}';
 const faults = ['service', 'redis', 'pause'] as const;
 /** What is carried out is looked at again after five seconds, and forgotten then. */
-const settledWithinMs = 20_000;
+const finishedWithinMs = 20_000;
 
 export async function killAroundRedis({ main, folder, seed, cycles, redis, url, mutant }: RedisRun): Promise<Report> {
   const report = startReport('kill -9 of a service, or of Redis, and pauses of it, with counters in Redis', seed);
@@ -165,7 +165,7 @@ export async function killAroundRedis({ main, folder, seed, cycles, redis, url, 
       await Promise.all(writing);
     }
     await resetAndCount();
-    report.addFindings(await untilSettled(url), `FUZZ_SEED=${seed}`);
+    report.addFindings(await untilFinished(url), `FUZZ_SEED=${seed}`);
     const used = async (keyID: string) =>
       Number((await callRedis<string | null>(redis.url, 'GET', nameOf(keyID))) ?? 0);
     for (const [index, keyID] of own.entries()) {
@@ -186,8 +186,8 @@ function nameOf(keyID: string): string {
 }
 
 /** Waits until nothing is left to be carried out. */
-async function untilSettled(url: string): Promise<Finding[]> {
-  for (const end = Date.now() + settledWithinMs; Date.now() < end; await wait(200)) {
+async function untilFinished(url: string): Promise<Finding[]> {
+  for (const end = Date.now() + finishedWithinMs; Date.now() < end; await wait(200)) {
     const [row] = await statement<{ count: string }>(url, 'SELECT count(*) FROM quota_changes');
     if (row?.count === '0') return [];
   }

@@ -47,13 +47,13 @@ type Place = Awaited<ReturnType<typeof createPlace>>;
 /** What a block prints, or answers. Rejects where it fails, unless it says that it does. */
 async function run({ language, text, exitCode }: Block, { folder, service, env }: Place): Promise<string> {
   const here = (script: string) => script.replaceAll('http://127.0.0.1:4000', service.url);
-  if (language === 'graphql') return ask(text, service, env);
+  if (language === 'graphql') return sendRequest(text, service, env);
   const { code, stdout, stderr } = await bash(here(text), { cwd: folder, env });
   expect(`${stderr}exit code ${code}`).toMatch(new RegExp(`exit code ${exitCode}$`));
   return stdout.replaceAll(service.url, 'http://127.0.0.1:4000');
 }
 
-async function ask(query: string, { url }: Running, env: Place['env']): Promise<string> {
+async function sendRequest(query: string, { url }: Running, env: Place['env']): Promise<string> {
   const response = await fetch(`${url}/graphql`, {
     method: 'POST',
     headers: {
@@ -103,8 +103,8 @@ describe.each(documents)('%s', (name) => {
   for (const block of blocks.filter(({ isRun }) => isRun)) {
     it(`executes line ${block.line}: ${block.title}`, { timeout: 240_000 }, async () => {
       if (!place) throw new Error('There is no service.');
-      const answer = await run(block, place);
-      if (block.answer !== undefined) expect(settled(answer)).toBe(settled(block.answer));
+      const result = await run(block, place);
+      if (block.response !== undefined) expect(settled(result)).toBe(settled(block.response));
     });
   }
   for (const { line, title, reason } of blocks.filter((block) => block.reason !== undefined)) {

@@ -6,11 +6,11 @@ const linter = new ESLint();
 const schema = 'schema/schema.graphql';
 const operations = 'test/service/graphql/operations.graphql';
 
-/** The rules that a file of contracts breaks, once a fault is planted in a copy of it. */
-async function brokenRules(file: string, original: RegExp, planted: string): Promise<string[]> {
+/** The rules that a file of contracts breaks, once a fault is faulty in a copy of it. */
+async function brokenRules(file: string, original: RegExp, faulty: string): Promise<string[]> {
   const text = readFileSync(file, 'utf8');
   if (!original.test(text)) throw new Error(`${file} has nothing like ${String(original)} to plant a fault in.`);
-  const [result] = await linter.lintText(text.replace(original, planted), { filePath: file });
+  const [result] = await linter.lintText(text.replace(original, faulty), { filePath: file });
   return [...new Set(result?.messages.map(({ ruleId, message }) => ruleId?.split('/').at(-1) ?? message))];
 }
 
@@ -42,15 +42,15 @@ describe('the linter', () => {
       '\n"""Unreachable."""\ntype Unreachable {\n  """No."""\n  no: Int\n}\n',
       'no-unreachable-types',
     ],
-  ])('rejects %s in the schema', async (_, original, planted, rule) => {
-    expect(await brokenRules(schema, original, planted)).toContain(rule);
+  ])('rejects %s in the schema', async (_, original, faulty, rule) => {
+    expect(await brokenRules(schema, original, faulty)).toContain(rule);
   });
 
   it.each([
     ['a field that there is not', /\n {2}previewKey\(input: \$input\) {/, '$& whatever', 'fields-on-correct-type'],
     ['a variable that nothing uses', /query PreviewKey\(/, '$&$other: Int, ', 'no-unused-variables'],
     ['an object asked for without its id', /\n {4}id\n/, '\n', 'require-selections'],
-  ])('rejects %s in the operations', async (_, original, planted, rule) => {
-    expect(await brokenRules(operations, original, planted)).toEqual([rule]);
+  ])('rejects %s in the operations', async (_, original, faulty, rule) => {
+    expect(await brokenRules(operations, original, faulty)).toEqual([rule]);
   });
 });

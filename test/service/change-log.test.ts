@@ -4,7 +4,7 @@ import { createToken } from '../../src/credentials/token.js';
 import { sendTo, sendToFreshKey } from './auth/endpoint-request.js';
 import { endpoints, type Endpoint } from './auth/matrix-rows.js';
 import { startApp, type TestApp } from '../support/app.js';
-import { ask } from '../support/answers.js';
+import { sendRequest } from '../support/responses.js';
 import { hashOf } from '../support/factories.js';
 
 interface Line {
@@ -175,17 +175,17 @@ describe('the audit log line of an attempt to change a key', () => {
     ],
     [
       'an invalid key identifier',
-      () => ask(t, 'DELETE', '/svc/org/keys/%00'),
+      () => sendRequest(t, 'DELETE', '/svc/org/keys/%00'),
       [{ operation: 'deleteOrgKey', code: 'INVALID', keyHash: false }],
     ],
     [
       'a path that is not encoded',
-      () => ask(t, 'DELETE', '/svc/org/keys/%ff'),
+      () => sendRequest(t, 'DELETE', '/svc/org/keys/%ff'),
       [{ operation: 'deleteOrgKey', code: 'INVALID', keyHash: false }],
     ],
     [
       'an unknown key',
-      () => ask(t, 'DELETE', '/svc/org/keys/none'),
+      () => sendRequest(t, 'DELETE', '/svc/org/keys/none'),
       [{ operation: 'deleteOrgKey', code: 'NOT_FOUND', keyHash: true }],
     ],
     [
@@ -273,7 +273,7 @@ describe('the audit log line of an attempt to change a key', () => {
     await t.update(keyID, { rate: 'x' });
     await t.graphql(`mutation { deleteOrgKey(keyID: "${keyID}") { status } }`);
     await t.graphql(`mutation { deleteOrgKey(keyID: "${keyID}") { nonsense } }`);
-    await ask(t, 'DELETE', `/svc/org/keys/${keyID}`, undefined, { 'x-svc-authorization': '' });
+    await sendRequest(t, 'DELETE', `/svc/org/keys/${keyID}`, undefined, { 'x-svc-authorization': '' });
     expect(changes().filter(({ keyHash }) => keyHash === hashOf(keyID))).toHaveLength(4);
     expect(t.logs()).not.toContain(keyID);
   });

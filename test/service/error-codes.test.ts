@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { servedSchema } from '../../src/graphql/schema/served.js';
 import { AppError, errorCodes, type ErrorCode } from '../../src/lib/errors.js';
 import { routes } from '../../src/rest/routes.js';
-import { codeOf, errorsOf } from '../support/answers.js';
-import { startApp, type Answer, type TestApp } from '../support/app.js';
+import { codeOf, errorsOf } from '../support/responses.js';
+import { startApp, type TestResponse, type TestApp } from '../support/app.js';
 import { sendTo, sendToFreshKey, type Headers } from './auth/endpoint-request.js';
 import { endpoints, type Endpoint } from './auth/matrix-rows.js';
 
@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => t.close());
 
 /** Provokes an error of an endpoint. */
-type Provoke = (endpoint: Endpoint) => Promise<Answer>;
+type Provoke = (endpoint: Endpoint) => Promise<TestResponse>;
 
 const headerOf = { management: 'authorization', service: 'x-svc-authorization' } as const;
 
@@ -108,12 +108,12 @@ const commonCases: Partial<Record<ErrorCode, Provoke>> = {
 };
 
 /** Sends the request with a credential that is not valid from this address. */
-async function sendFrom(address: string, endpoint: Endpoint): Promise<Answer> {
+async function sendFrom(address: string, endpoint: Endpoint): Promise<TestResponse> {
   const send: TestApp['send'] = async (path, init) => {
     const response = await t.app.fetch(new Request(`http://keyfront.test${path}`, init), address);
     const text = await response.text();
     const json = text.replace(/^event: next\ndata: /, '').split('\n')[0] ?? '';
-    return { status: response.status, headers: response.headers, text, body: JSON.parse(json) as Answer['body'] };
+    return { status: response.status, headers: response.headers, text, body: JSON.parse(json) as TestResponse['body'] };
   };
   return sendTo({ ...t, send }, endpoint, valid(endpoint, { management: 'unknown', service: 'unknown' }));
 }

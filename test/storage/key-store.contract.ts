@@ -620,8 +620,8 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       const now = new Date(0);
       const counts = ['old', 'new', 'later'].map((tag) => store.count({ tag }, now));
       expect(await Promise.all(counts)).toStrictEqual([0, 11, 1]);
-      for await (const { isIndexed: isListed, isHistoryIntact: isHistoryWhole } of store.verifyIntegrity()) {
-        expect([isListed, isHistoryWhole]).toStrictEqual([true, true]);
+      for await (const { isIndexed: isListed, isHistoryIntact: isHistoryComplete } of store.verifyIntegrity()) {
+        expect([isListed, isHistoryComplete]).toStrictEqual([true, true]);
       }
     });
 
@@ -691,7 +691,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       expect(found).toHaveLength(3);
       expect(
         found.filter(
-          ({ key, isHistoryIntact: isHistoryWhole, isIndexed: isListed }) => !key || !isHistoryWhole || !isListed,
+          ({ key, isHistoryIntact: isHistoryComplete, isIndexed: isListed }) => !key || !isHistoryComplete || !isListed,
         ),
       ).toStrictEqual([]);
     });
@@ -793,8 +793,8 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       expect(await store.discard(hashOf(1))).toBe('absent');
       expect(await store.add([aChange(aKey(1))])).toStrictEqual([true]);
       const problems = [];
-      for await (const { key, isHistoryIntact: isHistoryWhole, isIndexed: isListed } of store.verifyIntegrity()) {
-        if (!key || !isHistoryWhole || !isListed) problems.push(key);
+      for await (const { key, isHistoryIntact: isHistoryComplete, isIndexed: isListed } of store.verifyIntegrity()) {
+        if (!key || !isHistoryComplete || !isListed) problems.push(key);
       }
       expect(problems).toStrictEqual([]);
     });

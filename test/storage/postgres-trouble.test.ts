@@ -150,20 +150,20 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
     const conflict = `DO $$ BEGIN RAISE EXCEPTION 'in the way' USING ERRCODE = '40001'; END $$`;
     const attempts = async (failures: number) => {
       let count = 0;
-      const answer = await connections
+      const response = await connections
         .run(async (session) => {
           count += 1;
           if (count <= failures) await session.write(conflict);
           return 'done';
         })
         .catch((error: unknown) => error);
-      return { count, answer };
+      return { count, response };
     };
-    expect(await attempts(0)).toStrictEqual({ count: 1, answer: 'done' });
-    expect(await attempts(3)).toStrictEqual({ count: 4, answer: 'done' });
+    expect(await attempts(0)).toStrictEqual({ count: 1, response: 'done' });
+    expect(await attempts(3)).toStrictEqual({ count: 4, response: 'done' });
     const exhausted = await attempts(99);
     expect(exhausted.count).toBe(4);
-    expect(exhausted.answer).toMatchObject({
+    expect(exhausted.response).toMatchObject({
       code: 'UNAVAILABLE',
       message: 'Storage is busy; nothing was written.',
       retryAfterSeconds: 1,
@@ -366,12 +366,12 @@ describe.skipIf(postgres.isMissing)(`D-16 a service on ${postgres.name}`, () => 
   it('returns 503 with Retry-After while the server is unreachable, is not ready, and recovers by itself', async () => {
     expect((await t.send('/ready')).status).toBe(200);
     proxy.cut();
-    for (const answer of [await t.update('k1', { alias: 'lost' }), await read(), await t.preview({})]) {
-      expect(answer).toMatchObject({
+    for (const response of [await t.update('k1', { alias: 'lost' }), await read(), await t.preview({})]) {
+      expect(response).toMatchObject({
         status: 503,
         body: { code: 'UNAVAILABLE', message: 'Storage cannot be reached; nothing was written.' },
       });
-      expect(answer.headers.get('retry-after')).toBe('2');
+      expect(response.headers.get('retry-after')).toBe('2');
     }
     const isReady = async () => (await t.send('/ready')).status === 200;
     await until(async () => !(await isReady()), '503 of /ready');
@@ -423,19 +423,19 @@ describe.skipIf(postgres.isMissing)(`D-16 a service on ${postgres.name}`, () => 
     expect(await keyfront('secrets', 'rotate')).toMatchObject({ code: 0 });
     expect(await keyfront('secrets', 'prune')).toMatchObject({
       code: 0,
-      said: expect.stringMatching(
+      stderr: expect.stringMatching(
         /^Removed older keys: 1\. The primary key is k2\.\nBackups from before the rotation need/,
       ),
     });
-    expect(await keyfront('check')).toMatchObject({ code: 0, said: '1 key verified, no problems found.\n' });
+    expect(await keyfront('check')).toMatchObject({ code: 0, stderr: '1 key verified, no problems found.\n' });
     expect((await read()).status).toBe(200);
     expect((await t.update('k1', { alias: 'after' })).status).toBe(200);
   });
 
   it('refers to the tools of the server for backups', async () => {
     for (const command of ['backup', 'restore']) {
-      const { code, said } = await folder.keyfront([command, `${folder.folder}-copy`], env);
-      expect([code, said]).toStrictEqual([1, expect.stringMatching(/pg_(dump|restore)/)]);
+      const { code, stderr } = await folder.keyfront([command, `${folder.folder}-copy`], env);
+      expect([code, stderr]).toStrictEqual([1, expect.stringMatching(/pg_(dump|restore)/)]);
     }
   });
 
@@ -443,10 +443,10 @@ describe.skipIf(postgres.isMissing)(`D-16 a service on ${postgres.name}`, () => 
     const { config, secrets } = readConfig(env);
     expect(inspect({ config, secrets }, { depth: 9 }) + JSON.stringify({ config, secrets })).not.toContain(password);
     proxy.cut();
-    const { said } = await folder.keyfront(['check'], env);
-    expect(said).toMatch(/^The database postgres on 127\.0\.0\.1:\d+ cannot be used: /);
+    const { stderr } = await folder.keyfront(['check'], env);
+    expect(stderr).toMatch(/^The database postgres on 127\.0\.0\.1:\d+ cannot be used: /);
     await read();
-    expect(said + t.logs()).not.toContain(password);
+    expect(stderr + t.logs()).not.toContain(password);
   });
 });
 
@@ -528,12 +528,12 @@ describe.skipIf(postgres.isMissing)(`D-08 a row in ${postgres.name} that fails i
     await t.app.services.credentials.revoke(id, t.clock.now);
     await tamper(`UPDATE credentials SET revoked = NULL, org_id = NULL WHERE id = '${id}'`);
     expect(await t.send('/svc/org/keys', { headers: { 'x-svc-authorization': secret } })).toMatchObject(internal);
-    expect((await folder.keyfront(['check'], env)).said).toContain(`The credential ${id} fails the integrity check.`);
+    expect((await folder.keyfront(['check'], env)).stderr).toContain(`The credential ${id} fails the integrity check.`);
   });
 
   it('is reported by check when a key is missing from an index', async () => {
     await tamper("DELETE FROM key_terms WHERE term = 't:gold'");
-    expect((await folder.keyfront(['check'], env)).said).toContain(
+    expect((await folder.keyfront(['check'], env)).stderr).toContain(
       'The index of tags, policies and APIs does not match the key',
     );
   });

@@ -42,10 +42,10 @@ describe('D-13 a data folder', () => {
     await filled();
     await chmod(path(), mode);
     for (const args of [['serve'], ['check'], ['keys', 'export'], ['credentials', 'list']]) {
-      const { code, out, said } = await c.keyfront(args, { PORT: '0', LOG_LEVEL: 'silent' });
+      const { code, out, stderr } = await c.keyfront(args, { PORT: '0', LOG_LEVEL: 'silent' });
       expect([code, out]).toStrictEqual([1, '']);
-      expect(said).toMatch(/^[^\n]+\n$/);
-      expect(said).toContain(`${path()} is open to other users. Run: chmod ${wanted} ${path()}`);
+      expect(stderr).toMatch(/^[^\n]+\n$/);
+      expect(stderr).toContain(`${path()} is open to other users. Run: chmod ${wanted} ${path()}`);
     }
     await chmod(path(), wanted === '700' ? 0o700 : 0o600);
     expect((await c.keyfront(['check'])).code).toBe(0);
@@ -55,19 +55,19 @@ describe('D-13 a data folder', () => {
     await filled();
     await writeFile(`${database()}-wal`, '', { mode: 0o644 });
     await chmod(`${database()}-wal`, 0o644);
-    expect((await c.keyfront(['check'])).said).toContain(`Run: chmod 600 ${database()}-wal`);
+    expect((await c.keyfront(['check'])).stderr).toContain(`Run: chmod 600 ${database()}-wal`);
   });
 });
 
 describe('D-06 a data folder', () => {
   it('is rejected by name when its parent does not exist, and nothing is created', async () => {
     const parent = join(c.folder, 'not', 'here');
-    const { code, said } = await c.keyfront(issue, { KEYFRONT_DATA: parent });
+    const { code, stderr } = await c.keyfront(issue, { KEYFRONT_DATA: parent });
     expect(code).toBe(1);
-    expect(said).toMatch(
+    expect(stderr).toMatch(
       /^The database [^\n]*keyfront\.db cannot be opened: The folder [^\n]* does not exist\. Create it[^\n]*\n$/,
     );
-    expect(said).toContain(parent);
+    expect(stderr).toContain(parent);
     expect(await readdir(join(c.folder, '..'))).toStrictEqual([]);
   });
 
@@ -80,7 +80,7 @@ describe('D-06 a data folder', () => {
   afterEach(async () => rm(own, { recursive: true }));
 
   /** Runs a command with the rights of a user whom nothing belongs to but what the test gives away. */
-  async function asNobody(folder: string): Promise<{ code: number; said: string }> {
+  async function asNobody(folder: string): Promise<{ code: number; stderr: string }> {
     process.seteuid?.(otherUser);
     try {
       return await c.keyfront(issue, { KEYFRONT_DATA: folder });
@@ -111,11 +111,11 @@ describe('D-06 a data folder', () => {
   ])('is rejected in one line that names it when %s (needs root, to be another user)', async (_, arrange) => {
     await writeFile(join(own, 'keyfront.db'), '', { mode: 0o600 });
     await arrange();
-    const { code, said } = await asNobody(own);
+    const { code, stderr } = await asNobody(own);
     expect(code).toBe(1);
-    expect(said).toMatch(
+    expect(stderr).toMatch(
       /^The database [^\n]*keyfront\.db cannot be opened: [^\n]*(EACCES|permission denied)[^\n]*\n$/,
     );
-    expect(said).toContain(own);
+    expect(stderr).toContain(own);
   });
 });

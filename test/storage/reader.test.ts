@@ -37,16 +37,16 @@ afterEach(async () => {
 
 /** A store whose long reads go to `run`, and what was asked of it. */
 function storeWith(run: (query: Query) => Promise<QueryResult>) {
-  const asked: Query[] = [];
+  const requested: Query[] = [];
   const guard = createWriteGate(database);
   const reader = createReader(database, guard, () => ({
     run: (query) => {
-      asked.push(query);
+      requested.push(query);
       return run(query);
     },
     close: () => Promise.resolve(),
   }));
-  return { store: createKeyStore(database, signer, guard, reader), asked };
+  return { store: createKeyStore(database, signer, guard, reader), requested };
 }
 const never = () => new Promise<QueryResult>(() => undefined);
 
@@ -56,21 +56,21 @@ describe('a read of many keys', () => {
   afterEach(() => void vi.useRealTimers());
 
   it('is rejected at the deadline of its request when its worker does not return', async () => {
-    const { store, asked } = storeWith(never);
+    const { store, requested } = storeWith(never);
     const reads = createReadBudget(60_000);
     const count = expect(store.count({}, now, reads)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
-    await until(() => asked.length === 1, 'The query of the worker');
+    await until(() => requested.length === 1, 'The query of the worker');
     vi.advanceTimersByTime(60_000);
     await count;
     await expect(store.count({}, now, reads)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
-    expect(asked).toHaveLength(1);
+    expect(requested).toHaveLength(1);
   });
 
   it('tells its worker when to stop', async () => {
-    const { store, asked } = storeWith(() => Promise.resolve({ outcome: 'late' }));
+    const { store, requested } = storeWith(() => Promise.resolve({ outcome: 'late' }));
     const reads = createReadBudget(60_000);
     await expect(store.count({}, now, reads)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
-    expect(asked[0]?.untilMs).toBeCloseTo(performance.timeOrigin + reads.endsAtMs, 3);
+    expect(requested[0]?.untilMs).toBeCloseTo(performance.timeOrigin + reads.endsAtMs, 3);
   });
 
   it('fails with the code of the database when a worker has failed', async () => {
@@ -81,23 +81,23 @@ describe('a read of many keys', () => {
   });
 
   it('uses a worker for counts and sums, and for pages of large keys, but not for small pages', async () => {
-    const { store, asked } = storeWith(never);
+    const { store, requested } = storeWith(never);
     await store.add(['a', 'b', 'c', 'd'].map((name) => aChange(withNotes(name))));
     const names = ({ keys }: { keys: readonly StoredKey[] }) => keys.map(({ definition }) => definition.alias);
     expect(names(await store.list(page({ limit: 2 }), createReadBudget(60_000)))).toHaveLength(2);
-    expect(asked).toHaveLength(0);
+    expect(requested).toHaveLength(0);
     void store.list(page(), createReadBudget(60_000));
-    await until(() => asked.length > 0, 'The query of the worker');
-    expect(asked).toHaveLength(1);
+    await until(() => requested.length > 0, 'The query of the worker');
+    expect(requested).toHaveLength(1);
   });
 
   it('reads no row of a page that is larger than the rest of the budget', async () => {
-    const { store, asked } = storeWith(never);
+    const { store, requested } = storeWith(never);
     await store.add(['a', 'b', 'c'].map((name) => aChange(withNotes(name))));
     const reads = createReadBudget(60_000, 2 * large);
     await expect(store.list(page(), reads)).rejects.toMatchObject({ code: 'TOO_LARGE' });
     await expect(store.findMany((await hashes()).slice(), reads)).rejects.toMatchObject({ code: 'TOO_LARGE' });
-    expect(asked).toHaveLength(0);
+    expect(requested).toHaveLength(0);
     expect(reads.bytesLeft()).toBe(2 * large);
   });
 });

@@ -64,11 +64,11 @@ describe.skipIf(!hasOwnRedis)(`live counters in an unreachable Redis${unlessNoOw
 
   it('reveal to the caller of another organisation no more about a key than at any time', async () => {
     await redis.kill();
-    const stranger = (await t.issue('service', { orgID: 'umbrella' })).secret;
+    const unknown = (await t.issue('service', { orgID: 'umbrella' })).secret;
     for (const keyID of ['k', 'no-such-key']) {
       const response = await t.send(`/svc/org/keys/${keyID}/quota`, {
         method: 'POST',
-        headers: { 'x-svc-authorization': stranger },
+        headers: { 'x-svc-authorization': unknown },
       });
       expect([response.status, response.body['message']]).toEqual([404, 'There is no such key.']);
     }

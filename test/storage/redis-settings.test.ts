@@ -65,8 +65,8 @@ describe('the command line with unreachable live counters', () => {
     expect(JSON.parse(json.out)).toMatchObject({ quota: null, quota_reset: 'pending' });
     const exported = await c.keyfront(['keys', 'export'], env);
     expect([exported.code, exported.out]).toEqual([1, '']);
-    expect(exported.said).toContain('The live quota cannot be reached');
-    expect([text, json, exported].map(({ said }) => said).join('')).not.toContain('a-password');
+    expect(exported.stderr).toContain('The live quota cannot be reached');
+    expect([text, json, exported].map(({ stderr }) => stderr).join('')).not.toContain('a-password');
     // The store itself knows of both resets.
     expect((await c.keyfront(['keys', 'export'])).out).toContain('"quota_remaining":10');
     await c.remove();

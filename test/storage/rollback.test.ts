@@ -48,8 +48,8 @@ describeEngines('an older row that was put back', ({ make }) => {
   };
   /** The lines of the check that name a problem. */
   const problemsAgainst = async (file: string) => {
-    const { code, said } = await check('--against', file);
-    const problems = said.split('\n').filter((line) => /^The /.test(line));
+    const { code, stderr } = await check('--against', file);
+    const problems = stderr.split('\n').filter((line) => /^The /.test(line));
     expect(code).toBe(problems.length > 0 ? 1 : 0);
     return problems;
   };
@@ -67,7 +67,7 @@ describeEngines('an older row that was put back', ({ make }) => {
     expect((await read(t.service)).status).toBe(200);
     expect(await check()).toMatchObject({
       code: 1,
-      said: expect.stringContaining(
+      stderr: expect.stringContaining(
         `The credential ${id} (test service) is not in its newest state: an older row was put back.`,
       ),
     });
@@ -91,7 +91,10 @@ describeEngines('an older row that was put back', ({ make }) => {
   it('is named by check where a credential vanished', async () => {
     const { id } = await t.issue('service');
     await run(`DELETE FROM credentials WHERE id = '${id}'`);
-    expect(await check()).toMatchObject({ code: 1, said: expect.stringContaining(`The credential ${id} is missing.`) });
+    expect(await check()).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`The credential ${id} is missing.`),
+    });
   });
 
   it('is not hidden by deleting the head of the credentials, which does not begin again at the next start', async () => {
@@ -99,7 +102,7 @@ describeEngines('an older row that was put back', ({ make }) => {
     expect((await read(t.service)).status).toBe(500);
     expect(await check()).toMatchObject({
       code: 1,
-      said: expect.stringContaining('The head of the credentials fails the integrity check.'),
+      stderr: expect.stringContaining('The head of the credentials fails the integrity check.'),
     });
     const next = await startApp(place.env).catch((error: unknown) => error);
     expect(next).toMatchObject({ code: 'INTERNAL' });
@@ -206,6 +209,6 @@ describeEngines('an older row that was put back', ({ make }) => {
   ])('is not looked for with a head that %s', async (_, change, message) => {
     await t.importKeys({ key_id: 'k1', org_id: 'acme' });
     const file = await c.file('changed.jsonl', change((await publish()).text));
-    expect(await check('--against', file)).toMatchObject({ code: 1, said: expect.stringContaining(message) });
+    expect(await check('--against', file)).toMatchObject({ code: 1, stderr: expect.stringContaining(message) });
   });
 });

@@ -79,8 +79,8 @@ describeEngines('a rotation in stages with two processes that share a key ring',
     place = await make();
     apps.push(await start(place.env));
     const problem = async (command: string) => {
-      const { code, said } = await keyfront('secrets', command);
-      return [code, said];
+      const { code, stderr } = await keyfront('secrets', command);
+      return [code, stderr];
     };
     expect(await problem('promote')).toStrictEqual([1, expect.stringContaining('There is no added key.')]);
     expect(await keyfront('secrets', 'add')).toMatchObject({ code: 0 });
@@ -117,7 +117,7 @@ describe.skipIf(postgres.isMissing)(
     });
     const distribute = () => copyFile(ringOf(place.folder), ringOf(folder));
     const isRejected = async (command: string, problem: string) =>
-      expect(await keyfront('secrets', command)).toMatchObject({ code: 1, said: expect.stringContaining(problem) });
+      expect(await keyfront('secrets', command)).toMatchObject({ code: 1, stderr: expect.stringContaining(problem) });
 
     it('rejects no row of the other host at any stage, and no step before the other host is ready for it', async () => {
       await isRejected('rotate', 'Several hosts share the database');

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startApp, type Answer, type TestApp } from '../support/app.js';
+import { startApp, type TestResponse, type TestApp } from '../support/app.js';
 import { makeCommandLine } from '../support/cli.js';
 import { tamper as tamperWith } from '../support/tamper.js';
 
@@ -27,7 +27,7 @@ afterEach(async () => {
 
 const tamper = (...statements: string[]) => tamperWith(file, ...statements);
 const hash = (keyID: string) => t.app.services.ports.hashKeyID(keyID);
-const service = (path: string, method = 'GET', body?: string): Promise<Answer> =>
+const service = (path: string, method = 'GET', body?: string): Promise<TestResponse> =>
   t.send(path, {
     method,
     headers: { 'x-svc-authorization': t.service, ...(body !== undefined && { 'content-type': 'application/json' }) },
@@ -199,7 +199,7 @@ describe('the rotation of the key ring', () => {
     // As a rotation leaves it that breaks off after the keys.
     tamper(`UPDATE audit SET mac = x'${old?.toString('hex')}' WHERE id = 1`);
     const prune = await c.keyfront(['secrets', 'prune'], { KEYFRONT_DATA: folder });
-    expect([prune.code, prune.said]).toStrictEqual([
+    expect([prune.code, prune.stderr]).toStrictEqual([
       1,
       'An older key is still in use. Run `keyfront secrets rotate` first.\n',
     ]);

@@ -10,7 +10,7 @@ import { createLogger } from '../../src/lib/log.js';
 import type { Telemetry } from '../../src/telemetry/ports.js';
 import { readStream } from './event-stream.js';
 
-export interface Answer {
+export interface TestResponse {
   readonly status: number;
   readonly headers: Headers;
   /** The parsed body; empty if it is no JSON object. */
@@ -32,17 +32,17 @@ export interface TestApp {
   ): Promise<{ id: string; secret: string }>;
   /** Imports keys like `keyfront keys import`; each is `{ key_id, ...definition }` in the names of REST. */
   importKeys(...keys: object[]): Promise<void>;
-  graphql(query: string, variables?: object, headers?: Record<string, string>): Promise<Answer>;
-  preview(definition: unknown, headers?: Record<string, string>): Promise<Answer>;
-  update(keyID: string, definition: unknown, query?: string, headers?: Record<string, string>): Promise<Answer>;
-  send(path: string, init?: RequestInit): Promise<Answer>;
+  graphql(query: string, variables?: object, headers?: Record<string, string>): Promise<TestResponse>;
+  preview(definition: unknown, headers?: Record<string, string>): Promise<TestResponse>;
+  update(keyID: string, definition: unknown, query?: string, headers?: Record<string, string>): Promise<TestResponse>;
+  send(path: string, init?: RequestInit): Promise<TestResponse>;
   close(): Promise<void>;
 }
 
 const isStream = ({ headers }: Response) => headers.get('content-type') === 'text/event-stream';
 
 /** Returns the first event of a stream. */
-async function firstOf(response: Response): Promise<Answer> {
+async function firstOf(response: Response): Promise<TestResponse> {
   const stream = readStream(response);
   const body = ((await stream.next()) ?? {}) as Record<string, unknown>;
   await stream.close();

@@ -11,7 +11,7 @@ export interface Outcome {
   /** Standard output: results. */
   readonly out: string;
   /** Standard error: everything for people. */
-  readonly said: string;
+  readonly stderr: string;
 }
 
 /** What a command may find around itself, beside its environment. */
@@ -55,7 +55,7 @@ export async function makeCommandLine(): Promise<CommandLine> {
     keyfront: async (args, env = {}, isWatched = false, around = {}) => {
       const { input, isTerminal = false, isInteractive = false, onPrint, onSay } = around;
       let out = '';
-      let said = '';
+      let stderr = '';
       const code = await run(args, {
         env: { KEYFRONT_DATA: folder, ...env },
         stdout: (text) => {
@@ -63,7 +63,7 @@ export async function makeCommandLine(): Promise<CommandLine> {
           onPrint?.(text);
         },
         stderr: (text) => {
-          said += text;
+          stderr += text;
           onSay?.(text);
         },
         ...(input !== undefined && { stdin: piped(input) }),
@@ -74,7 +74,7 @@ export async function makeCommandLine(): Promise<CommandLine> {
         isStdoutTTY: isTerminal,
         onStop: around.onStop ?? ((callback) => callback()),
       });
-      return { code, out, said };
+      return { code, out, stderr };
     },
     file: async (name, content) => {
       const path = join(root, name);

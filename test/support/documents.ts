@@ -6,7 +6,7 @@ export interface Block {
   /** The first line of its text, for names of tests. */
   readonly title: string;
   /** What the document says it prints or answers; undefined where it does not say. */
-  readonly answer: string | undefined;
+  readonly response: string | undefined;
   readonly exitCode: number;
   /** Why it is not run, in the words of the document. */
   readonly reason: string | undefined;
@@ -16,7 +16,7 @@ export interface Block {
 }
 
 const runnable = ['sh', 'graphql'];
-const answering = ['json', 'text'];
+const responding = ['json', 'text'];
 /** Shown to be copied into files of other programs. */
 const shown = ['yaml', 'ini', 'dockerfile'];
 
@@ -44,9 +44,9 @@ export function blocksOf(markdown: string): Block[] {
     const before = found[index - 1];
     const next = found[index + 1];
     const isBelow = before?.end === line - 1 && runnable.includes(before.language);
-    if (answering.includes(language) && isBelow) return [];
+    if (responding.includes(language) && isBelow) return [];
     const reason = /^<!-- not run: (.+) -->$/.exec(comment)?.[1];
-    const hasAnswer = next !== undefined && next.line === block.end + 1 && answering.includes(next.language);
+    const hasResponse = next !== undefined && next.line === block.end + 1 && responding.includes(next.language);
     const isRun = runnable.includes(language) && reason === undefined;
     return [
       {
@@ -54,7 +54,7 @@ export function blocksOf(markdown: string): Block[] {
         language,
         text,
         title: text.split('\n', 1)[0] ?? '',
-        answer: hasAnswer ? next.text : undefined,
+        response: hasResponse ? next.text : undefined,
         exitCode: Number(/^<!-- exits with (\d+) -->$/.exec(comment)?.[1] ?? 0),
         reason,
         isRun,

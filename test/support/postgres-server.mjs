@@ -9,7 +9,7 @@ import timers from 'node:timers';
 import process, { argv, exit, getuid, kill, pid } from 'node:process';
 
 const [, , folder = '', owner = ''] = argv;
-const say = (/** @type {string} */ name, /** @type {string} */ text) => {
+const write = (/** @type {string} */ name, /** @type {string} */ text) => {
   // Written by a rename, because other processes wait for the name.
   writeFileSync(join(folder, `${name}.new`), text);
   renameSync(join(folder, `${name}.new`), join(folder, name));
@@ -44,7 +44,7 @@ try {
     server.stderr.on('data', (/** @type {Buffer} */ chunk) => {
       const text = chunk.toString('utf8');
       writeFileSync(join(folder, 'log'), text, { flag: 'a' });
-      if (text.includes('ready to accept connections')) say('url', `postgres://keyfront@127.0.0.1:${port}/postgres`);
+      if (text.includes('ready to accept connections')) write('url', `postgres://keyfront@127.0.0.1:${port}/postgres`);
     });
     server.on('exit', (code) => {
       if (!existsSync(join(folder, 'url'))) fail(new Error(`The server ended with ${code}.`));
@@ -76,7 +76,7 @@ try {
 
 /** @param {unknown} error */
 function fail(error) {
-  say('failed', error instanceof Error ? error.message : 'for an unknown reason');
+  write('failed', error instanceof Error ? error.message : 'for an unknown reason');
   exit(1);
 }
 

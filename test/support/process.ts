@@ -16,7 +16,7 @@ export interface Running {
   /** Sends the signal without waiting. */
   readonly signal: (name: NodeJS.Signals) => void;
   /** Resolves when the text was written to standard error. */
-  readonly said: (text: string) => Promise<void>;
+  readonly untilLogged: (text: string) => Promise<void>;
   readonly exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
 }
 
@@ -84,7 +84,7 @@ export async function startCommand(
     stdout: () => stdout,
     stderr: () => stderr,
     signal: (name) => void child.kill(name),
-    said: async (text) => until(() => stderr.includes(text)),
+    untilLogged: async (text) => until(() => stderr.includes(text)),
     exited,
   };
 }
@@ -93,11 +93,11 @@ export async function startCommand(
 export async function raw(port: number, text: string): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   socket.write(text);
-  return answerOf(socket);
+  return readResponse(socket);
 }
 
-export async function answerOf(socket: Socket): Promise<string> {
-  let answer = '';
-  for await (const chunk of socket) answer += (chunk as Buffer).toString('utf8');
-  return answer;
+export async function readResponse(socket: Socket): Promise<string> {
+  let response = '';
+  for await (const chunk of socket) response += (chunk as Buffer).toString('utf8');
+  return response;
 }

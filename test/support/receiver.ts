@@ -37,7 +37,7 @@ export interface Receiver {
   readonly taken: () => Received[];
   behaviour: Behaviour;
   /** Resolves when this number of messages has been accepted. */
-  readonly until: (isSo: (taken: readonly Received[]) => boolean, patienceMs?: number) => Promise<void>;
+  readonly until: (isSo: (taken: readonly Received[]) => boolean, timeoutMs?: number) => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -53,8 +53,8 @@ export async function startReceiver(port = 0): Promise<Receiver> {
       return received.filter(({ id, isTaken }) => isTaken && !known.has(id) && known.add(id));
     },
     behaviour: () => 204,
-    until: async (isSo, patienceMs = 60_000) => {
-      for (const end = Date.now() + patienceMs; Date.now() < end; await wait(10)) if (isSo(receiver.taken())) return;
+    until: async (isSo, timeoutMs = 60_000) => {
+      for (const end = Date.now() + timeoutMs; Date.now() < end; await wait(10)) if (isSo(receiver.taken())) return;
       throw new Error(`The receiver waited in vain; it has taken ${receiver.taken().length} of ${received.length}.`);
     },
     close: async () => {
@@ -64,7 +64,7 @@ export async function startReceiver(port = 0): Promise<Receiver> {
     },
   };
 
-  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function result(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = Buffer.concat(chunks).toString('utf8');
@@ -79,7 +79,7 @@ export async function startReceiver(port = 0): Promise<Receiver> {
   }
 
   const server = createServer((request, response) => {
-    answer(request, response).catch(() => response.destroy());
+    result(request, response).catch(() => response.destroy());
   });
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');

@@ -98,7 +98,7 @@ export async function ownRedis(...options: readonly string[]): Promise<OwnRedis>
     failed.catch(() => undefined);
     const isThere = async () => {
       for (const until = Date.now() + startWithinMs; Date.now() < until; await wait(10)) {
-        if (await answers(url)) return;
+        if (await responses(url)) return;
       }
       throw new Error('redis-server did not answer.');
     };
@@ -138,7 +138,7 @@ export async function callRedis<T>(url: string, ...command: readonly string[]): 
   }
 }
 
-async function answers(url: string): Promise<boolean> {
+async function responses(url: string): Promise<boolean> {
   try {
     return (await callRedis<string>(url, 'PING')) === 'PONG';
   } catch (error) {

@@ -31,7 +31,7 @@ export async function startServer(
 }
 
 /** A response as it came over the wire. */
-export interface WireAnswer {
+export interface WireResponse {
   /** 0 where the connection was closed without a response. */
   readonly status: number;
   readonly headers: ReadonlyMap<string, string>;
@@ -47,7 +47,7 @@ export interface WireAnswer {
  *
  * @param limitMs ends the wait for a connection that stays open; no limit for one that is to be closed
  */
-export async function exchange(port: number, bytes: string | Buffer, limitMs = 100_000): Promise<WireAnswer> {
+export async function exchange(port: number, bytes: string | Buffer, limitMs = 100_000): Promise<WireResponse> {
   const socket = connect(port, '127.0.0.1');
   socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
   const { text, isClosed } = await received(socket, limitMs);
@@ -70,7 +70,7 @@ export async function received(socket: Socket, limitMs = 100_000): Promise<{ tex
   return { text: Buffer.concat(chunks).toString('latin1'), isClosed };
 }
 
-function parsed(text: string): Pick<WireAnswer, 'status' | 'headers' | 'body'> {
+function parsed(text: string): Pick<WireResponse, 'status' | 'headers' | 'body'> {
   const end = text.indexOf('\r\n\r\n');
   const [first = '', ...lines] = text.slice(0, Math.max(end, 0)).split('\r\n');
   const headers = new Map(

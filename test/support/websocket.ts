@@ -18,7 +18,7 @@ export interface TestSocket {
   /** The next message of an operation, or how the connection was closed. */
   readonly nextOf: (id: string) => Promise<SocketMessage>;
   /** Sends an operation and returns its first message. */
-  readonly ask: (query: string, variables?: object, id?: string) => Promise<SocketMessage>;
+  readonly request: (query: string, variables?: object, id?: string) => Promise<SocketMessage>;
   readonly socket: WebSocket;
 }
 
@@ -64,7 +64,7 @@ export async function openSocket(
     send,
     next,
     nextOf,
-    ask: (query, variables = {}, id = '1') => {
+    request: (query, variables = {}, id = '1') => {
       send({ id, type: 'subscribe', payload: { query, variables } });
       return nextOf(id);
     },

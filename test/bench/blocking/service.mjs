@@ -66,7 +66,7 @@ export async function startWatched(env, secrets) {
       const { maxMs, cpuMs } = await query(child, 'read');
       const { latencies, failed, noiseMs } = await query(health, 'end');
       return {
-        answer: responses[0],
+        response: responses[0],
         requests: responses.length,
         tookMs,
         blockMs: maxMs,

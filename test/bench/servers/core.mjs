@@ -26,8 +26,8 @@ export const holder = Object.fromEntries(
 
 /** A resolver's context, made anew for each request, as in `src/graphql/server.ts`, without authentication. */
 export function createContext() {
-  const asker = { holder, requestID: randomUUID() };
-  return { ...asker, keys, loaders: createLoaders(keys, () => callerOf(asker, 'service')) };
+  const client = { holder, requestID: randomUUID() };
+  return { ...client, keys, loaders: createLoaders(keys, () => callerOf(client, 'service')) };
 }
 
 /**

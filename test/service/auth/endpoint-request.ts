@@ -1,5 +1,5 @@
-import type { Answer, TestApp } from '../../support/app.js';
-import { ask } from '../../support/answers.js';
+import type { TestResponse, TestApp } from '../../support/app.js';
+import { sendRequest } from '../../support/responses.js';
 import type { Endpoint } from './matrix-rows.js';
 
 /** Headers are pairs, so that one may come twice. */
@@ -35,11 +35,11 @@ export async function sendToFreshKey(
   endpoint: Endpoint,
   headers: Headers,
   query = '',
-): Promise<Answer & { readonly keyID: string }> {
+): Promise<TestResponse & { readonly keyID: string }> {
   keys += 1;
   const keyID = `fresh-${keys}.`;
   if (endpoint.key !== 'absent') await t.importKeys({ key_id: keyID, org_id: 'acme', alias: keyID, quota_max: 5 });
-  if (endpoint.key === 'deleted') await ask(t, 'DELETE', `/svc/org/keys/${keyID}`);
+  if (endpoint.key === 'deleted') await sendRequest(t, 'DELETE', `/svc/org/keys/${keyID}`);
   const found = await t.graphql(`{ orgKey(by: { keyID: "${keyID}" }) { id } }`);
   const node = (found.body['data'] as { orgKey: { id: string } | null }).orgKey?.id ?? '';
   return { ...(await sendTo(t, endpoint, headers, { keyID, node, query })), keyID };

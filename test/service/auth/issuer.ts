@@ -5,7 +5,7 @@ import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWTHeaderPara
 export interface Issuer {
   readonly url: string;
   /** The paths that were asked for, in order. */
-  readonly asked: string[];
+  readonly requested: string[];
   /** Makes a key; it is published under its name from now on. */
   addKey(kid: string, alg?: string): Promise<void>;
   removeKey(kid: string): void;
@@ -35,7 +35,7 @@ export async function startIssuer(): Promise<Issuer> {
   const pairs = new Map<string, Pair>();
   const published = new Set<string>();
   const server = createServer((request, response) => {
-    issuer.asked.push(request.url ?? '');
+    issuer.requested.push(request.url ?? '');
     const mood = (issuer.moodPath ?? request.url) === request.url ? issuer.mood : 'well';
     if (mood === 'silent') return;
     if (mood === 'gone') return void request.socket.destroy();
@@ -73,7 +73,7 @@ export async function startIssuer(): Promise<Issuer> {
 
   const issuer: Issuer = {
     url,
-    asked: [],
+    requested: [],
     mood: 'well',
     moodPath: undefined,
     discovery: undefined,

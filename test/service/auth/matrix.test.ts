@@ -3,8 +3,8 @@ import { createToken } from '../../../src/credentials/token.js';
 import type { CredentialKind } from '../../../src/credentials/credential.js';
 import { listen, type RunningServer } from '../../../src/http/server/server.js';
 import { createLogger } from '../../../src/lib/log.js';
-import { startApp, type Answer, type TestApp } from '../../support/app.js';
-import { codeOf } from '../../support/answers.js';
+import { startApp, type TestResponse, type TestApp } from '../../support/app.js';
+import { codeOf } from '../../support/responses.js';
 import { raw } from '../../support/process.js';
 import { stateOf } from '../../support/state.js';
 import { sendTo, sendToFreshKey, type Headers } from './endpoint-request.js';
@@ -86,7 +86,7 @@ const bad: Record<string, (kind: CredentialKind) => Headers | Promise<Headers>> 
 
 const send = (endpoint: Endpoint, headers: Headers, query = '') => sendTo(t, endpoint, headers, { query });
 const sendFresh = (endpoint: Endpoint, headers: Headers, query = '') => sendToFreshKey(t, endpoint, headers, query);
-const opened = ({ status, body }: Answer) => status === 200 && !('errors' in body);
+const opened = ({ status, body }: TestResponse) => status === 200 && !('errors' in body);
 const withoutRequestID = (text: string) => text.replace(/"request_?ID":"[^"]*"/i, '"request":""');
 
 describe('the authorization matrix', () => {
@@ -249,7 +249,7 @@ describe('the paths beside the operations', () => {
 });
 
 /** Whether a response shows nothing: null, or a list without items. */
-function isNothing({ isREST }: Endpoint, { body }: Answer): boolean {
+function isNothing({ isREST }: Endpoint, { body }: TestResponse): boolean {
   const found = isREST ? body : Object.values(body['data'] as object)[0];
   if (typeof found !== 'object' || found === null) return true;
   if (Array.isArray(found)) return found.every((item) => item === null);
@@ -266,7 +266,7 @@ function requirementOf({ kinds }: Pick<Endpoint, 'kinds'>): string {
     : 'A valid service credential is required (X-Svc-Authorization).';
 }
 
-function expectRejection({ isREST, kinds }: Endpoint, response: Answer): void {
+function expectRejection({ isREST, kinds }: Endpoint, response: TestResponse): void {
   if (isREST) {
     expect(response.status).toBe(401);
     const challenge = kinds.includes('service')

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startApp, type Answer, type TestApp } from '../../support/app.js';
+import { startApp, type TestResponse, type TestApp } from '../../support/app.js';
 import { stateOf } from '../../support/state.js';
 
 let t: TestApp;
@@ -32,11 +32,11 @@ const mutate = (keyID: string, variables: object = {}) =>
     { keyID, input: {}, ...variables },
     { 'x-svc-authorization': acmeService },
   );
-const codeOf = ({ body }: Answer) =>
+const codeOf = ({ body }: TestResponse) =>
   body['code'] ?? (body['errors'] as { extensions: { code: string } }[] | undefined)?.[0]?.extensions.code;
 
 /** All that a caller can see of a response but the identifier of the request. */
-const seen = ({ status, headers, text }: Answer) => ({
+const seen = ({ status, headers, text }: TestResponse) => ({
   status,
   headers: [...headers].filter(([name]) => name !== 'x-request-id'),
   text: text.replace(/"request_?ID":"[^"]*"/i, ''),
@@ -50,7 +50,7 @@ describe('a service credential that is bound to an organisation', () => {
 
   it('gets NOT_FOUND for the key of another organisation, byte for byte as for a key that does not exist', async () => {
     const before = await stateOf(t, 'globex-key');
-    const attempts: ((keyID: string) => Promise<Answer>)[] = [
+    const attempts: ((keyID: string) => Promise<TestResponse>)[] = [
       (keyID) => put(keyID, {}),
       (keyID) => put(keyID, {}, '?reset_quota=1'),
       (keyID) => put(keyID, { org_id: 'globex' }),

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rotateCredential } from '../../../src/credentials/issue.js';
 import { scopes, type Scope } from '../../../src/keys/key.js';
-import { startApp, type Answer, type TestApp } from '../../support/app.js';
-import { codeOf } from '../../support/answers.js';
+import { startApp, type TestResponse, type TestApp } from '../../support/app.js';
+import { codeOf } from '../../support/responses.js';
 import { allHashes, stateOf } from '../../support/state.js';
 import { sendTo, sendToFreshKey } from './endpoint-request.js';
 import { endpoints } from './matrix-rows.js';
@@ -34,7 +34,7 @@ const requiredBy = (name: string) => changes[name.split(' ')[1] ?? ''] ?? ['read
 const limited = endpoints.filter(({ kinds }) => kinds.join() === 'service');
 const headersFor = async (given: readonly Scope[]) =>
   [['x-svc-authorization', (await t.issue('service', { scopes: given })).secret]] as const;
-const isAccepted = ({ status, body }: Answer) => status === 200 && !('errors' in body);
+const isAccepted = ({ status, body }: TestResponse) => status === 200 && !('errors' in body);
 
 describe.each(limited.map((endpoint) => [endpoint.name, endpoint] as const))('%s', (name, endpoint) => {
   it('accepts a credential with the required scopes alone', async () => {

@@ -3,8 +3,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createSigningKeys, KeysUnavailable } from '../../../src/credentials/oidc-keys.js';
 import { createOIDCVerifier } from '../../../src/credentials/oidc.js';
 import { createLogger } from '../../../src/lib/log.js';
-import { startApp, type Answer, type TestApp } from '../../support/app.js';
-import { codeOf } from '../../support/answers.js';
+import { startApp, type TestResponse, type TestApp } from '../../support/app.js';
+import { codeOf } from '../../support/responses.js';
 import { startIssuer, type Issuer } from './issuer.js';
 
 let issuer: Issuer;
@@ -36,7 +36,7 @@ const without = (name: string) => Object.fromEntries(Object.entries(claims()).fi
 const preview = (token: string, definition: object = {}) => t.preview(definition, { authorization: `Bearer ${token}` });
 
 function expectRejection(
-  response: Answer,
+  response: TestResponse,
   credential = 'management credential is required (Authorization: Bearer)',
 ): void {
   expect(response.status).toBe(401);
@@ -44,7 +44,7 @@ function expectRejection(
 }
 
 /** A token that cannot be verified now. It says nothing about whether the token is valid. */
-function expectUnavailable(response: Answer): void {
+function expectUnavailable(response: TestResponse): void {
   expect([response.status, response.headers.get('retry-after')]).toEqual([503, '10']);
   expect(response.body).toMatchObject({ code: 'UNAVAILABLE', message: 'The credential cannot be verified now.' });
 }
@@ -128,24 +128,24 @@ describe('a token of single sign-on', () => {
   });
 
   it('rejects a signature by an unpublished key, for every key name and key URL in the token', async () => {
-    const stranger = await startIssuer();
-    const jwk = await exportJWK(stranger.publicKey('first'));
+    const unknown = await startIssuer();
+    const jwk = await exportJWK(unknown.publicKey('first'));
     const headers = [
       {},
       { kid: 'unknown' },
       { kid: undefined },
       { jwk },
       { kid: 'unknown', jwk },
-      { jku: `${stranger.url}/keys` },
-      { x5u: `${stranger.url}/keys` },
-      { kid: `${stranger.url}/keys` },
+      { jku: `${unknown.url}/keys` },
+      { x5u: `${unknown.url}/keys` },
+      { kid: `${unknown.url}/keys` },
     ];
     for (const header of headers) {
       const given = Object.fromEntries(Object.entries(header).filter(([, value]) => value !== undefined));
-      expectRejection(await preview(await stranger.sign(claims(), 'first', given)));
+      expectRejection(await preview(await unknown.sign(claims(), 'first', given)));
     }
-    expect(stranger.asked).toStrictEqual([]);
-    await stranger.close();
+    expect(unknown.requested).toStrictEqual([]);
+    await unknown.close();
   });
 
   it('rejects a token that was changed after it was signed', async () => {
@@ -237,12 +237,12 @@ describe('a token of single sign-on', () => {
       for (let count = 0; count < 30; count += 1) {
         expect(await send(await issuer.sign(claims({ exp: seconds(-61) })))).toBe(401);
       }
-      const stranger = await startIssuer();
+      const unknown = await startIssuer();
       for (let count = 0; count < 10; count += 1) {
-        expect(await send(await stranger.sign(claims({ exp: seconds(-61) })))).toBe(401);
+        expect(await send(await unknown.sign(claims({ exp: seconds(-61) })))).toBe(401);
       }
-      expect(await send(await stranger.sign(claims({ exp: seconds(-61) })))).toBe(429);
-      await stranger.close();
+      expect(await send(await unknown.sign(claims({ exp: seconds(-61) })))).toBe(429);
+      await unknown.close();
     });
 
     it('does not count while the keys are unavailable', async () => {
@@ -332,24 +332,24 @@ describe('the keys of the single sign-on issuer', () => {
   const minutes = (count: number) => {
     t.clock.now = new Date(t.clock.now.getTime() + count * 60_000);
   };
-  const listed = () => issuer.asked.filter((path) => path === '/keys').length;
+  const listed = () => issuer.requested.filter((path) => path === '/keys').length;
 
   it('are fetched on first use, once for any number of tokens', async () => {
-    expect(issuer.asked).toStrictEqual([]);
+    expect(issuer.requested).toStrictEqual([]);
     const token = await issuer.sign(claims());
     await preview(t.management);
     await preview('nonsense');
-    expect(issuer.asked).toStrictEqual([]);
+    expect(issuer.requested).toStrictEqual([]);
     const responses = await Promise.all(Array.from({ length: 20 }, () => preview(token)));
     expect(new Set(responses.map(({ status }) => status))).toStrictEqual(new Set([200]));
-    expect(issuer.asked).toStrictEqual(['/.well-known/openid-configuration', '/keys']);
+    expect(issuer.requested).toStrictEqual(['/.well-known/openid-configuration', '/keys']);
   });
 
   it('are fetched from KEYFRONT_OIDC_JWKS_URL if it is set', async () => {
     const direct = await startWith({ KEYFRONT_OIDC_JWKS_URL: `${issuer.url}/keys` });
     const headers = { authorization: `Bearer ${await issuer.sign(claims())}` };
     expect((await direct.preview({}, headers)).status).toBe(200);
-    expect(issuer.asked).toStrictEqual(['/keys']);
+    expect(issuer.requested).toStrictEqual(['/keys']);
     await direct.close();
   });
 
@@ -401,7 +401,7 @@ describe('the keys of the single sign-on issuer', () => {
       expect(new Set(await reasons())).toStrictEqual(new Set(['keys unavailable']));
       expect(t.logs()).toContain('the keys of the single sign-on issuer cannot be fetched');
       // Strangers cannot make us ask an issuer that is down over and over.
-      expect(issuer.asked).toHaveLength(1);
+      expect(issuer.requested).toHaveLength(1);
       issuer.mood = 'well';
       t.clock.now = new Date(t.clock.now.getTime() + 10_000);
       expect((await preview(token)).status).toBe(200);

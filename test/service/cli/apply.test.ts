@@ -43,16 +43,16 @@ describe.each(['the data folder', 'a service'])('apply to %s', (place) => {
     const first = await apply('--org', 'acme', '--reason', 'start');
     expect(first).toMatchObject({
       code: 0,
-      said: 'Applied: 2 created, 0 updated, 0 deleted, 0 unchanged, 0 rejected.\n',
+      stderr: 'Applied: 2 created, 0 updated, 0 deleted, 0 unchanged, 0 rejected.\n',
     });
-    expect((await apply('--org', 'acme')).said).toContain('0 created, 0 updated, 0 deleted, 2 unchanged');
+    expect((await apply('--org', 'acme')).stderr).toContain('0 created, 0 updated, 0 deleted, 2 unchanged');
     expect(await versions()).toStrictEqual({ Billing: 1, App: 1 });
     expect((await keyfront(['history', 'app'])).out).toContain('"reason":"start"');
   });
 
   it('plans with exit code 2 if there are changes and 0 if there are none, and stores nothing', async () => {
     const plan = await apply('--org', 'acme', '--plan');
-    expect([plan.code, plan.said]).toStrictEqual([
+    expect([plan.code, plan.stderr]).toStrictEqual([
       2,
       'Plan: 2 to create, 0 to update, 0 to delete, 0 unchanged, 0 rejected.\n',
     ]);
@@ -86,8 +86,8 @@ describe.each(['the data folder', 'a service'])('apply to %s', (place) => {
     await rm(join(folder, 'mobile/app.json'));
     await rm(join(folder, 'other.json'));
     const plan = await apply('--org', 'acme', '--prune', '--plan');
-    expect([plan.code, plan.said]).toStrictEqual([2, expect.stringContaining('1 to delete')]);
-    expect((await apply('--org', 'acme', '--prune')).said).toContain('1 deleted, 1 unchanged');
+    expect([plan.code, plan.stderr]).toStrictEqual([2, expect.stringContaining('1 to delete')]);
+    expect((await apply('--org', 'acme', '--prune')).stderr).toContain('1 deleted, 1 unchanged');
     expect(await versions()).toStrictEqual({ Billing: 1, Other: 1 });
     expect((await keyfront(['undelete', 'app'])).code).toBe(0);
   });
@@ -97,8 +97,8 @@ describe.each(['the data folder', 'a service'])('apply to %s', (place) => {
     await write('billing.json', { key_id: 'billing', alias: 'Renamed' });
     await write('mobile/app.json', { key_id: 'app', rate: -5 });
     await write('new.json', { key_id: 'new', alias: 'No owner' });
-    const { code, out, said } = await apply('--prune', '--org', 'umbrella', '--json');
-    expect([code, said]).toStrictEqual([1, expect.stringContaining('1 updated, 0 deleted, 0 unchanged, 1 rejected')]);
+    const { code, out, stderr } = await apply('--prune', '--org', 'umbrella', '--json');
+    expect([code, stderr]).toStrictEqual([1, expect.stringContaining('1 updated, 0 deleted, 0 unchanged, 1 rejected')]);
     expect(out).toContain('"path":"rate","code":"OUT_OF_RANGE"');
     expect(Object.keys(await versions()).toSorted()).toStrictEqual(['App', 'No owner', 'Renamed']);
   });
@@ -109,8 +109,8 @@ describe.each(['the data folder', 'a service'])('apply to %s', (place) => {
     ['a file that is no object', 17, 'must be an object'],
   ])('changes nothing for %s', async (_, value, message) => {
     await write('z.json', value);
-    const { code, said } = await apply('--org', 'acme');
-    expect([code, said]).toStrictEqual([1, expect.stringContaining(message)]);
+    const { code, stderr } = await apply('--org', 'acme');
+    expect([code, stderr]).toStrictEqual([1, expect.stringContaining(message)]);
     expect(await versions()).toStrictEqual({});
   });
 

@@ -52,9 +52,9 @@ const filesIn = async (folder: string) =>
 
 describe('D-11 keyfront backup', () => {
   it('creates one private folder with a manifest and without the key ring', async () => {
-    const { code, out, said } = await backUp();
+    const { code, out, stderr } = await backUp();
     expect([code, out]).toStrictEqual([0, '']);
-    expect(said).toBe(
+    expect(stderr).toBe(
       `2 keys backed up and verified. Its newest change is version 2 of ${hash('k1')}, made at 2026-01-31T12:00:00.000Z.\n` +
         `This backup cannot be decrypted without the key ring. Back up ${ring()} separately.\n`,
     );
@@ -71,36 +71,36 @@ describe('D-11 keyfront backup', () => {
       bytes: copy.length,
       sha256: sha256(copy),
     });
-    const text = `${copy.toString('latin1')}${await readFile(join(target, 'manifest.json'), 'latin1')}${said}`;
+    const text = `${copy.toString('latin1')}${await readFile(join(target, 'manifest.json'), 'latin1')}${stderr}`;
     for (const secret of ['Xq7', t.service, t.management]) expect(text).not.toContain(secret);
   });
 
   it('shows its progress on a terminal', async () => {
-    const { said } = await c.keyfront(['backup', target], {}, true);
-    expect(said).toMatch(/\r\d+ keys? verified …/);
+    const { stderr } = await c.keyfront(['backup', target], {}, true);
+    expect(stderr).toMatch(/\r\d+ keys? verified …/);
   });
 
   it('contains every change that was acknowledged before it started, and no others, while services write', async () => {
     let isOver = false;
-    const answered = new Map<string, number>();
+    const completed = new Map<string, number>();
     const sent = new Map<string, number>();
     const writers = Array.from({ length: 4 }, async (_, writer) => {
       for (let round = 0; !isOver; round += 1) {
         const keyID = `w${writer}-${round % 20}`;
-        const version = (answered.get(keyID) ?? 0) + 1;
+        const version = (completed.get(keyID) ?? 0) + 1;
         sent.set(keyID, version);
         const body = JSON.stringify({ org_id: 'acme', alias: `version ${version}`, hmac_string: `secret ${version}` });
         const headers = { 'content-type': 'application/json', 'x-svc-authorization': t.service };
         const method = version === 1 ? 'POST' : 'PUT';
         expect((await t.send(`/svc/org/keys/${keyID}`, { method, headers, body })).status).toBe(200);
-        answered.set(keyID, version);
+        completed.set(keyID, version);
         await new Promise((resolve) => setImmediate(resolve));
       }
     });
-    while (answered.size <= 20) await new Promise((resolve) => setTimeout(resolve, 10));
-    const before = new Map(answered);
+    while (completed.size <= 20) await new Promise((resolve) => setTimeout(resolve, 10));
+    const before = new Map(completed);
     expect((await backUp()).code).toBe(0);
-    while (isDeepStrictEqual(answered, before)) await new Promise((resolve) => setTimeout(resolve, 10));
+    while (isDeepStrictEqual(completed, before)) await new Promise((resolve) => setTimeout(resolve, 10));
     isOver = true;
     await Promise.all(writers);
 
@@ -124,17 +124,17 @@ describe('D-11 keyfront backup', () => {
     await backUp();
     const before = await filesIn(target);
     for (const taken of [target, c.folder, ring()]) {
-      const { code, said } = await backUp(taken);
-      expect([code, said]).toStrictEqual([1, `${taken} already exists. A backup needs a new folder.\n`]);
+      const { code, stderr } = await backUp(taken);
+      expect([code, stderr]).toStrictEqual([1, `${taken} already exists. A backup needs a new folder.\n`]);
     }
     expect(await filesIn(target)).toStrictEqual(before);
   });
 
   it('names the damage of a damaged database and leaves no files', async () => {
     tamper(join(c.folder, 'keyfront.db'), `UPDATE keys SET quota_used = 9 WHERE key_hash = '${hash('k2')}'`);
-    const { code, said } = await backUp();
+    const { code, stderr } = await backUp();
     expect(code).toBe(1);
-    expect(said).toBe(
+    expect(stderr).toBe(
       `The key ${hash('k2')} fails the integrity check.\n` + 'No backup was made: the database is damaged.\n',
     );
     expect((await readdir(join(target, '..'))).sort()).toStrictEqual(['data']);
@@ -144,22 +144,22 @@ describe('D-11 keyfront backup', () => {
     await backUp();
     await rename(target, `${target}.incomplete`);
     await rm(join(`${target}.incomplete`, 'manifest.json'));
-    const { code, said } = await backUp();
-    expect([code, said]).toStrictEqual([
+    const { code, stderr } = await backUp();
+    expect([code, stderr]).toStrictEqual([
       1,
       `${target}.incomplete exists: another backup is running or was interrupted. If none is running, remove it and try again.\n`,
     ]);
     expect(await restore(`${target}.incomplete`)).toMatchObject({
       code: 1,
-      said: expect.stringContaining(`${target}.incomplete is not a complete backup`),
+      stderr: expect.stringContaining(`${target}.incomplete is not a complete backup`),
     });
     await rm(`${target}.incomplete`, { recursive: true });
     expect((await backUp()).code).toBe(0);
   });
 
   it('fails if the parent folder does not exist', async () => {
-    const { code, said } = await backUp(join(target, 'deeper'));
-    expect([code, said]).toStrictEqual([
+    const { code, stderr } = await backUp(join(target, 'deeper'));
+    expect([code, stderr]).toStrictEqual([
       1,
       `Cannot create ${join(target, 'deeper')}.incomplete: it does not exist; check the path (ENOENT).\n`,
     ]);
@@ -168,7 +168,7 @@ describe('D-11 keyfront backup', () => {
   it.each([['backup'], ['restore']])('rejects %s without exactly one folder', async (command) => {
     expect(await c.keyfront([command])).toMatchObject({
       code: 2,
-      said: `error: missing required argument 'DIR'\nUsage: keyfront ${command} DIR\n`,
+      stderr: `error: missing required argument 'DIR'\nUsage: keyfront ${command} DIR\n`,
     });
     expect((await c.keyfront([command, 'one', 'two'])).code).toBe(2);
   });
@@ -183,9 +183,9 @@ describe('D-12 keyfront restore', () => {
     };
     const before = await page(t);
     await t.update('k1', { alias: 'later' });
-    const { code, out, said } = await restore();
+    const { code, out, stderr } = await restore();
     expect([code, out]).toStrictEqual([0, '']);
-    expect(said).toBe(
+    expect(stderr).toBe(
       `2 keys restored and verified. Its newest change is version 2 of ${hash('k1')}, made at 2026-01-31T12:00:00.000Z. ` +
         'Later changes are lost.\n',
     );
@@ -213,10 +213,10 @@ describe('D-12 keyfront restore', () => {
   it('rejects a folder that contains more than a key ring, with advice', async () => {
     await backUp();
     const before = await filesIn(c.folder);
-    const { code, said } = await c.keyfront(['restore', target]);
+    const { code, stderr } = await c.keyfront(['restore', target]);
     expect(code).toBe(1);
-    expect(said).toContain(`The data folder ${c.folder} is not empty: it contains keyfront.db`);
-    expect(said).toContain(
+    expect(stderr).toContain(`The data folder ${c.folder} is not empty: it contains keyfront.db`);
+    expect(stderr).toContain(
       'Stop the service, move the folder away, copy only the key ring to a new one, and restore again.',
     );
     expect(await filesIn(c.folder)).toStrictEqual(before);
@@ -225,15 +225,15 @@ describe('D-12 keyfront restore', () => {
   it('requires the key ring of the backup and rejects another one', async () => {
     await backUp();
     const missing = await restore(target, '');
-    expect([missing.code, missing.said]).toStrictEqual([
+    expect([missing.code, missing.stderr]).toStrictEqual([
       1,
       `The backup cannot be decrypted without its key ring (k1). Copy the key ring to ${join(fresh, 'key-ring.json')} first.\n`,
     ]);
     const other = await makeCommandLine();
     await other.keyfront(['credentials', 'issue', '--kind', 'service', '--label', 'x']);
-    const { code, said } = await restore(target, join(other.folder, 'key-ring.json'));
+    const { code, stderr } = await restore(target, join(other.folder, 'key-ring.json'));
     expect(code).toBe(1);
-    expect(said).toContain('is not the one that the database');
+    expect(stderr).toContain('is not the one that the database');
     expect(await readdir(fresh)).toStrictEqual(['key-ring.json']);
     await other.remove();
   });
@@ -247,7 +247,7 @@ describe('D-12 keyfront restore', () => {
     await c.keyfront(['secrets', 'prune']);
     expect(await restore()).toMatchObject({
       code: 1,
-      said: expect.stringContaining('contains none of the keys of the backup (k1)'),
+      stderr: expect.stringContaining('contains none of the keys of the backup (k1)'),
     });
   });
 
@@ -274,9 +274,9 @@ describe('D-12 keyfront restore', () => {
   ])('restores nothing if the backup %s', async (_, damage, words) => {
     await backUp();
     await damage();
-    const { code, said } = await restore();
+    const { code, stderr } = await restore();
     expect(code).toBe(1);
-    expect(said).toContain(words);
+    expect(stderr).toContain(words);
     expect(await readdir(fresh)).toStrictEqual(['key-ring.json']);
   });
 
@@ -285,8 +285,8 @@ describe('D-12 keyfront restore', () => {
     await mkdir(fresh, { mode: 0o700 });
     await cp(ring(), join(fresh, 'key-ring.json'));
     await writeFile(join(fresh, 'keyfront.db.restoring'), 'half of a database', { mode: 0o600 });
-    const { code, said } = await c.keyfront(['serve'], { KEYFRONT_DATA: fresh, PORT: '0', LOG_LEVEL: 'silent' });
-    expect([code, said]).toStrictEqual([
+    const { code, stderr } = await c.keyfront(['serve'], { KEYFRONT_DATA: fresh, PORT: '0', LOG_LEVEL: 'silent' });
+    expect([code, stderr]).toStrictEqual([
       1,
       `A restore into ${join(fresh, 'keyfront.db')} was cut short. Run \`keyfront restore\` again.\n`,
     ]);

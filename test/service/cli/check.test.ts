@@ -28,12 +28,12 @@ beforeEach(async () => {
 });
 afterEach(async () => rm(folder, { recursive: true }));
 
-async function check(): Promise<{ code: number; said: string; out: string }> {
-  const texts = { said: '', out: '' };
+async function check(): Promise<{ code: number; stderr: string; out: string }> {
+  const texts = { stderr: '', out: '' };
   const code = await run(['check'], {
     env: { KEYFRONT_DATA: folder },
     stdout: (text) => void (texts.out += text),
-    stderr: (text) => void (texts.said += text),
+    stderr: (text) => void (texts.stderr += text),
     isStderrTTY: false,
     onStop: () => undefined,
   });
@@ -58,14 +58,14 @@ const oneProblem = '2 keys verified, problems found: 1.\n';
 describe('keyfront check', () => {
   it('reports no problems for an intact installation and changes nothing', async () => {
     const before = await files();
-    expect(await check()).toStrictEqual({ code: 0, said: '2 keys verified, no problems found.\n', out: '' });
+    expect(await check()).toStrictEqual({ code: 0, stderr: '2 keys verified, no problems found.\n', out: '' });
     expect(await files()).toStrictEqual(before);
   });
 
   it('exits with 1 and creates nothing if there is no installation', async () => {
     for (const name of await readdir(folder)) await rm(join(folder, name));
-    const { code, said } = await check();
-    expect([code, said]).toStrictEqual([1, expect.stringContaining(`There is no installation in ${folder}: `)]);
+    const { code, stderr } = await check();
+    expect([code, stderr]).toStrictEqual([1, expect.stringContaining(`There is no installation in ${folder}: `)]);
     expect(await readdir(folder)).toStrictEqual([]);
   });
 
@@ -108,10 +108,10 @@ describe('keyfront check', () => {
     const where = statement.includes('WHERE') ? 'AND' : 'WHERE';
     tamper(`${statement} ${where} key_hash = '${hash1}'`);
     const before = await files();
-    const { code, said } = await check();
+    const { code, stderr } = await check();
     expect(code).toBe(1);
-    expect(said).toContain(broken(hash1));
-    expect(said).not.toContain(broken(hash2));
+    expect(stderr).toContain(broken(hash1));
+    expect(stderr).not.toContain(broken(hash2));
     expect(await files()).toStrictEqual(before);
   });
 
@@ -120,13 +120,13 @@ describe('keyfront check', () => {
       `UPDATE audit SET definition = (SELECT definition FROM audit WHERE key_hash = '${hash1}' AND version_after = 1)
        WHERE key_hash = '${hash1}' AND version_after = 3`,
     );
-    expect((await check()).said).toBe(broken(hash1) + oneProblem);
+    expect((await check()).stderr).toBe(broken(hash1) + oneProblem);
   });
 
   it('names a history whose key was removed', async () => {
     tamper(`DELETE FROM keys WHERE key_hash = '${hash2}'`);
-    const { code, said } = await check();
-    expect([code, said]).toStrictEqual([1, `${broken(hash2)}1 key verified, problems found: 1.\n`]);
+    const { code, stderr } = await check();
+    expect([code, stderr]).toStrictEqual([1, `${broken(hash2)}1 key verified, problems found: 1.\n`]);
   });
 
   it.each([
@@ -153,10 +153,10 @@ describe('keyfront check', () => {
   ])('names a key after a change of %s', async (what, change) => {
     tamper(`UPDATE keys SET ${change} WHERE key_hash = '${hash1}'`);
     const before = await files();
-    const { code, said } = await check();
+    const { code, stderr } = await check();
     expect(code).toBe(1);
-    expect(said).toContain(altered(what === 'its hash' ? hashOf('k3') : hash1));
-    expect(said).not.toContain(hash2);
+    expect(stderr).toContain(altered(what === 'its hash' ? hashOf('k3') : hash1));
+    expect(stderr).not.toContain(hash2);
     expect(await files()).toStrictEqual(before);
   });
 
@@ -170,16 +170,16 @@ describe('keyfront check', () => {
     ["mac = x'00'"],
   ])('names a credential after a change of %s', async (change) => {
     tamper(`UPDATE credentials SET ${change} WHERE id = (SELECT max(id) FROM credentials WHERE revoked IS NOT NULL)`);
-    const { code, said } = await check();
+    const { code, stderr } = await check();
     expect(code).toBe(1);
-    expect(said).toMatch(
+    expect(stderr).toMatch(
       /^The credential cred_[0-9a-f]{16} fails the integrity check\.\n2 keys verified, problems found: 1\.\n$/,
     );
   });
 
   it('names a key that is missing in the index of tags', async () => {
     tamper(`DELETE FROM key_terms WHERE term = 't:gold' AND key_hash = '${hash2}'`);
-    expect((await check()).said).toBe(
+    expect((await check()).stderr).toBe(
       `The index of tags, policies and APIs does not match the key ${hash2}.\n${oneProblem}`,
     );
   });
@@ -189,10 +189,10 @@ describe('keyfront check', () => {
       `UPDATE audit SET reason = 'x' WHERE version_after = 1`,
       `UPDATE keys SET hmac_string = x'00' WHERE key_hash = '${hash1}'`,
     );
-    const { said } = await check();
-    expect(said).toContain(altered(hash1));
-    expect(said).toContain(broken(hash2));
-    expect(said).toContain('2 keys verified, problems found: 2.\n');
+    const { stderr } = await check();
+    expect(stderr).toContain(altered(hash1));
+    expect(stderr).toContain(broken(hash2));
+    expect(stderr).toContain('2 keys verified, problems found: 2.\n');
   });
 
   it('reports no problems while a service writes', async () => {
@@ -209,7 +209,7 @@ describe('keyfront check', () => {
       }
     })();
     for (let round = 0; round < 3; round += 1) {
-      expect(await check()).toStrictEqual({ code: 0, said: '102 keys verified, no problems found.\n', out: '' });
+      expect(await check()).toStrictEqual({ code: 0, stderr: '102 keys verified, no problems found.\n', out: '' });
     }
     isOver = true;
     await service;

@@ -44,7 +44,7 @@ describe.each(Object.keys(shells) as (keyof typeof shells)[])('keyfront completi
 });
 
 it('rejects a shell that it has no script for', async () => {
-  const { code, said } = await c.keyfront(['completion', 'tcsh']);
+  const { code, stderr: output } = await c.keyfront(['completion', 'tcsh']);
   expect(code).toBe(2);
-  expect(said).toContain('Specify one of bash, zsh, fish.');
+  expect(output).toContain('Specify one of bash, zsh, fish.');
 });

@@ -17,8 +17,8 @@ const count = async () => (await c.keyfront(['list'])).out.split('\n').length - 
 
 describe('the confirmation of keyfront delete', () => {
   it.each(['n\n', '\n', '', 'yesterday\n'])('keeps the key for the answer %j', async (input) => {
-    const { code, said } = await c.keyfront(['delete', 'k1'], {}, false, person(input));
-    expect([code, said]).toStrictEqual([1, 'Delete the key? It stops working at once. [y/N] Nothing was changed.\n']);
+    const { code, stderr } = await c.keyfront(['delete', 'k1'], {}, false, person(input));
+    expect([code, stderr]).toStrictEqual([1, 'Delete the key? It stops working at once. [y/N] Nothing was changed.\n']);
     expect(await count()).toBe(2);
   });
 
@@ -29,8 +29,8 @@ describe('the confirmation of keyfront delete', () => {
 
   it('is skipped with --yes, and without a terminal', async () => {
     const outcome = await c.keyfront(['delete', 'k1', '--yes'], {}, false, person('n\n'));
-    expect([outcome.code, outcome.said]).toStrictEqual([0, '']);
-    expect(await c.keyfront(['delete', 'k2'], {}, false, { input: 'n\n' })).toMatchObject({ code: 0, said: '' });
+    expect([outcome.code, outcome.stderr]).toStrictEqual([0, '']);
+    expect(await c.keyfront(['delete', 'k2'], {}, false, { input: 'n\n' })).toMatchObject({ code: 0, stderr: '' });
     expect(await count()).toBe(0);
   });
 });
@@ -40,8 +40,8 @@ it('asks before apply deletes keys, with their number', async () => {
   try {
     await writeFile(join(folder, 'k1.json'), '{"key_id":"k1","org_id":"acme"}');
     const args = ['apply', folder, '--prune', '--org', 'acme'];
-    const { said } = await c.keyfront(args, {}, false, person('n\n'));
-    expect(said).toContain('Delete the keys of acme that no file defines (1)? [y/N] Nothing was changed.\n');
+    const { stderr } = await c.keyfront(args, {}, false, person('n\n'));
+    expect(stderr).toContain('Delete the keys of acme that no file defines (1)? [y/N] Nothing was changed.\n');
     expect(await count()).toBe(2);
     await c.keyfront(args, {}, false, person('y\n'));
     expect(await count()).toBe(1);
@@ -57,6 +57,6 @@ it.each([
   ['secrets', 'prune'],
   ['keys', 'discard', 'ab'],
 ])('asks before %s %s', async (...args) => {
-  const { code, said } = await c.keyfront(args, {}, false, person('n\n'));
-  expect([code, said]).toStrictEqual([1, expect.stringMatching(/ \[y\/N\] Nothing was changed\.\n$/)]);
+  const { code, stderr } = await c.keyfront(args, {}, false, person('n\n'));
+  expect([code, stderr]).toStrictEqual([1, expect.stringMatching(/ \[y\/N\] Nothing was changed\.\n$/)]);
 });

@@ -51,7 +51,7 @@ afterEach(async () => c.remove());
 const credentials = { KEYFRONT_MANAGEMENT_CREDENTIAL: secret, KEYFRONT_SERVICE_CREDENTIAL: secret };
 const preview = async (at = url, args: readonly string[] = [], env: Record<string, string> = credentials) => {
   const outcome = await c.keyfront(['preview', file, '--url', at, ...args], env);
-  expect(outcome.out + outcome.said).not.toContain(secret);
+  expect(outcome.out + outcome.stderr).not.toContain(secret);
   return outcome;
 };
 
@@ -64,22 +64,22 @@ describe('a connection to a service', () => {
 
   it('retries after the delay that a busy service requests', async () => {
     replies = [busy, busy, fine];
-    const { code, said } = await preview();
+    const { code, stderr } = await preview();
     expect(code).toBe(0);
-    expect(said).toContain('The service is busy. Retrying in 0 s.\n');
+    expect(stderr).toContain('The service is busy. Retrying in 0 s.\n');
     expect(requests).toHaveLength(3);
   });
 
   it('fails with exit code 2 after four attempts', async () => {
     replies = [busy];
-    const { code, said } = await preview();
+    const { code, stderr } = await preview();
     expect(code).toBe(2);
-    expect(said).toContain('The service is overloaded.');
+    expect(stderr).toContain('The service is overloaded.');
     expect(requests).toHaveLength(4);
   });
 
   it('retries a GraphQL operation that returns UNAVAILABLE', async () => {
-    const refusal = { message: 'Storage is busy.', extensions: { code: 'UNAVAILABLE', retryAfterSeconds: 0 } };
+    const rejection = { message: 'Storage is busy.', extensions: { code: 'UNAVAILABLE', retryAfterSeconds: 0 } };
     const done = {
       change: {
         keyHash: 'ab',
@@ -91,7 +91,7 @@ describe('a connection to a service', () => {
       },
     };
     replies = [
-      { status: 200, headers: json, body: JSON.stringify({ errors: [refusal] }) },
+      { status: 200, headers: json, body: JSON.stringify({ errors: [rejection] }) },
       { status: 200, headers: json, body: JSON.stringify({ data: done }) },
     ];
     const { code } = await c.keyfront(['delete', 'a-key', '--url', url], credentials);
@@ -103,9 +103,9 @@ describe('a connection to a service', () => {
 
   it('does not follow a redirect, which would receive the credential', async () => {
     replies = [{ status: 302, headers: { location: `${url}/elsewhere` } }];
-    const { code, said } = await preview();
+    const { code, stderr } = await preview();
     expect(code).toBe(2);
-    expect(said).toContain('redirects (status 302)');
+    expect(stderr).toContain('redirects (status 302)');
     expect(requests).toHaveLength(1);
   });
 
@@ -115,9 +115,9 @@ describe('a connection to a service', () => {
     ['another JSON', { status: 200, headers: json, body: '[]' }],
   ])('reports that a server that returns %s is not Keyfront', async (_, reply) => {
     replies = [reply];
-    const { code, said } = await preview();
+    const { code, stderr } = await preview();
     expect(code).toBe(2);
-    expect(said).toContain(`${url}/ is not a Keyfront service (status ${reply.status}).`);
+    expect(stderr).toContain(`${url}/ is not a Keyfront service (status ${reply.status}).`);
   });
 
   it('prints no control characters of a response', async () => {
@@ -126,21 +126,21 @@ describe('a connection to a service', () => {
     replies = [
       { status: 400, headers: json, body: JSON.stringify({ status: 'error', code: 'INVALID', message, issues }) },
     ];
-    const { code, out, said } = await preview(url, ['--text']);
+    const { code, out, stderr } = await preview(url, ['--text']);
     expect(code).toBe(1);
     expect(out).toContain('\uFFFD[31m');
-    expect(out + said).not.toMatch(/[^\P{Cc}\n]/u);
+    expect(out + stderr).not.toMatch(/[^\P{Cc}\n]/u);
   });
 
   it('reports that the result of an interrupted change is unknown, and does not retry it', async () => {
     replies = ['cut'];
-    const { code, said } = await c.keyfront(['delete', 'a-key', '--url', url], credentials);
+    const { code, stderr } = await c.keyfront(['delete', 'a-key', '--url', url], credentials);
     expect(code).toBe(2);
-    expect(said).toContain(
+    expect(stderr).toContain(
       'the connection was closed. It is unknown whether the change was made: see `keyfront history`.',
     );
     expect(requests).toHaveLength(1);
-    expect((await preview()).said).toMatch(/the connection was closed\.\n$/);
+    expect((await preview()).stderr).toMatch(/the connection was closed\.\n$/);
   });
 
   it('explains a refused connection and an unknown host name', async () => {
@@ -148,19 +148,19 @@ describe('a connection to a service', () => {
     await new Promise<void>((resolve) => gone.listen(0, '127.0.0.1', resolve));
     const at = `http://127.0.0.1:${(gone.address() as AddressInfo).port}`;
     await new Promise((resolve) => gone.close(resolve));
-    const { code, said } = await preview(at);
-    expect([code, said]).toStrictEqual([2, `Cannot connect to ${at}: connection refused.\n`]);
-    expect((await preview('http://127.0.0.1:1')).said).toContain('the connection failed (bad port)');
-    const { said: unknown } = await preview('https://keyfront.invalid');
+    const { code, stderr } = await preview(at);
+    expect([code, stderr]).toStrictEqual([2, `Cannot connect to ${at}: connection refused.\n`]);
+    expect((await preview('http://127.0.0.1:1')).stderr).toContain('the connection failed (bad port)');
+    const { stderr: unknown } = await preview('https://keyfront.invalid');
     expect(unknown).toMatch(
       /^Cannot connect to https:\/\/keyfront\.invalid: (the host name cannot be resolved|the network is unreachable)\.\n$/,
     );
   });
 
   it('explains a failed TLS handshake', async () => {
-    const { code, said } = await preview(url.replace('http:', 'https:'));
+    const { code, stderr } = await preview(url.replace('http:', 'https:'));
     expect(code).toBe(2);
-    expect(said).toContain('the TLS handshake failed; does the server use http://?');
+    expect(stderr).toContain('the TLS handshake failed; does the server use http://?');
   });
 
   it.each([
@@ -171,14 +171,14 @@ describe('a connection to a service', () => {
     ['http://127.0.0.1:4000/?token=x', 'such as https://keys.example.com.'],
     ['https://user:word@127.0.0.1', 'must not contain a credential'],
   ])('rejects %s before it sends a request', async (at, reason) => {
-    const { code, said } = await preview(at);
+    const { code, stderr } = await preview(at);
     expect(code).toBe(2);
-    expect(said).toContain(reason);
+    expect(stderr).toContain(reason);
   });
 
   it('uses plain HTTP to another machine only with --plain-http', async () => {
-    const { said } = await preview('http://keyfront.invalid', ['--plain-http']);
-    expect(said).toContain('Cannot connect to http://keyfront.invalid:');
+    const { stderr } = await preview('http://keyfront.invalid', ['--plain-http']);
+    expect(stderr).toContain('Cannot connect to http://keyfront.invalid:');
   });
 
   it.each([
@@ -186,9 +186,9 @@ describe('a connection to a service', () => {
     [{ KEYFRONT_MANAGEMENT_CREDENTIAL: ' ' }, 'KEYFRONT_MANAGEMENT_CREDENTIAL is not set'],
     [{ KEYFRONT_MANAGEMENT_CREDENTIAL: 'a\nb: c' }, 'KEYFRONT_MANAGEMENT_CREDENTIAL does not contain a credential'],
   ])('rejects the environment %j with exit code 2', async (env, reason) => {
-    const { code, said } = await preview(url, [], env);
+    const { code, stderr } = await preview(url, [], env);
     expect(code).toBe(2);
-    expect(said).toContain(reason);
+    expect(stderr).toContain(reason);
     expect(requests).toHaveLength(0);
   });
 });
@@ -206,9 +206,9 @@ describe('a connection to a service over TLS', () => {
   });
 
   it('explains an untrusted certificate and sends no credential', async () => {
-    const { code, said } = await preview(`https://127.0.0.1:${secure.port}`);
+    const { code, stderr } = await preview(`https://127.0.0.1:${secure.port}`);
     expect(code).toBe(2);
-    expect(said).toContain(
+    expect(stderr).toContain(
       'the certificate is not signed by a trusted authority; NODE_EXTRA_CA_CERTS can name an additional one.',
     );
   });

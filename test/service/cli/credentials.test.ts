@@ -18,25 +18,25 @@ const rows = async () =>
 
 describe('credentials issue', () => {
   it.each(['management', 'service'])('prints the secret of a %s credential alone on standard output', async (kind) => {
-    const { code, out, said } = await issue('--kind', kind, '--label', 'Billing');
+    const { code, out, stderr } = await issue('--kind', kind, '--label', 'Billing');
     expect(code).toBe(0);
     expect(out).toMatch(/^kf_(mgt|svc)_\w+\n$/);
     expect(isTokenShaped(out.trim())).toBe(true);
-    expect(said).toMatch(/^Issued cred_[0-9a-f]{16}\. Save this secret now; it is not shown again:\n$/);
-    expect(said).not.toContain(out.trim());
+    expect(stderr).toMatch(/^Issued cred_[0-9a-f]{16}\. Save this secret now; it is not shown again:\n$/);
+    expect(stderr).not.toContain(out.trim());
   });
 
   it('issues a credential that a running service accepts at once, and rejects after its revocation', async () => {
     const t = await startApp({ KEYFRONT_DATA: c.folder });
-    const { out, said } = await issue('--kind', 'management', '--label', 'Billing');
+    const { out, stderr } = await issue('--kind', 'management', '--label', 'Billing');
     const headers = { authorization: `Bearer ${out.trim()}` };
     expect((await t.preview({}, headers)).status).toBe(200);
-    const id = /cred_\w+/.exec(said)?.[0] ?? '';
+    const id = /cred_\w+/.exec(stderr)?.[0] ?? '';
     const revoked = await c.keyfront(['credentials', 'revoke', id]);
     expect(revoked).toStrictEqual({
       code: 0,
       out: '',
-      said: `Revoked ${id}. Running services reject it from now on.\n`,
+      stderr: `Revoked ${id}. Running services reject it from now on.\n`,
     });
     expect((await t.preview({}, headers)).status).toBe(401);
     await t.close();
@@ -81,18 +81,18 @@ describe('the scopes of a service credential', () => {
     [['--kind', 'service', '--scopes', 'updates'], 'did you mean update?'],
     [['--kind', 'service', '--scopes', ''], '--scopes must be a list'],
   ])('are rejected for %j', async (args, message) => {
-    const { code, said } = await issue('--label', 'x', ...args);
-    expect([code, said]).toStrictEqual([2, expect.stringContaining(message)]);
+    const { code, stderr } = await issue('--label', 'x', ...args);
+    expect([code, stderr]).toStrictEqual([2, expect.stringContaining(message)]);
   });
 });
 
 describe('credentials list', () => {
   it('prints the time of the last use, which a running service writes at its stop at the latest', async () => {
-    const { out, said } = await issue('--kind', 'management', '--label', 'Used');
+    const { out, stderr } = await issue('--kind', 'management', '--label', 'Used');
     const t = await startApp({ KEYFRONT_DATA: c.folder });
     await t.preview({}, { authorization: `Bearer ${out.trim()}` });
     await t.close();
-    const used = (await rows()).flatMap(([id, , , , , , , , when]) => (said.includes(id ?? '-') ? [when] : []));
+    const used = (await rows()).flatMap(([id, , , , , , , , when]) => (stderr.includes(id ?? '-') ? [when] : []));
     expect(used).toStrictEqual(['2026-01-31T12:00:00.000Z']);
   });
 
@@ -102,8 +102,8 @@ describe('credentials list', () => {
       ['ID', 'KIND', 'STATE', 'LAST 4', 'ORGANISATION', 'SCOPES', 'CREATED', 'EXPIRES', 'LAST USED', 'LABEL'],
     ]);
     const { out: secret } = await issue('--kind', 'service', '--label', 'Billing');
-    const { said } = await issue('--kind', 'management', '--label', 'Old one');
-    await c.keyfront(['credentials', 'revoke', /cred_\w+/.exec(said)?.[0] ?? '']);
+    const { stderr } = await issue('--kind', 'management', '--label', 'Old one');
+    await c.keyfront(['credentials', 'revoke', /cred_\w+/.exec(stderr)?.[0] ?? '']);
     const [, ...listed] = await rows();
     expect(
       listed.map(([, kind, state, , org, , , expires, used, label]) => [kind, state, org, expires, used, label]).sort(),
@@ -125,12 +125,12 @@ describe('credentials list', () => {
 
 describe('credentials rotate', () => {
   const rotate = (...args: string[]) => c.keyfront(['credentials', 'rotate', ...args]);
-  const idIn = (said: string) => /cred_\w+/.exec(said)?.[0] ?? '';
+  const idIn = (stderr: string) => /cred_\w+/.exec(stderr)?.[0] ?? '';
 
   it('prints only the new secret on standard output, and keeps both valid for a day', async () => {
     const t = await startApp({ KEYFRONT_DATA: c.folder });
-    const { out: old, said } = await issue('--kind', 'management', '--label', 'Billing', '--org', 'acme');
-    const { code, out, said: explained } = await rotate(idIn(said));
+    const { out: old, stderr } = await issue('--kind', 'management', '--label', 'Billing', '--org', 'acme');
+    const { code, out, stderr: explained } = await rotate(idIn(stderr));
     expect(code).toBe(0);
     expect(out).toMatch(/^kf_mgt_\w{38}\n$/);
     expect(explained).toMatch(
@@ -144,7 +144,7 @@ describe('credentials rotate', () => {
     const listed = (await rows()).filter(([, , , , , , , , , label]) => label === 'Billing');
     expect(listed.map(([id, kind, state, last, org]) => [id, kind, state, last, org])).toStrictEqual(
       expect.arrayContaining([
-        [idIn(said), 'management', 'replaced', `…${old.trim().slice(-4)}`, 'acme'],
+        [idIn(stderr), 'management', 'replaced', `…${old.trim().slice(-4)}`, 'acme'],
         [idIn(explained), 'management', 'active', `…${out.trim().slice(-4)}`, 'acme'],
       ]),
     );
@@ -152,27 +152,27 @@ describe('credentials rotate', () => {
   });
 
   it.each(['0', '1h', '2w'])('accepts --overlap %s', async (overlap) => {
-    const { said } = await issue('--kind', 'service', '--label', 'x');
-    expect((await rotate(idIn(said), '--overlap', overlap)).code).toBe(0);
-    const [state] = (await rows()).flatMap(([id, , found]) => (id === idIn(said) ? [found] : []));
+    const { stderr } = await issue('--kind', 'service', '--label', 'x');
+    expect((await rotate(idIn(stderr), '--overlap', overlap)).code).toBe(0);
+    const [state] = (await rows()).flatMap(([id, , found]) => (id === idIn(stderr) ? [found] : []));
     expect(state).toBe(overlap === '0' ? 'revoked' : 'replaced');
   });
 
   it.each(['-1h', '1', '5m', '', '0h'])('rejects --overlap=%s', async (overlap) => {
-    const { said } = await issue('--kind', 'service', '--label', 'x');
-    const { code, out, said: refusal } = await rotate(idIn(said), `--overlap=${overlap}`);
+    const { stderr } = await issue('--kind', 'service', '--label', 'x');
+    const { code, out, stderr: rejection } = await rotate(idIn(stderr), `--overlap=${overlap}`);
     expect([code, out]).toStrictEqual([2, '']);
-    expect(refusal).toContain('--overlap must be 0, or a number of hours, days or weeks, such as 12h, 90d or 4w.');
+    expect(rejection).toContain('--overlap must be 0, or a number of hours, days or weeks, such as 12h, 90d or 4w.');
   });
 
   it('explains why a credential cannot be rotated, and issues nothing', async () => {
     await c.create();
-    expect(await rotate('cred_1')).toStrictEqual({ code: 1, out: '', said: 'There is no credential cred_1.\n' });
-    const { said } = await issue('--kind', 'service', '--label', 'x');
-    await rotate(idIn(said));
-    const again = await rotate(idIn(said));
+    expect(await rotate('cred_1')).toStrictEqual({ code: 1, out: '', stderr: 'There is no credential cred_1.\n' });
+    const { stderr } = await issue('--kind', 'service', '--label', 'x');
+    await rotate(idIn(stderr));
+    const again = await rotate(idIn(stderr));
     expect([again.code, again.out]).toStrictEqual([1, '']);
-    expect(again.said).toMatch(/^cred_\w+ was rotated already; its successor is cred_\w+\.\n$/);
+    expect(again.stderr).toMatch(/^cred_\w+ was rotated already; its successor is cred_\w+\.\n$/);
     expect(await rows()).toHaveLength(3);
   });
 });
@@ -183,7 +183,7 @@ describe('credentials revoke', () => {
     expect(await c.keyfront(['credentials', 'revoke', 'cred_1'])).toStrictEqual({
       code: 1,
       out: '',
-      said: 'There is no credential cred_1.\n',
+      stderr: 'There is no credential cred_1.\n',
     });
   });
 });

@@ -18,7 +18,7 @@ function createWorker(pid: number, becomesReady = true) {
     isHung: false,
     isKilled: false,
     connections: [] as Socket[],
-    say: (message: WorkerMessage) => receive(message),
+    write: (message: WorkerMessage) => receive(message),
     end: (unsent: readonly Socket[] = []) => ended({ isSuccess: false, reason: 'SIGKILL', unsent }),
   };
   const process: WorkerProcess = {
@@ -46,7 +46,7 @@ async function createTestCrew(timeoutMs: number, becomesReady: (index: number) =
   const workers: ReturnType<typeof createWorker>['worker'][] = [];
   let tick = () => undefined as void;
   let lines = '';
-  const crew = await createClusterPrimary({
+  const cluster = await createClusterPrimary({
     count: 2,
     startWorker: () => {
       const { worker, process } = createWorker(100 + workers.length, becomesReady(workers.length));
@@ -65,12 +65,12 @@ async function createTestCrew(timeoutMs: number, becomesReady: (index: number) =
   const [first, second] = workers;
   if (!first || !second) throw new Error('Two workers were expected.');
   const take = (count: number) => {
-    for (let index = 0; index < count; index += 1) crew.dispatch({} as Socket);
+    for (let index = 0; index < count; index += 1) cluster.dispatch({} as Socket);
   };
   const ticks = (count: number) => {
     for (let index = 0; index < count; index += 1) tick();
   };
-  return { crew, workers, first, second, take, ticks, lines: () => lines };
+  return { cluster, workers, first, second, take, ticks, lines: () => lines };
 }
 
 describe('the workers', () => {
@@ -88,7 +88,7 @@ describe('the workers', () => {
     ticks(3);
     take(4);
     expect([first.connections.length, second.connections.length]).toEqual([0, 4]);
-    first.say({ kind: 'pong' });
+    first.write({ kind: 'pong' });
     take(2);
     expect([first.connections.length, second.connections.length]).toEqual([1, 5]);
     expect(first.isKilled).toBe(false);
@@ -100,7 +100,7 @@ describe('the workers', () => {
     ticks(3);
     take(3);
     expect([first.connections.length, second.connections.length]).toEqual([0, 0]);
-    second.say({ kind: 'pong' });
+    second.write({ kind: 'pong' });
     expect([first.connections.length, second.connections.length]).toEqual([0, 3]);
   });
 
@@ -144,7 +144,7 @@ describe('the workers', () => {
   it('are killed if they hang at the first start, which rejects', async () => {
     const { worker, process } = createWorker(100, false);
     let tick = () => {};
-    const crew = createClusterPrimary({
+    const cluster = createClusterPrimary({
       count: 1,
       startWorker: () => ({ ...process, kill: () => worker.end() }),
       log: createLogger('silent'),
@@ -157,7 +157,7 @@ describe('the workers', () => {
       },
     });
     for (let count = 0; count < 61; count += 1) tick();
-    await expect(crew).rejects.toThrow('A worker did not start.');
+    await expect(cluster).rejects.toThrow('A worker did not start.');
   });
 
   it('pass the unsent connections of a worker that ended to another', async () => {

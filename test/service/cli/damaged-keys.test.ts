@@ -26,21 +26,21 @@ const skipped = `Skipped the key ${damaged}: its row fails the integrity check.\
 
 describe('a damaged key', () => {
   it('is skipped by an export, which names it and exits with 3', async () => {
-    const { code, out, said } = await c.keyfront(['keys', 'export', '--with-secrets']);
+    const { code, out, stderr } = await c.keyfront(['keys', 'export', '--with-secrets']);
     expect(code).toBe(3);
     expect(out.match(/"key_id":"k\d"/g)?.toSorted()).toStrictEqual(['"key_id":"k1"', '"key_id":"k3"']);
-    expect(said).toContain(skipped);
-    expect(said).toContain('Exported keys: 2,');
-    expect(said).toContain('`keyfront keys discard HASH --yes`');
+    expect(stderr).toContain(skipped);
+    expect(stderr).toContain('Exported keys: 2,');
+    expect(stderr).toContain('`keyfront keys discard HASH --yes`');
   });
 
   it('does not stop a rotation from encrypting everything else, which exits with 3', async () => {
-    const { code, said } = await c.keyfront(['secrets', 'rotate']);
-    expect([code, said]).toStrictEqual([3, expect.stringContaining(skipped)]);
-    expect(said).toContain('Everything else is encrypted with the key k2.');
+    const { code, stderr } = await c.keyfront(['secrets', 'rotate']);
+    expect([code, stderr]).toStrictEqual([3, expect.stringContaining(skipped)]);
+    expect(stderr).toContain('Everything else is encrypted with the key k2.');
     const prune = await c.keyfront(['secrets', 'prune']);
-    expect([prune.code, prune.said]).toStrictEqual([3, expect.stringContaining(skipped)]);
-    expect(prune.said).toContain('Removed older keys: 1. The primary key is k2.');
+    expect([prune.code, prune.stderr]).toStrictEqual([3, expect.stringContaining(skipped)]);
+    expect(prune.stderr).toContain('Removed older keys: 1. The primary key is k2.');
     expect(await ringIDs()).toStrictEqual(['k2']);
     expect((await c.keyfront(['keys', 'export', '--with-secrets'])).out).toContain('"hmac_string":"s3"');
   });
@@ -60,22 +60,22 @@ describe('a damaged key', () => {
   });
 
   it('is reported by check until it is discarded', async () => {
-    expect(await c.keyfront(['check'])).toMatchObject({ code: 1, said: expect.stringContaining(damaged) });
+    expect(await c.keyfront(['check'])).toMatchObject({ code: 1, stderr: expect.stringContaining(damaged) });
     expect((await discard(damaged, '--yes')).code).toBe(0);
-    expect(await c.keyfront(['check'])).toMatchObject({ code: 0, said: expect.stringMatching(/^2 keys/) });
+    expect(await c.keyfront(['check'])).toMatchObject({ code: 0, stderr: expect.stringMatching(/^2 keys/) });
   });
 });
 
 describe('keys discard', () => {
   it('removes nothing without --yes', async () => {
-    const { code, said } = await discard(damaged);
-    expect([code, said]).toStrictEqual([2, expect.stringContaining('Pass --yes to confirm')]);
+    const { code, stderr } = await discard(damaged);
+    expect([code, stderr]).toStrictEqual([2, expect.stringContaining('Pass --yes to confirm')]);
     expect((await c.keyfront(['check'])).code).toBe(1);
   });
 
   it('writes the attempt to the audit log', async () => {
-    const { said } = await discard(damaged, '--yes');
-    const [line = '{}', words] = said.split('\n');
+    const { stderr } = await discard(damaged, '--yes');
+    const [line = '{}', words] = stderr.split('\n');
     expect(JSON.parse(line)).toMatchObject({
       event: 'change',
       operation: 'discardOrgKey',
@@ -91,8 +91,8 @@ describe('keys discard', () => {
     ['a key that does not exist', hashOf('k9'), 'NOT_FOUND', 'There is no key'],
   ])('rejects %s and logs the attempt', async (_, hash, code, words) => {
     const outcome = await discard(hash, '--yes');
-    expect([outcome.code, outcome.said]).toStrictEqual([1, expect.stringContaining(words)]);
-    expect(JSON.parse(outcome.said.split('\n', 1)[0] ?? '')).toMatchObject({ verdict: 'rejected', code });
+    expect([outcome.code, outcome.stderr]).toStrictEqual([1, expect.stringContaining(words)]);
+    expect(JSON.parse(outcome.stderr.split('\n', 1)[0] ?? '')).toMatchObject({ verdict: 'rejected', code });
     expect((await c.keyfront(['keys', 'export'])).out.match(/"key_id"/g)).toHaveLength(2);
   });
 

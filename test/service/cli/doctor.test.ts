@@ -13,14 +13,14 @@ beforeEach(async () => {
 afterEach(async () => c.remove());
 
 async function examine(env: Record<string, string> = {}) {
-  const { code, out, said } = await c.keyfront(['doctor', '--json'], env);
+  const { code, out, stderr } = await c.keyfront(['doctor', '--json'], env);
   const findings = out
     .split('\n')
     .slice(0, -1)
     .map((line) => JSON.parse(line) as Finding);
   for (const { status, remedy } of findings) expect(remedy === undefined).toBe(status === 'ok');
   const of = (check: string) => findings.filter((finding) => finding.check === check);
-  return { code, said, findings, of };
+  return { code, stderr, findings, of };
 }
 
 describe('keyfront doctor', () => {
@@ -173,10 +173,10 @@ describe('keyfront doctor --url', () => {
 
   it('reports an invalid credential and does not print it', async () => {
     const credential = 'kf_svc_wrong';
-    const { code, of, said, findings } = await examine({ ...served.env, KEYFRONT_SERVICE_CREDENTIAL: credential });
+    const { code, of, stderr, findings } = await examine({ ...served.env, KEYFRONT_SERVICE_CREDENTIAL: credential });
     expect(code).toBe(1);
     expect(of('credential')).toMatchObject([{ status: 'failed' }]);
-    expect(JSON.stringify(findings) + said).not.toContain(credential);
+    expect(JSON.stringify(findings) + stderr).not.toContain(credential);
   });
 
   it('reports a service that cannot be reached, and one that is not Keyfront', async () => {

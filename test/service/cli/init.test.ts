@@ -12,11 +12,11 @@ afterEach(async () => c.remove());
 
 describe('keyfront init', () => {
   it('creates an installation whose credentials a service accepts', async () => {
-    const { code, out, said } = await c.keyfront(['init']);
+    const { code, out, stderr } = await c.keyfront(['init']);
     expect(code).toBe(0);
-    expect(said).toContain(join(c.folder, 'key-ring.json'));
+    expect(stderr).toContain(join(c.folder, 'key-ring.json'));
     const [, management = '', service = ''] = /^management (\S+)\nservice (\S+)\n$/.exec(out) ?? [];
-    expect(said).not.toContain(service);
+    expect(stderr).not.toContain(service);
     const server = await startServer({ KEYFRONT_DATA: c.folder });
     try {
       const url = `${server.url}/svc/org/keys`;
@@ -29,13 +29,13 @@ describe('keyfront init', () => {
 
   it('rejects an installation that exists', async () => {
     await c.keyfront(['init']);
-    const { code, out, said } = await c.keyfront(['init']);
+    const { code, out, stderr } = await c.keyfront(['init']);
     expect([code, out]).toStrictEqual([1, '']);
-    expect(said).toContain('exists already');
+    expect(stderr).toContain('exists already');
   });
 
   it('writes the credentials to a private file in production', async () => {
-    const { code, out, said } = await c.keyfront(['init', '--json'], { NODE_ENV: 'production' });
+    const { code, out, stderr } = await c.keyfront(['init', '--json'], { NODE_ENV: 'production' });
     expect(code).toBe(0);
     const file = join(c.folder, 'first-credentials.txt');
     expect(JSON.parse(out)).toStrictEqual({
@@ -46,7 +46,7 @@ describe('keyfront init', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
     const secrets = readFileSync(file, 'utf8').match(/kf_\S+/g) ?? [];
     expect(secrets).toHaveLength(2);
-    for (const secret of secrets) expect(out + said).not.toContain(secret);
+    for (const secret of secrets) expect(out + stderr).not.toContain(secret);
   });
 
   it('prints the credentials as JSON', async () => {

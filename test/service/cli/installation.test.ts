@@ -33,9 +33,9 @@ describe('a data folder', () => {
   it('is rejected without its key ring, and no new key ring is created', async () => {
     await withKeys();
     await rm(ring());
-    const { code, out, said } = await open();
+    const { code, out, stderr } = await open();
     expect([code, out]).toStrictEqual([1, '']);
-    expect(said).toBe(
+    expect(stderr).toBe(
       `The key ring ${ring()} does not exist, and the database ${database()} needs the one it was written with.\n`,
     );
     expect(existsSync(ring())).toBe(false);
@@ -53,9 +53,9 @@ describe('a data folder', () => {
       ['secrets', 'rotate'],
       ['secrets', 'prune'],
     ]) {
-      const { code, said } = await c.keyfront(args);
+      const { code, stderr } = await c.keyfront(args);
       expect(code).toBe(1);
-      expect(said).toBe(`The key ring ${ring()} is not the one that the database ${database()} was written with.\n`);
+      expect(stderr).toBe(`The key ring ${ring()} is not the one that the database ${database()} was written with.\n`);
     }
     expect([await readFile(ring()), await readFile(database())]).toStrictEqual(before);
     await rename(`${ring()}.own`, ring());
@@ -66,16 +66,16 @@ describe('a data folder', () => {
   it('is rejected if its key ring is malformed, without quoting it', async () => {
     await withKeys();
     await writeFile(ring(), '{"keys": [hunter2', { mode: 0o600 });
-    const { code, said } = await open();
+    const { code, stderr } = await open();
     expect(code).toBe(1);
-    expect(said).toBe(`The key ring ${ring()} is malformed: it is not JSON.\n`);
+    expect(stderr).toBe(`The key ring ${ring()} is malformed: it is not JSON.\n`);
   });
 
   it('is rejected if other users can read its key ring, with the command that repairs it', async () => {
     await withKeys();
     await chmod(ring(), 0o644);
-    const { code, said } = await open();
-    expect([code, said]).toStrictEqual([
+    const { code, stderr } = await open();
+    expect([code, stderr]).toStrictEqual([
       1,
       `The key ring ${ring()} is open to other users. Run: chmod 600 ${ring()}\n`,
     ]);
@@ -92,17 +92,17 @@ describe('a data folder', () => {
   it('is rejected if its file is not a database', async () => {
     await create();
     await writeFile(database(), 'not a database, but long enough to be looked at '.repeat(50));
-    const { code, said } = await open();
-    expect([code, said]).toStrictEqual([1, `The database ${database()} cannot be used: file is not a database\n`]);
+    const { code, stderr } = await open();
+    expect([code, stderr]).toStrictEqual([1, `The database ${database()} cannot be used: file is not a database\n`]);
   });
 });
 
 describe('KEYFRONT_KEY_HASH', () => {
   it('cannot change once there are keys, and the error names the current one and a solution', async () => {
     await withKeys();
-    const { code, said } = await open({ KEYFRONT_KEY_HASH: 'murmur64' });
+    const { code, stderr } = await open({ KEYFRONT_KEY_HASH: 'murmur64' });
     expect(code).toBe(1);
-    expect(said).toMatch(
+    expect(stderr).toMatch(
       /^The keys of this database were hashed with KEYFRONT_KEY_HASH=sha256\. Start with that setting; or, to change it, /,
     );
     expect((await open({ KEYFRONT_KEY_HASH: 'sha256' })).code).toBe(0);
@@ -112,17 +112,17 @@ describe('KEYFRONT_KEY_HASH', () => {
     await create();
     expect((await open({ KEYFRONT_KEY_HASH: 'murmur128' })).code).toBe(0);
     await withKeys({ KEYFRONT_KEY_HASH: 'murmur128' });
-    expect((await open()).said).toContain('KEYFRONT_KEY_HASH=murmur128');
+    expect((await open()).stderr).toContain('KEYFRONT_KEY_HASH=murmur128');
   });
 
   it('rejects a changed pepper of hmac-sha256 without showing it', async () => {
     const env = { KEYFRONT_KEY_HASH: 'hmac-sha256', KEYFRONT_KEY_HASH_PEPPER: pepper };
     await withKeys(env);
     expect((await open(env)).code).toBe(0);
-    const { code, said } = await open({ ...env, KEYFRONT_KEY_HASH_PEPPER: 'y'.repeat(32) });
+    const { code, stderr } = await open({ ...env, KEYFRONT_KEY_HASH_PEPPER: 'y'.repeat(32) });
     expect(code).toBe(1);
-    expect(said).toContain('another KEYFRONT_KEY_HASH_PEPPER');
-    expect(said).not.toMatch(/x{32}|y{32}|[0-9a-f]{64}/);
+    expect(stderr).toContain('another KEYFRONT_KEY_HASH_PEPPER');
+    expect(stderr).not.toMatch(/x{32}|y{32}|[0-9a-f]{64}/);
     expect((await readFile(database())).includes(pepper)).toBe(false);
   });
 });
@@ -134,14 +134,14 @@ describe('the settings', () => {
     ['KEYFRONT_KEY_RINGS', 'KEYFRONT_KEY_RING'],
     ['KEYFRONT_GRAPHQL', 'KEYFRONT_GRAPHIQL'],
   ])('reject the unknown %s and suggest %s', async (wrong, right) => {
-    const { code, said } = await open({ [wrong]: 'x' });
+    const { code, stderr } = await open({ [wrong]: 'x' });
     expect(code).toBe(1);
-    expect(said).toBe(`The settings have problems:\n  ${wrong} is not a setting; did you mean ${right}?\n`);
+    expect(stderr).toBe(`The settings have problems:\n  ${wrong} is not a setting; did you mean ${right}?\n`);
     expect(existsSync(c.folder)).toBe(false);
   });
 
   it('O-08 report all their problems at once', async () => {
-    const { code, said } = await c.keyfront(['serve'], {
+    const { code, stderr } = await c.keyfront(['serve'], {
       HOST: '0.0.0.0',
       PORT: '70000',
       LOG_LEVEL: 'loud',
@@ -150,7 +150,7 @@ describe('the settings', () => {
       KEYFRONT_NONSENSE_ALTOGETHER: 'x',
     });
     expect(code).toBe(1);
-    const [first, ...problems] = said.trimEnd().split('\n');
+    const [first, ...problems] = stderr.trimEnd().split('\n');
     expect(first).toBe('The settings have problems:');
     expect(problems.map((problem) => problem.trim().split(/[: ]/, 1)[0]).sort()).toStrictEqual([
       'HOST',
@@ -166,51 +166,51 @@ describe('the settings', () => {
   it('O-08 reject a pepper that the hash algorithm would ignore', async () => {
     for (const algorithm of [undefined, 'sha256', 'murmur64']) {
       const env = { KEYFRONT_KEY_HASH_PEPPER: 'p'.repeat(32), ...(algorithm && { KEYFRONT_KEY_HASH: algorithm }) };
-      const { code, said } = await open(env);
+      const { code, stderr } = await open(env);
       expect(code).toBe(1);
-      expect(said).toContain('KEYFRONT_KEY_HASH_PEPPER requires KEYFRONT_KEY_HASH=hmac-sha256.');
-      expect(said).not.toContain('pppp');
+      expect(stderr).toContain('KEYFRONT_KEY_HASH_PEPPER requires KEYFRONT_KEY_HASH=hmac-sha256.');
+      expect(stderr).not.toContain('pppp');
     }
   });
 
   it.each(['prod', 'Production', 'PRODUCTION', 'staging', ' production', ''])(
     'reject NODE_ENV=%j instead of treating it as development',
     async (NODE_ENV) => {
-      const { code, said } = await open({ NODE_ENV });
+      const { code, stderr } = await open({ NODE_ENV });
       expect(code).toBe(1);
-      expect(said).toContain('NODE_ENV must be one of development, test, production.');
+      expect(stderr).toContain('NODE_ENV must be one of development, test, production.');
     },
   );
 
   it('S-08 never show the value of a secret setting', async () => {
-    const { said } = await open({ KEYFRONT_KEY_HASH: 'hmac-sha256', KEYFRONT_KEY_HASH_PEPPER: 'hunter2' });
-    expect(said).toContain('KEYFRONT_KEY_HASH_PEPPER must have at least 32 bytes');
-    expect(said).not.toContain('hunter2');
+    const { stderr } = await open({ KEYFRONT_KEY_HASH: 'hmac-sha256', KEYFRONT_KEY_HASH_PEPPER: 'hunter2' });
+    expect(stderr).toContain('KEYFRONT_KEY_HASH_PEPPER must have at least 32 bytes');
+    expect(stderr).not.toContain('hunter2');
   });
 
   it.each(['0.0.0.0', '::', '10.0.0.1', 'example.com', '127.0.0.1.example.com', '1270.0.0.1'])(
     'T-01 reject HOST=%j in development',
     async (HOST) => {
-      const { code, said } = await c.keyfront(['serve'], { HOST });
+      const { code, stderr } = await c.keyfront(['serve'], { HOST });
       expect(code).toBe(1);
-      expect(said).toContain(
+      expect(stderr).toContain(
         'HOST: development listens on loopback only; set NODE_ENV=production to listen anywhere else.',
       );
     },
   );
 
   it.each(['', 'x', '-1', '1.5', '65536', '4000 ', '0x10'])('reject the port %j', async (PORT) => {
-    const { code, said } = await c.keyfront(['serve'], { PORT });
+    const { code, stderr } = await c.keyfront(['serve'], { PORT });
     expect(code).toBe(1);
-    expect(said).toContain('PORT must be a number from 0 to 65535.');
+    expect(stderr).toContain('PORT must be a number from 0 to 65535.');
   });
 
   it.each(['KEYFRONT_DATA', 'KEYFRONT_KEY_RING', 'KEYFRONT_KEY_HASH', 'KEYFRONT_GRAPHIQL'])(
     'reject an empty %s',
     async (name) => {
-      const { code, said } = await open({ [name]: '' });
+      const { code, stderr } = await open({ [name]: '' });
       expect(code).toBe(1);
-      expect(said).toContain(name);
+      expect(stderr).toContain(name);
     },
   );
 });
@@ -228,6 +228,6 @@ it.each([
   ['secrets', 'rotate'],
 ])('rejects KEYFRONT_URL for %s %s, which works on the data folder only', async (...args) => {
   await c.create();
-  const { code, out, said } = await c.keyfront(args, { KEYFRONT_URL: 'https://keys.example.com' });
-  expect([code, out, said]).toStrictEqual([2, '', expect.stringContaining('works on the data folder only')]);
+  const { code, out, stderr } = await c.keyfront(args, { KEYFRONT_URL: 'https://keys.example.com' });
+  expect([code, out, stderr]).toStrictEqual([2, '', expect.stringContaining('works on the data folder only')]);
 });

@@ -28,8 +28,8 @@ afterEach(async () => {
 
 /** Runs a command that the command under test depends on, and returns its JSON. */
 async function prepare(...args: string[]): Promise<Record<string, string>> {
-  const { code, out, said } = await c.keyfront(args);
-  expect([code, said]).toStrictEqual([0, said]);
+  const { code, out, stderr } = await c.keyfront(args);
+  expect([code, stderr]).toStrictEqual([0, stderr]);
   return out === '' ? {} : (JSON.parse(out) as Record<string, string>);
 }
 
@@ -175,10 +175,10 @@ describe('--json', () => {
       `makes ${name} print JSON objects and nothing else${missing === undefined ? '' : ` (${missing})`}`,
       async () => {
         const words = (await args?.()) ?? [];
-        const { code, out, said } = await c.keyfront([...name.split(' '), ...words, '--json'], await env?.(), false, {
+        const { code, out, stderr } = await c.keyfront([...name.split(' '), ...words, '--json'], await env?.(), false, {
           isTerminal: true,
         });
-        expect([code, said]).toStrictEqual([expected, said]);
+        expect([code, stderr]).toStrictEqual([expected, stderr]);
         const objects = isIndented ? [JSON.parse(out) as unknown] : parseLines(out);
         for (const object of objects) expect(object).toStrictEqual(expect.any(Object));
         if (result) expect(objects[0]).toMatchObject(result);

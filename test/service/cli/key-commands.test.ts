@@ -64,7 +64,7 @@ describe.each(['the data folder', 'a service'])('commands for a key of %s', (pla
     expect(parseJSON(entry ?? '')).toMatchObject({ operation: 'create', reason: 'new customer' });
     const other = await keyfront(['create', file, '--text']);
     expect(other.out).toMatch(/^acme[\da-f]{32}\n$/);
-    expect(other.said).toMatch(/^Created with the hash [\da-f]{64}\.\n {2}warning/);
+    expect(other.stderr).toMatch(/^Created with the hash [\da-f]{64}\.\n {2}warning/);
   });
 
   it.each(['', '-x', 'a b', 'a/b', 'é', 'x'.repeat(65)])('create rejects the prefix %j', async (prefix) => {
@@ -91,8 +91,8 @@ describe.each(['the data folder', 'a service'])('commands for a key of %s', (pla
   });
 
   it('keys export writes all keys without secrets', async () => {
-    const { code, out, said } = await keyfront(['keys', 'export']);
-    expect([code, said]).toStrictEqual([0, 'Exported keys: 1, without secrets.\n']);
+    const { code, out, stderr } = await keyfront(['keys', 'export']);
+    expect([code, stderr]).toStrictEqual([0, 'Exported keys: 1, without secrets.\n']);
     const { hmac_string: _, ...expected } = stored;
     expect(parseJSON(out)).toMatchObject({ ...expected, quota_remaining: 1_880 });
     expect(out).not.toContain(hmac);
@@ -101,7 +101,7 @@ describe.each(['the data folder', 'a service'])('commands for a key of %s', (pla
   it('get prints a definition that put accepts, exactly and without secrets', async () => {
     const got = await keyfront(['get', keyID]);
     expect(got.code).toBe(0);
-    expect(got.said).toMatch(
+    expect(got.stderr).toMatch(
       new RegExp(
         `^Version 1 of ${hash}, without secrets\\.\nLive quota: 8,120 used, 1,880 remaining, renews at 20.*Z\\.\n$`,
       ),
@@ -172,7 +172,7 @@ describe.each(['the data folder', 'a service'])('commands for a key of %s', (pla
       warnings: [{ path: 'apply_policy_id', code: 'DEPRECATED_FIELD', message: 'was moved into `apply_policies`' }],
     });
     expect(reply(first).changes).toHaveLength(6);
-    expect(first.out + first.said).not.toMatch(/new-secret|stored-secret/);
+    expect(first.out + first.stderr).not.toMatch(/new-secret|stored-secret/);
     expect((await keyfront(['diff', keyID, await definition(next)])).out).toBe(first.out);
   });
 
@@ -233,7 +233,7 @@ describe.each(['the data folder', 'a service'])('commands for a key of %s', (pla
   it('--actor names who changes a data folder, and is rejected for a service', async () => {
     const done = await keyfront(['put', keyID, await definition({ ...plain, rate: 300 }), '--actor', 'ana']);
     if (server) {
-      expect([done.code, done.said]).toStrictEqual([
+      expect([done.code, done.stderr]).toStrictEqual([
         2,
         '--actor is for a data folder; a service records the credential.\n',
       ]);
@@ -268,9 +268,9 @@ describe.each(['the data folder', 'a service'])('commands for a key of %s', (pla
       { path: 'key_id', code: 'WRONG_VARIANT', message: 'belongs to the preview only' },
     ]);
     const text = await keyfront(['put', keyID, await definition(bad), '--text']);
-    expect(text.said).toContain('error    alias must be a string  WRONG_TYPE\n');
+    expect(text.stderr).toContain('error    alias must be a string  WRONG_TYPE\n');
     expect((await keyfront(['diff', keyID, await definition(bad)])).code).toBe(2);
-    expect((await keyfront(['get', keyID])).said).toContain('Version 1 of');
+    expect((await keyfront(['get', keyID])).stderr).toContain('Version 1 of');
   });
 
   it('put rejects a definition that is not an object', async () => {
@@ -314,7 +314,7 @@ describe.each(['the data folder', 'a service'])('commands for a key of %s', (pla
   it('reset retries after a concurrent change and overwrites nothing', async () => {
     const outcomes = await Promise.all([1, 2, 3].map(async () => keyfront(['reset', keyID])));
     expect(outcomes.map(({ code }) => code)).toStrictEqual([0, 0, 0]);
-    expect((await keyfront(['get', keyID])).said).toContain('Version 4 of');
+    expect((await keyfront(['get', keyID])).stderr).toContain('Version 4 of');
   });
 
   it('revert restores an earlier definition', async () => {
@@ -341,7 +341,7 @@ describe.each(['the data folder', 'a service'])('commands for a key of %s', (pla
     const deleted = await keyfront(['delete', keyID, '--expected-version', '1', '--reason', 'contract ended']);
     expect(deleted.code).toBe(0);
     expect(reply(deleted)).toMatchObject({ action: 'deleted', key_hash: hash, version: 2 });
-    expect(await keyfront(['get', keyID])).toMatchObject({ code: 1, said: 'NOT_FOUND: There is no such key.\n' });
+    expect(await keyfront(['get', keyID])).toMatchObject({ code: 1, stderr: 'NOT_FOUND: There is no such key.\n' });
     expect((await keyfront(['delete', keyID])).code).toBe(1);
     const restored = await keyfront(['undelete', keyID], { NO_COLOR: '1' }, true);
     expect(restored).toMatchObject({ code: 0, out: 'Restored (version 3).\n' });
@@ -362,14 +362,14 @@ describe.each(['the data folder', 'a service'])('commands for a key of %s', (pla
       expect((await c.keyfront(['keys', 'import', file])).code).toBe(0);
     });
     const listed = async (...args: string[]) => {
-      const { code, out, said } = await keyfront(['list', ...args]);
+      const { code, out, stderr } = await keyfront(['list', ...args]);
       const keys = out.split('\n').filter((line) => line !== '');
-      return { code, said, keys: keys.map((line) => parseJSON(line) as Record<string, unknown>) };
+      return { code, stderr, keys: keys.map((line) => parseJSON(line) as Record<string, unknown>) };
     };
 
     it('prints a key with its state and live quota, without its identifier', async () => {
       const { keys, ...rest } = await listed('--org', 'acme');
-      expect(rest).toEqual({ code: 0, said: '' });
+      expect(rest).toEqual({ code: 0, stderr: '' });
       expect(keys).toStrictEqual([
         {
           key_hash: hash,
@@ -391,9 +391,9 @@ describe.each(['the data folder', 'a service'])('commands for a key of %s', (pla
     it('follows the pages up to the limit, and says that more keys match', async () => {
       const cut = await listed('--org', 'globex', '--limit', '230');
       expect(cut.keys).toHaveLength(230);
-      expect(cut.said).toBe('More keys match. Use --limit with more than 230, or narrow the filters.\n');
+      expect(cut.stderr).toBe('More keys match. Use --limit with more than 230, or narrow the filters.\n');
       const all = await listed('--alias-prefix', 'Other', '--limit', '240');
-      expect(all.said).toBe('');
+      expect(all.stderr).toBe('');
       expect(all.keys.map(({ alias }) => alias)).toStrictEqual(others.map(({ alias }) => alias));
       expect((await listed()).keys).toHaveLength(100);
     });
@@ -405,14 +405,14 @@ describe.each(['the data folder', 'a service'])('commands for a key of %s', (pla
       expect((await listed('--org', 'acme')).keys).toHaveLength(0);
       expect((await listed('--org', 'acme', '--state', 'deleted')).keys).toMatchObject([{ state: 'DELETED' }]);
       const none = await keyfront(['list', '--tag', 'none'], {}, true);
-      expect(none).toMatchObject({ code: 0, out: '', said: 'No key matches.\n' });
+      expect(none).toMatchObject({ code: 0, out: '', stderr: 'No key matches.\n' });
     });
 
     it('rejects a state that does not exist, and suggests the nearest', async () => {
-      const { code, said } = await listed('--state', 'actve');
+      const { code, stderr } = await listed('--state', 'actve');
       expect(code).toBe(2);
-      expect(said).toContain('--state must be one of ACTIVE');
-      expect(said).toContain('did you mean ACTIVE?');
+      expect(stderr).toContain('--state must be one of ACTIVE');
+      expect(stderr).toContain('did you mean ACTIVE?');
     });
   });
 
@@ -455,9 +455,9 @@ describe.each(['the data folder', 'a service'])('commands for a key of %s', (pla
 
 it('creates no data folder for a command about a key', async () => {
   const c = await makeCommandLine();
-  const { code, said } = await c.keyfront(['get', 'acme-billing']);
+  const { code, stderr } = await c.keyfront(['get', 'acme-billing']);
   expect(code).toBe(2);
-  expect(said).toMatch(/^There is no installation in \/.* To use a running service instead, pass --url\.\n$/);
+  expect(stderr).toMatch(/^There is no installation in \/.* To use a running service instead, pass --url\.\n$/);
   expect(existsSync(c.folder)).toBe(false);
   await c.remove();
 });

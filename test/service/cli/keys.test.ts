@@ -40,13 +40,13 @@ describe('keys import', () => {
     expect(outcome).toStrictEqual({
       code: 0,
       out: '',
-      said: '2 imported, 0 skipped (already exist), 0 rejected.\n',
+      stderr: '2 imported, 0 skipped (already exist), 0 rejected.\n',
     });
     expect((await exported()).map(({ key_id }) => key_id).sort()).toStrictEqual(['k1', 'k2']);
   });
 
   it('reports invalid lines by number, without key identifiers or secrets, and imports the rest', async () => {
-    const { code, said } = await imported(
+    const { code, stderr } = await imported(
       jsonl(
         k('Xq7-good-1', { hmac_string: 'Xq7-secret' }),
         '{"key_id": "Xq7-cut", "hmac_string": "Xq7-sec',
@@ -70,8 +70,8 @@ describe('keys import', () => {
       ),
     );
     expect(code).toBe(1);
-    expect(said).not.toContain('Xq7');
-    expect(said.split('\n')).toStrictEqual([
+    expect(stderr).not.toContain('Xq7');
+    expect(stderr.split('\n')).toStrictEqual([
       'line 2: The line is not valid JSON (column 46)',
       'line 3: jwt_data.secret must be a string; rate must be a number',
       'line 4: org_id is required; every key has an owner',
@@ -97,10 +97,10 @@ describe('keys import', () => {
 
   it('skips existing keys and counts them, also within one file', async () => {
     await imported(jsonl(k('k1', { alias: 'first' })));
-    const { code, said } = await imported(
+    const { code, stderr } = await imported(
       jsonl(k('k1', { alias: 'second' }), k('k2', { alias: 'a' }), k('k2', { alias: 'b' })),
     );
-    expect([code, said]).toStrictEqual([
+    expect([code, stderr]).toStrictEqual([
       0,
       'line 3: skipped, because line 2 has the same key_id\n1 imported, 2 skipped (already exist), 0 rejected.\n',
     ]);
@@ -111,7 +111,7 @@ describe('keys import', () => {
 
   it('reads standard input', async () => {
     const outcome = await c.keyfront(['keys', 'import', '-'], {}, false, { input: jsonl(k('k1'), k('k2')) });
-    expect(outcome).toMatchObject({ code: 0, said: '2 imported, 0 skipped (already exist), 0 rejected.\n' });
+    expect(outcome).toMatchObject({ code: 0, stderr: '2 imported, 0 skipped (already exist), 0 rejected.\n' });
   });
 
   it('reports with --dry-run what it would import, and stores nothing', async () => {
@@ -119,17 +119,17 @@ describe('keys import', () => {
     const lines = jsonl(k('k1'), k('k2'), k('k2'), { key_id: 'k3' }, k('k4', { rate: 'x' }));
     const dry = await imported(lines, '--dry-run');
     expect(dry.code).toBe(1);
-    expect(dry.said.split('\n').at(-2)).toBe(
+    expect(dry.stderr.split('\n').at(-2)).toBe(
       'Dry run, nothing was stored: 1 would be imported, 2 skipped (already exist), 2 rejected.',
     );
     expect((await exported()).map(({ key_id }) => key_id)).toStrictEqual(['k1']);
     const done = await imported(lines);
-    expect(done.said).toBe(dry.said.replace('Dry run, nothing was stored: 1 would be imported', '1 imported'));
+    expect(done.stderr).toBe(dry.stderr.replace('Dry run, nothing was stored: 1 would be imported', '1 imported'));
   });
 
   it('explains that a folder cannot be imported', async () => {
-    const { code, said } = await c.keyfront(['keys', 'import', '/']);
-    expect([code, said]).toStrictEqual([1, 'Cannot read the file /: it is a folder; name a file (EISDIR).\n']);
+    const { code, stderr } = await c.keyfront(['keys', 'import', '/']);
+    expect([code, stderr]).toStrictEqual([1, 'Cannot read the file /: it is a folder; name a file (EISDIR).\n']);
   });
 
   it('prints the numbers of keys with --json', async () => {
@@ -151,7 +151,7 @@ describe('keys import', () => {
       'line 3: org_id must be that of the stored key, or left out',
     ];
     const dry = await imported(lines, '--update', '--dry-run');
-    expect(dry.said.split('\n')).toStrictEqual([
+    expect(dry.stderr.split('\n')).toStrictEqual([
       ...report,
       'Dry run, nothing was stored: 1 would be imported, 1 would be updated, 2 unchanged, 1 rejected.',
       '',
@@ -159,7 +159,7 @@ describe('keys import', () => {
     expect(await exported()).toHaveLength(3);
     const done = await imported(lines, '--update', '--actor', 'ana');
     expect(done.code).toBe(1);
-    expect(done.said.split('\n')).toStrictEqual([...report, '1 imported, 1 updated, 2 unchanged, 1 rejected.', '']);
+    expect(done.stderr.split('\n')).toStrictEqual([...report, '1 imported, 1 updated, 2 unchanged, 1 rejected.', '']);
     const [first] = (await exported('--with-secrets')).filter(({ key_id }) => key_id === 'k1');
     expect(first).toMatchObject({ alias: 'new', rate: 5, hmac_string: 'kept' });
     const { out } = await c.keyfront(['history', 'k1']);
@@ -175,33 +175,33 @@ describe('keys import', () => {
     const line = (password: string) => jsonl(k('k1', { basic_auth_data: { user: 'u', password } }));
     await imported(line(before), '--passwords-are-hashed');
     const again = await imported(line(before), '--update', '--passwords-are-hashed');
-    expect(again.said).toBe('0 imported, 0 updated, 1 unchanged, 0 rejected.\n');
-    const { said } = await imported(line(after), '--update', '--passwords-are-hashed');
-    expect(said).toBe('0 imported, 1 updated, 0 unchanged, 0 rejected.\n');
+    expect(again.stderr).toBe('0 imported, 0 updated, 1 unchanged, 0 rejected.\n');
+    const { stderr } = await imported(line(after), '--update', '--passwords-are-hashed');
+    expect(stderr).toBe('0 imported, 1 updated, 0 unchanged, 0 rejected.\n');
     expect(await exported('--with-secrets')).toMatchObject([{ basic_auth_data: { password: after } }]);
   });
 
   it('rejects with --update a key that is deleted', async () => {
     await imported(jsonl(k('k1')));
     await c.keyfront(['delete', 'k1']);
-    const { code, said } = await imported(jsonl(k('k1')), '--update');
-    expect([code, said]).toStrictEqual([
+    const { code, stderr } = await imported(jsonl(k('k1')), '--update');
+    expect([code, stderr]).toStrictEqual([
       1,
       'line 1: The key is deleted; `keyfront undelete` restores it.\n0 imported, 0 updated, 0 unchanged, 1 rejected.\n',
     ]);
   });
 
   it('creates no data folder with --dry-run', async () => {
-    const { code, said } = await imported(jsonl(k('k1')), '--dry-run');
+    const { code, stderr } = await imported(jsonl(k('k1')), '--dry-run');
     expect(code).toBe(1);
-    expect(said).toContain('There is no installation in ');
+    expect(stderr).toContain('There is no installation in ');
   });
 
   it('can run again after an interruption', async () => {
     const lines = Array.from({ length: 1203 }, (_, index) => k(`k${index}`));
     await imported(jsonl(...lines.slice(0, 700)));
-    const { said } = await imported(jsonl(...lines));
-    expect(said).toBe('503 imported, 700 skipped (already exist), 0 rejected.\n');
+    const { stderr } = await imported(jsonl(...lines));
+    expect(stderr).toBe('503 imported, 700 skipped (already exist), 0 rejected.\n');
     expect(await exported()).toHaveLength(1203);
   });
 
@@ -252,28 +252,28 @@ describe('keys import', () => {
   });
 
   it('reads lines that end in CRLF, a byte order mark, and a last line without a line feed', async () => {
-    const { said } = await imported(`\ufeff${stringifyJSON(k('k1'))}\r\n\r\n${stringifyJSON(k('k2'))}`);
-    expect(said).toBe('2 imported, 0 skipped (already exist), 0 rejected.\n');
+    const { stderr } = await imported(`\ufeff${stringifyJSON(k('k1'))}\r\n\r\n${stringifyJSON(k('k2'))}`);
+    expect(stderr).toBe('2 imported, 0 skipped (already exist), 0 rejected.\n');
   });
 
   it('ends a line only at a line feed', async () => {
     const key = k('k1', { alias: 'a\u2028b\u2029c\u0085d' });
-    const { said } = await imported(jsonl(key));
-    expect(said).toBe('1 imported, 0 skipped (already exist), 0 rejected.\n');
+    const { stderr } = await imported(jsonl(key));
+    expect(stderr).toBe('1 imported, 0 skipped (already exist), 0 rejected.\n');
     expect(await exported()).toMatchObject([{ alias: 'a\u2028b\u2029c\u0085d' }]);
   });
 
   it('rejects a line that is not UTF-8 and imports the others', async () => {
     const bad = Buffer.from(jsonl(k('k\u00e9')), 'latin1');
-    const { said } = await imported(Buffer.concat([bad, Buffer.from(jsonl(k('k\u00e9', { alias: 'good' })))]));
-    expect(said).toBe('line 1: The line is not valid UTF-8.\n1 imported, 0 skipped (already exist), 1 rejected.\n');
+    const { stderr } = await imported(Buffer.concat([bad, Buffer.from(jsonl(k('k\u00e9', { alias: 'good' })))]));
+    expect(stderr).toBe('line 1: The line is not valid UTF-8.\n1 imported, 0 skipped (already exist), 1 rejected.\n');
   });
 
   it('reads a line that is longer than a chunk of the file', async () => {
     const meta_data = { text: Array.from({ length: 5 }, () => 'é'.repeat(60_000)) };
     const key = k('k1', { meta_data });
-    const { said } = await imported(jsonl(k('k0'), key, k('k2')));
-    expect(said).toBe('3 imported, 0 skipped (already exist), 0 rejected.\n');
+    const { stderr } = await imported(jsonl(k('k0'), key, k('k2')));
+    expect(stderr).toBe('3 imported, 0 skipped (already exist), 0 rejected.\n');
     const found = (await exported()).find(({ key_id }) => key_id === 'k1');
     expect(found?.['meta_data']).toStrictEqual(meta_data);
   });
@@ -283,15 +283,15 @@ describe('keys import', () => {
     expect(outcome).toStrictEqual({
       code: 1,
       out: '',
-      said: 'Cannot read the file /nowhere/keys.jsonl: it does not exist; check the path (ENOENT).\n',
+      stderr: 'Cannot read the file /nowhere/keys.jsonl: it does not exist; check the path (ENOENT).\n',
     });
   });
 
   it('shows its progress on a terminal, and each invalid line separately', async () => {
     const file = await c.file('keys.jsonl', jsonl(k('k1'), '{', k('k2')));
-    const { said } = await c.keyfront(['keys', 'import', file], {}, true);
-    expect(said.startsWith('\r1 line …')).toBe(true);
-    expect(said).toContain('\r\u001b[Kline 2: ');
+    const { stderr } = await c.keyfront(['keys', 'import', file], {}, true);
+    expect(stderr.startsWith('\r1 line …')).toBe(true);
+    expect(stderr).toContain('\r\u001b[Kline 2: ');
   });
 });
 
@@ -300,7 +300,7 @@ describe('keys import --passwords-are-hashed', () => {
 
   it('stores bcrypt and argon2id hashes unchanged, with their type', async () => {
     const argonHash = await argon2('correct horse', { memoryCost: 64, timeCost: 1 });
-    const { said } = await imported(
+    const { stderr } = await imported(
       jsonl(
         k('b', { basic_auth_data: { password: bcryptHash, user: 'u' } }),
         k('c', { basic_auth_data: { hash_type: 'bcrypt', password: bcryptHash.replace('$2b$', '$2a$') } }),
@@ -311,7 +311,7 @@ describe('keys import --passwords-are-hashed', () => {
       ),
       '--passwords-are-hashed',
     );
-    expect(said).toBe('6 imported, 0 skipped (already exist), 0 rejected.\n');
+    expect(stderr).toBe('6 imported, 0 skipped (already exist), 0 rejected.\n');
     const kept = Object.fromEntries(
       (await exported('--with-secrets')).map(({ key_id, basic_auth_data }) => [key_id, basic_auth_data]),
     );
@@ -335,9 +335,9 @@ describe('keys import --passwords-are-hashed', () => {
     ['a hash of another type than said', { password: bcryptHash, hash_type: 'argon2id' }],
     ['a placeholder', { password: '<PASSWORD>' }],
   ])('rejects %s with the line number, without quoting it', async (_name, basic_auth_data) => {
-    const { code, said } = await imported(jsonl(k('k1', { basic_auth_data }), k('k2')), '--passwords-are-hashed');
+    const { code, stderr } = await imported(jsonl(k('k1', { basic_auth_data }), k('k2')), '--passwords-are-hashed');
     expect(code).toBe(1);
-    expect(said).toBe(
+    expect(stderr).toBe(
       'line 1: basic_auth_data.password must be a bcrypt or argon2id hash of the `hash_type` given\n' +
         '1 imported, 0 skipped (already exist), 1 rejected.\n',
     );
@@ -379,15 +379,15 @@ describe('keys export', () => {
   it('with secrets copies every key unchanged to a new installation', async () => {
     await imported(jsonl(...keys), '--passwords-are-hashed');
     const first = await c.keyfront(['keys', 'export', '--with-secrets']);
-    expect(first.said).toBe('Exported keys: 5, with secrets; keep the file safe.\n');
+    expect(first.stderr).toBe('Exported keys: 5, with secrets; keep the file safe.\n');
     expect(first.out.split('\n').slice(0, -1)).toContainEqual(
       expect.stringContaining('"quota_max":9223372036854775807'),
     );
 
     const other = await makeCommandLine();
     const file = await other.file('keys.jsonl', first.out);
-    const { said } = await other.keyfront(['keys', 'import', file, '--passwords-are-hashed']);
-    expect(said).toBe('5 imported, 0 skipped (already exist), 0 rejected.\n');
+    const { stderr } = await other.keyfront(['keys', 'import', file, '--passwords-are-hashed']);
+    expect(stderr).toBe('5 imported, 0 skipped (already exist), 0 rejected.\n');
     const second = await other.keyfront(['keys', 'export', '--with-secrets']);
     expect(second.out).toBe(first.out);
     await other.remove();
@@ -400,8 +400,8 @@ describe('keys export', () => {
 
   it('contains no secrets without --with-secrets, and reports that', async () => {
     await imported(jsonl(...keys), '--passwords-are-hashed');
-    const { out, said } = await c.keyfront(['keys', 'export']);
-    expect(said).toBe('Exported keys: 5, without secrets.\n');
+    const { out, stderr } = await c.keyfront(['keys', 'export']);
+    expect(stderr).toBe('Exported keys: 5, without secrets.\n');
     expect(out).not.toMatch(/Xq7|\$2b\$|"password"|"secret"|"hmac_string"/);
     const [first] = (await exported()).filter(({ key_id }) => key_id === 'k1');
     expect(first).toMatchObject({ basic_auth_data: { hash_type: 'bcrypt', user: 'u' }, jwt_data: {} });
@@ -426,7 +426,7 @@ describe('keys export', () => {
     expect(await c.keyfront(['keys', 'export'])).toStrictEqual({
       code: 0,
       out: '',
-      said: 'Exported keys: 0, without secrets.\n',
+      stderr: 'Exported keys: 0, without secrets.\n',
     });
   });
 

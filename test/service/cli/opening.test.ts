@@ -62,17 +62,17 @@ const filled = async (args: readonly string[]) => {
 
 describe('a command other than serve, credentials issue and keys import', () => {
   it.each(all)('names the missing data folder and creates nothing: $args', async ({ args, exit }) => {
-    const { code, out, said } = await c.keyfront(await filled(args));
+    const { code, out, stderr } = await c.keyfront(await filled(args));
     expect([code, out]).toStrictEqual([exit, '']);
-    expect(said).toContain(`There is no installation in ${c.folder}: the file keyfront.db does not exist. `);
-    expect(said).toContain('Set KEYFRONT_DATA to the data folder of your installation.');
+    expect(stderr).toContain(`There is no installation in ${c.folder}: the file keyfront.db does not exist. `);
+    expect(stderr).toContain('Set KEYFRONT_DATA to the data folder of your installation.');
     expect(existsSync(c.folder)).toBe(false);
   });
 
   it('names the absolute path of a relative KEYFRONT_DATA', async () => {
-    const { code, said } = await c.keyfront(['check'], { KEYFRONT_DATA: relative(process.cwd(), c.folder) });
+    const { code, stderr } = await c.keyfront(['check'], { KEYFRONT_DATA: relative(process.cwd(), c.folder) });
     expect(code).toBe(1);
-    expect(said).toContain(`There is no installation in ${c.folder}: `);
+    expect(stderr).toContain(`There is no installation in ${c.folder}: `);
   });
 
   it.each(all)('leaves a folder without a database unchanged: $args', async ({ args, exit }) => {
@@ -84,9 +84,9 @@ describe('a command other than serve, credentials issue and keys import', () => 
   it.each(all)('leaves an empty database file unchanged: $args', async ({ args, exit }) => {
     await mkdir(c.folder, { mode: 0o700 });
     await writeFile(database(), '', { mode: 0o600 });
-    const { code, said } = await c.keyfront(await filled(args));
+    const { code, stderr } = await c.keyfront(await filled(args));
     expect(code).toBe(exit);
-    expect(said).toContain(`There is no installation in ${c.folder}: the file keyfront.db is empty. `);
+    expect(stderr).toContain(`There is no installation in ${c.folder}: the file keyfront.db is empty. `);
     expect(await readFile(database())).toHaveLength(0);
     expect(existsSync(join(c.folder, 'key-ring.json'))).toBe(false);
   });
@@ -98,8 +98,8 @@ describe('a command other than serve, credentials issue and keys import', () => 
       const connection = new Database(database());
       connection.exec("DELETE FROM credentials; DELETE FROM settings WHERE name = 'key_ring'");
       connection.close();
-      const { code, said } = await c.keyfront(args.filter((word) => typeof word === 'string'));
-      expect([code, said]).toStrictEqual([
+      const { code, stderr } = await c.keyfront(args.filter((word) => typeof word === 'string'));
+      expect([code, stderr]).toStrictEqual([
         1,
         `There is no complete installation in ${database()}: its first start was interrupted. Run \`keyfront serve\`.\n`,
       ]);
@@ -107,7 +107,7 @@ describe('a command other than serve, credentials issue and keys import', () => 
   );
 
   it('suggests --url for a command about one key', async () => {
-    expect((await c.keyfront(['get', 'k1'])).said).toContain('To use a running service instead, pass --url.');
+    expect((await c.keyfront(['get', 'k1'])).stderr).toContain('To use a running service instead, pass --url.');
   });
 });
 
@@ -120,7 +120,7 @@ describe('a command that creates an installation', () => {
   it('is keys import', async () => {
     const file = await c.file('keys.jsonl', '{"key_id":"k1","org_id":"acme"}\n');
     expect((await c.keyfront(['keys', 'import', file])).code).toBe(0);
-    expect((await c.keyfront(['check'])).said).toBe('1 key verified, no problems found.\n');
+    expect((await c.keyfront(['check'])).stderr).toBe('1 key verified, no problems found.\n');
   });
 });
 
@@ -150,7 +150,7 @@ describe('a command that only reads', () => {
     expect(await content()).toStrictEqual(before);
     const elsewhere = { KEYFRONT_KEY_RING: join(c.folder, 'missing.json') };
     for (const args of commands()) {
-      expect((await c.keyfront(args, elsewhere)).said).toContain(`${elsewhere.KEYFRONT_KEY_RING} does not exist`);
+      expect((await c.keyfront(args, elsewhere)).stderr).toContain(`${elsewhere.KEYFRONT_KEY_RING} does not exist`);
     }
     expect(await content()).toStrictEqual(before);
   });
@@ -169,7 +169,7 @@ describe('a command that only reads', () => {
     expect(before[1]?.length).toBeGreaterThan(0);
     expect(await c.keyfront(['check'], { KEYFRONT_DATA: copy })).toMatchObject({
       code: 0,
-      said: '2 keys verified, no problems found.\n',
+      stderr: '2 keys verified, no problems found.\n',
     });
     expect(await bytes()).toStrictEqual(before);
   });
@@ -222,10 +222,10 @@ describe.skipIf(postgres.isMissing)(`an empty database of ${postgres.name}`, () 
     try {
       for (const { args, exit } of all) {
         // A backup is not made of it at all.
-        const { code, said } = await c.keyfront(await filled(args), place.env);
+        const { code, stderr } = await c.keyfront(await filled(args), place.env);
         expect([args, code]).toStrictEqual([args, exit]);
-        expect(said).toContain('There is no installation in the database ');
-        expect(said).toContain('Set KEYFRONT_DATABASE_URL to the database of your installation.');
+        expect(stderr).toContain('There is no installation in the database ');
+        expect(stderr).toContain('Set KEYFRONT_DATABASE_URL to the database of your installation.');
       }
       expect(await place.database?.run('SELECT tablename FROM pg_tables WHERE schemaname = current_schema()')).toEqual(
         [],
@@ -275,10 +275,10 @@ describe.skipIf(postgres.isMissing)(`an empty database of ${postgres.name}`, () 
       const issue = ['credentials', 'issue', '--kind', 'service', '--label', 'x'];
       const serve = ['serve'];
       for (const args of [serve, [...serve, '--workers', '2'], issue, ['keys', 'import', file]]) {
-        const { code, said } = await c.keyfront(args, { ...env, PORT: '0', LOG_LEVEL: 'silent' });
+        const { code, stderr } = await c.keyfront(args, { ...env, PORT: '0', LOG_LEVEL: 'silent' });
         expect([args, code]).toStrictEqual([args, 1]);
         if (args.includes('--workers')) continue;
-        expect(said).toContain(`is empty, but the data folder holds an installation: ${database()}. `);
+        expect(stderr).toContain(`is empty, but the data folder holds an installation: ${database()}. `);
       }
       const tables = 'SELECT tablename FROM pg_tables WHERE schemaname = current_schema()';
       expect(await place.database?.run(tables)).toEqual([]);

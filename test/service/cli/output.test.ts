@@ -85,14 +85,14 @@ describe('results', () => {
       ['EPIPE', 141, ''],
       ['ENOSPC', 1, 'Cannot write results to standard output (ENOSPC).\n'],
     ] as const) {
-      let said = '';
+      let stderr = '';
       const stream = new Writable({
         write: (_chunk, _encoding, done) => done(Object.assign(new Error(code), { code })),
       });
-      const output = createOutputWriter(stream, (text) => (said += text));
+      const output = createOutputWriter(stream, (text) => (stderr += text));
       output.write('text');
       expect(await output.end()).toBe(exit);
-      expect(said).toBe(words);
+      expect(stderr).toBe(words);
       await expect(output.drained()).rejects.toThrow(OutputClosedError);
       output.write('more');
     }
@@ -103,24 +103,24 @@ describe('results', () => {
 async function keyfront(args: readonly string[], reader: (child: ReturnType<typeof spawn>) => void) {
   const env = { PATH: process.env['PATH'], KEYFRONT_DATA: data };
   const child = spawn(process.execPath, [main, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
-  let said = '';
-  child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString('utf8')));
+  let stderr = '';
+  child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString('utf8')));
   reader(child);
   const [code] = (await once(child, 'exit')) as [number | null];
-  return { code, said };
+  return { code, stderr };
 }
 
 describe('the real process', () => {
   it('ends without a message if the reader of an export closes the pipe, with exit code 141', async () => {
-    const { code, said } = await keyfront(['keys', 'export'], ({ stdout }) => {
+    const { code, stderr } = await keyfront(['keys', 'export'], ({ stdout }) => {
       stdout?.once('data', () => stdout.destroy());
     });
-    expect([code, said]).toStrictEqual([141, '']);
+    expect([code, stderr]).toStrictEqual([141, '']);
   });
 
   it('writes everything to a slow reader', async () => {
     let bytes = 0;
-    const { code, said } = await keyfront(['keys', 'export'], ({ stdout }) => {
+    const { code, stderr } = await keyfront(['keys', 'export'], ({ stdout }) => {
       stdout?.on('data', (chunk: Buffer) => {
         bytes += chunk.length;
         stdout.pause();
@@ -129,7 +129,9 @@ describe('the real process', () => {
     });
     expect(code).toBe(0);
     // On a busy machine, progress precedes it.
-    expect(said).toMatch(new RegExp(`^([^\\n]+ per second[^\\n]*\\n)*Exported keys: ${count}, without secrets\\.\\n$`));
+    expect(stderr).toMatch(
+      new RegExp(`^([^\\n]+ per second[^\\n]*\\n)*Exported keys: ${count}, without secrets\\.\\n$`),
+    );
     expect(bytes).toBeGreaterThan(count * 600);
   });
 
@@ -148,10 +150,10 @@ describe('the real process', () => {
       env: { PATH: process.env['PATH'], KEYFRONT_DATA: data },
       stdio: ['ignore', 'ignore', 'pipe'],
     });
-    let said = '';
-    child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString('utf8')));
+    let stderr = '';
+    child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString('utf8')));
     const [code] = (await once(child, 'exit')) as [number | null];
     expect(code).toBe(1);
-    expect(said).toContain('Cannot write results to standard output (ENOSPC).\n');
+    expect(stderr).toContain('Cannot write results to standard output (ENOSPC).\n');
   });
 });

@@ -35,7 +35,7 @@ describe.skipIf(postgres.isMissing)(`the command line on ${postgres.name}`, () =
       await c.keyfront(['backup', folder], place.env),
       await c.keyfront(['restore', folder], place.env),
     ];
-    expect([made.code, made.said]).toStrictEqual([1, expect.stringContaining('pg_dump')]);
-    expect([restored.code, restored.said]).toStrictEqual([1, expect.stringContaining('pg_restore')]);
+    expect([made.code, made.stderr]).toStrictEqual([1, expect.stringContaining('pg_dump')]);
+    expect([restored.code, restored.stderr]).toStrictEqual([1, expect.stringContaining('pg_restore')]);
   });
 });

@@ -32,14 +32,14 @@ describe('keyfront preview', () => {
       'good.json',
       stringifyJSON({ ...good, tags: [' a', 'a'], expires: 9223372036854775807n }),
     );
-    const { code, out, said } = await c.keyfront(['preview', file]);
+    const { code, out, stderr } = await c.keyfront(['preview', file]);
     expect(code).toBe(0);
     expect(out).toBe(
       `{"definition":${JSON.stringify(file)},"valid":true,"key_hash":"${goodHash}","data":{"alias":"Billing",` +
         '"expires":9223372036854775807,"key_id":"acme-demo","org_id":"acme","per":60,"rate":100,"tags":["a"]},' +
         '"warnings":[{"path":"expires","code":"EXPIRES_IN_MILLISECONDS","message":"looks like milliseconds, and is read as seconds"}]}\n',
     );
-    expect(said).toBe('1 previewed: 1 valid (1 with warnings), 0 invalid.\n');
+    expect(stderr).toBe('1 previewed: 1 valid (1 with warnings), 0 invalid.\n');
   });
 
   it('names every problem with its path in the names of REST, and exits with 1', async () => {
@@ -91,7 +91,7 @@ describe('keyfront preview', () => {
     expect((await c.keyfront(['preview', file])).code).toBe(0);
     const strict = await c.keyfront(['preview', '--strict', file]);
     expect(strict.code).toBe(1);
-    expect(strict.said).toMatch(/\nFailed because of --strict: a definition has warnings\.\n$/);
+    expect(strict.stderr).toMatch(/\nFailed because of --strict: a definition has warnings\.\n$/);
     const fine = await c.file('good.json', stringifyJSON(good));
     expect((await c.keyfront(['preview', '--strict', fine])).code).toBe(0);
   });
@@ -100,7 +100,7 @@ describe('keyfront preview', () => {
     const one = await c.file('one.json', stringifyJSON(good));
     const array = await c.file('array.json', stringifyJSON([good, bad]));
     const many = await c.file('many.jsonl', `${stringifyJSON(good)}\n\n${stringifyJSON(odd)}\n{"alias":\n`);
-    const { code, out, said } = await c.keyfront(['preview', one, array, many]);
+    const { code, out, stderr } = await c.keyfront(['preview', one, array, many]);
     expect(code).toBe(1);
     expect(lines(out).map(({ definition, valid }) => [definition, valid])).toStrictEqual([
       [one, true],
@@ -110,7 +110,7 @@ describe('keyfront preview', () => {
       [`${many}:3`, true],
       [`${many}:4`, false],
     ]);
-    expect(said).toBe('6 previewed: 4 valid (1 with warnings), 2 invalid.\n');
+    expect(stderr).toBe('6 previewed: 4 valid (1 with warnings), 2 invalid.\n');
   });
 
   it.each([
@@ -142,14 +142,14 @@ describe('keyfront preview', () => {
     ['[]', 'contains no definition.'],
   ])('exits with 2 for a file that contains %j', async (content, reason) => {
     const file = await c.file('empty.json', content);
-    const { code, said } = await c.keyfront(['preview', file]);
-    expect([code, said]).toStrictEqual([2, `${file} ${reason}\n`]);
+    const { code, stderr } = await c.keyfront(['preview', file]);
+    expect([code, stderr]).toStrictEqual([2, `${file} ${reason}\n`]);
   });
 
   it.each([['nowhere.json'], ['/'], ['-']])('exits with 2 if %s cannot be read', async (file) => {
-    const { code, said } = await c.keyfront(['preview', file]);
+    const { code, stderr } = await c.keyfront(['preview', file]);
     expect(code).toBe(2);
-    expect(said).toMatch(/Cannot read|There is no standard input/);
+    expect(stderr).toMatch(/Cannot read|There is no standard input/);
   });
 
   it('opens no data folder and writes nothing', async () => {
@@ -182,9 +182,9 @@ describe('keyfront preview', () => {
     };
     const file = await c.file('secrets.json', stringifyJSON(secrets));
     for (const args of [[], ['--text']]) {
-      const { code, out, said } = await c.keyfront(['preview', file, ...args]);
+      const { code, out, stderr } = await c.keyfront(['preview', file, ...args]);
       expect(code).toBe(0);
-      expect(out + said).not.toMatch(/secret-\d/);
+      expect(out + stderr).not.toMatch(/secret-\d/);
     }
   });
 
@@ -196,11 +196,11 @@ describe('keyfront preview', () => {
     );
     const fine = await c.file(`fine.json`, stringifyJSON({ alias: evil }));
     for (const args of [['--text'], ['--json']]) {
-      const { out, said } = await c.keyfront(['preview', file, fine, ...args], { NO_COLOR: '1' }, true, terminal);
+      const { out, stderr } = await c.keyfront(['preview', file, fine, ...args], { NO_COLOR: '1' }, true, terminal);
       // eslint knows no other way to say "any control character but the line feed".
-      expect([...(out + said)].filter((character) => /[\p{Cc}\u202e]/u.test(character) && character !== '\n')).toEqual(
-        [],
-      );
+      expect(
+        [...(out + stderr)].filter((character) => /[\p{Cc}\u202e]/u.test(character) && character !== '\n'),
+      ).toEqual([]);
     }
     const { out } = await c.keyfront(['preview', fine]);
     expect(lines(out)[0]).toMatchObject({ data: { alias: evil } });
@@ -237,10 +237,10 @@ describe('keyfront preview --import', () => {
     ]);
     const imported = await c.keyfront(['keys', 'import', file]);
     const invalid = lines(out).flatMap(({ valid }, index) => (valid === true ? [] : [index + 1]));
-    expect([...imported.said.matchAll(/^line (\d+): (?!skipped)/gm)].map(([, line]) => Number(line))).toStrictEqual(
+    expect([...imported.stderr.matchAll(/^line (\d+): (?!skipped)/gm)].map(([, line]) => Number(line))).toStrictEqual(
       invalid,
     );
-    expect(imported.said).toContain('line 4: skipped, because line 1 has the same key_id\n');
+    expect(imported.stderr).toContain('line 4: skipped, because line 1 has the same key_id\n');
   });
 
   it('takes the owner from --org, and hashes from --passwords-are-hashed', async () => {
@@ -258,9 +258,9 @@ describe('keyfront preview --import', () => {
   it('fails for a duplicate with --strict', async () => {
     const file = await c.file('keys.jsonl', `${stringifyJSON(good)}\n${stringifyJSON(good)}\n`);
     expect((await c.keyfront(['preview', '--import', file])).code).toBe(0);
-    const { code, said } = await c.keyfront(['preview', '--import', '--strict', file]);
+    const { code, stderr } = await c.keyfront(['preview', '--import', '--strict', file]);
     expect(code).toBe(1);
-    expect(said).toContain('Failed because of --strict: a definition has warnings.\n');
+    expect(stderr).toContain('Failed because of --strict: a definition has warnings.\n');
   });
 
   it.each([
@@ -269,8 +269,8 @@ describe('keyfront preview --import', () => {
     [['--import'], { KEYFRONT_URL: 'https://keys.example.com' }, '--import applies the rules of a data folder.'],
   ])('exits with 2 for %j and %j', async (args, env: Record<string, string>, message) => {
     const file = await c.file('good.json', stringifyJSON(good));
-    const { code, said } = await c.keyfront(['preview', ...args, file], env);
-    expect([code, said]).toStrictEqual([2, expect.stringContaining(message)]);
+    const { code, stderr } = await c.keyfront(['preview', ...args, file], env);
+    expect([code, stderr]).toStrictEqual([2, expect.stringContaining(message)]);
   });
 });
 
@@ -280,7 +280,7 @@ describe('keyfront preview --url', () => {
     server = await startServer();
   });
   afterEach(async () => server.close());
-  const asked = async (args: readonly string[], env: Record<string, string> = {}) =>
+  const requested = async (args: readonly string[], env: Record<string, string> = {}) =>
     c.keyfront(['preview', '--url', server.url, ...args], {
       KEYFRONT_MANAGEMENT_CREDENTIAL: server.t.management,
       ...env,
@@ -293,18 +293,18 @@ describe('keyfront preview --url', () => {
       await c.file('bad.json', stringifyJSON(bad)),
       await c.file('large.json', stringifyJSON({ ...good, quota_max: 9007199254740993n })),
     ];
-    const [there, here] = [await asked(files), await c.keyfront(['preview', ...files])];
+    const [there, here] = [await requested(files), await c.keyfront(['preview', ...files])];
     expect(there).toStrictEqual(here);
     expect(there.code).toBe(1);
     expect(there.out).toContain('9007199254740993');
     expect(there.out).not.toMatch(/secret-\d/);
-    expect(there.out + there.said).not.toContain(server.t.management);
+    expect(there.out + there.stderr).not.toContain(server.t.management);
   });
 
   it('uses the service that KEYFRONT_URL names', async () => {
     const file = await c.file('good.json', stringifyJSON(good));
-    const { code, said } = await c.keyfront(['preview', file], { KEYFRONT_URL: server.url });
-    expect([code, said]).toStrictEqual([2, expect.stringContaining('KEYFRONT_MANAGEMENT_CREDENTIAL is not set')]);
+    const { code, stderr } = await c.keyfront(['preview', file], { KEYFRONT_URL: server.url });
+    expect([code, stderr]).toStrictEqual([2, expect.stringContaining('KEYFRONT_MANAGEMENT_CREDENTIAL is not set')]);
     const env = { KEYFRONT_URL: server.url, KEYFRONT_MANAGEMENT_CREDENTIAL: server.t.management };
     expect((await c.keyfront(['preview', file], env)).code).toBe(0);
   });
@@ -312,14 +312,14 @@ describe('keyfront preview --url', () => {
   it('reads the credential from a file', async () => {
     const file = await c.file('good.json', stringifyJSON(good));
     const credential = await c.file('credential', `${server.t.management}\n`);
-    const { code } = await asked([file, '--credential-file', credential], { KEYFRONT_MANAGEMENT_CREDENTIAL: '' });
+    const { code } = await requested([file, '--credential-file', credential], { KEYFRONT_MANAGEMENT_CREDENTIAL: '' });
     expect(code).toBe(0);
   });
 
   it('exits with 2 for an invalid credential and does not print it', async () => {
     const file = await c.file('good.json', stringifyJSON(good));
-    const { code, out, said } = await asked([file], { KEYFRONT_MANAGEMENT_CREDENTIAL: 'wrong-credential' });
+    const { code, out, stderr } = await requested([file], { KEYFRONT_MANAGEMENT_CREDENTIAL: 'wrong-credential' });
     expect([code, out]).toStrictEqual([2, '']);
-    expect(said).not.toContain('wrong-credential');
+    expect(stderr).not.toContain('wrong-credential');
   });
 });

@@ -3,11 +3,11 @@ import { createProgressLine } from '../../../src/cli/output/progress.js';
 
 function watched(isStderrTTY: boolean) {
   let now = 0;
-  let said = '';
+  let stderr = '';
   const io = {
     env: {},
     stdout: () => undefined,
-    stderr: (text: string) => void (said += text),
+    stderr: (text: string) => void (stderr += text),
     isStderrTTY,
     onStop: () => undefined,
     nowMs: () => now,
@@ -16,14 +16,14 @@ function watched(isStderrTTY: boolean) {
   return {
     at: (milliseconds: number, count: number, part?: number) => {
       now = milliseconds;
-      said = '';
+      stderr = '';
       progress.show(count, part);
-      return said;
+      return stderr;
     },
     end: () => {
-      said = '';
+      stderr = '';
       progress.end();
-      return said;
+      return stderr;
     },
   };
 }

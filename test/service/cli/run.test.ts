@@ -35,7 +35,7 @@ describe('the command line', () => {
         c.keyfront(['help', ...words]),
         c.keyfront([...words, '-h', 'word', '--nonsense']),
       ]);
-      for (const { code, out, said } of printed) expect([code, out, said]).toStrictEqual([0, printed[0].out, '']);
+      for (const { code, out, stderr } of printed) expect([code, out, stderr]).toStrictEqual([0, printed[0].out, '']);
       const { out } = printed[0];
       const joined = out.replaceAll(/\s+/g, ' ');
       expect(out).toContain(`Usage: keyfront ${formatUsage(command)}\n`);
@@ -89,22 +89,22 @@ describe('the command line', () => {
   });
 
   it('lists the commands of a group that is called without one, with exit code 2', async () => {
-    const { code, out, said } = await c.keyfront(['credentials']);
+    const { code, out, stderr } = await c.keyfront(['credentials']);
     expect([code, out]).toStrictEqual([2, '']);
-    expect(said).toContain('  credentials issue ');
+    expect(stderr).toContain('  credentials issue ');
   });
 
   it.each([[['help', 'bakup']], [['bakup', '--help']]])('names the nearest command for %j', async (args) => {
-    const { code, out, said } = await c.keyfront(args);
+    const { code, out, stderr } = await c.keyfront(args);
     expect([code, out]).toStrictEqual([2, '']);
-    expect(said).toBe("error: unknown command 'bakup'\n(Did you mean backup?)\nSee keyfront --help.\n");
+    expect(stderr).toBe("error: unknown command 'bakup'\n(Did you mean backup?)\nSee keyfront --help.\n");
   });
 
   it('prints the version of the package', async () => {
     const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
       version: string;
     };
-    expect(await c.keyfront(['--version'])).toStrictEqual({ code: 0, out: `${version}\n`, said: '' });
+    expect(await c.keyfront(['--version'])).toStrictEqual({ code: 0, out: `${version}\n`, stderr: '' });
   });
 
   it.each([
@@ -113,17 +113,17 @@ describe('the command line', () => {
     [['credentials', 'rotate', 'x', '--overlaps', '1d'], '--overlap'],
     [['keys', 'import', 'x', '--password-are-hashed'], '--passwords-are-hashed'],
   ])('names the nearest option for %j', async (args, meant) => {
-    const { code, said } = await c.keyfront(args);
+    const { code, stderr } = await c.keyfront(args);
     expect(code).toBe(2);
-    expect(said).toMatch(
+    expect(stderr).toMatch(
       new RegExp(`^error: unknown option '--[a-z-]+'\n\\(Did you mean ${meant}\\?\\)\nUsage: keyfront `),
     );
   });
 
   it('prints no control characters of the arguments', async () => {
-    const { said } = await c.keyfront(['\u001b[31mred\u009b2J']);
-    expect(said).toBe("error: unknown command '\uFFFD[31mred\uFFFD2J'\nSee keyfront --help.\n");
-    const { said: option } = await c.keyfront(['serve', '--\u001b[31mred']);
+    const { stderr } = await c.keyfront(['\u001b[31mred\u009b2J']);
+    expect(stderr).toBe("error: unknown command '\uFFFD[31mred\uFFFD2J'\nSee keyfront --help.\n");
+    const { stderr: option } = await c.keyfront(['serve', '--\u001b[31mred']);
     expect(option).not.toContain('\u001b');
   });
 
@@ -135,14 +135,14 @@ describe('the command line', () => {
     [['srve'], 'srve', 'serve'],
     [['secrets', 'rotat'], 'rotat', 'rotate'],
   ])('names the nearest command for %j', async (args, given, meant) => {
-    const { code, out, said } = await c.keyfront(args);
+    const { code, out, stderr } = await c.keyfront(args);
     expect([code, out]).toStrictEqual([2, '']);
-    expect(said).toBe(`error: unknown command '${given}'\n(Did you mean ${meant}?)\nSee keyfront --help.\n`);
+    expect(stderr).toBe(`error: unknown command '${given}'\n(Did you mean ${meant}?)\nSee keyfront --help.\n`);
   });
 
   it('suggests nothing for a word that resembles no command', async () => {
-    const { code, said } = await c.keyfront(['frobnicate']);
-    expect([code, said]).toStrictEqual([2, "error: unknown command 'frobnicate'\nSee keyfront --help.\n"]);
+    const { code, stderr } = await c.keyfront(['frobnicate']);
+    expect([code, stderr]).toStrictEqual([2, "error: unknown command 'frobnicate'\nSee keyfront --help.\n"]);
   });
 
   it.each([
@@ -161,10 +161,10 @@ describe('the command line', () => {
     [['serve', 'now']],
     [['--sampel']],
   ])('rejects the invalid arguments %j with the usage and exit code 2, before it opens anything', async (args) => {
-    const { code, out, said } = await c.keyfront(args);
+    const { code, out, stderr } = await c.keyfront(args);
     expect(code).toBe(2);
     expect(out).toBe('');
-    expect(said).toMatch(/^Usage: keyfront /m);
+    expect(stderr).toMatch(/^Usage: keyfront /m);
     expect(existsSync(c.folder)).toBe(false);
   });
 
@@ -176,15 +176,15 @@ describe('the command line', () => {
     // secret-scan: fixture
     [['webhooks', 'add', '--url', 'https://user:kf_svc_x@host', '--org']],
   ])('repeats no value of the invalid call %j', async (args) => {
-    const { code, said } = await c.keyfront(args);
+    const { code, stderr } = await c.keyfront(args);
     expect(code).toBe(2);
-    expect(said).not.toContain('kf_svc_x');
+    expect(stderr).not.toContain('kf_svc_x');
   });
 
   it('rejects an option in place of the missing value of another', async () => {
-    const { code, said } = await c.keyfront(['keys', 'import', 'x', '--org', '--passwords-are-hashed']);
+    const { code, stderr } = await c.keyfront(['keys', 'import', 'x', '--org', '--passwords-are-hashed']);
     expect(code).toBe(2);
-    expect(said).toMatch(/^error: option '--org <ID>' has no value: what follows is an option itself\.\nUsage: /);
+    expect(stderr).toMatch(/^error: option '--org <ID>' has no value: what follows is an option itself\.\nUsage: /);
   });
 
   it.each([
@@ -203,9 +203,9 @@ describe('the command line', () => {
     ],
     [['keys', 'import', 'x', '--org', ' '], '--org must be the ID of an organisation'],
   ])('rejects the invalid values of %j with exit code 2', async (args, reason) => {
-    const { code, out, said } = await c.keyfront(args);
+    const { code, out, stderr } = await c.keyfront(args);
     expect(code).toBe(2);
     expect(out).toBe('');
-    expect(said).toContain(reason);
+    expect(stderr).toContain(reason);
   });
 });

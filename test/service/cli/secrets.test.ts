@@ -29,9 +29,9 @@ describe('secrets rotate', () => {
   it('S-07 encrypts everything with a new key, and everything can be decrypted', async () => {
     const before = await all();
     expect(before).toContain('hmac-0');
-    const { code, out, said } = await c.keyfront(['secrets', 'rotate']);
+    const { code, out, stderr } = await c.keyfront(['secrets', 'rotate']);
     expect([code, out]).toStrictEqual([0, '']);
-    expect(said).toBe(
+    expect(stderr).toBe(
       'Everything is encrypted with the key k2. Older keys stay in the key ring until `keyfront secrets prune`.\n',
     );
     expect(await ids()).toStrictEqual(['k1', 'k2']);
@@ -62,8 +62,8 @@ describe('secrets prune', () => {
     const before = await all();
     await c.keyfront(['secrets', 'rotate']);
     await c.keyfront(['secrets', 'rotate']);
-    const { code, said } = await c.keyfront(['secrets', 'prune']);
-    expect([code, said]).toStrictEqual([
+    const { code, stderr } = await c.keyfront(['secrets', 'prune']);
+    expect([code, stderr]).toStrictEqual([
       0,
       'Removed older keys: 2. The primary key is k3.\nBackups from before the rotation need a copy of the key ring with k1, k2; this key ring does not restore them. Make a new backup.\n',
     ]);
@@ -78,8 +78,8 @@ describe('secrets prune', () => {
     // As after a rotation that was broken off: the ring has the fresh key, and the database is not sealed under it.
     await rm(database);
     await copyFile(`${database}.before`, database);
-    const { code, said } = await c.keyfront(['secrets', 'prune']);
-    expect([code, said]).toStrictEqual([1, 'An older key is still in use. Run `keyfront secrets rotate` first.\n']);
+    const { code, stderr } = await c.keyfront(['secrets', 'prune']);
+    expect([code, stderr]).toStrictEqual([1, 'An older key is still in use. Run `keyfront secrets rotate` first.\n']);
     expect(await ids()).toStrictEqual(['k1', 'k2']);
     expect((await c.keyfront(['secrets', 'rotate'])).code).toBe(0);
     expect((await c.keyfront(['secrets', 'prune'])).code).toBe(0);
@@ -108,6 +108,6 @@ describe('secrets prune', () => {
   });
 
   it('removes nothing from a new installation', async () => {
-    expect((await c.keyfront(['secrets', 'prune'])).said).toBe('Removed older keys: 0. The primary key is k1.\n');
+    expect((await c.keyfront(['secrets', 'prune'])).stderr).toBe('Removed older keys: 0. The primary key is k1.\n');
   });
 });

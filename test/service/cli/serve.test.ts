@@ -23,15 +23,15 @@ it('can be stopped as soon as it prints its address', async () => {
 /** Starts the service in production on a new data folder, and stops it. */
 async function startInProduction(folder: string) {
   let out = '';
-  let said = '';
+  let stderr = '';
   const code = await run(['serve'], {
     env: { PORT: '0', NODE_ENV: 'production', KEYFRONT_DATA: folder, LOG_LEVEL: 'silent' },
     stdout: (text) => (out += text),
-    stderr: (text) => (said += text),
+    stderr: (text) => (stderr += text),
     isStderrTTY: false,
     onStop: (callback) => callback(),
   });
-  return { code, out, said };
+  return { code, out, stderr };
 }
 
 it('writes the first credentials to a private file in production, and prints its path only', async () => {
@@ -41,7 +41,7 @@ it('writes the first credentials to a private file in production, and prints its
   const first = await startInProduction(folder);
   expect(first.code).toBe(0);
   expect(first.out).toContain(file);
-  expect(first.out + first.said).not.toMatch(/kf_(mgt|svc)_\w/);
+  expect(first.out + first.stderr).not.toMatch(/kf_(mgt|svc)_\w/);
   expect(await readFile(file, 'utf8')).toMatch(/^management kf_mgt_\w{38}\nservice kf_svc_\w{38}\n$/);
   expect((await stat(file)).mode & 0o777).toBe(0o600);
   const second = await startInProduction(folder);
@@ -55,8 +55,8 @@ it('overwrites no file with the first credentials', async () => {
   const file = join(folder, 'first-credentials.txt');
   await mkdir(folder, { mode: 0o700 });
   await writeFile(file, 'kept');
-  const { code, said } = await startInProduction(folder);
-  expect([code, said]).toStrictEqual([1, expect.stringContaining('Delete it and start again.')]);
+  const { code, stderr } = await startInProduction(folder);
+  expect([code, stderr]).toStrictEqual([1, expect.stringContaining('Delete it and start again.')]);
   expect(await readFile(file, 'utf8')).toBe('kept');
   await rm(root, { recursive: true });
 });

@@ -54,11 +54,11 @@ describe.each(['the data folder', 'a service'])('keyfront tail on %s', (place) =
   /** The cursor of now. */
   async function cursor(): Promise<string> {
     let stop = (): void => undefined;
-    const { said } = await c.keyfront(['tail'], env, false, {
+    const { stderr } = await c.keyfront(['tail'], env, false, {
       onStop: (callback) => (stop = callback),
       onSay: (text) => text.startsWith('Waiting') && stop(),
     });
-    return /--after (\S+)/.exec(said)?.[1] ?? '';
+    return /--after (\S+)/.exec(stderr)?.[1] ?? '';
   }
 
   it('prints changes as JSON Lines until it is stopped, and continues from a cursor', async () => {
@@ -69,7 +69,7 @@ describe.each(['the data folder', 'a service'])('keyfront tail on %s', (place) =
     await put('globex-1', { org_id: 'globex' });
     await until(() => running.changes().length === 2);
     running.stop();
-    const { code, said } = await running.ended;
+    const { code, stderr } = await running.ended;
     expect(code).toBe(0);
     const [first, second] = running.changes();
     expect(first).toMatchObject({
@@ -79,7 +79,7 @@ describe.each(['the data folder', 'a service'])('keyfront tail on %s', (place) =
       changes: [{ path: 'alias', kind: 'CHANGED', before: 'first', after: 'second' }],
     });
     expect(second).toMatchObject({ org_id: 'globex', version: 1, operation: 'create' });
-    expect(said).toContain(`--after ${String(second?.['cursor'])}\n`);
+    expect(stderr).toContain(`--after ${String(second?.['cursor'])}\n`);
   });
 
   it('prints only the changes of an organisation, or of a key', async () => {
@@ -99,8 +99,8 @@ describe.each(['the data folder', 'a service'])('keyfront tail on %s', (place) =
   });
 
   async function hashOf(keyID: string): Promise<string> {
-    const { said } = await c.keyfront(['get', keyID], env);
-    return /of ([\da-f]{64})/.exec(said)?.[1] ?? '';
+    const { stderr } = await c.keyfront(['get', keyID], env);
+    return /of ([\da-f]{64})/.exec(stderr)?.[1] ?? '';
   }
 
   it('prints text on a terminal', async () => {
@@ -119,7 +119,7 @@ describe.each(['the data folder', 'a service'])('keyfront tail on %s', (place) =
   it('exits with 1 for an invalid cursor', async () => {
     expect(await c.keyfront(['tail', '--after', 'nonsense'], env, false, { onStop: () => undefined })).toMatchObject({
       code: 1,
-      said: expect.stringContaining('INVALID') as string,
+      stderr: expect.stringContaining('INVALID') as string,
     });
   });
 });
@@ -139,13 +139,13 @@ describe('a connection of keyfront tail', () => {
 
   it('continues after the last change when it was lost', async () => {
     const c = await makeCommandLine();
-    const asked: unknown[] = [];
+    const requested: unknown[] = [];
     const service = createServer((request, response) => {
       void text(request).then((body) => {
-        asked.push((JSON.parse(body) as { variables: object }).variables);
+        requested.push((JSON.parse(body) as { variables: object }).variables);
         response.writeHead(200, { 'content-type': 'text/event-stream' });
-        response.write(event(`c${asked.length}`));
-        if (asked.length === 1) response.write('event: ne', () => response.destroy());
+        response.write(event(`c${requested.length}`));
+        if (requested.length === 1) response.write('event: ne', () => response.destroy());
       });
     });
     await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve));
@@ -153,13 +153,13 @@ describe('a connection of keyfront tail', () => {
       const url = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
       let stop = (): void => undefined;
       const env = { KEYFRONT_URL: url, KEYFRONT_SERVICE_CREDENTIAL: 'secret' };
-      const { code, out, said } = await c.keyfront(['tail', '--after', 'c0'], env, false, {
+      const { code, out, stderr } = await c.keyfront(['tail', '--after', 'c0'], env, false, {
         onStop: (callback) => (stop = callback),
         onPrint: (line) => line.includes('"c2"') && stop(),
       });
       expect([code, out.match(/"cursor":"c\d"/g)]).toStrictEqual([0, ['"cursor":"c1"', '"cursor":"c2"']]);
-      expect(asked).toMatchObject([{ after: 'c0' }, { after: 'c1' }]);
-      expect(said).toContain(`The connection to ${url} was lost. Reconnecting in 0.25 s.\n`);
+      expect(requested).toMatchObject([{ after: 'c0' }, { after: 'c1' }]);
+      expect(stderr).toContain(`The connection to ${url} was lost. Reconnecting in 0.25 s.\n`);
     } finally {
       service.closeAllConnections();
       service.close();
@@ -171,8 +171,8 @@ describe('a connection of keyfront tail', () => {
     const c = await makeCommandLine();
     try {
       const env = { KEYFRONT_URL: 'http://127.0.0.1:1', KEYFRONT_SERVICE_CREDENTIAL: 'secret' };
-      const { code, said } = await c.keyfront(['tail'], env, false, { onStop: () => undefined });
-      expect([code, said]).toStrictEqual([2, expect.stringContaining('Cannot connect to http://127.0.0.1:1')]);
+      const { code, stderr } = await c.keyfront(['tail'], env, false, { onStop: () => undefined });
+      expect([code, stderr]).toStrictEqual([2, expect.stringContaining('Cannot connect to http://127.0.0.1:1')]);
     } finally {
       await c.remove();
     }

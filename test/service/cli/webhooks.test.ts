@@ -29,14 +29,14 @@ afterEach(async () => {
 
 const webhooks = (...args: string[]) => c.keyfront(['webhooks', ...args]);
 const add = async (...more: string[]) => {
-  const { code, out, said } = await webhooks('add', '--url', receiver.url, ...more);
-  expect([code, said]).toStrictEqual([
+  const { code, out, stderr } = await webhooks('add', '--url', receiver.url, ...more);
+  expect([code, stderr]).toStrictEqual([
     0,
     expect.stringMatching(
       /^Added hook_[0-9a-f]{16}\. It receives every change from now on\. Save this secret now; it is not shown again:\n$/,
     ),
   ]);
-  return { id: /hook_\w+/.exec(said)?.[0] ?? '', secret: out.trim() };
+  return { id: /hook_\w+/.exec(stderr)?.[0] ?? '', secret: out.trim() };
 };
 const listed = async () =>
   (await webhooks('list')).out
@@ -68,16 +68,16 @@ describe('webhooks add', () => {
 
   it('rejects a receiver that KEYFRONT_WEBHOOKS_TO does not permit, without repeating the URL', async () => {
     const env = { NODE_ENV: 'production' };
-    const { code, out, said } = await c.keyfront(['webhooks', 'add', '--url', 'https://10.0.0.1/CANARY'], env);
+    const { code, out, stderr } = await c.keyfront(['webhooks', 'add', '--url', 'https://10.0.0.1/CANARY'], env);
     expect([code, out]).toStrictEqual([2, '']);
-    expect(said).toBe('Invalid URL: the address is private, which KEYFRONT_WEBHOOKS_TO does not permit.\n');
-    expect((await webhooks('add', '--url', 'http://hooks.example.com/')).said).toMatch('must be https');
+    expect(stderr).toBe('Invalid URL: the address is private, which KEYFRONT_WEBHOOKS_TO does not permit.\n');
+    expect((await webhooks('add', '--url', 'http://hooks.example.com/')).stderr).toMatch('must be https');
     expect((await webhooks('add')).code).toBe(2);
     expect((await webhooks('add', '--url', receiver.url, '--org', ' ')).code).toBe(2);
     const wrong = await c.keyfront(['webhooks', 'list'], { KEYFRONT_WEBHOOKS_TO: 'everywhere' });
     expect(wrong).toMatchObject({
       code: 1,
-      said: expect.stringContaining('KEYFRONT_WEBHOOKS_TO must be one of') as string,
+      stderr: expect.stringContaining('KEYFRONT_WEBHOOKS_TO must be one of') as string,
     });
     expect(await listed()).toStrictEqual([]);
   });
@@ -87,8 +87,8 @@ describe('webhooks', () => {
   it.each(['test', 'pause', 'resume', 'rotate', 'remove', 'dead', 'replay', 'discard'])(
     '%s reports a webhook that does not exist, with exit code 1',
     async (command) => {
-      const { code, said } = await webhooks(command, 'hook_nobody');
-      expect([code, said]).toStrictEqual([1, 'There is no webhook hook_nobody.\n']);
+      const { code, stderr } = await webhooks(command, 'hook_nobody');
+      expect([code, stderr]).toStrictEqual([1, 'There is no webhook hook_nobody.\n']);
     },
   );
 
@@ -97,33 +97,33 @@ describe('webhooks', () => {
     tamper(join(c.folder, 'keyfront.db'), `UPDATE webhooks SET org_id = 'forged' WHERE id = '${bad}'`);
     const advice = `The row of the webhook ${bad} fails the integrity check. Remove it with \`keyfront webhooks remove ID\`.`;
     const list = await webhooks('list');
-    expect(list).toMatchObject({ code: 3, said: `Skipped: ${advice}\n` });
+    expect(list).toMatchObject({ code: 3, stderr: `Skipped: ${advice}\n` });
     expect(list.out).toContain(good);
     expect(list.out).not.toContain(bad);
     expect(await webhooks('test', good)).toMatchObject({ code: 0 });
     expect(await webhooks('dead', good)).toMatchObject({ code: 0 });
     for (const command of ['replay', 'discard']) {
-      expect(await webhooks(command, good)).toMatchObject({ code: 1, said: 'There is no such dead letter.\n' });
+      expect(await webhooks(command, good)).toMatchObject({ code: 1, stderr: 'There is no such dead letter.\n' });
     }
     for (const command of ['test', 'dead', 'replay', 'discard']) {
-      expect(await webhooks(command, bad)).toMatchObject({ code: 1, said: `${advice}\n` });
+      expect(await webhooks(command, bad)).toMatchObject({ code: 1, stderr: `${advice}\n` });
     }
     expect(await webhooks('remove', bad)).toMatchObject({ code: 0 });
-    expect(await webhooks('list')).toMatchObject({ code: 0, said: '' });
+    expect(await webhooks('list')).toMatchObject({ code: 0, stderr: '' });
   });
 
   it('test sends a signed ping and prints the status of the response', async () => {
     const { id, secret } = await add();
-    expect(await webhooks('test', id)).toStrictEqual({ code: 0, out: '', said: 'The receiver returned 204.\n' });
+    expect(await webhooks('test', id)).toStrictEqual({ code: 0, out: '', stderr: 'The receiver returned 204.\n' });
     const [ping] = receiver.received;
     expect(ping).toMatchObject({ type: 'webhook.ping', data: { webhook_id: id } });
     expect(ping && whyNotBelieved(secret, ping)).toBeUndefined();
     receiver.behaviour = () => 500;
-    expect(await webhooks('test', id)).toMatchObject({ code: 1, said: 'The receiver returned 500.\n' });
+    expect(await webhooks('test', id)).toMatchObject({ code: 1, stderr: 'The receiver returned 500.\n' });
     const near = await c.keyfront(['webhooks', 'test', id], { KEYFRONT_WEBHOOKS_TO: 'public' });
     expect(near).toMatchObject({
       code: 1,
-      said: expect.stringMatching(/^No response: the address is loopback/) as string,
+      stderr: expect.stringMatching(/^No response: the address is loopback/) as string,
     });
   });
 
@@ -134,10 +134,10 @@ describe('webhooks', () => {
     await app.importKeys({ key_id: 'a', org_id: 'acme' });
     await receiver.until((taken) => taken.length === 1);
     const rotated = await webhooks('rotate', id, '--overlap', '0');
-    expect(rotated.said).toBe(
+    expect(rotated.stderr).toBe(
       `Rotated the secret of ${id}. Save this secret now; it is not shown again:\nThe old secret no longer signs.\n`,
     );
-    expect(await webhooks('pause', id)).toMatchObject({ code: 0, said: expect.stringMatching(/^Paused/) as string });
+    expect(await webhooks('pause', id)).toMatchObject({ code: 0, stderr: expect.stringMatching(/^Paused/) as string });
     expect(await listed()).toMatchObject([{ paused_why: 'by the command line' }]);
     await app.update('a', { alias: 'meanwhile' });
     expect((await webhooks('resume', id)).code).toBe(0);
@@ -169,14 +169,14 @@ describe('webhooks', () => {
     const [first, second] = letters;
     expect(await webhooks('replay', id, '--event', first?.['event'] ?? '')).toMatchObject({
       code: 0,
-      said: 'Queued dead letters: 1.\n',
+      stderr: 'Queued dead letters: 1.\n',
     });
     await receiver.until((taken) => taken.length === 1);
     expect(receiver.taken()[0]?.id).toBe(first?.['event']);
     expect(await webhooks('discard', id, '--event', second?.['event'] ?? '')).toMatchObject({ code: 0 });
     expect(await webhooks('replay', id, '--event', 'evt_nothing')).toMatchObject({
       code: 1,
-      said: 'There is no such dead letter.\n',
+      stderr: 'There is no such dead letter.\n',
     });
     expect((await webhooks('replay', id)).code).toBe(0);
     await receiver.until((taken) => taken.length === 2);
@@ -205,7 +205,7 @@ describe('the stored state of webhooks', () => {
     await installation.close();
     expect(await c.keyfront(['secrets', 'prune'])).toMatchObject({
       code: 1,
-      said: 'An older key is still in use. Run `keyfront secrets rotate` first.\n',
+      stderr: 'An older key is still in use. Run `keyfront secrets rotate` first.\n',
     });
   });
 
@@ -215,7 +215,7 @@ describe('the stored state of webhooks', () => {
     tamper(join(c.folder, 'keyfront.db'), `UPDATE webhooks SET label = 'another'`);
     expect(await c.keyfront(['check'])).toMatchObject({
       code: 1,
-      said: `The webhook ${id} fails the integrity check.\n0 keys verified, problems found: 1.\n`,
+      stderr: `The webhook ${id} fails the integrity check.\n0 keys verified, problems found: 1.\n`,
     });
   });
 

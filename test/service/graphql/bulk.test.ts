@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/lib/errors.js';
-import { codeOf, dataOf, issuesOf } from '../../support/answers.js';
+import { codeOf, dataOf, issuesOf } from '../../support/responses.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { stateOf, type State } from '../../support/state.js';
 

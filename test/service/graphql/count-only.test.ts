@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createKeyService } from '../../../src/keys/key-service.js';
-import { dataOf } from '../../support/answers.js';
+import { dataOf } from '../../support/responses.js';
 import { startApp, type TestApp } from '../../support/app.js';
-import { plant } from '../../support/planted.js';
+import { serveWith } from '../../support/overridden-server.js';
 
 let t: TestApp;
 beforeAll(async () => {
@@ -15,7 +15,7 @@ afterAll(async () => t.close());
 async function pagesOf(selection: string) {
   let pages = 0;
   const service = createKeyService(t.app.services.ports);
-  const { graphql } = plant(t, {
+  const { graphql } = serveWith(t, {
     keys: {
       listOrgKeys: (...given) => {
         pages += 1;

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ask, dataOf, errorsOf } from '../../support/answers.js';
-import { startApp, type Answer, type TestApp } from '../../support/app.js';
+import { sendRequest, dataOf, errorsOf } from '../../support/responses.js';
+import { startApp, type TestResponse, type TestApp } from '../../support/app.js';
 import { hashOf } from '../../support/factories.js';
 import { tamper } from '../../support/tamper.js';
 
@@ -23,8 +23,8 @@ afterEach(async () => {
 const damage = (statement: string) => tamper(join(folder, 'keyfront.db'), statement);
 const damageKey = () =>
   damage("UPDATE keys SET definition = replace(definition, '}', ',\"rate\":9}') WHERE alias = 'c'");
-const failures = (answer: Answer) =>
-  errorsOf(answer).map(({ message, path, extensions: { code } }) => [path?.join('.'), code, message]);
+const failures = (response: TestResponse) =>
+  errorsOf(response).map(({ message, path, extensions: { code } }) => [path?.join('.'), code, message]);
 const internal = (path: string) => [path, 'INTERNAL', 'Internal error.'];
 
 interface RESTPage {
@@ -46,16 +46,16 @@ interface List {
 const list = (args: string) =>
   t.graphql(`{ orgKeys(orderBy: ALIAS, ${args}) {
     totalCount edges { cursor node { keyID } } pageInfo { endCursor hasNextPage } } }`);
-const namesIn = (answer: Answer) =>
-  (answer.body['data'] as { orgKeys: List }).orgKeys.edges.map(({ node }) => node?.keyID ?? null);
+const namesIn = (response: TestResponse) =>
+  (response.body['data'] as { orgKeys: List }).orgKeys.edges.map(({ node }) => node?.keyID ?? null);
 
 describe('a key that fails its integrity check', () => {
   it('is null in its page, with its error, its cursor and its place', async () => {
     damageKey();
-    const answer = await list('filter: { orgID: "acme" }');
-    expect(failures(answer)).toEqual([internal('orgKeys.edges.2.node')]);
-    expect(namesIn(answer)).toEqual(['a', 'b', null, 'd', 'e']);
-    expect((answer.body['data'] as { orgKeys: List }).orgKeys.totalCount).toBe(5);
+    const response = await list('filter: { orgID: "acme" }');
+    expect(failures(response)).toEqual([internal('orgKeys.edges.2.node')]);
+    expect(namesIn(response)).toEqual(['a', 'b', null, 'd', 'e']);
+    expect((response.body['data'] as { orgKeys: List }).orgKeys.totalCount).toBe(5);
     const backwards = await list('filter: { orgID: "acme" }, last: 4');
     expect([failures(backwards), namesIn(backwards)]).toEqual([
       [internal('orgKeys.edges.1.node')],
@@ -67,9 +67,9 @@ describe('a key that fails its integrity check', () => {
     damageKey();
     const forward: (string | null)[] = [];
     for (let after = 'null', more = true; more;) {
-      const answer = await list(`first: 1, after: ${after}`);
-      forward.push(...namesIn(answer));
-      const { pageInfo } = (answer.body['data'] as { orgKeys: List }).orgKeys;
+      const response = await list(`first: 1, after: ${after}`);
+      forward.push(...namesIn(response));
+      const { pageInfo } = (response.body['data'] as { orgKeys: List }).orgKeys;
       [after, more] = [JSON.stringify(pageInfo.endCursor), pageInfo.hasNextPage];
     }
     expect(forward).toEqual(['a', 'b', null, 'd', 'e', 'other']);
@@ -79,7 +79,7 @@ describe('a key that fails its integrity check', () => {
     damageKey();
     const pages: unknown[] = [];
     for (let after = '', isLast = false; !isLast;) {
-      const { status, body } = await ask(t, 'GET', `/svc/org/keys?alias_prefix=&org_id=acme&limit=2${after}`);
+      const { status, body } = await sendRequest(t, 'GET', `/svc/org/keys?alias_prefix=&org_id=acme&limit=2${after}`);
       const { keys, errors, next } = body as unknown as RESTPage;
       pages.push([status, keys.map(({ key }) => key), errors]);
       after = `&after=${next}`;
@@ -142,12 +142,12 @@ describe('a history that fails its integrity check', () => {
   it('is null beside the other fields of its key, and beside other histories', async () => {
     await t.update('b', { alias: 'b', quota_max: 5 });
     damage("UPDATE audit SET reason = 'forged' WHERE id = (SELECT max(id) FROM audit)");
-    const answer = await t.graphql(
+    const response = await t.graphql(
       '{ orgKeys(filter: { orgID: "acme" }, orderBy: ALIAS, first: 3) { edges { node { version history(last: 1) { edges { node { version } } } } } } }',
     );
-    expect(failures(answer)).toEqual([internal('orgKeys.edges.1.node.history')]);
+    expect(failures(response)).toEqual([internal('orgKeys.edges.1.node.history')]);
     const history = { edges: [{ node: { version: 1 } }] };
-    expect(dataOf({ ...answer, body: { data: answer.body['data'] } })).toEqual({
+    expect(dataOf({ ...response, body: { data: response.body['data'] } })).toEqual({
       edges: [
         { node: { version: 1, history } },
         { node: { version: 2, history: null } },
@@ -157,12 +157,12 @@ describe('a history that fails its integrity check', () => {
   });
 
   it('is null with the error of its arguments, and the key has its other fields', async () => {
-    const answer = await t.graphql(
+    const response = await t.graphql(
       '{ orgKey(by: { keyID: "a" }) { version history(first: -1) { edges { cursor } } } }',
     );
-    expect(errorsOf(answer).map(({ path, extensions }) => [path, extensions.code])).toEqual([
+    expect(errorsOf(response).map(({ path, extensions }) => [path, extensions.code])).toEqual([
       [['orgKey', 'history'], 'INVALID'],
     ]);
-    expect(answer.body['data']).toEqual({ orgKey: { version: 1, history: null } });
+    expect(response.body['data']).toEqual({ orgKey: { version: 1, history: null } });
   });
 });

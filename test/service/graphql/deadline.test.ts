@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Ports } from '../../../src/keys/ports.js';
 import { createKeyService } from '../../../src/keys/key-service.js';
-import { dataOf, errorsOf } from '../../support/answers.js';
+import { dataOf, errorsOf } from '../../support/responses.js';
 import { startApp, type TestApp } from '../../support/app.js';
-import { plant } from '../../support/planted.js';
+import { serveWith } from '../../support/overridden-server.js';
 import { stateOf } from '../../support/state.js';
 import { eventLoopTurns, until } from '../../support/until.js';
 
@@ -59,7 +59,7 @@ describe('the deadline of a query', () => {
   it('G-10 fails a query with UNAVAILABLE after the deadline, and runs no later resolver', async () => {
     const ran: string[] = [];
     const gate = createGate();
-    const { graphql } = plant(t, {
+    const { graphql } = serveWith(t, {
       deadlineMs,
       keys: {
         orgKey: async (caller, reference) => {
@@ -76,14 +76,14 @@ describe('the deadline of a query', () => {
     const response = graphql('{ orgKey(by: { keyID: "a" }) { quota { used } } __typename }');
     await gate.isReached();
     reachDeadline();
-    const answer = await response;
-    expect(errorsOf(answer)).toStrictEqual([
+    const result = await response;
+    expect(errorsOf(result)).toStrictEqual([
       {
         message: 'The query took longer than 60 seconds.',
         extensions: { code: 'UNAVAILABLE', requestID: 'request-1', retryAfterSeconds: 1 },
       },
     ]);
-    expect(answer.body).not.toHaveProperty('data');
+    expect(result.body).not.toHaveProperty('data');
     gate.open();
     await eventLoopTurns();
     expect(ran).toEqual(['orgKey']);
@@ -94,17 +94,20 @@ describe('the deadline of a query', () => {
     ['application/graphql-response+json', 503],
   ])('G-10 reports a query past its deadline to clients of %s with status %i', async (accept, status) => {
     const gate = createGate();
-    const { graphql } = plant(t, { deadlineMs, keys: { orgKey: () => gate.pass().then(() => undefined as never) } });
+    const { graphql } = serveWith(t, {
+      deadlineMs,
+      keys: { orgKey: () => gate.pass().then(() => undefined as never) },
+    });
     const response = graphql('{ orgKey(by: { keyID: "a" }) { keyHash } }', {}, { accept });
     await gate.isReached();
     reachDeadline();
-    const answer = await response;
-    expect(answer.status).toBe(status);
-    expect(answer.headers.get('retry-after')).toBe('1');
+    const result = await response;
+    expect(result.status).toBe(status);
+    expect(result.headers.get('retry-after')).toBe('1');
   });
 
   it('G-10 returns the full response of a query within the deadline', async () => {
-    const { graphql } = plant(t, { deadlineMs });
+    const { graphql } = serveWith(t, { deadlineMs });
     expect(dataOf(await graphql('{ orgKeys { edges { node { history { edges { cursor } } } } } }'))).toHaveProperty(
       'edges',
     );
@@ -124,7 +127,7 @@ describe('the deadline of a mutation', () => {
     async (name, mutation) => {
       const gate = createGate();
       let waiting = 0;
-      const { graphql } = plant(t, {
+      const { graphql } = serveWith(t, {
         deadlineMs,
         ports: {
           hashPassword: async (password, type) => {
@@ -138,9 +141,9 @@ describe('the deadline of a mutation', () => {
       const response = graphql(`mutation { ${mutation} }`);
       await gate.isReached();
       reachDeadline();
-      const answer = await response;
-      expect(Object.values(answer.body['data'] ?? {})).toStrictEqual([null]);
-      expect(errorsOf(answer)).toMatchObject([
+      const result = await response;
+      expect(Object.values(result.body['data'] ?? {})).toStrictEqual([null]);
+      expect(errorsOf(result)).toMatchObject([
         {
           message: 'The operation took longer than 60 seconds and this change had not started: nothing was written.',
           path: [name],
@@ -163,7 +166,7 @@ describe('the deadline of a mutation', () => {
   ])('G-10 does not write %s that waits for storage past the deadline', async (mutation) => {
     const { store, quotas } = ports();
     const gate = createGate();
-    const { graphql } = plant(t, {
+    const { graphql } = serveWith(t, {
       deadlineMs,
       ports: {
         store: { ...store, update: (...args) => gate.pass().then(() => store.update(...args)) },
@@ -182,24 +185,24 @@ describe('the deadline of a mutation', () => {
 
   it('G-10 completes a mutation whose transaction started in time, and reports its result', async () => {
     const { store } = ports();
-    const { graphql } = plant(t, {
+    const { graphql } = serveWith(t, {
       deadlineMs,
       // As of an engine whose commit lasts beyond the deadline.
       ports: {
         store: { ...store, update: (...args) => store.update(...args).finally(reachDeadline) },
       },
     });
-    const answer = await graphql(
+    const result = await graphql(
       'mutation { updateOrgKey(keyID: "a", input: { alias: "after" }) { version definition { alias } } }',
     );
-    expect(dataOf(answer)).toStrictEqual({ version: 2, definition: { alias: 'after' } });
+    expect(dataOf(result)).toStrictEqual({ version: 2, definition: { alias: 'after' } });
     expect((await stateOf(t, 'a')).key?.definition).toMatchObject({ alias: 'after' });
   });
 
   it('G-10 starts no further mutation after the deadline, and keeps and returns the previous one', async () => {
     const { store } = ports();
     let steps = 0;
-    const { graphql } = plant(t, {
+    const { graphql } = serveWith(t, {
       deadlineMs,
       ports: {
         hashPassword: (...args) => {
@@ -216,15 +219,15 @@ describe('the deadline of a mutation', () => {
       },
     });
     const [, ...others] = await everyState();
-    const answer = await graphql(`mutation {
+    const result = await graphql(`mutation {
       a: updateOrgKey(keyID: "a", input: { alias: "done" }) { version }
       b: createOrgKey(keyID: "new", ${withPassword.replace('{', '{ orgID: "acme",')}) { version }
       c: updateOrgKey(keyID: "c", input: { alias: "not begun" }) { version } }`);
-    expect(errorsOf(answer)).toMatchObject([
+    expect(errorsOf(result)).toMatchObject([
       { path: ['b'], extensions: { code: 'UNAVAILABLE' } },
       { path: ['c'], extensions: { code: 'UNAVAILABLE' } },
     ]);
-    expect(answer.body['data']).toMatchObject({ a: { version: 2 }, b: null, c: null });
+    expect(result.body['data']).toMatchObject({ a: { version: 2 }, b: null, c: null });
     expect(steps).toBe(1);
     const after = await everyState();
     expect(after[0]?.key?.definition).toMatchObject({ alias: 'done' });
@@ -233,21 +236,21 @@ describe('the deadline of a mutation', () => {
 
   it('G-10 does not delay the response by a mutation after one that completed in time', async () => {
     const gate = createGate();
-    const { graphql } = plant(t, { deadlineMs, ports: { hashPassword: () => gate.pass().then(() => '') } });
+    const { graphql } = serveWith(t, { deadlineMs, ports: { hashPassword: () => gate.pass().then(() => '') } });
     const response = graphql(`mutation {
       a: updateOrgKey(keyID: "a", input: { alias: "done" }) { version }
       b: updateOrgKey(keyID: "b", ${withPassword}) { version } }`);
     await gate.isReached();
     reachDeadline();
-    const answer = await response;
-    expect(errorsOf(answer)).toMatchObject([{ path: ['b'], extensions: { code: 'UNAVAILABLE' } }]);
+    const result = await response;
+    expect(errorsOf(result)).toMatchObject([{ path: ['b'], extensions: { code: 'UNAVAILABLE' } }]);
     expect((await stateOf(t, 'a')).key?.definition).toMatchObject({ alias: 'done' });
   });
 
   it('G-10 reports for each key of a bulk change whether it was changed in time', async () => {
     const { store } = ports();
     let updates = 0;
-    const { graphql } = plant(t, {
+    const { graphql } = serveWith(t, {
       deadlineMs,
       ports: {
         store: {
@@ -262,7 +265,7 @@ describe('the deadline of a mutation', () => {
         },
       },
     });
-    const answer = await graphql(`
+    const result = await graphql(`
       mutation {
         updateOrgKeys(filter: {}, patch: { alias: "bulk" }, dryRun: false) {
           items {
@@ -284,7 +287,7 @@ describe('the deadline of a mutation', () => {
       }
     `);
     const { items } = dataOf<{ items: { orgKey: { keyID: string }; change: object | null; error: object | null }[] }>(
-      answer,
+      result,
     );
     expect(items.map(({ change }) => change)).toStrictEqual([{ version: 2 }, { version: 2 }, null]);
     expect(items.map(({ error }) => error)).toStrictEqual([
@@ -303,7 +306,7 @@ describe('the deadline of a mutation', () => {
 
   it('G-10 hashes no more passwords of a bulk change after the deadline', async () => {
     let hashes = 0;
-    const { graphql } = plant(t, {
+    const { graphql } = serveWith(t, {
       deadlineMs,
       ports: {
         hashPassword: async (password, type) => {
@@ -313,18 +316,18 @@ describe('the deadline of a mutation', () => {
         },
       },
     });
-    const answer =
+    const result =
       await graphql(`mutation { updateOrgKeys(filter: {}, ${withPassword.replace('input', 'patch')}, dryRun: false) {
       items { error { code } } } }`);
-    expect(dataOf(answer)).toStrictEqual({
+    expect(dataOf(result)).toStrictEqual({
       items: [{ error: null }, { error: { code: 'UNAVAILABLE' } }, { error: { code: 'UNAVAILABLE' } }],
     });
     expect(hashes).toBe(2);
   });
 
   it('G-10 returns the response of a mutation within the deadline, and leaves no timers', async () => {
-    const { graphql } = plant(t, { deadlineMs });
-    const answer = await graphql(`mutation { updateOrgKey(keyID: "a", ${withPassword}) { version } }`);
-    expect(dataOf(answer)).toStrictEqual({ version: 2 });
+    const { graphql } = serveWith(t, { deadlineMs });
+    const result = await graphql(`mutation { updateOrgKey(keyID: "a", ${withPassword}) { version } }`);
+    expect(dataOf(result)).toStrictEqual({ version: 2 });
   });
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { codeOf, dataOf } from '../../support/answers.js';
+import { codeOf, dataOf } from '../../support/responses.js';
 import { startApp, type TestApp } from '../../support/app.js';
 
 let t: TestApp;
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(async () => t.close());
 
-const ask = async (query: string, variables: object = {}) =>
+const sendRequest = async (query: string, variables: object = {}) =>
   dataOf<Record<string, unknown>>(await t.graphql(query, variables));
 
 /** The same argument left out, null in the document, null in a variable, and a variable that is not given. */
@@ -29,10 +29,10 @@ describe('an argument with a default', () => {
     ['descending', 'Boolean', 'false'],
   ])('treats null for %s of orgKeys as omitted', async (argument, type, value) => {
     const page = '{ edges { cursor node { keyHash } } }';
-    const wanted = await ask(`{ orgKeys(${argument}: ${value}) ${page} }`);
+    const wanted = await sendRequest(`{ orgKeys(${argument}: ${value}) ${page} }`);
     for (const [declared, passed, variables] of ways(argument, type)) {
       expect(
-        await ask(`query ${parenthesised(declared)} { orgKeys${parenthesised(passed)} ${page} }`, variables),
+        await sendRequest(`query ${parenthesised(declared)} { orgKeys${parenthesised(passed)} ${page} }`, variables),
       ).toEqual(wanted);
     }
   });
@@ -41,33 +41,35 @@ describe('an argument with a default', () => {
     let used = 0;
     for (const [declared, passed, variables] of ways('amount', 'Int64')) {
       const mutation = `mutation ${parenthesised(declared)} { consumeOrgQuota(keyID: "a" ${passed}) { allowed quota { used } } }`;
-      expect(await ask(mutation, variables)).toEqual({ allowed: true, quota: { used: (used += 1) } });
+      expect(await sendRequest(mutation, variables)).toEqual({ allowed: true, quota: { used: (used += 1) } });
     }
   });
 
   it.each(['updateOrgKey', 'previewOrgKeyUpdate'])('resets no quota in %s if resetQuota is null', async (name) => {
-    await ask('mutation { consumeOrgQuota(keyID: "b", amount: 7) { allowed } }');
+    await sendRequest('mutation { consumeOrgQuota(keyID: "b", amount: 7) { allowed } }');
     const kind = name === 'updateOrgKey' ? 'mutation' : 'query';
     const input = 'input: {quotaMax: 100, quotaRenewalRate: 3600}';
-    const { used } = (await ask('{ orgKey(by: { keyID: "b" }) { quota { used } } }'))['quota'] as { used: number };
+    const { used } = (await sendRequest('{ orgKey(by: { keyID: "b" }) { quota { used } } }'))['quota'] as {
+      used: number;
+    };
     for (const [declared, passed, variables] of ways('resetQuota', 'Boolean')) {
       const operation = `${kind} ${parenthesised(declared)} { ${name}(keyID: "b", ${input} ${passed}) { quotaEffect { after { used } } } }`;
-      expect(await ask(operation, variables)).toEqual({ quotaEffect: { after: { used } } });
+      expect(await sendRequest(operation, variables)).toEqual({ quotaEffect: { after: { used } } });
     }
   });
 
   it('resets no quota in updateOrgKeys for null, and changes nothing without dryRun', async () => {
-    await ask('mutation { consumeOrgQuota(keyID: "c", amount: 7) { allowed } }');
+    await sendRequest('mutation { consumeOrgQuota(keyID: "c", amount: 7) { allowed } }');
     for (const [declared, passed, variables] of ways('resetQuota', 'Boolean')) {
       const operation = `mutation ${parenthesised(declared)} {
         updateOrgKeys(filter: {orgID: "acme"}, patch: {alias: "Changed"} ${passed}) { dryRun items { change { quotaEffect { summary } } } } }`;
-      const { dryRun, items } = await ask(operation, variables);
+      const { dryRun, items } = await sendRequest(operation, variables);
       expect([dryRun, items]).toEqual([
         true,
         Array.from({ length: 4 }, () => ({ change: { quotaEffect: { summary: 'The quota does not change.' } } })),
       ]);
     }
-    expect(await ask('{ orgKey(by: { keyID: "c" }) { version definition { alias } } }')).toEqual({
+    expect(await sendRequest('{ orgKey(by: { keyID: "c" }) { version definition { alias } } }')).toEqual({
       version: 1,
       definition: { alias: null },
     });
@@ -75,8 +77,8 @@ describe('an argument with a default', () => {
 
   it.each(['updateOrgKeys', 'resetOrgQuotas'])('rejects null for dryRun of %s, and changes nothing', async (name) => {
     const patch = name === 'updateOrgKeys' ? ', patch: {}' : '';
-    const answer = await t.graphql(`mutation { ${name}(filter: {} ${patch}, dryRun: null) { dryRun } }`);
-    expect(codeOf(answer)).toBe('INVALID');
-    expect(await ask('{ orgKey(by: { keyID: "d" }) { version } }')).toEqual({ version: 1 });
+    const response = await t.graphql(`mutation { ${name}(filter: {} ${patch}, dryRun: null) { dryRun } }`);
+    expect(codeOf(response)).toBe('INVALID');
+    expect(await sendRequest('{ orgKey(by: { keyID: "d" }) { version } }')).toEqual({ version: 1 });
   });
 });

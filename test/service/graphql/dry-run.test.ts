@@ -3,8 +3,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createKeyService } from '../../../src/keys/key-service.js';
 import { definitions } from '../../system/parity/definitions.js';
 import { everything, graphqlOf, jsonText, type Wire } from '../../system/parity/wire.js';
-import { codeOf, dataOf, errorsOf, issuesOf } from '../../support/answers.js';
-import { startApp, type Answer, type TestApp } from '../../support/app.js';
+import { codeOf, dataOf, errorsOf, issuesOf } from '../../support/responses.js';
+import { startApp, type TestResponse, type TestApp } from '../../support/app.js';
 import { generated, runs, seed } from '../../support/generated.js';
 import { stateOf } from '../../support/state.js';
 
@@ -43,7 +43,7 @@ const preview = async (input: Wire, options?: Options) => dataOf<Effect>(await s
 const update = async (input: Wire, options?: Options) => dataOf<Effect>(await send(updating, input, options));
 
 /** What both answer: the effect, or the refusal. */
-const verdict = (response: Answer) =>
+const verdict = (response: TestResponse) =>
   codeOf(response) === undefined
     ? dataOf(response)
     : [
@@ -56,7 +56,7 @@ const verdict = (response: Answer) =>
 describe(`previewOrgKeyUpdate (FUZZ_SEED=${seed})`, () => {
   it('predicts exactly what updateOrgKey then does, and writes nothing', { timeout: 600_000 }, async () => {
     await t.importKeys({ key_id: 'k1', org_id: 'acme', quota_max: 100, quota_remaining: 30, quota_renewal_rate: 60 });
-    const counts = { done: 0, refused: 0 };
+    const counts = { done: 0, rejected: 0 };
     const situation = fc.record({
       definition: definitions.map(graphqlOf),
       options: fc.record({
@@ -80,15 +80,15 @@ describe(`previewOrgKeyUpdate (FUZZ_SEED=${seed})`, () => {
           options.expectedVersion ?? 'none'
         ];
         const given = { resetQuota: options.resetQuota, expectedVersion };
-        const foretold = verdict(await send(previewing, definition, given));
+        const predicted = verdict(await send(previewing, definition, given));
         expect(await t.app.services.store.find(String(before?.keyHash))).toStrictEqual(before);
-        expect(verdict(await send(updating, definition, given))).toStrictEqual(foretold);
-        if (Array.isArray(foretold)) counts.refused += 1;
+        expect(verdict(await send(updating, definition, given))).toStrictEqual(predicted);
+        if (Array.isArray(predicted)) counts.rejected += 1;
         else counts.done += 1;
       }),
       generated(runs('DRY_RUNS', 200)),
     );
-    expect(Math.min(counts.done, counts.refused)).toBeGreaterThan((counts.done + counts.refused) / 10);
+    expect(Math.min(counts.done, counts.rejected)).toBeGreaterThan((counts.done + counts.rejected) / 10);
   });
 
   it('predicts the changes that the history then records', async () => {

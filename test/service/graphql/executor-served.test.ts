@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Execute } from '../../../src/graphql/executor/executor.js';
 import { servedSchema } from '../../../src/graphql/schema/served.js';
 import { parseJSON, stringifyJSON } from '../../../src/lib/json.js';
-import { startApp, type Answer, type TestApp } from '../../support/app.js';
+import { startApp, type TestResponse, type TestApp } from '../../support/app.js';
 import { createRandom, runs, seed } from '../../support/generated.js';
 import { generateOperation, type Operation } from '../../unit/graphql/generated-operations.js';
 import type { Hints, Random } from '../../unit/graphql/generated-values.js';
@@ -49,7 +49,7 @@ interface Request extends Operation {
   readonly headers: Record<string, string>;
 }
 
-async function ask(app: TestApp, { query, operationName, variables, headers }: Request): Promise<string> {
+async function sendRequest(app: TestApp, { query, operationName, variables, headers }: Request): Promise<string> {
   const given: Record<string, string> = { 'content-type': 'application/json', ...headers };
   if (given['management']) given['authorization'] = `Bearer ${app.management}`;
   if (given['service']) given['x-svc-authorization'] = app.service;
@@ -58,7 +58,7 @@ async function ask(app: TestApp, { query, operationName, variables, headers }: R
 }
 
 /** The response without the identifier of its request, with its errors sorted: their order depends on which field fails first. */
-function comparable({ status, headers, text }: Answer): string {
+function comparable({ status, headers, text }: TestResponse): string {
   const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g;
   const body = parseJSON(text.replaceAll(uuid, '(id)')) as { errors?: unknown[] };
   body.errors?.sort((a, b) => (stringifyJSON(a) < stringifyJSON(b) ? -1 : 1));
@@ -124,7 +124,7 @@ describe(`The response of the service (FUZZ_SEED=${seed})`, () => {
     "equals the response with Yoga's executor and with graphql-js, except for the order of errors",
     { timeout: 3_600_000 },
     async () => {
-      const counts = { requests: 0, withData: 0, withErrors: 0, mutations: 0, refused: 0 };
+      const counts = { requests: 0, withData: 0, withErrors: 0, mutations: 0, rejected: 0 };
       const cases = runs('EXECUTOR_RUNS', 200);
       const recent: Request[] = [];
       const random = createRandom(seed);
@@ -133,20 +133,20 @@ describe(`The response of the service (FUZZ_SEED=${seed})`, () => {
         const request = recent.length > 0 && random.below(3) === 0 ? random.pick(recent) : newRequest(random);
         recent.unshift(request);
         recent.length = Math.min(recent.length, 20);
-        const answer = await ask(own, request);
+        const response = await sendRequest(own, request);
         // Yoga's executor reports invalid variables with the messages of graphql-js 16.
-        const hasOwnMessages = answer.includes('"message":"Variable ');
+        const hasOwnMessages = response.includes('"message":"Variable ');
         for (const [name, other] of Object.entries(others)) {
           const compared = (text: string) =>
             hasOwnMessages && name.startsWith('Yoga') ? text.slice(0, text.indexOf('"message"')) : text;
           const label = `${name}, case ${number}: ${JSON.stringify(request)}`;
-          expect(compared(await ask(other, request)), label).toBe(compared(answer));
+          expect(compared(await sendRequest(other, request)), label).toBe(compared(response));
         }
         counts.requests += 1;
-        if (answer.includes('"data":{')) counts.withData += 1;
-        if (answer.includes('"errors":[')) counts.withErrors += 1;
+        if (response.includes('"data":{')) counts.withData += 1;
+        if (response.includes('"errors":[')) counts.withErrors += 1;
         if (request.query.startsWith('mutation')) counts.mutations += 1;
-        if (!answer.includes('"data"')) counts.refused += 1;
+        if (!response.includes('"data"')) counts.rejected += 1;
       }
       console.log(`responses of the service: ${JSON.stringify(counts)}`);
       for (const count of [counts.withData, counts.withErrors, counts.mutations]) {
@@ -163,8 +163,8 @@ describe(`The response of the service (FUZZ_SEED=${seed})`, () => {
 
   it('returns the whole schema for an introspection query', async () => {
     const request = { query: getIntrospectionQuery(), operationName: undefined, variables: {}, headers: {} };
-    const [first, second] = [await ask(own, request), await ask(own, request)];
-    for (const other of Object.values(others)) expect(await ask(other, request)).toBe(first);
+    const [first, second] = [await sendRequest(own, request), await sendRequest(own, request)];
+    for (const other of Object.values(others)) expect(await sendRequest(other, request)).toBe(first);
     expect(second).toBe(first);
   });
 
@@ -174,9 +174,9 @@ describe(`The response of the service (FUZZ_SEED=${seed})`, () => {
   ])('returns, as %s, the status %i for invalid variables', async (accept, status) => {
     const query = 'query ($first: Int) { orgKeys(first: $first) { edges { cursor } } }';
     for (let time = 0; time < 2; time += 1) {
-      const { text, ...answer } = await own.graphql(query, { first: 'c4n4ry' }, { accept });
-      expect(answer.status).toBe(status);
-      expect(answer.body).toMatchObject({
+      const { text, ...response } = await own.graphql(query, { first: 'c4n4ry' }, { accept });
+      expect(response.status).toBe(status);
+      expect(response.body).toMatchObject({
         errors: [
           {
             message: '`first` must be a 32-bit integer.',
@@ -184,7 +184,7 @@ describe(`The response of the service (FUZZ_SEED=${seed})`, () => {
           },
         ],
       });
-      expect(answer.body).not.toHaveProperty('data');
+      expect(response.body).not.toHaveProperty('data');
       expect(text).not.toContain('c4n4ry');
     }
   });

@@ -73,7 +73,7 @@ async function stopSide({ app, server, agent }: Side): Promise<void> {
   await app.close();
 }
 
-interface Asked {
+interface Requested {
   readonly body: string | Buffer;
   readonly isChunked?: boolean;
   readonly headers?: Record<string, string | string[]>;
@@ -86,9 +86,9 @@ const uuids = /[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 const fleeting = ['date', 'connection', 'keep-alive'];
 
 /** The response of one side, without what is new with every request. */
-function ask(
+function sendRequest(
   { app, server, agent }: Side,
-  { body, isChunked = false, headers = {}, path = '/graphql', method = 'POST' }: Asked,
+  { body, isChunked = false, headers = {}, path = '/graphql', method = 'POST' }: Requested,
 ) {
   const given = Object.entries({ 'content-type': 'application/json', ...headers }).flatMap(([name, value]) =>
     value === 'management' || value === 'service'
@@ -142,23 +142,27 @@ afterAll(async () => {
 });
 
 /** Fields that fail after a promise list their errors in the order in which the executor awaited them. */
-function withSortedErrors(answer: string): string {
-  const start = answer.indexOf('\n\n') + 2;
-  const errors = /^\{"errors":(\[\{.+\}\]),"data":/s.exec(answer.slice(start))?.[1];
-  if (errors === undefined) return answer;
+function withSortedErrors(result: string): string {
+  const start = result.indexOf('\n\n') + 2;
+  const errors = /^\{"errors":(\[\{.+\}\]),"data":/s.exec(result.slice(start))?.[1];
+  if (errors === undefined) return result;
   const sorted = (JSON.parse(errors) as unknown[]).map((error) => JSON.stringify(error)).toSorted();
-  return answer.replace(errors, () => `[${sorted.join()}]`);
+  return result.replace(errors, () => `[${sorted.join()}]`);
 }
 
 /** Sends a request to both sides until the operation is known, and compares the responses. */
-async function compare(asked: Asked, [fast, byYoga]: readonly [Side, Side] = sides, times = 2): Promise<string> {
-  let answer = '';
+async function compare(
+  requested: Requested,
+  [fast, byYoga]: readonly [Side, Side] = sides,
+  times = 2,
+): Promise<string> {
+  let result = '';
   for (let time = 0; time < times; time += 1) {
-    answer = withSortedErrors(await ask(fast, asked));
-    expect(answer).toBe(withSortedErrors(await ask(byYoga, asked)));
+    result = withSortedErrors(await sendRequest(fast, requested));
+    expect(result).toBe(withSortedErrors(await sendRequest(byYoga, requested)));
     comparisons += 1;
   }
-  return answer;
+  return result;
 }
 
 /** Two sides for one test. */
@@ -175,7 +179,7 @@ const alias = 'b\\u00e4r';
 const good = json({ query: preview, variables: { input: { alias: 'x', tags: [' a ', 'a'], quotaMax: 1 } } });
 
 describe('The fast path is taken', () => {
-  it.each<[string, Asked]>([
+  it.each<[string, Requested]>([
     ['by a query that was executed before', { body: good, headers: both }],
     ['with only the credential that is needed', { body: good, headers: { authorization: 'management' } }],
     [
@@ -222,9 +226,9 @@ describe('The fast path is taken', () => {
       'by an operation whose names are JavaScript’s',
       { body: json({ query: '{ __proto__: __typename toJSON: __typename }' }), headers: both },
     ],
-  ])('%s', async (_, asked) => {
+  ])('%s', async (_, requested) => {
     const before = { ...sides[0].executed };
-    await compare(asked);
+    await compare(requested);
     expect(sides[0].executed.fast).toBeGreaterThan(before.fast);
     expect(sides[1].executed.fast).toBe(0);
   });
@@ -236,7 +240,7 @@ describe('A response and its log line are those of Yoga', () => {
     variables: { input: { metaData: 'x'.repeat(120_000) } },
   });
   const repeated = ['management', 'management'];
-  it.each<[string, Asked]>([
+  it.each<[string, Requested]>([
     ['without credentials', { body: good }],
     ['with a wrong credential', { body: good, headers: { authorization: 'Bearer kf_mgt_wrong' } }],
     ['with a credential of the other kind', { body: good, headers: { 'x-svc-authorization': 'service' } }],
@@ -328,8 +332,8 @@ describe('A response and its log line are those of Yoga', () => {
     ['with a query in the path', { body: good, headers: both, path: '/graphql?a=1' }],
     ['on another path', { body: good, headers: both, path: '/graphql/' }],
     ['with another method', { body: good, headers: both, method: 'PUT' }],
-  ])('%s', async (_, asked) => {
-    await compare(asked);
+  ])('%s', async (_, requested) => {
+    await compare(requested);
   });
 
   it(`for generated operations (FUZZ_SEED=${seed})`, async () => {
@@ -356,7 +360,7 @@ describe('A response and its log line are those of Yoga', () => {
       });
       // Yoga's executor takes a field that is called `then` for a promise, and fails.
       if (query.includes('then:')) continue;
-      const headers = random.pick<NonNullable<Asked['headers']>>([
+      const headers = random.pick<NonNullable<Requested['headers']>>([
         both,
         both,
         both,
@@ -446,7 +450,7 @@ const clientLibrary = { clientLibrary: { name: '@apollo/client', version: '4.0.0
 const hash = (text: string) => createHash('sha256').update(text).digest('hex');
 
 /** A request for each kind of result. */
-const kinds: Readonly<Record<string, Asked>> = {
+const kinds: Readonly<Record<string, Requested>> = {
   'a success': { body: good, headers: both },
   'a success with extensions in the request': {
     body: json({ ...JSON.parse(good), extensions: clientLibrary }),
@@ -523,8 +527,8 @@ describe.each<[string, SideOptions]>([
 ])('The service%s responds as Yoga does', (_, options) => {
   it.each(Object.entries(clients))('to %s', async (_client, headers) => {
     await withPair(options, async (pair) => {
-      for (const asked of Object.values(kinds)) {
-        await compare({ ...asked, headers: { ...asked.headers, ...headers } }, pair);
+      for (const requested of Object.values(kinds)) {
+        await compare({ ...requested, headers: { ...requested.headers, ...headers } }, pair);
       }
       expect(pair[0].executed.fast).toBeGreaterThan(2);
       expect(pair[1].executed.fast).toBe(0);
@@ -535,18 +539,18 @@ describe.each<[string, SideOptions]>([
 });
 
 describe.each(Object.entries(clients))('To %s, the service responds as Yoga does', (_, headers) => {
-  const asked: Asked = {
+  const requested: Requested = {
     body: json({ query: '{ orgKey(by: { keyID: "one" }) { version } }' }),
     headers: { ...both, ...headers },
   };
 
   it('with a masked error', async () => {
     await withPair({}, async (pair) => {
-      await compare(asked, pair);
+      await compare(requested, pair);
       for (const { app } of pair) {
         Reflect.set(app.app.services.ports.store, 'find', () => Promise.reject(new Error('c4n4ry')));
       }
-      const text = await compare(asked, pair);
+      const text = await compare(requested, pair);
       expect(text).toContain('"INTERNAL"');
       expect(text).not.toContain('c4n4ry');
     });
@@ -565,14 +569,14 @@ describe.each(Object.entries(clients))('To %s, the service responds as Yoga does
         );
       }
       const query = '{ orgKeys(first: 100) { edges { node { definition { metaData } } } } }';
-      const text = await compare({ ...asked, body: json({ query }) }, pair);
+      const text = await compare({ ...requested, body: json({ query }) }, pair);
       expect(text).toContain('TOO_LARGE');
     });
   });
 
   it('after the deadline', async () => {
     await withPair({}, async (pair) => {
-      await compare(asked, pair);
+      await compare(requested, pair);
       const gates = pair.map(({ app }) => {
         const waiting = { count: 0 };
         Reflect.set(app.app.services.ports.store, 'find', () => {
@@ -585,7 +589,7 @@ describe.each(Object.entries(clients))('To %s, the service responds as Yoga does
       for (const [index, side] of pair.entries()) {
         vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
         try {
-          const response = ask(side, asked);
+          const response = sendRequest(side, requested);
           await until(() => (gates[index]?.count ?? 0) > 0, 'The read of the key');
           vi.advanceTimersByTime(5_000);
           responses.push(await response);
@@ -609,7 +613,7 @@ it('traces the executions of the fast path as those of Yoga', async () => {
     return { tracer: createTracer(own) };
   };
   await withPair({ watch }, async (pair) => {
-    for (const asked of Object.values(kinds)) await compare(asked, pair);
+    for (const requested of Object.values(kinds)) await compare(requested, pair);
     expect(spans[0]?.length).toBeGreaterThan(5);
     expect(spans[0]).toEqual(spans[1]);
   });

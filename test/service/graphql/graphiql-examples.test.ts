@@ -42,21 +42,23 @@ describe('the examples of GraphiQL', () => {
     'runs %s on the sample keys',
     async (name, example) => {
       const t = await startSample();
-      const answer = await send(t, example);
+      const response = await send(t, example);
       await t.close();
       if (name === 'PreviewProblems') {
-        expect(answer.errors?.[0]?.extensions.code).toBe('INVALID');
-        expect(answer.errors?.[0]?.extensions.issues.map(({ path }) => path)).toEqual(
+        expect(response.errors?.[0]?.extensions.code).toBe('INVALID');
+        expect(response.errors?.[0]?.extensions.issues.map(({ path }) => path)).toEqual(
           expect.arrayContaining(['rate', 'quotaMax', 'monitor.triggerLimits[0]']),
         );
         return;
       }
-      expect(answer.errors).toBeUndefined();
+      expect(response.errors).toBeUndefined();
       // Nothing has changed yet.
-      if (name === 'FollowKeys') return expect(answer.data).toMatchObject({ orgKeyChanged: { entry: null } });
+      if (name === 'FollowKeys') return expect(response.data).toMatchObject({ orgKeyChanged: { entry: null } });
       // Something is there to see.
-      expect(Object.values(answer.data ?? {})).not.toContain(null);
-      expect(JSON.stringify(answer.data)).toMatch(/acme|CHANGED|Billing|modified|added|deleted|restored|reverted|true/);
+      expect(Object.values(response.data ?? {})).not.toContain(null);
+      expect(JSON.stringify(response.data)).toMatch(
+        /acme|CHANGED|Billing|modified|added|deleted|restored|reverted|true/,
+      );
     },
   );
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { dataOf, errorsOf, issuesOf } from '../../support/answers.js';
+import { dataOf, errorsOf, issuesOf } from '../../support/responses.js';
 import { startApp, type TestApp } from '../../support/app.js';
 
 let t: TestApp;

@@ -2,8 +2,8 @@ import { getIntrospectionQuery, isEnumType, isInputObjectType, isInterfaceType, 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../../src/config/config.js';
 import { schema } from '../../../src/graphql/schema/api-schema.js';
-import { codeOf, dataOf, errorsOf } from '../../support/answers.js';
-import { startApp, type Answer, type TestApp } from '../../support/app.js';
+import { codeOf, dataOf, errorsOf } from '../../support/responses.js';
+import { startApp, type TestResponse, type TestApp } from '../../support/app.js';
 import { stateOf } from '../../support/state.js';
 
 const noCredential = { authorization: '', 'x-svc-authorization': '' };
@@ -16,9 +16,9 @@ beforeAll(async () => {
 afterAll(() => t.close());
 
 /** All of an answer that can tell one refusal from another. */
-const shownBy = ({ status, text }: Answer) => [status, text.replace(/"requestID":"[^"]*"/, '')];
+const shownBy = ({ status, text }: TestResponse) => [status, text.replace(/"requestID":"[^"]*"/, '')];
 
-const asking = [
+const requesting = [
   '{ __schema { types { name } } }',
   '{ a: __schema { queryType { name } } }',
   '{ __typename ...F } fragment F on Query { __schema { directives { name } } }',
@@ -34,19 +34,19 @@ const asking = [
 ];
 
 describe('in production, introspection', () => {
-  it.each(asking)('G-11 rejects introspection without a credential like an unknown field: %j', async (query) => {
+  it.each(requesting)('G-11 rejects introspection without a credential like an unknown field: %j', async (query) => {
     const unknown = await t.graphql('{ nope }', {}, noCredential);
-    const answer = await t.graphql(query, { name: 'KeyDefinition' }, noCredential);
-    expect(shownBy(answer)).toStrictEqual(shownBy(unknown));
-    expect(answer.body).not.toHaveProperty('data');
+    const response = await t.graphql(query, { name: 'KeyDefinition' }, noCredential);
+    expect(shownBy(response)).toStrictEqual(shownBy(unknown));
+    expect(response.body).not.toHaveProperty('data');
   });
 
   it('G-11 rejects introspection over GET', async () => {
     for (const query of ['{ __schema { queryType { name } } }', '{ __type(name: "Query") { name } }']) {
       const headers = { 'apollo-require-preflight': 'true' };
-      const answer = await t.send(`/graphql?query=${encodeURIComponent(query)}`, { headers });
-      expect(codeOf(answer)).toBe('UNAUTHENTICATED');
-      expect(answer.body).not.toHaveProperty('data');
+      const response = await t.send(`/graphql?query=${encodeURIComponent(query)}`, { headers });
+      expect(codeOf(response)).toBe('UNAUTHENTICATED');
+      expect(response.body).not.toHaveProperty('data');
     }
   });
 
@@ -54,13 +54,13 @@ describe('in production, introspection', () => {
     'G-11 rejects introspection in a document of two operations when %s is requested',
     async (operationName) => {
       const query = 'query A { __typename } query B { __schema { queryType { name } } }';
-      const answer = await t.send('/graphql', {
+      const response = await t.send('/graphql', {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify({ query, operationName }),
       });
-      expect(codeOf(answer)).toBe('UNAUTHENTICATED');
-      expect(answer.body).not.toHaveProperty('data');
+      expect(codeOf(response)).toBe('UNAUTHENTICATED');
+      expect(response.body).not.toHaveProperty('data');
     },
   );
 
@@ -110,15 +110,19 @@ describe('in production, introspection', () => {
       [second, noCredential],
       [second, {}],
     ] as const) {
-      const answer = await t.graphql(query, {}, headers);
-      codes.push(answer.body['data'] ? 'data' : codeOf(answer));
+      const response = await t.graphql(query, {}, headers);
+      codes.push(response.body['data'] ? 'data' : codeOf(response));
     }
     expect(codes).toStrictEqual(['UNAUTHENTICATED', 'data', 'UNAUTHENTICATED', 'data', 'UNAUTHENTICATED', 'data']);
   });
 
   it('G-11 allows __typename without a credential, under any alias', async () => {
-    const answer = await t.graphql('query Health { __typename a: __typename __schema: __typename }', {}, noCredential);
-    expect(answer.body).toStrictEqual({ data: { __typename: 'Query', a: 'Query', __schema: 'Query' } });
+    const response = await t.graphql(
+      'query Health { __typename a: __typename __schema: __typename }',
+      {},
+      noCredential,
+    );
+    expect(response.body).toStrictEqual({ data: { __typename: 'Query', a: 'Query', __schema: 'Query' } });
   });
 });
 
@@ -178,34 +182,34 @@ function namesInSchema(): Set<string> {
 }
 
 /** The names of the schema in an answer's messages that were not in the request. */
-function hintsIn(answer: Answer, request: string): string[] {
+function hintsIn(response: TestResponse, request: string): string[] {
   const wordsOf = (text: string) => text.match(/[A-Za-z_]\w*/g) ?? [];
-  const asked = new Set(wordsOf(request));
+  const requested = new Set(wordsOf(request));
   const names = namesInSchema();
-  const said = errorsOf(answer).flatMap(({ message, extensions }) => [
+  const stderr = errorsOf(response).flatMap(({ message, extensions }) => [
     ...wordsOf(message),
     ...(extensions.issues ?? []).flatMap((issue) => wordsOf(`${issue.path} ${issue.message}`)),
   ]);
-  return said.filter((word) => names.has(word) && !asked.has(word));
+  return stderr.filter((word) => names.has(word) && !requested.has(word));
 }
 
 describe('in production, an operation without a credential', () => {
   it.each(nearMisses)('G-12 reveals no names of the schema: %s', async (query, variables = {}) => {
-    const answer = await t.graphql(query, variables, noCredential);
-    expect(errorsOf(answer)).toHaveLength(1);
-    expect(answer.text).not.toMatch(/did you mean/i);
-    expect(hintsIn(answer, query + JSON.stringify(variables))).toStrictEqual([]);
+    const response = await t.graphql(query, variables, noCredential);
+    expect(errorsOf(response)).toHaveLength(1);
+    expect(response.text).not.toMatch(/did you mean/i);
+    expect(hintsIn(response, query + JSON.stringify(variables))).toStrictEqual([]);
     // Every operation of one type has the same response. A subscription has the status 401, whether it exists or not.
     const unknown = query.startsWith('subscription') ? 'subscription { nope }' : '{ nope }';
-    expect(shownBy(answer)).toStrictEqual(shownBy(await t.graphql(unknown, {}, noCredential)));
+    expect(shownBy(response)).toStrictEqual(shownBy(await t.graphql(unknown, {}, noCredential)));
   });
 
   it('G-12 reveals names for most of these in development, as hints', async () => {
     const development = await startApp();
     const hinting: string[] = [];
     for (const [query, variables = {}] of nearMisses) {
-      const answer = await development.graphql(query, variables);
-      if (hintsIn(answer, query + JSON.stringify(variables)).length > 0) hinting.push(query);
+      const response = await development.graphql(query, variables);
+      if (hintsIn(response, query + JSON.stringify(variables)).length > 0) hinting.push(query);
     }
     await development.close();
     expect(hinting.length).toBeGreaterThan(20);
@@ -213,13 +217,13 @@ describe('in production, an operation without a credential', () => {
 
   it('G-12 returns UNAUTHENTICATED, as a failed request for application/graphql-response+json', async () => {
     const accept = { accept: 'application/graphql-response+json' };
-    const answer = await t.graphql('{ orgKey(by: { keyID: "k1" }) { version } }', {}, { ...noCredential, ...accept });
-    expect(answer.status).toBe(401);
-    expect(answer.body).toStrictEqual({
+    const response = await t.graphql('{ orgKey(by: { keyID: "k1" }) { version } }', {}, { ...noCredential, ...accept });
+    expect(response.status).toBe(401);
+    expect(response.body).toStrictEqual({
       errors: [
         {
           message: 'A valid credential is required.',
-          extensions: { code: 'UNAUTHENTICATED', requestID: answer.headers.get('x-request-id') },
+          extensions: { code: 'UNAUTHENTICATED', requestID: response.headers.get('x-request-id') },
         },
       ],
     });
@@ -234,23 +238,25 @@ describe('in production, an operation without a credential', () => {
   });
 
   it('G-12 returns syntax errors, which reveal nothing of the schema', async () => {
-    const answer = await t.graphql('{ previewKey(input: {}', {}, noCredential);
-    expect(codeOf(answer)).toBe('INVALID');
-    expect(hintsIn(answer, '{ previewKey(input: {}')).toStrictEqual([]);
+    const response = await t.graphql('{ previewKey(input: {}', {}, noCredential);
+    expect(codeOf(response)).toBe('INVALID');
+    expect(hintsIn(response, '{ previewKey(input: {}')).toStrictEqual([]);
   });
 });
 
 describe('hints', () => {
   it('G-12 are returned with a valid credential in production', async () => {
-    const answer = await t.graphql('{ orgKey(by: { keyID: "k1" }) { versio } }');
-    expect(errorsOf(answer)[0]?.message).toBe('Cannot query field "versio" on type "OrgKey". Did you mean "version"?');
+    const response = await t.graphql('{ orgKey(by: { keyID: "k1" }) { versio } }');
+    expect(errorsOf(response)[0]?.message).toBe(
+      'Cannot query field "versio" on type "OrgKey". Did you mean "version"?',
+    );
   });
 
   it('G-12 are returned without a credential in development', async () => {
     const development = await startApp();
-    const answer = await development.graphql('{ nod }', {}, noCredential);
+    const response = await development.graphql('{ nod }', {}, noCredential);
     await development.close();
-    expect(errorsOf(answer)[0]?.message).toContain('Did you mean "node"?');
+    expect(errorsOf(response)[0]?.message).toContain('Did you mean "node"?');
   });
 });
 
@@ -264,10 +270,10 @@ describe('KEYFRONT_INTROSPECTION', () => {
     [{ NODE_ENV: 'production', KEYFRONT_INTROSPECTION: 'credential' }, 'UNAUTHENTICATED'],
   ])('G-11 returns with %j, without a credential, %s', async (env, expected) => {
     const own = await startApp(env);
-    const answer = await own.graphql('{ __schema { queryType { name } } }', {}, noCredential);
+    const response = await own.graphql('{ __schema { queryType { name } } }', {}, noCredential);
     const holder = await own.graphql('{ __schema { queryType { name } } }');
     await own.close();
-    expect(answer.body['data'] ? 'data' : codeOf(answer)).toBe(expected);
+    expect(response.body['data'] ? 'data' : codeOf(response)).toBe(expected);
     expect(dataOf(holder)).toStrictEqual({ queryType: { name: 'Query' } });
   });
 

@@ -5,8 +5,8 @@ import { verify as verifyBcrypt } from '@node-rs/bcrypt';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/lib/errors.js';
 import { aadFor } from '../../../src/keys/commands/protect-secrets.js';
-import { codeOf, dataOf, errorsOf, issuesOf } from '../../support/answers.js';
-import { startApp, type Answer, type TestApp } from '../../support/app.js';
+import { codeOf, dataOf, errorsOf, issuesOf } from '../../support/responses.js';
+import { startApp, type TestResponse, type TestApp } from '../../support/app.js';
 import { allHashes, stateOf } from '../../support/state.js';
 import { hashOf } from '../../support/factories.js';
 
@@ -86,7 +86,7 @@ async function history(keyID: string, args = ''): Promise<History> {
 const entries = async (keyID: string, args = '') => (await history(keyID, args)).edges.map(({ node }) => node);
 
 /** Sends a request that must be refused, and sees that nothing that is stored has changed. */
-async function refused(request: () => Promise<Answer>, keyIDs = ['k1']): Promise<Answer> {
+async function rejected(request: () => Promise<TestResponse>, keyIDs = ['k1']): Promise<TestResponse> {
   const everything = async () => ({
     hashes: await allHashes(t),
     keys: await Promise.all(keyIDs.map((keyID) => stateOf(t, keyID))),
@@ -219,18 +219,18 @@ describe('createOrgKey', () => {
   it.each([[{}], [{ orgID: null }], [{ orgID: '' }], [{ orgID: '  ' }]])(
     'rejects %j, which has no owner',
     async (input) => {
-      const response = await refused(() => create({ keyID: 'k1', input }));
+      const response = await rejected(() => create({ keyID: 'k1', input }));
       expect([codeOf(response), issuesOf(response)]).toStrictEqual(['INVALID', ['orgID MISSING']]);
     },
   );
 
   it('rejects a definition with all issues, and creates nothing', async () => {
-    const response = await refused(() => create({ keyID: 'k1', input: { rate: 'x', tags: [' '], nope: 1 } }));
+    const response = await rejected(() => create({ keyID: 'k1', input: { rate: 'x', tags: [' '], nope: 1 } }));
     expect(issuesOf(response)).toStrictEqual(['nope UNKNOWN_FIELD', 'rate WRONG_TYPE', 'tags[0] EMPTY']);
   });
 
   it.each(['', 'a/b', '..', '\u202e', 'x'.repeat(256)])('rejects the identifier %j', async (keyID) => {
-    const response = await refused(() => create({ keyID, input: { orgID: 'acme' } }));
+    const response = await rejected(() => create({ keyID, input: { orgID: 'acme' } }));
     expect(issuesOf(response)).toStrictEqual(['keyID MALFORMED_KEY_ID']);
   });
 
@@ -241,13 +241,13 @@ describe('createOrgKey', () => {
   });
 
   it('returns FORBIDDEN for another organisation than that of a bound credential', async () => {
-    const response = await refused(() => create({ keyID: 'k1', input: { orgID: 'globex' } }, bound));
+    const response = await rejected(() => create({ keyID: 'k1', input: { orgID: 'globex' } }, bound));
     expect(codeOf(response)).toBe('FORBIDDEN');
   });
 
   it('returns CONFLICT for an existing key, and does not change it', async () => {
     await create({ keyID: 'k1', input: { orgID: 'acme', alias: 'first' } });
-    const response = await refused(() => create({ keyID: 'k1', input: { orgID: 'acme', alias: 'second' } }));
+    const response = await rejected(() => create({ keyID: 'k1', input: { orgID: 'acme', alias: 'second' } }));
     expect(codeOf(response)).toBe('CONFLICT');
     expect(errorsOf(response)[0]?.message).toBe('The key exists already; it is not overwritten.');
   });
@@ -255,16 +255,16 @@ describe('createOrgKey', () => {
   it('returns CONFLICT for a deleted key, and states that it can be restored', async () => {
     await create({ keyID: 'k1', input: { orgID: 'acme' } });
     await remove('k1');
-    const response = await refused(() => create({ keyID: 'k1', input: { orgID: 'acme' } }));
+    const response = await rejected(() => create({ keyID: 'k1', input: { orgID: 'acme' } }));
     expect(codeOf(response)).toBe('CONFLICT');
     expect(errorsOf(response)[0]?.message).toBe('The key was deleted and can be restored; it is not overwritten.');
   });
 
   it('returns CONFLICT for a key of another organisation, without details', async () => {
     await create({ keyID: 'k1', input: { orgID: 'acme' } });
-    const taken = await refused(() => create({ keyID: 'k1' }, foreign));
+    const taken = await rejected(() => create({ keyID: 'k1' }, foreign));
     await remove('k1');
-    const gone = await refused(() => create({ keyID: 'k1' }, foreign));
+    const gone = await rejected(() => create({ keyID: 'k1' }, foreign));
     for (const response of [taken, gone]) {
       expect(codeOf(response)).toBe('CONFLICT');
       expect(errorsOf(response)[0]?.message).toBe('The key exists already; it is not overwritten.');
@@ -272,10 +272,10 @@ describe('createOrgKey', () => {
   });
 
   it('creates a key once for many concurrent requests', async () => {
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 8 }, (_, index) => create({ keyID: 'k1', input: { orgID: 'acme', alias: `a${index}` } })),
     );
-    const codes = answers.map((response) => codeOf(response) ?? 'created');
+    const codes = responses.map((response) => codeOf(response) ?? 'created');
     expect(codes.filter((code) => code === 'created')).toHaveLength(1);
     expect(codes.filter((code) => code === 'CONFLICT')).toHaveLength(7);
     expect((await stateOf(t, 'k1')).audit).toHaveLength(1);
@@ -314,7 +314,7 @@ describe('deleteOrgKey', () => {
       () => t.graphql('{ previewOrgKeyUpdate(keyID: "k1", input: {}) { version } }'),
     ];
     for (const attempt of attempts) {
-      const response = await refused(attempt);
+      const response = await rejected(attempt);
       expect([codeOf(response), errorsOf(response)[0]?.message]).toStrictEqual(['NOT_FOUND', 'There is no such key.']);
     }
     for (const filter of ['', '(filter: { tag: "a" })', '(filter: { state: ACTIVE })']) {
@@ -323,16 +323,16 @@ describe('deleteOrgKey', () => {
   });
 
   it('returns NOT_FOUND for a key of another organisation, as for an unknown one', async () => {
-    const answers = [
-      await refused(() => remove('k1', {}, foreign)),
-      await refused(() => remove('nobody', {}, foreign)),
+    const responses = [
+      await rejected(() => remove('k1', {}, foreign)),
+      await rejected(() => remove('nobody', {}, foreign)),
     ];
-    for (const response of answers) expect(codeOf(response)).toBe('NOT_FOUND');
-    expect(errorsOf(answers[0] as Answer)[0]?.message).toBe(errorsOf(answers[1] as Answer)[0]?.message);
+    for (const response of responses) expect(codeOf(response)).toBe('NOT_FOUND');
+    expect(errorsOf(responses[0] as TestResponse)[0]?.message).toBe(errorsOf(responses[1] as TestResponse)[0]?.message);
   });
 
   it('returns CONFLICT for a stale expectedVersion', async () => {
-    expect(codeOf(await refused(() => remove('k1', { expectedVersion: 2 })))).toBe('CONFLICT');
+    expect(codeOf(await rejected(() => remove('k1', { expectedVersion: 2 })))).toBe('CONFLICT');
     expect(dataOf(await remove('k1', { expectedVersion: 1 }))).toMatchObject({ version: 2 });
   });
 });
@@ -378,20 +378,20 @@ describe('restoreOrgKey', () => {
   it('returns NOT_FOUND after the retention, also before the purge', async () => {
     await remove('k1');
     t.clock.now = new Date(t.clock.now.getTime() + 30 * day);
-    expect(codeOf(await refused(() => restore('k1')))).toBe('NOT_FOUND');
+    expect(codeOf(await rejected(() => restore('k1')))).toBe('NOT_FOUND');
   });
 
   it('returns NOT_FOUND for a key that is not deleted, unknown or of another organisation', async () => {
-    expect(codeOf(await refused(() => restore('k1')))).toBe('NOT_FOUND');
-    expect(codeOf(await refused(() => restore('nobody')))).toBe('NOT_FOUND');
+    expect(codeOf(await rejected(() => restore('k1')))).toBe('NOT_FOUND');
+    expect(codeOf(await rejected(() => restore('nobody')))).toBe('NOT_FOUND');
     await remove('k1');
-    expect(codeOf(await refused(() => restore('k1', {}, foreign)))).toBe('NOT_FOUND');
+    expect(codeOf(await rejected(() => restore('k1', {}, foreign)))).toBe('NOT_FOUND');
     expect(dataOf(await restore('k1', {}, bound))).toMatchObject({ version: 3 });
   });
 
   it('returns CONFLICT for a stale expectedVersion', async () => {
     await remove('k1');
-    expect(codeOf(await refused(() => restore('k1', { expectedVersion: 1 })))).toBe('CONFLICT');
+    expect(codeOf(await rejected(() => restore('k1', { expectedVersion: 1 })))).toBe('CONFLICT');
     expect(dataOf(await restore('k1', { expectedVersion: 2 }))).toMatchObject({ version: 3 });
   });
 
@@ -535,12 +535,12 @@ describe('revertOrgKey', () => {
   });
 
   it.each([0, -1, 3, 2147483647])('returns NOT_FOUND for the unknown version %i', async (version) => {
-    expect(codeOf(await refused(() => revert('k1', version)))).toBe('NOT_FOUND');
+    expect(codeOf(await rejected(() => revert('k1', version)))).toBe('NOT_FOUND');
   });
 
   it('returns NOT_FOUND for a key that is unknown or of another organisation', async () => {
-    expect(codeOf(await refused(() => revert('k1', 1, {}, foreign)))).toBe('NOT_FOUND');
-    expect(codeOf(await refused(() => revert('nobody', 1)))).toBe('NOT_FOUND');
+    expect(codeOf(await rejected(() => revert('k1', 1, {}, foreign)))).toBe('NOT_FOUND');
+    expect(codeOf(await rejected(() => revert('nobody', 1)))).toBe('NOT_FOUND');
   });
 });
 
@@ -558,7 +558,7 @@ describe('a stale change', () => {
       input: { alias: 'two', tags: ['a'], accessRights: [right(2)], metaData: { a: { b: 1 } }, hmacString: 'hunter2' },
     });
   });
-  const stale: [string, () => Promise<Answer>][] = [
+  const stale: [string, () => Promise<TestResponse>][] = [
     ['update', () => update('k1', { expectedVersion: 1, input: { alias: 'lost' } })],
     ['delete', () => remove('k1', { expectedVersion: 1 })],
     ['revert', () => revert('k1', 2, { expectedVersion: 1 })],
@@ -566,7 +566,7 @@ describe('a stale change', () => {
   ];
 
   it.each(stale)('rejects a stale %s with the current version and the changed paths', async (_, attempt) => {
-    const response = await refused(attempt);
+    const response = await rejected(attempt);
     expect(codeOf(response)).toBe('CONFLICT');
     expect(errorsOf(response)[0]?.message).toBe('The key has version 3; the expected version is 1.');
     expect(issuesOf(response)).toStrictEqual([
@@ -603,28 +603,28 @@ describe('a stale change', () => {
   });
 
   it('lists only paths that differ from expectedVersion', async () => {
-    const response = await refused(() => update('k1', { expectedVersion: 2 }));
+    const response = await rejected(() => update('k1', { expectedVersion: 2 }));
     expect(issuesOf(response)).toStrictEqual(['hmacString CHANGED_SINCE', 'rate CHANGED_SINCE']);
     await revert('k1', 1);
     expect(issuesOf(await update('k1', { expectedVersion: 1 }))).toStrictEqual(['hmacString CHANGED_SINCE']);
   });
 
   it.each([0, -5, 4, 2147483647])('rejects the unknown version %i without paths', async (expectedVersion) => {
-    const response = await refused(() => update('k1', { expectedVersion }));
+    const response = await rejected(() => update('k1', { expectedVersion }));
     expect([codeOf(response), issuesOf(response)]).toStrictEqual(['CONFLICT', []]);
   });
 
   it('returns NOT_FOUND for a key of another organisation, for any version', async () => {
     for (const expectedVersion of [1, 3, 9]) {
-      expect(codeOf(await refused(() => update('k1', { expectedVersion }, foreign)))).toBe('NOT_FOUND');
+      expect(codeOf(await rejected(() => update('k1', { expectedVersion }, foreign)))).toBe('NOT_FOUND');
     }
   });
 
   it('accepts one of many concurrent changes with the same expectedVersion', async () => {
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 8 }, (_, index) => update('k1', { expectedVersion: 3, input: { alias: `a${index}` } })),
     );
-    expect(answers.map((response) => codeOf(response) ?? 'ok').toSorted()).toStrictEqual([
+    expect(responses.map((response) => codeOf(response) ?? 'ok').toSorted()).toStrictEqual([
       ...Array<string>(7).fill('CONFLICT'),
       'ok',
     ]);
@@ -739,7 +739,7 @@ describe('the history of a key', () => {
 });
 
 describe('a reason', () => {
-  const changes: [string, (reason: string | null) => Promise<Answer>][] = [
+  const changes: [string, (reason: string | null) => Promise<TestResponse>][] = [
     ['createOrgKey', (reason) => create({ keyID: 'k2', input: { orgID: 'acme' }, reason })],
     ['updateOrgKey', (reason) => update('k1', { reason })],
     ['deleteOrgKey', (reason) => remove('k1', { reason })],
@@ -761,7 +761,7 @@ describe('a reason', () => {
       ['a\0b', 'MALFORMED_TEXT'],
       ['\ud800', 'MALFORMED_TEXT'],
     ] as const) {
-      const response = await refused(() => change(reason), ['k1', 'k2', 'gone']);
+      const response = await rejected(() => change(reason), ['k1', 'k2', 'gone']);
       expect([codeOf(response), issuesOf(response)]).toStrictEqual(['INVALID', [`reason ${code}`]]);
     }
     expect(codeOf(await change(null))).toBeUndefined();

@@ -6,10 +6,10 @@ import type { Scope } from '../../../src/keys/key.js';
 import { limits } from '../../../src/graphql/operation/limits.js';
 import { calculateComplexity } from '../../../src/graphql/operation/complexity.js';
 import { schema } from '../../../src/graphql/schema/api-schema.js';
-import { codeOf, dataOf, errorsOf } from '../../support/answers.js';
-import { startApp, type Answer, type TestApp } from '../../support/app.js';
+import { codeOf, dataOf, errorsOf } from '../../support/responses.js';
+import { startApp, type TestResponse, type TestApp } from '../../support/app.js';
 import { fullUpdate } from '../../support/factories.js';
-import { plant } from '../../support/planted.js';
+import { serveWith } from '../../support/overridden-server.js';
 import { stateOf } from '../../support/state.js';
 
 let t: TestApp;
@@ -25,10 +25,10 @@ const times = (count: number, part: (index: number) => string) =>
 const nested = (depth: number, name = 'a') => `${`${name} { `.repeat(depth - 1)}${name}${' }'.repeat(depth - 1)}`;
 
 /** The message of an operation that was refused for one limit, in the shape that every refusal has. */
-function refusalOf(answer: Answer): string {
-  const errors = errorsOf(answer);
+function rejectionOf(response: TestResponse): string {
+  const errors = errorsOf(response);
   expect(errors).toHaveLength(1);
-  expect(answer.body).not.toHaveProperty('data');
+  expect(response.body).not.toHaveProperty('data');
   expect(errors[0]?.extensions.code).toBe('INVALID');
   const [issue, ...others] = errors[0]?.extensions.issues ?? [];
   expect(others).toEqual([]);
@@ -38,12 +38,12 @@ function refusalOf(answer: Answer): string {
 }
 
 /** Whether an operation passes the limits, whatever GraphQL then says of it. */
-const passes = (answer: Answer) => !answer.text.includes('; the maximum is ');
+const passes = (response: TestResponse) => !response.text.includes('; the maximum is ');
 
 describe('depth', () => {
   it('G-02 allows a depth of 10 and rejects 11', async () => {
     expect(passes(await t.graphql(`{ ${nested(10)} }`))).toBe(true);
-    expect(refusalOf(await t.graphql(`{ ${nested(11)} }`))).toBe(
+    expect(rejectionOf(await t.graphql(`{ ${nested(11)} }`))).toBe(
       'The operation nests fields 11 deep; the maximum is 10.',
     );
   });
@@ -64,7 +64,7 @@ describe('depth', () => {
     ],
     ['a field called __schema further in', `{ a { __schema { ${nested(9)} } } }`],
   ])('G-02 counts the depth of %s', async (_, query) => {
-    expect(refusalOf(await t.graphql(query))).toMatch(/nests fields 1[12] deep/);
+    expect(rejectionOf(await t.graphql(query))).toMatch(/nests fields 1[12] deep/);
   });
 
   it('G-02 allows the deepest path of the schema', async () => {
@@ -78,20 +78,20 @@ describe('aliases', () => {
 
   it('G-03 rejects 16 aliases, including __typename', async () => {
     expect(Object.keys((await t.graphql(`{ ${aliased(15)} }`)).body['data'] as object)).toHaveLength(15);
-    expect(refusalOf(await t.graphql(`{ ${aliased(16)} }`))).toBe('The operation has 16 aliases; the maximum is 15.');
-    expect(refusalOf(await t.graphql(`{ ${aliased(101)} }`))).toContain('has 101 aliases');
+    expect(rejectionOf(await t.graphql(`{ ${aliased(16)} }`))).toBe('The operation has 16 aliases; the maximum is 15.');
+    expect(rejectionOf(await t.graphql(`{ ${aliased(101)} }`))).toContain('has 101 aliases');
   });
 
   it('G-03 counts aliases in fields, and in a fragment each time it is spread', async () => {
     const inside = (count: number) => `{ a: orgKeys(first: 1) { ...E } b: orgKeys(first: 1) { ...E } }
       fragment E on OrgKeyConnection { edges { ${times(count, (index) => `c${index}: cursor`)} } }`;
     expect(dataOf(await t.graphql(inside(6).replace('a: ', '')))).toHaveProperty('edges');
-    expect(refusalOf(await t.graphql(inside(7)))).toContain('has 16 aliases');
+    expect(rejectionOf(await t.graphql(inside(7)))).toContain('has 16 aliases');
   });
 
   it('G-03 limits aliases with and without a credential', async () => {
     const anonymous = { authorization: '', 'x-svc-authorization': '' };
-    expect(refusalOf(await t.graphql(`{ ${aliased(16)} }`, {}, anonymous))).toContain('has 16 aliases');
+    expect(rejectionOf(await t.graphql(`{ ${aliased(16)} }`, {}, anonymous))).toContain('has 16 aliases');
   });
 });
 
@@ -100,9 +100,9 @@ describe('directives', () => {
     const skipping = (count: number) =>
       `query ($no: Boolean = false) { ${times(count, () => '__typename @skip(if: $no)')} }`;
     expect(dataOf<string>(await t.graphql(skipping(5)))).toBe('Query');
-    expect(refusalOf(await t.graphql(skipping(6)))).toBe('The operation has 6 directives; the maximum is 5.');
+    expect(rejectionOf(await t.graphql(skipping(6)))).toBe('The operation has 6 directives; the maximum is 5.');
     const repeated = `{ __typename ${'@skip(if: false) '.repeat(6)} }`;
-    expect(refusalOf(await t.graphql(repeated))).toContain('has 6 directives');
+    expect(rejectionOf(await t.graphql(repeated))).toContain('has 6 directives');
   });
 
   it.each([
@@ -116,7 +116,7 @@ describe('directives', () => {
       `{ ...F ...F } fragment F on Query ${'@aa '.repeat(5)} { __typename }`,
     ],
   ])('G-04 counts unknown directives on %s, in one error', async (_, query) => {
-    expect(refusalOf(await t.graphql(query))).toContain('has 10 directives');
+    expect(rejectionOf(await t.graphql(query))).toContain('has 10 directives');
   });
 });
 
@@ -124,13 +124,13 @@ describe('length', () => {
   it('G-06 rejects 1,001 tokens', async () => {
     const ones = (count: number) => `{ previewKey(input: { metaData: [${'1 '.repeat(count - 16)}] }) { keyID } }`;
     expect(dataOf(await t.graphql(ones(1000)))).toHaveProperty('keyID');
-    expect(refusalOf(await t.graphql(ones(1001)))).toBe('The operation has too many tokens; the maximum is 1,000.');
+    expect(rejectionOf(await t.graphql(ones(1001)))).toBe('The operation has too many tokens; the maximum is 1,000.');
   });
 
   it('G-06 rejects 15,001 characters, including comments', async () => {
     const padded = (length: number) => '{ __typename } #'.padEnd(length, 'x');
     expect(dataOf<string>(await t.graphql(padded(15_000)))).toBe('Query');
-    expect(refusalOf(await t.graphql(padded(15_001)))).toBe(
+    expect(rejectionOf(await t.graphql(padded(15_001)))).toBe(
       'The operation has 15,001 characters; the maximum is 15,000.',
     );
   });
@@ -142,16 +142,16 @@ describe('length', () => {
   });
 
   it('G-06 rejects a query of 5 MB before it is read', async () => {
-    const answer = await t.graphql(`{ ${'a'.repeat(5_000_000)} }`);
-    expect(answer.status).toBe(413);
-    expect(errorsOf(answer)[0]?.extensions.code).toBe('TOO_LARGE');
+    const response = await t.graphql(`{ ${'a'.repeat(5_000_000)} }`);
+    expect(response.status).toBe(413);
+    expect(errorsOf(response)[0]?.extensions.code).toBe('TOO_LARGE');
   });
 
   it('G-06 rejects a query of 5 MB in a URL', async () => {
-    const answer = await t.send(`/graphql?query=${encodeURIComponent(`{ ${'a'.repeat(5_000_000)} }`)}`, {
+    const response = await t.send(`/graphql?query=${encodeURIComponent(`{ ${'a'.repeat(5_000_000)} }`)}`, {
       headers: { accept: 'application/json', 'apollo-require-preflight': 'true' },
     });
-    expect(refusalOf(answer)).toContain('5,000,004 characters');
+    expect(rejectionOf(response)).toContain('5,000,004 characters');
   });
 });
 
@@ -161,7 +161,7 @@ describe('mutations', () => {
 
   it('G-21 runs 5 mutations one after another, and rejects 6 without writing', async () => {
     const before = await stateOf(t, 'k1');
-    expect(refusalOf(await t.graphql(`mutation { ${updating(6)} }`))).toBe(
+    expect(rejectionOf(await t.graphql(`mutation { ${updating(6)} }`))).toBe(
       'The operation has 6 mutations; the maximum is 5.',
     );
     expect(await stateOf(t, 'k1')).toStrictEqual(before);
@@ -172,46 +172,46 @@ describe('mutations', () => {
 
   it('G-21 counts mutations in fragments', async () => {
     const query = `mutation { ...A ... { ...A } } fragment A on Mutation { ${updating(3)} }`;
-    expect(refusalOf(await t.graphql(query))).toContain('has 6 mutations');
+    expect(rejectionOf(await t.graphql(query))).toContain('has 6 mutations');
   });
 
   it('G-21 reports the path of a failed mutation, and returns the results of the others', async () => {
     const before = await stateOf(t, 'k1');
-    const answer = await t.graphql(`mutation {
+    const response = await t.graphql(`mutation {
       a: updateOrgKey(keyID: "k1", input: { alias: "a" }) { version }
       b: updateOrgKey(keyID: "nobody", input: {}) { version }
       c: updateOrgKey(keyID: "k1", input: { alias: "c" }) { version } }`);
-    expect(errorsOf(answer)).toMatchObject([{ path: ['b'], extensions: { code: 'NOT_FOUND' } }]);
+    expect(errorsOf(response)).toMatchObject([{ path: ['b'], extensions: { code: 'NOT_FOUND' } }]);
     const version = before.key?.version ?? 0;
-    expect(answer.body['data']).toStrictEqual({ a: { version: version + 1 }, b: null, c: { version: version + 2 } });
+    expect(response.body['data']).toStrictEqual({ a: { version: version + 1 }, b: null, c: { version: version + 2 } });
     expect((await stateOf(t, 'k1')).key?.definition).toMatchObject({ alias: 'c' });
   });
 
   it('G-21 returns the generated identifier of a created key although a later mutation fails', async () => {
-    const answer = await t.graphql(`mutation {
+    const response = await t.graphql(`mutation {
       new: createOrgKey(input: { orgID: "initech" }) { key }
       b: updateOrgKey(keyID: "unknown", input: {}) { version } }`);
-    expect(answer.body['data']).toMatchObject({ new: { key: expect.stringMatching(/^initech/) as string }, b: null });
+    expect(response.body['data']).toMatchObject({ new: { key: expect.stringMatching(/^initech/) as string }, b: null });
   });
 
   it('G-21 returns the fields of a query beside one whose credential is missing', async () => {
     const query = '{ previewKey(input: { keyID: "a" }) { keyID } orgKeys { totalCount } }';
-    const answer = await t.graphql(query, {}, { 'x-svc-authorization': '' });
-    expect(answer.body['data']).toStrictEqual({ previewKey: { keyID: 'a' }, orgKeys: null });
-    expect(errorsOf(answer)).toMatchObject([{ path: ['orgKeys'], extensions: { code: 'UNAUTHENTICATED' } }]);
+    const response = await t.graphql(query, {}, { 'x-svc-authorization': '' });
+    expect(response.body['data']).toStrictEqual({ previewKey: { keyID: 'a' }, orgKeys: null });
+    expect(errorsOf(response)).toMatchObject([{ path: ['orgKeys'], extensions: { code: 'UNAUTHENTICATED' } }]);
   });
 
   it('G-05 rejects a batch without executing any element', async () => {
     const before = await stateOf(t, 'k1');
     const one = { query: `mutation { ${updating(1)} }` };
     for (const batch of [[one], [one, one], Array<object>(10).fill(one), []]) {
-      const answer = await t.send('/graphql', {
+      const response = await t.send('/graphql', {
         method: 'POST',
         headers: { 'content-type': 'application/json', 'x-svc-authorization': t.service },
         body: JSON.stringify(batch),
       });
-      expect(answer.status).toBe(400);
-      expect(errorsOf(answer)).toMatchObject([{ extensions: { code: 'INVALID' } }]);
+      expect(response.status).toBe(400);
+      expect(errorsOf(response)).toMatchObject([{ extensions: { code: 'INVALID' } }]);
     }
     expect(await stateOf(t, 'k1')).toStrictEqual(before);
   });
@@ -224,22 +224,22 @@ describe('cost', () => {
   it('G-09 reads page sizes from literals', async () => {
     const literal = (inner: string) => `{ orgKeys(first: 100) { ${listed.replace('$inner', inner)} } }`;
     expect(passes(await t.graphql(literal('10')))).toBe(true);
-    expect(refusalOf(await t.graphql(literal('100')))).toBe(
+    expect(rejectionOf(await t.graphql(literal('100')))).toBe(
       'The operation costs 70,300 (the weights of its fields, multiplied by the sizes of the pages around them); the maximum is 50,000.',
     );
-    expect(refusalOf(await t.graphql(literal('2147483647')))).toContain('costs 70,300');
+    expect(rejectionOf(await t.graphql(literal('2147483647')))).toContain('costs 70,300');
   });
 
   it('G-09 reads page sizes from variables, also for a cached document', async () => {
     const query = declared('$outer: Int, $inner: Int');
     expect(dataOf(await t.graphql(query, { outer: 1, inner: 1 }))).toHaveProperty('edges');
-    expect(refusalOf(await t.graphql(query, { outer: 100, inner: 100 }))).toContain('costs 70,300');
+    expect(rejectionOf(await t.graphql(query, { outer: 100, inner: 100 }))).toContain('costs 70,300');
     expect(dataOf(await t.graphql(query, { outer: 1, inner: 1 }))).toHaveProperty('edges');
   });
 
   it('G-09 reads page sizes from the defaults of variables', async () => {
     const query = declared('$outer: Int = 100, $inner: Int = 100');
-    expect(refusalOf(await t.graphql(query))).toContain('costs 70,300');
+    expect(rejectionOf(await t.graphql(query))).toContain('costs 70,300');
     expect(dataOf(await t.graphql(query, { outer: 2, inner: 3 }))).toHaveProperty('edges');
     // Null is given, and means a page of no given size.
     expect(dataOf(await t.graphql(query, { outer: 100, inner: null }))).toHaveProperty('edges');
@@ -250,19 +250,19 @@ describe('cost', () => {
       expect(dataOf(await t.graphql(declared('$outer: Int, $inner: Int'), variables))).toHaveProperty('edges');
     }
     const five = times(5, (index) => `a${index}: orgKeys { ${listed.replaceAll('$inner', '100')} }`);
-    expect(refusalOf(await t.graphql(`{ ${five} }`))).toContain('costs 70,300');
+    expect(rejectionOf(await t.graphql(`{ ${five} }`))).toContain('costs 70,300');
   });
 
   it('G-09 reads `last` without `first`', async () => {
     const query = `query ($n: Int) { orgKeys(last: $n) { ${listed.replace('first: $inner', 'first: null, last: $n')} } }`;
-    expect(refusalOf(await t.graphql(query, { n: 100 }))).toContain('costs 70,300');
+    expect(rejectionOf(await t.graphql(query, { n: 100 }))).toContain('costs 70,300');
     expect(dataOf(await t.graphql(query, { n: 2 }))).toHaveProperty('edges');
   });
 
   it('G-09 counts an invalid page size as the maximum', async () => {
     const query = declared('$outer: Int, $inner: Int');
     for (const odd of ['1', 1.5e300, [1], {}, true]) {
-      expect(refusalOf(await t.graphql(query, { outer: 100, inner: odd }))).toContain('costs 70,300');
+      expect(rejectionOf(await t.graphql(query, { outer: 100, inner: odd }))).toContain('costs 70,300');
     }
   });
 
@@ -270,7 +270,7 @@ describe('cost', () => {
     const query = `{ orgKeys(first: 100) { ...C } } fragment C on OrgKeyConnection { edges { ...E } }
       fragment E on OrgKeyEdge { node { ...K } } fragment K on OrgKey { history(first: 100) { ...H } }
       fragment H on KeyHistoryEntryConnection { edges { node { version at reason operation } } }`;
-    expect(refusalOf(await t.graphql(query))).toContain('costs 70,300');
+    expect(rejectionOf(await t.graphql(query))).toContain('costs 70,300');
   });
 
   it('G-09 counts a bulk change as a page of 200, and rejects it without writing', async () => {
@@ -278,8 +278,8 @@ describe('cost', () => {
     const whole = 'items { orgKey { history(first: 100) { edges { node { version at } } } } }';
     const bulk = (first: string) =>
       `mutation { updateOrgKeys(filter: {orgID: "globex"}, patch: {alias: "bulk"}, dryRun: false${first}) { ${whole} } }`;
-    expect(refusalOf(await t.graphql(bulk('')))).toContain('costs 100,609');
-    expect(refusalOf(await t.graphql(bulk(', first: 110')))).toContain('costs 55,339');
+    expect(rejectionOf(await t.graphql(bulk('')))).toContain('costs 100,609');
+    expect(rejectionOf(await t.graphql(bulk(', first: 110')))).toContain('costs 55,339');
     expect(await stateOf(t, 'k1')).toStrictEqual(before);
     expect(dataOf(await t.graphql(bulk(', first: 10')))).toHaveProperty('items');
   });
@@ -307,12 +307,12 @@ describe('operations within the limits', () => {
   );
 
   it('allows all our operations in one document', async () => {
-    const answer = await t.send('/graphql', {
+    const response = await t.send('/graphql', {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-svc-authorization': t.service },
       body: JSON.stringify({ query: file, operationName: 'OrgKey', variables: { by: { keyID: 'k1' } } }),
     });
-    expect(dataOf(answer)).toHaveProperty('keyHash');
+    expect(dataOf(response)).toHaveProperty('keyHash');
   });
 
   it('returns a page of 100 keys with all fields', async () => {
@@ -339,10 +339,10 @@ describe('operations within the limits', () => {
     ['circular', 'types { fields { type { fields { type { fields { type { fields { type { name } } } } } } } } }'],
     ['of fields, their arguments, and those’ fields', 'types { fields { args { type { inputFields { name } } } } }'],
   ])('rejects an introspection query that is %s', async (_, selected) => {
-    expect(refusalOf(await t.graphql(`{ __schema { ${selected} } }`))).toMatch(
+    expect(rejectionOf(await t.graphql(`{ __schema { ${selected} } }`))).toMatch(
       /nests lists of introspection [45] deep; the maximum is 3/,
     );
-    expect(refusalOf(await t.graphql(`{ ...F } fragment F on Query { s: __schema { ${selected} } }`))).toContain(
+    expect(rejectionOf(await t.graphql(`{ ...F } fragment F on Query { s: __schema { ${selected} } }`))).toContain(
       'lists',
     );
   });
@@ -355,11 +355,11 @@ describe('operations within the limits', () => {
 
 describe('the error of the limits', () => {
   it('lists every limit that an operation exceeds', async () => {
-    const answer = await t.graphql(`{ ${times(16, (index) => `a${index}: a @a { ${nested(10)} }`)} }`);
-    expect(errorsOf(answer)[0]?.message).toBe(
+    const response = await t.graphql(`{ ${times(16, (index) => `a${index}: a @a { ${nested(10)} }`)} }`);
+    expect(errorsOf(response)[0]?.message).toBe(
       'The operation nests fields 11 deep; the maximum is 10, and has 16 aliases; the maximum is 15, and has 16 directives; the maximum is 5.',
     );
-    expect(errorsOf(answer)[0]?.extensions.issues?.map(({ code }) => code)).toEqual([
+    expect(errorsOf(response)[0]?.extensions.issues?.map(({ code }) => code)).toEqual([
       'TOO_DEEP',
       'TOO_MANY',
       'TOO_MANY',
@@ -381,7 +381,7 @@ describe('the error of the limits', () => {
       steps += 1;
       throw new Error('Nothing may get here.');
     };
-    const { graphql } = plant(t, {
+    const { graphql } = serveWith(t, {
       keys: { preview: count, orgKeys: count, updateOrgKey: count },
     });
     for (const query of [
@@ -393,7 +393,7 @@ describe('the error of the limits', () => {
       `{ previewKey(input: {alias: "${'x'.repeat(15_000)}"}) { keyID } }`,
       `{ previewKey(input: {metaData: [${'1 '.repeat(1000)}]}) { keyID } }`,
     ]) {
-      refusalOf(await graphql(query));
+      rejectionOf(await graphql(query));
     }
     expect(steps).toBe(0);
   });
@@ -408,9 +408,9 @@ describe('the error of the limits', () => {
       `{ previewKey${input} { ${`${secret} `.repeat(1000)} } }`,
       `{ previewKey${input} { keyID } } #${'x'.repeat(15_000)}`,
     ]) {
-      const answer = await t.graphql(query);
-      refusalOf(answer);
-      expect(answer.text).not.toContain(secret);
+      const response = await t.graphql(query);
+      rejectionOf(response);
+      expect(response.text).not.toContain(secret);
     }
     expect(t.logs()).not.toContain(secret);
   });
@@ -430,7 +430,7 @@ describe('the error of the limits', () => {
         }),
       });
     expect((await send('A')).body).toStrictEqual({ data: { __typename: 'Query' } });
-    expect(refusalOf(await send('B'))).toContain('lists of introspection');
+    expect(rejectionOf(await send('B'))).toContain('lists of introspection');
   });
 });
 
@@ -443,12 +443,12 @@ describe('the settings of the limits', () => {
       KEYFRONT_GRAPHQL_MAX_MUTATIONS: '1',
       KEYFRONT_GRAPHQL_MAX_COST: '30',
     });
-    const refused = async (query: string) => refusalOf(await own.graphql(query)).replace(/^The operation /, '');
-    expect(await refused('{ a { a { a } } }')).toBe('nests fields 3 deep; the maximum is 2.');
-    expect(await refused('{ x: __typename }')).toBe('has 1 aliases; the maximum is 0.');
-    expect(await refused('{ __typename @include(if: true) }')).toBe('has 1 directives; the maximum is 0.');
-    expect(await refused('mutation { a b }')).toBe('has 2 mutations; the maximum is 1.');
-    expect(await refused('{ orgKeys(first: 30) { totalCount } }')).toMatch(/^costs 40 .*; the maximum is 30\.$/);
+    const rejected = async (query: string) => rejectionOf(await own.graphql(query)).replace(/^The operation /, '');
+    expect(await rejected('{ a { a { a } } }')).toBe('nests fields 3 deep; the maximum is 2.');
+    expect(await rejected('{ x: __typename }')).toBe('has 1 aliases; the maximum is 0.');
+    expect(await rejected('{ __typename @include(if: true) }')).toBe('has 1 directives; the maximum is 0.');
+    expect(await rejected('mutation { a b }')).toBe('has 2 mutations; the maximum is 1.');
+    expect(await rejected('{ orgKeys(first: 30) { totalCount } }')).toMatch(/^costs 40 .*; the maximum is 30\.$/);
     await own.close();
   });
 
@@ -463,9 +463,9 @@ describe('the settings of the limits', () => {
     const keyHash = t.app.services.ports.hashKeyID('k1');
     const field = (index: number) =>
       `e${index}: _entities(representations: [{ __typename: "OrgKey", keyHash: "${keyHash}" }]) { ... on OrgKey { orgID } }`;
-    const answer = await t.graphql(`{ ${times(20, field)} }`);
-    expect(errorsOf(answer)).toEqual([]);
-    expect(Object.values(answer.body['data'] as object)).toEqual(Array(20).fill([{ orgID: 'globex' }]));
+    const response = await t.graphql(`{ ${times(20, field)} }`);
+    expect(errorsOf(response)).toEqual([]);
+    expect(Object.values(response.body['data'] as object)).toEqual(Array(20).fill([{ orgID: 'globex' }]));
   });
 });
 
@@ -546,7 +546,7 @@ describe('a service credential with the scope `router`', () => {
 });
 
 describe('extensions.cost', () => {
-  const ask = (query: string, extensions?: object, variables = {}): Promise<Answer> =>
+  const sendRequest = (query: string, extensions?: object, variables = {}): Promise<TestResponse> =>
     t.send('/graphql', {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-svc-authorization': t.service },
@@ -556,20 +556,20 @@ describe('extensions.cost', () => {
 
   it('states the cost of an operation and what remains, if the request asks for it', async () => {
     for (let repeated = 0; repeated < 2; repeated += 1) {
-      const answer = await ask(query, { cost: true }, { n: 7 });
-      expect(answer.body['extensions']).toEqual({ cost: { requested: 28, maximum: 50_000, remaining: 49_972 } });
-      expect((await ask(query, undefined, { n: 7 })).body).not.toHaveProperty('extensions');
-      expect((await ask(query, { cost: 'yes' }, { n: 7 })).body).not.toHaveProperty('extensions');
+      const response = await sendRequest(query, { cost: true }, { n: 7 });
+      expect(response.body['extensions']).toEqual({ cost: { requested: 28, maximum: 50_000, remaining: 49_972 } });
+      expect((await sendRequest(query, undefined, { n: 7 })).body).not.toHaveProperty('extensions');
+      expect((await sendRequest(query, { cost: 'yes' }, { n: 7 })).body).not.toHaveProperty('extensions');
     }
   });
 
   it('accompanies errors and large responses', async () => {
-    const failed = await ask('{ orgKey(by: { keyID: "a/b" }) { keyID } }', { cost: true });
+    const failed = await sendRequest('{ orgKey(by: { keyID: "a/b" }) { keyID } }', { cost: true });
     expect([errorsOf(failed).length, failed.body['extensions']]).toEqual([
       1,
       { cost: { requested: 2, maximum: 50_000, remaining: 49_998 } },
     ]);
-    const large = await ask(
+    const large = await sendRequest(
       `{ orgKeys(first: 100) { edges { node { definition { metaData tags accessRights { label apiName versions } } keyID } } } }`,
       { cost: true },
     );

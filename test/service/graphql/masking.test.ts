@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { errorsOf } from '../../support/answers.js';
-import { startApp, type Answer, type TestApp } from '../../support/app.js';
-import { plant } from '../../support/planted.js';
+import { errorsOf } from '../../support/responses.js';
+import { startApp, type TestResponse, type TestApp } from '../../support/app.js';
+import { serveWith } from '../../support/overridden-server.js';
 
 let t: TestApp;
 beforeAll(async () => {
@@ -32,7 +32,7 @@ function fail(value: unknown): never {
 }
 
 /** Sees that an answer tells that something went wrong inside, and nothing else. */
-function expectMasked(response: Answer, logs: string): void {
+function expectMasked(response: TestResponse, logs: string): void {
   expect(errorsOf(response).length).toBeGreaterThan(0);
   for (const { message, extensions } of errorsOf(response)) {
     expect(message).toBe('Internal error.');
@@ -47,7 +47,7 @@ function expectMasked(response: Answer, logs: string): void {
 
 describe.each(thrown)('%s', (_, value) => {
   it('G-15 masks an error that a resolver throws', async () => {
-    const { graphql, logs } = plant(t, { keys: { stateOf: () => fail(value) } });
+    const { graphql, logs } = serveWith(t, { keys: { stateOf: () => fail(value) } });
     const response = await graphql(query);
     expectMasked(response, logs());
     expect(response.body['data']).toStrictEqual({ orgKey: null });
@@ -55,19 +55,19 @@ describe.each(thrown)('%s', (_, value) => {
   });
 
   it('G-15 masks an error that a promise rejects with', async () => {
-    const { graphql, logs } = plant(t, { keys: { orgKey: async () => fail(value) } });
+    const { graphql, logs } = serveWith(t, { keys: { orgKey: async () => fail(value) } });
     expectMasked(await graphql(query), logs());
   });
 
   it('G-15 masks an error that a mutation throws', async () => {
-    const { graphql, logs } = plant(t, { keys: { deleteOrgKey: () => fail(value) } });
+    const { graphql, logs } = serveWith(t, { keys: { deleteOrgKey: () => fail(value) } });
     const response = await graphql('mutation { deleteOrgKey(keyID: "k1") { version } }');
     expectMasked(response, logs());
     expect(errorsOf(response)[0]?.path).toStrictEqual(['deleteOrgKey']);
   });
 
   it('G-15 masks an error that the context throws, and fails the request', async () => {
-    const { graphql, logs } = plant(t, { authenticate: async () => fail(value) });
+    const { graphql, logs } = serveWith(t, { authenticate: async () => fail(value) });
     const response = await graphql(query);
     expectMasked(response, logs());
     expect(response.status).toBe(500);
@@ -83,7 +83,7 @@ describe.each(thrown)('%s', (_, value) => {
     'onExecute',
     'onExecutionResult',
   ])('G-15 masks an error that a plugin throws %s', async (hook) => {
-    const { graphql, logs } = plant(t, { plugins: [{ [hook]: () => fail(value) }] });
+    const { graphql, logs } = serveWith(t, { plugins: [{ [hook]: () => fail(value) }] });
     const response = await graphql(query);
     expectMasked(response, logs());
     expect(response.status).toBe(500);
@@ -99,7 +99,7 @@ describe('a value that its type cannot serialize', () => {
     ['what is never null', 'version', { orgKey: async () => ({ version: null }) }],
     ['anything, being an Error', 'state', { stateOf: () => new Error(secret) }],
   ])('G-15 masks the error for %s', async (_, selected, keys) => {
-    const { graphql, logs } = plant(t, { keys: keys as never });
+    const { graphql, logs } = serveWith(t, { keys: keys as never });
     expectMasked(await graphql(`{ orgKey(by: { keyID: "k1" }) { ${selected} } }`), logs());
   });
 });

@@ -7,7 +7,7 @@ import { servedSchema } from '../../../src/graphql/schema/served.js';
 import type { Execute } from '../../../src/graphql/executor/executor.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { runs } from '../../support/generated.js';
-import { plant } from '../../support/planted.js';
+import { serveWith } from '../../support/overridden-server.js';
 
 let t: TestApp;
 beforeAll(async () => {
@@ -19,15 +19,15 @@ setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
 /** How many bytes of heap are taken after as many queries more than before them. */
-async function growth(count: number, ask: (index: number) => Promise<unknown>): Promise<number> {
+async function growth(count: number, sendRequest: (index: number) => Promise<unknown>): Promise<number> {
   const heap = () => {
     collect();
     return process.memoryUsage().heapUsed;
   };
   // What is made once, on first use, is not growth.
-  for (let index = 0; index < 50; index += 1) await ask(-1 - index);
+  for (let index = 0; index < 50; index += 1) await sendRequest(-1 - index);
   const before = heap();
-  for (let index = 0; index < count; index += 1) await ask(index);
+  for (let index = 0; index < count; index += 1) await sendRequest(index);
   return heap() - before;
 }
 
@@ -36,7 +36,7 @@ const mebibyte = 1024 * 1024;
 
 describe('distinct queries', () => {
   it('G-20 grow the heap by less than 20 MiB in any number', async () => {
-    const { graphql } = plant(t, {});
+    const { graphql } = serveWith(t, {});
     const grown = await growth(runs('CACHE_RUNS', 2000), (index) =>
       graphql(`query ${name(index)} { previewKey(input: { alias: "x" }) { keyID } }`),
     );
@@ -44,7 +44,7 @@ describe('distinct queries', () => {
   });
 
   it('G-20 grow the heap by less than 20 MiB at the maximum size, valid or not', async () => {
-    const { graphql } = plant(t, {});
+    const { graphql } = serveWith(t, {});
     const many = '1 '.repeat(970);
     const kinds = [`{ previewKey(input: { metaData: [${many}] }) { keyID } }`, `{ nope(a: [${many}]) }`];
     const broken = `{ nope ${'x'.repeat(14_000)} (`;
@@ -55,7 +55,7 @@ describe('distinct queries', () => {
   });
 
   it('G-20 do not retain the request bodies', async () => {
-    const { graphql } = plant(t, {});
+    const { graphql } = serveWith(t, {});
     // The careful reader of JSON is the one for integers of this size.
     const variables = (index: number) => ({ a: 9007199254740993n, pad: `${index} `.repeat(15_000) });
     const grown = await growth(Math.ceil(runs('CACHE_RUNS', 2000) / 5), (index) =>

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createToken } from '../../../src/credentials/token.js';
 import { createSubscriptionRegistry } from '../../../src/graphql/operation/subscription-registry.js';
 import { openStream, readStream, type EventStream, type StreamedResult } from '../../support/event-stream.js';
-import { plant } from '../../support/planted.js';
+import { serveWith } from '../../support/overridden-server.js';
 import { startServer, type TestServer } from '../../support/server.js';
 import { eventLoopTurns, until } from '../../support/until.js';
 
@@ -74,21 +74,21 @@ describe('orgKeyChanged', () => {
       cursor keyHash orgID entry { version changes { path kind before after } }
       key { keyID version definition { alias hmacStringSet basicAuthData { passwordSet } } } } }`;
     const texts: string[] = [];
-    const told = async () => {
+    const reported = async () => {
       const result = await stream.next();
       texts.push(JSON.stringify(result));
       return changeOf(result);
     };
     const stream = await follow({ query });
     for (const version of [1, 2, 3]) {
-      expect(await told()).toMatchObject({
+      expect(await reported()).toMatchObject({
         orgID: 'acme',
         entry: { version },
         key: { keyID: 'k1', version: 3, definition: { alias: 'second', hmacStringSet: true } },
       });
     }
     await s.t.send('/svc/org/keys/k1', { method: 'DELETE', headers: { 'x-svc-authorization': s.t.service } });
-    expect(await told()).toMatchObject({ keyHash: hashOf('k1'), key: null });
+    expect(await reported()).toMatchObject({ keyHash: hashOf('k1'), key: null });
     expect(texts.join()).toContain('hmacString');
     expect(texts.join()).not.toContain(canary);
   });
@@ -157,11 +157,11 @@ describe('orgKeyChanged', () => {
   });
 
   it('rejects an invalid cursor with 400, and other media types with 406', async () => {
-    const refused = await follow({ variables: { after: 'nonsense' } });
-    const [answer] = await refused.rest();
-    expect(refused.status).toBe(400);
-    expect(answer?.errors).toMatchObject([{ extensions: { code: 'INVALID', issues: [{ path: 'after' }] } }]);
-    expect(answer?.errors?.[0]?.extensions['requestID']).toStrictEqual(expect.any(String));
+    const rejected = await follow({ variables: { after: 'nonsense' } });
+    const [received] = await rejected.rest();
+    expect(rejected.status).toBe(400);
+    expect(received?.errors).toMatchObject([{ extensions: { code: 'INVALID', issues: [{ path: 'after' }] } }]);
+    expect(received?.errors?.[0]?.extensions['requestID']).toStrictEqual(expect.any(String));
     const json = await s.t.graphql('subscription { orgKeyChanged { cursor } }', {}, { accept: 'application/json' });
     expect([json.status, json.text]).toStrictEqual([406, expect.stringContaining('text/event-stream')]);
     expect(json.text).toContain('"INVALID"');
@@ -169,10 +169,10 @@ describe('orgKeyChanged', () => {
 
   it('can be requested by GET with a credential', async () => {
     const query = encodeURIComponent('subscription { orgKeyChanged { cursor entry { version } } }');
-    const answer = await s.t.send(`/graphql?query=${query}`, {
+    const received = await s.t.send(`/graphql?query=${query}`, {
       headers: { accept: 'text/event-stream', 'x-svc-authorization': s.t.service },
     });
-    expect([answer.status, answer.body]).toMatchObject([200, { data: { orgKeyChanged: { entry: null } } }]);
+    expect([received.status, received.body]).toMatchObject([200, { data: { orgKeyChanged: { entry: null } } }]);
     const bare = await s.t.send(`/graphql?query=${query}`, { headers: { accept: 'text/event-stream' } });
     // A gateway subscribes by GET, and its client has to see that it must authenticate.
     expect([bare.status, bare.text]).toStrictEqual([401, expect.stringContaining('"UNAUTHENTICATED"')]);
@@ -194,10 +194,10 @@ describe('orgKeyChanged', () => {
       ).createChangeSubscriptions(s.t.app.services);
       const over = new AbortController();
       const caller = { credentialID: 'c', label: '', orgID: 'acme', requestID: '' };
-      const told = await orgKeyChanges(caller, {}, over.signal);
-      const begun = (await told.next()).value;
+      const reported = await orgKeyChanges(caller, {}, over.signal);
+      const begun = (await reported.next()).value;
       await change('k2');
-      const next = told.next();
+      const next = reported.next();
       await vi.advanceTimersByTimeAsync(31_000);
       expect((await next).value).toStrictEqual({
         cursor: await s.t.app.services.feed.latestCursor(),
@@ -205,7 +205,7 @@ describe('orgKeyChanged', () => {
       });
       expect(begun?.cursor).not.toBe(await s.t.app.services.feed.latestCursor());
       over.abort();
-      expect(await told.next()).toMatchObject({ done: true });
+      expect(await reported.next()).toMatchObject({ done: true });
     } finally {
       vi.useRealTimers();
     }
@@ -217,7 +217,7 @@ describe('a failing stream of changes', () => {
   const event = { cursor: 'c1', entry: undefined };
 
   it('ends with a masked error, and logs it', async () => {
-    const planted = plant(s.t, {
+    const overridden = serveWith(s.t, {
       keys: {
         orgKeyChanges: async () =>
           (async function* () {
@@ -226,21 +226,21 @@ describe('a failing stream of changes', () => {
           })(),
       },
     });
-    const results = await readStream(await planted.subscribe(query)).rest();
+    const results = await readStream(await overridden.subscribe(query)).rest();
     expect(results).toMatchObject([
       { data: { orgKeyChanged: { cursor: 'c1' } } },
       { errors: [{ message: 'Internal error.', extensions: { code: 'INTERNAL', requestID: 'request-1' } }] },
     ]);
     expect(JSON.stringify(results)).not.toContain('S3CRET');
-    expect(planted.logs()).toContain('S3CRET');
-    expect(planted.logs()).toContain('"events":1,"verdict":"INTERNAL"');
+    expect(overridden.logs()).toContain('S3CRET');
+    expect(overridden.logs()).toContain('"events":1,"verdict":"INTERNAL"');
   });
 
   it('continues after a change whose history entry fails its integrity check, with an error and its cursor', async () => {
     await change('k1');
     await change('k1');
     const { feed } = s.t.app.services;
-    const planted = plant(s.t, {
+    const overridden = serveWith(s.t, {
       ports: {
         feed: {
           ...feed,
@@ -256,7 +256,7 @@ describe('a failing stream of changes', () => {
     });
     const all = `subscription { orgKeyChanged(after: "${beginning}", keyHash: "${hashOf('k1')}") {
       cursor keyHash entry { version } } }`;
-    const stream = readStream(await planted.subscribe(all));
+    const stream = readStream(await overridden.subscribe(all));
     const results = [await stream.next(), await stream.next(), await stream.next()];
     await stream.close();
     const cursor = expect.any(String) as string;
@@ -266,12 +266,12 @@ describe('a failing stream of changes', () => {
       { data: { orgKeyChanged: { entry: { version: 3 } } } },
     ]);
     expect(codesOf(results)).toStrictEqual(['INTERNAL', 'INTERNAL']);
-    expect(planted.logs()).toContain('A history entry fails its integrity check');
+    expect(overridden.logs()).toContain('A history entry fails its integrity check');
   });
 
   it('masks an error within an event, and ends if the event is lost', async () => {
     const entry = { keyHash: 'x', versionAfter: 2 };
-    const planted = plant(s.t, {
+    const overridden = serveWith(s.t, {
       keys: {
         orgKeysByHash: () => Promise.reject(new Error('S3CRET')),
         orgKeyChanges: async () =>
@@ -282,7 +282,7 @@ describe('a failing stream of changes', () => {
           })(),
       },
     });
-    const results = await readStream(await planted.subscribe(query)).rest();
+    const results = await readStream(await overridden.subscribe(query)).rest();
     expect(results).toMatchObject([
       { data: { orgKeyChanged: { cursor: 'c1', key: null } }, errors: [{ extensions: { code: 'INTERNAL' } }] },
       { data: null, errors: [{ extensions: { code: 'INTERNAL' } }] },
@@ -292,27 +292,27 @@ describe('a failing stream of changes', () => {
 
   it('G-10 applies the deadline to each event, not to the stream', async () => {
     let isStuck = false;
-    let isAsked = false;
+    let isRequested = false;
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    const planted = plant(s.t, {
+    const overridden = serveWith(s.t, {
       deadlineMs: 60_000,
       keys: {
         orgKeysByHash: (_caller, hashes) => {
-          isAsked = true;
+          isRequested = true;
           return isStuck ? new Promise(() => undefined) : Promise.resolve(hashes.map(() => undefined));
         },
         orgKeyChanges: async () =>
           (async function* () {
             yield { cursor: 'c1', entry: { keyHash: 'x', versionAfter: 1 } } as never;
             vi.advanceTimersByTime(120_000);
-            isAsked = false;
+            isRequested = false;
             isStuck = true;
             yield { cursor: 'c2', entry: { keyHash: 'x', versionAfter: 2 } } as never;
           })(),
       },
     });
-    const rest = readStream(await planted.subscribe(query)).rest();
-    await until(() => isStuck && isAsked, 'The event that takes too long');
+    const rest = readStream(await overridden.subscribe(query)).rest();
+    await until(() => isStuck && isRequested, 'The event that takes too long');
     await eventLoopTurns();
     vi.advanceTimersByTime(60_000);
     vi.useRealTimers();
@@ -324,7 +324,7 @@ describe('a failing stream of changes', () => {
   });
 
   it('G-09 omits an event above the response limit, and ends', async () => {
-    const planted = plant(s.t, {
+    const overridden = serveWith(s.t, {
       keys: {
         orgKeyChanges: async () =>
           (async function* () {
@@ -333,7 +333,7 @@ describe('a failing stream of changes', () => {
           })(),
       },
     });
-    expect(codesOf(await readStream(await planted.subscribe(query)).rest())).toStrictEqual(['TOO_LARGE']);
+    expect(codesOf(await readStream(await overridden.subscribe(query)).rest())).toStrictEqual(['TOO_LARGE']);
   });
 
   it('A-11 ends with UNAUTHENTICATED within five seconds once its credential is revoked, or expires', async () => {
@@ -395,23 +395,23 @@ describe('a failing stream of changes', () => {
   });
 
   it('rejects streams above the maximum per credential and per process', async () => {
-    const planted = plant(s.t, { streams: createSubscriptionRegistry({}, { ofCredential: 2, ofProcess: 3 }) });
+    const overridden = serveWith(s.t, { streams: createSubscriptionRegistry({}, { ofCredential: 2, ofProcess: 3 }) });
     const another = { 'x-svc-authorization': (await s.t.issue('service')).secret };
-    const opened = [await planted.subscribe(query), await planted.subscribe(query)];
+    const opened = [await overridden.subscribe(query), await overridden.subscribe(query)];
     expect(opened.map(({ status }) => status)).toStrictEqual([200, 200]);
-    const third = await planted.subscribe(query);
+    const third = await overridden.subscribe(query);
     expect([third.status, third.headers.get('retry-after')]).toStrictEqual([429, '10']);
     expect(codesOf(await readStream(third).rest())).toStrictEqual(['RATE_LIMITED']);
-    opened.push(await planted.subscribe(query, another));
-    const fourth = await planted.subscribe(query, another);
+    opened.push(await overridden.subscribe(query, another));
+    const fourth = await overridden.subscribe(query, another);
     expect([fourth.status, codesOf(await readStream(fourth).rest())]).toStrictEqual([503, ['UNAVAILABLE']]);
     // One that is over makes room, and one that was refused has taken none.
     const begun = opened.map((response) => readStream(response));
     for (const stream of begun) await stream.next();
     await begun[0]?.close();
-    const refused = await planted.subscribe('subscription { orgKeyChanged(after: "x") { cursor } }');
-    expect(refused.status).toBe(400);
-    const next = await planted.subscribe(query);
+    const rejected = await overridden.subscribe('subscription { orgKeyChanged(after: "x") { cursor } }');
+    expect(rejected.status).toBe(400);
+    const next = await overridden.subscribe(query);
     expect(next.status).toBe(200);
     for (const stream of [...begun.slice(1), readStream(next)]) {
       await Promise.race([stream.next(), wait(100)]);
@@ -483,14 +483,14 @@ describe('a slow or disconnected client', () => {
         end();
       };
     });
-    const planted = plant(s.t, { streams: createSubscriptionRegistry({}, { ofCredential: 1, ofProcess: 1 }) });
+    const overridden = serveWith(s.t, { streams: createSubscriptionRegistry({}, { ofCredential: 1, ofProcess: 1 }) });
     const query = 'subscription { orgKeyChanged { cursor } }';
     const going = new AbortController();
-    expect((await planted.subscribe(query, {}, going.signal)).status).toBe(200);
-    expect([following, (await planted.subscribe(query)).status]).toStrictEqual([1, 429]);
+    expect((await overridden.subscribe(query, {}, going.signal)).status).toBe(200);
+    expect([following, (await overridden.subscribe(query)).status]).toStrictEqual([1, 429]);
     going.abort();
     await until(() => following === 0);
-    expect((await planted.subscribe(query)).status).toBe(200);
+    expect((await overridden.subscribe(query)).status).toBe(200);
   });
 
   it('limits the memory for a client that reads nothing', async () => {

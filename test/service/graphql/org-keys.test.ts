@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { codeOf, dataOf, errorsOf, issuesOf } from '../../support/answers.js';
+import { codeOf, dataOf, errorsOf, issuesOf } from '../../support/responses.js';
 import { statementsDuring } from '../../support/statements.js';
-import { startApp, type Answer, type TestApp } from '../../support/app.js';
+import { startApp, type TestResponse, type TestApp } from '../../support/app.js';
 import { hashOf } from '../../support/factories.js';
 
 const now = 1769860800;
@@ -270,7 +270,7 @@ describe('orgKeys', () => {
           pageInfo { endCursor } } } } }`,
         { keyID, after },
       );
-    const cursorIn = (answer: Answer) => /"endCursor":"([^"]+)"/.exec(answer.text)?.[1] ?? '';
+    const cursorIn = (result: TestResponse) => /"endCursor":"([^"]+)"/.exec(result.text)?.[1] ?? '';
     const ofAcme = cursorIn(await inOrg('acme-0', null));
     const page = await inOrg('acme-0', ofAcme);
     expect([codeOf(page), cursorIn(page)]).toStrictEqual([undefined, expect.stringMatching(/./)]);
@@ -411,10 +411,10 @@ describe('orgKeys', () => {
 describe('the flags of a page of keys', () => {
   let own: TestApp;
   const flagsOf = async (args: string) => {
-    const answer = await own.graphql(
+    const result = await own.graphql(
       `{ orgKeys(orderBy: ALIAS, ${args}) { pageInfo { ...Flags } } } fragment Flags on PageInfo { hasPreviousPage hasNextPage }`,
     );
-    const { pageInfo } = dataOf<{ pageInfo: Record<string, boolean> }>(answer);
+    const { pageInfo } = dataOf<{ pageInfo: Record<string, boolean> }>(result);
     return [pageInfo['hasPreviousPage'], pageInfo['hasNextPage']];
   };
   const cursors = new Map<string, string>();
@@ -453,10 +453,10 @@ describe('the flags of a page of keys', () => {
   });
 
   it('cost no statement unless they are selected', async () => {
-    const ask = (selected: string) =>
+    const sendRequest = (selected: string) =>
       own.graphql(`{ orgKeys(orderBy: ALIAS, first: 1, after: "${cursors.get('b')}") { ${selected} } }`);
     const statements = async (selected: string) =>
-      (await statementsDuring(async () => void (await ask(selected)))).length;
+      (await statementsDuring(async () => void (await sendRequest(selected)))).length;
     expect(await statements('pageInfo { hasNextPage }')).toBeLessThan(await statements('pageInfo { hasPreviousPage }'));
   });
 });
@@ -512,15 +512,15 @@ describe('orgKey', () => {
     [{ keyID: 'acme-0', keyHash: null }],
     [{ keyID: 'acme-0', keyHash: hashOf('acme-0') }],
   ])('rejects %j, which is not exactly one field', async (by) => {
-    const answer = await t.graphql(one, { by });
-    expect([codeOf(answer), issuesOf(answer)]).toStrictEqual(['INVALID', ['by MALFORMED_ARGUMENT']]);
+    const result = await t.graphql(one, { by });
+    expect([codeOf(result), issuesOf(result)]).toStrictEqual(['INVALID', ['by MALFORMED_ARGUMENT']]);
   });
 
   it('returns no `updatedAt` for an imported time that dates cannot represent', async () => {
     const own = await startApp();
     await own.importKeys({ key_id: 'far', org_id: 'acme', last_updated: '9223372032559808511' });
-    const answer = await own.graphql('{ orgKey(by: { keyID: "far" }) { updatedAt lastUpdated } }');
-    expect(dataOf(answer)).toEqual({ updatedAt: null, lastUpdated: '9223372032559808511' });
+    const result = await own.graphql('{ orgKey(by: { keyID: "far" }) { updatedAt lastUpdated } }');
+    expect(dataOf(result)).toEqual({ updatedAt: null, lastUpdated: '9223372032559808511' });
     await own.close();
   });
 
@@ -618,11 +618,14 @@ describe('a credential that is bound to an organisation', () => {
   it('receives null for a key of another organisation by identifier, hash and id', async () => {
     const query =
       'query ($id: ID!, $hash: String!, $node: ID!) { a: orgKey(by: { keyID: $id }) { keyID } b: orgKey(by: { keyHash: $hash }) { keyID } c: node(id: $node) { id } }';
-    const ask = (keyID: string): Promise<Answer> =>
+    const sendRequest = (keyID: string): Promise<TestResponse> =>
       t.graphql(query, { id: keyID, hash: hashOf(keyID), node: btoa(`OrgKey:${hashOf(keyID)}`) }, boundHeaders());
-    expect((await ask(foreign)).body['data']).toStrictEqual({ a: null, b: null, c: null });
-    expect((await ask(foreign)).text).toBe((await ask('absent')).text);
-    expect((await ask('acme-0')).body['data']).toMatchObject({ a: { keyID: 'acme-0' }, b: { keyID: 'acme-0' } });
+    expect((await sendRequest(foreign)).body['data']).toStrictEqual({ a: null, b: null, c: null });
+    expect((await sendRequest(foreign)).text).toBe((await sendRequest('absent')).text);
+    expect((await sendRequest('acme-0')).body['data']).toMatchObject({
+      a: { keyID: 'acme-0' },
+      b: { keyID: 'acme-0' },
+    });
   });
 });
 

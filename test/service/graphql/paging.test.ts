@@ -1,7 +1,7 @@
 import { getNamedType, isObjectType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { schema } from '../../../src/graphql/schema/api-schema.js';
-import { codeOf, dataOf, issuesOf } from '../../support/answers.js';
+import { codeOf, dataOf, issuesOf } from '../../support/responses.js';
 import { startApp, type TestApp } from '../../support/app.js';
 
 const page = '(first: $first, last: $last) { edges { cursor } }';
@@ -22,12 +22,12 @@ beforeAll(async () => {
 });
 afterAll(async () => t.close());
 
-async function ask(name: string, first: number | null, last: number | null) {
+async function sendRequest(name: string, first: number | null, last: number | null) {
   return t.graphql(connections[name] ?? '', { first, last });
 }
 
 async function sizeOf(name: string, first: number | null, last: number | null) {
-  const [, edges = ''] = /"edges":\[(.*)\]/.exec((await ask(name, first, last)).text) ?? [];
+  const [, edges = ''] = /"edges":\[(.*)\]/.exec((await sendRequest(name, first, last)).text) ?? [];
   return edges.split('cursor').length - 1;
 }
 
@@ -65,18 +65,18 @@ describe('a connection', () => {
       [5, 2],
       [0, 0],
     ] as const) {
-      const response = await ask(name, first, last);
+      const response = await sendRequest(name, first, last);
       expect([codeOf(response), issuesOf(response)]).toEqual(['INVALID', ['last MALFORMED_ARGUMENT']]);
     }
   });
 
   it.each(names)('rejects negative page sizes of %s, and names each argument', async (name) => {
     for (const size of [-1, -2147483648]) {
-      const fromFront = await ask(name, size, null);
+      const fromFront = await sendRequest(name, size, null);
       expect([codeOf(fromFront), issuesOf(fromFront)]).toEqual(['INVALID', ['first OUT_OF_RANGE']]);
-      const fromEnd = await ask(name, null, size);
+      const fromEnd = await sendRequest(name, null, size);
       expect([codeOf(fromEnd), issuesOf(fromEnd)]).toEqual(['INVALID', ['last OUT_OF_RANGE']]);
-      const fromBoth = await ask(name, size, size);
+      const fromBoth = await sendRequest(name, size, size);
       expect(issuesOf(fromBoth)).toEqual(['first OUT_OF_RANGE', 'last MALFORMED_ARGUMENT', 'last OUT_OF_RANGE']);
     }
   });
@@ -94,10 +94,10 @@ describe('a connection', () => {
     ['first: 0', [false, true]],
     ['last: 0', [true, false]],
   ])('states exactly whether there are entries around history(%s)', async (args, flags) => {
-    const answer = await t.graphql(
+    const result = await t.graphql(
       `{ orgKey(by: { keyID: "k0" }) { history(${args}) { pageInfo { hasPreviousPage hasNextPage } } } }`,
     );
-    const { history } = dataOf<{ history: { pageInfo: Record<string, boolean> } }>(answer);
+    const { history } = dataOf<{ history: { pageInfo: Record<string, boolean> } }>(result);
     expect([history.pageInfo['hasPreviousPage'], history.pageInfo['hasNextPage']]).toEqual(flags);
   });
 });

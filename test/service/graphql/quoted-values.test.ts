@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { errorsOf } from '../../support/answers.js';
+import { errorsOf } from '../../support/responses.js';
 import { startApp, type TestApp } from '../../support/app.js';
 
 let t: TestApp;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { responseLimitBytes, stringifyWithin } from '../../../src/graphql/operation/response-size.js';
-import { dataOf, errorsOf } from '../../support/answers.js';
+import { dataOf, errorsOf } from '../../support/responses.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { generated, runs } from '../../support/generated.js';
 import { stateOf } from '../../support/state.js';
@@ -24,10 +24,12 @@ describe('the response limit', () => {
   it('G-09 omits a response of more than 2 MiB, and returns a smaller one', async () => {
     await importLarge();
     const query = 'query ($n: Int) { orgKeys(first: $n) { edges { node { definition { metaData } } } } }';
-    const answer = await t.graphql(query, { n: 40 });
-    expect(answer.status).toBe(200);
-    expect(answer.body).toStrictEqual({
-      errors: [{ message: tooLarge, extensions: { code: 'TOO_LARGE', requestID: answer.headers.get('x-request-id') } }],
+    const response = await t.graphql(query, { n: 40 });
+    expect(response.status).toBe(200);
+    expect(response.body).toStrictEqual({
+      errors: [
+        { message: tooLarge, extensions: { code: 'TOO_LARGE', requestID: response.headers.get('x-request-id') } },
+      ],
       data: null,
     });
     expect(dataOf<{ edges: object[] }>(await t.graphql(query, { n: 30 })).edges).toHaveLength(30);
@@ -53,10 +55,10 @@ describe('the response limit', () => {
 
   it('G-09 reports that the change of a mutation is saved when its response is too large', async () => {
     await importLarge();
-    const answer =
+    const response =
       await t.graphql(`mutation { updateOrgKeys(filter: {tag: "large"}, patch: {alias: "changed"}, dryRun: false) {
       items { orgKey { definition { metaData } } } } }`);
-    expect(errorsOf(answer)).toMatchObject([{ message: tooLarge, extensions: { code: 'TOO_LARGE' } }]);
+    expect(errorsOf(response)).toMatchObject([{ message: tooLarge, extensions: { code: 'TOO_LARGE' } }]);
     for (const name of names) expect((await stateOf(t, name)).key?.definition.alias).toBe('changed');
   });
 
@@ -64,8 +66,8 @@ describe('the response limit', () => {
     await importLarge();
     const read =
       'updateOrgKeys(filter: {tag: "large"}, patch: {alias: "changed"}, dryRun: false) { items { orgKey { definition { metaData } } } }';
-    const answer = await t.graphql(`mutation { ${read} later: deleteOrgKey(keyID: "nobody") { version } }`);
-    expect(errorsOf(answer)).toMatchObject([
+    const response = await t.graphql(`mutation { ${read} later: deleteOrgKey(keyID: "nobody") { version } }`);
+    expect(errorsOf(response)).toMatchObject([
       { extensions: { code: 'TOO_LARGE' } },
       { path: ['later'], extensions: { code: 'NOT_FOUND' } },
     ]);
@@ -80,12 +82,12 @@ describe('the response limit', () => {
 
   it('G-09 lists 100 of thousands of problems of an invalid definition', async () => {
     const query = 'query ($input: PreviewKeyInput!) { previewKey(input: $input) { keyID } }';
-    const answer = await t.graphql(query, {
+    const response = await t.graphql(query, {
       input: { accessRights: Array(100).fill({ label: 'a', allowedUrls: Array(90).fill(1) }) },
     });
-    expect(Buffer.byteLength(answer.text)).toBeLessThan(20_000);
-    expect(errorsOf(answer)[0]?.extensions.code).toBe('INVALID');
-    expect(errorsOf(answer)[0]?.message).toMatch(/ only the first 100 problems are listed\.$/);
+    expect(Buffer.byteLength(response.text)).toBeLessThan(20_000);
+    expect(errorsOf(response)[0]?.extensions.code).toBe('INVALID');
+    expect(errorsOf(response)[0]?.message).toMatch(/ only the first 100 problems are listed\.$/);
   });
 });
 

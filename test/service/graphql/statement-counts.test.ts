@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { getNamedType, isLeafType, isObjectType, type GraphQLField, type GraphQLObjectType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { schema } from '../../../src/graphql/schema/api-schema.js';
-import { errorsOf } from '../../support/answers.js';
+import { errorsOf } from '../../support/responses.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { statementsDuring } from '../../support/statements.js';
 
@@ -79,8 +79,8 @@ async function statementsFor(query: string, selection: string, size: number): Pr
   const declared = Object.entries(variables).filter(([name]) => query.includes(`$${name}`));
   const text = query.replace('SIZE', String(size)).replace('FIELDS', selection);
   const statements = await statementsDuring(async () => {
-    const answer = await t.graphql(text, Object.fromEntries(declared));
-    expect(errorsOf(answer)).toEqual([]);
+    const response = await t.graphql(text, Object.fromEntries(declared));
+    expect(errorsOf(response)).toEqual([]);
   });
   return statements.length;
 }

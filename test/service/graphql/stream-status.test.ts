@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type Answer, type TestApp } from '../../support/app.js';
-import { codeOf } from '../../support/answers.js';
+import { startApp, type TestResponse, type TestApp } from '../../support/app.js';
+import { codeOf } from '../../support/responses.js';
 
 const apps: Record<string, TestApp> = {};
 beforeAll(async () => {
@@ -13,7 +13,7 @@ afterAll(async () => {
 
 const types = ['text/event-stream', 'application/json', '*/*'];
 
-function post(t: TestApp, accept: string, query: string, headers: Record<string, string> = {}): Promise<Answer> {
+function post(t: TestApp, accept: string, query: string, headers: Record<string, string> = {}): Promise<TestResponse> {
   return t.send('/graphql', {
     method: 'POST',
     headers: { 'content-type': 'application/json', accept, ...headers },

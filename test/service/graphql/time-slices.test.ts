@@ -5,7 +5,7 @@ import { maskResult } from '../../../src/graphql/plugins/use-masked-errors.js';
 import { paramsOfBody } from '../../../src/graphql/plugins/use-request-parser.js';
 import { createLogger } from '../../../src/lib/log.js';
 import { startApp, type TestApp } from '../../support/app.js';
-import { plant } from '../../support/planted.js';
+import { serveWith } from '../../support/overridden-server.js';
 import { requestContextOf } from '../../support/request-context.js';
 
 let t: TestApp;
@@ -18,9 +18,9 @@ const aliases = Array.from({ length: 15 }, (_, n) => `a${n}: previewKey(input: $
 const query = `query ($input: PreviewKeyInput!) { ${aliases.join(' ')} }`;
 
 /** A server that counts the time slices that are waited for. */
-function countSlices(planted: Parameters<typeof plant>[1] = {}) {
+function countSlices(overridden: Parameters<typeof serveWith>[1] = {}) {
   let slices = 0;
-  const { graphql } = plant(t, { ...planted, nextSlice: () => void (slices += 1) });
+  const { graphql } = serveWith(t, { ...overridden, nextSlice: () => void (slices += 1) });
   return async (...request: Parameters<typeof graphql>) => {
     slices = 0;
     const { body } = await graphql(...request);
@@ -30,7 +30,7 @@ function countSlices(planted: Parameters<typeof plant>[1] = {}) {
 
 it('starts every root field in its own time slice', async () => {
   const events: string[] = [];
-  const { graphql } = plant(t, {
+  const { graphql } = serveWith(t, {
     nextSlice: () => {
       events.push('slice');
       return new Promise((resolve) => setImmediate(resolve)).then(() => void events.push('begin'));
@@ -94,7 +94,7 @@ it('takes no time slice for a field whose credential is missing', async () => {
 
 it('starts no field of a query past its deadline', async () => {
   let previews = 0;
-  const { graphql } = plant(t, {
+  const { graphql } = serveWith(t, {
     deadlineMs: 1,
     nextSlice: () => new Promise((resolve) => setTimeout(resolve, 20)),
     keys: {

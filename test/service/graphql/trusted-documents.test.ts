@@ -9,8 +9,8 @@ import {
   UpdateOrgKeyDocument,
   type TypedDocumentString,
 } from '../../../src/client/generated/graphql.js';
-import { codeOf, errorsOf } from '../../support/answers.js';
-import { startApp, type Answer, type TestApp } from '../../support/app.js';
+import { codeOf, errorsOf } from '../../support/responses.js';
+import { startApp, type TestResponse, type TestApp } from '../../support/app.js';
 import { makeCommandLine, type CommandLine } from '../../support/cli.js';
 import { stateOf } from '../../support/state.js';
 
@@ -21,7 +21,7 @@ const file = new URL('../../../src/client/generated/persisted-documents.json', i
 const onlyTrusted = { KEYFRONT_TRUSTED_DOCUMENTS: file, KEYFRONT_ONLY_TRUSTED_DOCUMENTS: 'on' };
 
 /** Sends the members of a request as they are, with both credentials. */
-function post(t: TestApp, request: object, headers: Record<string, string> = {}): Promise<Answer> {
+function post(t: TestApp, request: object, headers: Record<string, string> = {}): Promise<TestResponse> {
   return t.send('/graphql', {
     method: 'POST',
     headers: {
@@ -34,7 +34,7 @@ function post(t: TestApp, request: object, headers: Record<string, string> = {})
   });
 }
 
-function get(t: TestApp, parameters: Record<string, string>): Promise<Answer> {
+function get(t: TestApp, parameters: Record<string, string>): Promise<TestResponse> {
   return t.send(`/graphql?${new URLSearchParams(parameters)}`, {
     headers: { authorization: `Bearer ${t.management}`, 'x-svc-authorization': t.service },
   });
@@ -45,20 +45,20 @@ const hexOf = <R, V>(document: TypedDocumentString<R, V>) => idOf(document).repl
 const textOf = (id: string) => String((JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>)[id]);
 
 /** Asks as a client would that has only the ids of its documents, and their types. */
-async function ask<R, V>(t: TestApp, document: TypedDocumentString<R, V>, variables: V): Promise<R> {
+async function sendRequest<R, V>(t: TestApp, document: TypedDocumentString<R, V>, variables: V): Promise<R> {
   const { body } = await post(t, { documentId: idOf(document), variables });
   expect(body['errors']).toBeUndefined();
   return body['data'] as R;
 }
 
-const refusedAsUntrusted = (answer: Answer) => {
-  expect(errorsOf(answer)).toMatchObject([
+const rejectedAsUntrusted = (response: TestResponse) => {
+  expect(errorsOf(response)).toMatchObject([
     {
       message: 'This service executes trusted documents only. Send a `documentId`, and no `query`.',
       extensions: { code: 'INVALID' },
     },
   ]);
-  expect(answer.body).not.toHaveProperty('data');
+  expect(response.body).not.toHaveProperty('data');
 };
 
 describe('with trusted documents only', () => {
@@ -70,15 +70,15 @@ describe('with trusted documents only', () => {
   afterAll(() => t.close());
 
   it('G-19 executes documents of codegen by their ids', async () => {
-    const preview = await ask(t, PreviewKeyDocument, {
+    const preview = await sendRequest(t, PreviewKeyDocument, {
       input: { keyID: 'k2', alias: 'x', expires: '9007199254740993' },
     });
     expect(preview.previewKey?.keyHash).toBe(sha256('k2'));
     expect(preview.previewKey?.data).toMatchObject({ alias: 'x', expires: '9007199254740993' });
 
-    const update = await ask(t, UpdateOrgKeyDocument, { keyID: 'k1', input: { alias: 'by id' } });
+    const update = await sendRequest(t, UpdateOrgKeyDocument, { keyID: 'k1', input: { alias: 'by id' } });
     expect(update.updateOrgKey).toMatchObject({ action: 'modified', status: 'ok', key: 'k1' });
-    const read = await ask(t, OrgKeyDocument, { by: { keyID: 'k1' } });
+    const read = await sendRequest(t, OrgKeyDocument, { by: { keyID: 'k1' } });
     expect(read.orgKey).toMatchObject({ definition: { alias: 'by id' } });
   });
 
@@ -98,16 +98,16 @@ describe('with trusted documents only', () => {
       { documentId: id },
       { extensions: JSON.stringify({ persistedQuery: { version: 1, sha256Hash: id } }) },
     ]) {
-      const answer = await get(t, { ...parameters, variables: JSON.stringify(variables) });
-      expect(answer.body).toMatchObject({ data: { previewKey: { keyID: 'k2' } } });
+      const response = await get(t, { ...parameters, variables: JSON.stringify(variables) });
+      expect(response.body).toMatchObject({ data: { previewKey: { keyID: 'k2' } } });
     }
   });
 
   it('G-19 rejects a mutation by its id over GET, and writes nothing', async () => {
     const before = await stateOf(t, 'k1');
     const variables = JSON.stringify({ keyID: 'k1', input: { alias: 'over GET' } });
-    const answer = await get(t, { documentId: idOf(UpdateOrgKeyDocument), variables });
-    expect([answer.status, answer.headers.get('allow'), codeOf(answer)]).toStrictEqual([405, 'POST', 'INVALID']);
+    const response = await get(t, { documentId: idOf(UpdateOrgKeyDocument), variables });
+    expect([response.status, response.headers.get('allow'), codeOf(response)]).toStrictEqual([405, 'POST', 'INVALID']);
     expect(await stateOf(t, 'k1')).toStrictEqual(before);
   });
 
@@ -121,17 +121,17 @@ describe('with trusted documents only', () => {
     ['a mutation', 'mutation { updateOrgKey(keyID: "k1", input: {alias: "untrusted"}) { status } }'],
   ])('G-19 rejects %s', async (_, query) => {
     const before = await stateOf(t, 'k1');
-    refusedAsUntrusted(await post(t, { query }));
-    refusedAsUntrusted(await get(t, { query }));
+    rejectedAsUntrusted(await post(t, { query }));
+    rejectedAsUntrusted(await get(t, { query }));
     expect(await stateOf(t, 'k1')).toStrictEqual(before);
   });
 
   it('G-19 rejects a text sent with an id, even if it is the same text', async () => {
     const id = idOf(PreviewKeyDocument);
     for (const query of [textOf(id), '{ __typename }']) {
-      refusedAsUntrusted(await post(t, { query, documentId: id, variables: { input: {} } }));
+      rejectedAsUntrusted(await post(t, { query, documentId: id, variables: { input: {} } }));
       const persistedQuery = { version: 1, sha256Hash: sha256(query) };
-      refusedAsUntrusted(await post(t, { query, extensions: { persistedQuery }, variables: { input: {} } }));
+      rejectedAsUntrusted(await post(t, { query, extensions: { persistedQuery }, variables: { input: {} } }));
     }
   });
 
@@ -139,9 +139,9 @@ describe('with trusted documents only', () => {
     const query = '{ __typename }';
     const extensions = { persistedQuery: { version: 1, sha256Hash: sha256(query) } };
     for (let round = 0; round < 2; round += 1) {
-      refusedAsUntrusted(await post(t, { query, extensions }));
-      const answer = await post(t, { extensions });
-      expect(errorsOf(answer)[0]?.message).toBe('There is no trusted document with this id.');
+      rejectedAsUntrusted(await post(t, { query, extensions }));
+      const response = await post(t, { extensions });
+      expect(errorsOf(response)[0]?.message).toBe('There is no trusted document with this id.');
     }
   });
 
@@ -157,11 +157,11 @@ describe('with trusted documents only', () => {
     '',
   ])('G-19 rejects the unknown id %j, with and without a credential', async (documentId) => {
     for (const headers of [{}, { authorization: '', 'x-svc-authorization': '' }]) {
-      const answer = await post(t, { documentId, variables: { input: {} } }, headers);
-      expect(errorsOf(answer)).toMatchObject([
+      const response = await post(t, { documentId, variables: { input: {} } }, headers);
+      expect(errorsOf(response)).toMatchObject([
         { message: 'There is no trusted document with this id.', extensions: { code: 'INVALID' } },
       ]);
-      expect(answer.body).not.toHaveProperty('data');
+      expect(response.body).not.toHaveProperty('data');
     }
   });
 
@@ -169,9 +169,9 @@ describe('with trusted documents only', () => {
     'G-19 rejects %j as an id without an internal error',
     async (id) => {
       for (const request of [{ documentId: id }, { extensions: { persistedQuery: { version: 1, sha256Hash: id } } }]) {
-        const answer = await post(t, request);
-        expect([answer.status, codeOf(answer)]).toStrictEqual([400, 'INVALID']);
-        expect(errorsOf(answer)[0]?.message).toBe('The id of a document must be a string.');
+        const response = await post(t, request);
+        expect([response.status, codeOf(response)]).toStrictEqual([400, 'INVALID']);
+        expect(errorsOf(response)[0]?.message).toBe('The id of a document must be a string.');
       }
     },
   );
@@ -179,9 +179,9 @@ describe('with trusted documents only', () => {
   it.each([{}, { extensions: {} }, { extensions: 'x' }, { extensions: { persistedQuery: null } }, { variables: {} }])(
     'G-19 rejects %j without a document, and states what to send',
     async (request) => {
-      const answer = await post(t, request);
-      refusedAsUntrusted(answer);
-      expect(answer.status).toBe(400);
+      const response = await post(t, request);
+      rejectedAsUntrusted(response);
+      expect(response.status).toBe(400);
     },
   );
 
@@ -193,8 +193,8 @@ describe('with trusted documents only', () => {
 
   it('G-19 validates the variables of a trusted document, with all issues', async () => {
     const variables = { input: { rate: 'x', tags: [' '] } };
-    const answer = await post(t, { documentId: idOf(PreviewKeyDocument), variables });
-    expect(errorsOf(answer)[0]?.extensions).toMatchObject({
+    const response = await post(t, { documentId: idOf(PreviewKeyDocument), variables });
+    expect(errorsOf(response)[0]?.extensions).toMatchObject({
       code: 'INVALID',
       issues: [{ path: 'rate' }, { path: 'tags[0]' }],
     });
@@ -202,8 +202,8 @@ describe('with trusted documents only', () => {
 
   it('G-19 requires the credential of a trusted document', async () => {
     const nobody = { authorization: '', 'x-svc-authorization': '' };
-    const answer = await post(t, { documentId: idOf(OrgKeyDocument), variables: { keyID: 'k1' } }, nobody);
-    expect(codeOf(answer)).toBe('UNAUTHENTICATED');
+    const response = await post(t, { documentId: idOf(OrgKeyDocument), variables: { keyID: 'k1' } }, nobody);
+    expect(codeOf(response)).toBe('UNAUTHENTICATED');
   });
 });
 
@@ -216,7 +216,7 @@ describe('with trusted and other documents', () => {
   afterAll(() => t.close());
 
   it('G-19 executes trusted and other documents', async () => {
-    const preview = await ask(t, PreviewKeyDocument, { input: { keyID: 'k2' } });
+    const preview = await sendRequest(t, PreviewKeyDocument, { input: { keyID: 'k2' } });
     expect(preview.previewKey?.keyID).toBe('k2');
     expect((await post(t, { query: '{ __typename }' })).body).toStrictEqual({ data: { __typename: 'Query' } });
   });
@@ -226,9 +226,9 @@ describe('with trusted and other documents', () => {
     const extensions = { persistedQuery: { version: 1, sha256Hash: sha256(query) } };
     for (let round = 0; round < 2; round += 1) {
       expect((await post(t, { query, extensions })).body).toStrictEqual({ data: { __typename: 'Query' } });
-      const answer = await post(t, { extensions });
+      const response = await post(t, { extensions });
       // The word at which Apollo's clients send their texts without asking again.
-      expect(errorsOf(answer)).toMatchObject([
+      expect(errorsOf(response)).toMatchObject([
         { message: 'PersistedQueryNotSupported', extensions: { code: 'INVALID' } },
       ]);
       expect(codeOf(await post(t, { documentId: `sha256:${sha256(query)}` }))).toBe('INVALID');
@@ -243,8 +243,8 @@ describe('with trusted and other documents', () => {
     for (const id of [idOf(UpdateOrgKeyDocument), hexOf(PreviewKeyDocument), 'x', '']) {
       const variables = { keyID: 'k1', input: { alias: 'mismatch' } };
       for (const request of [{ documentId: id }, { extensions: { persistedQuery: { version: 1, sha256Hash: id } } }]) {
-        const answer = await post(t, { ...request, query, variables });
-        expect(errorsOf(answer)).toMatchObject([
+        const response = await post(t, { ...request, query, variables });
+        expect(errorsOf(response)).toMatchObject([
           { message: 'The id is not the SHA-256 hash of the `query`.', extensions: { code: 'INVALID' } },
         ]);
       }
@@ -280,9 +280,9 @@ describe('with introspection by credential', () => {
 describe('without trusted documents', () => {
   it('G-19 rejects an id with the reason', async () => {
     const t = await startApp({ KEYFRONT_CONSOLE: 'off' });
-    const answer = await post(t, { documentId: idOf(PreviewKeyDocument), variables: { input: {} } });
+    const response = await post(t, { documentId: idOf(PreviewKeyDocument), variables: { input: {} } });
     await t.close();
-    expect(errorsOf(answer)).toMatchObject([
+    expect(errorsOf(response)).toMatchObject([
       { message: 'There is no trusted document with this id.', extensions: { code: 'INVALID' } },
     ]);
   });
@@ -341,10 +341,10 @@ describe('a file of trusted documents', () => {
     ],
   ])('G-19 reports a file that %s, with the reason, before storage is opened', async (_, content, reason) => {
     const path = await c.file('documents.json', content);
-    const { code, said } = await c.keyfront(['serve'], { PORT: '0', KEYFRONT_TRUSTED_DOCUMENTS: path });
+    const { code, stderr } = await c.keyfront(['serve'], { PORT: '0', KEYFRONT_TRUSTED_DOCUMENTS: path });
     expect(code).toBe(1);
-    expect(said).toContain(`KEYFRONT_TRUSTED_DOCUMENTS: ${path} cannot be used. `);
-    expect(said).toContain(reason);
+    expect(stderr).toContain(`KEYFRONT_TRUSTED_DOCUMENTS: ${path} cannot be used. `);
+    expect(stderr).toContain(reason);
     expect(existsSync(c.folder)).toBe(false);
   });
 
@@ -353,9 +353,9 @@ describe('a file of trusted documents', () => {
       ['/nowhere/documents.json', 'it does not exist; check the path (ENOENT)'],
       [import.meta.dirname, 'it is a folder; name a file (EISDIR)'],
     ] as const) {
-      const { code, said } = await c.keyfront(['serve'], { PORT: '0', KEYFRONT_TRUSTED_DOCUMENTS: path });
+      const { code, stderr } = await c.keyfront(['serve'], { PORT: '0', KEYFRONT_TRUSTED_DOCUMENTS: path });
       expect(code).toBe(1);
-      expect(said).toBe(`KEYFRONT_TRUSTED_DOCUMENTS: ${path} cannot be used. It cannot be read: ${reason}.\n`);
+      expect(stderr).toBe(`KEYFRONT_TRUSTED_DOCUMENTS: ${path} cannot be used. It cannot be read: ${reason}.\n`);
     }
   });
 
@@ -364,8 +364,8 @@ describe('a file of trusted documents', () => {
       'documents.json',
       JSON.stringify({ a: '{', b: '{ nope }', [sha256(valid)]: valid, c: 5 }),
     );
-    const { said } = await c.keyfront(['serve'], { PORT: '0', KEYFRONT_TRUSTED_DOCUMENTS: path });
-    expect(said.match(/^ {2}"\w+" /gm)).toStrictEqual(['  "a" ', '  "b" ', '  "c" ']);
+    const { stderr } = await c.keyfront(['serve'], { PORT: '0', KEYFRONT_TRUSTED_DOCUMENTS: path });
+    expect(stderr.match(/^ {2}"\w+" /gm)).toStrictEqual(['  "a" ', '  "b" ', '  "c" ']);
   });
 
   it('G-19 accepts hashes with and without a prefix, and names', async () => {
@@ -382,12 +382,12 @@ describe('a file of trusted documents', () => {
   });
 
   it('G-19 is required if only trusted documents are executed', async () => {
-    const { code, said } = await c.keyfront(['serve'], { PORT: '0', KEYFRONT_ONLY_TRUSTED_DOCUMENTS: 'on' });
+    const { code, stderr } = await c.keyfront(['serve'], { PORT: '0', KEYFRONT_ONLY_TRUSTED_DOCUMENTS: 'on' });
     expect(code).toBe(1);
-    expect(said).toContain('KEYFRONT_ONLY_TRUSTED_DOCUMENTS=on requires KEYFRONT_TRUSTED_DOCUMENTS.');
+    expect(stderr).toContain('KEYFRONT_ONLY_TRUSTED_DOCUMENTS=on requires KEYFRONT_TRUSTED_DOCUMENTS.');
     for (const env of [{ KEYFRONT_ONLY_TRUSTED_DOCUMENTS: 'yes' }, { KEYFRONT_TRUSTED_DOCUMENTS: ' ' }]) {
       const outcome = await c.keyfront(['serve'], { PORT: '0', ...env });
-      expect([outcome.code, outcome.said]).toStrictEqual([1, expect.stringContaining(String(Object.keys(env)[0]))]);
+      expect([outcome.code, outcome.stderr]).toStrictEqual([1, expect.stringContaining(String(Object.keys(env)[0]))]);
     }
   });
 });

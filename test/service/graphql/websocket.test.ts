@@ -44,7 +44,7 @@ const upgrade = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Ver
 describe('a subscription over WebSocket', () => {
   it('sends every change once, and ends when the client completes it', async () => {
     const socket = await connected();
-    const first = await socket.ask(followQuery);
+    const first = await socket.request(followQuery);
     expect(first).toMatchObject({ type: 'next', id: '1', payload: { data: { orgKeyChanged: { entry: null } } } });
     await change('k1');
     await change('k1');
@@ -52,7 +52,7 @@ describe('a subscription over WebSocket', () => {
     expect(changeIn(await socket.next())?.entry).toMatchObject({ version: 3 });
     socket.send({ id: '1', type: 'complete' });
     await change('k1');
-    expect(await socket.ask('{ orgKey(by: { keyID: "k1" }) { version } }', {}, '2')).toEqual({
+    expect(await socket.request('{ orgKey(by: { keyID: "k1" }) { version } }', {}, '2')).toEqual({
       type: 'next',
       id: '2',
       payload: { data: { orgKey: { version: 4 } } },
@@ -62,7 +62,7 @@ describe('a subscription over WebSocket', () => {
 
   it('resumes from a cursor, also by the client of graphql-ws', async () => {
     const socket = await connected();
-    const begun = changeIn(await socket.ask(followQuery));
+    const begun = changeIn(await socket.request(followQuery));
     await change('k1');
     await change('k2');
     const client = createClient({ url: `${s.url.replace('http', 'ws')}/graphql`, connectionParams: serviceHeader() });
@@ -82,14 +82,14 @@ describe('a subscription over WebSocket', () => {
       await connected({ headers: serviceHeader() }),
       await connected(serviceHeader(), { 'x-svc-authorization': 'wrong' }),
     ]) {
-      expect(await socket.ask(followQuery)).toMatchObject({ type: 'next' });
+      expect(await socket.request(followQuery)).toMatchObject({ type: 'next' });
     }
   });
 
   it('A-08 sends a bound credential the changes of its organisation only', async () => {
     const { secret } = await s.t.issue('service', { orgID: 'globex' });
     const socket = await connected({ 'x-svc-authorization': secret });
-    await socket.ask(followQuery);
+    await socket.request(followQuery);
     await change('k1');
     await change('k2');
     expect(changeIn(await socket.next())?.keyHash).toBe(s.t.app.services.ports.hashKeyID('k2'));
@@ -97,8 +97,8 @@ describe('a subscription over WebSocket', () => {
 
   it('is rejected with UNAUTHENTICATED without a valid service credential', async () => {
     for (const params of [{}, { 'x-svc-authorization': 'wrong' }, { authorization: `Bearer ${s.t.management}` }]) {
-      const answer = await (await connected(params)).ask(followQuery);
-      expect([answer.type, codesIn(answer)]).toEqual(['next', ['UNAUTHENTICATED']]);
+      const result = await (await connected(params)).request(followQuery);
+      expect([result.type, codesIn(result)]).toEqual(['next', ['UNAUTHENTICATED']]);
     }
   });
 
@@ -107,10 +107,10 @@ describe('a subscription over WebSocket', () => {
     const aliases = Array.from({ length: 16 }, (_, index) => `a${index}: cursor`).join(' ');
     const queries = ['subscription { nothing }', `subscription { orgKeyChanged(after: "x") { ${aliases} } }`, '{'];
     for (const [index, query] of queries.entries()) {
-      const answer = await socket.ask(query, {}, `q${index}`);
-      expect([answer.type, codesIn(answer)]).toEqual(['next', ['INVALID']]);
+      const result = await socket.request(query, {}, `q${index}`);
+      expect([result.type, codesIn(result)]).toEqual(['next', ['INVALID']]);
     }
-    const bad = await socket.ask(followQuery, { after: 'nonsense' }, 'cursor');
+    const bad = await socket.request(followQuery, { after: 'nonsense' }, 'cursor');
     expect([bad.type, codesIn(bad)]).toEqual(['next', ['INVALID']]);
   });
 
@@ -118,7 +118,7 @@ describe('a subscription over WebSocket', () => {
     vi.useFakeTimers({ toFake: ['setInterval'] });
     const { id, secret } = await s.t.issue('service');
     const socket = await connected({ 'x-svc-authorization': secret });
-    await socket.ask(followQuery);
+    await socket.request(followQuery);
     await s.t.app.services.credentials.revoke(id, s.t.clock.now);
     vi.advanceTimersByTime(recheckEveryMs);
     expect(codesIn(await socket.next())).toEqual(['UNAUTHENTICATED']);
@@ -129,20 +129,20 @@ describe('a subscription over WebSocket', () => {
     const socket = await connected();
     const extra = await connected();
     for (let count = 0; count < 100; count += 1) {
-      expect(await socket.ask(followQuery, {}, `s${count}`)).toMatchObject({ type: 'next' });
+      expect(await socket.request(followQuery, {}, `s${count}`)).toMatchObject({ type: 'next' });
     }
-    expect(codesIn(await extra.ask(followQuery, {}, 'one more'))).toEqual(['RATE_LIMITED']);
+    expect(codesIn(await extra.request(followQuery, {}, 'one more'))).toEqual(['RATE_LIMITED']);
     // The connection has a maximum of its own, which also limits queries.
-    expect(codesIn(await socket.ask('{ __typename }', {}, 'query'))).toEqual(['RATE_LIMITED']);
+    expect(codesIn(await socket.request('{ __typename }', {}, 'query'))).toEqual(['RATE_LIMITED']);
     socket.socket.close();
     await vi.waitFor(async () => {
-      expect(await extra.ask(followQuery, {}, String(Math.random()))).toMatchObject({ type: 'next' });
+      expect(await extra.request(followQuery, {}, String(Math.random()))).toMatchObject({ type: 'next' });
     });
   });
 
   it('ends with UNAVAILABLE when the service stops, and the connection with 1001, so that clients connect again', async () => {
     const [following, idle] = [await connected(), await connected()];
-    await following.ask(followQuery);
+    await following.request(followQuery);
     s.t.app.drain();
     expect(codesIn(await following.next())).toEqual(['UNAVAILABLE']);
     expect(await following.next()).toEqual({ type: 'complete', id: '1' });
@@ -156,15 +156,15 @@ describe('a query or mutation over WebSocket', () => {
   it('has the result, the limits and the log line of a request', async () => {
     const socket = await connected({ ...serviceHeader(), authorization: `Bearer ${s.t.management}` });
     const query = 'mutation ($i: UpdateKeyInput!) { updateOrgKey(keyID: "k1", input: $i) { version } }';
-    expect(await socket.ask(query, { i: { alias: 'New', quotaMax: '9007199254740993' } })).toMatchObject({
+    expect(await socket.request(query, { i: { alias: 'New', quotaMax: '9007199254740993' } })).toMatchObject({
       payload: { data: { updateOrgKey: { version: 2 } } },
     });
     expect(await socket.next()).toEqual({ type: 'complete', id: '1' });
-    expect(await socket.ask('{ orgKey(by: { keyID: "k1" }) { definition { quotaMax } } }', {}, '2')).toMatchObject({
+    expect(await socket.request('{ orgKey(by: { keyID: "k1" }) { definition { quotaMax } } }', {}, '2')).toMatchObject({
       payload: { data: { orgKey: { definition: { quotaMax: '9007199254740993' } } } },
     });
     expect(await socket.next()).toEqual({ type: 'complete', id: '2' });
-    const failed = await socket.ask('mutation { deleteOrgKey(keyID: "nope") { version } }', {}, '3');
+    const failed = await socket.request('mutation { deleteOrgKey(keyID: "nope") { version } }', {}, '3');
     expect([failed.type, codesIn(failed)]).toEqual(['next', ['NOT_FOUND']]);
     const lines = s.t
       .logs()
@@ -201,8 +201,8 @@ describe('a query or mutation over WebSocket', () => {
 
   it('has a maximum size', async () => {
     const socket = await connected();
-    const answer = await socket.ask(`{ __typename } #${'x'.repeat(128 * 1024)}`);
-    expect([answer.type, codesIn(answer)]).toEqual(['next', ['TOO_LARGE']]);
+    const result = await socket.request(`{ __typename } #${'x'.repeat(128 * 1024)}`);
+    expect([result.type, codesIn(result)]).toEqual(['next', ['TOO_LARGE']]);
     socket.send({ id: '2', type: 'subscribe', payload: { query: 'x'.repeat(200 * 1024) } });
     expect(await socket.nextOf('2')).toEqual(closedWith(1009));
   });
@@ -240,7 +240,7 @@ describe('a WebSocket connection', () => {
     newline.send({ type: 'connection_init', payload: { authorization: 'Bearer a\nb' } });
     expect(await newline.next()).toEqual(closedWith(4400));
     const early = await opened();
-    expect(await early.ask('{ __typename }')).toEqual(closedWith(4401));
+    expect(await early.request('{ __typename }')).toEqual(closedWith(4401));
   });
 
   it('is closed when it was not used for a minute, and when the client does not respond', async () => {
@@ -249,7 +249,7 @@ describe('a WebSocket connection', () => {
     const own = await startServer();
     const unused = await connectSocket(own.url);
     const dead = await connectSocket(own.url, { 'x-svc-authorization': own.t.service });
-    await dead.ask(followQuery);
+    await dead.request(followQuery);
     dead.socket.pause();
     vi.advanceTimersByTime(pingEveryMs);
     await vi.waitFor(() => expect(unused.socket.readyState).toBe(WebSocket.OPEN));
@@ -263,7 +263,7 @@ describe('a WebSocket connection', () => {
   it('does not keep a stopping server open', async () => {
     const own = await startServer();
     const socket = await connectSocket(own.url, { 'x-svc-authorization': own.t.service });
-    await socket.ask(followQuery);
+    await socket.request(followQuery);
     own.t.app.drain();
     await own.close();
     expect(codesIn(await socket.next())).toEqual(['UNAVAILABLE']);

@@ -3,7 +3,7 @@ import { connect, createServer, type AddressInfo } from 'node:net';
 import { expect, it } from 'vitest';
 import { serveConnections } from '../../../src/http/server/server.js';
 import { createLogger } from '../../../src/lib/log.js';
-import { answerOf } from '../../support/process.js';
+import { readResponse } from '../../support/process.js';
 
 it.each([
   ['headers', 'GET /health HTTP/1.1\r\nHost: x\r\nX-Slow: '],
@@ -18,7 +18,7 @@ it.each([
   const giveUp = setTimeout(() => socket.destroy(new Error('The connection was not cut.')), 15_000);
   try {
     socket.write(text);
-    expect(await answerOf(socket)).toMatch(/^HTTP\/1\.1 408 /);
+    expect(await readResponse(socket)).toMatch(/^HTTP\/1\.1 408 /);
   } finally {
     clearTimeout(giveUp);
     socket.destroy();

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createKeyService } from '../../../src/keys/key-service.js';
-import { codeOf, dataOf, issuesOf } from '../../support/answers.js';
-import { startApp, type Answer, type TestApp } from '../../support/app.js';
+import { codeOf, dataOf, issuesOf } from '../../support/responses.js';
+import { startApp, type TestResponse, type TestApp } from '../../support/app.js';
 
 let t: TestApp;
 beforeEach(async () => {
@@ -11,7 +11,7 @@ beforeEach(async () => {
 });
 afterEach(() => t.close());
 
-const rest = (method: string, path: string, key: string | undefined, body?: object): Promise<Answer> =>
+const rest = (method: string, path: string, key: string | undefined, body?: object): Promise<TestResponse> =>
   t.send(`/svc/org/keys/${path}`, {
     method,
     headers: {
@@ -51,7 +51,7 @@ const bulk = (variables: object) =>
     { patch: { isInactive: true }, dryRun: false, ...variables },
   );
 const countKeys = async () => dataOf<{ totalCount: number }>(await t.graphql('{ orgKeys { totalCount } }')).totalCount;
-const bodyOf = ({ body }: Answer) => JSON.stringify(body);
+const bodyOf = ({ body }: TestResponse) => JSON.stringify(body);
 
 describe('a repeated request with the same idempotency key', () => {
   it('creates one key, and returns the first result, also after the key was changed and deleted', async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { run } from '../../../src/cli/main.js';
-import { startApp, type Answer, type TestApp } from '../../support/app.js';
+import { startApp, type TestResponse, type TestApp } from '../../support/app.js';
 import { stateOf } from '../../support/state.js';
 
 /* 64-bit integers from the caller's digits to the database and back, and every way of writing a number on the way. */
@@ -35,7 +35,7 @@ const updating = (input: string, declared = '') =>
   `mutation${declared} { updateOrgKey(keyID: "k", input: ${input}) { definition { ${fields} } } }`;
 
 /** A GraphQL request whose variables are text, because no double holds their numbers. */
-function withVariables(query: string, input: string): Promise<Answer> {
+function withVariables(query: string, input: string): Promise<TestResponse> {
   const body = `{"query":${JSON.stringify(query)},"variables":{"input":${input}}}`;
   return t.send('/graphql', { method: 'POST', headers: headers(), body });
 }
@@ -55,7 +55,7 @@ const shown = {
 };
 
 /** Every way to send the two ends of the range, in a preview and in an update. */
-const ways: readonly (readonly [string, (operation: 'preview' | 'update') => Promise<Answer>])[] = [
+const ways: readonly (readonly [string, (operation: 'preview' | 'update') => Promise<TestResponse>])[] = [
   [
     'a bare number in REST',
     (operation) => (operation === 'preview' ? t.preview(asREST(max, min)) : t.update('k', asREST(max, min))),
@@ -148,7 +148,7 @@ describe('both ends of the 64-bit range, exact when sent as', () => {
 });
 
 /** `OK value`, or `code path` of the only issue. */
-function outcome({ body, text }: Answer): string {
+function outcome({ body, text }: TestResponse): string {
   const error = body['code']
     ? body
     : (body['errors'] as { extensions: Record<string, unknown> }[] | undefined)?.[0]?.extensions;

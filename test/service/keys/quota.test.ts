@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { codeOf, dataOf, issuesOf } from '../../support/answers.js';
+import { codeOf, dataOf, issuesOf } from '../../support/responses.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { stateOf } from '../../support/state.js';
 
@@ -182,7 +182,11 @@ describe('a quota that does not renew', () => {
       expect(await consume(3)).toMatchObject({ allowed: true, quota: { remaining: 0, renewsAt: null } });
       for (const seconds of [5, 60, 86_400 * 365]) {
         at(seconds);
-        expect(await consume()).toMatchObject({ allowed: false, refusal: 'QUOTA_EXCEEDED', quota: { renewsAt: null } });
+        expect(await consume()).toMatchObject({
+          allowed: false,
+          refusal: 'QUOTA_EXCEEDED',
+          quota: { renewsAt: null },
+        });
       }
       await update({ quota_max: 3 }, '?reset_quota=1');
       expect(await consume(3)).toMatchObject({ allowed: true });
@@ -255,9 +259,9 @@ describe('a key that may not be used', () => {
     [{ is_inactive: true, expires: start }, 'INACTIVE'],
     [{ expires: start }, 'EXPIRED'],
     [{ expires: 1 }, 'EXPIRED'],
-  ])('(%j) is rejected as %s before its quota is read', async (definition, refusal) => {
+  ])('(%j) is rejected as %s before its quota is read', async (definition, rejection) => {
     await importKey({ quota_max: 5, ...definition });
-    expect(await consume(9)).toMatchObject({ allowed: false, refusal, quota: { used: 0, remaining: 5 } });
+    expect(await consume(9)).toMatchObject({ allowed: false, refusal: rejection, quota: { used: 0, remaining: 5 } });
   });
 
   it.each([[{ expires: start + 1 }], [{ expires: 0 }], [{ expires: -1 }], [{ is_inactive: false }]])(

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { codeOf, dataOf } from '../../support/answers.js';
+import { codeOf, dataOf } from '../../support/responses.js';
 import { startApp, type TestApp } from '../../support/app.js';
 
 let t: TestApp;

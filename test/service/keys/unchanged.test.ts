@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startApp, type Answer, type TestApp } from '../../support/app.js';
+import { startApp, type TestResponse, type TestApp } from '../../support/app.js';
 import { fullUpdate } from '../../support/factories.js';
 import { stateOf } from '../../support/state.js';
 
@@ -30,7 +30,7 @@ function wait(): void {
   t.clock.now = new Date(t.clock.now.getTime() + 5_000);
 }
 
-const updateOf = ({ body }: Answer) => (body['data'] as { updateOrgKey: Record<string, unknown> }).updateOrgKey;
+const updateOf = ({ body }: TestResponse) => (body['data'] as { updateOrgKey: Record<string, unknown> }).updateOrgKey;
 
 describe('an update with the stored definition', () => {
   it('keeps version, date, history and ETag, and returns the response of the contract', async () => {
@@ -151,7 +151,7 @@ describe('an update with the stored definition', () => {
           items { orgKey { keyID } change { changed version } } } }`,
         { dryRun },
       );
-    const itemsOf = ({ body }: Answer) =>
+    const itemsOf = ({ body }: TestResponse) =>
       (
         body['data'] as { updateOrgKeys: { items: { orgKey: { keyID: string }; change: unknown }[] } }
       ).updateOrgKeys.items

@@ -2,7 +2,7 @@ import { verify } from '@node-rs/argon2';
 import { verify as verifyBcrypt } from '@node-rs/bcrypt';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { aadFor } from '../../../src/keys/commands/protect-secrets.js';
-import { startApp, type Answer, type TestApp } from '../../support/app.js';
+import { startApp, type TestResponse, type TestApp } from '../../support/app.js';
 import { fullUpdate } from '../../support/factories.js';
 import { stateOf } from '../../support/state.js';
 
@@ -30,7 +30,7 @@ async function updated(definition: unknown, query = '', headers = {}) {
 
 async function rejected(definition: unknown, query = ''): Promise<string[]> {
   const before = await stateOf(t, 'k1');
-  const response: Answer = await t.update('k1', definition, query);
+  const response: TestResponse = await t.update('k1', definition, query);
   expect(response.status).toBe(400);
   expect(await stateOf(t, 'k1')).toStrictEqual(before);
   return (response.body['issues'] as { path: string; code: string }[])

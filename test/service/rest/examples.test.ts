@@ -8,7 +8,7 @@ import { parseJSON } from '../../../src/lib/json.js';
 import type { KeyService } from '../../../src/keys/key-service.js';
 import { createLogger } from '../../../src/lib/log.js';
 import { createRESTRoutes } from '../../../src/rest/router.js';
-import { startApp, type Answer, type TestApp } from '../../support/app.js';
+import { startApp, type TestResponse, type TestApp } from '../../support/app.js';
 import { mismatches, resolved, type Schema } from '../../support/json-schema.js';
 import { requestContextOf } from '../../support/request-context.js';
 
@@ -127,7 +127,7 @@ function requestOf(operation: string, name: string): Sent {
   };
 }
 
-async function send(operation: string, name: string): Promise<Answer> {
+async function send(operation: string, name: string): Promise<TestResponse> {
   const { path, init } = requestOf(operation, name);
   // Its summary says so.
   const bound = name === 'otherOrganisation' ? { orgID: 'acme' } : {};
@@ -143,7 +143,7 @@ function comparable(text: string): unknown {
 }
 
 function expectResponse(
-  result: Pick<Answer, 'status' | 'text'>,
+  result: Pick<TestResponse, 'status' | 'text'>,
   { operation, status }: Case,
   documented: unknown,
 ): void {

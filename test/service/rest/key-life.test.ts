@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ask, issuesOf } from '../../support/answers.js';
-import { startApp, type Answer, type TestApp } from '../../support/app.js';
+import { sendRequest, issuesOf } from '../../support/responses.js';
+import { startApp, type TestResponse, type TestApp } from '../../support/app.js';
 import { allHashes, stateOf } from '../../support/state.js';
 import { hashOf } from '../../support/factories.js';
 
@@ -19,16 +19,17 @@ afterEach(async () => t.close());
 type Headers = Record<string, string>;
 
 const create = (keyID: string, body: unknown, headers?: Headers) =>
-  ask(t, 'POST', `/svc/org/keys/${keyID}`, body, headers);
-const remove = (keyID: string, headers?: Headers) => ask(t, 'DELETE', `/svc/org/keys/${keyID}`, undefined, headers);
+  sendRequest(t, 'POST', `/svc/org/keys/${keyID}`, body, headers);
+const remove = (keyID: string, headers?: Headers) =>
+  sendRequest(t, 'DELETE', `/svc/org/keys/${keyID}`, undefined, headers);
 const restore = (keyID: string, headers?: Headers) =>
-  ask(t, 'POST', `/svc/org/keys/${keyID}/restore`, undefined, headers);
+  sendRequest(t, 'POST', `/svc/org/keys/${keyID}/restore`, undefined, headers);
 const consume = (keyID: string, body?: unknown, headers?: Headers) =>
-  ask(t, 'POST', `/svc/org/keys/${keyID}/quota`, body, headers);
-const read = (keyID: string, headers?: Headers) => ask(t, 'GET', `/svc/org/keys/${keyID}`, undefined, headers);
+  sendRequest(t, 'POST', `/svc/org/keys/${keyID}/quota`, body, headers);
+const read = (keyID: string, headers?: Headers) => sendRequest(t, 'GET', `/svc/org/keys/${keyID}`, undefined, headers);
 
 /** Sends a request that must be rejected, and sees that nothing that is stored has changed. */
-async function rejected(request: () => Promise<Answer>): Promise<Answer> {
+async function rejected(request: () => Promise<TestResponse>): Promise<TestResponse> {
   const everything = async () => ({ hashes: await allHashes(t), key: await stateOf(t, 'k1') });
   const before = await everything();
   const response = await request();
@@ -64,7 +65,7 @@ describe('POST /svc/org/keys/{keyID}', () => {
   it.each(['/svc/org/keys/a%2fb', '/svc/org/keys/%00', '/svc/org/keys/k1?reset_quota=1'])(
     'rejects %s',
     async (target) => {
-      expect((await rejected(() => ask(t, 'POST', target, { org_id: 'acme' }))).status).toBe(400);
+      expect((await rejected(() => sendRequest(t, 'POST', target, { org_id: 'acme' }))).status).toBe(400);
     },
   );
 
@@ -146,8 +147,8 @@ describe('DELETE /svc/org/keys/{keyID} and POST …/restore', () => {
   });
 
   it('accepts no parameters', async () => {
-    expect((await rejected(() => ask(t, 'DELETE', '/svc/org/keys/k1?force=1'))).status).toBe(400);
-    expect((await rejected(() => ask(t, 'POST', '/svc/org/keys/k1/restore?x'))).status).toBe(400);
+    expect((await rejected(() => sendRequest(t, 'DELETE', '/svc/org/keys/k1?force=1'))).status).toBe(400);
+    expect((await rejected(() => sendRequest(t, 'POST', '/svc/org/keys/k1/restore?x'))).status).toBe(400);
   });
 });
 
@@ -265,7 +266,9 @@ describe('changing a key over REST', () => {
     ['POST', '/svc/org/keys/k1/quota'],
   ])('requires a service credential: %s %s', async (method, target) => {
     for (const secret of ['', t.management]) {
-      const { status } = await rejected(() => ask(t, method, target, undefined, { 'x-svc-authorization': secret }));
+      const { status } = await rejected(() =>
+        sendRequest(t, method, target, undefined, { 'x-svc-authorization': secret }),
+      );
       expect(status).toBe(401);
     }
   });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ask, dataOf, issuesOf } from '../../support/answers.js';
+import { sendRequest, dataOf, issuesOf } from '../../support/responses.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { fullUpdate, hashOf } from '../../support/factories.js';
 
@@ -20,7 +20,7 @@ beforeAll(async () => {
   await t.importKeys(...many);
   await t.importKeys({ key_id: 'full one', ...fullUpdate, org_id: 'initech', quota_remaining: 9000 });
   await t.importKeys({ key_id: 'gone', org_id: 'acme' }, { key_id: 'soon', org_id: 'initech', expires: now + 5 });
-  await ask(t, 'DELETE', '/svc/org/keys/gone');
+  await sendRequest(t, 'DELETE', '/svc/org/keys/gone');
   bound = { 'x-svc-authorization': (await t.issue('service', { orgID: 'acme' })).secret };
 });
 afterAll(async () => t.close());
@@ -31,7 +31,7 @@ interface List {
 }
 
 async function list(query: string, headers: Record<string, string> = {}): Promise<List> {
-  const response = await ask(t, 'GET', `/svc/org/keys${query}`, undefined, headers);
+  const response = await sendRequest(t, 'GET', `/svc/org/keys${query}`, undefined, headers);
   expect(response.status).toBe(200);
   return response.body as unknown as List;
 }
@@ -87,7 +87,7 @@ describe('GET /svc/org/keys', () => {
       `?after=${ofAcme}`,
       `?org_id=acme&after=${byHash}`,
     ]) {
-      const response = await ask(t, 'GET', `/svc/org/keys${query}`);
+      const response = await sendRequest(t, 'GET', `/svc/org/keys${query}`);
       expect([response.status, issuesOf(response)]).toStrictEqual([400, ['after MALFORMED_ARGUMENT']]);
     }
   });
@@ -98,11 +98,11 @@ describe('GET /svc/org/keys', () => {
       const ids = Array.from({ length: 14 }, (_, index) => `large-${String(index).padStart(2, '0')}`);
       const notes = Object.fromEntries(['a', 'b', 'c', 'd'].map((name) => [name, 'x'.repeat(50_000)]));
       await own.importKeys(...ids.map((id) => ({ key_id: id, org_id: 'acme', alias: id, meta_data: notes })));
-      const first = await ask(own, 'GET', '/svc/org/keys?alias_prefix=large&limit=100');
+      const first = await sendRequest(own, 'GET', '/svc/org/keys?alias_prefix=large&limit=100');
       expect(first.text.length).toBeLessThanOrEqual(2 * 1024 * 1024);
       const page = first.body as unknown as List;
       expect(idsOf(page)).toStrictEqual(ids.slice(0, 10));
-      const second = await ask(own, 'GET', `/svc/org/keys?alias_prefix=large&limit=100&after=${page.next}`);
+      const second = await sendRequest(own, 'GET', `/svc/org/keys?alias_prefix=large&limit=100&after=${page.next}`);
       expect(idsOf(second.body as unknown as List)).toStrictEqual(ids.slice(10));
       expect(second.body).not.toHaveProperty('next');
     } finally {
@@ -111,7 +111,7 @@ describe('GET /svc/org/keys', () => {
   });
 
   it('returns an empty list if nothing matches', async () => {
-    expect((await ask(t, 'GET', '/svc/org/keys?tag=none')).text).toBe('{"keys":[]}');
+    expect((await sendRequest(t, 'GET', '/svc/org/keys?tag=none')).text).toBe('{"keys":[]}');
   });
 
   it.each([
@@ -176,13 +176,13 @@ describe('GET /svc/org/keys', () => {
     ['updated_since=', 'updated_since'],
     ['updated_since=12345678901234567890', 'updated_since'],
   ])('rejects ?%s and names the parameter', async (query, name) => {
-    const response = await ask(t, 'GET', `/svc/org/keys?${query}`);
+    const response = await sendRequest(t, 'GET', `/svc/org/keys?${query}`);
     expect(response.status).toBe(400);
     expect(issuesOf(response)).toStrictEqual([`${name} MALFORMED_ARGUMENT`]);
   });
 
   it('suggests the right parameter', async () => {
-    const { text } = await ask(t, 'GET', '/svc/org/keys?orgid=acme');
+    const { text } = await sendRequest(t, 'GET', '/svc/org/keys?orgid=acme');
     expect(text).toContain('did you mean `org_id`?');
   });
 
@@ -197,7 +197,10 @@ describe('GET /svc/org/keys', () => {
   });
 
   it('contains no secret in a response or a log line', async () => {
-    const responses = [await ask(t, 'GET', '/svc/org/keys?limit=100'), await ask(t, 'GET', '/svc/org/keys/full%20one')];
+    const responses = [
+      await sendRequest(t, 'GET', '/svc/org/keys?limit=100'),
+      await sendRequest(t, 'GET', '/svc/org/keys/full%20one'),
+    ];
     for (const { text } of responses) expect(text).not.toContain('5ecret');
     expect(t.logs()).not.toContain('5ecret');
   });
@@ -211,7 +214,7 @@ describe('GET /svc/org/keys', () => {
 
 describe('GET /svc/org/keys/{keyID}', () => {
   it('returns the definition without secrets, the live quota, and the version as entity tag', async () => {
-    const { status, headers, body } = await ask(t, 'GET', '/svc/org/keys/full%20one');
+    const { status, headers, body } = await sendRequest(t, 'GET', '/svc/org/keys/full%20one');
     expect(status).toBe(200);
     expect(headers.get('etag')).toBe('"1"');
     expect(headers.get('cache-control')).toBe('no-store');
@@ -234,7 +237,7 @@ describe('GET /svc/org/keys/{keyID}', () => {
   });
 
   it('returns -1 for unlimited values, and no renewal if there is none', async () => {
-    const { body } = await ask(t, 'GET', '/svc/org/keys/k1');
+    const { body } = await sendRequest(t, 'GET', '/svc/org/keys/k1');
     expect(body['quota']).toStrictEqual({ used: 0, remaining: -1 });
   });
 
@@ -242,34 +245,39 @@ describe('GET /svc/org/keys/{keyID}', () => {
     const expires = Math.floor(t.clock.now.getTime() / 1000) + 60;
     await t.importKeys({ key_id: 'moving', org_id: 'hooli', quota_max: 5, expires });
     const read = async () => {
-      const { status, body, headers } = await ask(t, 'GET', '/svc/org/keys/moving', undefined, {
+      const { status, body, headers } = await sendRequest(t, 'GET', '/svc/org/keys/moving', undefined, {
         'if-none-match': '"1"',
       });
       const { remaining } = body['quota'] as { remaining: number };
       return [status, headers.get('etag'), body['state'], remaining];
     };
     expect(await read()).toEqual([200, '"1"', 'ACTIVE', 5]);
-    await ask(t, 'POST', '/svc/org/keys/moving/quota', { amount: 4 });
+    await sendRequest(t, 'POST', '/svc/org/keys/moving/quota', { amount: 4 });
     expect(await read()).toEqual([200, '"1"', 'ACTIVE', 1]);
     const { now } = t.clock;
     t.clock.now = new Date(now.getTime() + 61_000);
     expect(await read()).toEqual([200, '"1"', 'EXPIRED', 1]);
     t.clock.now = now;
-    await ask(t, 'DELETE', '/svc/org/keys/moving', undefined, { 'if-match': '"1"' });
+    await sendRequest(t, 'DELETE', '/svc/org/keys/moving', undefined, { 'if-match': '"1"' });
   });
 
   it('returns another entity tag after each change, which a stale one does not match', async () => {
     await t.importKeys({ key_id: 'changing', org_id: 'hooli' });
     await t.update('changing', { alias: 'x' });
-    const { status, headers } = await ask(t, 'GET', '/svc/org/keys/changing', undefined, { 'if-none-match': '"1"' });
+    const { status, headers } = await sendRequest(t, 'GET', '/svc/org/keys/changing', undefined, {
+      'if-none-match': '"1"',
+    });
     expect([status, headers.get('etag')]).toStrictEqual([200, '"2"']);
-    await ask(t, 'DELETE', '/svc/org/keys/changing');
+    await sendRequest(t, 'DELETE', '/svc/org/keys/changing');
   });
 
   it.each([['unknown'], ['gone'], ['k0']])(
     'returns the same 404 for %s: an unknown, deleted or foreign key',
     async (keyID) => {
-      const response = await ask(t, 'GET', `/svc/org/keys/${keyID}`, undefined, { ...bound, 'if-none-match': '*' });
+      const response = await sendRequest(t, 'GET', `/svc/org/keys/${keyID}`, undefined, {
+        ...bound,
+        'if-none-match': '*',
+      });
       expect(response.status).toBe(404);
       expect(response.body).toStrictEqual({
         status: 'error',
@@ -287,7 +295,7 @@ describe('GET /svc/org/keys/{keyID}', () => {
     ['/svc/org/keys/%ff', 'keyID MALFORMED_ARGUMENT'],
     ['/svc/org/keys/a%2fb', 'keyID MALFORMED_KEY_ID'],
   ])('rejects %s', async (target, issue) => {
-    const response = await ask(t, 'GET', target);
+    const response = await sendRequest(t, 'GET', target);
     expect([response.status, issuesOf(response)]).toStrictEqual([400, [issue]]);
   });
 });
@@ -297,7 +305,7 @@ describe('reading keys over REST', () => {
     'requires a service credential for %s',
     async (target) => {
       for (const secret of ['', t.management, 'kf_svc_wrong']) {
-        const { status, body } = await ask(t, 'GET', target, undefined, { 'x-svc-authorization': secret });
+        const { status, body } = await sendRequest(t, 'GET', target, undefined, { 'x-svc-authorization': secret });
         expect([status, body['code']]).toStrictEqual([401, 'UNAUTHENTICATED']);
       }
     },

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseKeyID } from '../../../src/rest/parameters.js';
 import { startApp, type TestApp } from '../../support/app.js';
-import { ask } from '../../support/answers.js';
+import { sendRequest } from '../../support/responses.js';
 import { fullPreview, fullUpdate } from '../../support/factories.js';
 import { stateOf } from '../../support/state.js';
 
@@ -63,7 +63,7 @@ describe('an update that is sent twice because its response was lost', () => {
   };
 
   it('R-14 leaves the key as if it was sent once: definition, quota and its end', async () => {
-    await ask(t, 'POST', '/svc/org/keys/k1/quota', { amount: 5 });
+    await sendRequest(t, 'POST', '/svc/org/keys/k1/quota', { amount: 5 });
     expect((await t.update('k1', body, '?reset_quota=1')).status).toBe(200);
     const once = await without();
     expect((await t.update('k1', body, '?reset_quota=1')).status).toBe(200);
@@ -73,7 +73,7 @@ describe('an update that is sent twice because its response was lost', () => {
   it('R-14 with If-Match changes nothing the second time, not even requests that were counted meanwhile', async () => {
     const ifMatch = { 'if-match': '"1"' };
     expect((await t.update('k1', body, '?reset_quota=1', ifMatch)).status).toBe(200);
-    await ask(t, 'POST', '/svc/org/keys/k1/quota', { amount: 5 });
+    await sendRequest(t, 'POST', '/svc/org/keys/k1/quota', { amount: 5 });
     const before = await stateOf(t, 'k1');
     expect((await t.update('k1', body, '?reset_quota=1', ifMatch)).status).toBe(412);
     expect(await stateOf(t, 'k1')).toEqual(before);
@@ -113,9 +113,9 @@ describe('key identifiers', () => {
     ['a final dot', 'k1.', 'k1.'],
     ['a final space', 'k1%20', 'k1 '],
   ])('R-02 with %s select another key than similar ones', async (_what, encoded, keyID) => {
-    const found = await ask(t, 'GET', `/svc/org/keys/${encoded}`);
+    const found = await sendRequest(t, 'GET', `/svc/org/keys/${encoded}`);
     expect([400, 404]).toContain(found.status);
-    const made = await ask(t, 'POST', `/svc/org/keys/${encoded}`, { org_id: 'acme' });
+    const made = await sendRequest(t, 'POST', `/svc/org/keys/${encoded}`, { org_id: 'acme' });
     if (made.status === 200) expect(made.body).toMatchObject({ key: keyID });
     else expect(made.status).toBe(400);
     expect((await stateOf(t, 'k1')).key?.version).toBe(1);

@@ -6,7 +6,7 @@ import { inspect } from 'node:util';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { run } from '../../../src/cli/main.js';
-import { startApp, type Answer, type TestApp } from '../../support/app.js';
+import { startApp, type TestResponse, type TestApp } from '../../support/app.js';
 import { createTestWatch } from '../../support/watch.js';
 
 /*
@@ -135,9 +135,9 @@ const rejectedDefinitions: Readonly<Record<string, string>> = {
 
 async function note(
   name: string,
-  response: Answer | Promise<Answer>,
+  response: TestResponse | Promise<TestResponse>,
   mayHold: readonly Marker[] = [],
-): Promise<Answer> {
+): Promise<TestResponse> {
   const { status, headers, text } = await response;
   places.push({ name, text: `${status} ${[...headers].map((pair) => pair.join(': ')).join('\n')}\n${text}`, mayHold });
   return await response;

@@ -10,7 +10,7 @@ const rows = table
   .split('\n')
   .slice(2)
   .map((row) => row.split(/(?<!\\)\|/).map((cell) => cell.trim()))
-  .map(([, name = '', labels = '', says = '', alert = '']) => ({ name, labels, says, alert }));
+  .map(([, name = '', labels = '', states = '', alert = '']) => ({ name, labels, states, alert }));
 
 describe('OPERATING.md', () => {
   const { registry } = createMetrics(metricLabels());
@@ -21,10 +21,10 @@ describe('OPERATING.md', () => {
       .filter(({ name }) => name.startsWith('keyfront_'))
       .map(({ name, help }) => {
         const { labelNames } = registry.getSingleMetric(name) as unknown as { labelNames: readonly string[] };
-        return { name, labels: labelNames.join(', '), says: help };
+        return { name, labels: labelNames.join(', '), states: help };
       });
     const listed = rows.filter(({ name }) => name.startsWith('keyfront_'));
-    expect(listed.map(({ name, labels, says }) => ({ name, labels, says })).toSorted(byName)).toEqual(
+    expect(listed.map(({ name, labels, states }) => ({ name, labels, states })).toSorted(byName)).toEqual(
       ours.toSorted(byName),
     );
     expect(ours.length).toBeGreaterThan(10);

@@ -57,15 +57,15 @@ describeEngines('after a command has returned', (engine) => {
   /** What another process runs meanwhile: it has a connection of its own. */
   const keyfront = async (...args: string[]) => {
     let out = '';
-    let said = '';
+    let stderr = '';
     const code = await run(args, {
       env: place.env,
       stdout: (text) => void (out += text),
-      stderr: (text) => void (said += text),
+      stderr: (text) => void (stderr += text),
       isStderrTTY: false,
       onStop: () => undefined,
     });
-    return { code, out: out.trim(), said };
+    return { code, out: out.trim(), stderr };
   };
 
   const importKeys = (...keyIDs: string[]) =>
@@ -77,8 +77,8 @@ describeEngines('after a command has returned', (engine) => {
     );
 
   async function add(url: string): Promise<{ id: string; secret: string }> {
-    const { out, said } = await keyfront('webhooks', 'add', '--url', url);
-    return { id: /hook_\w+/.exec(said)?.[0] ?? '', secret: out };
+    const { out, stderr } = await keyfront('webhooks', 'add', '--url', url);
+    return { id: /hook_\w+/.exec(stderr)?.[0] ?? '', secret: out };
   }
 
   /** Starts delivering, and holds the deliveries at the place. */
@@ -230,7 +230,7 @@ describeEngines('after a command has returned', (engine) => {
       await Promise.race([returned, until(() => webhooks.isRecalled(id), 'The recall of the lease')]);
       barrier.open();
       const result = await returned;
-      expect(result).toMatchObject({ code: 0, said: 'Deleted dead letters: 1.\n' });
+      expect(result).toMatchObject({ code: 0, stderr: 'Deleted dead letters: 1.\n' });
       await looks(3);
       expect(receiver.received).toHaveLength(result.received);
       expect(await webhooks.deadLetters({ webhookID: id }, 10)).toStrictEqual([]);

@@ -135,11 +135,11 @@ describe('a message to a receiver', () => {
   };
 
   it('rejects private addresses, literal and by name, without a connection', async () => {
-    const refusal = { error: 'the address is loopback, which KEYFRONT_WEBHOOKS_TO does not permit' };
-    expect(await send(`http://127.0.0.1:${receiver.port}/`, 'public')).toStrictEqual(refusal);
-    expect(await send(`http://[::ffff:127.0.0.1]:${receiver.port}/`, 'public')).toStrictEqual(refusal);
-    expect(await send(`http://localhost:${receiver.port}/`, 'public')).toStrictEqual(refusal);
-    expect(await send(`https://localhost:${receiver.port}/`, 'public')).toStrictEqual(refusal);
+    const rejection = { error: 'the address is loopback, which KEYFRONT_WEBHOOKS_TO does not permit' };
+    expect(await send(`http://127.0.0.1:${receiver.port}/`, 'public')).toStrictEqual(rejection);
+    expect(await send(`http://[::ffff:127.0.0.1]:${receiver.port}/`, 'public')).toStrictEqual(rejection);
+    expect(await send(`http://localhost:${receiver.port}/`, 'public')).toStrictEqual(rejection);
+    expect(await send(`https://localhost:${receiver.port}/`, 'public')).toStrictEqual(rejection);
     expect(receiver.received).toHaveLength(0);
     expect(await send(`http://127.0.0.1:${receiver.port}/`, 'loopback')).toMatchObject({ status: 204 });
     expect(receiver.received).toHaveLength(1);

@@ -83,7 +83,7 @@ export async function openGraphiQL(
   const changed = () => {
     changedAt = performance.now();
   };
-  const settle = () => page.waitForTimeout(Math.max(0, 250 - (performance.now() - changedAt)));
+  const waitUntilIdle = () => page.waitForTimeout(Math.max(0, 250 - (performance.now() - changedAt)));
   await page.goto(`${url}/`);
   await page.waitForSelector('.graphiql-execute-button');
   await until(() =>
@@ -102,7 +102,7 @@ export async function openGraphiQL(
       response: await editor('response'),
     }),
     openTab: async (name) => {
-      await settle();
+      await waitUntilIdle();
       const tab = page.locator('.graphiql-tab-button', { hasText: new RegExp(`^${name}$`) });
       if (await tab.isVisible()) {
         await tab.click();
@@ -130,7 +130,7 @@ export async function openGraphiQL(
       changed();
     },
     run: async () => {
-      await settle();
+      await waitUntilIdle();
       await page.evaluate(`${modelOf(files.response)}.setValue('')`);
       await page.locator('.graphiql-execute-button').click();
       await until(async () => (await editor('response')).endsWith('}'));

@@ -51,11 +51,11 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
 
   it('copies keys, secrets, histories and credentials, and leaves the file unchanged', async () => {
     const receiver = await startReceiver();
-    const { said: added, out: secret } = await c.keyfront(['webhooks', 'add', '--url', receiver.url]);
+    const { stderr: added, out: secret } = await c.keyfront(['webhooks', 'add', '--url', receiver.url]);
     const before = await everything();
     expect(before.keys.split('\n')).toHaveLength(count);
-    const { code, said } = await c.keyfront(['migrate-store'], env);
-    expect([code, said]).toStrictEqual([
+    const { code, stderr } = await c.keyfront(['migrate-store'], env);
+    expect([code, stderr]).toStrictEqual([
       0,
       expect.stringContaining(`Copied ${count} keys, ${count + 4} history entries and 2 credentials to `),
     ]);
@@ -63,7 +63,7 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
     expect(await everything()).toStrictEqual(before);
     expect(await c.keyfront(['check'], env)).toMatchObject({
       code: 0,
-      said: `${count} keys verified, no problems found.\n`,
+      stderr: `${count} keys verified, no problems found.\n`,
     });
     const t = await startApp({ KEYFRONT_DATA: c.folder, ...env });
     const read = await t.send('/svc/org/keys/key-2', { headers: { 'x-svc-authorization': service } });
@@ -132,8 +132,8 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
     await t.close();
     const before = await everything(env);
     for (let time = 0; time < 2; time += 1) {
-      const { code, said } = await c.keyfront(['migrate-store'], env);
-      expect([code, said]).toStrictEqual([0, expect.stringMatching(/^The migration is complete: .* on /)]);
+      const { code, stderr } = await c.keyfront(['migrate-store'], env);
+      expect([code, stderr]).toStrictEqual([0, expect.stringMatching(/^The migration is complete: .* on /)]);
     }
     expect(await everything(env)).toStrictEqual(before);
   });
@@ -143,9 +143,9 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
     expect((await c.keyfront(['migrate-store'], env)).code).toBe(0);
     const settings = { PORT: '0', LOG_LEVEL: 'silent' };
     for (const args of [['serve'], ['serve', '--workers', '2'], ['secrets', 'rotate'], ['reset', 'key-1']]) {
-      const { code, said } = await c.keyfront(args, settings);
+      const { code, stderr } = await c.keyfront(args, settings);
       expect([args, code]).toStrictEqual([args, args[0] === 'reset' ? 2 : 1]);
-      if (!args.includes('--workers')) expect(said).toContain('was copied to the database ');
+      if (!args.includes('--workers')) expect(stderr).toContain('was copied to the database ');
     }
     await expect(startApp({ KEYFRONT_DATA: c.folder })).rejects.toThrow('was copied to the database ');
     expect(await everything()).toStrictEqual(before);
@@ -250,8 +250,8 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
     const t = await startApp({ KEYFRONT_DATA: c.folder });
     await t.update('key-7', { alias: 'since' });
     await t.close();
-    const { code, said } = await c.keyfront(['migrate-store'], env);
-    expect([code, said]).toStrictEqual([
+    const { code, stderr } = await c.keyfront(['migrate-store'], env);
+    expect([code, stderr]).toStrictEqual([
       0,
       expect.stringMatching(/\(found unchanged: 200 keys of an earlier attempt\)/),
     ]);
@@ -265,7 +265,9 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
     const before = await place.database?.run('SELECT * FROM credentials ORDER BY id');
     expect(await c.keyfront(['migrate-store'], env)).toMatchObject({
       code: 1,
-      said: expect.stringContaining('is not empty: it contains an installation that is not a copy of this data folder'),
+      stderr: expect.stringContaining(
+        'is not empty: it contains an installation that is not a copy of this data folder',
+      ),
     });
     expect(await place.database?.run('SELECT * FROM credentials ORDER BY id')).toStrictEqual(before);
     await place.database?.run(
@@ -273,7 +275,7 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
     );
     expect(await c.keyfront(['migrate-store'], env)).toMatchObject({
       code: 1,
-      said: expect.stringContaining('contains an incomplete copy of another data folder'),
+      stderr: expect.stringContaining('contains an incomplete copy of another data folder'),
     });
     await other.remove();
   });
@@ -310,20 +312,20 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
   it('explains what is missing, without the password', async () => {
     expect(await c.keyfront(['migrate-store'])).toMatchObject({
       code: 2,
-      said: 'KEYFRONT_DATABASE_URL is not set. It must name the PostgreSQL database to copy to.\n',
+      stderr: 'KEYFRONT_DATABASE_URL is not set. It must name the PostgreSQL database to copy to.\n',
     });
     const away = { KEYFRONT_DATABASE_URL: `postgres://other:${password}@127.0.0.1:1/keyfront` };
-    const { code, said } = await c.keyfront(['migrate-store'], away);
-    expect([code, said]).toStrictEqual([
+    const { code, stderr } = await c.keyfront(['migrate-store'], away);
+    expect([code, stderr]).toStrictEqual([
       1,
       expect.stringContaining('The database keyfront on 127.0.0.1:1 cannot be used'),
     ]);
-    expect(said).not.toContain(password);
+    expect(stderr).not.toContain(password);
     const invalid = await c.keyfront(['check'], { KEYFRONT_DATABASE_URL: `mysql://other:${password}@host/keyfront` });
     expect(invalid).toMatchObject({
       code: 1,
-      said: expect.stringContaining('KEYFRONT_DATABASE_URL must be a URL of the form'),
+      stderr: expect.stringContaining('KEYFRONT_DATABASE_URL must be a URL of the form'),
     });
-    expect(invalid.said).not.toContain(password);
+    expect(invalid.stderr).not.toContain(password);
   });
 });

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { brotliDecompressSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { buildMain } from '../../support/build.mjs';
-import { answerOf, raw, start, type Running } from '../../support/process.js';
+import { readResponse, raw, start, type Running } from '../../support/process.js';
 
 let main: string;
 beforeAll(async () => {
@@ -215,10 +215,10 @@ describe('SIGTERM', () => {
     expect((await fetch(`${one.url}/ready`)).status).toBe(200);
 
     one.signal('SIGTERM');
-    await one.said('stopping');
+    await one.untilLogged('stopping');
     await expect.poll(() => isRejected(one.port)).toBe(true);
     for (const socket of sockets) socket.write(body.slice(half));
-    const responses = await Promise.all(sockets.map(answerOf));
+    const responses = await Promise.all(sockets.map(readResponse));
     for (const result of responses) {
       expect(result).toMatch(/^HTTP\/1\.1 200 /);
       expect(result).toMatch(/^connection: close\r$/im);
@@ -361,7 +361,7 @@ describe('the server', () => {
       body: '{"alias":"x"}',
     });
     const requestID = String(response.headers.get('x-request-id'));
-    await one.said(requestID);
+    await one.untilLogged(requestID);
     const lines = one
       .stderr()
       .trim()

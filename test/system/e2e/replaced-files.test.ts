@@ -52,8 +52,8 @@ async function backup(): Promise<string> {
 
 async function checked(): Promise<string> {
   const c = await makeCommandLine();
-  const { code, out, said } = await c.keyfront(['keys', 'export'], { KEYFRONT_DATA: join(folder, 'data') });
-  expect(code, said).toBe(0);
+  const { code, out, stderr } = await c.keyfront(['keys', 'export'], { KEYFRONT_DATA: join(folder, 'data') });
+  expect(code, stderr).toBe(0);
   expect(await c.keyfront(['check'], { KEYFRONT_DATA: join(folder, 'data') })).toMatchObject({ code: 0 });
   await c.remove();
   return out;

@@ -7,7 +7,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { IO } from '../../../src/cli/io.js';
 import { run } from '../../../src/cli/main.js';
 import { buildMain } from '../../support/build.mjs';
-import { answerOf, start, type Running } from '../../support/process.js';
+import { readResponse, start, type Running } from '../../support/process.js';
 
 let main: string;
 beforeAll(async () => {
@@ -51,17 +51,17 @@ async function halfAnUpdate(one: Running): Promise<{ socket: Socket; finish: () 
 }
 
 describe('an uncaught exception', () => {
-  const plant = new URL('plant-fault.mjs', import.meta.url).href;
+  const mutant = new URL('plant-fault.mjs', import.meta.url).href;
   it.each(['throw', 'reject', 'string'])(
     'O-03 (%s) is logged without secrets, lets requests in progress complete, and ends the process with exit code 1',
     async (fault) => {
-      const one = await started({ NODE_OPTIONS: `--import=${plant}`, PLANTED_FAULT: fault }, ['--sample']);
+      const one = await started({ NODE_OPTIONS: `--import=${mutant}`, PLANTED_FAULT: fault }, ['--sample']);
       const { socket, finish } = await halfAnUpdate(one);
       one.signal('SIGUSR2');
-      await one.said('"level":"fatal"');
-      await one.said('stopping');
+      await one.untilLogged('"level":"fatal"');
+      await one.untilLogged('stopping');
       finish();
-      expect(await answerOf(socket)).toMatch(/^HTTP\/1\.1 200 /);
+      expect(await readResponse(socket)).toMatch(/^HTTP\/1\.1 200 /);
       expect(await one.exited).toStrictEqual({ code: 1, signal: null });
       const fatal = one
         .stderr()
@@ -86,7 +86,7 @@ describe('a second signal', () => {
     const one = await started({}, ['--sample']);
     const { socket } = await halfAnUpdate(one);
     one.signal(first);
-    await one.said('stopping');
+    await one.untilLogged('stopping');
     const began = performance.now();
     one.signal(second);
     expect(await one.exited).toStrictEqual({ code: null, signal: second });
@@ -105,7 +105,7 @@ describe('the memory of the process', () => {
     const development = await start(main, join(folder, 'other'));
     running.push(development);
     development.signal('SIGUSR1');
-    await development.said('Debugger listening');
+    await development.untilLogged('Debugger listening');
   });
 
   it.each([
@@ -152,7 +152,7 @@ describe('the memory of the process', () => {
 describe('serving beyond loopback', () => {
   it('T-01 uses plain HTTP in production only, with a warning in the log', async () => {
     const one = await started({ NODE_ENV: 'production', HOST: '0.0.0.0' });
-    await one.said('serving plain HTTP on a non-loopback address');
+    await one.untilLogged('serving plain HTTP on a non-loopback address');
     await expect(start(main, join(folder, 'other'), [], { HOST: '0.0.0.0' })).rejects.toThrow(/loopback only/);
   });
 

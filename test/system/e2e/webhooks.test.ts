@@ -37,16 +37,16 @@ describeEngines('serve --workers 2 with webhooks', (engine) => {
 
   const keyfront = async (...args: string[]) => {
     let out = '';
-    let said = '';
+    let stderr = '';
     const code = await run(args, {
       env: place.env,
       stdout: (text) => void (out += text),
-      stderr: (text) => void (said += text),
+      stderr: (text) => void (stderr += text),
       isStderrTTY: false,
       onStop: () => undefined,
     });
-    expect([code, said]).toStrictEqual([0, said]);
-    return { out: out.trim(), said };
+    expect([code, stderr]).toStrictEqual([0, stderr]);
+    return { out: out.trim(), stderr };
   };
 
   /** More keys than are sent at a time, so that some wait behind those that the receiver holds. */
@@ -58,10 +58,10 @@ describeEngines('serve --workers 2 with webhooks', (engine) => {
   }
 
   async function added(): Promise<{ id: string; secret: string }> {
-    const { out, said } = await keyfront('webhooks', 'add', '--url', receiver.url);
+    const { out, stderr } = await keyfront('webhooks', 'add', '--url', receiver.url);
     await importKeys('before');
     await receiver.until(() => receiver.received.length >= 8);
-    return { id: /hook_\w+/.exec(said)?.[0] ?? '', secret: out };
+    return { id: /hook_\w+/.exec(stderr)?.[0] ?? '', secret: out };
   }
 
   it('signs with the new secret only, once `webhooks rotate --overlap 0` has returned', async () => {

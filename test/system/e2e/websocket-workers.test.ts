@@ -50,7 +50,7 @@ it('sends a change to the WebSockets of every worker process over TLS, and ends 
   }
   const changer = await connect();
   const update = 'mutation { updateOrgKey(keyID: "k1", input: { alias: "after" }) { version } }';
-  expect(await changer.ask(update)).toMatchObject({ payload: { data: { updateOrgKey: { version: 2 } } } });
+  expect(await changer.request(update)).toMatchObject({ payload: { data: { updateOrgKey: { version: 2 } } } });
   for (const subscriber of subscribers) {
     expect(changeIn(await subscriber.nextOf('s'))).toEqual({
       entry: { version: 2 },

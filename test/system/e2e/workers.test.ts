@@ -95,7 +95,7 @@ describe('serve --workers 2', () => {
     const one = await started('stopped', [], { KEYFRONT_WORKER_TIMEOUT_SECONDS: '5' });
     const [stopped = 0, other = 0] = await workersOf(one);
     process.kill(stopped, 'SIGSTOP');
-    await one.said(`"worker":${stopped},"reason":"no heartbeat for 5 seconds"`);
+    await one.untilLogged(`"worker":${stopped},"reason":"no heartbeat for 5 seconds"`);
     await gone([stopped]);
     await workersOf(one, [stopped, other], 1);
     const statuses = await Promise.all(
@@ -210,8 +210,8 @@ describe('the option --workers', () => {
     'rejects %j with a message, before it changes anything',
     async (given) => {
       const line = await makeCommandLine();
-      const { code, said } = await line.keyfront(['serve', `--workers=${given}`]);
-      expect({ code, said }).toEqual({ code: 2, said: '--workers must be a whole number from 1 to 64.\n' });
+      const { code, stderr } = await line.keyfront(['serve', `--workers=${given}`]);
+      expect({ code, stderr }).toEqual({ code: 2, stderr: '--workers must be a whole number from 1 to 64.\n' });
       expect(existsSync(line.folder)).toBe(false);
       await line.remove();
     },

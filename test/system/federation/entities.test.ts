@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { codeOf, errorsOf, issuesOf } from '../../support/answers.js';
+import { codeOf, errorsOf, issuesOf } from '../../support/responses.js';
 import { statementsDuring } from '../../support/statements.js';
-import { startApp, type Answer, type TestApp } from '../../support/app.js';
+import { startApp, type TestResponse, type TestApp } from '../../support/app.js';
 import { hashOf } from '../../support/factories.js';
 
 const query = `query ($representations: [_Any!]!) { _entities(representations: $representations) {
@@ -23,7 +23,7 @@ afterAll(() => t.close());
 
 const sendQuery = (representations: unknown, headers?: Record<string, string>) =>
   t.graphql(query, { representations }, headers);
-const entitiesOf = ({ body }: Answer) => (body['data'] as { _entities: unknown[] })._entities;
+const entitiesOf = ({ body }: TestResponse) => (body['data'] as { _entities: unknown[] })._entities;
 const globalID = (type: string, hash: string) => Buffer.from(`${type}:${hash}`).toString('base64');
 const key = (keyID: string) => ({ __typename: 'OrgKey', keyHash: hashOf(keyID) });
 
@@ -91,13 +91,13 @@ describe('_entities', () => {
     }));
     const summariesQuery =
       'query ($r: [_Any!]!) { _entities(representations: $r) { ... on Organization { quotaSummary { keys } } } }';
-    const responses: Answer[] = [];
+    const responses: TestResponse[] = [];
     const statements = await statementsDuring(async () => {
       responses.push(await sendQuery(hundred));
       responses.push(await sendQuery([...hundred.slice(0, 99), { __typename: 'Organization', id: 'acme' }]));
       responses.push(await t.graphql(summariesQuery, { r: organizations }));
     }, /\bkeys\b/);
-    const [response, mixed, summaries] = responses as [Answer, Answer, Answer];
+    const [response, mixed, summaries] = responses as [TestResponse, TestResponse, TestResponse];
     expect(entitiesOf(response)).toHaveLength(100);
     expect(entitiesOf(response)).not.toContain(null);
     expect(errorsOf(mixed)).toEqual([]);
@@ -108,7 +108,7 @@ describe('_entities', () => {
 
   it('G-17 reads more than 100 representations in chunks of 100', async () => {
     const many = Array.from({ length: 450 }, (_, index) => key(`k${index % 120}`));
-    const responses: Answer[] = [];
+    const responses: TestResponse[] = [];
     const statements = await statementsDuring(async () => responses.push(await sendQuery(many)), /\bkeys\b/);
     expect(responses.flatMap(errorsOf)).toEqual([]);
     expect(responses.flatMap(entitiesOf)).toHaveLength(450);
@@ -119,7 +119,7 @@ describe('_entities', () => {
   it('G-17 rejects representations whose fields cost more than the limit, without reading any', async () => {
     const many = Array.from({ length: 1000 }, () => ({ __typename: 'OrgKey', keyHash: 'x' }));
     const costly = query.replace('keyID orgID', 'history(first: 50) { edges { cursor } }');
-    const responses: Answer[] = [];
+    const responses: TestResponse[] = [];
     const statements = await statementsDuring(async () =>
       responses.push(await t.graphql(costly, { representations: many })),
     );
@@ -208,7 +208,7 @@ describe('_service', () => {
 describe('the quota summary of an organisation', () => {
   const ofKey = `query ($id: ID!) { orgKey(by: { keyID: $id }) { organization {
     id orgKeys(first: 1) { totalCount } quotaSummary { keys limitedKeys exhaustedKeys max used remaining } } } }`;
-  const organisationOf = ({ body }: Answer) =>
+  const organisationOf = ({ body }: TestResponse) =>
     (body['data'] as { orgKey: { organization: object } }).orgKey.organization;
 
   it('sums the live quotas of the keys, with ended periods renewed', async () => {

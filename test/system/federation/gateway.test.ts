@@ -70,7 +70,7 @@ describe('the SDL of the subgraph', () => {
 
 describe('queries through a gateway', () => {
   it('resolves an organisation by name, its keys and their quotas', async () => {
-    const { data, errors } = await gateway.ask(
+    const { data, errors } = await gateway.request(
       `query ($name: String!) { organization(name: $name) {
          name plan
          quotaSummary { keys limitedKeys exhaustedKeys max used remaining }
@@ -96,7 +96,7 @@ describe('queries through a gateway', () => {
   });
 
   it('resolves keys of people, and the organisations of keys in another subgraph', async () => {
-    const { data, errors } = await gateway.ask(
+    const { data, errors } = await gateway.request(
       '{ users { edges { node { name orgKey { keyID definition { alias } organization { name plan } } } } } }',
       {},
       headers,
@@ -113,7 +113,7 @@ describe('queries through a gateway', () => {
   });
 
   it('returns an empty page and zeros for an organisation without keys', async () => {
-    const { data, errors } = await gateway.ask(
+    const { data, errors } = await gateway.request(
       '{ organization(name: "Newcomer") { name orgKeys { totalCount edges { cursor } } quotaSummary { keys max } } }',
       {},
       headers,
@@ -126,7 +126,7 @@ describe('queries through a gateway', () => {
 
   it('returns nothing of another organisation to a bound credential, the reason, and all fields of other subgraphs', async () => {
     const { secret } = await t.issue('service', { orgID: 'globex' });
-    const { data, errors } = await gateway.ask(
+    const { data, errors } = await gateway.request(
       '{ users { edges { node { name orgKey { keyID } organization { plan orgKeys { totalCount } } } } } }',
       {},
       { 'x-svc-authorization': secret },
@@ -147,28 +147,32 @@ describe('queries through a gateway', () => {
   it('keeps 64-bit integers exact in responses, variables and strings', async () => {
     const expires = '9223372036854775807';
     const preview = 'data { expires quotaMax }';
-    const texts = await gateway.ask(
+    const texts = await gateway.request(
       `{ previewKey(input: { expires: "${expires}", quotaMax: "9007199254740993" }) { ${preview} } }`,
       {},
       headers,
     );
-    const variables = await gateway.ask(
+    const variables = await gateway.request(
       `query ($expires: Int64, $quotaMax: Int64) { previewKey(input: { expires: $expires, quotaMax: $quotaMax }) { ${preview} } }`,
       { expires, quotaMax: '9007199254740993' },
       headers,
     );
     const data = { expires, quotaMax: '9007199254740993' };
     expect([texts.data, variables.data]).toEqual([{ previewKey: { data } }, { previewKey: { data } }]);
-    const stored = await gateway.ask('{ orgKey(by: { keyID: "unlimited" }) { definition { expires } } }', {}, headers);
+    const stored = await gateway.request(
+      '{ orgKey(by: { keyID: "unlimited" }) { definition { expires } } }',
+      {},
+      headers,
+    );
     expect(stored.data).toEqual({ orgKey: { definition: { expires } } });
   });
 
   it('rejects a bare number beyond 2^53-1, which the gateway rounds, in literals and variables, also without a gateway', async () => {
     const issues = [{ path: 'expires', code: 'IMPRECISE' }];
     const query = '{ previewKey(input: { expires: 9007199254740995 }) { data { expires } } }';
-    const literal = await gateway.ask(query, {}, headers);
+    const literal = await gateway.request(query, {}, headers);
     expect(literal.errors[0]?.extensions?.['issues']).toMatchObject(issues);
-    const variable = await gateway.ask(
+    const variable = await gateway.request(
       'query ($n: Int64) { previewKey(input: { expires: $n }) { data { expires } } }',
       { n: 9007199254740996 },
       headers,
@@ -185,13 +189,13 @@ describe('mutations and errors through a gateway', () => {
       version orgKey { keyID } } }`;
 
   it('updates a key', async () => {
-    const { data, errors } = await gateway.ask(update, { version: 1 }, headers);
+    const { data, errors } = await gateway.request(update, { version: 1 }, headers);
     expect(errors).toEqual([]);
     expect(data).toEqual({ updateOrgKey: { version: 2, orgKey: { keyID: 'billing' } } });
   });
 
   it('forwards the code and the issues of an error', async () => {
-    const { errors } = await gateway.ask('{ previewKey(input: { rate: -5, tags: [""] }) { keyID } }', {}, headers);
+    const { errors } = await gateway.request('{ previewKey(input: { rate: -5, tags: [""] }) { keyID } }', {}, headers);
     const [error] = errors;
     expect(error?.extensions).toMatchObject({ code: 'INVALID', serviceName: 'keyfront' });
     expect(error?.extensions?.['issues']).toMatchObject([
@@ -201,9 +205,9 @@ describe('mutations and errors through a gateway', () => {
   });
 
   it('returns CONFLICT for a stale version, and UNAUTHENTICATED without a credential', async () => {
-    const stale = await gateway.ask(update, { version: 1 }, headers);
+    const stale = await gateway.request(update, { version: 1 }, headers);
     expect(stale.errors.map(({ extensions }) => extensions?.['code'])).toEqual(['CONFLICT']);
-    const anonymous = await gateway.ask('{ organization(name: "Globex") { name orgKeys { totalCount } } }');
+    const anonymous = await gateway.request('{ organization(name: "Globex") { name orgKeys { totalCount } } }');
     expect(anonymous.data).toEqual({ organization: { name: 'Globex', orgKeys: null } });
     expect(anonymous.errors.map(({ extensions }) => extensions?.['code'])).toEqual(['UNAUTHENTICATED']);
   });
@@ -211,14 +215,14 @@ describe('mutations and errors through a gateway', () => {
   it('forwards RATE_LIMITED after too many invalid credentials, without the address of the subgraph', async () => {
     const invalid = () => ({ 'x-svc-authorization': `kf_svc_${'x'.repeat(43)}` });
     const query = '{ organization(name: "Globex") { name orgKeys { totalCount } } }';
-    for (let count = 0; count < 10; count += 1) await gateway.ask(query, {}, invalid());
-    const limited = await gateway.ask(query, {}, invalid());
+    for (let count = 0; count < 10; count += 1) await gateway.request(query, {}, invalid());
+    const limited = await gateway.request(query, {}, invalid());
     expect(limited.data).toEqual({ organization: { name: 'Globex', orgKeys: null } });
     expect(limited.errors.map(({ extensions }) => extensions)).toMatchObject([
       { code: 'RATE_LIMITED', retryAfterSeconds: 60, serviceName: 'keyfront' },
     ]);
     expect(JSON.stringify(limited)).not.toContain(keyfront.url);
-    expect((await gateway.ask(query, {}, headers)).errors).toEqual([]);
+    expect((await gateway.request(query, {}, headers)).errors).toEqual([]);
   });
 });
 

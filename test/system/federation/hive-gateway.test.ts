@@ -58,7 +58,7 @@ const codesOf = (errors: readonly { readonly extensions?: unknown }[] | undefine
 
 describe("queries through Hive's gateway", () => {
   it('resolves more than 100 entities at once, each alone', async () => {
-    const { data, errors } = await gateway.ask('{ users { edges { node { orgKey { keyID } } } } }', {}, headers);
+    const { data, errors } = await gateway.request('{ users { edges { node { orgKey { keyID } } } } }', {}, headers);
     const edges = (data as { users: { edges: { node: { orgKey: { keyID: string } | null } }[] } }).users.edges;
     const found = edges.map(({ node }) => node.orgKey?.keyID ?? null);
     // A dangling reference is null for Apollo's gateway, and null with an error for Hive's. The others are not affected.
@@ -67,7 +67,7 @@ describe("queries through Hive's gateway", () => {
   });
 
   it('joins an organisation of the company with its keys and their quotas', async () => {
-    const { data, errors } = await gateway.ask(
+    const { data, errors } = await gateway.request(
       `{ organization(name: "Globex") { plan quotaSummary { used max }
            orgKeys { totalCount edges { node { keyID quota { remaining } organization { name } } } } } }`,
       {},
@@ -81,7 +81,7 @@ describe("queries through Hive's gateway", () => {
   });
 
   it('keeps the fields of the company when a field of Keyfront is rejected', async () => {
-    const { data, errors } = await gateway.ask('{ organization(name: "Globex") { name } orgKeys { totalCount } }');
+    const { data, errors } = await gateway.request('{ organization(name: "Globex") { name } orgKeys { totalCount } }');
     expect(data).toEqual({ organization: { name: 'Globex' }, orgKeys: null });
     expect(codesOf(errors)).toEqual(['UNAUTHENTICATED']);
   });
@@ -89,7 +89,7 @@ describe("queries through Hive's gateway", () => {
   it('keeps the result of a mutation when another one is rejected', async () => {
     const query = `mutation { created: createOrgKey(keyID: "new", input: { orgID: "acme" }) { orgKey { keyID } }
       missing: deleteOrgKey(keyID: "missing") { version } }`;
-    const { data, errors } = await gateway.ask(query, {}, headers);
+    const { data, errors } = await gateway.request(query, {}, headers);
     expect(data).toEqual({ created: { orgKey: { keyID: 'new' } }, missing: null });
     expect(codesOf(errors)).toEqual(['NOT_FOUND']);
   });
@@ -97,7 +97,7 @@ describe("queries through Hive's gateway", () => {
   it('returns the stored key, and not the predicted one, from a dry run', async () => {
     const query = `mutation { updateOrgKeys(filter: { orgID: "globex" }, patch: { alias: "New" }) {
       items { orgKey { version definition { alias } } change { version definition { alias } } } } }`;
-    const { data, errors } = await gateway.ask(query, {}, headers);
+    const { data, errors } = await gateway.request(query, {}, headers);
     expect(errors).toEqual([]);
     expect(data).toEqual({
       updateOrgKeys: {
@@ -113,14 +113,14 @@ describe("queries through Hive's gateway", () => {
 
   it('keeps 64-bit integers exact as strings, and rejects numbers that the gateway rounds', async () => {
     const query = 'query ($n: Int64) { previewKey(input: { expires: $n }) { data { expires } } }';
-    const exact = await gateway.ask(query, { n: '9007199254740993' }, headers);
+    const exact = await gateway.request(query, { n: '9007199254740993' }, headers);
     expect(exact.data).toEqual({ previewKey: { data: { expires: '9007199254740993' } } });
-    const rounded = await gateway.ask(query, { n: 9007199254740996 }, headers);
+    const rounded = await gateway.request(query, { n: 9007199254740996 }, headers);
     expect(rounded.errors[0]?.extensions?.['issues']).toMatchObject([{ path: 'expires', code: 'IMPRECISE' }]);
   });
 
   it('does not show the fields for compatibility with the REST key API', async () => {
-    const { errors } = await gateway.ask('{ previewKey(input: {}) { apiModel } }', {}, headers);
+    const { errors } = await gateway.request('{ previewKey(input: {}) { apiModel } }', {}, headers);
     expect(errors[0]?.message).toContain('Cannot query field "apiModel"');
   });
 });

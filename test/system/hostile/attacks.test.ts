@@ -12,14 +12,14 @@ beforeAll(async () => {
 });
 afterAll(async () => s.close());
 
-interface Answer {
+interface TestResponse {
   readonly status: number;
   readonly text: string;
   /** The body as JSON; undefined where it is none. */
   readonly body: unknown;
 }
 
-async function send(init: RequestInit, target = '/graphql'): Promise<Answer> {
+async function send(init: RequestInit, target = '/graphql'): Promise<TestResponse> {
   const response = await fetch(`${s.url}${target}`, { redirect: 'manual', ...init });
   const text = await response.text();
   let body: unknown;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type Answer, type TestApp } from '../../support/app.js';
+import { startApp, type TestResponse, type TestApp } from '../../support/app.js';
 import { makeCommandLine } from '../../support/cli.js';
 
 const dashboard = 'https://dash.example.com';
@@ -16,7 +16,7 @@ afterAll(async () => {
   await closed.close();
 });
 
-const corsOf = ({ headers }: Answer) =>
+const corsOf = ({ headers }: TestResponse) =>
   Object.fromEntries([...headers].filter(([name]) => name.startsWith('access-control-')));
 
 const preflight = (t: TestApp, origin: string, path = '/graphql') =>
@@ -29,7 +29,7 @@ const preflight = (t: TestApp, origin: string, path = '/graphql') =>
     },
   });
 
-const strangers = [
+const otherOrigins = [
   'null',
   '*',
   'https://dash.example.com.evil.test',
@@ -78,7 +78,7 @@ describe('a page of another origin', () => {
     }
   });
 
-  it.each(strangers)('T-10 receives no CORS headers if it is not allowed: %s', async (origin) => {
+  it.each(otherOrigins)('T-10 receives no CORS headers if it is not allowed: %s', async (origin) => {
     const requested = await preflight(open, origin);
     expect([requested.status, corsOf(requested)]).toEqual([405, {}]);
     // The service responds to the request as usual; the browser withholds the response from the page.
@@ -86,7 +86,7 @@ describe('a page of another origin', () => {
     expect([response.status, corsOf(response)]).toEqual([200, {}]);
   });
 
-  it.each([dashboard, ...strangers])('receives no CORS headers by default: %s', async (origin) => {
+  it.each([dashboard, ...otherOrigins])('receives no CORS headers by default: %s', async (origin) => {
     for (const path of ['/graphql', '/api/keys/preview', '/svc/org/keys/k1', '/health']) {
       const requested = await preflight(closed, origin, path);
       expect([requested.status, corsOf(requested)]).toEqual([405, {}]);
@@ -96,7 +96,7 @@ describe('a page of another origin', () => {
   });
 
   it('T-10 is never allowed with credentials of the browser, nor by a wildcard', async () => {
-    for (const origin of [dashboard, ...strangers]) {
+    for (const origin of [dashboard, ...otherOrigins]) {
       for (const response of [await preflight(open, origin), await open.preview({}, { origin, cookie: 'a=b' })]) {
         expect(response.headers.get('access-control-allow-credentials')).toBeNull();
         expect(response.headers.get('access-control-allow-origin')).not.toBe('*');
@@ -180,9 +180,9 @@ describe('KEYFRONT_CORS_ORIGINS', () => {
     'https://münchen.example',
   ])('rejects %j at start', async (origins) => {
     const c = await makeCommandLine();
-    const { code, said } = await c.keyfront(['credentials', 'list'], { KEYFRONT_CORS_ORIGINS: origins });
+    const { code, stderr } = await c.keyfront(['credentials', 'list'], { KEYFRONT_CORS_ORIGINS: origins });
     expect(code).toBe(1);
-    expect(said).toContain('KEYFRONT_CORS_ORIGINS must be origins as a browser writes them');
+    expect(stderr).toContain('KEYFRONT_CORS_ORIGINS must be origins as a browser writes them');
     await c.remove();
   });
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type Answer, type TestApp } from '../../support/app.js';
+import { startApp, type TestResponse, type TestApp } from '../../support/app.js';
 import { jsonCases } from './json-cases.js';
 
 /* One verdict for each kind of hostile JSON: the same in a REST body and in GraphQL variables. */
@@ -37,7 +37,7 @@ function wrapped(operation: string, definition: Body): Body {
   return bytes(before, [...definition], '}}');
 }
 
-function post(path: string, body: Body): Promise<Answer> {
+function post(path: string, body: Body): Promise<TestResponse> {
   return t.send(path, {
     method: path.startsWith('/svc') ? 'PUT' : 'POST',
     headers: {
@@ -58,7 +58,7 @@ async function verdicts(definition: Body, ways: { update?: boolean } = {}): Prom
   return responses.map(verdict);
 }
 
-function verdict({ status, body, text }: Answer): string {
+function verdict({ status, body, text }: TestResponse): string {
   expect(status, text).toBeLessThan(500);
   const error = body['code']
     ? body

@@ -11,13 +11,13 @@ const agent = new Agent({ keepAlive: true, maxSockets: Infinity });
 function send(method, path, headers, body, how = agent) {
   const began = performance.now();
   return new Promise((resolve) => {
-    const settle = (result) => resolve({ ...result, ms: performance.now() - began });
+    const waitUntilIdle = (result) => resolve({ ...result, ms: performance.now() - began });
     const sent = request({ host: '127.0.0.1', port, method, path, headers, agent: how }, (response) => {
       response.resume();
-      response.on('error', () => settle({ status: 'broken' }));
-      response.on('end', () => settle({ status: response.statusCode, headers: response.headers }));
+      response.on('error', () => waitUntilIdle({ status: 'broken' }));
+      response.on('end', () => waitUntilIdle({ status: response.statusCode, headers: response.headers }));
     });
-    sent.on('error', (error) => settle({ status: error.code }));
+    sent.on('error', (error) => waitUntilIdle({ status: error.code }));
     sent.end(body);
   });
 }

@@ -105,7 +105,7 @@ describe('the settings of TLS', () => {
     await c.remove();
     expect(outcome.code).toBe(1);
     expect(outcome.out).toBe('');
-    return outcome.said;
+    return outcome.stderr;
   }
   const with_ = (certFile: string, keyFile: string) => ({ KEYFRONT_TLS_CERT: certFile, KEYFRONT_TLS_KEY: keyFile });
 

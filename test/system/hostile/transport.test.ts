@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { defaultTimeouts } from '../../../src/http/server/server.js';
-import { exchange, startServer, type TestServer, type WireAnswer } from '../../support/server.js';
+import { exchange, startServer, type TestServer, type WireResponse } from '../../support/server.js';
 
 let s: TestServer;
 beforeAll(async () => {
@@ -31,7 +31,7 @@ async function versionOfKey(): Promise<unknown> {
 }
 
 /** The headers that every response has. */
-function expectGuarded({ status, headers, body }: WireAnswer): void {
+function expectGuarded({ status, headers, body }: WireResponse): void {
   const isPage = status === 304 || headers.has('content-security-policy');
   expect(headers.get('x-content-type-options')).toBe('nosniff');
   expect(headers.get('cache-control')).toBe(isPage ? 'private, no-cache' : 'no-store');

@@ -11,7 +11,7 @@ import {
 import { runs, seed } from '../../support/generated.js';
 import { unexplained, type Operation } from './linearizability.js';
 import { oneCounter, oneKey, record, recordApart } from './one-key.js';
-import { concurrencyPlants } from './plants.js';
+import { concurrencyMutants } from './plants.js';
 
 const histories = runs('HISTORIES', 50);
 const size = runs('HISTORY_SIZE', 200);
@@ -131,7 +131,7 @@ describe('C-04 a key under concurrent updates, resets, consumption and reads', (
     const overlapping = first.filter(({ invoked, responded }) =>
       first.some((other) => other.invoked < invoked && other.responded > invoked && other.responded < responded),
     );
-    const responses = new Set(history.map(({ input, output }) => `${input.kind} ${output?.answer}`));
+    const responses = new Set(history.map(({ input, output }) => `${input.kind} ${output?.response}`));
     expect(overlapping.length).toBeGreaterThan(100);
     expect([...responses].sort()).toStrictEqual([
       'consume done',
@@ -144,9 +144,9 @@ describe('C-04 a key under concurrent updates, resets, consumption and reads', (
 });
 
 describe('the linearizability checker over a mutant', () => {
-  it.each(Object.entries(concurrencyPlants))('detects %s', { timeout }, async (_, plant) => {
+  it.each(Object.entries(concurrencyMutants))('detects %s', { timeout }, async (_, mutant) => {
     const [app] = await start();
-    if (app) plant(app.app);
+    if (app) mutant(app.app);
     expect(await firstUnexplained(5)).toMatch(/replay it with FUZZ_SEED=\d+/);
   });
 });

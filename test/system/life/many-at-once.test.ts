@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../support/app.js';
 import { describeConfigurations, describeEngines, type EnginePlace, type TestEngine } from '../../support/engines.js';
 import { createRandom, seed } from '../../support/generated.js';
-import { concurrencyPlants } from './plants.js';
+import { concurrencyMutants } from './plants.js';
 
 let place: EnginePlace;
 let apps: TestApp[] = [];
@@ -71,7 +71,7 @@ describeConfigurations('many concurrent gateways with one quota', (engine) => {
 
   it('get more than the maximum from a mutant with two steps, which this suite detects', async () => {
     await appAt(0).importKeys({ key_id: 'k1', org_id: 'acme', quota_max: 50 });
-    for (const { app } of apps) concurrencyPlants['consumption in two steps: check, wait, add'](app);
+    for (const { app } of apps) concurrencyMutants['consumption in two steps: check, wait, add'](app);
     expect(await consumeAtOnce(ones(100))).toBeGreaterThan(50);
   });
 
@@ -115,11 +115,11 @@ describeConfigurations('many concurrent gateways with one quota', (engine) => {
 
   it('get no more than two maxima while the period ends', async () => {
     await appAt(0).importKeys({ key_id: 'k1', org_id: 'acme', quota_max: 30, quota_renewal_rate: 3600 });
-    const asking = consumeAtOnce(ones(80));
+    const requesting = consumeAtOnce(ones(80));
     const turn = Promise.resolve().then(() => {
       moveTo(after(3600));
     });
-    const sum = await asking;
+    const sum = await requesting;
     await turn;
     expect(sum).toBeGreaterThanOrEqual(30);
     expect(sum).toBeLessThanOrEqual(60);
@@ -187,7 +187,7 @@ describeEngines('fifty writers that each add a tag to the version they read', (e
   });
 
   it('lose tags in a mutant that checks the version before the write, which this suite detects', async () => {
-    for (const { app } of apps) concurrencyPlants['a lost update: read, wait, write'](app);
+    for (const { app } of apps) concurrencyMutants['a lost update: read, wait, write'](app);
     expect((await addAll()).found.length).toBeLessThan(50);
   });
 });

@@ -1,11 +1,11 @@
 import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { startApp, type Answer, type TestApp } from '../../support/app.js';
+import { startApp, type TestResponse, type TestApp } from '../../support/app.js';
 import { configurations, postgresAndRedis, sqlite, type EnginePlace, type TestEngine } from '../../support/engines.js';
 import { generated, runs } from '../../support/generated.js';
 import { createModel, restoreWindow, type Definition, type ListQuery, type Model } from './model.js';
-import { lifePlants, type Plant } from './plants.js';
+import { lifeMutants, type StoreMutant } from './plants.js';
 
 const numRuns = runs('MODEL_RUNS', 100);
 /** A run has half as many on average. */
@@ -42,10 +42,14 @@ function taking(turns: readonly [TestApp, TestApp]): TestApp {
   };
 }
 
-async function open({ env, folder, database }: EnginePlace, now: number, plant: Plant | undefined): Promise<TestApp> {
+async function open(
+  { env, folder, database }: EnginePlace,
+  now: number,
+  mutant: StoreMutant | undefined,
+): Promise<TestApp> {
   const t = database ? taking([await startApp(env), await startApp(env)]) : await startApp(env);
   t.clock.now = new Date(now * 1000);
-  await plant?.(t.app, folder);
+  await mutant?.(t.app, folder);
   return t;
 }
 
@@ -56,17 +60,17 @@ const keyFields = `
 
 /** What the one root field of an operation answered, or the code of its rejection. */
 async function sendQuery({ t }: Real, operation: string, variables: object): Promise<unknown> {
-  const { body }: Answer = await t.graphql(operation, variables);
+  const { body }: TestResponse = await t.graphql(operation, variables);
   const errors = body['errors'] as { extensions: { code: string } }[] | undefined;
   return errors?.[0]?.extensions.code ?? Object.values(body['data'] as object)[0];
 }
 
 /** A response in the shape of the model's: a key without what it lacks. */
-function seen(answer: unknown): unknown {
-  if (typeof answer !== 'object' || answer === null) return answer;
-  if ('orgKey' in answer) return seen(answer.orgKey);
-  if (!('definition' in answer)) return answer;
-  const { keyID: _, definition, ...key } = answer as { keyID: string; definition: object };
+function seen(response: unknown): unknown {
+  if (typeof response !== 'object' || response === null) return response;
+  if ('orgKey' in response) return seen(response.orgKey);
+  if (!('definition' in response)) return response;
+  const { keyID: _, definition, ...key } = response as { keyID: string; definition: object };
   const given = Object.entries(definition).filter(([, value]) => value !== null);
   return { ...key, definition: Object.fromEntries(given) };
 }
@@ -131,7 +135,7 @@ async function expectSameHistory(model: Model, { t: { app } }: Real, keyID: stri
   );
 }
 
-async function expectWhole(model: Model, real: Real): Promise<void> {
+async function expectComplete(model: Model, real: Real): Promise<void> {
   for (const keyID of keyIDs) {
     expect(seen(await sendQuery(real, operations.read, { keyID }))).toStrictEqual(model.read(keyID));
     await expectSameHistory(model, real, keyID);
@@ -140,10 +144,10 @@ async function expectWhole(model: Model, real: Real): Promise<void> {
   for await (const {
     keyHash,
     key,
-    isHistoryIntact: isHistoryWhole,
+    isHistoryIntact: isHistoryComplete,
     isIndexed: isListed,
   } of real.t.app.services.store.verifyIntegrity()) {
-    if (!key || !isHistoryWhole || !isListed) broken.push(keyHash);
+    if (!key || !isHistoryComplete || !isListed) broken.push(keyHash);
   }
   expect(broken).toStrictEqual([]);
 }
@@ -154,15 +158,15 @@ type Command = fc.AsyncCommand<Model, Real>;
 function ofOneKey<Args extends { keyID: string }>(
   name: keyof typeof operations,
   args: { readonly [Name in keyof Args]: fc.Arbitrary<Args[Name]> },
-  expected: (model: Model, args: Args) => { answer: unknown; variables?: object },
+  expected: (model: Model, args: Args) => { response: unknown; variables?: object },
 ): fc.Arbitrary<Command> {
   return fc.record(args).map((made) => ({
     check: () => true,
     toString: () => `${name} ${JSON.stringify(made)}`,
     async run(model, real) {
       const before = model.view(made.keyID);
-      const { answer, variables } = expected(model, made);
-      expect(seen(await sendQuery(real, operations[name], { ...made, ...variables }))).toStrictEqual(answer);
+      const { response, variables } = expected(model, made);
+      expect(seen(await sendQuery(real, operations[name], { ...made, ...variables }))).toStrictEqual(response);
       await expectSameHistory(model, real, made.keyID);
       // The model is held to what is promised of it, too.
       const after = model.view(made.keyID);
@@ -210,7 +214,7 @@ const expectedBy = (model: Model, id: string, off: number | undefined) =>
 
 const kinds = [
   ofOneKey<{ keyID: string; input: Definition; orgID: string }>('create', { keyID, input, orgID }, (model, args) => ({
-    answer: model.create(args.keyID, args.orgID, args.input),
+    response: model.create(args.keyID, args.orgID, args.input),
     variables: { orgID: undefined, input: { ...args.input, orgID: args.orgID } },
   })),
   ofOneKey<{ keyID: string; input: Definition; isReset: boolean; off: number | undefined }>(
@@ -218,29 +222,29 @@ const kinds = [
     { keyID, input, isReset: fc.boolean(), off: expectation },
     (model, args) => {
       const expected = expectedBy(model, args.keyID, args.off);
-      const answer = model.update(args.keyID, args.input, args.isReset, expected);
-      return { answer, variables: { off: undefined, expected } };
+      const response = model.update(args.keyID, args.input, args.isReset, expected);
+      return { response, variables: { off: undefined, expected } };
     },
   ),
   ofOneKey<{ keyID: string; amount: number }>(
     'consume',
     { keyID, amount: fc.integer({ min: 1, max: 8 }) },
-    (model, args) => ({ answer: model.consume(args.keyID, args.amount) }),
+    (model, args) => ({ response: model.consume(args.keyID, args.amount) }),
   ),
   ofOneKey<{ keyID: string; off: number | undefined }>('delete', { keyID, off: expectation }, (model, args) => {
     const expected = expectedBy(model, args.keyID, args.off);
-    return { answer: model.delete(args.keyID, expected), variables: { off: undefined, expected } };
+    return { response: model.delete(args.keyID, expected), variables: { off: undefined, expected } };
   }),
-  ofOneKey<{ keyID: string }>('restore', { keyID }, (model, args) => ({ answer: model.restore(args.keyID) })),
+  ofOneKey<{ keyID: string }>('restore', { keyID }, (model, args) => ({ response: model.restore(args.keyID) })),
   ofOneKey<{ keyID: string; back: number }>(
     'revert',
     { keyID, back: fc.integer({ min: 0, max: 4 }) },
     (model, args) => {
       const toVersion = model.version(args.keyID) - args.back;
-      return { answer: model.revert(args.keyID, toVersion), variables: { back: undefined, toVersion } };
+      return { response: model.revert(args.keyID, toVersion), variables: { back: undefined, toVersion } };
     },
   ),
-  ofOneKey<{ keyID: string }>('read', { keyID }, (model, args) => ({ answer: model.read(args.keyID) })),
+  ofOneKey<{ keyID: string }>('read', { keyID }, (model, args) => ({ response: model.read(args.keyID) })),
   fc
     .record({
       filter,
@@ -273,7 +277,7 @@ const kinds = [
       await real.restart();
       // What starts looks for what is to be purged, by the clock that it starts with.
       model.purge(noon);
-      await expectWhole(model, real);
+      await expectComplete(model, real);
     }),
   ),
 ];
@@ -283,15 +287,15 @@ const [create, update, consume, , restore] = kinds;
 const commands = [...kinds, create, update, update, consume, consume, restore].filter((kind) => kind !== undefined);
 
 /** Runs commands against the service and the model. Says what went wrong, and how to bring it back; null if nothing. */
-async function findDifference(engine: TestEngine, most: number, plant?: Plant): Promise<string | null> {
+async function findDifference(engine: TestEngine, most: number, mutant?: StoreMutant): Promise<string | null> {
   const property = fc.asyncProperty(fc.commands(commands, { maxCommands, size: 'max' }), async (cmds) => {
     const place = await engine.make();
     const real: Real = {
-      t: await open(place, noon, plant),
+      t: await open(place, noon, mutant),
       restart: async () => {
         const now = real.t.clock.now.getTime() / 1000;
         await real.t.close();
-        real.t = await open(place, now, plant);
+        real.t = await open(place, now, mutant);
       },
     };
     const { ports } = real.t.app.services;
@@ -300,17 +304,17 @@ async function findDifference(engine: TestEngine, most: number, plant?: Plant): 
     try {
       for (const keyID of keyIDs.slice(1)) {
         const input = { alias: 'Alpha', tags: ['a'], quotaMax: 10, quotaRenewalRate: 3600 };
-        const answer = await sendQuery(real, operations.create, { keyID, input: { ...input, orgID: 'acme' } });
-        expect(seen(answer)).toStrictEqual(model.create(keyID, 'acme', input));
+        const response = await sendQuery(real, operations.create, { keyID, input: { ...input, orgID: 'acme' } });
+        expect(seen(response)).toStrictEqual(model.create(keyID, 'acme', input));
       }
       await fc.asyncModelRun(() => ({ model, real }), cmds);
-      await expectWhole(model, real);
+      await expectComplete(model, real);
     } finally {
       await real.t.close();
       await place.remove();
     }
   });
-  const result = await fc.check(property, { ...generated(most), endOnFailure: plant !== undefined });
+  const result = await fc.check(property, { ...generated(most), endOnFailure: mutant !== undefined });
   if (!result.failed) return null;
   return `FUZZ_SEED=${result.seed}\n${fc.defaultReportMessage(result)}\n${inspect(result.errorInstance, { depth: 8 })}`;
 }
@@ -327,7 +331,7 @@ describe('the life of keys, command by command', () => {
 });
 
 describe('the model over a mutant', () => {
-  it.each(Object.entries(lifePlants))('detects %s', { timeout: 240_000 }, async (_, plant) => {
-    expect(await findDifference(sqlite, 60, plant)).toMatch(/^FUZZ_SEED=/);
+  it.each(Object.entries(lifeMutants))('detects %s', { timeout: 240_000 }, async (_, mutant) => {
+    expect(await findDifference(sqlite, 60, mutant)).toMatch(/^FUZZ_SEED=/);
   });
 });

@@ -157,9 +157,9 @@ export function createModel(hashOf: (keyID: string) => string) {
       if (!key) return 'NOT_FOUND';
       const { max, used } = quotaOf(key);
       const state = stateOf(key);
-      const refusal = state !== 'ACTIVE' ? state : max !== null && used + amount > max ? 'QUOTA_EXCEEDED' : null;
-      if (refusal === null && max !== null) keys.set(keyID, { ...key, ...counter(key), used: used + amount });
-      return { allowed: refusal === null, refusal, quota: quotaOf(keys.get(keyID) ?? key) };
+      const rejection = state !== 'ACTIVE' ? state : max !== null && used + amount > max ? 'QUOTA_EXCEEDED' : null;
+      if (rejection === null && max !== null) keys.set(keyID, { ...key, ...counter(key), used: used + amount });
+      return { allowed: rejection === null, refusal: rejection, quota: quotaOf(keys.get(keyID) ?? key) };
     },
     delete(keyID: string, expected: number | undefined) {
       const key = live(keyID);

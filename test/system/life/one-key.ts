@@ -1,5 +1,5 @@
 import { createRandom } from '../../support/generated.js';
-import type { Answer, TestApp } from '../../support/app.js';
+import type { TestResponse, TestApp } from '../../support/app.js';
 import type { Operation, Specification } from './linearizability.js';
 
 /** What can be seen of a key. */
@@ -23,7 +23,7 @@ export type Input =
 
 /** A response, with as much of the key as it showed. */
 export interface Output {
-  readonly answer: 'done' | 'refused' | 'conflict';
+  readonly response: 'done' | 'rejected' | 'conflict';
   readonly seen: Partial<Seen>;
 }
 
@@ -35,22 +35,22 @@ const first: Seen = { version: 1, alias: 'first', used: 0, max: 40 };
 export const oneKey: Specification<Seen, Input, Output> = {
   initial: first,
   step(state, input, output) {
-    const { answer, next } = outcomeOf(state, input);
+    const { response, next } = outcomeOf(state, input);
     if (output === undefined) return next;
     const isSeen = (Object.keys(output.seen) as (keyof Seen)[]).every((name) => output.seen[name] === next[name]);
-    return output.answer === answer && isSeen ? next : undefined;
+    return output.response === response && isSeen ? next : undefined;
   },
 };
 
-function outcomeOf(state: Seen, input: Input): { answer: Output['answer']; next: Seen } {
-  if (input.kind === 'read') return { answer: 'done', next: state };
+function outcomeOf(state: Seen, input: Input): { response: Output['response']; next: Seen } {
+  if (input.kind === 'read') return { response: 'done', next: state };
   if (input.kind === 'consume') {
     const used = state.used + input.amount;
-    return used > state.max ? { answer: 'refused', next: state } : { answer: 'done', next: { ...state, used } };
+    return used > state.max ? { response: 'rejected', next: state } : { response: 'done', next: { ...state, used } };
   }
   const { expectedVersion, alias, max, isReset } = input;
-  if (expectedVersion !== undefined && expectedVersion !== state.version) return { answer: 'conflict', next: state };
-  return { answer: 'done', next: { version: state.version + 1, alias, max, used: isReset ? 0 : state.used } };
+  if (expectedVersion !== undefined && expectedVersion !== state.version) return { response: 'conflict', next: state };
+  return { response: 'done', next: { version: state.version + 1, alias, max, used: isReset ? 0 : state.used } };
 }
 
 /**
@@ -109,18 +109,20 @@ export async function recordApart(
   };
 }
 
-function only({ answer, seen }: Output, names: readonly (keyof Seen)[]): Output {
-  return { answer, seen: Object.fromEntries(names.flatMap((name) => (name in seen ? [[name, seen[name]]] : []))) };
+function only({ response, seen }: Output, names: readonly (keyof Seen)[]): Output {
+  return { response, seen: Object.fromEntries(names.flatMap((name) => (name in seen ? [[name, seen[name]]] : []))) };
 }
 
 /** The counter alone: whether an update conflicts is not its affair, and what it answered is taken as given. */
 export const oneCounter: Specification<{ readonly used: number }, Input, Output> = {
   initial: { used: 0 },
   step({ used }, input, output) {
-    if (input.kind === 'update') return { used: output?.answer !== 'conflict' && input.isReset ? 0 : used };
-    const { answer, next } = outcomeOf({ ...first, used }, input);
+    if (input.kind === 'update') return { used: output?.response !== 'conflict' && input.isReset ? 0 : used };
+    const { response, next } = outcomeOf({ ...first, used }, input);
     if (output === undefined) return { used: next.used };
-    return output.answer === answer && (output.seen.used ?? next.used) === next.used ? { used: next.used } : undefined;
+    return output.response === response && (output.seen.used ?? next.used) === next.used
+      ? { used: next.used }
+      : undefined;
   },
 };
 
@@ -146,21 +148,21 @@ function inputFor(
 
 /** Undefined where the response leaves open whether anything was done. */
 async function sendQuery(app: TestApp, keyID: string, input: Input, isREST: boolean): Promise<Output | undefined> {
-  const answer = isREST ? await askREST(app, keyID, input) : await askGraphQL(app, keyID, input);
-  const code = codeOf(answer);
-  if (answer.status >= 500 || code === 'UNAVAILABLE' || code === 'INTERNAL') return undefined;
-  if (answer.status === 412 || code === 'CONFLICT') {
-    const version = / version (\d+) by now/.exec(answer.text)?.[1];
-    return { answer: 'conflict', seen: version === undefined ? {} : { version: Number(version) } };
+  const response = isREST ? await requestREST(app, keyID, input) : await requestGraphQL(app, keyID, input);
+  const code = codeOf(response);
+  if (response.status >= 500 || code === 'UNAVAILABLE' || code === 'INTERNAL') return undefined;
+  if (response.status === 412 || code === 'CONFLICT') {
+    const version = / version (\d+) by now/.exec(response.text)?.[1];
+    return { response: 'conflict', seen: version === undefined ? {} : { version: Number(version) } };
   }
-  if (answer.status !== 200 || code !== undefined) throw new Error(`Unforeseen: ${answer.status} ${answer.text}`);
-  const etag = answer.headers.get('etag');
+  if (response.status !== 200 || code !== undefined) throw new Error(`Unforeseen: ${response.status} ${response.text}`);
+  const etag = response.headers.get('etag');
   const body: Record<string, unknown> = {
-    ...membersOf(answer.body),
+    ...membersOf(response.body),
     ...(etag !== null && { version: Number(etag.replaceAll('"', '')) }),
   };
   return {
-    answer: body['allowed'] === false ? 'refused' : 'done',
+    response: body['allowed'] === false ? 'rejected' : 'done',
     seen: Object.fromEntries(
       (['version', 'alias', 'used', 'max'] as const).flatMap((name) => (name in body ? [[name, body[name]]] : [])),
     ),
@@ -169,7 +171,7 @@ async function sendQuery(app: TestApp, keyID: string, input: Input, isREST: bool
 
 const shown = 'version definition { alias } quota { used max }';
 
-async function askGraphQL(app: TestApp, keyID: string, input: Input): Promise<Answer> {
+async function requestGraphQL(app: TestApp, keyID: string, input: Input): Promise<TestResponse> {
   if (input.kind === 'read')
     return app.graphql(`query ($keyID: ID!) { orgKey(by: { keyID: $keyID }) { ${shown} } }`, { keyID });
   if (input.kind === 'consume') {
@@ -188,7 +190,7 @@ async function askGraphQL(app: TestApp, keyID: string, input: Input): Promise<An
   );
 }
 
-async function askREST(app: TestApp, keyID: string, input: Input): Promise<Answer> {
+async function requestREST(app: TestApp, keyID: string, input: Input): Promise<TestResponse> {
   const headers = { 'content-type': 'application/json', 'x-svc-authorization': app.service };
   const path = `/svc/org/keys/${keyID}`;
   if (input.kind === 'read') return app.send(path, { headers });
@@ -200,7 +202,7 @@ async function askREST(app: TestApp, keyID: string, input: Input): Promise<Answe
   return app.update(keyID, { alias, quota_max: max }, isReset ? '?reset_quota=1' : '', ifMatch);
 }
 
-function codeOf({ body }: Answer): string | undefined {
+function codeOf({ body }: TestResponse): string | undefined {
   const [error] = (body['errors'] ?? []) as { extensions?: { code?: string } }[];
   return error && (error.extensions?.code ?? 'INTERNAL');
 }

@@ -5,10 +5,10 @@ import { revisionOf } from '../../../src/keys/key-diff.js';
 import { openDatabase } from '../../../src/storage/sqlite/connection.js';
 
 /** Puts a fault as they are made in the place of a part of the store. Called whenever the folder is opened. */
-export type Plant = (app: App, folder: string) => Promise<void> | void;
+export type StoreMutant = (app: App, folder: string) => Promise<void> | void;
 
 /** What goes wrong where two things happen at once. */
-export const concurrencyPlants = {
+export const concurrencyMutants = {
   'a stale read': ({ services: { store } }) => {
     const find = store.find.bind(store);
     const old = new Map<string, Awaited<ReturnType<typeof find>>>();
@@ -69,7 +69,7 @@ export const concurrencyPlants = {
 } satisfies Record<string, (app: App) => void>;
 
 /** What goes wrong in the course of a life. */
-export const lifePlants = {
+export const lifeMutants = {
   'a change without a history entry': ({ services: { store } }, folder) => {
     const update = store.update.bind(store);
     store.update = async (hash, apply) => {
@@ -162,4 +162,4 @@ export const lifePlants = {
       return { keys: keys.slice(query.after ? 1 : 0), isCut };
     };
   },
-} satisfies Record<string, Plant>;
+} satisfies Record<string, StoreMutant>;

@@ -3,12 +3,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseJSON, stringifyJSON } from '../../../src/lib/json.js';
 import { buildMain } from '../../support/build.mjs';
 import { killNow, launch, portOf, type Process } from '../../faults/kit/service.js';
-import { startApp, type Answer, type TestApp } from '../../support/app.js';
+import { startApp, type TestResponse, type TestApp } from '../../support/app.js';
 import { postgres, type EnginePlace } from '../../support/engines.js';
 import { createRandom, runs, seed } from '../../support/generated.js';
 import { unexplained } from './linearizability.js';
 import { oneKey, record } from './one-key.js';
-import { concurrencyPlants } from './plants.js';
+import { concurrencyMutants } from './plants.js';
 
 const histories = runs('HISTORIES', 4);
 
@@ -17,12 +17,17 @@ const histories = runs('HISTORIES', 4);
  * outcome is unknown.
  */
 function remote(local: TestApp, port: number, otherPort = port): TestApp {
-  const send: TestApp['send'] = async (path, init): Promise<Answer> => {
+  const send: TestApp['send'] = async (path, init): Promise<TestResponse> => {
     for (const to of [port, otherPort]) {
       try {
         const response = await fetch(`http://127.0.0.1:${to}${path}`, init);
         const text = await response.text();
-        return { status: response.status, headers: response.headers, text, body: parseJSON(text) as Answer['body'] };
+        return {
+          status: response.status,
+          headers: response.headers,
+          text,
+          body: parseJSON(text) as TestResponse['body'],
+        };
       } catch (error) {
         if (!isUnsent(error)) break;
       }
@@ -96,7 +101,7 @@ describe.skipIf(postgres.isMissing)(`two processes on ${postgres.name}, of which
 
   it('fail this test with a mutant that reads old values', async () => {
     const stale = await startApp(place.env);
-    concurrencyPlants['a stale read'](stale.app);
+    concurrencyMutants['a stale read'](stale.app);
     const service = start();
     try {
       const apps = [remote(local, await portOf(service)), { ...stale, service: local.service }];

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { codeOf, dataOf } from '../../support/answers.js';
+import { codeOf, dataOf } from '../../support/responses.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { describeConfigurations, postgresAndRedis, type EnginePlace, type TestEngine } from '../../support/engines.js';
 

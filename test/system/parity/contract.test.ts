@@ -2,7 +2,7 @@ import { verify as verifyBcrypt } from '@node-rs/bcrypt';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { aadFor } from '../../../src/keys/commands/protect-secrets.js';
 import type { StoredKey } from '../../../src/keys/key.js';
-import { startApp, type Answer, type TestApp } from '../../support/app.js';
+import { startApp, type TestResponse, type TestApp } from '../../support/app.js';
 import { fullUpdate } from '../../support/factories.js';
 import { stateOf } from '../../support/state.js';
 import { everything, graphqlOf, jsonText, restOf, type WireObject } from './wire.js';
@@ -104,15 +104,15 @@ const updateQuery = `mutation($id: ID!, $input: UpdateKeyInput!) {
   updateOrgKey(keyID: $id, input: $input) { action key keyHash status version definition ${everything} }
 }`;
 
-async function previewThroughGraphQL(definition: WireObject): Promise<Answer> {
+async function previewThroughGraphQL(definition: WireObject): Promise<TestResponse> {
   return t.graphql(previewQuery, { input: graphqlOf(definition) as object });
 }
 
-async function updateThroughGraphQL(definition: WireObject): Promise<Answer> {
+async function updateThroughGraphQL(definition: WireObject): Promise<TestResponse> {
   return t.graphql(updateQuery, { id: keyID, input: graphqlOf(definition) as object });
 }
 
-function shown({ body }: Answer): object {
+function shown({ body }: TestResponse): object {
   const { previewKey, updateOrgKey } = body['data'] as Record<
     string,
     { data?: object; definition?: object } | undefined
@@ -156,7 +156,7 @@ describe('previews through both APIs', () => {
   it.each(table.filter((row) => row.of === 'update'))(
     'R-10 reject $field, which belongs to the update',
     async (row) => {
-      await refusedBothWays(row);
+      await rejectedByBoth(row);
     },
   );
 
@@ -203,7 +203,7 @@ describe('updates through both APIs', () => {
   it.each(table.filter((row) => row.of === 'preview'))(
     'R-10 reject $field, which belongs to the preview',
     async (row) => {
-      await refusedBothWays(row);
+      await rejectedByBoth(row);
     },
   );
 
@@ -216,7 +216,7 @@ describe('updates through both APIs', () => {
   });
 });
 
-async function refusedBothWays({ field, example, of }: Row): Promise<void> {
+async function rejectedByBoth({ field, example, of }: Row): Promise<void> {
   const sent = { [field]: example };
   const throughREST = of === 'preview' ? await t.update(keyID, jsonText(sent)) : await t.preview(jsonText(sent));
   const throughGraphQL = of === 'preview' ? await updateThroughGraphQL(sent) : await previewThroughGraphQL(sent);
@@ -231,7 +231,7 @@ async function refusedBothWays({ field, example, of }: Row): Promise<void> {
   expect((await stored()).version).toBe(1);
 }
 
-function issuesOf({ body }: Answer): unknown {
+function issuesOf({ body }: TestResponse): unknown {
   return (body['errors'] as { extensions: { issues: unknown } }[])[0]?.extensions.issues;
 }
 

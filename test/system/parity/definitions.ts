@@ -59,7 +59,7 @@ const words = fc.oneof(
   },
   { weight: 2, arbitrary: fc.constantFrom(...odd) },
 );
-const sayingWords = words.filter((text) => text.trim() !== '');
+const accepting = words.filter((text) => text.trim() !== '');
 const longer = (length: number) =>
   (length > 5000 ? fc.constant('x') : fc.constantFrom('x', 'é', '漢')).map((character) => character.repeat(length));
 const wrongForText = fc.oneof(
@@ -200,7 +200,7 @@ const flag: Generator = { sound: fc.boolean(), broken: fc.oneof(one('true', '', 
 // Objects
 
 /** Some of the members, each sound; or some of them, of which at least one is broken, or a member that is none. */
-function objectOf(members: Readonly<Record<string, Generator>>, strangers: Value = wrongForText): Generator {
+function objectOf(members: Readonly<Record<string, Generator>>, unknownKeys: Value = wrongForText): Generator {
   const generators = Object.values(members);
   const names = Object.keys(members);
   const sound = fc.record(
@@ -211,7 +211,7 @@ function objectOf(members: Readonly<Record<string, Generator>>, strangers: Value
   const broken = fc
     .tuple(
       sound,
-      fc.array(fc.oneof({ weight: 4, arbitrary: brokenMember }, { weight: 1, arbitrary: stranger(members) }), {
+      fc.array(fc.oneof({ weight: 4, arbitrary: brokenMember }, { weight: 1, arbitrary: unknown(members) }), {
         minLength: 1,
         maxLength: 3,
       }),
@@ -221,7 +221,7 @@ function objectOf(members: Readonly<Record<string, Generator>>, strangers: Value
     sound,
     broken: fc.oneof(
       { weight: 5, arbitrary: broken },
-      { weight: 1, arbitrary: strangers.filter((value) => !isPlainObject(value)) },
+      { weight: 1, arbitrary: unknownKeys.filter((value) => !isPlainObject(value)) },
     ),
   };
 }
@@ -243,7 +243,7 @@ function namesOf(within: typeof fields): string[] {
 }
 
 /** A member with a name that is none of these: misspelt, of the other face, from elsewhere, or hostile. */
-function stranger(members: Readonly<Record<string, Generator>>): fc.Arbitrary<[string, Wire]> {
+function unknown(members: Readonly<Record<string, Generator>>): fc.Arbitrary<[string, Wire]> {
   const names = fc.oneof(
     fc.constantFrom(...knownNames),
     fc.constantFrom(...knownNames).map((name) => `${name}s`),
@@ -277,7 +277,7 @@ function listOf({ sound, broken }: Generator, most: number): Generator {
 /** An object of labels and entries. */
 function mapOf({ sound, broken }: Generator): Generator {
   const label = fc.oneof(
-    sayingWords,
+    accepting,
     fc.constantFrom('0', '7', 'a b', 'x'.repeat(256), 'label', 'limit', 'api_id', 'quotaMax'),
   );
   const badLabel = fc.constantFrom('', ' ', ...reserved, ...unsound, 'x'.repeat(257));
@@ -348,7 +348,7 @@ const methods = texts(
 const accessRight = objectOf({
   api_id: text(),
   api_name: text(),
-  versions: texts(sayingWords, []),
+  versions: texts(accepting, []),
   allowed_urls: listOf(
     objectOf({ methods, url: ruled(['/', '/a/.*', '(a+)+$', '漢'], ['', '  ', 'x'.repeat(2049)]) }),
     1000,
@@ -422,7 +422,7 @@ const shared: Readonly<Record<string, Generator>> = {
   access_rights: mapOf(accessRight),
   alias: text(),
   allowance: doubleFrom(-Number.MAX_VALUE),
-  apply_policies: texts(sayingWords, [], 99),
+  apply_policies: texts(accepting, [], 99),
   apply_policy_id: text(512),
   basic_auth_data: objectOf({
     hash_type: ruled(['bcrypt', 'argon2id'], ['', 'md5', 'SHA256', 'BCRYPT', 'scrypt', 'pbkdf2', 'argon2i', ' bcrypt']),
@@ -451,7 +451,7 @@ const shared: Readonly<Record<string, Generator>> = {
   quota_renews: int64,
   session_lifetime: int64,
   smoothing,
-  tags: texts(sayingWords, []),
+  tags: texts(accepting, []),
 };
 
 const password: Generator = {
@@ -484,7 +484,7 @@ const keyID = ruled(
 );
 
 const previewOnly: Readonly<Record<string, Generator>> = {
-  mtls_static_certificate_bindings: texts(sayingWords, []),
+  mtls_static_certificate_bindings: texts(accepting, []),
   key_id: keyID,
   meta_data: { sound: free, broken: fc.oneof(badFree, badFreeObject) },
 };
@@ -525,7 +525,7 @@ const flaw: fc.Arbitrary<[string, Wire]> = fc.oneof(
     arbitrary: fc.oneof(...Object.entries(everyGenerator).map(([name, generator]) => brokenAt(name, generator))),
   },
   { weight: 1, arbitrary: brokenAt('basic_auth_data', password) },
-  { weight: 1, arbitrary: stranger(everyGenerator) },
+  { weight: 1, arbitrary: unknown(everyGenerator) },
 );
 
 /** A definition of the fields that both operations have, sound in itself. */

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringifyJSON } from '../../../src/lib/json.js';
 import { aadFor } from '../../../src/keys/commands/protect-secrets.js';
 import type { StoredKey } from '../../../src/keys/key.js';
-import { startApp, type Answer, type TestApp } from '../../support/app.js';
+import { startApp, type TestResponse, type TestApp } from '../../support/app.js';
 import { generated, runs, seed } from '../../support/generated.js';
 import { stateOf, type State } from '../../support/state.js';
 import { brokenDefinitions, definitions, sharedDefinition, soundDefinitions } from './definitions.js';
@@ -35,7 +35,7 @@ interface Verdict {
   /** `path code` of each issue, in the names of REST. */
   readonly issues: readonly string[];
   readonly warnings: readonly string[];
-  readonly answer: Record<string, unknown>;
+  readonly response: Record<string, unknown>;
 }
 
 interface Finding {
@@ -54,7 +54,7 @@ beforeAll(async () => {
 
 afterAll(() => t.close());
 
-const updates = { accepted: 0, refused: 0 };
+const updates = { accepted: 0, rejected: 0 };
 /** Every code that a preview answered with. */
 const seen = new Set<string>();
 /** Every code that a definition can call forth in a preview. */
@@ -93,20 +93,20 @@ describe(`a generated definition (FUZZ_SEED=${seed})`, () => {
     async () => {
       await fc.assert(
         fc.asyncProperty(definitions.map(withoutNullsOfOneVariant), async (definition) => {
-          if ((updates.accepted + updates.refused) % 50 === 0) await freshKeys(updates.accepted + updates.refused);
+          if ((updates.accepted + updates.rejected) % 50 === 0) await freshKeys(updates.accepted + updates.rejected);
           await samePreview(definition);
           await sameUpdate(definition);
         }),
         generated(runs('PARITY_RUNS', 800)),
       );
       const missed = reachable.filter((code) => !seen.has(code));
-      const { accepted, refused } = updates;
+      const { accepted, rejected } = updates;
       console.log(
-        `parity: ${accepted} updates accepted, ${refused} refused, ${seen.size} codes seen, FUZZ_SEED=${seed}`,
+        `parity: ${accepted} updates accepted, ${rejected} refused, ${seen.size} codes seen, FUZZ_SEED=${seed}`,
       );
       // A suite whose every case meets the same fate would compare nothing.
-      expect(Math.min(accepted, refused)).toBeGreaterThan((accepted + refused) / 10);
-      if (accepted + refused >= 5000) expect(missed).toEqual([]);
+      expect(Math.min(accepted, rejected)).toBeGreaterThan((accepted + rejected) / 10);
+      if (accepted + rejected >= 5000) expect(missed).toEqual([]);
     },
   );
 
@@ -171,7 +171,7 @@ function isOfBoth(definition: Wire): boolean {
   return definition['meta_data'] === undefined || definition['meta_data'] === null || isObject(definition['meta_data']);
 }
 
-function dataText({ body }: Answer): string {
+function dataText({ body }: TestResponse): string {
   return stringifyJSON(body['data']);
 }
 
@@ -183,17 +183,17 @@ async function samePreview(definition: Wire, throughGraphQL: Wire = definition):
   for (const finding of [...rest.issues, ...rest.warnings]) seen.add(finding.slice(finding.lastIndexOf(' ') + 1));
   if (rest.code !== 'OK') return;
 
-  const { data, api_model: model, key_id: keyID, key_hash: keyHash } = rest.answer;
-  expect(graphql.answer['apiModel']).toEqual(model);
-  expect(asGraphQLCounts(restOf(graphql.answer['data']))).toEqual(asGraphQLCounts(withoutSecrets(data)));
-  expect(secretsSet(graphql.answer['data'])).toEqual(secretsIn(data, definition));
+  const { data, api_model: model, key_id: keyID, key_hash: keyHash } = rest.response;
+  expect(graphql.response['apiModel']).toEqual(model);
+  expect(asGraphQLCounts(restOf(graphql.response['data']))).toEqual(asGraphQLCounts(withoutSecrets(data)));
+  expect(secretsSet(graphql.response['data'])).toEqual(secretsIn(data, definition));
   for (const [id, hash] of [
     [keyID, keyHash],
-    [graphql.answer['keyID'], graphql.answer['keyHash']],
+    [graphql.response['keyID'], graphql.response['keyHash']],
   ]) {
     expect(hash).toBe(createHash('sha256').update(String(id)).digest('hex'));
   }
-  if (isObject(definition) && typeof definition['key_id'] === 'string') expect(graphql.answer['keyID']).toBe(keyID);
+  if (isObject(definition) && typeof definition['key_id'] === 'string') expect(graphql.response['keyID']).toBe(keyID);
 }
 
 async function sameUpdate(definition: Wire, throughGraphQL: Wire = definition): Promise<void> {
@@ -206,26 +206,26 @@ async function sameUpdate(definition: Wire, throughGraphQL: Wire = definition): 
   const after = await bothStates();
   expect(comparable(after.graphql.key)).toEqual(comparable(after.rest.key));
   if (rest.code !== 'OK') {
-    updates.refused += 1;
+    updates.rejected += 1;
     expect(after).toEqual(before);
     return;
   }
   updates.accepted += 1;
-  const { action, status, key, key_hash: keyHash } = rest.answer;
+  const { action, status, key, key_hash: keyHash } = rest.response;
   expect({ action, status, key, keyHash }).toEqual({
     action: 'modified',
     status: 'ok',
     key: keys.rest,
     keyHash: after.rest.key?.keyHash,
   });
-  expect(graphql.answer).toMatchObject({ action, status, key: keys.graphql, keyHash: after.graphql.key?.keyHash });
-  expect(graphql.answer['version']).toBe((before.rest.key?.version ?? 0) + 1);
+  expect(graphql.response).toMatchObject({ action, status, key: keys.graphql, keyHash: after.graphql.key?.keyHash });
+  expect(graphql.response['version']).toBe((before.rest.key?.version ?? 0) + 1);
   expect(after.rest.audit.length).toBe(before.rest.audit.length + 1);
   expect(after.graphql.audit.length).toBe(before.graphql.audit.length + 1);
 }
 
 /** Variables as text, because no double holds some of their numbers. */
-function viaGraphQL(query: string, definition: Wire): Promise<Answer> {
+function viaGraphQL(query: string, definition: Wire): Promise<TestResponse> {
   return t.send('/graphql', {
     method: 'POST',
     headers: {
@@ -237,26 +237,26 @@ function viaGraphQL(query: string, definition: Wire): Promise<Answer> {
   });
 }
 
-function restVerdict({ body, status }: Answer): Verdict {
+function restVerdict({ body, status }: TestResponse): Verdict {
   expect(status).toBeLessThan(500);
   const {
     code = 'OK',
     issues = [],
     warnings = [],
   } = body as { code?: string; issues?: Finding[]; warnings?: Finding[] };
-  return { code, issues: sorted(issues), warnings: sorted(warnings), answer: body };
+  return { code, issues: sorted(issues), warnings: sorted(warnings), response: body };
 }
 
-function graphqlVerdict({ body, status, text }: Answer, operation: string, definition: Wire): Verdict {
+function graphqlVerdict({ body, status, text }: TestResponse, operation: string, definition: Wire): Verdict {
   expect(status).toBeLessThan(500);
   const inREST = (findings: Finding[]) =>
     sorted(findings.map(({ path, code }) => ({ path: restPath(path, definition), code })));
   const [error, ...more] = (body['errors'] ?? []) as { extensions: { code: string; issues?: Finding[] } }[];
   expect(more, text).toEqual([]);
   if (error)
-    return { code: error.extensions.code, issues: inREST(error.extensions.issues ?? []), warnings: [], answer: {} };
-  const answer = (body['data'] as Record<string, Record<string, unknown>>)[operation] ?? {};
-  return { code: 'OK', issues: [], warnings: inREST((answer['warnings'] ?? []) as Finding[]), answer };
+    return { code: error.extensions.code, issues: inREST(error.extensions.issues ?? []), warnings: [], response: {} };
+  const response = (body['data'] as Record<string, Record<string, unknown>>)[operation] ?? {};
+  return { code: 'OK', issues: [], warnings: inREST((response['warnings'] ?? []) as Finding[]), response };
 }
 
 function sorted(findings: readonly Finding[]): string[] {

@@ -132,7 +132,7 @@ describe('traces of a process', () => {
       OTEL_EXPORTER_OTLP_TIMEOUT: '200',
     });
     await fetch(`${one.url}/ready`);
-    await one.said('traces cannot be sent');
+    await one.untilLogged('traces cannot be sent');
     expect(one.stderr() + one.stdout()).not.toContain('canary');
   });
 });

@@ -126,7 +126,7 @@ async function withUnheard<T>(during: (count: () => Promise<number>) => Promise<
 describe(`The executor (FUZZ_SEED=${seed})`, () => {
   it('returns what graphql-js returns: data, errors and calls of resolvers', { timeout: 3_600_000 }, async () => {
     const run = createOwn(schema);
-    const seen = { operations: 0, executions: 0, refused: 0, withoutData: 0, withErrors: 0, later: 0 };
+    const seen = { operations: 0, executions: 0, rejected: 0, withoutData: 0, withErrors: 0, later: 0 };
     let unheardByGraphQLJS = 0;
     await withUnheard(async (countUnheard) => {
       const compare = async (args: ExecutionArgs, from: number, times: number, known?: Outcome) => {
@@ -136,7 +136,7 @@ describe(`The executor (FUZZ_SEED=${seed})`, () => {
         for (const outcome of actual) expect(text(outcome)).toBe(text(expected));
         expect(await countUnheard()).toBe(0);
         seen.executions += times;
-        if (expected.data === undefined) seen.refused += times;
+        if (expected.data === undefined) seen.rejected += times;
         if (expected.data === null) seen.withoutData += times;
         if (expected.errors.length > 0) seen.withErrors += times;
         if (expected.isPromise) seen.later += times;
@@ -155,7 +155,7 @@ describe(`The executor (FUZZ_SEED=${seed})`, () => {
       await fc.assert(property, generated(runs('EXECUTOR_RUNS', 400)));
     });
     console.log(`executor: ${JSON.stringify({ ...seen, unheardByGraphQLJS })}`);
-    for (const name of ['refused', 'withoutData', 'withErrors', 'later'] as const) {
+    for (const name of ['rejected', 'withoutData', 'withErrors', 'later'] as const) {
       expect(seen[name]).toBeGreaterThan(seen.executions / 50);
       expect(seen[name]).toBeLessThan(seen.executions);
     }
@@ -164,7 +164,7 @@ describe(`The executor (FUZZ_SEED=${seed})`, () => {
   it("returns the data that Yoga's executor returns", { timeout: 3_600_000 }, async () => {
     const yoga = createYoga({ schema, maskedErrors: false }).getEnveloped({}).execute as Execute;
     const run = createOwn(schema);
-    const seen = { answers: 0, otherErrors: 0 };
+    const seen = { responses: 0, otherErrors: 0 };
     const property = fc.asyncProperty(fc.noShrink(fc.nat()), async (from) => {
       const [args] = validCase(from) ?? [];
       // Yoga's executor takes a response with a field that is called `then` for a promise, and fails.
@@ -176,13 +176,13 @@ describe(`The executor (FUZZ_SEED=${seed})`, () => {
       if (text(expected.errors).includes('Argument \\"')) return;
       expect(text(actual.data)).toBe(text(expected.data));
       expect(actual.errors.length > 0).toBe(expected.errors.length > 0);
-      seen.answers += 1;
+      seen.responses += 1;
       if (text(actual.errors) !== text(expected.errors)) seen.otherErrors += 1;
     });
     await withUnheard(async () => fc.assert(property, generated(runs('EXECUTOR_RUNS', 400))));
     console.log(`executor and Yoga's: ${JSON.stringify(seen)}`);
     // It tells errors below what has become null too; and where several race to make one thing null, another may win.
-    expect(seen.otherErrors).toBeLessThan(seen.answers / 10);
+    expect(seen.otherErrors).toBeLessThan(seen.responses / 10);
   });
 
   it.each<[string, () => Execute]>([
@@ -219,8 +219,8 @@ describe(`The executor (FUZZ_SEED=${seed})`, () => {
         };
       },
     ],
-  ])('detects an executor that %s', { timeout: 120_000 }, async (_, plant) => {
-    expect(await withUnheard(async () => firstDifference(plant(), 4_000))).toBeDefined();
+  ])('detects an executor that %s', { timeout: 120_000 }, async (_, mutant) => {
+    expect(await withUnheard(async () => firstDifference(mutant(), 4_000))).toBeDefined();
   });
 
   it('executes a field named like a member of Object.prototype', async () => {
@@ -233,11 +233,11 @@ describe(`The executor (FUZZ_SEED=${seed})`, () => {
   it('runs no text of a client as code', async () => {
     // What graphql-jit 0.8.9 takes for its own mark of a date, and puts into the code of its plan as it stands.
     const mark = '__MAGIC_DATE__33a9e76d_02e0_4128_8e92_3530ad3da74d';
-    const query = `{ echo(text: "${mark}globalThis.planted=1") }`;
+    const query = `{ echo(text: "${mark}globalThis.overridden=1") }`;
     const run = createOwn(schema);
     for (let time = 0; time < 5; time += 1)
       await run({ schema, document: parse(query), contextValue: { seed: 1, calls: [] } });
-    expect(globalThis).not.toHaveProperty('planted');
+    expect(globalThis).not.toHaveProperty('overridden');
   });
 });
 

@@ -6,7 +6,7 @@ export interface GatewayResponse {
 }
 
 export interface Gateway {
-  readonly ask: (query: string, variables?: object, headers?: Record<string, string>) => Promise<GatewayResponse>;
+  readonly request: (query: string, variables?: object, headers?: Record<string, string>) => Promise<GatewayResponse>;
   readonly close: () => Promise<void>;
 }
 

@@ -27,7 +27,7 @@ export async function startGateway(supergraphSDL) {
   });
   const { schema, executor } = await gateway.load();
   return {
-    async ask(query, variables = {}, headers = {}) {
+    async request(query, variables = {}, headers = {}) {
       const document = parse(query);
       const errors = validate(schema, document);
       if (errors.length > 0) return { data: undefined, errors: errors.map((error) => error.toJSON()) };

@@ -1,7 +1,7 @@
 import type { GatewayResponse } from '../apollo/gateway.mjs';
 
 export interface HiveGateway {
-  readonly ask: (query: string, variables?: object, headers?: Record<string, string>) => Promise<GatewayResponse>;
+  readonly request: (query: string, variables?: object, headers?: Record<string, string>) => Promise<GatewayResponse>;
   /** Subscribes over server-sent events. */
   readonly subscribe: (
     query: string,

@@ -37,7 +37,7 @@ export function startGateway(supergraphSDL, { webSockets = false } = {}) {
       signal,
     });
   return {
-    async ask(query, variables = {}, headers = {}) {
+    async request(query, variables = {}, headers = {}) {
       const { data, errors = [] } = await (await send('application/json', query, variables, headers)).json();
       return { data, errors };
     },

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { stringifyJSON } from '../../src/lib/json.js';
-import type { Answer, TestApp } from './app.js';
+import type { TestResponse, TestApp } from './app.js';
 
 /** An issue of an error response of either API. */
 interface Issue {
@@ -16,37 +16,37 @@ interface GraphQLError {
 }
 
 /** Returns the errors of a GraphQL response. */
-export function errorsOf({ body }: Answer): GraphQLError[] {
+export function errorsOf({ body }: TestResponse): GraphQLError[] {
   return (body['errors'] ?? []) as GraphQLError[];
 }
 
 /** Returns the error code of a response of either API; undefined if there is none. */
-export function codeOf(answer: Answer): unknown {
-  return errorsOf(answer)[0]?.extensions.code ?? answer.body['code'];
+export function codeOf(response: TestResponse): unknown {
+  return errorsOf(response)[0]?.extensions.code ?? response.body['code'];
 }
 
 /** Returns `path code` of each issue in an error response of either API, sorted. */
-export function issuesOf(answer: Answer): string[] {
+export function issuesOf(response: TestResponse): string[] {
   const issues =
-    errorsOf(answer)[0]?.extensions.issues ?? (answer.body['issues'] as readonly Issue[] | undefined) ?? [];
+    errorsOf(response)[0]?.extensions.issues ?? (response.body['issues'] as readonly Issue[] | undefined) ?? [];
   return issues.map(({ path, code }) => `${path} ${code}`).sort();
 }
 
 /** Returns the value of the one root field of an operation, which must not have failed. */
-export function dataOf<T = Record<string, unknown>>({ body }: Answer): T {
+export function dataOf<T = Record<string, unknown>>({ body }: TestResponse): T {
   expect(body['errors']).toBeUndefined();
   const [value] = Object.values(body['data'] as object) as unknown[];
   return value as T;
 }
 
 /** Sends a request to the REST API with a service credential. */
-export function ask(
+export function sendRequest(
   t: TestApp,
   method: string,
   target: string,
   body?: unknown,
   headers: Record<string, string> = {},
-): Promise<Answer> {
+): Promise<TestResponse> {
   return t.send(target, {
     method,
     ...(body !== undefined && { body: stringifyJSON(body) }),

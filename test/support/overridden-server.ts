@@ -11,11 +11,11 @@ import type { Ports } from '../../src/keys/ports.js';
 import { createKeyService, type KeyService } from '../../src/keys/key-service.js';
 import { createLogger } from '../../src/lib/log.js';
 import { Writable } from 'node:stream';
-import type { Answer, TestApp } from './app.js';
+import type { TestResponse, TestApp } from './app.js';
 import { requestContextOf } from './request-context.js';
 
 /** The parts that a test replaces, to delay them or make them fail. */
-interface Planted {
+interface Overrides {
   readonly ports?: Partial<Ports>;
   readonly keys?: Partial<KeyService>;
   readonly authenticate?: Authenticate;
@@ -25,18 +25,18 @@ interface Planted {
   readonly nextSlice?: () => Promise<void> | undefined;
 }
 
-export interface PlantedServer {
-  readonly graphql: (query: string, variables?: object, headers?: Record<string, string>) => Promise<Answer>;
+export interface OverriddenServer {
+  readonly graphql: (query: string, variables?: object, headers?: Record<string, string>) => Promise<TestResponse>;
   /** Returns the response of a subscription as a stream. */
   readonly subscribe: (query: string, headers?: Record<string, string>, signal?: AbortSignal) => Promise<Response>;
   readonly logs: () => string;
 }
 
 /** Creates a GraphQL server over the keys and credentials of an app, with some parts replaced. */
-export function plant(
+export function serveWith(
   { app: { services: installation }, management, service }: TestApp,
-  planted: Planted,
-): PlantedServer {
+  overridden: Overrides,
+): OverriddenServer {
   const lines: string[] = [];
   const sink = new Writable({
     write(chunk: Buffer, _encoding, done) {
@@ -52,18 +52,18 @@ export function plant(
     now: installation.now,
     log: createLogger('trace', sink),
   });
-  const authenticate = planted.authenticate ?? authenticateByStore;
+  const authenticate = overridden.authenticate ?? authenticateByStore;
   const server = createGraphQLServer({
     revalidate,
-    keys: { ...createKeyService({ ...installation.ports, ...planted.ports }), ...planted.keys },
+    keys: { ...createKeyService({ ...installation.ports, ...overridden.ports }), ...overridden.keys },
     audit: () => undefined,
-    nextSlice: planted.nextSlice ?? (() => undefined),
+    nextSlice: overridden.nextSlice ?? (() => undefined),
     log: createLogger('trace', sink),
     introspection: 'open',
     trustedDocuments: { documents: new Map(), only: false },
-    plugins: planted.plugins ?? [],
-    deadlineMs: planted.deadlineMs,
-    streams: planted.streams,
+    plugins: overridden.plugins ?? [],
+    deadlineMs: overridden.deadlineMs,
+    streams: overridden.streams,
   });
   const send = async (
     query: string,
@@ -90,7 +90,12 @@ export function plant(
     graphql: async (query, variables = {}, headers = {}) => {
       const response = await send(query, variables, headers);
       const text = await response.text();
-      return { status: response.status, headers: response.headers, text, body: parseJSON(text) as Answer['body'] };
+      return {
+        status: response.status,
+        headers: response.headers,
+        text,
+        body: parseJSON(text) as TestResponse['body'],
+      };
     },
   };
 }

@@ -1,7 +1,7 @@
 const none = Buffer.alloc(0);
 
 /** Reads the responses on one connection that never has more than one request under way. */
-export class AnswerReader {
+export class ResponseReader {
   #bytes = none;
 
   /** Takes what has arrived. Gives the response once it is whole, and undefined until then. */
