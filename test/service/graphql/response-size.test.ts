@@ -66,7 +66,7 @@ describe('the response limit', () => {
     await importLarge();
     const read =
       'updateOrgKeys(filter: {tag: "large"}, patch: {alias: "changed"}, dryRun: false) { items { orgKey { definition { metaData } } } }';
-    const response = await t.graphql(`mutation { ${read} later: deleteOrgKey(keyID: "nobody") { version } }`);
+    const response = await t.graphql(`mutation { ${read} later: deleteOrgKey(keyID: "missing") { version } }`);
     expect(errorsOf(response)).toMatchObject([
       { extensions: { code: 'TOO_LARGE' } },
       { path: ['later'], extensions: { code: 'NOT_FOUND' } },

@@ -201,8 +201,8 @@ describe('with trusted documents only', () => {
   });
 
   it('G-19 requires the credential of a trusted document', async () => {
-    const nobody = { authorization: '', 'x-svc-authorization': '' };
-    const response = await post(t, { documentId: idOf(OrgKeyDocument), variables: { keyID: 'k1' } }, nobody);
+    const anonymous = { authorization: '', 'x-svc-authorization': '' };
+    const response = await post(t, { documentId: idOf(OrgKeyDocument), variables: { keyID: 'k1' } }, anonymous);
     expect(codeOf(response)).toBe('UNAUTHENTICATED');
   });
 });
