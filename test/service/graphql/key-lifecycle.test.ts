@@ -325,7 +325,7 @@ describe('deleteOrgKey', () => {
   it('returns NOT_FOUND for a key of another organisation, as for an unknown one', async () => {
     const responses = [
       await rejected(() => remove('k1', {}, foreign)),
-      await rejected(() => remove('nobody', {}, foreign)),
+      await rejected(() => remove('missing', {}, foreign)),
     ];
     for (const response of responses) expect(codeOf(response)).toBe('NOT_FOUND');
     expect(errorsOf(responses[0] as TestResponse)[0]?.message).toBe(errorsOf(responses[1] as TestResponse)[0]?.message);
@@ -383,7 +383,7 @@ describe('restoreOrgKey', () => {
 
   it('returns NOT_FOUND for a key that is not deleted, unknown or of another organisation', async () => {
     expect(codeOf(await rejected(() => restore('k1')))).toBe('NOT_FOUND');
-    expect(codeOf(await rejected(() => restore('nobody')))).toBe('NOT_FOUND');
+    expect(codeOf(await rejected(() => restore('missing')))).toBe('NOT_FOUND');
     await remove('k1');
     expect(codeOf(await rejected(() => restore('k1', {}, foreign)))).toBe('NOT_FOUND');
     expect(dataOf(await restore('k1', {}, bound))).toMatchObject({ version: 3 });
@@ -540,7 +540,7 @@ describe('revertOrgKey', () => {
 
   it('returns NOT_FOUND for a key that is unknown or of another organisation', async () => {
     expect(codeOf(await rejected(() => revert('k1', 1, {}, foreign)))).toBe('NOT_FOUND');
-    expect(codeOf(await rejected(() => revert('nobody', 1)))).toBe('NOT_FOUND');
+    expect(codeOf(await rejected(() => revert('missing', 1)))).toBe('NOT_FOUND');
   });
 });
 
