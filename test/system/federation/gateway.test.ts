@@ -243,13 +243,13 @@ describe('the limits behind a gateway', () => {
       cost: `{ organization(name: "Newcomer") { name } first: ${all} second: ${all} third: ${all} }`,
     }),
   )('permit merged operations above the limit of %s to a router only', async (_name, query) => {
-    const asClient = await gateway.ask(query, {}, headers);
+    const asClient = await gateway.request(query, {}, headers);
     expect(new Set(asClient.errors.map(({ extensions }) => extensions?.['code']))).toEqual(new Set(['INVALID']));
-    expect((await gateway.ask(query, {}, routerHeaders)).errors).toEqual([]);
+    expect((await gateway.request(query, {}, routerHeaders)).errors).toEqual([]);
   });
 
   it('permit deep operations of several subgraphs to every client', async () => {
-    expect((await gateway.ask(deepOperation, {}, headers)).errors).toEqual([]);
+    expect((await gateway.request(deepOperation, {}, headers)).errors).toEqual([]);
   });
 });
 

@@ -135,9 +135,9 @@ describe("the limits behind Hive's gateway", () => {
   it.each(Object.entries(merged))(
     'permit merged operations above the limit of %s to a router only',
     async (_, query) => {
-      const asClient = await gateway.ask(query, {}, headers);
+      const asClient = await gateway.request(query, {}, headers);
       expect(new Set(codesOf(asClient.errors))).toEqual(new Set(['INVALID']));
-      const asRouter = await gateway.ask(query, {}, await routerHeaders());
+      const asRouter = await gateway.request(query, {}, await routerHeaders());
       // The last user has no key.
       expect(asRouter.errors.filter(({ path }) => path?.[2] !== keyCount)).toEqual([]);
     },
@@ -145,7 +145,7 @@ describe("the limits behind Hive's gateway", () => {
 
   it('permit more mutations than one operation may have, and deep operations of several subgraphs, to every client', async () => {
     for (const query of [mutations, deepOperation]) {
-      expect((await gateway.ask(query, {}, headers)).errors).toEqual([]);
+      expect((await gateway.request(query, {}, headers)).errors).toEqual([]);
     }
   });
 });
