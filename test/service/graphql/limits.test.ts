@@ -538,10 +538,10 @@ describe('a service credential with the scope `router`', () => {
         `{ a(b: ${'['.repeat(depth)}${']'.repeat(depth)}) }`,
       ];
       for (const query of [fields, lists]) {
-        expect(refusalOf(await t.graphql(query, {}, headers))).toBe('The operation is nested too deeply.');
+        expect(rejectionOf(await t.graphql(query, {}, headers))).toBe('The operation is nested too deeply.');
       }
     }
-    expect(refusalOf(await t.graphql(`{ ${nested(490)} }`, {}, headers))).toContain('nests fields');
+    expect(rejectionOf(await t.graphql(`{ ${nested(490)} }`, {}, headers))).toContain('nests fields');
   });
 });
 
