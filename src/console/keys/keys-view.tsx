@@ -1,14 +1,24 @@
 import { useEffect, useState } from 'preact/hooks';
-import { OrgKeyCountDocument, OrgKeyRowsDocument, type OrgKeyFilter, type OrgKeyOrder } from '../../client/client.js';
+import {
+  OrgKeyCountDocument,
+  OrgKeyRowsDocument,
+  type OrgKeyFilter,
+  type OrgKeyOrder,
+  type RowFragment,
+} from '../../client/client.js';
 import { formatInteger } from '../format.js';
 import { Problem } from '../parts/problem.js';
 import { Link, navigate, useAddress } from '../router.js';
 import { useClient } from '../session.js';
 import { text } from '../strings.js';
 import { required, useAction, useLoad } from '../use-load.js';
+import { Bulk } from './bulk.js';
 import { Filters } from './filters.js';
 import { KeysTable, type SelectedKeys } from './keys-table.js';
 import { filterOf, listAddress, orderOf, variablesOf } from './list-address.js';
+import { useLiveRows } from './use-live-rows.js';
+
+const noRows: readonly RowFragment[] = [];
 
 /** The list of keys that the address names: filter, order and page. */
 export function KeysView() {
@@ -25,6 +35,10 @@ export function KeysView() {
     },
     [client, search],
   );
+  const [isLive, setIsLive] = useState(true);
+  const [isBulk, setIsBulk] = useState(false);
+  const filter = filterOf(parameters);
+  const live = useLiveRows(page.data?.rows ?? noRows, filter.orgID ?? undefined, isLive);
   const order = orderOf(parameters);
   const sort = (orderBy: OrgKeyOrder) => {
     const descending = order.orderBy === orderBy && !order.descending ? 'yes' : undefined;
@@ -35,24 +49,39 @@ export function KeysView() {
       <Filters parameters={parameters} />
       <Problem error={page.error} retry={page.reload} />
       <div class="bar">
-        <Total filter={filterOf(parameters)} />
+        <Total filter={filter} />
         <button type="button" class="quiet" onClick={page.reload}>
           {text.keys.refresh}
         </button>
-        <span role="status">{page.isLoading ? text.loading : ''}</span>
+        <button type="button" class="quiet" aria-expanded={isBulk} onClick={() => setIsBulk(!isBulk)}>
+          {text.bulk.open}
+        </button>
+        <label>
+          <input type="checkbox" checked={isLive} onChange={() => setIsLive(!isLive)} /> {text.keys.live}
+        </label>
+        <span role="status">
+          {page.isLoading ? text.loading : live.others > 0 && text.keys.others(formatInteger(live.others))}
+        </span>
       </div>
+      {isBulk && (
+        <Bulk
+          target={selection.size > 0 ? { keyHashes: [...selection.keys()] } : { filter }}
+          onDone={isLive ? () => undefined : page.reload}
+          onClose={() => setIsBulk(false)}
+        />
+      )}
       {page.data && (
         <>
           {page.data.rows.length === 0 ? (
             <p class="card">{text.keys.empty}</p>
           ) : (
             <KeysTable
-              rows={page.data.rows}
+              rows={live.rows}
               order={order}
               onSort={sort}
               selection={selection}
               onSelect={setSelection}
-              changed={new Set()}
+              changed={live.changed}
             />
           )}
           {page.data.damaged > 0 && <p class="problem">{text.keys.damaged(page.data.damaged)}</p>}

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { AppError } from '../../../src/lib/errors.js';
@@ -117,7 +118,8 @@ describe.skipIf(whyNoBrowser !== undefined)(title, () => {
     await server.t.importKeys(...many);
     await open('/console?org=many');
     await expect.poll(names).toHaveLength(50);
-    expect(c.requests.filter((request) => request.startsWith('POST'))).toHaveLength(1);
+    // The page and the subscription.
+    expect(c.requests.filter((request) => request.startsWith('POST'))).toHaveLength(2);
     await c.page.getByRole('link', { name: 'Next page' }).click();
     await expect.poll(names).toEqual(many.slice(50, 100).map(({ alias }) => alias));
     await c.page.getByRole('link', { name: 'Previous page' }).click();
@@ -138,5 +140,83 @@ describe.skipIf(whyNoBrowser !== undefined)(title, () => {
     store.mockRestore();
     await alert.getByRole('button', { name: 'Try again' }).click();
     await expect.poll(names).toHaveLength(3);
+  });
+
+  it('changes rows as their keys change, and counts the changes of keys on other pages', async () => {
+    await open('/console?alias=B');
+    await expect.poll(names).toEqual(['Billing']);
+    // The stream is open once the first checkpoint has arrived; until then a change may precede it.
+    await expect
+      .poll(async () => {
+        await server.t.update('billing', { alias: 'Billing', rate: Math.random() });
+        return c.page.locator('tr.changed').count();
+      })
+      .toBe(1);
+    await server.t.update('billing', { alias: 'Renamed', rate: 7, is_inactive: true });
+    await expect.poll(names).toEqual(['Renamed']);
+    expect(await c.column('State')).toEqual(['Inactive']);
+    await server.t.update('trial', { alias: 'Trial 2' });
+    await c.page.getByText('1 changed keys are not on this page.').waitFor();
+    await server.t.send('/svc/org/keys/billing', {
+      method: 'DELETE',
+      headers: { 'x-svc-authorization': server.t.service },
+    });
+    await expect.poll(() => c.column('State')).toEqual(['Deleted']);
+    await c.button('Refresh').click();
+    await c.page.getByText('No key matches these filters.').waitFor();
+  });
+
+  describe('in bulk', () => {
+    const bulk = () => c.page.getByRole('region', { name: 'Change in bulk' });
+    const rates = () => c.column('Rate');
+    const run = async (name: 'Dry run' | 'Apply', done: string) => {
+      await bulk().getByRole('button', { name }).click();
+      await bulk().getByText(done).waitFor();
+    };
+    const downloaded = async () => {
+      const [file] = await Promise.all([
+        c.page.waitForEvent('download'),
+        bulk().getByRole('button', { name: 'Download as JSON' }).click(),
+      ]);
+      return JSON.parse(await readFile(await file.path(), 'utf8')) as object[];
+    };
+
+    it('changes all keys that match the filter after a dry run, and offers the results as JSON', async () => {
+      await open('/console?org=acme');
+      await c.button('Change in bulk').click();
+      await bulk().getByLabel('Field to change').selectOption('rate');
+      await bulk().locator('[data-path="rate"]').fill('9');
+      expect(await bulk().getByRole('button', { name: 'Apply' }).isDisabled()).toBe(true);
+      await run('Dry run', '2 keys done, 0 failed.');
+      expect(await rates()).toEqual(['100 / 60 s', '–']);
+      await bulk().getByLabel('Reason').fill('One rate');
+      await run('Apply', '2 keys done, 0 failed.');
+      await c.button('Refresh').click();
+      await expect.poll(rates).toEqual(['9 / 60 s', '9']);
+      expect(await downloaded()).toEqual([
+        expect.objectContaining({ version: 2, changes: [expect.objectContaining({ path: 'rate', after: 9 })] }),
+        expect.objectContaining({ version: 2 }),
+      ]);
+      expect(c.problems).toEqual([]);
+    });
+
+    it('changes only selected keys, and reports the result of each', async () => {
+      await open();
+      await c.page.getByLabel('Select Mobile').check();
+      await c.page.getByLabel('Select Trial').check();
+      await c.button('Change in bulk').click();
+      await bulk().getByText('the 2 selected keys').waitFor();
+      await bulk().getByLabel('Field to change').selectOption('applyPolicies');
+      await bulk().locator('[data-path="applyPolicies"]').fill('silver');
+      await run('Dry run', '2 keys done, 0 failed.');
+      await server.t.send('/svc/org/keys/trial', {
+        method: 'DELETE',
+        headers: { 'x-svc-authorization': server.t.service },
+      });
+      await run('Apply', '2 keys done, 1 failed.');
+      await bulk().getByText('NOT_FOUND').waitFor();
+      const { body } = await server.t.graphql('{ orgKeys(filter: { policy: "silver" }) { edges { node { keyID } } } }');
+      expect(body).toEqual({ data: { orgKeys: { edges: [{ node: { keyID: 'mobile' } }] } } });
+    });
   });
 });
