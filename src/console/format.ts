@@ -6,7 +6,6 @@ export type Integer = number | string;
 
 const language = 'en';
 const moment = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' });
-const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto' });
 const number = new Intl.NumberFormat(language, { maximumFractionDigits: 6 });
 
 /** Formats an integer of the API with all its digits, such as 10,000. */
@@ -29,21 +28,6 @@ export function formatTime(value: string | Integer | null | undefined): string {
 /** Reads a time of the API: RFC 3339, or Unix seconds. */
 export function toDate(value: string | Integer): Date {
   return typeof value === 'string' && !/^-?\d+$/.test(value) ? new Date(value) : new Date(Number(value) * 1000);
-}
-
-const steps: readonly [Intl.RelativeTimeFormatUnit, number][] = [
-  ['year', 31_557_600],
-  ['month', 2_629_800],
-  ['day', 86_400],
-  ['hour', 3600],
-  ['minute', 60],
-];
-
-/** Formats a time relative to now, such as "in 3 hours". */
-export function formatRelative(date: Date, now: Date): string {
-  const seconds = (date.getTime() - now.getTime()) / 1000;
-  const [unit, size] = steps.find(([, length]) => Math.abs(seconds) >= length) ?? (['second', 1] as const);
-  return relative.format(Math.trunc(seconds / size), unit);
 }
 
 /** Formats the rest of a period, such as "2 d 03:04:05". */
