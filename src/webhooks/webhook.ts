@@ -20,38 +20,37 @@ export function webhookAAD(id: string, field: 'url' | 'secret'): string {
   return `webhooks|${id}|${field}`;
 }
 
-/** A key with a failed event. Later events of the key wait for it, so that each key's events arrive in order. */
-export interface RetryState {
+/** The undelivered events of one key, of which the first is sent next; or one event that was given up, a dead letter. */
+export interface Delivery {
+  readonly state: 'pending' | 'dead';
   readonly keyHash: string;
-  /** Version of the event to deliver next. */
-  readonly nextVersion: number;
-  /** Version of the newest event that waits. */
+  /** Identifier of the event of a dead letter; empty for pending events. */
+  readonly eventID: string;
+  /** Version of the event to send next. Its content is read from the key's history. */
+  readonly version: number;
+  /** Version of the newest event; later events of a key wait for earlier ones. A dead letter has one event. */
   readonly lastVersion: number;
-  /** Attempts made for the next event. */
+  /** Failed attempts for the next event. */
   readonly attempts: number;
-  /** Time of the next attempt, in Unix milliseconds. */
-  readonly dueMs: number;
-  /** Result of the last attempt. Contains no text from the receiver. */
+  /** Time of the next attempt, in Unix milliseconds; undefined for a dead letter without a requested replay. */
+  readonly dueMs: number | undefined;
+  /** Time of the last failed attempt. For a dead letter, when it was given up. */
+  readonly failedAt: Date | undefined;
+  /** Result of the last attempt, without text from the receiver; empty if there was none. */
   readonly lastError: string;
 }
 
-/** An event whose attempts are used up. A replay reads its content from the key's history again. */
-export interface DeadLetter {
-  readonly eventID: string;
-  readonly webhookID: string;
+/** Consecutive new events of one key. */
+export interface EventSpan {
   readonly keyHash: string;
   readonly version: number;
-  readonly diedAt: Date;
-  readonly attempts: number;
-  readonly lastError: string;
-  /** Time of the next replay attempt, in Unix milliseconds; undefined if no replay was requested. */
-  readonly dueMs: number | undefined;
+  readonly lastVersion: number;
 }
 
 /** A webhook whose lease this process holds, so that it alone delivers. */
 export interface LeasedWebhook {
   readonly webhook: Webhook;
-  /** Position in the change feed behind all events that are delivered, retried or dead letters. */
+  /** Position in the change feed behind all events that have been delivered or have a {@link Delivery}. */
   readonly cursor: string;
   /** Remaining lease duration, counted from the start of the call that acquired it. */
   readonly remainingMs: number;
@@ -66,22 +65,29 @@ export interface Leases {
   readonly damaged: readonly string[];
 }
 
-/** Results of deliveries, written in one transaction. */
+/**
+ * Results of deliveries, written in one transaction. A result is ignored if its delivery was discarded, or replaced because
+ * the key was created again after a purge.
+ */
 export interface DeliveryResults {
   readonly cursor?: string | undefined;
-  readonly failing?: readonly RetryState[];
-  /** Hashes of keys without waiting events. */
-  readonly done?: readonly string[];
-  readonly dead?: readonly DeadLetter[];
-  /** Dead letters whose replay failed. Not written when they were discarded meanwhile. */
-  readonly replayFailed?: readonly DeadLetter[];
-  /** Identifiers of dead letters that a replay delivered. */
-  readonly redriven?: readonly string[];
+  /** New events up to the cursor, due at `dueMs`. */
+  readonly enqueued?: { readonly spans: readonly EventSpan[]; readonly dueMs: number };
+  /** Its event is delivered or given up: the next event of the key is due at its `dueMs`. */
+  readonly advanced?: Delivery;
+  /** Its attempt has failed. */
+  readonly failed?: Delivery;
+  /** Its events were purged. */
+  readonly removed?: Delivery;
+  readonly dead?: Delivery;
+  /** The outage of a receiver has ended: makes all retries due at this time. */
+  readonly retryAllMs?: number;
 }
 
-/** Counts of waiting and dead deliveries of a webhook. */
+/** Counts of failing keys and dead letters of a webhook. */
 export interface DeliveryStats {
   readonly webhookID: string;
+  /** Keys whose next event has failed at least once. */
   readonly retryingKeys: number;
   readonly deadLetters: number;
 }
@@ -115,7 +121,7 @@ export interface WebhookStore {
   damaged(): Promise<string[]>;
   deliveryStats(): Promise<DeliveryStats[]>;
   /** Returns the selected dead letters, oldest first. */
-  deadLetters(query: DeadLetterFilter, limit: number): Promise<DeadLetter[]>;
+  deadLetters(query: DeadLetterFilter, limit: number): Promise<Delivery[]>;
   /** Schedules the selected dead letters for replay and returns their number. */
   replay(query: DeadLetterFilter, dueMs: number): Promise<number>;
   /** Removes the selected dead letters and returns their number. Recalls the lease if there are any: a replay may be in flight. */
@@ -131,9 +137,12 @@ export interface WebhookStore {
   hasLease(holder: string, id: string): Promise<boolean>;
   /** Ends a recalled lease: the holder has no attempt in flight and starts none. Other leases are left as they are. */
   releaseRecalled(holder: string, id: string): Promise<void>;
-  retryStates(webhookID: string): Promise<RetryState[]>;
-  /** Returns the dead letters whose replay is due. */
-  dueReplays(webhookID: string, nowMs: number, limit: number): Promise<DeadLetter[]>;
+  /**
+   * Returns the deliveries with a due time, earliest first.
+   *
+   * @param retriesOnly leaves out keys whose next event has not been tried
+   */
+  nextDeliveries(webhookID: string, limit: number, retriesOnly: boolean): Promise<Delivery[]>;
   /** Writes results. Returns false, with nothing written, if the holder has lost the lease. A recalled lease is held until it ends. */
   recordResults(holder: string, webhookID: string, results: DeliveryResults): Promise<boolean>;
 }

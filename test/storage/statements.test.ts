@@ -141,7 +141,6 @@ describe('D-15 a statement', () => {
       storage/sql/signatures.ts: pageSize
       storage/sql/webhook-statements.ts: forUpdate
       storage/sql/webhook-statements.ts: inList('$1', 'text')
-      storage/sql/webhook-statements.ts: inList('$2', 'text')
       storage/sql/webhook-statements.ts: insertInto('webhook_dead', deadColumns)
       storage/sql/webhook-statements.ts: insertInto('webhook_failing', retryStateColumns)
       storage/sql/webhook-statements.ts: isHeldBy

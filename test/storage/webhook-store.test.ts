@@ -4,11 +4,13 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openServices, type Services } from '../../src/storage/open-storage.js';
 import { readConfig } from '../../src/config/config.js';
 import { maxWebhooks, type WebhookStore } from '../../src/webhooks/webhook.js';
-import { aDeadLetter, aRetryState, aWebhook } from '../support/factories.js';
+import { aDeadLetter, aPendingDelivery, aWebhook } from '../support/factories.js';
 import { describeEngines, type EnginePlace } from '../support/engines.js';
 import { tamper } from '../support/tamper.js';
 
 const at = new Date('2026-01-31T12:00:00Z');
+const enqueued = { spans: ['h1', 'h2'].map((keyHash) => ({ keyHash, version: 2, lastVersion: 4 })), dueMs: 1_000 };
+
 describeEngines('the webhook store', (engine) => {
   let place: EnginePlace;
   let installations: Services[];
@@ -28,6 +30,8 @@ describeEngines('the webhook store', (engine) => {
     for (const installation of installations) await installation.close();
     await place.remove();
   });
+
+  const next = () => store.nextDeliveries('a', 10, false);
 
   it('returns exactly what was added and changed', async () => {
     const full = aWebhook('a', {
@@ -62,10 +66,9 @@ describeEngines('the webhook store', (engine) => {
     expect(await other.recordResults('two', 'a', { cursor: 'wrong' })).toBe(false);
     await store.releaseLeases('one');
     expect(await ids(other, 'two', 200)).toStrictEqual(['a further']);
-    expect(
-      await store.recordResults('one', 'a', { cursor: 'late', failing: [aRetryState('h')], dead: [aDeadLetter('e')] }),
-    ).toBe(false);
-    expect(await store.retryStates('a')).toStrictEqual([]);
+    expect(await store.recordResults('one', 'a', { cursor: 'late', enqueued, dead: aDeadLetter('e') })).toBe(false);
+    expect(await store.nextDeliveries('a', 10, false)).toStrictEqual([]);
+    expect(await store.deadLetters({ webhookID: 'a' }, 10)).toStrictEqual([]);
     await wait(250);
     expect(await other.recordResults('two', 'a', { cursor: 'late' })).toBe(false);
     expect(await ids(store, 'one', 60_000)).toStrictEqual(['a further']);
@@ -130,40 +133,71 @@ describeEngines('the webhook store', (engine) => {
     expect(held.filter((found) => found.held.length === 1)).toHaveLength(1);
   });
 
-  it('records the results of deliveries together or not at all', async () => {
+  it('keeps the events of a page with the cursor, one delivery for each key', async () => {
     await store.add(aWebhook('a'), 'start');
     await store.acquireLeases('one', 60_000);
-    const [first, second] = [aRetryState('h1'), aRetryState('h2', { dueMs: 500, lastError: '', attempts: 0 })];
-    expect(
-      await store.recordResults('one', 'a', { cursor: 'c1', failing: [first, second], dead: [aDeadLetter('e1')] }),
-    ).toBe(true);
-    expect(await store.retryStates('a')).toStrictEqual([second, first]);
-    expect(await store.deliveryStats()).toStrictEqual([{ webhookID: 'a', retryingKeys: 2, deadLetters: 1 }]);
-    const later = { ...first, nextVersion: 3, attempts: 2 };
-    await store.recordResults('one', 'a', {
-      failing: [later],
-      done: ['h2'],
-      dead: [aDeadLetter('e1', { attempts: 31 })],
-    });
-    expect(await store.retryStates('a')).toStrictEqual([later]);
-    expect(await store.deadLetters({ webhookID: 'a' }, 10)).toStrictEqual([aDeadLetter('e1', { attempts: 31 })]);
+    expect(await store.recordResults('one', 'a', { cursor: 'c1', enqueued })).toBe(true);
     expect((await store.acquireLeases('one', 60_000)).held[0]?.cursor).toBe('c1');
+    const [first, second] = [aPendingDelivery('h1'), aPendingDelivery('h2')];
+    expect(await next()).toStrictEqual([first, second]);
+    // Later events wait behind the first; versions that do not follow are of a key that was created again.
+    const failed = { ...first, attempts: 1, dueMs: 500, failedAt: at, lastError: 'returned 500' };
+    await store.recordResults('one', 'a', { failed });
+    const spans = [
+      { keyHash: 'h1', version: 5, lastVersion: 6 },
+      { keyHash: 'h2', version: 1, lastVersion: 1 },
+    ];
+    await store.recordResults('one', 'a', { enqueued: { spans, dueMs: 2_000 } });
+    const created = aPendingDelivery('h2', { version: 1, lastVersion: 1, dueMs: 2_000 });
+    expect(await next()).toStrictEqual([{ ...failed, lastVersion: 6 }, created]);
+    // A result for the events before is none for those after.
+    await store.recordResults('one', 'a', { removed: second });
+    expect(await next()).toHaveLength(2);
+  });
+
+  it('records the results of deliveries', async () => {
+    await store.add(aWebhook('a'), 'start');
+    await store.acquireLeases('one', 60_000);
+    await store.recordResults('one', 'a', { enqueued });
+    const [first, second] = [aPendingDelivery('h1'), aPendingDelivery('h2')];
+    const failed = { ...first, attempts: 1, dueMs: 9_000, failedAt: at, lastError: 'returned 500' };
+    await store.recordResults('one', 'a', { failed });
+    expect(await next()).toStrictEqual([second, failed]);
+    expect(await store.nextDeliveries('a', 10, true)).toStrictEqual([failed]);
+    expect(await store.deliveryStats()).toStrictEqual([{ webhookID: 'a', retryingKeys: 1, deadLetters: 0 }]);
+    await store.recordResults('one', 'a', { advanced: { ...second, dueMs: 2_000 }, retryAllMs: 3_000 });
+    const third = { ...second, version: 3, dueMs: 2_000 };
+    expect(await next()).toStrictEqual([third, { ...failed, dueMs: 3_000 }]);
+    const dead = aDeadLetter('e1', { keyHash: 'h1', version: 2, lastVersion: 2 });
+    await store.recordResults('one', 'a', { advanced: { ...failed, dueMs: 4_000 }, dead });
+    expect(await next()).toStrictEqual([third, { ...first, version: 3, dueMs: 4_000 }]);
+    expect(await store.deadLetters({ webhookID: 'a' }, 10)).toStrictEqual([dead]);
+    await store.recordResults('one', 'a', { advanced: third });
+    // It has been advanced already.
+    await store.recordResults('one', 'a', { advanced: third });
+    const last = { ...third, version: 4 };
+    expect((await next())[0]).toStrictEqual(last);
+    await store.recordResults('one', 'a', { advanced: last, removed: { ...first, version: 3 } });
+    expect(await next()).toStrictEqual([]);
+    expect(await store.deliveryStats()).toStrictEqual([{ webhookID: 'a', retryingKeys: 0, deadLetters: 1 }]);
   });
 
   it('replays and discards one dead letter or all of a webhook', async () => {
     await store.add(aWebhook('a'), 'start');
     await store.acquireLeases('one', 60_000);
-    const letters = ['e1', 'e2', 'e3'].map((eventID, index) =>
-      aDeadLetter(eventID, { diedAt: new Date(at.getTime() + index) }),
-    );
-    await store.recordResults('one', 'a', { dead: letters });
-    expect(await store.dueReplays('a', 10_000, 10)).toStrictEqual([]);
+    for (const [index, eventID] of ['e1', 'e2', 'e3'].entries()) {
+      await store.recordResults('one', 'a', {
+        dead: aDeadLetter(eventID, { failedAt: new Date(at.getTime() + index) }),
+      });
+    }
+    expect(await next()).toStrictEqual([]);
     expect(await store.replay({ webhookID: 'a', eventID: 'e2' }, 5_000)).toBe(1);
-    expect(await store.dueReplays('a', 4_999, 10)).toStrictEqual([]);
-    expect(await store.dueReplays('a', 5_000, 10)).toMatchObject([{ eventID: 'e2', attempts: 0, dueMs: 5_000 }]);
+    expect(await next()).toMatchObject([{ eventID: 'e2', attempts: 0, dueMs: 5_000 }]);
+    expect(await store.nextDeliveries('a', 10, true)).toHaveLength(1);
     expect(await store.replay({ webhookID: 'a' }, 6_000)).toBe(2);
-    expect((await store.dueReplays('a', 9_000, 2)).map(({ eventID }) => eventID)).toStrictEqual(['e2', 'e1']);
-    await store.recordResults('one', 'a', { redriven: ['e1'] });
+    expect((await next()).map(({ eventID }) => eventID)[0]).toBe('e2');
+    expect(await store.nextDeliveries('a', 2, false)).toHaveLength(2);
+    await store.recordResults('one', 'a', { advanced: aDeadLetter('e1') });
     expect(await store.discard({ webhookID: 'a', eventID: 'e2' })).toBe(1);
     expect(await store.discard({ webhookID: 'b' })).toBe(0);
     expect((await store.deadLetters({ webhookID: 'a' }, 10)).map(({ eventID }) => eventID)).toStrictEqual(['e3']);
@@ -173,15 +207,17 @@ describeEngines('the webhook store', (engine) => {
   it('recalls the lease when a dead letter is discarded, and then keeps no failed replay of it', async () => {
     await store.add(aWebhook('a'), 'start');
     await store.acquireLeases('one', 60_000);
-    await store.recordResults('one', 'a', { dead: [aDeadLetter('e1'), aDeadLetter('e2')] });
+    for (const eventID of ['e1', 'e2']) await store.recordResults('one', 'a', { dead: aDeadLetter(eventID) });
     expect(await store.discard({ webhookID: 'a', eventID: 'unknown' })).toBe(0);
     expect(await store.hasLease('one', 'a')).toBe(true);
     expect(await store.discard({ webhookID: 'a', eventID: 'e1' })).toBe(1);
     expect(await store.hasLease('one', 'a')).toBe(false);
     expect(await store.isRecalled('a')).toBe(true);
-    const replayFailed = ['e1', 'e2'].map((eventID) => aDeadLetter(eventID, { attempts: 31, dueMs: 7_000 }));
-    expect(await store.recordResults('one', 'a', { replayFailed })).toBe(true);
-    expect(await store.deadLetters({ webhookID: 'a' }, 10)).toStrictEqual(replayFailed.slice(1));
+    const [first, second] = ['e1', 'e2'].map((eventID) => aDeadLetter(eventID, { attempts: 31, dueMs: 7_000 }));
+    for (const failed of [first, second]) {
+      expect(await store.recordResults('one', 'a', failed ? { failed } : {})).toBe(true);
+    }
+    expect(await store.deadLetters({ webhookID: 'a' }, 10)).toStrictEqual([second]);
   });
 
   it('rejects one more webhook than the maximum', async () => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { KeyRevision, StoredKey } from '../../src/keys/key.js';
 import type { KeyTransition } from '../../src/keys/ports.js';
-import type { DeadLetter, RetryState, Webhook } from '../../src/webhooks/webhook.js';
+import type { Delivery, Webhook } from '../../src/webhooks/webhook.js';
 
 /*
  * The entities of tests. Each factory returns a valid entity with fixed values; its last parameter replaces some of them. Credentials come from `issue` of `startApp`.
@@ -75,22 +75,34 @@ export function aWebhook(id: string, changes: Partial<Webhook> = {}): Webhook {
   };
 }
 
-/** A key whose event for version 2 failed once. */
-export function aRetryState(keyHash: string, changes: Partial<RetryState> = {}): RetryState {
-  return { keyHash, nextVersion: 2, lastVersion: 4, attempts: 1, dueMs: 1_000, lastError: 'returned 500', ...changes };
+/** A dead letter. */
+export function aDeadLetter(eventID: string, changes: Partial<Delivery> = {}): Delivery {
+  return {
+    state: 'dead',
+    keyHash: 'h',
+    eventID,
+    version: 3,
+    lastVersion: 3,
+    attempts: 30,
+    dueMs: undefined,
+    failedAt: at,
+    lastError: 'returned 500',
+    ...changes,
+  };
 }
 
-/** A dead letter of the webhook `a`. */
-export function aDeadLetter(eventID: string, changes: Partial<DeadLetter> = {}): DeadLetter {
+/** The events 2 to 4 of a key, none of which has been sent. */
+export function aPendingDelivery(keyHash: string, changes: Partial<Delivery> = {}): Delivery {
   return {
-    eventID,
-    webhookID: 'a',
-    keyHash: 'h',
-    version: 3,
-    diedAt: at,
-    attempts: 30,
-    lastError: 'returned 500',
-    dueMs: undefined,
+    state: 'pending',
+    keyHash,
+    eventID: '',
+    version: 2,
+    lastVersion: 4,
+    attempts: 0,
+    dueMs: 1_000,
+    failedAt: undefined,
+    lastError: '',
     ...changes,
   };
 }

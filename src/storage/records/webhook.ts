@@ -1,4 +1,4 @@
-import type { DeadLetter, RetryState, Webhook } from '../../webhooks/webhook.js';
+import type { Delivery, Webhook } from '../../webhooks/webhook.js';
 import type { Layouts } from './signed.js';
 
 /** A webhook as every engine keeps it. */
@@ -67,101 +67,62 @@ export function webhookToRow(webhook: Webhook): WebhookRow {
   };
 }
 
-/** A row of the keys whose deliveries are retried. */
-export interface RetryStateRow {
+/** A row of `webhook_deliveries`. */
+export interface DeliveryRow {
   webhook_id: string;
   key_hash: string;
-  next_version: bigint;
+  event_id: string;
+  state: 'pending' | 'dead';
+  version: bigint;
   last_version: bigint;
   attempts: bigint;
-  due: bigint;
-  why: string;
+  due: bigint | null;
+  failed_at: bigint | null;
+  last_error: string;
 }
 
-/** The columns of a retry state. */
-export const retryStateColumns = [
+/** The columns of a delivery. The first three are its primary key. */
+export const deliveryColumns = [
   'webhook_id',
   'key_hash',
-  'next_version',
+  'event_id',
+  'state',
+  'version',
   'last_version',
   'attempts',
   'due',
-  'why',
-] as const satisfies readonly (keyof RetryStateRow)[];
+  'failed_at',
+  'last_error',
+] as const satisfies readonly (keyof DeliveryRow)[];
 
-/** Returns the retry state of a row. */
-export function retryStateFromRow(row: RetryStateRow): RetryState {
+/** Returns the delivery of a row. */
+export function deliveryFromRow(row: DeliveryRow): Delivery {
   return {
+    state: row.state,
     keyHash: row.key_hash,
-    nextVersion: Number(row.next_version),
+    eventID: row.event_id,
+    version: Number(row.version),
     lastVersion: Number(row.last_version),
     attempts: Number(row.attempts),
-    dueMs: Number(row.due),
-    lastError: row.why,
+    dueMs: row.due === null ? undefined : Number(row.due),
+    failedAt: row.failed_at === null ? undefined : new Date(Number(row.failed_at)),
+    lastError: row.last_error,
   };
 }
 
-/** Returns the row of a retry state. */
-export function retryStateToRow(webhookID: string, key: RetryState): RetryStateRow {
+/** Returns the row of a delivery. */
+export function deliveryToRow(webhookID: string, delivery: Delivery): DeliveryRow {
+  const { dueMs, failedAt } = delivery;
   return {
     webhook_id: webhookID,
-    key_hash: key.keyHash,
-    next_version: BigInt(key.nextVersion),
-    last_version: BigInt(key.lastVersion),
-    attempts: BigInt(key.attempts),
-    due: BigInt(key.dueMs),
-    why: key.lastError,
-  };
-}
-
-/** A row of the dead letters. */
-export interface DeadRow {
-  webhook_id: string;
-  event_id: string;
-  key_hash: string;
-  version: bigint;
-  died: bigint;
-  attempts: bigint;
-  why: string;
-  due: bigint | null;
-}
-
-/** The columns of a dead letter. */
-export const deadColumns = [
-  'webhook_id',
-  'event_id',
-  'key_hash',
-  'version',
-  'died',
-  'attempts',
-  'why',
-  'due',
-] as const satisfies readonly (keyof DeadRow)[];
-
-/** Returns the dead letter of a row. */
-export function deadLetterFromRow(row: DeadRow): DeadLetter {
-  return {
-    eventID: row.event_id,
-    webhookID: row.webhook_id,
-    keyHash: row.key_hash,
-    version: Number(row.version),
-    diedAt: new Date(Number(row.died)),
-    attempts: Number(row.attempts),
-    lastError: row.why,
-    dueMs: row.due === null ? undefined : Number(row.due),
-  };
-}
-
-/** Returns the row of a dead letter. */
-export function deadLetterToRow(letter: DeadLetter): DeadRow {
-  return {
-    webhook_id: letter.webhookID,
-    event_id: letter.eventID,
-    key_hash: letter.keyHash,
-    version: BigInt(letter.version),
-    died: BigInt(letter.diedAt.getTime()),
-    attempts: BigInt(letter.attempts),
-    why: letter.lastError,
-    due: letter.dueMs === undefined ? null : BigInt(letter.dueMs),
+    key_hash: delivery.keyHash,
+    event_id: delivery.eventID,
+    state: delivery.state,
+    version: BigInt(delivery.version),
+    last_version: BigInt(delivery.lastVersion),
+    attempts: BigInt(delivery.attempts),
+    due: dueMs === undefined ? null : BigInt(dueMs),
+    failed_at: failedAt === undefined ? null : BigInt(failedAt.getTime()),
+    last_error: delivery.lastError,
   };
 }

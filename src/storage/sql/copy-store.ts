@@ -18,8 +18,7 @@ export const smallTables = {
   heads: 'name',
   webhooks: 'id',
   webhook_progress: 'webhook_id',
-  webhook_failing: 'webhook_id, key_hash',
-  webhook_dead: 'webhook_id, event_id',
+  webhook_deliveries: 'webhook_id, key_hash, event_id',
   quota_changes: 'id',
   receipts: 'id',
 } as const;

@@ -167,30 +167,22 @@ CREATE TABLE webhook_progress (
   held_until ${integer} NOT NULL
 ) ${isPostgres ? updatedOften : clustered};
 
--- One row per key, however many of its events wait: those are read from its history.
-CREATE TABLE webhook_failing (
+-- Undelivered events. Pending: one row per key, whose event_id is empty, for the events from version to last_version,
+-- which are read from the history. Dead: one row per event that was given up; it has a due time if it is replayed.
+CREATE TABLE webhook_deliveries (
   webhook_id ${text} NOT NULL,
   key_hash ${text} NOT NULL,
-  next_version ${integer} NOT NULL,
+  event_id ${text} NOT NULL,
+  state ${text} NOT NULL CHECK (state IN ('pending', 'dead')),
+  version ${integer} NOT NULL,
   last_version ${integer} NOT NULL,
   attempts ${integer} NOT NULL,
-  due ${integer} NOT NULL,
-  why ${text} NOT NULL,
-  PRIMARY KEY (webhook_id, key_hash)
-) ${clustered};
-
-CREATE TABLE webhook_dead (
-  webhook_id ${text} NOT NULL,
-  event_id ${text} NOT NULL,
-  key_hash ${text} NOT NULL,
-  version ${integer} NOT NULL,
-  died ${integer} NOT NULL,
-  attempts ${integer} NOT NULL,
-  why ${text} NOT NULL,
   due ${integer},
-  PRIMARY KEY (webhook_id, event_id)
-) ${clustered};
-CREATE INDEX replayed_webhooks ON webhook_dead (webhook_id, due) WHERE due IS NOT NULL;
+  failed_at ${integer},
+  last_error ${text} NOT NULL,
+  PRIMARY KEY (webhook_id, key_hash, event_id)
+) ${isPostgres ? updatedOften : clustered};
+CREATE INDEX due_webhook_deliveries ON webhook_deliveries (webhook_id, due) WHERE due IS NOT NULL;
 `;
 }
 

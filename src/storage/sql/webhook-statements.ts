@@ -1,4 +1,4 @@
-import { deadColumns, retryStateColumns, webhookColumns } from '../records/webhook.js';
+import { deliveryColumns, webhookColumns } from '../records/webhook.js';
 import type { Dialect } from './dialect.js';
 import { insertInto, prepared, updateByID } from './session.js';
 
@@ -10,11 +10,20 @@ export const recalled = 'recalled ';
 
 /** The columns of a webhook and its MAC. */
 export const signedWebhookColumns = [...webhookColumns, 'mac'] as const;
-const matchesFilter = 'webhook_id = $1 AND (CAST($2 AS text) IS NULL OR event_id = $2)';
-const updateFrom = (names: readonly string[]) => names.map((name) => `${name} = excluded.${name}`).join(', ');
+/** The dead letter `$2`, or all if it is NULL. */
+const isSelected = `webhook_id = $1 AND state = 'dead' AND (CAST($2 AS text) IS NULL OR event_id = $2)`;
+/** The delivery as it was read: it may have been discarded, or its key purged and created again. */
+const isSameDelivery = 'webhook_id = $1 AND key_hash = $2 AND event_id = $3 AND version = $4';
+const nextDeliveries = (condition: string) =>
+  prepared(
+    `SELECT * FROM webhook_deliveries WHERE webhook_id = $1 AND due IS NOT NULL ${condition} ORDER BY due LIMIT $2`,
+  );
+/** Versions that do not follow those in the table are of a key that was created again after a purge. */
+const ifFollowing = (column: string) =>
+  `${column} = CASE WHEN excluded.version > webhook_deliveries.last_version THEN webhook_deliveries.${column} ELSE excluded.${column} END`;
 
 /** The statements of the webhook store. `$1` is the webhook, except where the statement has another. */
-export function webhookStatements({ name, nowMs, inList, forUpdate }: Dialect) {
+export function webhookStatements({ name, nowMs, inList, forUpdate, historySpans }: Dialect) {
   const isHeldBy = `holder IN ($2, '${recalled}' || CAST($2 AS text))`;
   return {
     lockTable: name === 'postgres' ? prepared('LOCK TABLE webhooks IN SHARE ROW EXCLUSIVE MODE') : undefined,
@@ -26,9 +35,7 @@ export function webhookStatements({ name, nowMs, inList, forUpdate }: Dialect) {
     byIDForUpdate: prepared(`SELECT * FROM webhooks WHERE id = $1 ${forUpdate}`),
     replace: prepared(updateByID('webhooks', signedWebhookColumns)),
     remove: prepared('DELETE FROM webhooks WHERE id = $1 RETURNING id'),
-    removeDeliveries: ['webhook_failing', 'webhook_dead'].map((table) =>
-      prepared(`DELETE FROM ${table} WHERE webhook_id = $1`),
-    ),
+    removeDeliveries: prepared('DELETE FROM webhook_deliveries WHERE webhook_id = $1'),
     // No condition on the lease, so that it waits for a process that is acquiring the lease, and recalls it then.
     recall: prepared(
       `UPDATE webhook_progress SET holder = CASE
@@ -65,36 +72,42 @@ export function webhookStatements({ name, nowMs, inList, forUpdate }: Dialect) {
     hasLease: prepared(
       `SELECT 1 FROM webhook_progress WHERE webhook_id = $1 AND holder = $2 AND held_until > ${nowMs}`,
     ),
-    // Locks the row until the settlement is written: a process that acquires the lease waits for it.
-    advance: prepared(
+    // Locks the row until the results are written: a process that acquires the lease waits for it.
+    saveCursor: prepared(
       `UPDATE webhook_progress SET cursor = coalesce($3, cursor)
        WHERE webhook_id = $1 AND ${isHeldBy} AND held_until > ${nowMs}
          AND EXISTS (SELECT 1 FROM webhooks WHERE id = $1) RETURNING webhook_id`,
     ),
     deliveryStats: prepared(
-      `SELECT id, (SELECT count(*) FROM webhook_failing WHERE webhook_id = id) AS failing,
-         (SELECT count(*) FROM webhook_dead WHERE webhook_id = id) AS dead FROM webhooks`,
+      `SELECT id,
+         (SELECT count(*) FROM webhook_deliveries WHERE webhook_id = id AND state = 'pending' AND attempts > 0) AS failing,
+         (SELECT count(*) FROM webhook_deliveries WHERE webhook_id = id AND state = 'dead') AS dead FROM webhooks`,
     ),
-    retryStates: prepared('SELECT * FROM webhook_failing WHERE webhook_id = $1 ORDER BY due, key_hash'),
-    putRetryState: prepared(
-      `${insertInto('webhook_failing', retryStateColumns)} ON CONFLICT (webhook_id, key_hash)
-       DO UPDATE SET ${updateFrom(['next_version', 'last_version', 'attempts', 'due', 'why'])}`,
+    nextDeliveries: nextDeliveries(''),
+    nextRetries: nextDeliveries(`AND (attempts > 0 OR state = 'dead')`),
+    /** `$2` is a list of spans. */
+    enqueue: prepared(
+      `INSERT INTO webhook_deliveries (${deliveryColumns.join(', ')})
+       SELECT CAST($1 AS text), hash, '', 'pending', first, newest, 0, CAST($3 AS bigint), NULL, ''
+       FROM ${historySpans('$2')} AS spans WHERE true
+       ON CONFLICT (webhook_id, key_hash, event_id) DO UPDATE SET last_version = excluded.last_version,
+         ${['version', 'attempts', 'due', 'failed_at', 'last_error'].map(ifFollowing).join(', ')}`,
     ),
-    dropRetryStates: prepared(`DELETE FROM webhook_failing WHERE webhook_id = $1 AND key_hash ${inList('$2', 'text')}`),
-    deadLetters: prepared(`SELECT * FROM webhook_dead WHERE ${matchesFilter} ORDER BY died, event_id LIMIT $3`),
-    dueReplays: prepared(
-      'SELECT * FROM webhook_dead WHERE webhook_id = $1 AND due <= $2 ORDER BY due, event_id LIMIT $3',
+    completeLast: prepared(`DELETE FROM webhook_deliveries WHERE ${isSameDelivery} AND last_version = version`),
+    advance: prepared(
+      `UPDATE webhook_deliveries SET version = version + 1, attempts = 0, due = $5, failed_at = NULL, last_error = ''
+       WHERE ${isSameDelivery}`,
     ),
-    deadLetterForUpdate: prepared(
-      `SELECT event_id FROM webhook_dead WHERE webhook_id = $1 AND event_id = $2 ${forUpdate}`,
+    recordFailure: prepared(
+      `UPDATE webhook_deliveries SET attempts = $5, due = $6, failed_at = $7, last_error = $8 WHERE ${isSameDelivery}`,
     ),
-    putDead: prepared(
-      `${insertInto('webhook_dead', deadColumns)} ON CONFLICT (webhook_id, event_id)
-       DO UPDATE SET ${updateFrom(['died', 'attempts', 'why', 'due'])}`,
-    ),
+    removeDelivery: prepared(`DELETE FROM webhook_deliveries WHERE ${isSameDelivery}`),
+    insertDead: prepared(`${insertInto('webhook_deliveries', deliveryColumns)} ON CONFLICT DO NOTHING`),
+    retryAll: prepared('UPDATE webhook_deliveries SET due = $2 WHERE webhook_id = $1 AND due > $2'),
+    deadLetters: prepared(`SELECT * FROM webhook_deliveries WHERE ${isSelected} ORDER BY failed_at, event_id LIMIT $3`),
     replay: prepared(
-      `UPDATE webhook_dead SET due = $3, attempts = 0 WHERE ${matchesFilter} AND due IS NULL RETURNING event_id`,
+      `UPDATE webhook_deliveries SET due = $3, attempts = 0 WHERE ${isSelected} AND due IS NULL RETURNING event_id`,
     ),
-    discard: prepared(`DELETE FROM webhook_dead WHERE ${matchesFilter} RETURNING event_id`),
+    discard: prepared(`DELETE FROM webhook_deliveries WHERE ${isSelected} RETURNING event_id`),
   };
 }

@@ -1,8 +1,8 @@
 import {
   maxWebhooks,
   tooManyWebhooks,
-  type DeadLetter,
   type DeadLetterFilter,
+  type Delivery,
   type LeasedWebhook,
   type Webhook,
   type WebhookStore,
@@ -10,21 +10,17 @@ import {
 import type { RowSigner } from '../../crypto/row-signer.js';
 import { createSignedTable, type SignedRow } from '../records/signed.js';
 import {
-  deadColumns,
-  deadLetterFromRow,
-  deadLetterToRow,
-  retryStateColumns,
-  retryStateFromRow,
-  retryStateToRow,
+  deliveryColumns,
+  deliveryFromRow,
+  deliveryToRow,
   webhookFromRow,
   webhookLayouts,
   webhookToRow,
-  type DeadRow,
-  type RetryStateRow,
+  type DeliveryRow,
   type WebhookRow,
 } from '../records/webhook.js';
 import { isBindableText } from './dialect.js';
-import { query, valuesOf, type SqlSession, type Work } from './session.js';
+import { query, valuesOf, type SqlSession } from './session.js';
 import { recalled, signedWebhookColumns, webhookStatements } from './webhook-statements.js';
 
 type LeaseRow = SignedRow<WebhookRow> & { cursor: string; holder: string | null; remaining_ms: bigint };
@@ -45,9 +41,9 @@ export function createWebhookStore({ dialect, all, run, transaction }: SqlSessio
   const canMatch = ({ webhookID, eventID = '' }: DeadLetterFilter) =>
     isBindableText(webhookID) && isBindableText(eventID);
 
-  function* putDeadLetter(letter: DeadLetter): Work<void> {
-    yield* query(sql.putDead, valuesOf(deadLetterToRow(letter), deadColumns));
-  }
+  /** The values that identify a delivery as it was read. */
+  const sameDelivery = (id: string, { keyHash, eventID, version }: Delivery) => [id, keyHash, eventID, version];
+  const bigintOrNull = (value: number | undefined) => (value === undefined ? null : BigInt(value));
 
   return {
     add: (webhook, cursor) =>
@@ -76,7 +72,7 @@ export function createWebhookStore({ dialect, all, run, transaction }: SqlSessio
         if (!isBindableText(id)) return false;
         const removed = yield* query(sql.remove, [id]);
         yield* query(sql.recall, [id]);
-        for (const statement of sql.removeDeliveries) yield* query(statement, [id]);
+        yield* query(sql.removeDeliveries, [id]);
         yield* query(sql.dropProgress);
         return removed.length > 0;
       }),
@@ -92,14 +88,14 @@ export function createWebhookStore({ dialect, all, run, transaction }: SqlSessio
     },
     deadLetters: async (filter, limit) =>
       canMatch(filter)
-        ? (await all<DeadRow>(sql.deadLetters, [...filterValues(filter), limit])).map(deadLetterFromRow)
+        ? (await all<DeliveryRow>(sql.deadLetters, [...filterValues(filter), limit])).map(deliveryFromRow)
         : [],
     replay: async (filter, dueMs) =>
       canMatch(filter) ? (await run(sql.replay, [...filterValues(filter), BigInt(dueMs)])).length : 0,
     discard: (filter) =>
       transaction(function* () {
         if (!canMatch(filter)) return 0;
-        // Locked first, as by a settlement, so that the two wait for each other in one order.
+        // Locked first, as by `recordResults`, so that the two wait for each other in one order.
         yield* query(sql.lockProgress, [filter.webhookID]);
         const { length } = yield* query(sql.discard, filterValues(filter));
         if (length > 0) yield* query(sql.recall, [filter.webhookID]);
@@ -136,26 +132,29 @@ export function createWebhookStore({ dialect, all, run, transaction }: SqlSessio
         yield* query(sql.releaseRecalled, [id, holder]);
         yield* query(sql.dropProgress);
       }),
-    retryStates: async (id) => (await all<RetryStateRow>(sql.retryStates, [id])).map(retryStateFromRow),
-    dueReplays: async (id, nowMs, limit) =>
-      (await all<DeadRow>(sql.dueReplays, [id, BigInt(nowMs), limit])).map(deadLetterFromRow),
-    recordResults: (
-      holder,
-      id,
-      { cursor = null, failing = [], done = [], dead = [], replayFailed = [], redriven = [] },
-    ) =>
+    nextDeliveries: async (id, limit, retriesOnly) => {
+      const rows = await all<DeliveryRow>(retriesOnly ? sql.nextRetries : sql.nextDeliveries, [id, limit]);
+      return rows.map(deliveryFromRow);
+    },
+    recordResults: (holder, id, { cursor = null, enqueued, advanced, failed, removed, dead, retryAllMs }) =>
       transaction(function* () {
-        if ((yield* query(sql.advance, [id, holder, cursor])).length === 0) return false;
-        for (const key of failing) {
-          yield* query(sql.putRetryState, valuesOf(retryStateToRow(id, key), retryStateColumns));
+        if ((yield* query(sql.saveCursor, [id, holder, cursor])).length === 0) return false;
+        if (enqueued) {
+          const spans = enqueued.spans.map(({ keyHash, version, lastVersion }) => [keyHash, version, lastVersion]);
+          yield* query(sql.enqueue, [id, JSON.stringify(spans), BigInt(enqueued.dueMs)]);
         }
-        if (done.length > 0) yield* query(sql.dropRetryStates, [id, done]);
-        for (const letter of dead) yield* putDeadLetter(letter);
-        for (const letter of replayFailed) {
-          const isThere = (yield* query(sql.deadLetterForUpdate, [id, letter.eventID])).length > 0;
-          if (isThere) yield* putDeadLetter(letter);
+        if (advanced) {
+          yield* query(sql.completeLast, sameDelivery(id, advanced));
+          yield* query(sql.advance, [...sameDelivery(id, advanced), bigintOrNull(advanced.dueMs)]);
         }
-        for (const eventID of redriven) yield* query(sql.discard, [id, eventID]);
+        if (failed) {
+          const { attempts, dueMs, failedAt, lastError } = failed;
+          const values = [attempts, bigintOrNull(dueMs), bigintOrNull(failedAt?.getTime()), lastError];
+          yield* query(sql.recordFailure, [...sameDelivery(id, failed), ...values]);
+        }
+        if (removed) yield* query(sql.removeDelivery, sameDelivery(id, removed));
+        if (dead) yield* query(sql.insertDead, valuesOf(deliveryToRow(id, dead), deliveryColumns));
+        if (retryAllMs !== undefined) yield* query(sql.retryAll, [id, BigInt(retryAllMs)]);
         return true;
       }),
   };

@@ -10,6 +10,7 @@ import { changeWebhook } from '../../../src/webhooks/manage.js';
 import { webhookAAD, type WebhookStore } from '../../../src/webhooks/webhook.js';
 import { describeEngines, type EnginePlace } from '../../support/engines.js';
 import { startReceiver, whyNotBelieved, type Receiver } from '../../support/receiver.js';
+import { aDeadLetter } from '../../support/factories.js';
 import { until } from '../../support/until.js';
 import { quick } from '../../support/webhooks.js';
 
@@ -202,14 +203,7 @@ describeEngines('after a command has returned', (engine) => {
       const keyHash = installation.ports.hashKeyID('a');
       const { webhooks, feed } = installation;
       await webhooks.acquireLeases('another process', 60_000);
-      const letter = {
-        eventID: unverifiedEventIDOf(keyHash, 1),
-        webhookID: id,
-        keyHash,
-        version: 1,
-        diedAt: new Date(),
-      };
-      const dead = [{ ...letter, attempts: 1, lastError: 'a test', dueMs: undefined }];
+      const dead = aDeadLetter(unverifiedEventIDOf(keyHash, 1), { keyHash, version: 1, lastVersion: 1 });
       // On PostgreSQL, the feed waits for the transactions of other tests.
       await until(async () => (await feed.read({ after: undefined, limit: 1 })).events.length > 0, 'The event');
       await webhooks.recordResults('another process', id, { cursor: await feed.latestCursor(), dead });

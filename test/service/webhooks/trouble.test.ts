@@ -213,7 +213,7 @@ describe('a webhook', () => {
     await wait(200);
     expect(receiver.received).toHaveLength(count);
     expect(await t.app.services.webhooks.deliveryStats()).toStrictEqual([]);
-    expect(await t.app.services.webhooks.retryStates(id)).toStrictEqual([]);
+    expect(await t.app.services.webhooks.nextDeliveries(id, 10, false)).toStrictEqual([]);
     expect(await t.app.services.webhooks.remove(id)).toBe(false);
   });
 

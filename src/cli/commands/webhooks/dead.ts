@@ -30,17 +30,17 @@ async function listDeadLetters(io: IO, options: OptionValues, [id = '']: readonl
     await findWebhook(services, id);
     const letters = await services.webhooks.deadLetters({ webhookID: id }, maxListed);
     if (format.isJSON) {
-      for (const { eventID, keyHash, version, diedAt, attempts, lastError, dueMs } of letters) {
-        const letter = { event: eventID, key_hash: keyHash, version, given_up: diedAt.toISOString(), attempts };
+      for (const { eventID, keyHash, version, failedAt, attempts, lastError, dueMs } of letters) {
+        const letter = { event: eventID, key_hash: keyHash, version, given_up: failedAt?.toISOString(), attempts };
         io.stdout(`${toJSONLine({ ...letter, why: lastError, ...(dueMs !== undefined && { replayed: true }) })}\n`);
       }
       return 0;
     }
-    const rows = letters.map(({ eventID, keyHash, version, diedAt, attempts, lastError, dueMs }) => [
+    const rows = letters.map(({ eventID, keyHash, version, failedAt, attempts, lastError, dueMs }) => [
       eventID,
       keyHash,
       String(version),
-      diedAt.toISOString(),
+      failedAt?.toISOString() ?? '',
       String(attempts),
       `${printable(lastError)}${dueMs === undefined ? '' : ' (queued for replay)'}`,
     ]);
