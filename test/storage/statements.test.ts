@@ -139,17 +139,17 @@ describe('D-15 a statement', () => {
       storage/sql/signatures.ts: key
       storage/sql/signatures.ts: name
       storage/sql/signatures.ts: pageSize
+      storage/sql/webhook-statements.ts: ['version', 'attempts', 'due', 'failed_at', 'last_error'].map(ifFollowing).join(', ')
+      storage/sql/webhook-statements.ts: condition
+      storage/sql/webhook-statements.ts: deliveryColumns.join(', ')
       storage/sql/webhook-statements.ts: forUpdate
+      storage/sql/webhook-statements.ts: historySpans('$2')
       storage/sql/webhook-statements.ts: inList('$1', 'text')
-      storage/sql/webhook-statements.ts: insertInto('webhook_dead', deadColumns)
-      storage/sql/webhook-statements.ts: insertInto('webhook_failing', retryStateColumns)
       storage/sql/webhook-statements.ts: isHeldBy
-      storage/sql/webhook-statements.ts: matchesFilter
+      storage/sql/webhook-statements.ts: isSameDelivery
+      storage/sql/webhook-statements.ts: isSelected
       storage/sql/webhook-statements.ts: nowMs
       storage/sql/webhook-statements.ts: recalled
-      storage/sql/webhook-statements.ts: table
-      storage/sql/webhook-statements.ts: updateFrom(['died', 'attempts', 'why', 'due'])
-      storage/sql/webhook-statements.ts: updateFrom(['next_version', 'last_version', 'attempts', 'due', 'why'])
       storage/sqlite/connection.ts: index + 1
       storage/sqlite/key-store.ts: assignments
       storage/sqlite/key-store.ts: columns.join(', ')

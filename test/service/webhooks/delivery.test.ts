@@ -157,7 +157,7 @@ describeEngines('webhooks', (engine) => {
     await hookTo(t, receiver.url);
     receiver.behaviour = () => {
       // From now on the process writes nothing more, as after a kill.
-      t.app.services.webhooks.recordResults = () => Promise.resolve(true);
+      t.app.services.webhooks.recordResults = () => Promise.reject(new Error('The process was killed.'));
       return 200;
     };
     await key('a');
