@@ -3,6 +3,7 @@ import { isTrustworthy } from '../credentials/oidc-settings.js';
 import { logLevels } from '../lib/log.js';
 import { keyHashAlgorithms } from '../crypto/key-hash.js';
 import { addressKinds } from '../webhooks/address-policy.js';
+import { urlsOfHosts } from '../lib/postgres-hosts.js';
 
 const matching = (isValid: (text: string) => boolean, error: string) => z.string().refine(isValid, error);
 
@@ -65,7 +66,7 @@ export const settingsFor = (production: boolean) =>
     KEYFRONT_DATABASE_URL: postgresURL
       .optional()
       .describe(
-        'PostgreSQL database in place of the SQLite file, such as postgres://user:PASS@host:5432/keyfront. Never logged.',
+        'PostgreSQL database in place of the SQLite file, such as postgres://user:PASS@host:5432/keyfront, or @first:5432,second:5432 for a primary and its standbys. Never logged.',
       ),
     KEYFRONT_QUOTA_URL: redisURL
       .optional()
@@ -218,7 +219,10 @@ function describeDefault(development: string | undefined, production: string | u
 }
 
 function isPostgresURL(text: string): boolean {
-  return /^postgres(ql)?:\/\//.test(text) && URL.canParse(text) && new URL(text).pathname.length > 1;
+  return (
+    /^postgres(ql)?:\/\//.test(text) &&
+    urlsOfHosts(text).every((url) => URL.canParse(url) && new URL(url).pathname.length > 1)
+  );
 }
 
 function isRedisURL(text: string): boolean {

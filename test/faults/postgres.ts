@@ -166,7 +166,8 @@ async function keyfront(data: string, env: Record<string, string>, args: readonl
   return { code, out, stderr };
 }
 
-async function look(
+/** Checks the database, and compares it with what the clients know. */
+export async function look(
   data: string,
   env: Record<string, string>,
   url: string,

@@ -3,6 +3,7 @@ import { createChangeFeed, createFeedNotifier } from '../sql/change-feed.js';
 import { InstallationNotFoundError, type Access, type Storage, type DatabaseHandle } from '../storage.js';
 import { withChangeNotifications, type ChangeNotifier } from '../sql/change-notifier.js';
 import { createSettings, readContents } from '../sql/settings.js';
+import { urlsOfHosts } from '../../lib/postgres-hosts.js';
 import { withTimeout } from '../../lib/timeout.js';
 import type { SqlSession } from '../sql/session.js';
 import { wideReadLimits, createPgPool, type PgPool, type Session } from './pool.js';
@@ -142,10 +143,10 @@ function requireSuitable([server]: readonly ServerState[]): void {
   if (server.is_standby) throw new Error('it is a standby, which takes no change');
 }
 
-/** The database and its host, without the user and the password. */
+/** The database and its hosts, without the user and the password. */
 function nameOf(url: string): string {
-  const { host, pathname } = new URL(url);
-  return `${decodeURIComponent(pathname.slice(1))} on ${host}`;
+  const urls = urlsOfHosts(url).map((one) => new URL(one));
+  return `${decodeURIComponent(urls[0]?.pathname.slice(1) ?? '')} on ${urls.map(({ host }) => host).join(', ')}`;
 }
 
 const probeTimeoutMs = 1_500;

@@ -66,10 +66,14 @@ export function unknownOutcome(error: unknown): AppError {
   return unavailable(message, undefined, error);
 }
 
+/** Whether all connections were in use, so that the server may be well. */
+export function isPoolExhausted(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('timeout exceeded when trying to connect');
+}
+
 /** The error for the caller when no connection became free in time. */
 export function noConnection(error: unknown): unknown {
-  const isExhausted = error instanceof Error && error.message.startsWith('timeout exceeded when trying to connect');
-  return isExhausted ? unavailable('Storage is busy; nothing was written.', 1, error) : unwritten(error);
+  return isPoolExhausted(error) ? unavailable('Storage is busy; nothing was written.', 1, error) : unwritten(error);
 }
 
 /** By the error code of the server or its class (the first two characters), with the seconds until a retry. */

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Client } from 'pg';
+import { urlsOfHosts } from '../../lib/postgres-hosts.js';
 import { prepared } from '../sql/session.js';
 import type { PgPool } from './pool.js';
 
@@ -41,9 +42,11 @@ export function createPgNotifier(url: string, { run }: PgPool) {
       let isEnded = false;
       let client: Client | undefined;
       void (async () => {
-        while (!isEnded) {
+        const urls = urlsOfHosts(url);
+        // A standby rejects LISTEN.
+        for (let index = 0; !isEnded; index += 1) {
           client = new Client({
-            connectionString: url,
+            connectionString: urls[index % urls.length],
             application_name: 'keyfront changes',
             keepAlive: true,
             connectionTimeoutMillis: connectTimeoutMs,

@@ -1,7 +1,9 @@
 import { Pool, types, type PoolClient } from 'pg';
 import { readDeadlineMs } from '../../keys/read-budget.js';
+import { urlsOfHosts } from '../../lib/postgres-hosts.js';
 import type { Prepared } from '../sql/session.js';
 import {
+  isPoolExhausted,
   noConnection,
   classifyForRetry,
   isClosedConnection,
@@ -44,7 +46,8 @@ const maxAttempts = 4;
  * what that one has committed, and a commit resolves when it is durable; settings stricter than `on` stay.
  */
 const requiredSettings = `SELECT set_config('default_transaction_isolation', 'read committed', false),
-  CASE WHEN current_setting('synchronous_commit') = 'off' THEN set_config('synchronous_commit', 'on', false) END`;
+  CASE WHEN current_setting('synchronous_commit') = 'off' THEN set_config('synchronous_commit', 'on', false) END,
+  pg_is_in_recovery() AS "isStandby"`;
 
 const int8 = 20;
 
@@ -71,8 +74,12 @@ interface PoolOptions {
 /** For reads that may look at many rows. Requests have as long, and other reads and all writes need none of these. */
 export const wideReadLimits = { max: 4, statementTimeoutMs: readDeadlineMs } as const satisfies PoolOptions;
 
+/** A standby, which takes no change until it is promoted. Classified by its code as the error of a connection. */
+const standbyError = () => Object.assign(new Error('The server is a standby.'), { code: 'ESTANDBY' });
+
 /**
- * Connections to the server at a URL, opened when they are needed.
+ * Connections to the server at a URL, opened when they are needed. If the URL names several hosts, they go to the primary
+ * among them: when it cannot be reached, or is a standby, the next host is tried.
  *
  * @param applicationName - what `pg_stat_activity` shows for these connections
  */
@@ -81,8 +88,7 @@ export function createPgPool(
   applicationName: string,
   { isReadOnly = false, max = maxConnections, statementTimeoutMs = defaultStatementTimeoutMs }: PoolOptions = {},
 ): PgPool {
-  const pool = new Pool({
-    connectionString: url,
+  const shared = {
     max,
     connectionTimeoutMillis: connectTimeoutMs,
     idleTimeoutMillis: 60_000,
@@ -94,23 +100,44 @@ export function createPgPool(
     application_name: applicationName,
     types: {
       // Integers have 64 bits, which a JavaScript number cannot represent.
-      getTypeParser: (oid, format) => parserOf(oid, format),
+      getTypeParser: parserOf,
     },
-  });
-  // The pool has removed the idle connection that broke.
-  pool.on('error', () => undefined);
-  // The statement that uses the connection rejects.
-  pool.on('connect', (client) => {
-    client.on('error', () => undefined);
-  });
+  };
+  function open(connectionString: string): Pool {
+    const pool = new Pool({ ...shared, connectionString });
+    // The pool has removed the idle connection that broke.
+    pool.on('error', () => undefined);
+    // The statement that uses the connection rejects.
+    pool.on('connect', (client) => {
+      client.on('error', () => undefined);
+    });
+    return pool;
+  }
+  const [first = url, ...others] = urlsOfHosts(url);
+  const pools: readonly [Pool, ...Pool[]] = [open(first), ...others.map(open)];
+  let primary = 0;
   const withSettings = new WeakSet<PoolClient>();
 
   async function connect(sent: ConnectionUse): Promise<PoolClient> {
-    const client = await pool.connect();
+    for (let tried = 1; ; tried += 1) {
+      const index = primary;
+      try {
+        return await connectTo(index, sent);
+      } catch (error) {
+        if (tried === pools.length || isPoolExhausted(error)) throw error;
+        // Unless another request has found the primary meanwhile.
+        if (primary === index) primary = (index + 1) % pools.length;
+      }
+    }
+  }
+
+  async function connectTo(index: number, sent: ConnectionUse): Promise<PoolClient> {
+    const client = await (pools[index] ?? pools[0]).connect();
     sent.isReused = withSettings.has(client);
     if (sent.isReused) return client;
     try {
-      await client.query(requiredSettings);
+      const { rows } = await client.query<{ isStandby: boolean }>(requiredSettings);
+      if (pools.length > 1 && rows[0]?.isStandby === true) throw standbyError();
       if (isReadOnly) await client.query(`SELECT set_config('default_transaction_read_only', 'on', false)`);
     } catch (error) {
       client.release(true);
@@ -170,7 +197,7 @@ export function createPgPool(
     }
   }
 
-  return { run, close: () => pool.end() };
+  return { run, close: async () => void (await Promise.all(pools.map((pool) => pool.end()))) };
 }
 
 /** Runs work that writes nothing in a transaction with one snapshot. */

@@ -12,6 +12,8 @@ const sizes = {
   STOPS: { short: 3, ci: 10, full: 100 },
   /** Kills of a service on PostgreSQL, of the server, and of connections, by turns. */
   POSTGRES_CYCLES: { short: 3, ci: 12, full: 150 },
+  /** Kills of the primary of two PostgreSQL servers, each followed by the promotion of its standby. */
+  POSTGRES_FAILOVERS: { short: 2, ci: 4, full: 24 },
   /** Kills of a service, kills and pauses of Redis, by turns, and one look at the end. */
   REDIS_CYCLES: { short: 4, ci: 12, full: 200 },
   /** Kills of `migrate-store`, from its first word to its last. */

@@ -41,6 +41,13 @@ describe('settings', () => {
     ]);
   });
 
+  it('accept several hosts of PostgreSQL, each of which must be valid', () => {
+    const problemsWith = (hosts: string) =>
+      problemsOf({ KEYFRONT_DATABASE_URL: `postgres://user:hunter2@${hosts}/keyfront` });
+    expect(problemsWith('first:5432,second:5433')).toEqual([]);
+    expect(problemsWith('first:5432,second:port')).toHaveLength(1);
+  });
+
   it.each(['development', 'production'])('have the documented defaults in %s', (profile) => {
     const defaults = Object.entries(describeSettings()).flatMap(([name, meaning]) => {
       const [, both, inDevelopment, inProduction] =

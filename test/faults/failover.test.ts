@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { seed } from '../support/generated.js';
+import { buildMain } from '../support/build.mjs';
+import { killPrimary } from './failover.js';
+import { serverPrograms, startPostgresPair } from './kit/postgres-pair.js';
+import { print, type Report } from './kit/report.js';
+import { sizeOf } from './kit/sizes.js';
+import { makeWorkspace, type Workspace } from './kit/workspace.js';
+
+const unlessPrograms =
+  serverPrograms === undefined
+    ? " (skipped: Debian's package postgresql is not installed. Run it with .ci/with-postgres)"
+    : '';
+
+describe.skipIf(serverPrograms === undefined)(
+  `failover of PostgreSQL to a standby${unlessPrograms} (FUZZ_SEED=${seed})`,
+  () => {
+    let main: string;
+    let workspace: Workspace;
+    beforeAll(async () => {
+      [main, workspace] = await Promise.all([buildMain(), makeWorkspace('failover')]);
+    }, 120_000);
+    afterAll(async () => workspace.remove());
+
+    async function failOver(failovers: number, isSynchronous: boolean): Promise<Report> {
+      const pair = await startPostgresPair(isSynchronous);
+      try {
+        return await killPrimary({ main, workspace, seed, failovers, pair, isStandbyBehind: !isSynchronous });
+      } finally {
+        await pair.stop();
+      }
+    }
+
+    it(
+      'loses no acknowledged change with a synchronous standby, and ends no service',
+      { timeout: 7_200_000 },
+      async () => {
+        const report = await failOver(sizeOf('POSTGRES_FAILOVERS'), true);
+        print(report);
+        expect(report.findings).toEqual([]);
+        expect(report.more['endedServices']).toBe(0);
+        // A run in which little was written would show little.
+        expect(report.acknowledged).toBeGreaterThan(report.cases);
+      },
+    );
+
+    it('detects the loss of changes that an asynchronous standby has not received', { timeout: 600_000 }, async () => {
+      const { findings } = await failOver(1, false);
+      expect(findings.map(({ kind }) => kind)).toContain('lost');
+    });
+  },
+);
