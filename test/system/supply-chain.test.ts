@@ -94,7 +94,7 @@ describe('the lockfile', () => {
 });
 
 /** What the licences of development packages may be beside those of production. None restricts what may be done with Keyfront. */
-const developmentLicences = ['MPL-2.0', 'BlueOak-1.0.0', 'Python-2.0', 'CC-BY-4.0', 'Unlicense'];
+const developmentLicences = ['MPL-2.0', 'BlueOak-1.0.0', 'Python-2.0', 'CC-BY-4.0', 'CC0-1.0', 'Unlicense'];
 const licences = ['MIT', 'ISC', '0BSD', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0'];
 const isAllowed = (licence: string) =>
   licence

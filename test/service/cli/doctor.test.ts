@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { checkClock, checkTLS, judgeDisk, type Finding } from '../../../src/cli/diagnosis/machine.js';
 import { judgeSkew } from '../../../src/cli/diagnosis/service.js';
 import { makeCommandLine, serveFolder, type CommandLine } from '../../support/cli.js';
+import { postgres, postgresAndRedis, type EnginePlace } from '../../support/engines.js';
 import { writeTLSFiles, type TLSFixture } from '../../support/localhost-tls.js';
 
 let c: CommandLine;
@@ -142,6 +143,59 @@ describe('keyfront doctor', () => {
     expect(of('Redis')).toMatchObject([
       { status: 'failed', remedy: expect.stringContaining('KEYFRONT_QUOTA_URL') as string },
     ]);
+  });
+});
+
+describe.skipIf(postgres.isMissing)(`keyfront doctor on ${postgres.name}`, () => {
+  let place: EnginePlace;
+  beforeEach(async () => {
+    place = await postgres.make();
+  });
+  afterEach(async () => place.remove());
+
+  it('finds no problem, and checks no file but the key ring', async () => {
+    expect((await c.keyfront(['init'], place.env)).code).toBe(0);
+    const { code, findings, of } = await examine(place.env);
+    expect([code, findings.filter(({ status }) => status !== 'ok')]).toStrictEqual([0, []]);
+    expect(of('database')).toMatchObject([{ message: expect.stringContaining('number of keys: 0') as string }]);
+    expect(of('Redis')).toMatchObject([{ message: 'Not used: the live quota is in the database.' }]);
+  });
+
+  it('proposes keyfront init in an empty database', async () => {
+    const { code, of } = await examine(place.env);
+    expect(code).toBe(1);
+    expect(of('database')).toMatchObject([
+      { status: 'failed', remedy: expect.stringContaining('keyfront init') as string },
+    ]);
+  });
+
+  it('reports a key ring of another database, and a server that cannot be reached', async () => {
+    expect((await c.keyfront(['init'], place.env)).code).toBe(0);
+    await c.create();
+    const other = await examine({ ...place.env, KEYFRONT_DATA: c.folder });
+    expect(other.code).toBe(1);
+    expect(other.of('key ring')).toMatchObject([{ status: 'failed' }]);
+    const env = { ...place.env, KEYFRONT_DATABASE_URL: 'postgres://doctor:Xq7-password@127.0.0.1:1/keyfront' };
+    const away = await examine(env);
+    expect(away.code).toBe(1);
+    expect(away.of('database')).toMatchObject([
+      { status: 'failed', message: expect.stringContaining('127.0.0.1:1') as string },
+    ]);
+    expect(JSON.stringify(away)).not.toContain('Xq7');
+  });
+});
+
+describe.skipIf(postgresAndRedis.isMissing)(`keyfront doctor on ${postgresAndRedis.name}`, () => {
+  it('reads the live counters of Redis', async () => {
+    const place = await postgresAndRedis.make();
+    try {
+      expect((await c.keyfront(['init'], place.env)).code).toBe(0);
+      const { code, of } = await examine(place.env);
+      expect(code).toBe(0);
+      expect(of('Redis')).toMatchObject([{ status: 'ok', message: 'The live quota in Redis can be read.' }]);
+    } finally {
+      await place.remove();
+    }
   });
 });
 

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { makeCommandLine, serveFolder, type CommandLine, type Outcome } from '../../support/cli.js';
+import { postgres, type EnginePlace } from '../../support/engines.js';
 import type { TestServer } from '../../support/server.js';
 import { until } from '../../support/until.js';
 
@@ -13,116 +14,127 @@ interface Tail {
   readonly ended: Promise<Outcome>;
 }
 
-describe.each(['the data folder', 'a service'])('keyfront tail on %s', (place) => {
-  let c: CommandLine;
-  let server: TestServer | undefined;
-  let env: Record<string, string> = {};
+const places = ['the data folder', 'a service', postgres.name];
 
-  beforeEach(async () => {
-    c = await makeCommandLine();
-    await c.create();
-    if (place === 'a service') ({ server, env } = await serveFolder(c));
-    await put('acme-1', { org_id: 'acme', alias: 'first' });
-  });
-  afterEach(async () => {
-    await server?.close();
-    server = undefined;
-    env = {};
-    await c.remove();
-  });
+for (const place of places) {
+  const isPostgres = place === postgres.name;
+  describe.skipIf(isPostgres && postgres.isMissing)(`keyfront tail on ${place}`, () => {
+    let database: EnginePlace | undefined;
+    let c: CommandLine;
+    let server: TestServer | undefined;
+    let env: Record<string, string> = {};
 
-  async function put(keyID: string, definition: object): Promise<void> {
-    const file = await c.file(`${keyID}.json`, JSON.stringify(definition));
-    expect(await c.keyfront(['put', keyID, file, '--create'], env)).toMatchObject({ code: 0 });
-  }
-
-  function tail(...args: string[]): Tail {
-    let printed = '';
-    let stop = (): void => undefined;
-    const ended = c.keyfront(['tail', ...args], env, false, {
-      onStop: (callback) => (stop = callback),
-      onPrint: (text) => (printed += text),
+    beforeEach(async () => {
+      c = await makeCommandLine();
+      if (isPostgres) {
+        database = await postgres.make();
+        env = database.env;
+      }
+      await c.create(env);
+      if (place === 'a service') ({ server, env } = await serveFolder(c));
+      await put('acme-1', { org_id: 'acme', alias: 'first' });
     });
-    const changes = () =>
-      printed
-        .split('\n')
-        .slice(0, -1)
-        .map((line) => JSON.parse(line) as Record<string, unknown>);
-    return { changes, stop: () => stop(), ended };
-  }
-
-  /** The cursor of now. */
-  async function cursor(): Promise<string> {
-    let stop = (): void => undefined;
-    const { stderr } = await c.keyfront(['tail'], env, false, {
-      onStop: (callback) => (stop = callback),
-      onSay: (text) => text.startsWith('Waiting') && stop(),
+    afterEach(async () => {
+      await server?.close();
+      server = undefined;
+      env = {};
+      await c.remove();
+      await database?.remove();
     });
-    return /--after (\S+)/.exec(stderr)?.[1] ?? '';
-  }
 
-  it('prints changes as JSON Lines until it is stopped, and continues from a cursor', async () => {
-    const after = await cursor();
-    await put('acme-1', { alias: 'second' });
-    const running = tail('--after', after, '--json');
-    await until(() => running.changes().length === 1);
-    await put('globex-1', { org_id: 'globex' });
-    await until(() => running.changes().length === 2);
-    running.stop();
-    const { code, stderr } = await running.ended;
-    expect(code).toBe(0);
-    const [first, second] = running.changes();
-    expect(first).toMatchObject({
-      org_id: 'acme',
-      version: 2,
-      operation: 'update',
-      changes: [{ path: 'alias', kind: 'CHANGED', before: 'first', after: 'second' }],
-    });
-    expect(second).toMatchObject({ org_id: 'globex', version: 1, operation: 'create' });
-    expect(stderr).toContain(`--after ${String(second?.['cursor'])}\n`);
-  });
-
-  it('prints only the changes of an organisation, or of a key', async () => {
-    const after = await cursor();
-    await put('globex-1', { org_id: 'globex' });
-    await put('acme-1', { alias: 'second' });
-    for (const args of [
-      ['--org', 'acme'],
-      ['--key-hash', await hashOf('acme-1')],
-    ]) {
-      const running = tail('--after', after, ...args);
-      await until(() => running.changes().length === 1);
-      running.stop();
-      await running.ended;
-      expect(running.changes()).toMatchObject([{ org_id: 'acme', version: 2 }]);
+    async function put(keyID: string, definition: object): Promise<void> {
+      const file = await c.file(`${keyID}.json`, JSON.stringify(definition));
+      expect(await c.keyfront(['put', keyID, file, '--create'], env)).toMatchObject({ code: 0 });
     }
-  });
 
-  async function hashOf(keyID: string): Promise<string> {
-    const { stderr } = await c.keyfront(['get', keyID], env);
-    return /of ([\da-f]{64})/.exec(stderr)?.[1] ?? '';
-  }
+    function tail(...args: string[]): Tail {
+      let printed = '';
+      let stop = (): void => undefined;
+      const ended = c.keyfront(['tail', ...args], env, false, {
+        onStop: (callback) => (stop = callback),
+        onPrint: (text) => (printed += text),
+      });
+      const changes = () =>
+        printed
+          .split('\n')
+          .slice(0, -1)
+          .map((line) => JSON.parse(line) as Record<string, unknown>);
+      return { changes, stop: () => stop(), ended };
+    }
 
-  it('prints text on a terminal', async () => {
-    const after = await cursor();
-    await put('acme-1', { alias: 'second' });
-    let stop = (): void => undefined;
-    const { out } = await c.keyfront(['tail', '--after', after, '--text'], env, false, {
-      onStop: (callback) => (stop = callback),
-      onPrint: () => stop(),
+    /** The cursor of now. */
+    async function cursor(): Promise<string> {
+      let stop = (): void => undefined;
+      const { stderr } = await c.keyfront(['tail'], env, false, {
+        onStop: (callback) => (stop = callback),
+        onSay: (text) => text.startsWith('Waiting') && stop(),
+      });
+      return /--after (\S+)/.exec(stderr)?.[1] ?? '';
+    }
+
+    it('prints changes as JSON Lines until it is stopped, and continues from a cursor', async () => {
+      const after = await cursor();
+      await put('acme-1', { alias: 'second' });
+      const running = tail('--after', after, '--json');
+      await until(() => running.changes().length === 1);
+      await put('globex-1', { org_id: 'globex' });
+      await until(() => running.changes().length === 2);
+      running.stop();
+      const { code, stderr } = await running.ended;
+      expect(code).toBe(0);
+      const [first, second] = running.changes();
+      expect(first).toMatchObject({
+        org_id: 'acme',
+        version: 2,
+        operation: 'update',
+        changes: [{ path: 'alias', kind: 'CHANGED', before: 'first', after: 'second' }],
+      });
+      expect(second).toMatchObject({ org_id: 'globex', version: 1, operation: 'create' });
+      expect(stderr).toContain(`--after ${String(second?.['cursor'])}\n`);
     });
-    expect(out).toMatch(
-      /^[\da-f]{64} {2}acme\nversion 2 {2}.* {2}update {2}by .*\n {2}~ alias {2}"first" → "second"\n$/,
-    );
-  });
 
-  it('exits with 1 for an invalid cursor', async () => {
-    expect(await c.keyfront(['tail', '--after', 'nonsense'], env, false, { onStop: () => undefined })).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('INVALID') as string,
+    it('prints only the changes of an organisation, or of a key', async () => {
+      const after = await cursor();
+      await put('globex-1', { org_id: 'globex' });
+      await put('acme-1', { alias: 'second' });
+      for (const args of [
+        ['--org', 'acme'],
+        ['--key-hash', await hashOf('acme-1')],
+      ]) {
+        const running = tail('--after', after, ...args);
+        await until(() => running.changes().length === 1);
+        running.stop();
+        await running.ended;
+        expect(running.changes()).toMatchObject([{ org_id: 'acme', version: 2 }]);
+      }
+    });
+
+    async function hashOf(keyID: string): Promise<string> {
+      const { stderr } = await c.keyfront(['get', keyID], env);
+      return /of ([\da-f]{64})/.exec(stderr)?.[1] ?? '';
+    }
+
+    it('prints text on a terminal', async () => {
+      const after = await cursor();
+      await put('acme-1', { alias: 'second' });
+      let stop = (): void => undefined;
+      const { out } = await c.keyfront(['tail', '--after', after, '--text'], env, false, {
+        onStop: (callback) => (stop = callback),
+        onPrint: () => stop(),
+      });
+      expect(out).toMatch(
+        /^[\da-f]{64} {2}acme\nversion 2 {2}.* {2}update {2}by .*\n {2}~ alias {2}"first" → "second"\n$/,
+      );
+    });
+
+    it('exits with 1 for an invalid cursor', async () => {
+      expect(await c.keyfront(['tail', '--after', 'nonsense'], env, false, { onStop: () => undefined })).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('INVALID') as string,
+      });
     });
   });
-});
+}
 
 describe('a connection of keyfront tail', () => {
   const event = (cursor: string) => {
@@ -139,13 +151,13 @@ describe('a connection of keyfront tail', () => {
 
   it('continues after the last change when it was lost', async () => {
     const c = await makeCommandLine();
-    const requested: unknown[] = [];
+    const asked: unknown[] = [];
     const service = createServer((request, response) => {
       void text(request).then((body) => {
-        requested.push((JSON.parse(body) as { variables: object }).variables);
+        asked.push((JSON.parse(body) as { variables: object }).variables);
         response.writeHead(200, { 'content-type': 'text/event-stream' });
-        response.write(event(`c${requested.length}`));
-        if (requested.length === 1) response.write('event: ne', () => response.destroy());
+        response.write(event(`c${asked.length}`));
+        if (asked.length === 1) response.write('event: ne', () => response.destroy());
       });
     });
     await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve));
@@ -158,7 +170,7 @@ describe('a connection of keyfront tail', () => {
         onPrint: (line) => line.includes('"c2"') && stop(),
       });
       expect([code, out.match(/"cursor":"c\d"/g)]).toStrictEqual([0, ['"cursor":"c1"', '"cursor":"c2"']]);
-      expect(requested).toMatchObject([{ after: 'c0' }, { after: 'c1' }]);
+      expect(asked).toMatchObject([{ after: 'c0' }, { after: 'c1' }]);
       expect(stderr).toContain(`The connection to ${url} was lost. Reconnecting in 0.25 s.\n`);
     } finally {
       service.closeAllConnections();

@@ -10,6 +10,7 @@ import { makeCommandLine } from '../../support/cli.js';
 import { postgres } from '../../support/engines.js';
 import { buildMain } from '../../support/build.mjs';
 import { start, type Running } from '../../support/process.js';
+import { until } from '../../support/until.js';
 
 let main: string;
 let folder: string;
@@ -77,6 +78,40 @@ describe('serve --workers 2', () => {
     expect(await one.exited).toStrictEqual({ code: 0, signal: null });
     const { stdout } = await started('first');
     expect(stdout()).not.toContain('kf_svc_');
+  });
+
+  it('has changes of each worker followed by keyfront tail', async () => {
+    const one = await started('followed', ['--sample']);
+    await workersOf(one);
+    const service = /kf_svc_\w+/.exec(one.stdout())?.[0] ?? '';
+    const c = await makeCommandLine();
+    const env = { KEYFRONT_URL: one.url, KEYFRONT_SERVICE_CREDENTIAL: service };
+    let [printed, said] = ['', ''];
+    let stop = (): void => undefined;
+    const ended = c.keyfront(['tail', '--json'], env, false, {
+      onStop: (callback) => (stop = callback),
+      onPrint: (text) => (printed += text),
+      onSay: (text) => (said += text),
+    });
+    await until(() => said.startsWith('Waiting'));
+    // The primary passes each new connection to the next worker.
+    for (let rate = 1; rate <= 4; rate += 1) {
+      const response = await fetch(`${one.url}/svc/org/keys/acme-billing`, {
+        method: 'PUT',
+        headers: { 'x-svc-authorization': service, 'content-type': 'application/json', connection: 'close' },
+        body: JSON.stringify({ rate, per: 1 }),
+      });
+      expect(response.status).toBe(200);
+    }
+    await until(() => printed.split('\n').length === 5);
+    stop();
+    expect((await ended).code).toBe(0);
+    const changes = printed
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { version: number });
+    expect(changes.map(({ version }) => version)).toStrictEqual([2, 3, 4, 5]);
+    await c.remove();
   });
 
   it('continues when a worker gets a signal from another program, and stops as a whole with SIGINT', async () => {
