@@ -40,7 +40,6 @@ export function KeysTable({ rows, order, onSort, selection, onSelect, changed }:
       <th scope="col" aria-sort={isSorted ? (order.descending ? 'descending' : 'ascending') : undefined}>
         <button type="button" class="sort" onClick={() => onSort(orderBy)}>
           {label}
-          <span aria-hidden="true">{isSorted ? (order.descending ? ' ▼' : ' ▲') : ''}</span>
         </button>
       </th>
     );

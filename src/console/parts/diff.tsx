@@ -6,7 +6,7 @@ import { text } from '../strings.js';
 export function Diff({ changes }: { readonly changes: readonly ChangeFragment[] }) {
   if (changes.length === 0) return <p class="hint">{text.key.noChanges}</p>;
   return (
-    <div class="scroller" role="region" aria-label={text.diff.caption} tabIndex={0}>
+    <div class="scroller" role="group" aria-label={text.diff.caption} tabIndex={0}>
       <table class="diff">
         <thead>
           <tr>

@@ -64,7 +64,7 @@ export async function openConsole(
     },
     column: async (name) => {
       const headers = await page.locator('table.keys thead').locator('td, th').allInnerTexts();
-      const index = headers.findIndex((header) => header.replace(/ [▲▼]$/, '') === name);
+      const index = headers.findIndex((header) => header === name);
       return page.locator(`table.keys tbody tr > :nth-child(${index + 1})`).allInnerTexts();
     },
     card: (name) => page.getByRole('region', { name }),

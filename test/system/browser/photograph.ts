@@ -13,3 +13,10 @@ export async function photograph(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(folder, `${name}.png`) });
   await page.getByRole('button', { name: 'Headers' }).click();
 }
+
+/** Takes a picture of the console if PHOTOGRAPHS is set. The console shows no credential. */
+export async function photographConsole(page: Page, name: string, height: number): Promise<void> {
+  if (process.env['PHOTOGRAPHS'] === undefined) return;
+  const width = page.viewportSize()?.width ?? 0;
+  await page.screenshot({ path: join(folder, `${name}.png`), clip: { x: 0, y: 0, width, height } });
+}
