@@ -59,7 +59,7 @@ export interface OpenOptions {
 /** A data folder, or a database of a server, that is open: what the server and the command line both stand on. */
 export interface Services extends Pick<
   Storage,
-  'checkWritable' | 'failed' | 'damages' | 'contents' | 'copyTo' | 'shrinkLog'
+  'checkWritable' | 'failed' | 'damages' | 'contents' | 'copyTo' | 'load' | 'shrinkLog'
 > {
   readonly ports: Ports;
   readonly store: KeyStore & QuotaOutbox;
@@ -112,7 +112,8 @@ export async function openServices(
     await requireSameKeyHash(config, secrets, opened, access);
     const slices = createTimeSlices();
     const engine = await opened.start(signer, { report, now, watch, runExclusive: overrides.runExclusive, slices });
-    const { store, feed, credentials, webhooks, signatures, failed, damages, contents, copyTo, shrinkLog } = engine;
+    const { store, feed, credentials, webhooks, signatures, failed, damages, contents, copyTo, load, shrinkLog } =
+      engine;
     const relays = liveQuotas === 'relay';
     const live =
       liveQuotas === 'off' ? undefined : await openLiveQuotas(config, secrets, { store, now, report, relays });
@@ -157,6 +158,7 @@ export async function openServices(
       damages,
       contents,
       copyTo,
+      load,
       shrinkLog,
       resealKeyRingCheck: () => engine.settings.set(keyRingCheckName, keyRingCheck.seal(true)),
       isRotated: async (primaryID) =>

@@ -85,6 +85,11 @@ export interface Storage {
    * @throws {Error} when the engine leaves copies to another tool
    */
   readonly copyTo: (file: string, onProgress: (pages: number, part: number) => void) => Promise<void>;
+  /**
+   * Runs an import of keys. If there are no keys yet, SQLite has no indexes for lists and searches meanwhile, and creates
+   * them at the end; after an interruption, the next process that opens the file for writing does.
+   */
+  readonly load: <T>(work: () => Promise<T>) => Promise<T>;
   /** Truncates a large write-ahead log. Undefined when there is none. */
   readonly shrinkLog: () => Promise<Shrinking | undefined>;
 }

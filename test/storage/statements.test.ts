@@ -117,11 +117,14 @@ describe('D-15 a statement', () => {
       storage/sql/schema.ts: bytes
       storage/sql/schema.ts: bytesLiteral(emptySHA256)
       storage/sql/schema.ts: clustered
+      storage/sql/schema.ts: columns
+      storage/sql/schema.ts: createSearchIndexes.join('\\n')
       storage/sql/schema.ts: integer
       storage/sql/schema.ts: isPostgres ? 'CREATE INDEX key_terms_by_key ON key_terms (key_hash);' : ''
       storage/sql/schema.ts: isPostgres ? createRejectFunction : ''
       storage/sql/schema.ts: isPostgres ? orderByTransaction : ''
       storage/sql/schema.ts: isPostgres ? updatedOften : clustered
+      storage/sql/schema.ts: name
       storage/sql/schema.ts: numbered
       storage/sql/schema.ts: rejectUnchanged('credentials', 'mac', unsigned)
       storage/sql/schema.ts: rejectUnchanged('heads', 'mac', unsigned)
@@ -151,6 +154,7 @@ describe('D-15 a statement', () => {
       storage/sql/webhook-statements.ts: nowMs
       storage/sql/webhook-statements.ts: recalled
       storage/sqlite/connection.ts: index + 1
+      storage/sqlite/engine.ts: table
       storage/sqlite/key-store.ts: assignments
       storage/sqlite/key-store.ts: columns.join(', ')
       storage/sqlite/key-store.ts: columns.map((column) => \`@\${column}\`).join(', ')

@@ -190,6 +190,7 @@ function createEngine(
       Promise.reject(
         new Error('A backup copies a SQLite file. PostgreSQL has pg_dump, and its own continuous archiving.'),
       ),
+    load: (work) => work(),
     shrinkLog: () => Promise.resolve(undefined),
   };
 }

@@ -6,6 +6,7 @@ import { isBindableText } from '../sql/dialect.js';
 import {
   isLarge,
   keyWriteOf,
+  writesOfMissing,
   type KeyWrite,
   type KeyWriter,
   type RowChange,
@@ -220,9 +221,8 @@ export function createGroupWrite(
     // Adds all in one statement, so all or none. Another process may add one of the keys first.
     add: (changes) =>
       run(async (session) => {
-        const found = await lookUp(session, [...changes.keys()]);
-        const missing = [...changes].filter(([keyHash]) => rowOf(found.get(keyHash)) === undefined);
-        const writes = missing.flatMap(([, { apply }]) => keyWriteOf(undefined, [apply(undefined)]) ?? []);
+        const found = await session.query<KeyLookup>(lookUpMany, [[...changes.keys()], null]);
+        const writes = writesOfMissing(changes, found, rowOf);
         return writes.length > 0 ? writeKeys(session, writes) : new Set();
       }),
   };

@@ -32,6 +32,30 @@ export function requireSchema(
   throw new Error(`it has schema version ${found}, and this Keyfront knows ${known}; ${advice}`);
 }
 
+/** The indexes that only lists and searches of keys need, by name. */
+const searchIndexes = {
+  keys_by_org: 'keys (org_id, key_hash)',
+  keys_by_alias: 'keys (alias, key_hash)',
+  keys_by_org_alias: 'keys (org_id, alias, key_hash)',
+  keys_by_update: 'keys (last_updated, key_hash)',
+  keys_by_org_update: 'keys (org_id, last_updated, key_hash)',
+  keys_by_expiry: 'keys (expires, key_hash) WHERE expires >= 1',
+  keys_by_deletion: 'keys (deleted, key_hash) WHERE deleted IS NOT NULL',
+  deleted_keys: 'keys (key_hash) WHERE deleted IS NOT NULL',
+  deleted_keys_by_org: 'keys (org_id, key_hash) WHERE deleted IS NOT NULL',
+  inactive_keys: 'keys (key_hash) WHERE is_inactive = 1',
+  inactive_keys_by_org: 'keys (org_id, key_hash) WHERE is_inactive = 1',
+  key_terms_by_org: 'key_terms (org_id, term, key_hash)',
+};
+
+/** Statements that create the search indexes that are missing, one for each. */
+export const createSearchIndexes = Object.entries(searchIndexes).map(
+  ([name, columns]) => `CREATE INDEX IF NOT EXISTS ${name} ON ${columns};`,
+);
+
+/** Statements that remove the search indexes. */
+export const dropSearchIndexes = Object.keys(searchIndexes).map((name) => `DROP INDEX IF EXISTS ${name};`);
+
 const emptySHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 const unsigned = 'rows are signed: an update must replace the signature, mac';
 
@@ -67,17 +91,6 @@ CREATE TABLE keys (
   history_link ${bytes} NOT NULL,
   mac ${bytes} NOT NULL
 ) ${updatedOften};
-CREATE INDEX keys_by_org ON keys (org_id, key_hash);
-CREATE INDEX keys_by_alias ON keys (alias, key_hash);
-CREATE INDEX keys_by_org_alias ON keys (org_id, alias, key_hash);
-CREATE INDEX keys_by_update ON keys (last_updated, key_hash);
-CREATE INDEX keys_by_org_update ON keys (org_id, last_updated, key_hash);
-CREATE INDEX keys_by_expiry ON keys (expires, key_hash) WHERE expires >= 1;
-CREATE INDEX keys_by_deletion ON keys (deleted, key_hash) WHERE deleted IS NOT NULL;
-CREATE INDEX deleted_keys ON keys (key_hash) WHERE deleted IS NOT NULL;
-CREATE INDEX deleted_keys_by_org ON keys (org_id, key_hash) WHERE deleted IS NOT NULL;
-CREATE INDEX inactive_keys ON keys (key_hash) WHERE is_inactive = 1;
-CREATE INDEX inactive_keys_by_org ON keys (org_id, key_hash) WHERE is_inactive = 1;
 ${rejectUnchanged('keys', 'mac', unsigned)}
 
 -- Tags, policies and APIs, as t:…, p:… and a:….
@@ -87,7 +100,7 @@ CREATE TABLE key_terms (
   org_id ${text} NOT NULL,
   PRIMARY KEY (term, key_hash)
 ) ${clustered};
-CREATE INDEX key_terms_by_org ON key_terms (org_id, term, key_hash);
+${createSearchIndexes.join('\n')}
 ${isPostgres ? 'CREATE INDEX key_terms_by_key ON key_terms (key_hash);' : ''}
 
 CREATE TABLE audit (

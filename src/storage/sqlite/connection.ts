@@ -4,7 +4,7 @@ import Database from 'better-sqlite3';
 import { describeError } from '../../lib/system-error.js';
 import { InstallationNotFoundError, type Access } from '../storage.js';
 import { sqliteDialect } from '../sql/dialect.js';
-import { migrations, requireSchema } from '../sql/schema.js';
+import { createSearchIndexes, migrations, requireSchema } from '../sql/schema.js';
 import { createPrivately, requirePrivateFiles } from './files.js';
 
 /** A connection of better-sqlite3. */
@@ -36,6 +36,8 @@ export function openDatabase(file: string, access: Exclude<Access, 'read'> = 'cr
     // Sorting must not write rows to temporary files.
     database.pragma('temp_store = MEMORY');
     migrate(database);
+    // An import that was interrupted has left them to this.
+    for (const statement of createSearchIndexes) database.exec(statement);
     requireSettings(database, file);
   });
 }

@@ -1,3 +1,4 @@
+import { createSearchIndexes, dropSearchIndexes } from '../sql/schema.js';
 import { createChangeFeed, createFeedNotifier } from '../sql/change-feed.js';
 import type { Access, Storage, DatabaseHandle } from '../storage.js';
 import { withChangeNotifications } from '../sql/change-notifier.js';
@@ -34,15 +35,13 @@ export async function openSQLite(file: string, access: Access): Promise<Database
   try {
     return await naming(() => {
       const settings = createFileSettings(database);
-      const has = (statement: string) => database.prepare(statement).get() !== undefined;
-      const hasKeys = has('SELECT 1 FROM keys LIMIT 1');
-      const hasRows = hasKeys || has('SELECT 1 FROM credentials LIMIT 1') || has('SELECT 1 FROM webhooks LIMIT 1');
+      const hasAny = hasRowsIn(database, 'keys', 'credentials', 'webhooks');
       let stop: () => Promise<void> = () => Promise.resolve();
       return {
         name: file,
-        hasKeys,
-        hasRows,
-        isNew: !hasRows && settings.get('key_ring') === undefined,
+        hasKeys: hasRowsIn(database, 'keys'),
+        hasRows: hasAny,
+        isNew: !hasAny && settings.get('key_ring') === undefined,
         settings: {
           get: (name) => naming(() => settings.get(name)),
           set: (name, value) => naming(() => settings.set(name, value)),
@@ -100,6 +99,19 @@ function createEngine(
     damages: () => promised(() => withDatabaseName(file, () => damagesOf(database))),
     contents: async () => ({ schemaVersion: versionOf(database), ...(await readContents(session)) }),
     copyTo: (target, onProgress) => backupDatabase(database, target, onProgress),
+    async load(work) {
+      const isFirst = await guard.write(() => {
+        if (hasRowsIn(database, 'keys')) return false;
+        for (const statement of dropSearchIndexes) database.exec(statement);
+        return true;
+      });
+      try {
+        return await work();
+      } finally {
+        // In a transaction each, so that other processes can write in between.
+        for (const statement of isFirst ? createSearchIndexes : []) await guard.write(() => database.exec(statement));
+      }
+    },
     shrinkLog: () => guard.read(() => shrinkLog(database)),
   };
   const stop = () => {
@@ -107,6 +119,11 @@ function createEngine(
     return reader.close();
   };
   return { engine, stop };
+}
+
+/** Whether one of the tables has a row. */
+function hasRowsIn(database: Database, ...tables: readonly string[]): boolean {
+  return tables.some((table) => database.prepare(`SELECT 1 FROM ${table} LIMIT 1`).get() !== undefined);
 }
 
 /**

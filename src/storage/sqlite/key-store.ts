@@ -11,6 +11,7 @@ import {
   isLarge,
   isSameRow,
   keyWriteOf,
+  writesOfMissing,
   type KeyWrite,
   type KeyWriter,
   type RowChange,
@@ -48,7 +49,7 @@ interface PreparedCommand<T> {
 function createKeyWriter(
   database: Database,
   { write }: WriteGate,
-  { selectOne, lookUpOne, verified, rowOf }: KeyRowStatements,
+  { selectOne, lookUpOne, lookUpMany, verified, rowOf }: KeyRowStatements,
 ): KeyWriter {
   const execute = createExecutor(database);
   const put = createPut(database);
@@ -93,9 +94,10 @@ function createKeyWriter(
     },
     add: (changes) =>
       write(() => {
-        const missing = [...changes].filter(([keyHash]) => find(keyHash) === undefined);
-        for (const [, { apply }] of missing) putChange(undefined, apply(undefined));
-        return new Set(missing.map(([keyHash]) => keyHash));
+        const found = execute<KeyLookup>(lookUpMany, [[...changes.keys()], null]);
+        const writes = writesOfMissing(changes, found, rowOf);
+        for (const one of writes) put(one);
+        return new Set(writes.map(({ row }) => row.key_hash));
       }),
   };
 }

@@ -48,7 +48,7 @@ async function importKeys(io: IO, options: OptionValues, [file = '']: readonly s
   const [isDryRun, updates] = [options['dry-run'] === true, options['update'] === true];
   const size = await sizeOf(file);
   const access = isDryRun ? 'read' : 'create';
-  return withServices(io, { access, liveQuotas: updates ? 'use' : 'off' }, async ({ ports, store }) => {
+  return withServices(io, { access, liveQuotas: updates ? 'use' : 'off' }, async ({ ports, store, load }) => {
     const progress = createProgressLine(io, 'lines');
     let bytesRead = 0;
     const bytes = countBytes(readBytes(io, file), (count) => (bytesRead += count));
@@ -61,11 +61,13 @@ async function importKeys(io: IO, options: OptionValues, [file = '']: readonly s
       progress.end();
       io.stderr(`line ${line}: ${text}\n`);
     };
-    const counts = await importLines(target, splitLines(bytes), importOptions, {
-      onInvalidLine: (line, reason) => print(line, printable(reason)),
-      onDuplicate: (line, first) => print(line, `skipped, because line ${first} has the same key_id`),
-      onProgress: (lines) => progress.show(lines, size === undefined ? undefined : Math.min(bytesRead / size, 1)),
-    });
+    const importAll = () =>
+      importLines(target, splitLines(bytes), importOptions, {
+        onInvalidLine: (line, reason) => print(line, printable(reason)),
+        onDuplicate: (line, first) => print(line, `skipped, because line ${first} has the same key_id`),
+        onProgress: (lines) => progress.show(lines, size === undefined ? undefined : Math.min(bytesRead / size, 1)),
+      });
+    const counts = await (isDryRun ? importAll() : load(importAll));
     progress.end();
     if (options['json'] === true) io.stdout(`${toJSONLine({ dry_run: isDryRun, ...counts })}\n`);
     io.stderr(summaryOf(counts, { isDryRun, updates }));

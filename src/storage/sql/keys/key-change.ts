@@ -7,6 +7,7 @@ import { createQuotaChangeTable, type QuotaChangeRow } from '../../records/quota
 import { revisionLayouts, revisionToRow, type RevisionRow } from '../../records/revision.js';
 import { createSignedTable, type SignedRow } from '../../records/signed.js';
 import type { TimeSlices } from '../../time-slices.js';
+import type { KeyLookup, KeyRowStatements } from './key-rows.js';
 
 /** A change of the row of a key, which is undefined when there is no key. It is pure, because it may be applied again. */
 export interface RowChange<T> {
@@ -69,6 +70,18 @@ export function keyWriteOf(
     addedTerms: [...terms].filter((term) => !known.has(term)),
     droppedTerms: [...known].filter((term) => !terms.has(term)),
   };
+}
+
+/** The writes of the changes whose keys do not exist, where `found` are the rows of all. */
+export function writesOfMissing(
+  changes: ReadonlyMap<string, RowChange<unknown>>,
+  found: readonly KeyLookup[],
+  rowOf: KeyRowStatements['rowOf'],
+): KeyWrite[] {
+  const existing = new Set(found.flatMap((one) => rowOf(one)?.key_hash ?? []));
+  return [...changes].flatMap(([keyHash, { apply }]) =>
+    existing.has(keyHash) ? [] : (keyWriteOf(undefined, [apply(undefined)]) ?? []),
+  );
 }
 
 /** Whether two rows are the same: a signature covers all of a row. */
