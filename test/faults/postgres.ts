@@ -175,7 +175,7 @@ export async function look(
 ): Promise<Finding[]> {
   const { code, stderr } = await keyfront(data, env, ['check']);
   const findings: Finding[] = code === 0 ? [] : [{ kind: 'damaged', what: `keyfront check: ${stderr}` }];
-  return [...findings, ...compare(ledger, await readStored(url))];
+  return [...findings, ...compare(ledger, await readStoredOfServer(url))];
 }
 
 /** Runs a statement behind the services' back. */
@@ -190,7 +190,7 @@ export async function statement<Row extends object>(url: string, sql: string): P
 }
 
 /** Reads the tables themselves, so that what is compared does not come from the code that is tested. */
-async function readStored(url: string): Promise<Stored> {
+export async function readStoredOfServer(url: string): Promise<Stored> {
   const read = <Row extends object>(sql: string) => statement<Row>(url, sql);
   const keys = await read<{ key_hash: string; version: string; mark: string; used: string }>(
     `SELECT key_hash, version, definition::json ->> 'alias' AS mark, quota_used AS used FROM keys`,

@@ -14,6 +14,8 @@ const sizes = {
   POSTGRES_CYCLES: { short: 3, ci: 12, full: 150 },
   /** Kills of the primary of two PostgreSQL servers, each followed by the promotion of its standby. */
   POSTGRES_FAILOVERS: { short: 2, ci: 4, full: 24 },
+  /** Rolling upgrades of two services, on each engine. */
+  UPGRADES: { short: 1, ci: 2, full: 20 },
   /** Kills of a service, kills and pauses of Redis, by turns, and one look at the end. */
   REDIS_CYCLES: { short: 4, ci: 12, full: 200 },
   /** Kills of `migrate-store`, from its first word to its last. */

@@ -1,0 +1,92 @@
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { createRandom } from '../support/generated.js';
+import { compare } from './kit/compare.js';
+import type { Entry } from './kit/ledger.js';
+import { startReport, type Report } from './kit/report.js';
+import { killNow, launch, portOf, type Process } from './kit/service.js';
+import { readStored } from './kit/stored.js';
+import type { Workspace } from './kit/workspace.js';
+import { startWriting, type Writing } from './kit/writers.js';
+import { prepare, readStoredOfServer } from './postgres.js';
+
+/*
+ * Two services of a version are replaced one by one by those of a next version, which adds a column to signed rows, while
+ * clients change the same keys through all services that run.
+ */
+
+export interface UpgradeRun {
+  readonly main: string;
+  /** The command line of the next version. */
+  readonly next: string;
+  readonly workspace: Workspace;
+  readonly seed: number;
+  readonly upgrades: number;
+  /** Creates an empty PostgreSQL database; without it, the services share a SQLite file. */
+  readonly createDatabase?: () => Promise<{ readonly url: string; readonly drop: () => Promise<void> }>;
+}
+
+/** Ends early when something is found. */
+export async function upgradeUnderLoad({
+  main,
+  next,
+  workspace,
+  seed,
+  upgrades,
+  createDatabase,
+}: UpgradeRun): Promise<Report> {
+  const store = createDatabase ? 'PostgreSQL' : 'SQLite';
+  const report = startReport(`a rolling upgrade of two services on ${store} under load`, seed);
+  let rejected = 0;
+  for (let run = 0; run < upgrades && report.found() === 0; run += 1) {
+    report.addCase();
+    const random = createRandom(seed + run);
+    const database = await createDatabase?.();
+    const env = database ? { KEYFRONT_DATABASE_URL: database.url } : {};
+    const name = `upgrade-${store}-${run}`;
+    const folder = database ? await prepare(join(workspace.folder, name), workspace, env) : await workspace.fresh(name);
+    const ledger: Entry[] = [];
+    const running: Process[] = [];
+    let loads = 0;
+
+    const start = async (version: string): Promise<{ service: Process; writing: Writing }> => {
+      const service = launch({ main: version, data: folder.data, env });
+      running.push(service);
+      const port = await portOf(service);
+      const load = { port, folder, seed: seed + run * 8 + loads, name: `u${run}s${loads}`, ledger, writers: 4 };
+      loads += 1;
+      return { service, writing: startWriting(load) };
+    };
+    const stop = async ({ service, writing }: Awaited<ReturnType<typeof start>>) => {
+      await writing.stop();
+      service.kill('SIGTERM');
+      await service.exited;
+    };
+    try {
+      const old = [await start(main), await start(main)] as const;
+      await Promise.all(old.map(({ writing }) => writing.begun));
+      const first = await start(next);
+      await wait(200 + random.below(300));
+      await stop(old[0]);
+      const second = await start(next);
+      await wait(200 + random.below(300));
+      await stop(old[1]);
+      await wait(100);
+      await stop(first);
+      await stop(second);
+      const check = launch({ main: next, data: folder.data, env, args: ['check'] });
+      const where = `FUZZ_SEED=${seed + run} UPGRADES=1`;
+      if ((await check.exited).code !== 0) {
+        report.addFindings([{ kind: 'damaged', what: `keyfront check: ${check.stderr()}` }], where);
+      }
+      const stored = database ? await readStoredOfServer(database.url) : readStored(folder.data);
+      report.addFindings(compare(ledger, stored), where);
+      report.addLedger(ledger, where);
+      rejected += ledger.filter(({ response }) => response?.includes('INTERNAL')).length;
+    } finally {
+      await Promise.all(running.map(killNow));
+      await database?.drop();
+    }
+  }
+  return report.end({ rejectedRows: rejected });
+}
