@@ -3,8 +3,8 @@ import type { Dialect } from './dialect.js';
 
 /**
  * The migrations, in order. A released one never changes. A new column is nullable: processes of the version before go on
- * writing rows without it, and rows that they have signed stay valid (`Layouts`). The release that adds a column writes no
- * value into it, because the release before rejects such a row.
+ * writing rows without it, and rows that they have signed stay valid (`Layouts`). A release fills
+ * a new column only on request, because the release before rejects a row with a value in it.
  */
 export const migrations: readonly ((dialect: Dialect) => string)[] = [
   createTables,
