@@ -47,6 +47,8 @@ export function printSubgraph(subgraph: GraphQLSchema, { withScopes = false }: S
   const isRouterDefinition = ({ name }: { readonly name: { readonly value: string } }) =>
     routerDefinitions.includes(name.value);
   const document = visit(parse(printSchema(subgraph)), {
+    // Only its description, which would describe the supergraph.
+    SchemaDefinition: () => null,
     // Without @specifiedBy: composition warns when subgraphs differ in it.
     ScalarTypeDefinition: (type) => (isRouterDefinition(type) ? null : { ...describedAlone(type), directives: [] }),
     InterfaceTypeDefinition: (type) => ({ ...describedAlone(type), fields: fieldsOf(type).map(describeField(type)) }),

@@ -1,4 +1,4 @@
-import { defaultFieldResolver, type GraphQLSchema } from 'graphql';
+import { defaultFieldResolver, GraphQLSchema } from 'graphql';
 import { withAuditLog } from '../audit.js';
 import { callerOf, type Context } from '../context.js';
 import { runUntilDeadline } from '../plugins/use-deadline.js';
@@ -6,7 +6,16 @@ import { builder } from './index.js';
 import { createSubgraph } from '../federation/subgraph.js';
 
 /** The schema of the service: the API as a federation subgraph. Every root field requires its credential first. */
-export const servedSchema = withAuditLog(withAuthorization(createSubgraph(builder.toSchema({ sortSchema: false }))));
+export const servedSchema = withAuditLog(withAuthorization(createSubgraph(withDescription(builder.toSchema({ sortSchema: false })))));
+
+/** Adds the description of the service, which documentation explorers show first. Pothos has no option for it. */
+export function withDescription(schema: GraphQLSchema): GraphQLSchema {
+  return new GraphQLSchema({
+    ...schema.toConfig(),
+    description:
+      'Keyfront manages the access keys of an API gateway: preview and safe updates of definitions, history, quotas and changes as they happen. A preview needs a management credential (`Authorization: Bearer kf_mgt_…`), every other operation a service credential (`X-Svc-Authorization: kf_svc_…`).',
+  });
+}
 
 /**
  * Wraps every root field: requires its credential before Pothos validates the arguments (validation errors would reveal

@@ -70,6 +70,17 @@ async function execute(operation: string, body?: string): Promise<{ status: stri
 }
 
 describe('the page of the REST documents, in a browser', () => {
+  it('follows the colour scheme of the system', async () => {
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await open();
+    await page.locator('.opblock').first().waitFor();
+    const background = () => page.evaluate('getComputedStyle(document.querySelector(".swagger-ui")).backgroundColor');
+    expect(await background()).toBe('rgb(28, 32, 34)');
+    await page.emulateMedia({ colorScheme: 'light' });
+    await expect.poll(background).not.toBe('rgb(28, 32, 34)');
+    expect(failures).toEqual([]);
+  });
+
   it('shows every operation, requests nothing from other hosts, and violates no policy', async () => {
     await open();
     await page.locator('.opblock').first().waitFor();

@@ -13,6 +13,14 @@ function schemeOf(credential: string): { scheme: string; headers: Record<string,
     : { scheme: 'management', headers: { Authorization: `Bearer ${credential}` } };
 }
 
+/** Follows the colour scheme of the system. Swagger UI has a dark one behind this class. */
+function followColorScheme(): void {
+  const dark = matchMedia('(prefers-color-scheme: dark)');
+  const apply = () => void document.documentElement.classList.toggle('dark-mode', dark.matches);
+  dark.addEventListener('change', apply);
+  apply();
+}
+
 /** Shows the document, or the form if it requires a credential. The credential is kept in memory only. */
 async function show(credential: string | undefined): Promise<void> {
   const authorization = credential === undefined ? undefined : schemeOf(credential);
@@ -46,4 +54,5 @@ element('#credential-form').addEventListener('submit', (event) => {
   element('#credential-error').textContent = '';
   void show(element<HTMLInputElement>('#credential').value.trim() || undefined);
 });
+followColorScheme();
 void show(undefined);
