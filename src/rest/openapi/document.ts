@@ -25,7 +25,7 @@ export function openAPIDocument(): object {
       title: 'Keyfront key API',
       version: '1',
       description:
-        'Validates key definitions and updates the keys of organisations. Integers of 64 bits are JSON numbers with all their digits.',
+        'Previews key definitions, and creates, reads, updates, deletes and restores the keys of organisations with their quotas. Integers of 64 bits are JSON numbers with all their digits.',
     },
     servers: [{ url: '/' }],
     tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
