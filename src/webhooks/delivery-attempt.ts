@@ -1,52 +1,124 @@
+import type { LimitFunction } from 'p-limit';
 import type { KeyRevision } from '../keys/key.js';
+import type { KeyStore } from '../keys/ports.js';
+import { errorCodeOf } from '../lib/errors.js';
 import type { Logger } from '../lib/log.js';
 import type { Meter } from '../telemetry/ports.js';
 import type { CircuitBreaker } from './circuit-breaker.js';
-import { messageOf, type RenderChange } from './event.js';
+import { eventIDOf, messageOf, unverifiedEventIDOf, type RenderChange } from './event.js';
 import type { AttemptControl, AttemptOutcome } from './http-client.js';
-import { parseRetryAfterMs } from './retry-policy.js';
+import { parseRetryAfterMs, retryDelayMs, type RetryPolicy } from './retry-policy.js';
 import type { SignedSender } from './sign-and-send.js';
+import type { Delivery, DeliveryResults, Webhook } from './webhook.js';
 
-/** Result of one attempt. */
-export interface AttemptResult {
-  /** `gone`: the receiver returned 410. */
-  readonly status: 'delivered' | 'failed' | 'gone';
-  /** Contains no text from the receiver. */
-  readonly detail: string;
-  /** The `Retry-After` of the response; undefined without one. */
-  readonly retryAfterMs: number | undefined;
-}
-
-/** What an attempt needs. */
+/** What the attempts of one delivery worker need. */
 export interface AttemptDeps {
+  readonly webhook: Webhook;
+  readonly history: Pick<KeyStore, 'historyOf'>;
   readonly send: SignedSender;
   readonly control: AttemptControl;
+  /** Whether the lease is still held. Called before an attempt. */
+  readonly mayAttempt: () => Promise<boolean>;
   readonly breaker: CircuitBreaker;
+  readonly retryPolicy: RetryPolicy;
   readonly log: Logger;
   readonly meter: Meter | undefined;
   readonly renderChange: RenderChange;
+  /** Limits the concurrent storage calls of all delivery workers. */
+  readonly storage: LimitFunction;
   readonly clockMs: () => number;
+  readonly random: () => number;
 }
 
-/** Sends the event of a history entry once, and records the result in the circuit breaker; undefined if it was aborted. */
-export async function attemptDelivery(entry: KeyRevision, deps: AttemptDeps): Promise<AttemptResult | undefined> {
-  const { send, control, breaker, log, meter, renderChange, clockMs } = deps;
-  const message = messageOf(entry, renderChange);
+/** Result of one attempt. Both are undefined if no attempt was made, or if it was aborted. */
+export interface AttemptResult {
+  readonly results?: DeliveryResults;
+  /** Why the webhook has to be paused. */
+  readonly pauseReason?: string;
+}
+
+const integrityError = 'its history entry fails the integrity check';
+
+/**
+ * Makes one attempt to deliver the next event of a delivery, and returns what to record.
+ *
+ * @throws {AppError} when the store fails.
+ */
+export async function attemptDelivery(delivery: Delivery, deps: AttemptDeps): Promise<AttemptResult> {
+  const { send, control, breaker, log, meter, clockMs } = deps;
+  const { keyHash, version } = delivery;
+  const entry = await readEntry(delivery, deps);
+  if (entry === 'purged') {
+    log.warn({ keyHash, version }, 'the key has been purged with its undelivered events');
+    return { results: { removed: delivery } };
+  }
+  if (entry === 'damaged') {
+    log.error({ keyHash, version, why: integrityError }, 'webhook event cannot be sent');
+    const eventID = unverifiedEventIDOf(keyHash, version);
+    return { results: failureOf(delivery, { eventID, detail: integrityError, retryAfterMs: undefined }, deps) };
+  }
+  if (!(await deps.mayAttempt())) return {};
+  const wasOpen = breaker.isOpen();
+  const message = messageOf(entry, deps.renderChange);
   const outcome = await send(message, control);
-  if (control.abort.aborted) return undefined;
+  if (control.abort.aborted) return {};
   const status = 'status' in outcome ? outcome.status : 0;
   const isDelivered = status >= 200 && status < 300;
   const detail = describeOutcome(outcome);
-  const { keyHash, versionAfter: version } = entry;
   meter?.webhookAttempted(isDelivered ? 'delivered' : 'failed');
   log[isDelivered ? 'debug' : 'warn']({ event: message.id, keyHash, version, why: detail }, 'webhook attempt');
   if (isDelivered) {
     breaker.recordSuccess();
-    return { status: 'delivered', detail, retryAfterMs: undefined };
+    const dueMs = clockMs();
+    return { results: { advanced: { ...delivery, dueMs }, ...(wasOpen && { retryAllMs: dueMs }) } };
   }
   const retryAfterMs = 'status' in outcome ? parseRetryAfterMs(outcome.retryAfter, clockMs()) : undefined;
   breaker.recordFailure(keyHash, [429, 503].includes(status) ? retryAfterMs : undefined);
-  return { status: status === 410 ? 'gone' : 'failed', detail, retryAfterMs };
+  if (status === 410) return { pauseReason: 'the receiver returned 410 Gone' };
+  return { results: failureOf(delivery, { eventID: message.id, detail, retryAfterMs }, deps) };
+}
+
+/** Reads the history entry of the next event of a delivery. */
+async function readEntry(
+  { keyHash, eventID, version }: Delivery,
+  { webhook, history, storage }: AttemptDeps,
+): Promise<KeyRevision | 'damaged' | 'purged'> {
+  try {
+    const [entry] = await storage(() => history.historyOf(keyHash, { after: version - 1, limit: 1 }));
+    // After a purge, the identifier may belong to another key, even of another organisation.
+    if (entry?.versionAfter !== version) return 'purged';
+    if (webhook.orgID !== undefined && entry.orgID !== webhook.orgID) return 'purged';
+    const isSame = eventID === '' || [eventIDOf(entry), unverifiedEventIDOf(keyHash, version)].includes(eventID);
+    return isSame ? entry : 'purged';
+  } catch (error) {
+    if (errorCodeOf(error) !== 'INTERNAL') throw error;
+    return 'damaged';
+  }
+}
+
+interface Failure {
+  readonly eventID: string;
+  readonly detail: string;
+  /** The `Retry-After` of the response. */
+  readonly retryAfterMs: number | undefined;
+}
+
+/** Schedules the next attempt, or makes the event a dead letter. */
+function failureOf(delivery: Delivery, failure: Failure, deps: AttemptDeps): DeliveryResults {
+  const { retryPolicy, log, meter, clockMs, random } = deps;
+  const { eventID, detail, retryAfterMs } = failure;
+  const { keyHash, version } = delivery;
+  const nowMs = clockMs();
+  const attempts = delivery.attempts + 1;
+  const failed = { ...delivery, attempts, lastError: detail, failedAt: new Date(nowMs), dueMs: undefined };
+  if (attempts < retryPolicy.maxAttempts) {
+    return { failed: { ...failed, dueMs: nowMs + retryDelayMs(retryPolicy, attempts, retryAfterMs, random) } };
+  }
+  log.error({ event: eventID, keyHash, version, why: detail }, 'webhook event given up');
+  if (delivery.state === 'dead') return { failed };
+  meter?.webhookAttempted('dead');
+  const advanced = { ...delivery, dueMs: nowMs };
+  return { advanced, dead: { ...failed, state: 'dead', eventID, lastVersion: version } };
 }
 
 function describeOutcome(outcome: AttemptOutcome): string {

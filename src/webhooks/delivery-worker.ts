@@ -1,42 +1,28 @@
 import { setMaxListeners } from 'node:events';
-import type { LimitFunction } from 'p-limit';
 import type { ChangeEvent, ChangeFeed } from '../keys/change-feed.js';
-import type { KeyRevision } from '../keys/key.js';
-import type { KeyStore } from '../keys/ports.js';
 import { createAsyncEvent } from '../lib/async-event.js';
-import { errorCodeOf } from '../lib/errors.js';
-import type { Logger } from '../lib/log.js';
-import type { Meter } from '../telemetry/ports.js';
 import { createCircuitBreaker } from './circuit-breaker.js';
-import { attemptDelivery } from './delivery-attempt.js';
-import { eventIDOf, unverifiedEventIDOf, type RenderChange } from './event.js';
-import { retryDelayMs, type RetryPolicy } from './retry-policy.js';
+import { attemptDelivery, type AttemptDeps } from './delivery-attempt.js';
 import type { SignedSender } from './sign-and-send.js';
 import type { Delivery, DeliveryResults, EventSpan, LeasedWebhook, WebhookStore } from './webhook.js';
 
 /** What the delivery workers of one process need. */
-export interface DeliveryWorkerDeps {
+export interface DeliveryWorkerDeps extends Omit<
+  AttemptDeps,
+  'webhook' | 'send' | 'control' | 'mayAttempt' | 'breaker'
+> {
   readonly store: Pick<WebhookStore, 'hasLease' | 'recordResults' | 'nextDeliveries' | 'change' | 'deliveryStats'>;
-  readonly history: Pick<KeyStore, 'historyOf'>;
   readonly feed: Pick<ChangeFeed, 'read'>;
   readonly holder: string;
   /** False after the lease has ended by the monotonic clock of this process. */
   readonly maySend: () => boolean;
-  readonly log: Logger;
-  readonly meter: Meter | undefined;
-  readonly renderChange: RenderChange;
-  readonly retryPolicy: RetryPolicy;
-  /** Limits the concurrent storage calls of all delivery workers. */
-  readonly storage: LimitFunction;
-  readonly clockMs: () => number;
-  readonly random: () => number;
 }
 
 /** Delivers events to one receiver while this process holds the lease of its webhook. */
 export interface DeliveryWorker {
-  /** The change feed may contain more. */
+  /** Reads the change feed again. */
   readonly notifyOfChanges: () => void;
-  /** Replays may have been requested. */
+  /** Looks for requested replays. */
   readonly notifyOfReplays: () => void;
   /** Starts no further attempt. Resolves when the attempts in flight have ended or, after `withinMs`, were aborted. */
   readonly stop: (withinMs: number) => Promise<void>;
@@ -51,7 +37,6 @@ const failedKeysOfOutage = 16;
 const maxDeadLetters = 1_000;
 const pageSize = 100;
 const saveIntervalMs = 5_000;
-const integrityError = 'its history entry fails the integrity check';
 
 /**
  * Starts the worker. It moves new events from the change feed to the table of deliveries while the receiver keeps up, and
@@ -62,13 +47,14 @@ export function createDeliveryWorker(
   send: SignedSender,
   deps: DeliveryWorkerDeps,
 ): DeliveryWorker {
-  const { store, history, feed, holder, meter, retryPolicy, storage, clockMs, random } = deps;
+  const { store, feed, holder, storage, clockMs } = deps;
   const log = deps.log.child({ webhook: webhook.id });
   const breaker = createCircuitBreaker(failedKeysOfOutage, clockMs);
   const abort = new AbortController();
   // One listener for each attempt in flight.
   setMaxListeners(maxConcurrent + 1, abort.signal);
-  const attemptDeps = { ...deps, send, breaker, log, control: { abort: abort.signal, maySend: deps.maySend } };
+  const control = { abort: abort.signal, maySend: deps.maySend };
+  const attemptDeps = { ...deps, webhook, send, control, mayAttempt, breaker, log };
   const wakeEvent = createAsyncEvent();
   const inFlight = new Map<string, Promise<void>>();
   let cursor = startCursor;
@@ -176,67 +162,17 @@ export function createDeliveryWorker(
     }
   }
 
-  /** Makes one attempt for the next event of a delivery, and records its result. */
-  async function deliver(delivery: Delivery): Promise<void> {
-    const { keyHash, version } = delivery;
-    const entry = await readEntry(delivery);
-    if (entry === 'purged') {
-      log.warn({ keyHash, version }, 'the key has been purged with its undelivered events');
-      return record({ removed: delivery });
-    }
-    if (entry === 'damaged') {
-      log.error({ keyHash, version, why: integrityError }, 'webhook event cannot be sent');
-      return recordFailure(delivery, unverifiedEventIDOf(keyHash, version), integrityError, undefined);
-    }
-    // A command that changes the webhook recalls the lease, so that no later attempt uses the old state.
+  /** Whether the lease is still held: a command that changes the webhook recalls it, so that no later attempt uses the old state. */
+  async function mayAttempt(): Promise<boolean> {
     if (!(await storage(() => store.hasLease(holder, webhook.id)))) end();
-    if (isStopping) return;
-    const wasOpen = breaker.isOpen();
-    const result = await attemptDelivery(entry, attemptDeps);
-    if (!result) return;
-    const { status, detail, retryAfterMs } = result;
-    if (status === 'gone') return pause('the receiver returned 410 Gone');
-    if (status === 'failed') return recordFailure(delivery, eventIDOf(entry), detail, retryAfterMs);
-    const nowMs = clockMs();
-    await record({ advanced: { ...delivery, dueMs: nowMs }, ...(wasOpen && { retryAllMs: nowMs }) });
+    return !isStopping;
   }
 
-  /** Reads the history entry of the next event of a delivery. */
-  async function readEntry({ keyHash, eventID, version }: Delivery): Promise<KeyRevision | 'damaged' | 'purged'> {
-    try {
-      const [entry] = await storage(() => history.historyOf(keyHash, { after: version - 1, limit: 1 }));
-      // After a purge, the identifier may belong to another key, even of another organisation.
-      if (entry?.versionAfter !== version) return 'purged';
-      if (webhook.orgID !== undefined && entry.orgID !== webhook.orgID) return 'purged';
-      const isSame = eventID === '' || [eventIDOf(entry), unverifiedEventIDOf(keyHash, version)].includes(eventID);
-      return isSame ? entry : 'purged';
-    } catch (error) {
-      if (errorCodeOf(error) !== 'INTERNAL') throw error;
-      return 'damaged';
-    }
-  }
-
-  /** Schedules the next attempt, or makes the event a dead letter. */
-  async function recordFailure(
-    delivery: Delivery,
-    eventID: string,
-    detail: string,
-    retryAfterMs: number | undefined,
-  ): Promise<void> {
-    const { keyHash, version } = delivery;
-    const nowMs = clockMs();
-    const attempts = delivery.attempts + 1;
-    const failed = { ...delivery, attempts, lastError: detail, failedAt: new Date(nowMs), dueMs: undefined };
-    if (attempts < retryPolicy.maxAttempts) {
-      return record({
-        failed: { ...failed, dueMs: nowMs + retryDelayMs(retryPolicy, attempts, retryAfterMs, random) },
-      });
-    }
-    log.error({ event: eventID, keyHash, version, why: detail }, 'webhook event given up');
-    if (delivery.state === 'dead') return record({ failed });
-    meter?.webhookAttempted('dead');
-    const advanced = { ...delivery, dueMs: nowMs };
-    await record({ advanced, dead: { ...failed, state: 'dead', eventID, lastVersion: version } });
+  async function deliver(delivery: Delivery): Promise<void> {
+    const { results, pauseReason } = await attemptDelivery(delivery, attemptDeps);
+    if (results) await record(results);
+    if (pauseReason !== undefined) return pause(pauseReason);
+    if (!results?.dead) return;
     const stats = await storage(() => store.deliveryStats());
     const { deadLetters = 0 } = stats.find(({ webhookID }) => webhookID === webhook.id) ?? {};
     if (deadLetters >= maxDeadLetters) await pause(`${deadLetters} events were given up; replay or discard them`);
