@@ -99,7 +99,9 @@ function rejectionOf(addresses: readonly LookupAddress[], protocol: string, allo
 export function parseReceiverURL(text: string, allowed: AddressKind): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !['https:', 'http:'].includes(url.protocol) || text.length > 2_000) {
-    throw new RejectedAddressError('it must be an https URL of up to 2000 characters');
+    throw new RejectedAddressError(
+      `it must be an ${allowed === 'public' ? 'https' : 'https or http'} URL of up to 2000 characters`,
+    );
   }
   if (url.username !== '' || url.password !== '') {
     throw new RejectedAddressError('it must contain no user name and no password: the signature identifies the sender');

@@ -6,7 +6,7 @@ import type { Services } from '../../storage/open-storage.js';
 import { importLines } from '../input/import-lines.js';
 import type { IO } from '../io.js';
 import { sampleKeyLines } from './sample.js';
-import { formatFileWelcome, formatWelcome } from './welcome.js';
+import { formatFileWelcome, formatLaterStart, formatWelcome } from './welcome.js';
 
 /** Issues the first credentials, in production into a file, and imports the sample keys if needed. Returns the text for standard output. */
 export type Greeter = (services: Services, url: string) => Promise<string>;
@@ -16,12 +16,17 @@ export function createGreeter(io: IO, config: Config, importsSample: boolean): G
   return async (services, url) => {
     const welcome = (await services.isNew()) ? await issueAndWelcome(services, config, url) : undefined;
     if (importsSample) await importSample(services, io);
-    return welcome ?? `Keyfront listens on ${url}\n`;
+    if (welcome !== undefined) return welcome;
+    return config.production ? `Keyfront listens on ${url}\n` : formatLaterStart(servedAt(url, config));
   };
 }
 
+function servedAt(url: string, config: Config) {
+  return { url, hasPages: config.graphiql, hasConsole: config.console };
+}
+
 async function issueAndWelcome(services: Services, config: Config, url: string): Promise<string> {
-  const served = { url, hasPages: config.graphiql, hasConsole: config.console };
+  const served = servedAt(url, config);
   const first = await issueFirstCredentials(services, config);
   return 'file' in first ? formatFileWelcome(served, first.file) : formatWelcome({ ...served, ...first });
 }

@@ -55,6 +55,16 @@ ${formatPages(toReachableURL(url), pages)}
 `;
 }
 
+/** Formats the text of a later start: the pages, and how to replace a lost credential. */
+export function formatLaterStart({ url, ...pages }: Omit<WelcomeOptions, 'management' | 'service'>): string {
+  return `Keyfront listens on ${url}
+
+${formatPages(toReachableURL(url), pages)}
+  To replace a lost credential, run: npx keyfront credentials issue --kind service --label NAME
+
+`;
+}
+
 function formatPages(
   baseURL: string,
   { hasPages, hasConsole }: Pick<WelcomeOptions, 'hasPages' | 'hasConsole'>,

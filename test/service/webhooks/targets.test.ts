@@ -60,9 +60,10 @@ describe('the URL of a receiver', () => {
   });
 
   it.each([
-    ['ftp://example.com/', 'private', 'it must be an https URL of up to 2000 characters'],
-    ['nothing', 'private', 'it must be an https URL of up to 2000 characters'],
-    [`https://example.com/${'x'.repeat(2_000)}`, 'private', 'it must be an https URL of up to 2000 characters'],
+    ['ftp://example.com/', 'private', 'it must be an https or http URL of up to 2000 characters'],
+    ['nothing', 'public', 'it must be an https URL of up to 2000 characters'],
+    ['nothing', 'private', 'it must be an https or http URL of up to 2000 characters'],
+    [`https://example.com/${'x'.repeat(2_000)}`, 'private', 'it must be an https or http URL of up to 2000 characters'],
     ['https://user:word@example.com/', 'private', 'it must contain no user name and no password'],
     ['http://example.com/', 'public', 'it must be https'],
     ['http://localhost/', 'public', 'it must be https'],

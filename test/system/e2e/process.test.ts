@@ -150,9 +150,12 @@ describe('a later start', () => {
     const { management } = tokensIn(first.stdout());
     await stopped(first);
     const second = await started(['--sample']);
-    expect(second.stdout()).toBe(
+    expect(second.stdout()).toContain(
       `Sample keys: 0 imported, 3 skipped (already exist). Try acme-billing.\nKeyfront listens on ${second.url}\n`,
     );
+    expect(second.stdout()).toContain(`GraphiQL:  ${second.url}/`);
+    expect(second.stdout()).toContain('npx keyfront credentials issue --kind service');
+    expect(second.stdout()).not.toContain('kf_');
     const headers = { 'content-type': 'application/json', authorization: `Bearer ${management}` };
     expect((await fetch(`${second.url}/api/keys/preview`, { method: 'POST', headers, body: '{}' })).status).toBe(200);
   });
