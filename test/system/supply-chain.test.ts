@@ -221,7 +221,7 @@ describe('the packed package', () => {
     expect(
       files.filter(
         (path) =>
-          !/^(dist\/.+\.js|dist\/browser\/(graphiql|docs)\/[\w.-]+|dist\/client\/.+\.d\.ts|dist\/licences\.txt|dist\/sbom\.json|dist\/client\/(package\.json|README\.md|LICENSE)|schema\/.+|package\.json|README\.md|LICENSE)$/.test(
+          !/^(dist\/.+\.js|dist\/browser\/(graphiql|docs|console)\/[\w.-]+|dist\/client\/.+\.d\.ts|dist\/licences\.txt|dist\/sbom\.json|dist\/client\/(package\.json|README\.md|LICENSE)|schema\/.+|package\.json|README\.md|LICENSE)$/.test(
             path,
           ),
       ),

@@ -1,5 +1,6 @@
 import { servedSchema } from '../../../src/graphql/schema/served.js';
 import { healthPaths } from '../../../src/http/health.js';
+import { consoleAssets } from '../../../src/http/console-assets.js';
 import { docsAssets } from '../../../src/rest/docs-page/assets.js';
 import { documentPath } from '../../../src/rest/docs-page/serve.js';
 import type { RouteDefinition } from '../../../src/rest/route.js';
@@ -86,10 +87,22 @@ export const pathRows: Readonly<Record<string, PathRow>> = {
   '/docs/swagger-ui.css': pages,
   '/docs/swagger-ui-bundle.js': pages,
   '/docs/favicon-32x32.png': pages,
+  '/console': pages,
+  '/console/preview': pages,
+  '/console/keys/*': pages,
+  '/console/page.css': pages,
+  '/console/page.js': pages,
+  '/console/icon.svg': pages,
 };
 
 /** The other paths that are served, from the code. */
-export const otherPaths: readonly string[] = [...healthPaths, '/', documentPath, ...docsAssets.keys()];
+export const otherPaths: readonly string[] = [
+  ...healthPaths,
+  '/',
+  documentPath,
+  ...docsAssets.keys(),
+  ...consoleAssets.keys(),
+];
 
 /** An operation of either API with a minimal valid request. */
 export interface Endpoint {

@@ -83,6 +83,7 @@ describe('the first start', () => {
     expect(service).not.toBe('');
     expect(stdout()).toContain(`GraphiQL:  ${url}/`);
     expect(stdout()).toContain(`REST API:  ${url}/docs`);
+    expect(stdout()).toContain(`Console:   ${url}/console`);
 
     const commands = [...stdout().matchAll(/curl -s (?:[^\n]*\\\n)+[^\n]*/g)].map(([command]) => command);
     expect(commands).toHaveLength(2);
@@ -121,7 +122,7 @@ describe('the first start', () => {
     const statuses = await Promise.all(others.map(async (url) => `${url} ${(await fetch(url)).status}`));
     expect(statuses.filter((status) => status.endsWith(' 404'))).toEqual([]);
     expect(stdout()).toContain('KEYFRONT_GRAPHIQL=on');
-    expect(stdout()).not.toMatch(/GraphiQL: |REST API: /);
+    expect(stdout()).not.toMatch(/GraphiQL: |REST API: |Console: /);
   });
 
   it('creates with --sample the keys that the printed update finds', async () => {
