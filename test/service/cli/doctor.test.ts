@@ -175,6 +175,7 @@ describe.skipIf(postgres.isMissing)(`keyfront doctor on ${postgres.name}`, () =>
     const other = await examine({ ...place.env, KEYFRONT_DATA: c.folder });
     expect(other.code).toBe(1);
     expect(other.of('key ring')).toMatchObject([{ status: 'failed' }]);
+    // secret-scan: fixture
     const env = { ...place.env, KEYFRONT_DATABASE_URL: 'postgres://doctor:Xq7-password@127.0.0.1:1/keyfront' };
     const away = await examine(env);
     expect(away.code).toBe(1);
