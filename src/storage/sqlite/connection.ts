@@ -81,8 +81,13 @@ export function withDatabaseName<T>(file: string, work: () => T): T {
     return work();
   } catch (error) {
     if (!(error instanceof Database.SqliteError)) throw error;
-    throw new Error(`The database ${file} cannot be used: ${error.message}`, { cause: error });
+    throw new Error(`The database ${file} cannot be used: ${inOneLine(error.message)}`, { cause: error });
   }
+}
+
+/** SQLite quotes the text of a damaged schema, which has several lines. */
+function inOneLine(text: string): string {
+  return text.replace(/\s+/g, ' ');
 }
 
 function connect(file: string, open: () => Database.Database): Database.Database {
@@ -102,7 +107,7 @@ function prepared(database: Database.Database, file: string, prepare: () => void
   } catch (error) {
     database.close();
     if (error instanceof InstallationNotFoundError) throw error;
-    throw new Error(`The database ${file} cannot be used: ${describeError(error)}`, { cause: error });
+    throw new Error(`The database ${file} cannot be used: ${inOneLine(describeError(error))}`, { cause: error });
   }
 }
 
