@@ -135,7 +135,7 @@ describe('C-04 a key under concurrent updates, resets, consumption and reads', (
     expect(overlapping.length).toBeGreaterThan(100);
     expect([...responses].sort()).toStrictEqual([
       'consume done',
-      'consume refused',
+      'consume rejected',
       'read done',
       'update conflict',
       'update done',
