@@ -24,7 +24,7 @@ const { values } = parseArgs({
 /**
  * @typedef {object} Duty
  * @property {string} name
- * @property {string} says what the service does instead
+ * @property {string} replacement what the service does instead
  * @property {readonly string[]} [without] keys of `without/replacements.mjs`
  * @property {Record<string, string>} [env]
  * @property {readonly string[]} [flags] V8's, beside those of all

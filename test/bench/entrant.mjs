@@ -10,7 +10,7 @@ import { upstream } from './servers.mjs';
 import { sendRequest } from './verify.mjs';
 
 /**
- * @typedef {object} Surroundings
+ * @typedef {object} ProcessEnvironment
  * @property {import('./servers.mjs').Workload} workload
  * @property {ReturnType<typeof import('./folder.mjs').createFolder>} folder
  * @property {readonly string[]} flags V8's
@@ -25,7 +25,7 @@ const load = new URL('load.mjs', import.meta.url).pathname;
 /** Starts a server on a copy of the data folder, and what stands behind it where it is a gateway. */
 export async function enter(
   /** @type {import('./servers.mjs').Server} */ server,
-  /** @type {Surroundings} */ { workload, folder, flags, cpus, connections },
+  /** @type {ProcessEnvironment} */ { workload, folder, flags, cpus, connections },
 ) {
   const { name } = server;
   const place = (/** @type {string} */ what) => join(folder.path, `${name}.${what}`);
@@ -42,7 +42,7 @@ export async function enter(
   ];
   writeFileSync(place('bodies'), JSON.stringify(bodies));
   let offset = 0;
-  /** Updates that were answered as done, and requests that were cut off, which may have been done or not. */
+  /** Updates that a response confirmed, and requests that were cut off, which may have been done or not. */
   const counts = { acknowledged: 0, unsure: 0 };
 
   async function schemaOf(/** @type {string} */ url) {
@@ -81,7 +81,7 @@ export async function enter(
       const responses = found.good + found.errors;
       const after = look();
       const ownUs = after.own - before.own;
-      if (responses === 0) throw new Error(`${name} answered nothing in ${seconds} s.`);
+      if (responses === 0) throw new Error(`${name} returned no response in ${seconds} s.`);
       offset += responses;
       counts.acknowledged += found.good;
       counts.unsure += found.broken;
@@ -89,7 +89,7 @@ export async function enter(
         perSecond: found.perSecond,
         cpuUs: ownUs / responses,
         cpuUsBehind: (after.behind - before.behind) / responses,
-        /** The share of the server's processor that went to somebody else; NaN where it has none of its own. */
+        /** The share of the server's processor that other processes used; NaN where it has none of its own. */
         others: (after.all - before.all - ownUs) / 1000 / (after.at - before.at),
         p50Ms: found.p50Ms,
         p99Ms: found.p99Ms,

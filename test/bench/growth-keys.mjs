@@ -53,7 +53,7 @@ export function changeOf(/** @type {number} */ n, /** @type {number} */ size) {
 }
 
 /**
- * What the history says of a change.
+ * The history entry of a change.
  * @returns {import('../../build/keys/key.js').KeyRevision}
  */
 export function entryOf(

@@ -73,7 +73,7 @@ async function open(/** @type {{ data: string, size: number }} */ { data, size }
         while (performance.now() - start < roundMs) {
           await work[/** @type {'read' | 'update'} */ (kind)]();
           done += 1;
-          // As between two requests: whatever else waits has its turn.
+          // As between two requests: other waiting callbacks run first.
           await setImmediate();
         }
       };

@@ -10,7 +10,7 @@ const main = new URL('../../dist/main.js', import.meta.url).pathname;
 /** So that the first start does not purge what the benchmark deleted. */
 const more = { KEYFRONT_RESTORE_DAYS: '3650' };
 
-/** From the start of the process on a data folder to its first right answer, and its memory then. The file is in the page cache. */
+/** From the start of the process on a data folder to its first correct response, and its memory then. The file is in the page cache. */
 export async function startFigures(/** @type {string} */ data, /** @type {number} */ size) {
   const issue = ['credentials', 'issue', '--kind', 'service', '--label', 'bench'];
   const env = { PATH: process.env.PATH, KEYFRONT_DATA: data };
@@ -33,8 +33,8 @@ export async function startFigures(/** @type {string} */ data, /** @type {number
   }
   return {
     'start, ms until it listens': figureOf(listening),
-    'start, ms until the first right answer': figureOf(completed),
-    'start, MiB after the first answer': figureOf(memory),
+    'start, ms until the first correct response': figureOf(completed),
+    'start, MiB after the first response': figureOf(memory),
   };
 }
 

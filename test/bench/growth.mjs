@@ -26,7 +26,7 @@ const pages = 9;
 const rounds = 3;
 const write = (/** @type {string} */ line) => stdout.write(`${line}\n`);
 
-/** Lists to walk through. Most are promised to cost the same wherever a page stands, however many keys there are. */
+/** Lists to walk through. The cost of most pages must depend neither on their position nor on the number of keys. */
 const lists = {
   'all, KEY_HASH': { filter: {}, orderBy: 'KEY_HASH' },
   'all, ALIAS': { filter: {}, orderBy: 'ALIAS' },
@@ -102,7 +102,7 @@ function report() {
     `${date}, commit ${commit}. ${computer}; load average ${loadAverage.toFixed(1)} before and ` +
       `${describeMachine().loadAverage.toFixed(1)} after. Node ${node}, SQLite ${sqlite}, better-sqlite3 ${driver}.`,
     '',
-    'Microseconds where nothing else is said: median [min-max], and x times the median of the first pages. The ratio is of the largest size to the smallest.',
+    'Microseconds unless another unit is given: median [min-max], and x times the median of the first pages. The ratio is of the largest size to the smallest.',
     '',
     `| | ${sizes.map((size) => `${size} keys`).join(' | ')} | ratio |`,
     `|---${'|---'.repeat(sizes.length + 1)}|`,

@@ -31,7 +31,7 @@ export async function openKeys(
   };
 }
 
-/** So many clients at once, each of whom asks as soon as it is answered. */
+/** Number of concurrent clients. Each sends its next request when it has the response. */
 export async function measure(
   /** @type {number} */ clients,
   /** @type {number} */ milliseconds,
@@ -58,7 +58,7 @@ export async function measure(
   };
 }
 
-/** Makes an empty schema on a server, and answers the environment that keeps a service's tables in it. */
+/** Makes an empty schema on a server, and returns the environment that keeps a service's tables in it. */
 export async function makeSchema(/** @type {string} */ url, /** @type {string} */ schema) {
   await query(url, `CREATE SCHEMA ${schema}`);
   const own = new URL(url);

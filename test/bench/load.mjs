@@ -1,4 +1,4 @@
-// One load process: so many connections, each of which asks again as soon as it is answered. It takes its job as JSON on
+// One load process: a number of connections, each of which sends its next request when it has the response. It takes its job as JSON on
 // standard input, and prints what it found as JSON.
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -15,7 +15,7 @@ import { quantile } from './statistics.mjs';
  * @property {Record<string, string | readonly string[]>} headers an array is a header of several lines
  * @property {string} bodies the file of the requests: a JSON array of bodies that are posted, or of requests
  * @property {number} offset which body to begin with
- * @property {string} good what a response holds that did what was asked
+ * @property {string} good text that a successful response contains
  * @property {number} connections
  * @property {number} seconds
  */
@@ -42,7 +42,7 @@ let next = job.offset;
 const start = performance.now();
 const deadline = start + job.seconds * 1000;
 
-/** Asks over one connection, and over another where the server closes it, until the time is up. */
+/** Sends requests over one connection, and over a new one if the server closes it, until the time is up. */
 async function client() {
   while (performance.now() < deadline) {
     const responses = await requestAll();
@@ -51,7 +51,7 @@ async function client() {
   }
 }
 
-/** Asks over one connection for as long as it lasts. Resolves to how many answers there were. */
+/** Sends requests over one connection until it ends. Resolves to the number of responses. */
 function requestAll() {
   found.connections += 1;
   const socket = connect(Number(port), hostname);
@@ -83,14 +83,14 @@ function requestAll() {
   socket.on('error', () => {});
   return new Promise((resolve) =>
     socket.on('close', () => {
-      // Whether a request that was cut off has been carried out, nobody can say.
+      // The effect of a request whose connection broke is unknown.
       if (!Number.isNaN(requested)) found.broken += 1;
       resolve(responses);
     }),
   );
 }
 
-/** A response is good where it did what was asked: an error may also come with the status 200. */
+/** A response is good if the operation succeeded: an error may also come with the status 200. */
 function count(/** @type {{ status: number, body: Buffer }} */ { status, body }) {
   if (status === 200 && body.includes(job.good) && !body.includes('"errors"')) {
     found.good += 1;

@@ -1,4 +1,4 @@
-// Where and with what something was measured, without which a figure says nothing.
+// The machine and the versions of a measurement.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { cpus, loadavg, release, totalmem } from 'node:os';

@@ -1,4 +1,4 @@
-// What is asked: two operations over key definitions of some forty fields and three access rights.
+// The requests: two operations over key definitions of some forty fields and three access rights.
 import { getNamedType, isLeafType, isUnionType } from 'graphql';
 import { schema } from '../../build/graphql/schema/api-schema.js';
 import { definitionToWire } from '../../build/wire/field-names.js';
@@ -43,7 +43,7 @@ function definitionOf(/** @type {number} */ variant, /** @type {string} */ name)
       contact: `${name}@example.test`,
       ticket: variant,
       plan: { name: 'gold', seats: [5, 10] },
-      notes: 'Asked for by the team of payments; see the ticket for who approved it and until when it is to hold.',
+      notes: 'Requested by the team of payments; see the ticket for who approved it and until when it is to hold.',
       approvedBy: ['someone@example.test', 'someone.else@example.test'],
     },
     monitor: { triggerLimits: [90, 75.5, 50] },

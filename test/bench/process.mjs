@@ -19,7 +19,7 @@ export function processorsWith(/** @type {number} */ server) {
   return { server: String(server), load: all.filter((cpu) => cpu !== server).join(',') };
 }
 
-/** The same where nobody has said which. */
+/** The default. */
 export const processors = processorsWith(0);
 
 /** The command of a Node process on some of the processors. */
@@ -51,7 +51,7 @@ export async function startServer(
   const began = performance.now();
   const hook = isPeer ? ['--import', new URL('peers/graphql-16.mjs', import.meta.url).href] : [];
   const child = node(cpus, [...flags, ...hook, new URL(script, import.meta.url).pathname, ...args], {
-    // Nothing of the environment of whoever measures, in which flags might hide.
+    // Without the caller's environment, which could contain flags.
     env: { PATH: process.env.PATH, NODE_ENV: 'production', PORT: '0', KEYFRONT_DATA: data, ...env, ...more },
     stdio: ['ignore', file, file, ...(ipc ? [/** @type {const} */ ('ipc')] : [])],
   });

@@ -30,7 +30,7 @@ export function figuresOf(/** @type {Found} */ { servers, ...sizes }) {
         firstError: rounds.find((round) => round.firstError)?.firstError ?? '',
         acknowledged: counts.acknowledged,
         audited,
-        /** Nothing failed, and the history has every update that was answered, and none that nobody asked for. */
+        /** Nothing failed, and the history has every confirmed update, and no other. */
         isSound: errors === 0 && missing <= 0 && missing >= -counts.unsure,
         loadOwnLoad: Math.max(...of('ownLoad')),
         rounds,
@@ -127,7 +127,7 @@ function section(/** @type {string} */ workload, /** @type {any} */ { requestByt
     'errors',
     'RSS MiB',
   ];
-  if (isUpdate) head.push('answered = in history');
+  if (isUpdate) head.push('confirmed = in history');
   const rows = servers.map((/** @type {any} */ one) => [
     labelOf(one),
     ranged(one.perSecond, 0),
@@ -147,7 +147,7 @@ function section(/** @type {string} */ workload, /** @type {any} */ { requestByt
   return `
 ## ${titles[/** @type {keyof typeof titles} */ (workload)]}
 
-A request of ${requestBytes} bytes is answered with ${responseBytes}. The load took at most ${busiest} % of a processor.
+A request of ${requestBytes} bytes gets a response of ${responseBytes}. The load took at most ${busiest} % of a processor.
 
 | ${head.join(' | ')} |
 |${'---|'.repeat(head.length)}

@@ -22,7 +22,7 @@ function bodyOf(/** @type {string} */ head, /** @type {Buffer} */ bytes) {
   const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
   if (length !== undefined) return bytes.length < Number(length) ? undefined : bytes.subarray(0, Number(length));
   if (/\r\ntransfer-encoding: *chunked/i.test(head)) return unchunked(bytes);
-  throw new Error(`An answer says nothing of its length: ${head}`);
+  throw new Error(`A response has no length: ${head}`);
 }
 
 function unchunked(/** @type {Buffer} */ bytes) {
@@ -32,7 +32,7 @@ function unchunked(/** @type {Buffer} */ bytes) {
     if (line === -1) return undefined;
     const size = Number.parseInt(bytes.latin1Slice(at, line), 16);
     const start = line + 2;
-    // The line break behind a chunk belongs to it, also behind the last and empty one; nobody here sends trailers.
+    // The line break behind a chunk belongs to it, also behind the last and empty one; no server here sends trailers.
     if (bytes.length < start + size + 2) return undefined;
     if (size === 0) return parts.length === 1 ? parts[0] : Buffer.concat(parts);
     parts.push(bytes.subarray(start, start + size));

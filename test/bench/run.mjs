@@ -79,7 +79,7 @@ console.log(tables(record));
 console.log(`Written to ${folder}`);
 
 const unsound = Object.values(results).flatMap(({ servers }) => servers.filter(({ isSound }) => !isSound));
-for (const { name } of unsound) console.error(`${name} had errors, or its history does not hold what it answered.`);
+for (const { name } of unsound) console.error(`${name} had errors, or its history lacks confirmed updates.`);
 const failed = (byClient ?? []).filter(({ errors }) => errors > 0);
 for (const { label, firstError } of failed) console.error(`${label} had errors: ${firstError}`);
 if (unsound.length + failed.length > 0) process.exitCode = 1;

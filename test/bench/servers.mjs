@@ -13,7 +13,7 @@ import { browserOrigin } from './clients.mjs';
  * @property {readonly Workload[]} workloads
  * @property {boolean} [isPeer] whether it needs the packages of `peers/`
  * @property {boolean} [isBare] whether it knows nothing of GraphQL, and leaves out what is null
- * @property {boolean} [isGateway] whether it asks a Keyfront process behind it, whose work is not counted as its own
+ * @property {boolean} [isGateway] whether it forwards to a Keyfront process, whose work is not counted as its own
  */
 
 const single = { BENCH_STORE: 'single' };

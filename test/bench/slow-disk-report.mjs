@@ -46,7 +46,7 @@ rounds' own ratios. Apollo, Mercurius and the bare server with single transactio
 
 ${summary(stages)}
 ${stages.map(section).join('')}
-## Answered = in history
+## Confirmed = in history
 
 Over all disks, warm-up included: ${historiesOf(stages[0]?.servers ?? [])}.
 `;

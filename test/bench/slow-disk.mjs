@@ -43,10 +43,10 @@ const conditions = {
   cpus: processorsWith(Number(values.processor)),
 };
 /**
- * A round in which somebody else has more of the server's processor is left out: who wakes up on a busy processor has to wait
+ * A round in which other processes have more of the server's processor is left out: a thread that wakes up on a busy processor has to wait
  * for it, which makes each sync longer still, and that only for some.
  */
-const mostOthers = 0.1;
+const maxOthers = 0.1;
 const machine = describeMachine();
 const place = mkdtempSync(join(tmpdir(), 'keyfront-bench-disk-'));
 const disk = createSlowSyncs(place);
@@ -79,7 +79,7 @@ try {
         rounds: rounds.filter(({ stage }) => stage === name),
       }));
       const others = syncs.map((_, round) => Math.max(...ofStage.map(({ rounds }) => rounds[round]?.others || 0)));
-      const isQuiet = (/** @type {unknown} */ _, /** @type {number} */ round) => Number(others[round]) <= mostOthers;
+      const isQuiet = (/** @type {unknown} */ _, /** @type {number} */ round) => Number(others[round]) <= maxOthers;
       const quiet = ofStage.map(({ rounds, ...server }) => ({ ...server, rounds: rounds.filter(isQuiet) }));
       const quietSyncs = syncs.filter(isQuiet);
       return {
@@ -105,7 +105,7 @@ try {
   console.log(`Written to ${folder}`);
 
   const unsound = record.stages.flatMap((stage) => stage.servers.filter(({ isSound }) => !isSound));
-  for (const { name } of unsound) console.error(`${name} had errors, or its history does not hold what it answered.`);
+  for (const { name } of unsound) console.error(`${name} had errors, or its history lacks confirmed updates.`);
   const restless = record.stages.filter(({ quietRounds }) => quietRounds === 0);
   for (const stage of restless)
     console.error(`${stageTitle(stage)}: no round was quiet. Try again on a machine at rest.`);

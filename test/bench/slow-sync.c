@@ -1,12 +1,12 @@
 /*
  * A disk whose syncs take longer. Loaded into a server with LD_PRELOAD, it lets each fsync and fdatasync of a file of the
- * data folder, or of the folder itself, take so many microseconds more, in which the calling thread sleeps: whoever waits
+ * data folder, or of the folder itself, take so many microseconds more, in which the calling thread sleeps: a process that waits
  * for a disk needs no processor.
  *
  *   KEYFRONT_DATA  the data folder, which exists
  *   SLOW_SYNC      a file of eight bytes, how many microseconds; it is mapped, so that who writes it changes them at once
  *
- * The disk of test/faults asks the kernel about every write, which would cost those most who write most.
+ * The disk of test/faults queries the kernel at every write, which would slow frequent writers most.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -25,7 +25,7 @@
 static char folder[PATH_MAX];
 static const uint64_t *more_us;
 
-/* A measurement without the delay that was asked for would be believed. */
+/* A measurement without the configured delay would be believed. */
 static void give_up(const char *why) {
   fprintf(stderr, "slow-sync: %s: %s\n", why, strerror(errno));
   _exit(1);

@@ -14,7 +14,7 @@ ${used.join(', ')}.
 Medians [smallest-largest]. Memory is the resident set in MiB; under load, after ${seconds} s with 64 connections.
 For scale: \`node -e 0\` takes ${ranged(bareMs, 0)} ms to its end.
 
-| server | ms until it listens | ms until the first right answer | memory after it | idle | under load |
+| server | ms until it listens | ms until the first correct response | memory after it | idle | under load |
 |---|---|---|---|---|---|
 ${rows.map((/** @type {any} */ one) => `| ${cellsOf(one).join(' | ')} |`).join('\n')}
 `;
@@ -32,7 +32,7 @@ export function startPlot(/** @type {any} */ { rows }) {
     })),
   });
   return bars([
-    panel('Milliseconds from the start to the first right answer', ({ firstResponseMs }) => firstResponseMs),
+    panel('Milliseconds from the start to the first correct response', ({ firstResponseMs }) => firstResponseMs),
     panel('Memory under load in MiB; the whisker begins where it is idle', ({ idleMiB, loadedMiB }) => ({
       median: loadedMiB,
       min: idleMiB,

@@ -1,4 +1,4 @@
-// From the start of a process to its first right answer, and the memory it takes: `node test/bench/start.mjs`.
+// From the start of a process to its first correct response, and the memory it takes: `node test/bench/start.mjs`.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// What a row of figures says: the rounds of one run differ, and the middle one is the least accidental.
+// Statistics of a row of figures: the rounds of one run differ, and the middle one is the least accidental.
 
 /** The value below which the given share of all values lies, from 0 to 1; NaN for no values. */
 export function quantile(/** @type {readonly number[]} */ values, /** @type {number} */ share) {

@@ -1,4 +1,4 @@
-// Whether the time that a rejection takes tells anything about a credential: `npm run build && node test/bench/timing-of-refusals.mjs
+// Whether the time that a rejection takes depends on the credential: `npm run build && node test/bench/timing-of-refusals.mjs
 // [count]`. Inside the process, where nothing of a network hides it, and in turns, so that the machine's moods hit all alike.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -31,7 +31,7 @@ const revoked = await issue('management');
 await credentials.revoke(revoked.credential.id, new Date());
 const expired = await issue('management', new Date(0));
 
-/** A token that begins as the valid one does, and whose checksum is right: without that nobody looks any further. */
+/** A token that begins as the valid one does, and whose checksum is right: without that it is rejected early. */
 function beginningLike(/** @type {number} */ characters) {
   const body = valid.secret.slice(0, 7 + characters) + createToken('management').slice(7 + characters, 39);
   let rest = crc32(body);
@@ -66,7 +66,7 @@ async function rejection(/** @type {string} */ token) {
   const began = performance.now();
   const { status } = await app.fetch(request);
   const took = performance.now() - began;
-  if (status !== 401) throw new Error(`A wrong credential was answered ${status}.`);
+  if (status !== 401) throw new Error(`The response to a wrong credential is ${status}.`);
   return took;
 }
 

@@ -1,9 +1,9 @@
-// Whether all servers answer the same: figures of servers that do different things cannot be compared.
+// Whether all servers return the same: figures of servers that do different things cannot be compared.
 import { isDeepStrictEqual } from 'node:util';
 
 /** @typedef {import('./servers.mjs').Server} Server */
 
-/** Asks once. Throws where the response is an error. */
+/** Sends one request. Throws if the response is an error. */
 export async function sendRequest(
   /** @type {string} */ url,
   /** @type {Record<string, string>} */ headers,
@@ -13,13 +13,13 @@ export async function sendRequest(
   const response = await fetch(url, { method, headers, body });
   const text = await response.text();
   const result = JSON.parse(text);
-  if (response.status !== 200 || result.errors) throw new Error(`${url} answers ${response.status} ${text}`);
+  if (response.status !== 200 || result.errors) throw new Error(`${url} returns ${response.status} ${text}`);
   return { response: result, bytes: Buffer.byteLength(text) };
 }
 
-/** Holds every response against the first one, and throws where it differs in more than the time it was given at. */
+/** Compares every response with the first one, and throws if they differ in more than their times. */
 export function createComparison() {
-  /** @type {{ server: Server, answer: unknown } | undefined} */
+  /** @type {{ server: Server, response: unknown } | undefined} */
   let first;
   return (/** @type {Server} */ server, /** @type {unknown} */ result) => {
     first ??= { server, response: result };
@@ -27,7 +27,7 @@ export function createComparison() {
   };
 }
 
-/** Throws where two answers differ in more than the time they were given at. */
+/** Throws if two responses differ in more than their times. */
 export function requireSame(
   /** @type {Server} */ { name },
   /** @type {unknown} */ result,
@@ -36,10 +36,10 @@ export function requireSame(
 ) {
   const [one, other] = [result, expected].map((value) => timeless(hasNulls ? value : withoutNulls(value)));
   if (isDeepStrictEqual(one, other)) return;
-  throw new Error(`${name} answers\n${JSON.stringify(one)}\nand not\n${JSON.stringify(other)}`);
+  throw new Error(`${name} returns\n${JSON.stringify(one)}\nand not\n${JSON.stringify(other)}`);
 }
 
-/** What the REST key API behind a gateway answers to the same request. */
+/** The response of the REST key API behind a gateway to the same request. */
 export async function requestREST(
   /** @type {string} */ origin,
   /** @type {Record<string, string>} */ headers,
@@ -69,7 +69,7 @@ function timeless(/** @type {any} */ result) {
   return { updateOrgKey: { ...update, definition: Object.fromEntries(dated) } };
 }
 
-/** GraphQL answers null where REST and the bare server leave a member out. */
+/** GraphQL returns null if REST and the bare server omit a member. */
 function withoutNulls(/** @type {unknown} */ value) {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (typeof value !== 'object' || value === null) return value;

@@ -1,4 +1,4 @@
-// How much more two workers answer than one process does: `node test/bench/workers.mjs`. Server and load share all
+// The throughput of two workers, relative to one process: `node test/bench/workers.mjs`. Server and load share all
 // processors here, so that the ratio counts, and not the rate. Both are up at once and loaded in turn.
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';

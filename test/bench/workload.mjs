@@ -13,7 +13,7 @@ import { sendRequest, requestREST, createComparison, requireSame } from './verif
  * @property {number} connections
  * @property {readonly string[]} flags
  * @property {{ server: string, load: string } | undefined} cpus
- * @property {(line: string) => void} say
+ * @property {(line: string) => void} print
  * @property {readonly Stage[]} [stages] what each round goes through, where not all of it is the same
  */
 
@@ -28,8 +28,8 @@ import { sendRequest, requestREST, createComparison, requireSame } from './verif
 const oneStage = [{}];
 
 /**
- * Runs a workload, with the same processes in all stages. Throws where servers answer differently, or where the history
- * does not have what was answered.
+ * Runs a workload, with the same processes in all stages. Throws if servers return different results, or if the history
+ * lacks confirmed updates.
  */
 export async function runWorkload(/** @type {Plan} */ plan) {
   const folder = createFolder();
@@ -71,7 +71,7 @@ export async function runWorkload(/** @type {Plan} */ plan) {
   }
 }
 
-/** Asks every server the same, and requires the same response of all. Returns the sizes of the request and the response. */
+/** Sends the same request to each server, and requires the same response. Returns the sizes of the request and the response. */
 async function verify(
   /** @type {readonly import('./entrant.mjs').Entrant[]} */ entrants,
   /** @type {Record<string, string>} */ headers,
@@ -85,7 +85,7 @@ async function verify(
     sizes ??= { requestBytes: Buffer.byteLength(body), responseBytes: bytes };
     counts.acknowledged += 1;
     if (behind) {
-      // A gateway has other names, those of the service behind it, which is asked the same for it.
+      // A gateway has other names, those of the service behind it, which gets the same request.
       requireSame(server, response, await requestREST(String(behind.origin), headers, body), false);
       counts.acknowledged += 1;
     } else compare(server, response);

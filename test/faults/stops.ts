@@ -9,7 +9,7 @@ import type { Workspace } from './kit/workspace.js';
 import { startWriting } from './kit/writers.js';
 
 /*
- * Asks the service to stop (SIGTERM) while many clients are at it. Each accepted request must get a response: those
+ * Stops the service (SIGTERM) while many clients send requests. Each accepted request must get a response: those
  * sent before the signal, and those whose change is in the database afterwards. Later ones may be rejected.
  */
 

@@ -294,12 +294,12 @@ describe('a field of the key definition', () => {
       'accessRights',
       // A stored key shows its dates beside its version.
       'dateCreated',
-      // Both operations take or answer the identifier of the key itself.
+      // Both operations take or return the identifier of the key itself.
       'keyID',
       'lastUpdated',
       // A caller may be bound to an organisation, and keys are listed by it.
       'orgID',
-      // The live quota is answered with the maximum that it is held against.
+      // The live quota is returned with its maximum.
       'quotaMax',
       // OpenAPI groups operations by `tags`.
       'tags',

@@ -6,7 +6,7 @@ import { nodeOptions } from '../../src/config/node-options.js';
 import { readConfig } from '../../src/config/config.js';
 import { makeCommandLine } from '../support/cli.js';
 
-// No engine of Docker is at hand where these tests run: what the file says is held against what it speaks of.
+// No engine of Docker is at hand where these tests run: these tests compare the file with the files that it names.
 
 const root = new URL('../..', import.meta.url).pathname;
 const read = (name: string) => readFileSync(join(root, name), 'utf8');

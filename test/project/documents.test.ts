@@ -44,7 +44,7 @@ async function createPlace() {
 
 type Place = Awaited<ReturnType<typeof createPlace>>;
 
-/** What a block prints, or answers. Rejects where it fails, unless it says that it does. */
+/** The output or the response of a block. Rejects if it fails, unless its comment states that. */
 async function run({ language, text, exitCode }: Block, { folder, service, env }: Place): Promise<string> {
   const here = (script: string) => script.replaceAll('http://127.0.0.1:4000', service.url);
   if (language === 'graphql') return sendRequest(text, service, env);

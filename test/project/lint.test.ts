@@ -29,9 +29,9 @@ describe('the linter', () => {
     ['a name with an underscore', /keyHash: String!/, 'key_hash: String!', 'naming-convention'],
     ['a deprecation without a reason', /@deprecated\([^)]+\)/, '@deprecated', 'require-deprecation-reason'],
     ['a list that cannot be paged', /first: Int\s+"""([^"]+"""\s+last: Int)/, 'size: Int\n"""$1', 'relay-arguments'],
-    ['a page that does not say where it is', /pageInfo: PageInfo!/, 'place: PageInfo!', 'relay-connection-types'],
+    ['a page without its position', /pageInfo: PageInfo!/, 'place: PageInfo!', 'relay-connection-types'],
     [
-      'a change that answers a scalar',
+      'a mutation that returns a scalar',
       /(toVersion: Int!\s+\)): \w+/,
       '$1: Boolean',
       'no-scalar-result-type-on-mutation',
@@ -47,9 +47,9 @@ describe('the linter', () => {
   });
 
   it.each([
-    ['a field that there is not', /\n {2}previewKey\(input: \$input\) {/, '$& whatever', 'fields-on-correct-type'],
+    ['an unknown field', /\n {2}previewKey\(input: \$input\) {/, '$& unknown', 'fields-on-correct-type'],
     ['a variable that nothing uses', /query PreviewKey\(/, '$&$other: Int, ', 'no-unused-variables'],
-    ['an object asked for without its id', /\n {4}id\n/, '\n', 'require-selections'],
+    ['an object selected without its id', /\n {4}id\n/, '\n', 'require-selections'],
   ])('rejects %s in the operations', async (_, original, faulty, rule) => {
     expect(await brokenRules(operations, original, faulty)).toEqual([rule]);
   });

@@ -36,7 +36,7 @@ const lines = () =>
     .map((line) => JSON.parse(line) as Line);
 const changes = () => lines().filter(({ event }) => event === 'change');
 
-/** What the log says of the changes that the work attempts. */
+/** The log lines of the changes that the work attempts. */
 async function during(work: () => Promise<unknown>): Promise<Line[]> {
   const before = changes().length;
   await work();

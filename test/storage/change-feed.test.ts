@@ -37,7 +37,7 @@ async function readAll(feed: ChangeFeed, query: Partial<FeedQuery> = {}): Promis
   return all;
 }
 
-/** Follows as a client does: by cursors, until it is told to stop and there is no more. */
+/** Follows as a client does: by cursors, until it is stopped and has read all. */
 function followAll(feed: ChangeFeed, limit: number) {
   const seen: ChangeEvent[] = [];
   let isOver = false;

@@ -259,7 +259,7 @@ describe('D-05 a disk that fails', () => {
     const other = new Database(file);
     other.exec('BEGIN IMMEDIATE');
     const waiting = guard.write(() => database.exec("INSERT INTO settings VALUES ('a', 'b')"));
-    // What is asked for in the same turn would be of the same group.
+    // Changes of the same turn would be in the same group.
     await new Promise((resolve) => setImmediate(resolve));
     await expect(guard.read(failing('SQLITE_IOERR_FSYNC'))).rejects.toMatchObject({ code: 'SQLITE_IOERR_FSYNC' });
     other.exec('ROLLBACK');

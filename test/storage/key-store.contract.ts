@@ -595,7 +595,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       await store.add(names.map((name) => aChange(aKey(name, { definition: { tags: ['old'] } }))));
       const changed = { definition: { tags: ['new'] } };
       const failing = 5;
-      // All are asked for in one turn of the event loop, so that they are written as one group.
+      // All start in one turn of the event loop, so that they are written as one group.
       const outcomes = await Promise.allSettled([
         ...names.map((name) =>
           store.update(hashOf(name), (found) => {
@@ -748,7 +748,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
     it('seals nothing again for an unknown key, or when the change throws', async () => {
       await store.add([aChange(full)]);
       await store.reseal(hashOf('unknown'), () => {
-        throw new Error('must not be asked');
+        throw new Error('must not be called');
       });
       const rejected = store.reseal(full.keyHash, () => {
         throw new Error('no');

@@ -20,7 +20,7 @@ afterEach(() => {
   database.close();
 });
 
-/** A store, how many slices its work has asked for, and whether a change is applied within a transaction. */
+/** A store, how many time slices its work has requested, and whether a change is applied within a transaction. */
 function watchedStore() {
   const slices = createTimeSlices();
   let count = 0;

@@ -35,7 +35,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** A store whose long reads go to `run`, and what was asked of it. */
+/** A store whose long reads go to `run`, and the calls that it received. */
 function storeWith(run: (query: Query) => Promise<QueryResult>) {
   const requested: Query[] = [];
   const guard = createWriteGate(database);
@@ -51,7 +51,7 @@ function storeWith(run: (query: Query) => Promise<QueryResult>) {
 const never = () => new Promise<QueryResult>(() => undefined);
 
 describe('a read of many keys', () => {
-  // The time that a quick read has passes only when a test says so, and so does that of a request.
+  // The time limits of a quick read and of a request advance only when a test advances them.
   beforeEach(() => void vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] }));
   afterEach(() => void vi.useRealTimers());
 
@@ -66,7 +66,7 @@ describe('a read of many keys', () => {
     expect(requested).toHaveLength(1);
   });
 
-  it('tells its worker when to stop', async () => {
+  it('sends its worker the deadline', async () => {
     const { store, requested } = storeWith(() => Promise.resolve({ outcome: 'late' }));
     const reads = createReadBudget(60_000);
     await expect(store.count({}, now, reads)).rejects.toMatchObject({ code: 'UNAVAILABLE' });

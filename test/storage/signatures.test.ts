@@ -37,7 +37,7 @@ const service = (path: string, method = 'GET', body?: string): Promise<TestRespo
 const internal = { status: 500, body: expect.objectContaining({ code: 'INTERNAL', message: 'Internal error.' }) };
 const masked = { errors: [expect.objectContaining({ message: 'Internal error.' })] };
 
-/** Everything that answers from the row of `k1`, or would change it. */
+/** All operations that read or change the row of `k1`. */
 const uses: Record<string, () => Promise<unknown>> = {
   'a read': () => service('/svc/org/keys/k1'),
   'an update': () => t.update('k1', { alias: 'x' }),

@@ -20,7 +20,7 @@ export interface Around {
   readonly input?: string;
   /** Whether a terminal shows its results. */
   readonly isTerminal?: boolean;
-  /** Whether a person can answer questions, with `input`. */
+  /** Whether standard input is a terminal, with `input`. */
   readonly isInteractive?: boolean;
   /** Registers what a signal to stop does. Default: the signal comes at once. */
   readonly onStop?: (callback: () => void) => void;
@@ -39,9 +39,9 @@ export interface CommandLine {
     isWatched?: boolean,
     around?: Around,
   ): Promise<Outcome>;
-  /** Writes a file beside the data folder and answers its path. */
+  /** Writes a file beside the data folder and returns its path. */
   file(name: string, content: string | Uint8Array): Promise<string>;
-  /** Creates an installation without keys and credentials in the data folder, or as `env` says. */
+  /** Creates an installation without keys and credentials in the data folder, or of `env`. */
   create(env?: Record<string, string>): Promise<void>;
   remove(): Promise<void>;
 }

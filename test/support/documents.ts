@@ -5,7 +5,7 @@ export interface Block {
   readonly text: string;
   /** The first line of its text, for names of tests. */
   readonly title: string;
-  /** What the document says it prints or answers; undefined where it does not say. */
+  /** The output or response that the document states; undefined if it states none. */
   readonly response: string | undefined;
   readonly exitCode: number;
   /** Why it is not run, in the words of the document. */
@@ -21,7 +21,7 @@ const responding = ['json', 'text'];
 const shown = ['yaml', 'ini', 'dockerfile'];
 
 /**
- * The blocks of a document in Markdown. A comment above one says what is special about it: `<!-- not run: reason -->` or
+ * The blocks of a document in Markdown. A comment above one marks an exception: `<!-- not run: reason -->` or
  * `<!-- exits with 1 -->`. A block of JSON or plain text right below another is its response.
  */
 export function blocksOf(markdown: string): Block[] {

@@ -1,10 +1,10 @@
-/** What a stream of GraphQL results says, message by message. */
+/** The messages of a stream of GraphQL results. */
 export interface EventStream {
   readonly status: number;
   readonly headers: Headers;
   /** The next result; undefined where the service has ended the stream in words, and an Error where it broke. */
   readonly next: () => Promise<StreamedResult | undefined>;
-  /** What is told from now on until the service ends it. */
+  /** The events from now on until the service ends the stream. */
   readonly rest: () => Promise<StreamedResult[]>;
   readonly close: () => void | Promise<unknown>;
 }
@@ -81,7 +81,7 @@ async function* bodyOf(response: Response): AsyncGenerator<string, undefined> {
   return undefined;
 }
 
-/** The data of each message up to the one that says it is over. */
+/** The data of each message up to the last. */
 async function* messagesOf(response: Response): AsyncGenerator<string, undefined> {
   const decoder = new TextDecoder();
   let text = '';

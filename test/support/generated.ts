@@ -10,7 +10,7 @@ function defaultSeed(): number {
   return process.env['FAULTS'] === 'full' ? Math.floor(Math.random() * 2 ** 31) : 1;
 }
 
-/** How many cases to generate: as many as the environment variable says, or the few that `npm test` has time for. */
+/** Number of cases to generate: the environment variable, or a small number in `npm test`. */
 export function runs(variable: string, few: number): number {
   return Number(process.env[variable] ?? few);
 }

@@ -41,7 +41,7 @@ export function recorded(connections: PgPool): { connections: PgPool; sent: Sent
 }
 
 /**
- * Carries statements out as the store would, undoes them, and tells what the server did: for these very values, and, of a
+ * Runs statements like the store, rolls them back, and returns their plans: for these values, and, of a
  * prepared one, by the plan that it keeps for all values too.
  */
 export async function openPlans(url: string) {
@@ -65,7 +65,7 @@ export async function openPlans(url: string) {
       // A statement counts as carried out when the next one comes.
       await client.query('SHOW server_version');
       const nodes = plans.flatMap((plan) => nodesOf((JSON.parse(plan) as { Plan: PlanNode }).Plan));
-      if (nodes.length === 0) throw new Error('The server did not tell its plan.');
+      if (nodes.length === 0) throw new Error('The server returned no plan.');
       return {
         scanned: nodes
           .flatMap((node) => (node['Node Type'] === 'Seq Scan' ? (node['Relation Name'] ?? []) : []))

@@ -89,7 +89,7 @@ export async function startCommand(
   };
 }
 
-/** Sends bytes as they are and answers all that comes back until the other side closes. */
+/** Sends bytes and returns all that comes back until the other side closes. */
 export async function raw(port: number, text: string): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   socket.write(text);

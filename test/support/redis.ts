@@ -100,7 +100,7 @@ export async function ownRedis(...options: readonly string[]): Promise<OwnRedis>
       for (const until = Date.now() + startWithinMs; Date.now() < until; await wait(10)) {
         if (await responses(url)) return;
       }
-      throw new Error('redis-server did not answer.');
+      throw new Error('redis-server did not respond.');
     };
     await Promise.race([isThere(), failed]);
   }

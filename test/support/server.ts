@@ -36,7 +36,7 @@ export interface WireResponse {
   readonly status: number;
   readonly headers: ReadonlyMap<string, string>;
   readonly body: string;
-  /** All that came, further answers included. */
+  /** All received bytes, further responses included. */
   readonly text: string;
   /** Whether the other side has closed the connection. */
   readonly isClosed: boolean;

@@ -251,7 +251,7 @@ const secretForms = [
   /"key": ?"[\w+/]{43}="/,
 ];
 
-/** The lines of a text that look like holding a secret. What only looks so says that it is a fixture, a line before at most. */
+/** The lines of a text that look like holding a secret. Fixtures have a comment on the line or the line before. */
 function secretsIn(path: string, text: string): string[] {
   const lines = text.split('\n');
   return lines.flatMap((line, index) => {
@@ -271,7 +271,7 @@ describe('the repository', () => {
     const entries = await readdir(join(root, folder), { withFileTypes: true });
     const found = entries.map(async (entry) => {
       const path = join(folder, entry.name);
-      // A data folder of an earlier version is kept with its key ring, which can say nothing of itself.
+      // A data folder of an earlier version is kept with its key ring, which has no comment.
       if (skipped.includes(entry.name) || path === 'test/faults/old') return [];
       return entry.isDirectory() ? filesBelow(path) : [path];
     });

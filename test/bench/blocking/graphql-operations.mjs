@@ -73,7 +73,7 @@ export function graphqlOperations({ schema, limits, calculateComplexity, samples
     return [text, ...needed.values()].join('\n');
   }
 
-  /** What a field is asked for: all of it, and for pages also the count, the place and one field of each item alone. */
+  /** The selections of a field: all of it, and for pages also the count, the place and one field of each item alone. */
   function selectionsOf(field) {
     const type = getNamedType(field.type);
     if (!isCompositeType(type)) return [{ name: '', text: '', leaf: field.name }];
@@ -326,7 +326,7 @@ export function graphqlOperations({ schema, limits, calculateComplexity, samples
   function addWay(kind, steps, given, what) {
     const { field, parent } = steps.at(-1);
     const entities = steps.filter((step) => step.parent && isEntity(step.parent));
-    // What is not paged is part of everything that a root field is asked for, as far as the first entity.
+    // What is not paged is part of every selection of a root field, as far as the first entity.
     if (!isPaged(field) && entities.length === 1 && !steps.some((step) => step.on && what.includes(step.on.name)))
       return;
     const path = steps

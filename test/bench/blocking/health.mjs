@@ -1,4 +1,4 @@
-// A process of its own that requests /health on a schedule, whether or not earlier requests have been answered.
+// A process of its own that requests /health on a schedule, whether or not earlier requests have a response.
 import { Agent, get } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setInterval } from 'node:timers';

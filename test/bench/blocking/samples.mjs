@@ -16,7 +16,7 @@ import { getNamedType, isEnumType } from 'graphql';
 
 /** @typedef {ReturnType<typeof createSamples>} Samples */
 
-/** Tells the keys that this run creates from those of earlier runs in a folder that was kept. */
+/** Distinguishes the keys that this run creates from those of earlier runs in a folder that was kept. */
 export const runID = randomUUID().slice(0, 8);
 
 /** Unix seconds after every expiry and every change. */

@@ -31,7 +31,7 @@ export function createContext() {
 }
 
 /**
- * Keeps updates apart that the store might commit together: the next begins when the one before has been committed. It
+ * Separates updates that the store might commit together: the next begins when the one before has been committed. It
  * holds whichever way the store groups them; where the store has a switch for it by then, use that here.
  */
 function oneByOne(/** @type {import('../../../build/keys/ports.js').KeyStore} */ shared) {
@@ -49,7 +49,7 @@ function oneByOne(/** @type {import('../../../build/keys/ports.js').KeyStore} */
   };
 }
 
-/** Tells the benchmark where to ask. */
+/** Sends the address to the benchmark. */
 export function announce(/** @type {string} */ url) {
   console.log(`listens on ${url}`);
 }

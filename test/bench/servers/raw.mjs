@@ -11,7 +11,7 @@ import { definitionFromWire, definitionToWire } from '../../../build/wire/field-
 import { announce, holder, keys } from './core.mjs';
 
 const { BENCH_JSON, BENCH_WORKLOAD } = process.env;
-/** With `BENCH_JSON=exact`, Keyfront's own reader and writer, which keep integers of 64 bits and reject what is said twice. */
+/** With `BENCH_JSON=exact`, Keyfront's own reader and writer, which keep integers of 64 bits and reject duplicate members. */
 const [read, write] = BENCH_JSON === 'exact' ? [parseJSON, stringifyJSON] : [JSON.parse, JSON.stringify];
 if (BENCH_JSON !== 'exact' && BENCH_WORKLOAD?.endsWith('preview')) {
   // The cheapest way to write them. The store must not see it, and a preview does not come near the store.

@@ -4,7 +4,7 @@
  *
  *   DISK_FOLDER  the folder, as realpath(3) would write it; required
  *   DISK_RECORD  appends to this file every write, sync and change of a name, in the order in which they happen, and among
- *                them the first bytes of every HTTP answer: the moment at which a client may know
+ *                them the first bytes of every HTTP response: the moment at which a client may know
  *   DISK_FAULT   "EIO 17 once", "ENOSPC 17 forever": the 17th write, sync or truncation of the database or its log fails;
  *                "KILL 17 once": the process is killed just before its 17th call of any kind on any file of the folder
  *                "COUNT 0 once": nothing fails, and each call that could is reported
@@ -105,7 +105,7 @@ static int path_of(int fd, char *path) {
 
 /* ---- failing ---- */
 
-/* Counts a call, and says whether it is to fail. `changes` is whether it writes, syncs or truncates. */
+/* Counts a call, and returns whether it must fail. `changes` is whether it writes, syncs or truncates. */
 static int fails(const char *call, const char *path, int changes) {
   if (fault == NOTHING || !folder_length) return 0;
   if (fault != KILL && !(changes && (ends_with(path, ".db") || ends_with(path, ".db-wal")))) return 0;
@@ -151,7 +151,7 @@ static void remember_names(char kind, uint64_t inode, const char *from, const ch
   remember(kind, inode, 0, names, first + second);
 }
 
-/* What a client or whoever started the process reads: the answer may be known from here on. */
+/* Output that a client or the parent process reads: from here on the response may be known. */
 static void remember_answer(int fd, const void *bytes, size_t length) {
   if (record_fd < 0 || !(fd == STDOUT_FILENO || (length > 9 && memcmp(bytes, "HTTP/1.1 ", 9) == 0))) return;
   pthread_mutex_lock(&order);

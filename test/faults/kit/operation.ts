@@ -36,7 +36,7 @@ function sendGraphQL(client: Client, headers: Record<string, string>, operation:
 
 type ReplyOutcome = Pick<Entry, 'outcome' | 'version' | 'requestID' | 'response' | 'flaw'>;
 
-/** A refused connection sent nothing. The effect of one that broke later is unknown. */
+/** A rejected connection sent nothing. The effect of one that broke later is unknown. */
 function outcomeWithoutReply(what: 'unreached' | 'no response'): ReplyOutcome {
   return { outcome: what === 'unreached' ? 'rejected' : 'maybe', response: what };
 }

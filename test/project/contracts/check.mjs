@@ -44,7 +44,7 @@ for (const { commit, reason } of found) {
     const { rejected, named } = await verdictOn(file, fileAt(folder, commit, file), here(file), changelog, before);
     const lines = [
       ...named.map(
-        (change) => `${file}: ${kindOf(change)}, as the changelog says: ${change.coordinate}: ${change.message}`,
+        (change) => `${file}: ${kindOf(change)}, named in the changelog: ${change.coordinate}: ${change.message}`,
       ),
       ...rejected.map((change) => `${file}: ${kindOf(change).toUpperCase()}: ${change.coordinate}: ${change.message}`),
     ];

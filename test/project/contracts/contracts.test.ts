@@ -226,7 +226,7 @@ describe('npm run contracts', () => {
   let folder: string;
   let repository: string;
 
-  /** Git as it is in a fresh installation, whatever runs these tests. */
+  /** Git without the configuration of the machine. */
   const environment = {
     PATH: process.env['PATH'],
     HOME: '/nonexistent',
@@ -286,7 +286,7 @@ describe('npm run contracts', () => {
     write('CHANGELOG.md', named);
     expect(check()).toMatchObject({
       status: 0,
-      output: expect.stringContaining('breaking, as the changelog says: Key.state'),
+      output: expect.stringContaining('breaking, named in the changelog: Key.state'),
     });
     commit('named');
     // The entry permits this change, and no later one of the same place.

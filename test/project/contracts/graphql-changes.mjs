@@ -38,7 +38,7 @@ export async function graphqlChanges(base, current) {
 /**
  * A new `@shareable` only permits more, `@tag`, `@cost` and `@listSize` describe, and the reason of a deprecation is text:
  * the inspector calls it removed where it has changed. The imports of `@link` follow from the directives. The inspector compares several `@key` of one type by their order; `lostKeys`
- * compares them by what they say.
+ * compares them by their text.
  * @param {string} type
  * @param {string} path
  */

@@ -10,7 +10,7 @@ import { openAPIChanges } from './openapi-changes.mjs';
 
 /**
  * `named` are the changes for which the changelog gained an entry since the base, `rejected` all others.
- * @typedef {{ rejected: readonly Change[], named: readonly Change[] }} Verdict
+ * @typedef {{ rejected: readonly Change[], named: readonly Change[] }} ChangesByVerdict
  */
 
 /** @type {Readonly<Record<string, (base: string, current: string) => Change[] | Promise<Change[]>>>} */
@@ -33,7 +33,7 @@ export const contracts = Object.keys(readers);
  * @param {string | undefined} current
  * @param {string} changelog
  * @param {string} baseChangelog
- * @returns {Promise<Verdict>}
+ * @returns {Promise<ChangesByVerdict>}
  */
 export async function verdictOn(file, base, current, changelog, baseChangelog) {
   const changes = await changesOf(file, base, current);

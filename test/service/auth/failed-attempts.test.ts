@@ -123,8 +123,8 @@ describe('invalid credentials in one request', () => {
       'many aliases',
       `{ ${Array.from({ length: 12 }, (_, index) => `a${index}: previewKey(input: {}) { keyID }`).join(' ')} }`,
     ],
-    ['an operation that GraphQL refuses', '{ previewKey(input: {nonsense: 1}) { keyID } }'],
-    ['a value that GraphQL refuses', '{ previewKey(input: {rate: "x"}) { keyID } }'],
+    ['an operation that GraphQL rejects', '{ previewKey(input: {nonsense: 1}) { keyID } }'],
+    ['a value that GraphQL rejects', '{ previewKey(input: {rate: "x"}) { keyID } }'],
     ['a variable that GraphQL misses', 'query ($i: PreviewKeyInput!) { previewKey(input: $i) { keyID } }'],
     ['an operation that cannot be parsed', '{ previewKey('],
   ])('counts once with %s', async (_what, query) => {

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(async () => t.close());
 
-/** What the response says, and the statements with which it was found. */
+/** The response, and the statements that found it. */
 async function workFor(method: string, target: string, body?: string) {
   const prototype = Object.getPrototypeOf(new Database(':memory:').prepare('SELECT 1')) as Database.Statement;
   const statements: string[] = [];

@@ -4,7 +4,7 @@ import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWTHeaderPara
 
 export interface Issuer {
   readonly url: string;
-  /** The paths that were asked for, in order. */
+  /** The requested paths, in order. */
   readonly requested: string[];
   /** Makes a key; it is published under its name from now on. */
   addKey(kid: string, alg?: string): Promise<void>;
@@ -13,13 +13,13 @@ export interface Issuer {
   sign(claims: JWTPayload, kid?: string, header?: Partial<JWTHeaderParameters>): Promise<string>;
   publicKey(kid: string): CryptoKey;
   /**
-   * How requests are treated: answered, rejected with 500, cut off, left waiting, or answered with headers and half a
+   * The effect of requests: a response, an error 500, a broken connection, no response, or headers and half a
    * body, or with a body that never ends.
    */
   mood: 'well' | 'failing' | 'gone' | 'silent' | 'stalling' | 'endless';
   /** The one path that is treated so; all when undefined. */
   moodPath: string | undefined;
-  /** What the discovery document says, where it is not the truth. */
+  /** The content of the discovery document, if it differs from the default. */
   discovery: Record<string, unknown> | undefined;
   close(): Promise<void>;
 }

@@ -82,7 +82,7 @@ describe('a service credential that is bound to an organisation', () => {
 
   it('hashes no password for a key that it may not change', async () => {
     const definition = { basic_auth_data: { password: 'hunter2-hunter2' } };
-    // More than are hashed and queued at a time: hashing would answer some of them with UNAVAILABLE.
+    // More than are hashed and queued at a time: some of them would get UNAVAILABLE.
     const responses = await Promise.all(Array.from({ length: 60 }, () => put('globex-key', definition)));
     expect(new Set(responses.map(codeOf))).toStrictEqual(new Set(['NOT_FOUND']));
   });

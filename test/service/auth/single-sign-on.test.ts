@@ -43,7 +43,7 @@ function expectRejection(
   expect(response.body).toMatchObject({ code: 'UNAUTHENTICATED', message: `A valid ${credential}.` });
 }
 
-/** A token that cannot be verified now. It says nothing about whether the token is valid. */
+/** A token that cannot be verified now. The token can be valid or not. */
 function expectUnavailable(response: TestResponse): void {
   expect([response.status, response.headers.get('retry-after')]).toEqual([503, '10']);
   expect(response.body).toMatchObject({ code: 'UNAVAILABLE', message: 'The credential cannot be verified now.' });

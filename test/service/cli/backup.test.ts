@@ -301,7 +301,7 @@ async function flip(file: string): Promise<void> {
   await writeFile(file, bytes);
 }
 
-/** Changes a backup, and what it says of itself, as somebody would who knows how it is made. */
+/** Changes a backup and its manifest consistently. */
 async function alter(statement: string): Promise<void> {
   const file = join(target, 'keyfront.db');
   const database = new Database(file);

@@ -82,7 +82,7 @@ describe('keyfront check', () => {
   });
 
   it.each([
-    ['who did it', "UPDATE audit SET credential_label = 'somebody else' WHERE version_after = 2"],
+    ['who did it', "UPDATE audit SET credential_label = 'another label' WHERE version_after = 2"],
     ['why', "UPDATE audit SET reason = 'another' WHERE version_after = 2"],
     ['when', 'UPDATE audit SET at = at + 1 WHERE version_after = 2'],
     ['what was done', "UPDATE audit SET operation = 'revert' WHERE version_after = 2"],

@@ -16,13 +16,13 @@ const person = (input: string) => ({ input, isInteractive: true, isTerminal: tru
 const count = async () => (await c.keyfront(['list'])).out.split('\n').length - 1;
 
 describe('the confirmation of keyfront delete', () => {
-  it.each(['n\n', '\n', '', 'yesterday\n'])('keeps the key for the answer %j', async (input) => {
+  it.each(['n\n', '\n', '', 'yesterday\n'])('keeps the key for the input %j', async (input) => {
     const { code, stderr } = await c.keyfront(['delete', 'k1'], {}, false, person(input));
     expect([code, stderr]).toStrictEqual([1, 'Delete the key? It stops working at once. [y/N] Nothing was changed.\n']);
     expect(await count()).toBe(2);
   });
 
-  it.each(['y\n', 'YES\r\nn\n', 'y'])('deletes the key for the answer %j', async (input) => {
+  it.each(['y\n', 'YES\r\nn\n', 'y'])('deletes the key for the input %j', async (input) => {
     expect(await c.keyfront(['delete', 'k1'], {}, false, person(input))).toMatchObject({ code: 0 });
     expect(await count()).toBe(1);
   });
@@ -35,7 +35,7 @@ describe('the confirmation of keyfront delete', () => {
   });
 });
 
-it('asks before apply deletes keys, with their number', async () => {
+it('requires confirmation before apply deletes keys, with their number', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'keyfront-apply-'));
   try {
     await writeFile(join(folder, 'k1.json'), '{"key_id":"k1","org_id":"acme"}');
@@ -56,7 +56,7 @@ it.each([
   ['webhooks', 'discard', 'hook_0'],
   ['secrets', 'prune'],
   ['keys', 'discard', 'ab'],
-])('asks before %s %s', async (...args) => {
+])('requires confirmation before %s %s', async (...args) => {
   const { code, stderr } = await c.keyfront(args, {}, false, person('n\n'));
   expect([code, stderr]).toStrictEqual([1, expect.stringMatching(/ \[y\/N\] Nothing was changed\.\n$/)]);
 });

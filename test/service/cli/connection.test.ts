@@ -143,7 +143,7 @@ describe('a connection to a service', () => {
     expect((await preview()).stderr).toMatch(/the connection was closed\.\n$/);
   });
 
-  it('explains a refused connection and an unknown host name', async () => {
+  it('explains a failed connection and an unknown host name', async () => {
     const gone = createServer();
     await new Promise<void>((resolve) => gone.listen(0, '127.0.0.1', resolve));
     const at = `http://127.0.0.1:${(gone.address() as AddressInfo).port}`;

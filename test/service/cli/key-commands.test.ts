@@ -388,7 +388,7 @@ describe.each(['the data folder', 'a service'])('commands for a key of %s', (pla
       );
     });
 
-    it('follows the pages up to the limit, and says that more keys match', async () => {
+    it('follows the pages up to the limit, and reports that more keys match', async () => {
       const cut = await listed('--org', 'globex', '--limit', '230');
       expect(cut.keys).toHaveLength(230);
       expect(cut.stderr).toBe('More keys match. Use --limit with more than 230, or narrow the filters.\n');
@@ -434,7 +434,7 @@ describe.each(['the data folder', 'a service'])('commands for a key of %s', (pla
   it.each([['get'], ['history'], ['reset'], ['delete'], ['undelete'], ['revert', '--to', '1']])(
     'exits with 1 for %s of a key that does not exist',
     async (name, ...more) => {
-      const { code, out } = await keyfront([name, 'nobody', ...more]);
+      const { code, out } = await keyfront([name, 'unknown', ...more]);
       expect(code).toBe(1);
       expect(parseJSON(out)).toMatchObject({ status: 'error', code: 'NOT_FOUND' });
     },

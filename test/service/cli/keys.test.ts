@@ -332,7 +332,7 @@ describe('keys import --passwords-are-hashed', () => {
     ['half a hash', { password: bcryptHash.slice(0, -1) }],
     ['a hash and more', { password: `${bcryptHash}\n` }],
     ['a fast hash', { password: '5f4dcc3b5aa765d61d8327deb882cf99', hash_type: 'md5' }],
-    ['a hash of another type than said', { password: bcryptHash, hash_type: 'argon2id' }],
+    ['a hash of another type than hash_type', { password: bcryptHash, hash_type: 'argon2id' }],
     ['a placeholder', { password: '<PASSWORD>' }],
   ])('rejects %s with the line number, without quoting it', async (_name, basic_auth_data) => {
     const { code, stderr } = await imported(jsonl(k('k1', { basic_auth_data }), k('k2')), '--passwords-are-hashed');

@@ -31,7 +31,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** A reader that takes what is written when it is told to. */
+/** A reader that reads only when a test calls it. */
 function slowReader() {
   const waiting: (() => void)[] = [];
   let bytes = 0;
@@ -139,7 +139,7 @@ describe('the real process', () => {
     [['--help'], 0],
     [['nonsense'], 2],
     [['preview', '/nowhere.json'], 2],
-    [['get', 'nobody'], 1],
+    [['get', 'unknown'], 1],
   ])('ends after %j with exit code %i', async (args, expected) => {
     const { code } = await keyfront(args, ({ stdout }) => stdout?.resume());
     expect(code).toBe(expected);

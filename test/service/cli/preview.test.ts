@@ -197,7 +197,7 @@ describe('keyfront preview', () => {
     const fine = await c.file(`fine.json`, stringifyJSON({ alias: evil }));
     for (const args of [['--text'], ['--json']]) {
       const { out, stderr } = await c.keyfront(['preview', file, fine, ...args], { NO_COLOR: '1' }, true, terminal);
-      // eslint knows no other way to say "any control character but the line feed".
+      // eslint accepts no other pattern for "any control character but the line feed".
       expect(
         [...(out + stderr)].filter((character) => /[\p{Cc}\u202e]/u.test(character) && character !== '\n'),
       ).toEqual([]);

@@ -151,13 +151,13 @@ describe('a connection of keyfront tail', () => {
 
   it('continues after the last change when it was lost', async () => {
     const c = await makeCommandLine();
-    const asked: unknown[] = [];
+    const requested: unknown[] = [];
     const service = createServer((request, response) => {
       void text(request).then((body) => {
-        asked.push((JSON.parse(body) as { variables: object }).variables);
+        requested.push((JSON.parse(body) as { variables: object }).variables);
         response.writeHead(200, { 'content-type': 'text/event-stream' });
-        response.write(event(`c${asked.length}`));
-        if (asked.length === 1) response.write('event: ne', () => response.destroy());
+        response.write(event(`c${requested.length}`));
+        if (requested.length === 1) response.write('event: ne', () => response.destroy());
       });
     });
     await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve));
@@ -170,7 +170,7 @@ describe('a connection of keyfront tail', () => {
         onPrint: (line) => line.includes('"c2"') && stop(),
       });
       expect([code, out.match(/"cursor":"c\d"/g)]).toStrictEqual([0, ['"cursor":"c1"', '"cursor":"c2"']]);
-      expect(asked).toMatchObject([{ after: 'c0' }, { after: 'c1' }]);
+      expect(requested).toMatchObject([{ after: 'c0' }, { after: 'c1' }]);
       expect(stderr).toContain(`The connection to ${url} was lost. Reconnecting in 0.25 s.\n`);
     } finally {
       service.closeAllConnections();

@@ -7,7 +7,7 @@ import { serveWith } from '../../support/overridden-server.js';
 import { stateOf } from '../../support/state.js';
 import { eventLoopTurns, until } from '../../support/until.js';
 
-/** Of fake time: it passes only when a test says so. */
+/** Fake time: it advances only when a test advances it. */
 const deadlineMs = 60_000;
 const reachDeadline = () => void vi.advanceTimersByTime(deadlineMs);
 

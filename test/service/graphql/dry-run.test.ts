@@ -42,7 +42,7 @@ interface Effect {
 const preview = async (input: Wire, options?: Options) => dataOf<Effect>(await send(previewing, input, options));
 const update = async (input: Wire, options?: Options) => dataOf<Effect>(await send(updating, input, options));
 
-/** What both answer: the effect, or the refusal. */
+/** The result of both: the effect, or the rejection. */
 const verdict = (response: TestResponse) =>
   codeOf(response) === undefined
     ? dataOf(response)
@@ -119,14 +119,14 @@ describe(`previewOrgKeyUpdate (FUZZ_SEED=${seed})`, () => {
   it('hashes no passwords', async () => {
     await t.importKeys({ key_id: 'k1', org_id: 'acme' });
     const { ports } = t.app.services;
-    const keys = createKeyService({ ...ports, hashPassword: () => Promise.reject(new Error('was asked to hash')) });
+    const keys = createKeyService({ ...ports, hashPassword: () => Promise.reject(new Error('hashed')) });
     const caller = { credentialID: 'c', label: 'l', orgID: undefined, requestID: 'r' };
     for (const hashType of ['bcrypt', 'argon2id']) {
       const request = { keyID: 'k1', input: { basicAuthData: { password: 'p', hashType } }, resetQuota: false };
       const { key, changes } = await keys.previewOrgKeyUpdate(caller, request);
       expect(key.definition.basicAuthData).toStrictEqual({ hashType });
       expect(changes.map(({ kind }) => kind)).toStrictEqual(['ADDED', 'SET']);
-      await expect(keys.updateOrgKey(caller, request)).rejects.toThrow('was asked to hash');
+      await expect(keys.updateOrgKey(caller, request)).rejects.toThrow('hashed');
     }
   });
 
@@ -176,7 +176,7 @@ describe(`previewOrgKeyUpdate (FUZZ_SEED=${seed})`, () => {
     expect(codeOf(await t.graphql(query, {}, { 'x-svc-authorization': secret }))).toBe('NOT_FOUND');
     await t.graphql('mutation { deleteOrgKey(keyID: "k1") { status } }');
     expect(codeOf(await t.graphql(query))).toBe('NOT_FOUND');
-    expect(codeOf(await t.graphql(query.replace('k1', 'nobody')))).toBe('NOT_FOUND');
+    expect(codeOf(await t.graphql(query.replace('k1', 'unknown')))).toBe('NOT_FOUND');
   });
 
   it('requires a service credential, and can be requested by GET', async () => {

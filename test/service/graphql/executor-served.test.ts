@@ -85,7 +85,7 @@ function hintsOf(known: { hashes: unknown[]; ids: unknown[]; cursors: unknown[] 
       { __typename: 'OrgKey', keyID: 7 },
       { __typename: 'Organization', id: 'acme' },
       { __typename: 'Organization', id: 'none' },
-      { __typename: 'Nobody' },
+      { __typename: 'Unknown' },
     ],
   };
   return (name, typeName) => {
@@ -97,7 +97,7 @@ function hintsOf(known: { hashes: unknown[]; ids: unknown[]; cursors: unknown[] 
 }
 
 function newRequest(random: Random): Request {
-  const options = { hints: hintsOf(known), mostParts: 2, wrongOneIn: 60 };
+  const options = { hints: hintsOf(known), maxParts: 2, wrongOneIn: 60 };
   const operation = generateOperation(servedSchema, createRandom(random.below(2 ** 31)), options);
   // Yoga's executor takes a field that is called `then` for a promise, and fails.
   if (operation.query.includes('then:')) return newRequest(random);

@@ -82,7 +82,7 @@ interface Requested {
 }
 
 const uuids = /[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g;
-/** What differs from answer to answer. */
+/** The parts that differ between responses. */
 const fleeting = ['date', 'connection', 'keep-alive'];
 
 /** The response of one side, without what is new with every request. */
@@ -355,7 +355,7 @@ describe('A response and its log line are those of Yoga', () => {
       const from = createRandom(random.below(2 ** 31));
       const { query, operationName, variables } = generateOperation(servedSchema, from, {
         hints,
-        mostParts: 2,
+        maxParts: 2,
         wrongOneIn: 60,
       });
       // Yoga's executor takes a field that is called `then` for a promise, and fails.
@@ -504,7 +504,7 @@ const trustedFile = join(mkdtempSync(join(tmpdir(), 'fast-path-')), 'trusted.jso
 writeFileSync(trustedFile, json({ [hash(preview)]: preview, [`sha256:${hash(update)}`]: update, [hash(many)]: many }));
 afterAll(() => rmSync(dirname(trustedFile), { recursive: true }));
 
-/** Takes no spans anywhere, but is asked for each of them. */
+/** Records no spans, and counts each request for one. */
 const createTracer = (spans: string[]): Tracer => ({
   request: (_method, _header, work) => work(() => undefined),
   withSpan: async (name, facts, work) => {

@@ -2,7 +2,7 @@ import { serverAudits } from 'graphql-http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../support/app.js';
 
-/** Of whom the audits must not tell whether they hold a credential, and of whom they may see the schema only with one. */
+/** Clients without a credential, and clients that may read the schema only with one. */
 const callers = [
   ['in development, without a credential', {}, () => ({})],
   ['in development, with a management credential', {}, (t: TestApp) => ({ authorization: `Bearer ${t.management}` })],

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => t.close());
 
-/** All of an answer that can tell one refusal from another. */
+/** The parts of a response that distinguish rejections. */
 const shownBy = ({ status, text }: TestResponse) => [status, text.replace(/"requestID":"[^"]*"/, '')];
 
 const requesting = [
@@ -181,7 +181,7 @@ function namesInSchema(): Set<string> {
   return new Set([...types.map(({ name }) => name), ...members]);
 }
 
-/** The names of the schema in an answer's messages that were not in the request. */
+/** The names of the schema in the messages of a response that were not in the request. */
 function hintsIn(response: TestResponse, request: string): string[] {
   const wordsOf = (text: string) => text.match(/[A-Za-z_]\w*/g) ?? [];
   const requested = new Set(wordsOf(request));

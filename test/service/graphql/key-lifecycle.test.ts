@@ -85,7 +85,7 @@ async function history(keyID: string, args = ''): Promise<History> {
 }
 const entries = async (keyID: string, args = '') => (await history(keyID, args)).edges.map(({ node }) => node);
 
-/** Sends a request that must be refused, and sees that nothing that is stored has changed. */
+/** Sends a request that must be rejected, and asserts that no stored data has changed. */
 async function rejected(request: () => Promise<TestResponse>, keyIDs = ['k1']): Promise<TestResponse> {
   const everything = async () => ({
     hashes: await allHashes(t),

@@ -24,7 +24,7 @@ const times = (count: number, part: (index: number) => string) =>
   Array.from({ length: count }, (_, i) => part(i)).join(' ');
 const nested = (depth: number, name = 'a') => `${`${name} { `.repeat(depth - 1)}${name}${' }'.repeat(depth - 1)}`;
 
-/** The message of an operation that was refused for one limit, in the shape that every refusal has. */
+/** The message of an operation that was rejected by one limit, in the form of every rejection. */
 function rejectionOf(response: TestResponse): string {
   const errors = errorsOf(response);
   expect(errors).toHaveLength(1);
@@ -37,7 +37,7 @@ function rejectionOf(response: TestResponse): string {
   return errors[0]?.message ?? '';
 }
 
-/** Whether an operation passes the limits, whatever GraphQL then says of it. */
+/** Whether an operation passes the limits, before validation by GraphQL. */
 const passes = (response: TestResponse) => !response.text.includes('; the maximum is ');
 
 describe('depth', () => {
@@ -179,7 +179,7 @@ describe('mutations', () => {
     const before = await stateOf(t, 'k1');
     const response = await t.graphql(`mutation {
       a: updateOrgKey(keyID: "k1", input: { alias: "a" }) { version }
-      b: updateOrgKey(keyID: "nobody", input: {}) { version }
+      b: updateOrgKey(keyID: "unknown", input: {}) { version }
       c: updateOrgKey(keyID: "k1", input: { alias: "c" }) { version } }`);
     expect(errorsOf(response)).toMatchObject([{ path: ['b'], extensions: { code: 'NOT_FOUND' } }]);
     const version = before.key?.version ?? 0;
@@ -557,7 +557,7 @@ describe('extensions.cost', () => {
     });
   const query = 'query ($n: Int) { orgKeys(first: $n) { edges { node { keyID } } } }';
 
-  it('states the cost of an operation and what remains, if the request asks for it', async () => {
+  it('states the cost of an operation and what remains, if the request has the header', async () => {
     for (let repeated = 0; repeated < 2; repeated += 1) {
       const response = await sendRequest(query, { cost: true }, { n: 7 });
       expect(response.body['extensions']).toEqual({ cost: { requested: 28, maximum: 50_000, remaining: 49_972 } });

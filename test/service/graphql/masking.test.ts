@@ -31,7 +31,7 @@ function fail(value: unknown): never {
   throw value;
 }
 
-/** Sees that an answer tells that something went wrong inside, and nothing else. */
+/** Asserts that a response reports an internal error without its details. */
 function expectMasked(response: TestResponse, logs: string): void {
   expect(errorsOf(response).length).toBeGreaterThan(0);
   for (const { message, extensions } of errorsOf(response)) {

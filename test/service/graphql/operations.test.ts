@@ -37,7 +37,7 @@ const update = `mutation ($keyID: ID!, $input: UpdateKeyInput!, $resetQuota: Boo
   }
 }`;
 
-/** Sends a request that must be refused, and sees that nothing was written. */
+/** Sends a request that must be rejected, and asserts that nothing was written. */
 async function rejected(send: () => Promise<TestResponse>): Promise<TestResponse> {
   const before = await stateOf(t, 'k1');
   const response = await send();
@@ -207,7 +207,7 @@ describe('updateOrgKey', () => {
 
   it('returns NOT_FOUND for an unknown key, and creates none', async () => {
     const response = await rejected(() =>
-      t.graphql(update, { keyID: 'nobody', input: { orgID: 'acme' }, resetQuota: true }),
+      t.graphql(update, { keyID: 'unknown', input: { orgID: 'acme' }, resetQuota: true }),
     );
     expect(response.status).toBe(200);
     expect(errorsOf(response)).toStrictEqual([
@@ -218,7 +218,7 @@ describe('updateOrgKey', () => {
         extensions: { code: 'NOT_FOUND', requestID: response.headers.get('x-request-id') },
       },
     ]);
-    expect((await stateOf(t, 'nobody')).audit).toStrictEqual([]);
+    expect((await stateOf(t, 'unknown')).audit).toStrictEqual([]);
   });
 
   it.each(['', 'a\0b', '\ud800', 'a/b', 'a\\b', '..', 'a\nb', '\u202e', 'x'.repeat(256)])(
@@ -240,7 +240,7 @@ describe('updateOrgKey', () => {
   it('keeps the first of two updates if the second fails', async () => {
     const response = await t.graphql(`mutation {
       a: updateOrgKey(keyID: "k1", input: { alias: "a" }) { version }
-      b: updateOrgKey(keyID: "nobody", input: {}) { version }
+      b: updateOrgKey(keyID: "unknown", input: {}) { version }
     }`);
     expect(errorsOf(response)).toMatchObject([{ path: ['b'], extensions: { code: 'NOT_FOUND' } }]);
     expect((await stateOf(t, 'k1')).key?.definition).toStrictEqual({ alias: 'a' });
@@ -813,7 +813,7 @@ describe('a caller without a credential', () => {
   it('does not learn whether a key exists', async () => {
     const responses = [
       await t.graphql(update, { keyID: 'k1', input: {} }, anonymous),
-      await t.graphql(update, { keyID: 'nobody', input: {} }, anonymous),
+      await t.graphql(update, { keyID: 'unknown', input: {} }, anonymous),
     ];
     responses.forEach(unauthenticated);
     const [first, second] = responses.map(({ text }) => text.replace(/"requestID":"[^"]*"/, ''));

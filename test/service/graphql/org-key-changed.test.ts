@@ -405,7 +405,7 @@ describe('a failing stream of changes', () => {
     opened.push(await overridden.subscribe(query, another));
     const fourth = await overridden.subscribe(query, another);
     expect([fourth.status, codesOf(await readStream(fourth).rest())]).toStrictEqual([503, ['UNAVAILABLE']]);
-    // One that is over makes room, and one that was refused has taken none.
+    // A stream that ended frees its slot, and a rejected one uses none.
     const begun = opened.map((response) => readStream(response));
     for (const stream of begun) await stream.next();
     await begun[0]?.close();

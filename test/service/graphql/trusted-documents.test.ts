@@ -44,7 +44,7 @@ const idOf = <R, V>(document: TypedDocumentString<R, V>) => String(document.__me
 const hexOf = <R, V>(document: TypedDocumentString<R, V>) => idOf(document).replace('sha256:', '');
 const textOf = (id: string) => String((JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>)[id]);
 
-/** Asks as a client would that has only the ids of its documents, and their types. */
+/** Sends requests like a client that has only the ids and types of its documents. */
 async function sendRequest<R, V>(t: TestApp, document: TypedDocumentString<R, V>, variables: V): Promise<R> {
   const { body } = await post(t, { documentId: idOf(document), variables });
   expect(body['errors']).toBeUndefined();

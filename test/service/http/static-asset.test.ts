@@ -90,7 +90,7 @@ describe('a static asset', () => {
     expect((await sendQuery({ 'if-none-match': '"other"' })).status).toBe(200);
   });
 
-  it('is revalidated each time, and tells caches to vary by encoding', async () => {
+  it('is revalidated each time, and has Vary for the encoding', async () => {
     const { headers } = await sendQuery();
     expect(headers.get('cache-control')).toBe('private, no-cache');
     expect(headers.get('vary')).toBe('accept-encoding');

@@ -122,7 +122,7 @@ describe('both ends of the 64-bit range, exact when sent as', () => {
     expect(key?.definition).toMatchObject({
       quotaMax: BigInt(max),
       expires: BigInt(min),
-      // A double holds this end exactly, and free-form JSON has no type that asks for more.
+      // A double holds this end exactly, and free-form JSON has no larger type.
       metaData: { n: [BigInt(max), Number(min)] },
     });
     expect(key?.definition.quotaRemaining).toBe(BigInt(max));

@@ -29,7 +29,7 @@ describe('the normal form', () => {
       { apply_policies: ['b', 'a'], apply_policy_id: 'b' },
       { applyPolicies: ['b', 'a'] },
     ],
-    ['drops an apply_policy_id that says nothing', { apply_policy_id: '  ' }, {}],
+    ['drops an apply_policy_id of spaces only', { apply_policy_id: '  ' }, {}],
     ['moves enable_detail_recording', { enable_detail_recording: false }, { enableDetailedRecording: false }],
     [
       'keeps enable_detailed_recording beside the same of the deprecated one',

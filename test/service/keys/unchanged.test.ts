@@ -143,7 +143,7 @@ describe('an update with the stored definition', () => {
     });
   });
 
-  it('leaves the keys of a bulk update that have the patch already, and says so for each', async () => {
+  it('leaves the keys of a bulk update that have the patch already, and reports each as unchanged', async () => {
     await t.importKeys({ key_id: 'a', org_id: 'acme', tags: ['x'] }, { key_id: 'b', org_id: 'acme', tags: ['y'] });
     const run = (dryRun: boolean) =>
       t.graphql(

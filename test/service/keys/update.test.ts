@@ -375,7 +375,7 @@ describe('the quota of an import', () => {
     ['a quota that was not begun', { quota_max: 100 }, 0n, undefined],
     ['a quota that was spent', { quota_max: 100, quota_remaining: 0 }, 100n, undefined],
     ['a quota of more than all', { quota_max: 100, quota_remaining: 200 }, 0n, undefined],
-    ['a limited quota whose rest is said to be unlimited', { quota_max: 100, quota_remaining: -1 }, 0n, undefined],
+    ['a limited quota with an unlimited rest', { quota_max: 100, quota_remaining: -1 }, 0n, undefined],
     ['an unlimited quota', { quota_max: -1, quota_remaining: 5 }, 0n, undefined],
     ['no quota', {}, 0n, undefined],
     ['a moment of renewal', { quota_max: 1, quota_renews: 1893456000 }, 0n, 1893456000n],

@@ -153,7 +153,7 @@ describe.each([documentPath, ...pagePaths])('%s', (path) => {
       expect(again.headers.get('etag')).toBe(etag);
     }
     expect((await get(path, { 'if-none-match': '"other"' })).status).toBe(200);
-    // Without the bytes, the type and the length of a HEAD are what a GET would have said.
+    // Without the bytes, the type and the length of a HEAD are those of a GET.
     const head = await t.send(path, { method: 'HEAD' });
     expect([head.status, head.text, head.headers.get('etag')]).toEqual([200, '', etag]);
   });

@@ -12,7 +12,7 @@ import { startApp, type TestResponse, type TestApp } from '../../support/app.js'
 import { mismatches, resolved, type Schema } from '../../support/json-schema.js';
 import { requestContextOf } from '../../support/request-context.js';
 
-/* All that is known here of an operation is what the served document says of it. */
+/* These tests read operations from the served document only. */
 
 interface Examples {
   readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
@@ -129,7 +129,7 @@ function requestOf(operation: string, name: string): Sent {
 
 async function send(operation: string, name: string): Promise<TestResponse> {
   const { path, init } = requestOf(operation, name);
-  // Its summary says so.
+  // By its summary.
   const bound = name === 'otherOrganisation' ? { orgID: 'acme' } : {};
   const [management, service] = await Promise.all([t.issue('management', bound), t.issue('service', bound)]);
   const credentials = { authorization: `Bearer ${management.secret}`, 'x-svc-authorization': service.secret };

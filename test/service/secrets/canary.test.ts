@@ -11,7 +11,7 @@ import { createTestWatch } from '../../support/watch.js';
 
 /*
  * A marker of its own in every place that holds a secret, driven through every operation and every failure of both
- * faces. Afterwards no marker may be found in logs, answers, files, metrics or traces, save where the contract answers it.
+ * faces. Afterwards no marker may be found in logs, responses, files, metrics or traces, except where the contract returns it.
  */
 
 const fresh = (name: string) => `canary${name}${randomBytes(8).toString('hex')}`;
@@ -104,7 +104,7 @@ const rejectedDefinitions: Readonly<Record<string, string>> = {
     basic_auth_data: { pasword: password },
     jwt_data: { secrets: jwt },
   }),
-  'secrets in free-form JSON that is refused': JSON.stringify({ oauth_keys: { a: `${hmac}\0`, b: jwt } }),
+  'secrets in free-form JSON that is rejected': JSON.stringify({ oauth_keys: { a: `${hmac}\0`, b: jwt } }),
   'secrets that are too long': JSON.stringify({
     basic_auth_data: { password: password + long },
     jwt_data: { secret: jwt + long },
@@ -245,7 +245,7 @@ describe('canary secrets', () => {
       'as an unquoted key identifier',
       `mutation { updateOrgKey(keyID: ${markers.unknownKeyID}, input: {}) { version } }`,
     ],
-    ['as a previewed key identifier that is refused', inPreview(`{keyID: "${markers.previewKeyID}/"}`)],
+    ['as a previewed key identifier that is rejected', inPreview(`{keyID: "${markers.previewKeyID}/"}`)],
     [
       'beside a key of another organisation',
       `mutation { updateOrgKey(keyID: "${markers.storedKeyID}", input: {orgID: "globex", hmacString: "${hmac}"}) { version } }`,
@@ -321,7 +321,7 @@ describe('canary secrets', () => {
       rawGraphQL(Buffer.concat([Buffer.from(`{"query":"${jwt}`), Buffer.from([0xff])])),
     );
     const form = `query=${encodeURIComponent(`{ previewKey(input: {hmacString: "${hmac}"}) { keyHash } }`)}`;
-    await note('GraphQL, a form that asks', rawGraphQL(form, { 'content-type': 'application/x-www-form-urlencoded' }));
+    await note('GraphQL, a form', rawGraphQL(form, { 'content-type': 'application/x-www-form-urlencoded' }));
   });
 
   it('pass through paths, parameters and methods', async () => {
@@ -457,7 +457,7 @@ describe('canary secrets', () => {
     places.push({ name: 'the export without secrets', text: output.join(''), mayHold: ['storedKeyID', 'otherKeyID'] });
     await expect(t.importKeys(...Object.values(rejectedDefinitions).flatMap(importLine))).rejects.toSatisfy(
       (error: Error) => {
-        places.push({ name: 'reasons of refused lines', text: error.message });
+        places.push({ name: 'reasons of rejected lines', text: error.message });
         return error.message.includes('password');
       },
     );
@@ -542,7 +542,7 @@ describe('the canary secrets afterwards', () => {
     const planted = { marker: hmac };
     expect(leaksIn([{ name: 'a log', text: `${t.logs()}{"msg":"${hmac}"}` }], planted)).toEqual(['marker in a log']);
     const asBase64 = Buffer.from(`${hmac}`).toString('base64');
-    expect(leaksIn([{ name: 'an answer', text: `{"at":"${asBase64}"}` }], planted)).toEqual(['marker in an answer']);
+    expect(leaksIn([{ name: 'a response', text: `{"at":"${asBase64}"}` }], planted)).toEqual(['marker in a response']);
     // What is not secret is stored in clear, which proves that reading the files would show a secret as well.
     expect(leaksIn(everywhere(), { owner: 'globex' })).toContain('owner in keyfront.db');
     const echoed = everywhere().map(({ name, text }) => ({ name, text }));

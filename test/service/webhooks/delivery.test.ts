@@ -149,7 +149,7 @@ describeEngines('webhooks', (engine) => {
     t = await startApp(place.env, { dispatcherOptions: quick });
     await receiver.until((taken) => taken.length === 40);
     await wait(100);
-    // Those that were answered while an earlier one was under way come again, and are known by their identifiers.
+    // Those with a response while an earlier one was in progress are sent again, and are known by their identifiers.
     expect(receiver.received.length).toBeLessThan(40 + 8);
   });
 

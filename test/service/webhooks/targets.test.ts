@@ -90,7 +90,7 @@ describe('the URL of a receiver', () => {
 });
 
 describe('the name of a receiver', () => {
-  /** A name that resolves to what is given, whatever it is asked for. */
+  /** A resolver that returns the given addresses for every name. */
   const resolved = (...addresses: string[]) =>
     ((_name: string, _options: object, callback: (error: null, found: object[]) => void) =>
       callback(

@@ -46,7 +46,7 @@ describe('a receiver that is down for long', () => {
     await receiver.until((taken) => taken.length === 240);
     const ids = receiver.taken().map(({ id: event }) => event);
     expect(ids.slice(-dead.length).toSorted()).toStrictEqual(dead.map(({ eventID }) => eventID).toSorted());
-    // A replayed event may come after later ones of its key, and its versions tell where it belongs.
+    // A replayed event may come after later ones of its key, and its version gives its position.
     const byVersion = receiver.taken().toSorted((a, b) => a.data.version_after - b.data.version_after);
     expect(outOfOrder(byVersion)).toBeUndefined();
   });
@@ -65,7 +65,7 @@ describe('a receiver that is down for long', () => {
     // The pause recalls the lease. Once it is released, nothing more is sent or written.
     await until(async () => !(await webhooks.isRecalled(id)));
     expect((await standing())?.deadLetters).toBeLessThan(1_020);
-    // What nobody needs is discarded, and it goes on with what came since.
+    // Entries without a receiver are discarded, and delivery continues with newer ones.
     receiver.behaviour = () => 200;
     const { deadLetters = 0 } = (await standing()) ?? {};
     expect(await webhooks.discard({ webhookID: id })).toBe(deadLetters);
@@ -131,7 +131,7 @@ describe('a receiver', () => {
     await wait(100);
     expect(receiver.received).toHaveLength(1);
     expect(await standing()).toMatchObject({ retryingKeys: 0 });
-    // Buffers of the kernel take some before anybody sees that nobody reads.
+    // The kernel buffers some bytes before the sender notices that the receiver does not read.
     expect(sent).toBeLessThan(8 * 1024 * 1024);
   });
 

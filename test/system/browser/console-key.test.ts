@@ -251,7 +251,7 @@ describe.skipIf(whyNoBrowser !== undefined)(title, () => {
     expect(await stored()).toMatchObject({ definition: { alias: 'Mine', rate: 400 } });
   });
 
-  it('asks for another credential when it is revoked during an edit', async () => {
+  it('requests another credential when it is revoked during an edit', async () => {
     await open(`${path}?edit=yes`);
     const { credentials } = server.t.app.services;
     const service = (await credentials.list()).find(({ kind }) => kind === 'service');

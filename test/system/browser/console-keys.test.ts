@@ -63,7 +63,7 @@ describe.skipIf(whyNoBrowser !== undefined)(title, () => {
     expect(c.requests.filter((request) => request.startsWith('POST'))).toEqual([]);
   });
 
-  it('asks for another credential after a revocation, and continues in the same view', async () => {
+  it('requests another credential after a revocation, and continues in the same view', async () => {
     await open('/console?org=acme');
     await expect.poll(names).toEqual(['Billing', 'Mobile']);
     const { credentials } = server.t.app.services;

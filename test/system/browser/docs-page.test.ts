@@ -9,7 +9,7 @@ const timeoutMs = 20_000;
 
 let browser: Browser;
 beforeAll(async () => {
-  // Not with the arguments that the package suggests: with them all pages share a process and no origin is kept apart.
+  // Not with the arguments that the package suggests: with them all pages share a process and origins are not isolated.
   const args = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'];
   browser = await browserType.launch({ args, executablePath: await chromium.executablePath() });
 }, 60_000);
@@ -18,7 +18,7 @@ afterAll(() => browser.close());
 let server: TestServer;
 let context: BrowserContext;
 let page: Page;
-/** What must not happen: requests to anybody else, scripts that failed, and what the policy of the page forbids. */
+/** What must not happen: requests to other origins, failed scripts, and violations of the page's policy. */
 let failures: string[];
 
 beforeEach(async () => {
@@ -28,7 +28,7 @@ beforeEach(async () => {
   page.setDefaultTimeout(timeoutMs);
   page.on('pageerror', (error) => failures.push(error.message));
   page.on('console', (message) => {
-    // A request that is answered with an error is no trouble of the page's.
+    // An error response is no failure of the page.
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
       failures.push(message.text());
     }
@@ -55,7 +55,7 @@ async function authorize(scheme: 'management' | 'service', credential: string): 
   await page.locator('.close-modal').click();
 }
 
-/** Opens an operation, sends what its first example says or the given body, and answers what is shown of the response. */
+/** Opens an operation, sends its first example or the given body, and returns the response that the page shows. */
 async function execute(operation: string, body?: string): Promise<{ status: string; shown: string }> {
   const block = page.locator(`.opblock[id$="-${operation}"]`);
   await block.locator('.opblock-summary-control').click();

@@ -11,9 +11,9 @@ export interface Editors {
 /** GraphiQL in a browser, as its user has it before him. */
 export interface GraphiQLPage {
   readonly page: Page;
-  /** All that the browser has asked for, as method and address. */
+  /** All requests of the browser, as method and address. */
   readonly requests: readonly string[];
-  /** What the console was told of, violations of the page's policy included, and what went wrong in its scripts. */
+  /** The messages of the console, violations of the page's policy included, and the errors of its scripts. */
   readonly problems: readonly string[];
   readonly tabs: () => Promise<string[]>;
   readonly editors: () => Promise<Editors>;

@@ -34,7 +34,7 @@ describe.skipIf(whyNoBrowser !== undefined)(title, () => {
       await g.paste(secret);
       lap('the tab is open and the credential pasted');
       expect(await g.run()).toMatchObject({ data: { updateOrgKey: { status: 'ok', version: 2 } } });
-      lap('the update is answered');
+      lap('the response to the update');
       await g.page.reload();
       await g.page.waitForSelector('.graphiql-query-editor .view-line');
       lap('(a second visit)');

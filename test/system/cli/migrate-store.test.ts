@@ -101,7 +101,7 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
     const moved = await startApp({ KEYFRONT_DATA: c.folder, ...env });
     await moved.update('key-9', { alias: 'after' });
     expect(before).toHaveLength(count + 4);
-    // It is told once nobody else on the server is in the midst of a change.
+    // It is notified when no other transaction of the server is open.
     await vi.waitFor(async () => expect(await readAll(moved)).toHaveLength(before.length + 1), { timeout: 60_000 });
     const after = await readAll(moved);
     expect(after.slice(0, -1)).toStrictEqual(before);

@@ -58,7 +58,7 @@ async function open(more: Partial<Parameters<typeof openKeyForm>[0]> = {}): Prom
   return form;
 }
 
-/** Waits until the form says what is expected of it. */
+/** Waits until the form has the expected state. */
 const until = (form: KeyForm, expected: Partial<FormState>) => expect.poll(form.state).toMatchObject(expected);
 
 async function stored(): Promise<Record<string, unknown>> {
@@ -94,7 +94,7 @@ describe('the form of a dashboard', () => {
       const body = String(init?.body);
       if (!body.includes('query PreviewKey(')) return response;
       requested.push(body);
-      // The first response is on its way while the next is asked for and given.
+      // The first response is on its way while the next request is sent and completes.
       if (requested.length === 1) await held;
       return response;
     };
@@ -238,7 +238,7 @@ describe('keyfront/client', () => {
       '{"status":"error","message":"Busy.","code":"UNAVAILABLE"}',
       'UNAVAILABLE',
     ],
-    ['a proxy that reaches nobody', 502, '<html>Bad gateway</html>', 'UNAVAILABLE'],
+    ['a proxy without an upstream', 502, '<html>Bad gateway</html>', 'UNAVAILABLE'],
     ['a proxy that wants a sign-on', 401, '', 'UNAUTHENTICATED'],
     ['something else', 200, '"hello"', 'INTERNAL'],
   ])('throws an error for a response with %s', async (_, status, body, code) => {

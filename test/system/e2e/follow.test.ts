@@ -145,7 +145,7 @@ describe('a client that follows the changes', () => {
       expect((await one.rest())[0]?.errors).toMatchObject([{ extensions: { code: 'UNAVAILABLE' } }]);
     }
     expect(await process.exited).toMatchObject({ code: 0 });
-    // Well before the moment at which whatever is still open is cut.
+    // Well before the service closes open connections.
     expect(performance.now() - began).toBeLessThan(6_000);
   });
 

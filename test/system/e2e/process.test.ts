@@ -215,7 +215,7 @@ describe('SIGTERM', () => {
     });
     const idle = connect(one.port, '127.0.0.1');
     await Promise.all([...sockets, idle].map(async (socket) => once(socket, 'connect')));
-    // A request that was answered shows that the ones sent before it have arrived.
+    // A response shows that the ones sent before it have arrived.
     expect((await fetch(`${one.url}/ready`)).status).toBe(200);
 
     one.signal('SIGTERM');
@@ -440,7 +440,7 @@ describe('GraphiQL on a running service', () => {
 
   it('G-22 requests nothing from other hosts: its policy forbids it, and nothing in the page tries', async () => {
     const { response, body } = await get('/');
-    // The policy is what counts: a browser that has it asks nobody but us, whatever the scripts do.
+    // The policy is what counts: with it, a browser sends requests to this origin only.
     const policy = String(response.headers['content-security-policy']);
     const sources = policy.split(';').flatMap((directive) => directive.trim().split(/\s+/).slice(1));
     const own = ["'none'", "'self'", "'unsafe-inline'", 'data:'];

@@ -45,7 +45,7 @@ async function halfAnUpdate(one: Running): Promise<{ socket: Socket; finish: () 
     `PUT /svc/org/keys/acme-billing HTTP/1.1\r\nHost: x\r\nX-Svc-Authorization: ${tokenIn(one.stdout(), 'svc')}\r\n` +
       'Content-Type: application/json\r\nContent-Length: 16\r\n\r\n{"alia',
   );
-  // A request that was answered shows that the one sent before it has arrived.
+  // A response shows that the one sent before it has arrived.
   await fetch(`${one.url}/health`);
   return { socket, finish: () => socket.write('s":"late"}') };
 }

@@ -35,7 +35,7 @@ async function started(name: string, args: readonly string[] = [], env: Record<s
   return one;
 }
 
-/** Asks until so many workers have answered, and tells their process numbers from the log. */
+/** Sends requests until this number of workers has responded, and reads their process ids from the log. */
 async function workersOf(one: Running, but: readonly number[] = [], count = 2): Promise<number[]> {
   for (let attempt = 0; attempt < 500; attempt += 1) {
     await fetch(`${one.url}/health`, { headers: { connection: 'close' }, signal: AbortSignal.timeout(5_000) }).catch(
@@ -86,14 +86,14 @@ describe('serve --workers 2', () => {
     const service = /kf_svc_\w+/.exec(one.stdout())?.[0] ?? '';
     const c = await makeCommandLine();
     const env = { KEYFRONT_URL: one.url, KEYFRONT_SERVICE_CREDENTIAL: service };
-    let [printed, said] = ['', ''];
+    let [printed, written] = ['', ''];
     let stop = (): void => undefined;
     const ended = c.keyfront(['tail', '--json'], env, false, {
       onStop: (callback) => (stop = callback),
       onPrint: (text) => (printed += text),
-      onSay: (text) => (said += text),
+      onSay: (text) => (written += text),
     });
-    await until(() => said.startsWith('Waiting'));
+    await until(() => written.startsWith('Waiting'));
     // The primary passes each new connection to the next worker.
     for (let rate = 1; rate <= 4; rate += 1) {
       const response = await fetch(`${one.url}/svc/org/keys/acme-billing`, {

@@ -55,7 +55,7 @@ describe('_entities', () => {
 
   it('returns null for a key that is unknown or deleted, and for an identifier of another type', async () => {
     const response = await sendQuery([
-      key('nobody'),
+      key('unknown'),
       key('gone'),
       { __typename: 'OrgKey', id: globalID('Organization', hashOf('k0')) },
       { __typename: 'OrgKey', keyHash: '__proto__' },
@@ -188,16 +188,16 @@ describe('_entities', () => {
 
 describe('_service', () => {
   const sdl = '{ _service { sdl } }';
-  const nobody = { authorization: '', 'x-svc-authorization': '' };
+  const anonymous = { authorization: '', 'x-svc-authorization': '' };
 
   it('is available without a credential in development', async () => {
-    expect((await t.graphql(sdl, {}, nobody)).text).toContain('@key');
+    expect((await t.graphql(sdl, {}, anonymous)).text).toContain('@key');
   });
 
   it('G-16 accepts a credential of either kind in production', async () => {
     const production = await startApp({ NODE_ENV: 'production' });
-    expect(codeOf(await production.graphql(sdl, {}, nobody))).toBe('UNAUTHENTICATED');
-    expect((await production.graphql(sdl, {}, nobody)).text).not.toContain('@key');
+    expect(codeOf(await production.graphql(sdl, {}, anonymous))).toBe('UNAUTHENTICATED');
+    expect((await production.graphql(sdl, {}, anonymous)).text).not.toContain('@key');
     for (const missing of ['authorization', 'x-svc-authorization']) {
       expect((await production.graphql(sdl, {}, { [missing]: '' })).text).toContain('@key');
     }

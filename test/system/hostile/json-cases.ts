@@ -1,6 +1,6 @@
 /*
  * JSON texts in the manner of JSONTestSuite: y_ must be taken, n_ must be rejected, and i_ is for each parser to decide.
- * `verdict` says what ours decided, for these and where a rule of definitions rejects what is JSON.
+ * `verdict` is the decision of ours, for these and where a rule of definitions rejects what is JSON.
  */
 
 export interface JSONCase {

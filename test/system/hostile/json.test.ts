@@ -49,7 +49,7 @@ function post(path: string, body: Body): Promise<TestResponse> {
   });
 }
 
-/** What all four ways say of a definition: `OK`, or `code path` of each issue in the names of REST. */
+/** The result of all four ways for a definition: `OK`, or `code path` of each issue in the names of REST. */
 async function verdicts(definition: Body, ways: { update?: boolean } = {}): Promise<string[]> {
   const responses = [await post('/api/keys/preview', definition), await post('/graphql', wrapped(query, definition))];
   if (ways.update !== false) {

@@ -40,7 +40,7 @@ async function client(number) {
     if (status === 200) acknowledged.push([key, Number(completed.etag.replaceAll('"', '')), alias]);
     if (status === 200) times.updates.push(ms);
     if (status === 503 && completed['retry-after'] === undefined) withoutRetryAfter.push(alias);
-    // As the response asks, but for its whole second: the server shall have no rest.
+    // As Retry-After states, but without its whole second, so that the load continues.
     if (status === 503) await new Promise((resolve) => setTimeout(resolve, 100 + Math.random() * 200));
   }
 }

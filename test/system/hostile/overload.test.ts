@@ -110,7 +110,7 @@ describe(`the service under ${clients} concurrent updating clients`, () => {
     let number = 0;
     const liar = createServer((request, response) => {
       number += 1;
-      // The headers that are sent later say 503, whatever has been done.
+      // The headers that are sent later have the status 503 in any case.
       if (request.url?.startsWith('/svc') && number % 3 === 0) {
         response.writeHead = () => {
           Reflect.deleteProperty(response, 'writeHead');

@@ -18,7 +18,7 @@ afterAll(async () => s.close());
 
 interface Slow {
   readonly socket: Socket;
-  /** How long until the server cut the connection, and what it said. */
+  /** The time until the server closed the connection, and the bytes that it sent. */
   readonly cut: Promise<{ ms: number; text: string }>;
 }
 
@@ -40,7 +40,7 @@ function slow(begin: string, drip: string): Slow {
   return { socket, cut };
 }
 
-/** Previews one after the other until told to stop, and tells how long each took. */
+/** Sends previews one after the other until stopped, and returns the duration of each. */
 function goodClient(): () => Promise<number[]> {
   let isOver = false;
   const times: number[] = [];
@@ -136,7 +136,7 @@ describe(`${sockets} slow connections`, () => {
     },
   );
 
-  // Ten, because GraphiQL's program has megabytes: the buffers between the two would swallow a small answer.
+  // Ten, because GraphiQL's program has megabytes: the buffers between the two would hold a small response.
   it('T-02 that never read their response are closed in time (ten of them)', async () => {
     const page = Buffer.byteLength((await s.t.send('/graphiql/graphiql.js')).text);
     const opened = Array.from({ length: 10 }, () => {

@@ -243,7 +243,7 @@ describe('T-08 every response forbids caching and MIME sniffing, and does not na
     ],
     ['no credential', 401, () => request('/svc/org/keys')],
     ['no such path', 404, () => request('/nowhere')],
-    ['no such key', 404, () => request('/svc/org/keys/nobody', { headers: authorised() })],
+    ['no such key', 404, () => request('/svc/org/keys/unknown', { headers: authorised() })],
     ['a wrong method', 405, () => request('/svc/org/keys', { method: 'PATCH' })],
     ['a wrong method for GraphQL', 405, () => request('/graphql', { method: 'PUT', headers: json, body: '{}' })],
     [
@@ -328,7 +328,7 @@ describe('methods and paths of the service:', () => {
     '/ready',
     '/svc/org/keys',
     '/svc/org/keys/k1',
-    '/svc/org/keys/nobody',
+    '/svc/org/keys/unknown',
     '/svc/org/keys?limit=0',
     '/nowhere',
   ])('T-06 HEAD %s returns what GET does, without the body', async (target) => {
@@ -458,7 +458,7 @@ describe('a request body', () => {
   it.each(['text/html', 'application/xml', 'image/png', 'application/json;q=0, text/plain', '*/*', 'nonsense'])(
     'T-07 gets JSON for every Accept header, in REST (%s)',
     async (accept) => {
-      for (const target of ['/svc/org/keys/k1', '/svc/org/keys/nobody', '/nowhere']) {
+      for (const target of ['/svc/org/keys/k1', '/svc/org/keys/unknown', '/nowhere']) {
         const { headers } = await send(request(target, { headers: `${both()}Accept: ${accept}\r\n` }));
         expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
       }

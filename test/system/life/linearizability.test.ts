@@ -94,7 +94,7 @@ describe('C-04 a key under concurrent updates, resets, consumption and reads', (
 
   const places = [[1, postgres] as const, ...engines.map((engine) => [2, engine] as const)];
   for (const [installations, engine] of places) {
-    // A server is asked over a connection: fewer histories take as long.
+    // Requests to a server take longer: fewer histories take as long.
     const most = engine === sqlite ? histories : runs('HISTORIES', 10);
     it.skipIf(engine.isMissing)(
       `is linearizable through ${installations === 1 ? 'one installation' : 'two installations'} on ${engine.name}`,

@@ -8,7 +8,7 @@ export interface Operation<Input, Output> {
   readonly output: Output | undefined;
 }
 
-/** What a thing does when it is asked one operation at a time. States must be told apart by their JSON. */
+/** A sequential specification: one operation at a time. Different states must have different JSON. */
 export interface Specification<State, Input, Output> {
   readonly initial: State;
   /** The state after the operation; undefined where it could not have given this output in this state. */
@@ -17,7 +17,7 @@ export interface Specification<State, Input, Output> {
 
 /**
  * The search of Wing and Gong (1993) with Lowe's memory of dead ends: is there one order of the operations that the
- * specification allows, and that keeps apart those which did not overlap? Returns undefined where there is, else the
+ * specification allows, and that orders those which did not overlap? Returns undefined if there is one, else the
  * operations that no order got past.
  */
 export function unexplained<State, Input, Output>(

@@ -43,7 +43,7 @@ const keyFile = '/svc/org/keys/k1';
 const noon = new Date('2026-01-31T12:00:00Z');
 const after = (seconds: number) => new Date(noon.getTime() + seconds * 1000);
 
-/** Whether the amount was allowed, as the gateway is told. */
+/** Whether the amount was allowed, in the response to the gateway. */
 async function consume(index: number, amount: number): Promise<boolean> {
   const app = appAt(index);
   const headers = { 'content-type': 'application/json', 'x-svc-authorization': app.service };
@@ -52,7 +52,7 @@ async function consume(index: number, amount: number): Promise<boolean> {
   return response.body['allowed'] === true;
 }
 
-/** The sum of what was allowed of many amounts asked for at once. */
+/** The sum of the allowed amounts of many concurrent requests. */
 async function consumeAtOnce(amounts: readonly number[]): Promise<number> {
   const responses = await Promise.all(amounts.map((amount, index) => consume(index, amount)));
   return amounts.reduce((sum, amount, index) => (responses[index] ? sum + amount : sum), 0);
@@ -172,18 +172,18 @@ describeEngines('fifty writers that each add a tag to the version they read', (e
   }
 
   /** The tags that the key is left with; each has been acknowledged. */
-  async function addAll(): Promise<{ found: string[]; version: unknown; mostAttempts: number }> {
+  async function addAll(): Promise<{ found: string[]; version: unknown; maxAttempts: number }> {
     await appAt(0).importKeys({ key_id: 'k1', org_id: 'acme' });
     const attempts = await Promise.all(tags.map((tag, index) => addTag(index, tag)));
     const { body } = await appAt(1).send(keyFile, { headers: { 'x-svc-authorization': appAt(1).service } });
     const found = [...(body['data'] as { tags: string[] }).tags].sort();
-    return { found, version: body['version'], mostAttempts: Math.max(...attempts) };
+    return { found, version: body['version'], maxAttempts: Math.max(...attempts) };
   }
 
   it('C-01 write every acknowledged tag, with one version each', async () => {
-    const { mostAttempts, ...key } = await addAll();
+    const { maxAttempts, ...key } = await addAll();
     expect(key).toStrictEqual({ found: [...tags].sort(), version: 51 });
-    expect(mostAttempts, 'no two writers conflicted').toBeGreaterThan(1);
+    expect(maxAttempts, 'no two writers conflicted').toBeGreaterThan(1);
   });
 
   it('lose tags in a mutant that checks the version before the write, which this suite detects', async () => {

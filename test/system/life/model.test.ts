@@ -19,7 +19,7 @@ interface Real {
   readonly restart: () => Promise<void>;
 }
 
-/** Two installations in one place, of which each is asked every other time. */
+/** Two installations in one place, which receive the requests in turn. */
 function taking(turns: readonly [TestApp, TestApp]): TestApp {
   const [first, second] = turns;
   let count = 0;
@@ -58,7 +58,7 @@ const keyFields = `
   definition { alias tags isInactive expires quotaMax quotaRenewalRate quotaRemaining quotaRenews }
   quota { max used remaining renewsAt }`;
 
-/** What the one root field of an operation answered, or the code of its rejection. */
+/** The result of the only root field of an operation, or the code of its rejection. */
 async function sendQuery({ t }: Real, operation: string, variables: object): Promise<unknown> {
   const { body }: TestResponse = await t.graphql(operation, variables);
   const errors = body['errors'] as { extensions: { code: string } }[] | undefined;
@@ -154,7 +154,7 @@ async function expectComplete(model: Model, real: Real): Promise<void> {
 
 type Command = fc.AsyncCommand<Model, Real>;
 
-/** A command that changes, or may change, one key: the two answers and the two histories have to agree. */
+/** A command that changes, or may change, one key: the two results and the two histories must be equal. */
 function ofOneKey<Args extends { keyID: string }>(
   name: keyof typeof operations,
   args: { readonly [Name in keyof Args]: fc.Arbitrary<Args[Name]> },
@@ -286,7 +286,7 @@ const kinds = [
 const [create, update, consume, , restore] = kinds;
 const commands = [...kinds, create, update, update, consume, consume, restore].filter((kind) => kind !== undefined);
 
-/** Runs commands against the service and the model. Says what went wrong, and how to bring it back; null if nothing. */
+/** Runs commands against the service and the model. Returns the failure and how to reproduce it; null without one. */
 async function findDifference(engine: TestEngine, most: number, mutant?: StoreMutant): Promise<string | null> {
   const property = fc.asyncProperty(fc.commands(commands, { maxCommands, size: 'max' }), async (cmds) => {
     const place = await engine.make();

@@ -50,7 +50,7 @@ export const restoreWindow = 30 * 86_400;
 
 export type Model = ReturnType<typeof createModel>;
 
-/** Keyfront in a few lines: what it should answer, for a map of keys and a clock. Refusals are the code alone. */
+/** Keyfront in a few lines: the expected results, for a map of keys and a clock. A rejection is its code alone. */
 export function createModel(hashOf: (keyID: string) => string) {
   const keys = new Map<string, Key>();
   const clock = { now: 0 };

@@ -54,8 +54,8 @@ function outcomeOf(state: Seen, input: Input): { response: Output['response']; n
 }
 
 /**
- * Lets eight clients loose on a new key, through both APIs of all the given apps, and writes down what they asked and
- * were answered. The seed decides what they ask, and when, as far as the machine lets it.
+ * Lets eight clients loose on a new key, through both APIs of all the given apps, and records their requests and
+ * results. The seed determines the requests, and their times as far as the machine permits.
  */
 export async function record(
   apps: readonly TestApp[],
@@ -87,7 +87,7 @@ export async function record(
   return history;
 }
 
-/** Where the counter stands apart from its key: a history with one maximum, which each of the two has to explain. */
+/** If the counter is stored without its key: a history with one maximum, which each of the two has to explain. */
 export async function recordApart(
   apps: readonly TestApp[],
   seed: number,
@@ -113,7 +113,7 @@ function only({ response, seen }: Output, names: readonly (keyof Seen)[]): Outpu
   return { response, seen: Object.fromEntries(names.flatMap((name) => (name in seen ? [[name, seen[name]]] : []))) };
 }
 
-/** The counter alone: whether an update conflicts is not its affair, and what it answered is taken as given. */
+/** The counter alone: conflicts of updates are not checked, and their results are accepted. */
 export const oneCounter: Specification<{ readonly used: number }, Input, Output> = {
   initial: { used: 0 },
   step({ used }, input, output) {

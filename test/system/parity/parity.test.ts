@@ -30,7 +30,7 @@ import {
  * is absent in REST and an unknown field of the input type in GraphQL.
  */
 
-interface Verdict {
+interface ParityResult {
   readonly code: string;
   /** `path code` of each issue, in the names of REST. */
   readonly issues: readonly string[];
@@ -55,7 +55,7 @@ beforeAll(async () => {
 afterAll(() => t.close());
 
 const updates = { accepted: 0, rejected: 0 };
-/** Every code that a preview answered with. */
+/** Every error code of a preview. */
 const seen = new Set<string>();
 /** Every code that a definition can call forth in a preview. */
 const reachable = [
@@ -102,7 +102,7 @@ describe(`a generated definition (FUZZ_SEED=${seed})`, () => {
       const missed = reachable.filter((code) => !seen.has(code));
       const { accepted, rejected } = updates;
       console.log(
-        `parity: ${accepted} updates accepted, ${rejected} refused, ${seen.size} codes seen, FUZZ_SEED=${seed}`,
+        `parity: ${accepted} updates accepted, ${rejected} rejected, ${seen.size} codes seen, FUZZ_SEED=${seed}`,
       );
       // A suite whose every case meets the same fate would compare nothing.
       expect(Math.min(accepted, rejected)).toBeGreaterThan((accepted + rejected) / 10);
@@ -131,7 +131,7 @@ describe(`a generated definition (FUZZ_SEED=${seed})`, () => {
       fc.asyncProperty(fc.oneof(sharedDefinition, brokenDefinitions.filter(isOfBoth)), async (definition) => {
         const previewed = restVerdict(await t.preview(jsonText(definition)));
         const updated = restVerdict(await t.update(keys.rest, jsonText(definition)));
-        const agreed = ({ issues }: Verdict) => issues.filter((issue) => !aboutStoredKey.has(issue));
+        const agreed = ({ issues }: ParityResult) => issues.filter((issue) => !aboutStoredKey.has(issue));
         expect(agreed(updated)).toEqual(agreed(previewed));
         if (updated.issues.length === 0) expect(updated.warnings).toEqual(previewed.warnings);
         expect(previewed.code === 'OK' || previewed.issues.length > 0).toBe(true);
@@ -237,7 +237,7 @@ function viaGraphQL(query: string, definition: Wire): Promise<TestResponse> {
   });
 }
 
-function restVerdict({ body, status }: TestResponse): Verdict {
+function restVerdict({ body, status }: TestResponse): ParityResult {
   expect(status).toBeLessThan(500);
   const {
     code = 'OK',
@@ -247,7 +247,7 @@ function restVerdict({ body, status }: TestResponse): Verdict {
   return { code, issues: sorted(issues), warnings: sorted(warnings), response: body };
 }
 
-function graphqlVerdict({ body, status, text }: TestResponse, operation: string, definition: Wire): Verdict {
+function graphqlVerdict({ body, status, text }: TestResponse, operation: string, definition: Wire): ParityResult {
   expect(status).toBeLessThan(500);
   const inREST = (findings: Finding[]) =>
     sorted(findings.map(({ path, code }) => ({ path: restPath(path, definition), code })));
@@ -263,7 +263,7 @@ function sorted(findings: readonly Finding[]): string[] {
   return findings.map(({ path, code }) => `${path} ${code}`).sort();
 }
 
-function same({ code, issues, warnings }: Verdict): object {
+function same({ code, issues, warnings }: ParityResult): object {
   return { code, issues, warnings };
 }
 
@@ -329,7 +329,7 @@ describe('the intended differences of the APIs', () => {
   const preview =
     'query($input: PreviewKeyInput!) { previewKey(input: $input) { keyID data { expires tags accessRights { label } } } }';
   const data = async (input: object) => (await t.graphql(preview, { input })).body['data'];
-  const issuesOf = (verdict: Verdict) => verdict.issues;
+  const issuesOf = (verdict: ParityResult) => verdict.issues;
 
   it('GraphQL accepts one item for a list of one', async () => {
     expect(await data({ tags: 'one', accessRights: { label: 'a' } })).toMatchObject({

@@ -251,7 +251,7 @@ function selectionOf({ kind, fields: within }: Inside): string {
   return `{ ${[...(kind === 'map' ? ['label'] : []), ...members].join(' ')} }`;
 }
 
-/** A definition as GraphQL answered it, in the form of REST: its names, no null, no word on secrets, labels as names. */
+/** A definition as GraphQL returned it, in the form of REST: its names, no null, no secrets, labels as names. */
 export function restOf(completed: unknown): unknown {
   return restMembers(completed, fields);
 }
@@ -274,7 +274,7 @@ function restInside(value: unknown, { kind, fields: within }: Inside): unknown {
   return Object.fromEntries(value.map((entry: { label: string }) => [entry.label, restMembers(entry, within)]));
 }
 
-/** A copy whose integers beyond 2^53-1 are decimal strings, as GraphQL answers most of them. */
+/** A copy whose integers beyond 2^53-1 are decimal strings, as GraphQL returns most of them. */
 export function asGraphQLCounts(value: unknown): unknown {
   if (typeof value === 'bigint') return String(value);
   if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value))

@@ -32,7 +32,7 @@ async function started(env: Record<string, string>): Promise<Running> {
 
 const metricsURL = (one: Running) => /"url":"(http:[^"]+\/metrics)"/.exec(one.stderr())?.[1] ?? '';
 
-/** Takes whatever is sent to a collector of traces. */
+/** Records the requests to a collector of traces. */
 async function startCollector(): Promise<{ endpoint: string; received: () => string; server: Server }> {
   const bodies: string[] = [];
   const server = createServer((request, response) => {

@@ -80,7 +80,7 @@ async function outcomeOf(run: Execute, args: ExecutionArgs, failure: Omit<Failur
 
 function causeOf(error: Error | undefined): unknown {
   if (!error) return undefined;
-  const isRejection = / cannot represent |^Not to be written, says GraphQL/.test(error.message);
+  const isRejection = / cannot represent |^Rejected by serialize/.test(error.message);
   return [isRejection ? 'Error' : error.constructor.name, error.message];
 }
 
@@ -181,7 +181,7 @@ describe(`The executor (FUZZ_SEED=${seed})`, () => {
     });
     await withUnheard(async () => fc.assert(property, generated(runs('EXECUTOR_RUNS', 400))));
     console.log(`executor and Yoga's: ${JSON.stringify(seen)}`);
-    // It tells errors below what has become null too; and where several race to make one thing null, another may win.
+    // It also reports errors below a null; and where several race to make one thing null, another may win.
     expect(seen.otherErrors).toBeLessThan(seen.responses / 10);
   });
 

@@ -115,7 +115,7 @@ export function buildFailingSchema(text = sdl): GraphQLSchema {
     if (type.name === 'Fruit' && isInterfaceType(type)) type.resolveType = (value) => kindOf(value);
     if (!isObjectType(type)) continue;
     for (const field of Object.values(type.getFields())) {
-      // The others are found by the default resolver, as members, getters and functions of what was answered above.
+      // The others are found by the default resolver, as members, getters and functions of the results above.
       if (['Query', 'Mutation'].includes(type.name) || ['sure', 'friends', 'weight', 'anys'].includes(field.name)) {
         field.resolve = resolveWithFailures;
       }
@@ -180,7 +180,7 @@ function typesIn(path: GraphQLResolveInfo['path'] | undefined): unknown[] {
   return path ? [...typesIn(path.prev), path.typename ?? null] : [];
 }
 
-/** A value as text that tells apart all that GraphQL does. */
+/** A value as text that distinguishes all values that GraphQL distinguishes. */
 export function text(value: unknown): string {
   return JSON.stringify(value, (_, member: unknown) =>
     member === undefined
@@ -202,7 +202,7 @@ const errors: readonly unknown[] = [
   new Error('Another.'),
   new GraphQLError('One with extensions.', { extensions: { code: 'MINE' } }),
   new GraphQLError('One with a path of its own.', { path: ['elsewhere', 1] }),
-  Object.assign(new Error('One that says what its extensions are.'), { extensions: { code: 'THEIRS' } }),
+  Object.assign(new Error('One with extensions.'), { extensions: { code: 'THEIRS' } }),
 ];
 
 const oddities: readonly unknown[] = [
@@ -213,7 +213,7 @@ const oddities: readonly unknown[] = [
   { message: 'no Error' },
 ];
 
-/** What a resolver does instead of only answering what it should, now or later. */
+/** What a resolver does besides returning its value, now or later. */
 function outcome(dice: Dice, failure: FailureOptions, make: () => unknown): unknown {
   const roll = dice.below(100);
   if (roll < 55) return make();
@@ -235,7 +235,7 @@ function later(dice: Dice, make: () => unknown): unknown {
   })();
   // One that GraphQL does not come to wait for must not count as one that it forgot.
   promise.catch(() => undefined);
-  // Nothing says that a promise has to be one of the language.
+  // A promise can be one of a library.
   return dice.below(8) === 0 ? { then: promise.then.bind(promise) } : promise;
 }
 
@@ -269,7 +269,7 @@ function good(schema: GraphQLSchema, given: GraphQLOutputType, dice: Dice, failu
     case 'ID':
       return dice.pick<unknown>(['x', 7, {}]);
     case 'Moody':
-      return dice.pick(['fine', 'fine', 'fine', 'throw', 'refuse', 'null', 'undefined']);
+      return dice.pick(['fine', 'fine', 'fine', 'throw', 'reject', 'null', 'undefined']);
     default:
       return dice.pick<unknown>(['text', '', 5, true]);
   }
@@ -321,8 +321,8 @@ function isStone(value: unknown, { calls }: FailureOptions, info: GraphQLResolve
   calls.push(`isStone ${responsePathAsArray(info.path).join('.')} ${kindOf(value)}`);
   const is = kindOf(value) === 'Stone';
   const { mood = 0 } = (value ?? {}) as Partial<Made>;
-  if (mood === 1) throw new Error('Cannot tell.');
-  if (mood === 2) return Promise.reject(new Error('Cannot tell, later.'));
+  if (mood === 1) throw new Error('Not resolvable.');
+  if (mood === 2) return Promise.reject(new Error('Not resolvable, later.'));
   if (mood === 3) return !is;
   return mood % 2 === 0 ? is : Promise.resolve(is);
 }
@@ -343,12 +343,12 @@ function resolveAny(
 
 function serializeMoody(value: unknown): unknown {
   if (value === 'throw') throw new Error('Not to be written.');
-  if (value === 'refuse') throw new GraphQLError('Not to be written, says GraphQL.');
+  if (value === 'reject') throw new GraphQLError('Rejected by serialize.');
   return value === 'null' ? null : value === 'undefined' ? undefined : value;
 }
 
 function parseMoody(value: unknown): unknown {
   if (value === 'bad') throw new Error('Not to be read.');
-  if (value === 'worse') throw new GraphQLError('Not to be read, says GraphQL.');
+  if (value === 'worse') throw new GraphQLError('Rejected by parse.');
   return value === 'nothing' ? undefined : value;
 }

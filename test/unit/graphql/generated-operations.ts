@@ -21,7 +21,7 @@ export interface Operation {
 interface Options {
   readonly hints?: Hints;
   /** How many parts a selection has at the most. */
-  readonly mostParts?: number;
+  readonly maxParts?: number;
   /** Of how many variables one has a value of another type. */
   readonly wrongOneIn?: number;
 }
@@ -46,7 +46,7 @@ interface Fragment {
 export function generateOperation(
   schema: GraphQLSchema,
   random: Random,
-  { hints = () => undefined, mostParts = 4, wrongOneIn = 12 }: Options = {},
+  { hints = () => undefined, maxParts = 4, wrongOneIn = 12 }: Options = {},
 ): Operation {
   const { below, pick } = random;
   const chance = (outOf: number) => below(outOf) === 0;
@@ -56,7 +56,7 @@ export function generateOperation(
   let aliases = 0;
 
   function selection(type: GraphQLCompositeType, depth: number): string {
-    const parts = Array.from({ length: 1 + below(mostParts) }, () => partOf(type, depth));
+    const parts = Array.from({ length: 1 + below(maxParts) }, () => partOf(type, depth));
     return `{ ${parts.join(' ')} }`;
   }
 
@@ -72,7 +72,7 @@ export function generateOperation(
   function fieldOf(field: GraphQLField<unknown, unknown>, depth: number): string {
     const type = getNamedType(field.type);
     const args = argsOf(field.args);
-    // Fields with arguments are told apart, because only equal ones may merge.
+    // Fields with arguments are distinguished, because only equal ones may merge.
     const name = args !== '' || chance(6) ? `${alias()}: ${field.name}` : field.name;
     const once = () => `${name}${args}${conditions()}${isCompositeType(type) ? ` ${selection(type, depth - 1)}` : ''}`;
     return chance(5) ? `${once()} ${once()}` : once();

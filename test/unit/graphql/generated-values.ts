@@ -22,7 +22,7 @@ export class Variable {
   }
 }
 
-/** What declares a variable for a place in a literal, and tells its name with the `$`. */
+/** Declares a variable for a position in a literal, and returns its name with the `$`. */
 type Declare = (hint: string, type: GraphQLInputType, hasDefault: boolean) => string;
 
 /** Generates values as JSON has them. With a way to declare variables they may hold some, and are for literals only. */

@@ -179,7 +179,7 @@ describe('the GraphQL schema', () => {
   });
 });
 
-/** Every field that is answered, with the type it belongs to. */
+/** Every field of the responses, with its type. */
 function outputs(): { type: GraphQLNamedType; name: string; field: GraphQLField<unknown, unknown> }[] {
   return ours.flatMap((type) =>
     isObjectType(type) || isInterfaceType(type)

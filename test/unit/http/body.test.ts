@@ -13,7 +13,7 @@ function requestWith(
   body: string | Uint8Array<ArrayBuffer> | ReadableStream | null,
   headers: Record<string, string> = {},
 ): RequestContext {
-  // Node asks for `duplex` with a stream. The DOM's types, which some packages bring along, know nothing of it.
+  // Node requires `duplex` with a stream. The DOM's types, which some packages install, lack it.
   const init = { method: 'POST', body, headers, duplex: 'half' } as const;
   return requestContextOf(new Request('http://localhost/graphql', init));
 }

@@ -123,7 +123,7 @@ describe('R-12 the rules reject a definition with path, code and message', () =>
       'must have at most 72 bytes with bcrypt, which ignores the rest',
     ],
     [
-      'two answers to one question',
+      'two values for one setting',
       { enableDetailRecording: true, enableDetailedRecording: false },
       ['enableDetailRecording'],
       'CONFLICTING_FIELDS',

@@ -180,7 +180,7 @@ describe('parseJSON compared with JSON.parse', () => {
     );
   });
 
-  it('returns the same value, apart from bigints, for every result of JSON.stringify', () => {
+  it('returns the same value, except bigints, for every result of JSON.stringify', () => {
     fc.assert(
       fc.property(fc.json(), (text) => {
         expect(isDeepStrictEqual(rounded(parseJSON(text)), asSpecified(text))).toBe(true);

@@ -36,7 +36,7 @@ export interface Difference {
   readonly before: unknown;
   readonly theirs: unknown;
   readonly mine: unknown;
-  /** Whether both have changed it, and not to the same. Somebody has to choose. */
+  /** Whether both have changed it, and not to the same. The user has to choose. */
   readonly isClash: boolean;
 }
 

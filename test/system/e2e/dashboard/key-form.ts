@@ -22,7 +22,7 @@ export interface FormState {
   readonly effect: PreviewOrgKeyUpdateQuery['previewOrgKeyUpdate'] | undefined;
   /** What others have changed since, where a save came too late; the form has what it had until `resolve`. */
   readonly conflict: readonly Difference[] | undefined;
-  /** When it is worth to try again, where the service said so. */
+  /** When to retry, if the service sent `Retry-After`. */
   readonly retryAfterSeconds: number | undefined;
   readonly isSaved: boolean;
 }
@@ -32,7 +32,7 @@ export interface KeyForm {
   /** Puts a value into a field, and has the form previewed when nothing more is typed for a moment. */
   readonly type: (field: string, value: unknown) => void;
   readonly dryRun: () => Promise<void>;
-  /** Saves, if nobody else has changed the key meanwhile. */
+  /** Saves, if no other client has changed the key meanwhile. */
   readonly save: (options?: { readonly resetQuota?: boolean }) => Promise<void>;
   /** Takes over what others have changed; of fields that both have changed, `mine` names those to keep as they are here. */
   readonly resolve: (mine: readonly string[]) => void;
@@ -83,7 +83,7 @@ export async function openKeyForm({ client, keyID, onChange, pauseMs = 300 }: Fo
       if (!signal.aborted)
         put({ problems: {}, warnings: byPath(data.previewKey?.warnings ?? []), retryAfterSeconds: undefined });
     } catch (error) {
-      // What was asked before the last key was pressed has nothing to say any more.
+      // A response to an earlier input is stale.
       if (!signal.aborted) notify(error);
     }
   }
