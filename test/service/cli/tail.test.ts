@@ -23,6 +23,8 @@ for (const place of places) {
     let c: CommandLine;
     let server: TestServer | undefined;
     let env: Record<string, string> = {};
+    /** The cursor before the first change. */
+    let start = '';
 
     beforeEach(async () => {
       c = await makeCommandLine();
@@ -32,6 +34,7 @@ for (const place of places) {
       }
       await c.create(env);
       if (place === 'a service') ({ server, env } = await serveFolder(c));
+      start = await cursorOfNow();
       await put('acme-1', { org_id: 'acme', alias: 'first' });
     });
     afterEach(async () => {
@@ -62,8 +65,19 @@ for (const place of places) {
       return { changes, stop: () => stop(), ended };
     }
 
-    /** The cursor of now. */
+    /**
+     * The cursor of the change that `beforeEach` made, read from the first change after `start`. A cursor of now could be older:
+     * on PostgreSQL, a transaction of another test delays the change.
+     */
     async function cursor(): Promise<string> {
+      const running = tail('--after', start, '--json');
+      await until(() => running.changes().length > 0);
+      running.stop();
+      await running.ended;
+      return String(running.changes()[0]?.['cursor']);
+    }
+
+    async function cursorOfNow(): Promise<string> {
       let stop = (): void => undefined;
       const { stderr } = await c.keyfront(['tail'], env, false, {
         onStop: (callback) => (stop = callback),
