@@ -88,7 +88,7 @@ function View({ pathname }: { readonly pathname: string }) {
   );
 }
 
-/** Shows a view only with the credential that it needs, and asks for one otherwise. */
+/** Shows a view if its credential is present, otherwise the sign-in form. */
 function With({ kind, children }: { readonly kind: Kind; readonly children: ComponentChildren }) {
   const { clients } = useSession();
   return clients[kind] ? <>{children}</> : <SignIn kind={kind} />;

@@ -3,7 +3,7 @@ import { formText } from './format.js';
 import { useSession, type Kind } from './session.js';
 import { text } from './strings.js';
 
-/** Asks for the credential of a view. It goes into memory and nowhere else. */
+/** The form for the credential of a view. The credential is kept in memory only. */
 export function SignIn({ kind }: { readonly kind: Kind }) {
   const { signIn, rejected } = useSession();
   const [problem, setProblem] = useState<string>();

@@ -127,7 +127,7 @@ export const requirements: Readonly<Record<string, string>> = {
 /** Why a line has no test. */
 export const untested: Readonly<Record<string, string>> = {
   'A-05':
-    'the times are compared by `node test/bench/timing-of-refusals.mjs`, because tests assert no timings: an expired credential differs from an unknown one by less than a microsecond, under 1 %.',
+    'the times are compared by `node test/bench/timing-of-rejections.mjs`, because tests assert no timings: an expired credential differs from an unknown one by less than a microsecond, under 1 %.',
   'D-14':
     'SQLite’s locks separate them, and test/system/life runs its histories through two processes. A lock file would forbid the command line beside the service.',
   'S-06':

@@ -16,7 +16,7 @@ interface ConfirmProps {
   readonly onClose: () => void;
 }
 
-/** A modal dialog that asks for the reason of a change and for its confirmation. Escape closes it. */
+/** A modal dialog for the reason and the confirmation of a change. Escape closes it. */
 export function Confirm({
   title,
   confirm,

@@ -18,7 +18,7 @@ interface Key {
   readonly last_updated?: string;
 }
 
-/** The keys to list. Updates are a day apart, several to a day, so that the order has ties. */
+/** The keys to list. One or more updates for each day, so that the order has ties. */
 const many: readonly Key[] = [
   { alias: 'Billing', tags: ['paid', 'eu'], apply_policies: ['gold'], access_rights: { inv: { api_id: 'invoices' } } },
   { alias: 'Billing', tags: ['paid'], expires: now + 100, access_rights: { invoices: {} } },

@@ -1,4 +1,4 @@
-// Whether the time that a rejection takes depends on the credential: `npm run build && node test/bench/timing-of-refusals.mjs
+// Whether the time that a rejection takes depends on the credential: `npm run build && node test/bench/timing-of-rejections.mjs
 // [count]`. Inside the process, where nothing of a network hides it, and in turns, so that the machine's moods hit all alike.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
