@@ -21,7 +21,7 @@ export async function withQuotas(keys: KeyService, found: readonly StoredKey[]):
 }
 
 /** The key as an object of the REST API. */
-export function renderKey(keys: KeyService, { key, figures: { used, remaining, renewsAt } }: KeyWithQuota): object {
+export function keyToJSON(keys: KeyService, { key, figures: { used, remaining, renewsAt } }: KeyWithQuota): object {
   return {
     key: keys.keyIDOf(key),
     key_hash: key.keyHash,

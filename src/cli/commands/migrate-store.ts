@@ -3,7 +3,7 @@ import { openServices, type Services } from '../../storage/open-storage.js';
 import { migratedFrom } from '../../storage/migrated.js';
 import { copyStore, type CopyResult } from '../../storage/sql/copy-store.js';
 import type { openForMigration } from '../../storage/postgres/engine.js';
-import { lockRows, type LockedRows } from '../../storage/sqlite/rows.js';
+import { openLockedRows, type LockedRows } from '../../storage/sqlite/rows.js';
 import type { CLICommand, OptionValues } from '../command.js';
 import { storageVariables } from '../environment.js';
 import { UsageError, type IO } from '../io.js';
@@ -34,7 +34,7 @@ async function migrateStore(io: IO, options: OptionValues): Promise<number> {
   // Opening migrates the schema of an older file, and verifies that the key ring belongs to it.
   const services = await openServices(config, fileOnly, {}, { access: 'write', allowMigrated: true });
   try {
-    const source = lockRows(config.databaseFile);
+    const source = openLockedRows(config.databaseFile);
     try {
       const { database, copied } = await copyTo(io, databaseURL, source, services);
       printJSONResult(io, options, { database, copied: copied ?? null });

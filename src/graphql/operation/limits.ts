@@ -68,7 +68,7 @@ export function parseWithin(
   { characters, tokens }: Pick<SizeLimits, 'characters' | 'tokens'> = limits,
 ): DocumentNode {
   const { length } = typeof source === 'string' ? source : source.body;
-  rejectAbove(aboveCharacters(length, characters));
+  throwIssues(aboveCharacters(length, characters));
   try {
     const document = parse(source, { ...options, maxTokens: tokens });
     // The other limits are checked by recursive functions.
@@ -76,10 +76,10 @@ export function parseWithin(
     return document;
   } catch (error) {
     const tooMany = `Syntax Error: Document contains more than ${tokens} tokens. Parsing aborted.`;
-    if (error instanceof GraphQLError && error.message === tooMany) rejectAbove(aboveTokens(tokens + 1, tokens));
+    if (error instanceof GraphQLError && error.message === tooMany) throwIssues(aboveTokens(tokens + 1, tokens));
     // The parser is recursive too.
     if (error instanceof RangeError) {
-      rejectAbove([{ path: ['query'], code: 'TOO_DEEP', message: 'is nested too deeply' }]);
+      throwIssues([{ path: ['query'], code: 'TOO_DEEP', message: 'is nested too deeply' }]);
     }
     throw error;
   }
@@ -133,7 +133,7 @@ export function above(
 }
 
 /** @throws {GraphQLError} INVALID when there are issues. */
-export function rejectAbove(issues: readonly Issue[]): void {
+export function throwIssues(issues: readonly Issue[]): void {
   if (issues.length === 0) return;
   const message = `The operation ${issues.map((issue) => issue.message).join(', and ')}.`;
   throw operationError(new AppError('INVALID', message, { issues }));

@@ -9,7 +9,7 @@ import {
   limits,
   limitsOf,
   parseWithin,
-  rejectAbove,
+  throwIssues,
   type OperationLimits,
   type SizeLimits,
 } from '../operation/limits.js';
@@ -48,10 +48,10 @@ export function useLimits(operations: OperationCache, maximum: OperationLimits):
       const issues = issuesOf(schema, prepared, variables, ofClients);
       if (issues.length > 0) {
         const ofRouter = issuesWithin(schema, prepared, variables, ofRouters).issues;
-        if (isFromRouter(context)) rejectAbove(ofRouter);
+        if (isFromRouter(context)) throwIssues(ofRouter);
         else {
           if (ofRouter.length === 0) requirePrincipalsOf(schema, prepared, holders.get(context));
-          rejectAbove(issues);
+          throwIssues(issues);
         }
       }
       return ({ valid }) => {

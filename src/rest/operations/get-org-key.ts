@@ -1,7 +1,7 @@
 import { AppError } from '../../lib/errors.js';
 import { keyStates } from '../../keys/key.js';
 import { jsonResponse, type HTTPResponse } from '../../http/response.js';
-import { renderKey, withQuotas } from '../key-response.js';
+import { keyToJSON, withQuotas } from '../key-response.js';
 import { parseKeyID, rejectParameters } from '../parameters.js';
 import { defineRoute, type RouteCall } from '../route.js';
 import { int64, keyHash, keyID, malformed, unknownKey } from './shared-docs.js';
@@ -91,5 +91,5 @@ async function handle({ caller, keys, wildcard, query }: RouteCall): Promise<HTT
   const key = await keys.requireOrgKey(caller, parseKeyID(wildcard));
   const [shown] = await withQuotas(keys, [key]);
   if (!shown) throw new AppError('INTERNAL', 'The key has no quota figures.');
-  return jsonResponse(renderKey(keys, shown), 200, { etag: `"${key.version}"` });
+  return jsonResponse(keyToJSON(keys, shown), 200, { etag: `"${key.version}"` });
 }

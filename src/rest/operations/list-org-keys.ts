@@ -6,7 +6,7 @@ import { malformedParameter, parseQuery } from '../../http/query-parameters.js';
 import { jsonListResponse, type HTTPResponse } from '../../http/response.js';
 import { cursorsOf } from '../../wire/list-cursor.js';
 import { listLimitBytes, stringifyItemsWithin } from '../key-list.js';
-import { renderKey, withQuotas } from '../key-response.js';
+import { keyToJSON, withQuotas } from '../key-response.js';
 import type { JSONSchema } from '../openapi/json-schema.js';
 import { defineRoute, type RouteCall } from '../route.js';
 import { text } from './shared-docs.js';
@@ -140,7 +140,7 @@ async function handle({ caller, keys, query }: RouteCall): Promise<HTTPResponse>
   });
   const found = entriesOf(page);
   const readable = found.slice(0, limit).flatMap((entry) => ('key' in entry ? entry.key : []));
-  const members = await stringifyItemsWithin(await withQuotas(keys, readable), (shown) => renderKey(keys, shown));
+  const members = await stringifyItemsWithin(await withQuotas(keys, readable), (shown) => keyToJSON(keys, shown));
   // The first key that the response has no room for, and all after it, are on the next page.
   const omitted = readable[members.length];
   const shown = found.slice(0, limit).filter(beforeKey(omitted));

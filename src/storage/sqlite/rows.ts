@@ -22,7 +22,7 @@ export interface LockedRows extends RowSource {
 }
 
 /** The rows of a file, locked until it is closed: writes by other processes are rejected as busy. */
-export function lockRows(file: string): LockedRows {
+export function openLockedRows(file: string): LockedRows {
   const database = openDatabase(file, 'write');
   try {
     return withDatabaseName(file, () => {

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { copyStore } from '../../../src/storage/sql/copy-store.js';
 import { migrationSourceSetting, openForMigration } from '../../../src/storage/postgres/engine.js';
 import { createRowTarget } from '../../../src/storage/postgres/rows.js';
-import { lockRows } from '../../../src/storage/sqlite/rows.js';
+import { openLockedRows } from '../../../src/storage/sqlite/rows.js';
 import { startApp } from '../../support/app.js';
 import { makeCommandLine, type CommandLine } from '../../support/cli.js';
 import { postgres, type EnginePlace } from '../../support/engines.js';
@@ -187,7 +187,7 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
   });
 
   it('marks the file before the database is complete, and completes when it runs again', async () => {
-    const source = lockRows(`${c.folder}/keyfront.db`);
+    const source = openLockedRows(`${c.folder}/keyfront.db`);
     const opened = await openForMigration(env.KEYFRONT_DATABASE_URL);
     await opened.settings.set(migrationSourceSetting, source.id);
     const target = createRowTarget(opened.connections, migrationSourceSetting);
@@ -209,7 +209,7 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
 
   it('removes the mark if another process has written to the file', () => {
     const file = `${c.folder}/keyfront.db`;
-    const source = lockRows(file);
+    const source = openLockedRows(file);
     const other = new Database(file);
     // The moment between two transactions, in which another process can write.
     const exec = vi.spyOn(Database.prototype, 'exec').mockImplementation(function (this: Database.Database, sql) {
@@ -235,7 +235,7 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
   });
 
   it('continues after an interruption with later changes, and no service starts on an incomplete copy', async () => {
-    const source = lockRows(`${c.folder}/keyfront.db`);
+    const source = openLockedRows(`${c.folder}/keyfront.db`);
     const opened = await openForMigration(env.KEYFRONT_DATABASE_URL);
     await opened.settings.set(migrationSourceSetting, source.id);
     const breakOff = (keys: number) => {
@@ -281,7 +281,7 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
   });
 
   it('detects rows that differ when they are read back', async () => {
-    const source = lockRows(`${c.folder}/keyfront.db`);
+    const source = openLockedRows(`${c.folder}/keyfront.db`);
     const opened = await openForMigration(env.KEYFRONT_DATABASE_URL);
     const target = createRowTarget(opened.connections, migrationSourceSetting);
     for (const column of ['quota_used', 'version']) {
@@ -302,7 +302,7 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
 
   it('blocks other writers of the file meanwhile', async () => {
     const t = await startApp({ KEYFRONT_DATA: c.folder });
-    const source = lockRows(`${c.folder}/keyfront.db`);
+    const source = openLockedRows(`${c.folder}/keyfront.db`);
     expect((await t.update('key-1', { alias: 'lost' })).status).toBe(503);
     source.close();
     expect((await t.update('key-1', { alias: 'kept' })).status).toBe(200);
