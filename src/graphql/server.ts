@@ -13,7 +13,7 @@ import { callerOf, type Context, type ServerContext } from './context.js';
 import { defaultDeadlineMs } from './operation/deadline.js';
 import { toAppError, operationError } from './errors.js';
 import { createFastPath } from './fast-path.js';
-import { describeValidationFailure } from './plugins/use-validation-errors.js';
+import { validationErrorOf } from './plugins/use-validation-errors.js';
 import { mayIntrospect, useIntrospectionPolicy, type IntrospectionPolicy } from './plugins/use-introspection-policy.js';
 import { exactFloats } from './schema/literals.js';
 import { createExecutor, type Execute } from './executor/executor.js';
@@ -193,7 +193,7 @@ function useValidationErrors(
       const holder = await requestContext.principal();
       const operation = { ...context.params, document };
       // Without a document, the error is of its syntax or of a limit, and complete.
-      const rejection = document && describeValidationFailure(servedSchema, operation, holder);
+      const rejection = document && validationErrorOf(servedSchema, operation, holder);
       auditRejectedOperation(
         audit,
         servedSchema,

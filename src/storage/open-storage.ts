@@ -59,7 +59,7 @@ export interface OpenOptions {
 /** A data folder, or a database of a server, that is open: what the server and the command line both stand on. */
 export interface Services extends Pick<
   Storage,
-  'checkWritable' | 'failed' | 'damages' | 'contents' | 'copyTo' | 'load' | 'shrinkLog'
+  'checkWritable' | 'failed' | 'damages' | 'contents' | 'copyTo' | 'load' | 'shrinkWriteAheadLog'
 > {
   readonly ports: Ports;
   readonly store: KeyStore & QuotaOutbox;
@@ -112,8 +112,19 @@ export async function openServices(
     await requireSameKeyHash(config, secrets, opened, access);
     const slices = createTimeSlices();
     const engine = await opened.start(signer, { report, now, watch, runExclusive: overrides.runExclusive, slices });
-    const { store, feed, credentials, webhooks, signatures, failed, damages, contents, copyTo, load, shrinkLog } =
-      engine;
+    const {
+      store,
+      feed,
+      credentials,
+      webhooks,
+      signatures,
+      failed,
+      damages,
+      contents,
+      copyTo,
+      load,
+      shrinkWriteAheadLog,
+    } = engine;
     const relays = liveQuotas === 'relay';
     const live =
       liveQuotas === 'off' ? undefined : await openLiveQuotas(config, secrets, { store, now, report, relays });
@@ -159,7 +170,7 @@ export async function openServices(
       contents,
       copyTo,
       load,
-      shrinkLog,
+      shrinkWriteAheadLog,
       resealKeyRingCheck: () => engine.settings.set(keyRingCheckName, keyRingCheck.seal(true)),
       isRotated: async (primaryID) =>
         keyRingCheck.keyIDOf((await engine.settings.get(keyRingCheckName)) ?? '') === primaryID,

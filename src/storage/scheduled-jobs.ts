@@ -69,7 +69,7 @@ const shrinkEveryMs = 30_000;
 export function startShrinking(installation: Services, log: Logger): ScheduledJob {
   return every(shrinkEveryMs, async () => {
     try {
-      const found = await installation.shrinkLog();
+      const found = await installation.shrinkWriteAheadLog();
       if (found?.isDone === false) {
         log.warn(
           { bytes: found.bytes },

@@ -91,7 +91,7 @@ export interface Storage {
    */
   readonly load: <T>(work: () => Promise<T>) => Promise<T>;
   /** Truncates a large write-ahead log. Undefined when there is none. */
-  readonly shrinkLog: () => Promise<Shrinking | undefined>;
+  readonly shrinkWriteAheadLog: () => Promise<Shrinking | undefined>;
 }
 
 /** Figures of a database. */

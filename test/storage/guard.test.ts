@@ -342,13 +342,13 @@ describe('D-09 a write-ahead log', () => {
       await t.importKeys(...keys);
     }
     const large = await size();
-    expect(await t.app.services.shrinkLog()).toStrictEqual({ bytes: large, isDone: false });
+    expect(await t.app.services.shrinkWriteAheadLog()).toStrictEqual({ bytes: large, isDone: false });
     expect(await size()).toBe(large);
     reader.exec('COMMIT');
     reader.close();
-    expect(await t.app.services.shrinkLog()).toStrictEqual({ bytes: large, isDone: true });
+    expect(await t.app.services.shrinkWriteAheadLog()).toStrictEqual({ bytes: large, isDone: true });
     expect(await size()).toBe(0);
-    expect(await t.app.services.shrinkLog()).toBeUndefined();
+    expect(await t.app.services.shrinkWriteAheadLog()).toBeUndefined();
     await t.close();
   });
 });

@@ -29,7 +29,7 @@ const variants: Record<string, Variant> = { PreviewKeyInput: 'preview', UpdateKe
  * that it needs, else INVALID with every issue of the definitions and of other arguments. Undefined when the document
  * itself is not valid, for which GraphQL's own errors are more precise.
  */
-export function describeValidationFailure(
+export function validationErrorOf(
   schema: GraphQLSchema,
   operation: RequestedOperation,
   holder: AuthContext,

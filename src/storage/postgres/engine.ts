@@ -191,6 +191,6 @@ function createEngine(
         new Error('A backup copies a SQLite file. PostgreSQL has pg_dump, and its own continuous archiving.'),
       ),
     load: (work) => work(),
-    shrinkLog: () => Promise.resolve(undefined),
+    shrinkWriteAheadLog: () => Promise.resolve(undefined),
   };
 }

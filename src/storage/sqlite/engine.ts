@@ -3,7 +3,7 @@ import { createChangeFeed, createFeedNotifier } from '../sql/change-feed.js';
 import type { Access, Storage, DatabaseHandle } from '../storage.js';
 import { withChangeNotifications } from '../sql/change-notifier.js';
 import { createSettings, readContents } from '../sql/settings.js';
-import { backupDatabase, createWriteProbe, damagesOf, logBytes, shrinkLog } from './maintenance.js';
+import { backupDatabase, createWriteProbe, damagesOf, logBytes, shrinkWriteAheadLog } from './maintenance.js';
 import { createCredentialCache } from './credential-cache.js';
 import { createCredentialStore } from '../sql/credential-store.js';
 import { withDatabaseName, openDatabase, openReadOnly, versionOf, type Database } from './connection.js';
@@ -112,7 +112,7 @@ function createEngine(
         for (const statement of isFirst ? createSearchIndexes : []) await guard.write(() => database.exec(statement));
       }
     },
-    shrinkLog: () => guard.read(() => shrinkLog(database)),
+    shrinkWriteAheadLog: () => guard.read(() => shrinkWriteAheadLog(database)),
   };
   const stop = () => {
     notifier.stop();

@@ -42,7 +42,7 @@ export function damagesOf(database: Database.Database): string[] {
 const largeBytes = 32 * 1024 * 1024;
 
 /** Truncates a large write-ahead log, without waiting for readers. Undefined when it is not large. */
-export function shrinkLog(database: Database.Database, largerThan = largeBytes): Shrinking | undefined {
+export function shrinkWriteAheadLog(database: Database.Database, largerThan = largeBytes): Shrinking | undefined {
   const bytes = logBytes(database);
   if (bytes <= largerThan) return undefined;
   const [result] = database.pragma('wal_checkpoint(TRUNCATE)') as { busy: bigint }[];
