@@ -149,7 +149,8 @@ export async function prepare(
   return { data, management: await issue('management'), service: await issue('service') };
 }
 
-async function keyfront(data: string, env: Record<string, string>, args: readonly string[]) {
+/** Runs a command on a database in this process. */
+export async function keyfront(data: string, env: Record<string, string>, args: readonly string[]) {
   let out = '';
   let stderr = '';
   const code = await run(args, {

@@ -6,6 +6,8 @@ const sizes = {
   KILL_POINTS: { short: 1, ci: 8, full: 40 },
   COMPOUND_RUNS: { short: 1, ci: 2, full: 20 },
   ROTATION_KILLS: { short: 2, ci: 8, full: 40 },
+  /** Rotations in stages, each with two kills and restarts of services at every stage, on each engine. */
+  STAGED_ROTATIONS: { short: 1, ci: 1, full: 20 },
   POWER_IMAGES: { short: 50, ci: 300, full: 10_000 },
   /** Places in a life of the service at which the disk fails, in each way of failing; besides, four times as many syncs. */
   DISK_FAULT_POINTS: { short: 1, ci: 8, full: 1_000 },
