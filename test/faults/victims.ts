@@ -11,7 +11,7 @@ import type { Entry } from './kit/ledger.js';
 import { carryOut } from './kit/operation.js';
 import { changeRing, ringIDs } from './kit/ring.js';
 import { killNow, launch, portOf } from './kit/service.js';
-import { readStored } from './kit/stored.js';
+import { indexesOf, readStored } from './kit/stored.js';
 import { startMark, type Workspace } from './kit/workspace.js';
 import { startWriting } from './kit/writers.js';
 
@@ -81,7 +81,6 @@ async function freshData(scene: Scene): Promise<void> {
   await rm(data, { recursive: true });
 }
 
-const importedKeys = 1_200;
 const keysInTemplate = 11;
 
 /** What a backup must hold: all that the folder holds it was made of. */
@@ -99,24 +98,20 @@ function differences(data: string, original: string): Finding[] {
   return [{ kind: 'lost', what: 'what was restored is not what was backed up' }];
 }
 
-export const victims = {
-  'the first start': {
-    args: () => [],
-    prepare: ({ folder }) => mkdir(join(folder, 'data'), { mode: 0o700 }).then(() => undefined),
-    judge: async (scene) => [...(await serves(scene)), ...(await inspect(dataOf(scene), []))],
-  },
-  'a start that recovers from a kill': {
-    args: () => [],
-    prepare: async (scene) => cp((await sharedHotFolder(scene)).data, dataOf(scene), { recursive: true }),
-    judge: async (scene) => {
-      const { ledger } = await sharedHotFolder(scene);
-      return [...(await inspect(dataOf(scene), ledger)), ...(await inspectSecrets(dataOf(scene)))];
-    },
-  },
-  'keys import': {
+interface ImportVictimOptions {
+  readonly prepareData: (scene: Scene) => Promise<void>;
+  readonly keysBefore: number;
+  readonly importedKeys: number;
+  /** What happens to the data folder before the import is repeated. */
+  readonly resume: (scene: Scene) => Promise<Finding[]>;
+}
+
+/** An import that is killed, and repeated. */
+function importVictim({ prepareData, keysBefore, importedKeys, resume }: ImportVictimOptions): Victim {
+  return {
     args: ({ folder }) => ['keys', 'import', join(folder, 'more.jsonl')],
     prepare: async (scene) => {
-      await freshData(scene);
+      await prepareData(scene);
       const line = (index: number) =>
         JSON.stringify({
           key_id: `more-${index}`,
@@ -132,7 +127,8 @@ export const victims = {
       const data = dataOf(scene);
       const findings = [...(await inspect(data, [])), ...(await inspectSecrets(data))];
       const { keys } = readStored(data);
-      const imported = keys.size - keysInTemplate;
+      const imported = keys.size - keysBefore;
+      findings.push(...(await resume(scene)));
       const again = await keyfront(data, 'keys', 'import', join(scene.folder, 'more.jsonl'));
       const whole = `${(importedKeys - imported).toLocaleString('en')} imported, ${imported.toLocaleString('en')} skipped (already exist)`;
       return [
@@ -145,7 +141,50 @@ export const victims = {
         ...(await inspect(data, [])),
       ];
     },
+  };
+}
+
+/** The indexes of a data folder that was never interrupted, without those that this one has. */
+async function missingIndexes(scene: Scene): Promise<Finding[]> {
+  const { data } = await scene.workspace.fresh(
+    `${scene.folder.slice(scene.workspace.folder.length + 1)}/uninterrupted`,
+  );
+  const found = indexesOf(dataOf(scene));
+  return indexesOf(data)
+    .filter((name) => !found.includes(name))
+    .map((name) => ({ kind: 'lost', what: `the index ${name} is missing after the next start` }));
+}
+
+export const victims = {
+  'the first start': {
+    args: () => [],
+    prepare: ({ folder }) => mkdir(join(folder, 'data'), { mode: 0o700 }).then(() => undefined),
+    judge: async (scene) => [...(await serves(scene)), ...(await inspect(dataOf(scene), []))],
   },
+  'a start that recovers from a kill': {
+    args: () => [],
+    prepare: async (scene) => cp((await sharedHotFolder(scene)).data, dataOf(scene), { recursive: true }),
+    judge: async (scene) => {
+      const { ledger } = await sharedHotFolder(scene);
+      return [...(await inspect(dataOf(scene), ledger)), ...(await inspectSecrets(dataOf(scene)))];
+    },
+  },
+  'keys import': importVictim({
+    prepareData: freshData,
+    keysBefore: keysInTemplate,
+    importedKeys: 1_200,
+    resume: () => Promise.resolve([]),
+  }),
+  'the first keys import': importVictim({
+    prepareData: async (scene) => {
+      await mkdir(dataOf(scene), { mode: 0o700 });
+      await outputOf(dataOf(scene), 'credentials', 'issue', '--kind', 'service', '--label', 'faults');
+    },
+    keysBefore: 0,
+    // So few that some of the kills fall into the creation of the search indexes.
+    importedKeys: 60,
+    resume: async (scene) => [...(await serves(scene)), ...(await missingIndexes(scene))],
+  }),
   'secrets rotate': {
     args: () => ['secrets', 'rotate'],
     prepare: freshData,

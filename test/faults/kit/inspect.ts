@@ -42,12 +42,14 @@ export async function inspect(data: string, ledger: readonly Entry[]): Promise<F
 
 /** Besides: whether every secret that can be read back belongs to the definition that it lies with. */
 export async function inspectSecrets(data: string): Promise<Finding[]> {
-  const lines = (await outputOf(data, 'keys', 'export', '--with-secrets')).trim().split('\n');
-  return lines.flatMap((line): Finding[] => {
-    const { key_id, alias, tags, hmac_string } = JSON.parse(line) as Record<string, unknown>;
-    if (alias === hmac_string && JSON.stringify(tags) === JSON.stringify([alias])) return [];
-    return [
-      { kind: 'half', what: `${String(key_id)} holds ${String(alias)}, and the secret of ${String(hmac_string)}` },
-    ];
-  });
+  const lines = (await outputOf(data, 'keys', 'export', '--with-secrets')).split('\n');
+  return lines
+    .filter((line) => line !== '')
+    .flatMap((line): Finding[] => {
+      const { key_id, alias, tags, hmac_string } = JSON.parse(line) as Record<string, unknown>;
+      if (alias === hmac_string && JSON.stringify(tags) === JSON.stringify([alias])) return [];
+      return [
+        { kind: 'half', what: `${String(key_id)} holds ${String(alias)}, and the secret of ${String(hmac_string)}` },
+      ];
+    });
 }

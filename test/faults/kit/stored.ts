@@ -80,3 +80,13 @@ export function readStored(data: string): Stored {
     database.close();
   }
 }
+
+/** The names of the indexes of the file. */
+export function indexesOf(data: string): string[] {
+  const database = new Database(join(data, 'keyfront.db'), { readonly: true });
+  try {
+    return database.prepare<[], string>(`SELECT name FROM sqlite_schema WHERE type = 'index'`).pluck().all();
+  } finally {
+    database.close();
+  }
+}
