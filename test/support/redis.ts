@@ -118,10 +118,12 @@ export async function ownRedis(...options: readonly string[]): Promise<OwnRedis>
   };
 }
 
-/** Prints the number of the server, ends with it, and ends it at the end of standard input. */
+/**
+ * Ends with the server, and ends it at the end of standard input. Its first line is the process id of the server, which is
+ * printed before the server starts and prints lines of its own.
+ */
 const keeper = `folder=$1; shift; exec 3<&0
-redis-server "$@" </dev/null & server=$!
-echo $server
+sh -c 'echo $$; exec redis-server "$@"' sh "$@" </dev/null & server=$!
 (cat <&3 >/dev/null; rm -rf "$folder"; kill -9 $server) 2>/dev/null & reader=$!
 wait $server
 kill $reader 2>/dev/null`;
