@@ -22,6 +22,7 @@ import { createSamples } from './blocking/samples.mjs';
 const population = {
   keyIDOf: (n: number) => `key-${n}`,
   hashOf: (n: number) => String(n).padStart(64, '0'),
+  cursorOf: (n: number) => `cursor-${n}`,
   count: 2_000,
 };
 

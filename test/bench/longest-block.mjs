@@ -19,7 +19,7 @@ import { routes } from '../../build/rest/routes.js';
 import { maxValues } from '../../build/lib/value-count.js';
 import { graphqlOperations } from './blocking/graphql-operations.mjs';
 import { invalidOperations } from './blocking/invalid-operations.mjs';
-import { hashOf, keyIDOf, prepare } from './blocking/keys.mjs';
+import { cursorOf, hashOf, keyIDOf, prepare } from './blocking/keys.mjs';
 import { restOperations } from './blocking/rest-operations.mjs';
 import { createSamples } from './blocking/samples.mjs';
 import { startWatched } from './blocking/service.mjs';
@@ -77,7 +77,7 @@ for (const { name, wrongly } of invalid) print(`NOT MEASURED AS MEANT: ${name}: 
 exit(invalid.length > 0 ? 2 : missed.length > 0 ? 1 : 0);
 
 function operationsOf(/** @type {number} */ count) {
-  const population = { keyIDOf, hashOf, count };
+  const population = { keyIDOf, hashOf, cursorOf, count };
   const all = [
     ...graphqlOperations({ schema: servedSchema, limits, calculateComplexity, samples: createSamples(population) }),
     ...restOperations({ routes, population, maxValues }),

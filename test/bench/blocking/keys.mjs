@@ -7,6 +7,7 @@ import { newKey } from '../../../build/keys/commands/new-key.js';
 import { diffDefinitions } from '../../../build/keys/key-diff.js';
 import { aadFor } from '../../../build/keys/commands/protect-secrets.js';
 import { createKeyService } from '../../../build/keys/key-service.js';
+import { cursorsOf } from '../../../build/wire/list-cursor.js';
 
 /** @typedef {'small' | 'large'} Kind */
 
@@ -20,6 +21,9 @@ const historyEntries = 100;
 
 export const keyIDOf = (/** @type {number} */ n) => `bench-key-${n}`;
 export const hashOf = (/** @type {number} */ n) => createHash('sha256').update(keyIDOf(n)).digest('hex');
+/** The cursor of a key in the list of all keys. */
+export const cursorOf = (/** @type {number} */ n) =>
+  cursorsOf({ filter: {}, orderBy: 'KEY_HASH' }).encode({ value: '', keyHash: hashOf(n) });
 /** Half of all keys belong to one organisation, the others to 100. */
 export const orgIDOf = (/** @type {number} */ n) => (n % 2 === 0 ? 'big' : `org-${((n - 1) / 2) % 100}`);
 

@@ -92,7 +92,7 @@ function filledTo(limit, head, part, tail, each) {
 /**
  * @param {object} parts
  * @param {readonly { operation: string, method: string, path: string, credential: string, parameters: readonly Record<string, any>[] }[]} parts.routes
- * @param {{ keyIDOf: (n: number) => string, hashOf: (n: number) => string }} parts.population
+ * @param {{ keyIDOf: (n: number) => string, cursorOf: (n: number) => string }} parts.population
  * @param {number} parts.maxValues
  * @returns {import('./samples.mjs').Operation[]}
  */
@@ -150,13 +150,13 @@ export function restOperations({ routes, population, maxValues }) {
 }
 
 /** Each filter alone, each with each state, and pages from the middle. */
-function listQueries(parameters, { hashOf }) {
+function listQueries(parameters, { cursorOf }) {
   const queries = [{ name: 'no filter', query: 'limit=100' }];
   const states = parameters.find(({ name }) => name === 'state').schema.enum;
   for (const { name, in: where } of parameters) {
     if (where !== 'query' || name === 'limit') continue;
     if (name === 'after') {
-      queries.push({ name: 'from the middle', query: `limit=100&after=${hashOf(1)}` });
+      queries.push({ name: 'from the middle', query: `limit=100&after=${cursorOf(1)}` });
       continue;
     }
     const values =
