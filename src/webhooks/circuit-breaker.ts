@@ -14,16 +14,13 @@ export interface CircuitBreaker {
   readonly remainingPauseMs: () => number;
 }
 
+/** Failures of this many different keys without a success count as an outage. */
+const failedKeysOfOutage = 16;
 /** Maximum pause that one response can request. */
 const maxPauseMs = 3_600_000;
 
-/**
- * Creates a closed circuit breaker.
- *
- * @param keysOfOutage number of different keys whose failures open it
- * @param clockMs returns the current time in milliseconds
- */
-export function createCircuitBreaker(keysOfOutage: number, clockMs: () => number): CircuitBreaker {
+/** Creates a closed circuit breaker. */
+export function createCircuitBreaker(): CircuitBreaker {
   const failed = new Set<string>();
   let untilMs = 0;
   return {
@@ -31,9 +28,9 @@ export function createCircuitBreaker(keysOfOutage: number, clockMs: () => number
     recordFailure(keyHash, requestedPauseMs) {
       failed.add(keyHash);
       if (requestedPauseMs === undefined) return;
-      untilMs = Math.max(untilMs, clockMs() + Math.min(requestedPauseMs, maxPauseMs));
+      untilMs = Math.max(untilMs, Date.now() + Math.min(requestedPauseMs, maxPauseMs));
     },
-    isOpen: () => failed.size >= keysOfOutage,
-    remainingPauseMs: () => Math.max(0, untilMs - clockMs()),
+    isOpen: () => failed.size >= failedKeysOfOutage,
+    remainingPauseMs: () => Math.max(0, untilMs - Date.now()),
   };
 }

@@ -1,4 +1,5 @@
 import type { LimitFunction } from 'p-limit';
+import type { ChangeFeed } from '../keys/change-feed.js';
 import type { KeyRevision } from '../keys/key.js';
 import type { KeyStore } from '../keys/ports.js';
 import { errorCodeOf } from '../lib/errors.js';
@@ -8,26 +9,30 @@ import type { CircuitBreaker } from './circuit-breaker.js';
 import { eventIDOf, messageOf, unverifiedEventIDOf, type RenderChange } from './event.js';
 import type { AttemptControl, AttemptOutcome } from './http-client.js';
 import { parseRetryAfterMs, retryDelayMs, type RetryPolicy } from './retry-policy.js';
-import type { SignedSender } from './sign-and-send.js';
-import type { Delivery, DeliveryResults, Webhook } from './webhook.js';
+import type { SignedSender } from './signed-sender.js';
+import type { Delivery, DeliveryResults, Webhook, WebhookStore } from './webhook.js';
+
+/** What deliveries need from their process. */
+export interface DeliveryDeps {
+  readonly store: WebhookStore;
+  readonly history: Pick<KeyStore, 'historyOf'>;
+  readonly feed: Pick<ChangeFeed, 'read' | 'subscribe'>;
+  readonly renderChange: RenderChange;
+  readonly log: Logger;
+  readonly meter?: Meter | undefined;
+  readonly retryPolicy: RetryPolicy;
+  /** Limits the concurrent storage calls of all delivery workers. */
+  readonly storage: LimitFunction;
+}
 
 /** What the attempts of one delivery worker need. */
-export interface AttemptDeps {
+export interface AttemptDeps extends Omit<DeliveryDeps, 'store' | 'feed'> {
   readonly webhook: Webhook;
-  readonly history: Pick<KeyStore, 'historyOf'>;
-  readonly send: SignedSender;
+  readonly sender: Pick<SignedSender, 'send'>;
   readonly control: AttemptControl;
   /** Whether the lease is still held. Called before an attempt. */
   readonly mayAttempt: () => Promise<boolean>;
   readonly breaker: CircuitBreaker;
-  readonly retryPolicy: RetryPolicy;
-  readonly log: Logger;
-  readonly meter: Meter | undefined;
-  readonly renderChange: RenderChange;
-  /** Limits the concurrent storage calls of all delivery workers. */
-  readonly storage: LimitFunction;
-  readonly clockMs: () => number;
-  readonly random: () => number;
 }
 
 /** Result of one attempt. Both are undefined if no attempt was made, or if it was aborted. */
@@ -45,7 +50,7 @@ const integrityError = 'its history entry fails the integrity check';
  * @throws {AppError} when the store fails.
  */
 export async function attemptDelivery(delivery: Delivery, deps: AttemptDeps): Promise<AttemptResult> {
-  const { send, control, breaker, log, meter, clockMs } = deps;
+  const { sender, control, breaker, log, meter } = deps;
   const { keyHash, version } = delivery;
   const entry = await readEntry(delivery, deps);
   if (entry === 'purged') {
@@ -60,7 +65,7 @@ export async function attemptDelivery(delivery: Delivery, deps: AttemptDeps): Pr
   if (!(await deps.mayAttempt())) return {};
   const wasOpen = breaker.isOpen();
   const message = messageOf(entry, deps.renderChange);
-  const outcome = await send(message, control);
+  const outcome = await sender.send(message, control);
   if (control.abort.aborted) return {};
   const status = 'status' in outcome ? outcome.status : 0;
   const isDelivered = status >= 200 && status < 300;
@@ -69,10 +74,10 @@ export async function attemptDelivery(delivery: Delivery, deps: AttemptDeps): Pr
   log[isDelivered ? 'debug' : 'warn']({ event: message.id, keyHash, version, why: detail }, 'webhook attempt');
   if (isDelivered) {
     breaker.recordSuccess();
-    const dueMs = clockMs();
+    const dueMs = Date.now();
     return { results: { advanced: { ...delivery, dueMs }, ...(wasOpen && { retryAllMs: dueMs }) } };
   }
-  const retryAfterMs = 'status' in outcome ? parseRetryAfterMs(outcome.retryAfter, clockMs()) : undefined;
+  const retryAfterMs = 'status' in outcome ? parseRetryAfterMs(outcome.retryAfter, Date.now()) : undefined;
   breaker.recordFailure(keyHash, [429, 503].includes(status) ? retryAfterMs : undefined);
   if (status === 410) return { pauseReason: 'the receiver returned 410 Gone' };
   return { results: failureOf(delivery, { eventID: message.id, detail, retryAfterMs }, deps) };
@@ -105,14 +110,14 @@ interface Failure {
 
 /** Schedules the next attempt, or makes the event a dead letter. */
 function failureOf(delivery: Delivery, failure: Failure, deps: AttemptDeps): DeliveryResults {
-  const { retryPolicy, log, meter, clockMs, random } = deps;
+  const { retryPolicy, log, meter } = deps;
   const { eventID, detail, retryAfterMs } = failure;
   const { keyHash, version } = delivery;
-  const nowMs = clockMs();
+  const nowMs = Date.now();
   const attempts = delivery.attempts + 1;
   const failed = { ...delivery, attempts, lastError: detail, failedAt: new Date(nowMs), dueMs: undefined };
   if (attempts < retryPolicy.maxAttempts) {
-    return { failed: { ...failed, dueMs: nowMs + retryDelayMs(retryPolicy, attempts, retryAfterMs, random) } };
+    return { failed: { ...failed, dueMs: nowMs + retryDelayMs(retryPolicy, attempts, retryAfterMs) } };
   }
   log.error({ event: eventID, keyHash, version, why: detail }, 'webhook event given up');
   if (delivery.state === 'dead') return { failed };

@@ -1,18 +1,14 @@
 import { setMaxListeners } from 'node:events';
-import type { ChangeEvent, ChangeFeed } from '../keys/change-feed.js';
+import type { ChangeEvent } from '../keys/change-feed.js';
 import { createAsyncEvent } from '../lib/async-event.js';
 import { createCircuitBreaker } from './circuit-breaker.js';
-import { attemptDelivery, type AttemptDeps } from './delivery-attempt.js';
-import type { SignedSender } from './sign-and-send.js';
-import type { Delivery, DeliveryResults, EventSpan, LeasedWebhook, WebhookStore } from './webhook.js';
+import { attemptDelivery, type DeliveryDeps } from './delivery-attempt.js';
+import type { SignedSender } from './signed-sender.js';
+import type { Delivery, DeliveryResults, EventSpan, LeasedWebhook } from './webhook.js';
 
-/** What the delivery workers of one process need. */
-export interface DeliveryWorkerDeps extends Omit<
-  AttemptDeps,
-  'webhook' | 'send' | 'control' | 'mayAttempt' | 'breaker'
-> {
-  readonly store: Pick<WebhookStore, 'hasLease' | 'recordResults' | 'nextDeliveries' | 'change' | 'deliveryStats'>;
-  readonly feed: Pick<ChangeFeed, 'read'>;
+/** What a delivery worker needs. */
+export interface DeliveryWorkerDeps extends DeliveryDeps {
+  readonly sender: SignedSender;
   readonly holder: string;
   /** False after the lease has ended by the monotonic clock of this process. */
   readonly maySend: () => boolean;
@@ -20,8 +16,6 @@ export interface DeliveryWorkerDeps extends Omit<
 
 /** Delivers events to one receiver while this process holds the lease of its webhook. */
 export interface DeliveryWorker {
-  /** Reads the change feed again. */
-  readonly notifyOfChanges: () => void;
   /** Looks for requested replays. */
   readonly notifyOfReplays: () => void;
   /** Starts no further attempt. Resolves when the attempts in flight have ended or, after `withinMs`, were aborted. */
@@ -32,8 +26,6 @@ export interface DeliveryWorker {
 
 /** Maximum number of attempts in flight. They are for different keys, except replays. */
 const maxConcurrent = 8;
-/** Failures of this many different keys without a success count as an outage: only retries and replays are sent. */
-const failedKeysOfOutage = 16;
 const maxDeadLetters = 1_000;
 const pageSize = 100;
 const saveIntervalMs = 5_000;
@@ -44,21 +36,20 @@ const saveIntervalMs = 5_000;
  */
 export function createDeliveryWorker(
   { webhook, cursor: startCursor }: LeasedWebhook,
-  send: SignedSender,
   deps: DeliveryWorkerDeps,
 ): DeliveryWorker {
-  const { store, feed, holder, storage, clockMs } = deps;
+  const { sender, store, feed, holder, storage } = deps;
   const log = deps.log.child({ webhook: webhook.id });
-  const breaker = createCircuitBreaker(failedKeysOfOutage, clockMs);
+  const breaker = createCircuitBreaker();
   const abort = new AbortController();
   // One listener for each attempt in flight.
   setMaxListeners(maxConcurrent + 1, abort.signal);
   const control = { abort: abort.signal, maySend: deps.maySend };
-  const attemptDeps = { ...deps, webhook, send, control, mayAttempt, breaker, log };
+  const attemptDeps = { ...deps, webhook, control, mayAttempt, breaker, log };
   const wakeEvent = createAsyncEvent();
   const inFlight = new Map<string, Promise<void>>();
   let cursor = startCursor;
-  let savedMs = clockMs();
+  let savedMs = Date.now();
   let mayHaveMore = true;
   let isAwake = true;
   let isStopping = false;
@@ -85,7 +76,7 @@ export function createDeliveryWorker(
 
   async function pause(reason: string): Promise<void> {
     log.error({ why: reason }, 'webhook paused');
-    const paused = { at: new Date(clockMs()), why: reason };
+    const paused = { at: new Date(Date.now()), why: reason };
     await storage(() => store.change(webhook.id, (found) => (found.paused ? found : { ...found, paused })));
     end();
   }
@@ -108,7 +99,7 @@ export function createDeliveryWorker(
     const found = await readNext();
     if (isStopping) return undefined;
     const idle = found.filter((delivery) => !busy.has(nameOf(delivery)));
-    const msUntil = ({ dueMs = Infinity }: Delivery) => Math.max(0, dueMs - clockMs());
+    const msUntil = ({ dueMs = Infinity }: Delivery) => Math.max(0, dueMs - Date.now());
     const due = idle.filter((delivery) => msUntil(delivery) === 0).slice(0, free);
     for (const delivery of due) start(delivery);
     if (inFlight.size >= maxConcurrent) return undefined;
@@ -153,12 +144,12 @@ export function createDeliveryWorker(
     if (page.events.length > 0) {
       // A key that is created again after a purge repeats its versions: the result of an earlier one must not apply to it.
       for (const { keyHash, entry } of page.events) if (entry?.versionBefore === 0) await inFlight.get(keyHash);
-      await record({ cursor, enqueued: { spans: spansOf(page.events), dueMs: clockMs() } });
-      savedMs = clockMs();
-    } else if (hasMoved && clockMs() - savedMs > saveIntervalMs) {
+      await record({ cursor, enqueued: { spans: spansOf(page.events), dueMs: Date.now() } });
+      savedMs = Date.now();
+    } else if (hasMoved && Date.now() - savedMs > saveIntervalMs) {
       // Events of other organisations only move the cursor, which is saved at intervals.
       await record({ cursor });
-      savedMs = clockMs();
+      savedMs = Date.now();
     }
   }
 
@@ -186,19 +177,20 @@ export function createDeliveryWorker(
     }
   }
 
+  const unsubscribe = feed.subscribe(() => {
+    mayHaveMore = true;
+    wake();
+  });
   const over = run()
     .catch(fail)
     .then(() => Promise.all(inFlight.values()))
     .finally(() => {
       hasEnded = true;
-      send.close();
+      unsubscribe();
+      sender.close();
     });
 
   return {
-    notifyOfChanges() {
-      mayHaveMore = true;
-      wake();
-    },
     notifyOfReplays: wake,
     endState: () => (hasFailed ? 'failed' : hasEnded ? 'over' : undefined),
     async stop(withinMs) {

@@ -1,29 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { ChangeFeed } from '../keys/change-feed.js';
-import type { KeyStore } from '../keys/ports.js';
-import type { Logger } from '../lib/log.js';
-import type { Meter } from '../telemetry/ports.js';
-import type { LeasedWebhook, Webhook, WebhookStore } from './webhook.js';
-import { createDeliveryWorker, type DeliveryWorker } from './delivery-worker.js';
-import type { RenderChange } from './event.js';
+import { isDeepStrictEqual } from 'node:util';
 import pLimit from 'p-limit';
-import { createSignedSender } from './sign-and-send.js';
+import type { DeliveryDeps } from './delivery-attempt.js';
+import { createDeliveryWorker, type DeliveryWorker } from './delivery-worker.js';
 import { defaultRetryPolicy, type RetryPolicy } from './retry-policy.js';
-import type { AddressKind } from './address-policy.js';
+import { createSignedSender, type SignedSenderOptions } from './signed-sender.js';
+import type { LeasedWebhook, Webhook } from './webhook.js';
 
 /** What the dispatcher needs. */
-export interface DispatcherDeps {
-  readonly store: WebhookStore;
-  readonly history: Pick<KeyStore, 'historyOf'>;
-  readonly feed: ChangeFeed;
-  /** Decrypts a sealed text. `aad` is its associated data. */
-  readonly open: (sealed: Uint8Array, aad: string) => string;
-  readonly allowed: AddressKind;
-  readonly renderChange: RenderChange;
-  readonly log: Logger;
-  readonly meter?: Meter | undefined;
-}
+export interface DispatcherDeps
+  extends Omit<DeliveryDeps, 'retryPolicy' | 'storage'>, Pick<SignedSenderOptions, 'open' | 'allowed'> {}
 
 /** Durations, which tests shorten. */
 export interface DispatcherOptions {
@@ -51,7 +38,6 @@ const shutdownTimeoutMs = 5_000;
 interface ActiveDelivery {
   readonly worker: DeliveryWorker;
   readonly webhook: Webhook;
-  readonly endFollowing: () => void;
   readonly lease: Lease;
 }
 
@@ -63,7 +49,7 @@ interface Lease {
 
 /** Starts a delivery worker for each webhook whose lease this process acquires. */
 export function startDispatcher(deps: DispatcherDeps, options: DispatcherOptions = {}): Dispatcher {
-  const { store, history, feed, open, allowed, renderChange, log, meter } = deps;
+  const { store, open, allowed, log } = deps;
   const {
     retryPolicy = defaultRetryPolicy,
     timeoutMs = 10_000,
@@ -88,9 +74,8 @@ export function startDispatcher(deps: DispatcherDeps, options: DispatcherOptions
     const found = active.get(id);
     if (!found) return Promise.resolve();
     active.delete(id);
-    const { worker, lease, endFollowing } = found;
+    const { worker, lease } = found;
     clearTimeout(lease.expiry);
-    endFollowing();
     if (worker.endState() === 'failed') restartAfter.set(id, performance.now() + restartDelayMs);
     const graceMs = Math.max(0, Math.min(withinMs, lease.endsMs - performance.now()));
     const end = worker
@@ -108,28 +93,17 @@ export function startDispatcher(deps: DispatcherDeps, options: DispatcherOptions
     });
   }
 
-  function startWorker({ webhook, cursor, remainingMs }: LeasedWebhook, requestedMs: number): void {
-    const send = createSignedSender(webhook, { allowed, timeoutMs, clockMs: Date.now, open });
-    const lease = leaseOf(webhook.id, remainingMs, requestedMs);
-    const worker = createDeliveryWorker({ webhook, cursor, remainingMs }, send, {
-      maySend: () => performance.now() < lease.endsMs,
-      store,
-      history,
-      feed,
-      holder,
-      log,
-      meter,
-      renderChange,
-      retryPolicy,
-      storage,
-      clockMs: Date.now,
-      random: Math.random,
-    });
-    active.set(webhook.id, { worker, webhook, lease, endFollowing: feed.subscribe(worker.notifyOfChanges) });
+  function startWorker(leased: LeasedWebhook, requestedMs: number): void {
+    const { webhook } = leased;
+    const sender = createSignedSender(webhook, { allowed, timeoutMs, open });
+    const lease = leaseOf(leased, requestedMs);
+    const maySend = () => performance.now() < lease.endsMs;
+    const worker = createDeliveryWorker(leased, { ...deps, sender, holder, maySend, retryPolicy, storage });
+    active.set(webhook.id, { worker, webhook, lease });
   }
 
   /** Stops the worker when the lease ends, because another process may then acquire it. */
-  function leaseOf(id: string, remainingMs: number, requestedMs: number): Lease {
+  function leaseOf({ webhook: { id }, remainingMs }: LeasedWebhook, requestedMs: number): Lease {
     const expire = () => {
       log.warn({ webhook: id }, 'the lease of a webhook could not be renewed');
       void stopWorker(id, 0);
@@ -149,12 +123,12 @@ export function startDispatcher(deps: DispatcherDeps, options: DispatcherOptions
     for (const id of active.keys()) if (!ids.has(id)) void stopWorker(id, stopTimeoutMs);
     for (const id of found.recalled) if (!ending.has(id)) void release(id);
     for (const one of found.held) {
-      const { webhook, remainingMs } = one;
+      const { webhook } = one;
       const known = active.get(webhook.id);
       // Workers of changed webhooks and workers that have ended are replaced.
-      if (known && known.worker.endState() === undefined && isSame(known.webhook, webhook)) {
+      if (known && known.worker.endState() === undefined && isDeepStrictEqual(known.webhook, webhook)) {
         clearTimeout(known.lease.expiry);
-        Object.assign(known.lease, leaseOf(webhook.id, remainingMs, requestedMs));
+        Object.assign(known.lease, leaseOf(one, requestedMs));
         known.worker.notifyOfReplays();
         continue;
       }
@@ -211,12 +185,4 @@ export function startDispatcher(deps: DispatcherDeps, options: DispatcherOptions
 
   let stopped: Promise<void> | undefined;
   return { stop: () => (stopped ??= Promise.race([stop(), wait(shutdownTimeoutMs, undefined, { ref: false })])) };
-}
-
-function isSame(a: Webhook, b: Webhook): boolean {
-  return (
-    a.orgID === b.orgID &&
-    Buffer.compare(a.sealedURL, b.sealedURL) === 0 &&
-    Buffer.compare(a.sealedSecret, b.sealedSecret) === 0
-  );
 }

@@ -31,7 +31,8 @@ export interface WebhookClient {
   readonly close: () => void;
 }
 
-interface WebhookClientOptions {
+/** Limits of a client. */
+export interface WebhookClientOptions {
   readonly allowed: AddressKind;
   readonly timeoutMs: number;
   readonly userAgent: string;

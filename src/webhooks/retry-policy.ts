@@ -24,15 +24,9 @@ const maxRetryAfterMs = 24 * hour;
  *
  * @param attempts failed attempts so far, from 1
  * @param retryAfterMs the receiver's `Retry-After`; the longer of both delays applies
- * @param random returns a number from 0 to 1
  */
-export function retryDelayMs(
-  { delaysMs }: RetryPolicy,
-  attempts: number,
-  retryAfterMs: number | undefined,
-  random: () => number,
-): number {
-  const delayMs = (delaysMs[attempts - 1] ?? delaysMs.at(-1) ?? hour) * (0.75 + random() / 2);
+export function retryDelayMs({ delaysMs }: RetryPolicy, attempts: number, retryAfterMs: number | undefined): number {
+  const delayMs = (delaysMs[attempts - 1] ?? delaysMs.at(-1) ?? hour) * (0.75 + Math.random() / 2);
   return Math.round(Math.max(delayMs, Math.min(retryAfterMs ?? 0, maxRetryAfterMs)));
 }
 

@@ -1,5 +1,5 @@
 import { pingMessage } from '../../../webhooks/event.js';
-import { createSignedSender } from '../../../webhooks/sign-and-send.js';
+import { createSignedSender } from '../../../webhooks/signed-sender.js';
 import type { CLICommand, OptionValues } from '../../command.js';
 import { storageVariables } from '../../environment.js';
 import type { IO } from '../../io.js';
@@ -24,14 +24,13 @@ const pingTimeoutMs = 10_000;
 async function test(io: IO, options: OptionValues, [id = '']: readonly string[]): Promise<number> {
   return withServices(io, { access: 'read' }, async (services, { config }) => {
     const webhook = await findWebhook(services, id);
-    const send = createSignedSender(webhook, {
+    const sender = createSignedSender(webhook, {
       allowed: config.webhooksTo,
       timeoutMs: pingTimeoutMs,
-      clockMs: () => services.now().getTime(),
       open: (sealed, aad) => services.sealer.open(sealed, aad),
     });
     try {
-      const outcome = await send(pingMessage(id, services.now()), {
+      const outcome = await sender.send(pingMessage(id, services.now()), {
         abort: new AbortController().signal,
         maySend: () => true,
       });
@@ -43,7 +42,7 @@ async function test(io: IO, options: OptionValues, [id = '']: readonly string[])
       io.stderr(`The receiver returned ${outcome.status}.\n`);
       return outcome.status >= 200 && outcome.status < 300 ? 0 : 1;
     } finally {
-      send.close();
+      sender.close();
     }
   });
 }
