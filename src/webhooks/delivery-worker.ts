@@ -4,7 +4,7 @@ import { createAsyncEvent } from '../lib/async-event.js';
 import { createCircuitBreaker } from './circuit-breaker.js';
 import { attemptDelivery, type DeliveryDeps } from './delivery-attempt.js';
 import type { SignedSender } from './signed-sender.js';
-import type { Delivery, DeliveryResults, EventSpan, LeasedWebhook } from './webhook.js';
+import type { Delivery, DeliveryKind, DeliveryResults, EventSpan, LeasedWebhook } from './webhook.js';
 
 /** What a delivery worker needs. */
 export interface DeliveryWorkerDeps extends DeliveryDeps {
@@ -26,6 +26,8 @@ export interface DeliveryWorker {
 
 /** Maximum number of attempts in flight. They are for different keys, except replays. */
 const maxConcurrent = 8;
+/** Maximum number of retries and replays among them, so that keys whose attempts time out leave slots to other keys. */
+const maxConcurrentRetries = 4;
 const maxDeadLetters = 1_000;
 const pageSize = 100;
 const saveIntervalMs = 5_000;
@@ -48,6 +50,7 @@ export function createDeliveryWorker(
   const attemptDeps = { ...deps, webhook, control, mayAttempt, breaker, log };
   const wakeEvent = createAsyncEvent();
   const inFlight = new Map<string, Promise<void>>();
+  let retriesInFlight = 0;
   let cursor = startCursor;
   let savedMs = Date.now();
   let mayHaveMore = true;
@@ -101,7 +104,9 @@ export function createDeliveryWorker(
     const idle = found.filter((delivery) => !busy.has(nameOf(delivery)));
     const msUntil = ({ dueMs = Infinity }: Delivery) => Math.max(0, dueMs - Date.now());
     const due = idle.filter((delivery) => msUntil(delivery) === 0).slice(0, free);
-    for (const delivery of due) start(delivery);
+    const permitted = due.filter(start);
+    // The page was full of retries: the next one has none.
+    if (permitted.length < due.length) return 0;
     if (inFlight.size >= maxConcurrent) return undefined;
     const canTakeMore = due.length < free && (found.length === 0 || !breaker.isOpen());
     if (canTakeMore && mayHaveMore) {
@@ -112,22 +117,32 @@ export function createDeliveryWorker(
     return next && msUntil(next);
   }
 
-  /** During an outage only events that were tried before are sent, as long as there are any. */
-  async function readNext(): Promise<readonly Delivery[]> {
-    const read = (retriesOnly: boolean) => storage(() => store.nextDeliveries(webhook.id, maxConcurrent, retriesOnly));
-    const retries = breaker.isOpen() ? await read(true) : [];
-    return retries.length > 0 ? retries : read(false);
+  function mayRetry(): boolean {
+    return breaker.isOpen() || retriesInFlight < maxConcurrentRetries;
   }
 
-  function start(delivery: Delivery): void {
+  /** During an outage only events that were tried before are sent, as long as there are any. */
+  async function readNext(): Promise<readonly Delivery[]> {
+    const read = (kind: DeliveryKind) => storage(() => store.nextDeliveries(webhook.id, maxConcurrent, kind));
+    const retries = breaker.isOpen() ? await read('retry') : [];
+    return retries.length > 0 ? retries : read(mayRetry() ? 'any' : 'first');
+  }
+
+  /** Starts an attempt. False if there are too many retries already. */
+  function start(delivery: Delivery): boolean {
+    const isRetry = delivery.attempts > 0 || delivery.state === 'dead';
+    if (isRetry && !mayRetry()) return false;
+    if (isRetry) retriesInFlight += 1;
     const name = nameOf(delivery);
     const work = deliver(delivery)
       .catch(fail)
       .finally(() => {
         inFlight.delete(name);
+        if (isRetry) retriesInFlight -= 1;
         wake();
       });
     inFlight.set(name, work);
+    return true;
   }
 
   /** Reads a page of the change feed and saves its events as deliveries together with the cursor. */

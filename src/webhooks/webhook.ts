@@ -40,6 +40,9 @@ export interface Delivery {
   readonly lastError: string;
 }
 
+/** A retry is of an event that was tried before: a failed event or a replayed dead letter. */
+export type DeliveryKind = 'first' | 'retry' | 'any';
+
 /** Consecutive new events of one key. */
 export interface EventSpan {
   readonly keyHash: string;
@@ -137,12 +140,8 @@ export interface WebhookStore {
   hasLease(holder: string, id: string): Promise<boolean>;
   /** Ends a recalled lease: the holder has no attempt in flight and starts none. Other leases are left as they are. */
   releaseRecalled(holder: string, id: string): Promise<void>;
-  /**
-   * Returns the deliveries with a due time, earliest first.
-   *
-   * @param retriesOnly leaves out keys whose next event has not been tried
-   */
-  nextDeliveries(webhookID: string, limit: number, retriesOnly: boolean): Promise<Delivery[]>;
+  /** Returns the deliveries of a kind that have a due time, earliest first. */
+  nextDeliveries(webhookID: string, limit: number, kind: DeliveryKind): Promise<Delivery[]>;
   /** Writes results. Returns false, with nothing written, if the holder has lost the lease. A recalled lease is held until it ends. */
   recordResults(holder: string, webhookID: string, results: DeliveryResults): Promise<boolean>;
 }

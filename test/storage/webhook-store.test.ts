@@ -31,7 +31,7 @@ describeEngines('the webhook store', (engine) => {
     await place.remove();
   });
 
-  const next = () => store.nextDeliveries('a', 10, false);
+  const next = () => store.nextDeliveries('a', 10, 'any');
 
   it('returns exactly what was added and changed', async () => {
     const full = aWebhook('a', {
@@ -67,7 +67,7 @@ describeEngines('the webhook store', (engine) => {
     await store.releaseLeases('one');
     expect(await ids(other, 'two', 200)).toStrictEqual(['a further']);
     expect(await store.recordResults('one', 'a', { cursor: 'late', enqueued, dead: aDeadLetter('e') })).toBe(false);
-    expect(await store.nextDeliveries('a', 10, false)).toStrictEqual([]);
+    expect(await store.nextDeliveries('a', 10, 'any')).toStrictEqual([]);
     expect(await store.deadLetters({ webhookID: 'a' }, 10)).toStrictEqual([]);
     await wait(250);
     expect(await other.recordResults('two', 'a', { cursor: 'late' })).toBe(false);
@@ -163,7 +163,8 @@ describeEngines('the webhook store', (engine) => {
     const failed = { ...first, attempts: 1, dueMs: 9_000, failedAt: at, lastError: 'returned 500' };
     await store.recordResults('one', 'a', { failed });
     expect(await next()).toStrictEqual([second, failed]);
-    expect(await store.nextDeliveries('a', 10, true)).toStrictEqual([failed]);
+    expect(await store.nextDeliveries('a', 10, 'retry')).toStrictEqual([failed]);
+    expect(await store.nextDeliveries('a', 10, 'first')).toStrictEqual([second]);
     expect(await store.deliveryStats()).toStrictEqual([{ webhookID: 'a', retryingKeys: 1, deadLetters: 0 }]);
     await store.recordResults('one', 'a', { advanced: { ...second, dueMs: 2_000 }, retryAllMs: 3_000 });
     const third = { ...second, version: 3, dueMs: 2_000 };
@@ -193,10 +194,11 @@ describeEngines('the webhook store', (engine) => {
     expect(await next()).toStrictEqual([]);
     expect(await store.replay({ webhookID: 'a', eventID: 'e2' }, 5_000)).toBe(1);
     expect(await next()).toMatchObject([{ eventID: 'e2', attempts: 0, dueMs: 5_000 }]);
-    expect(await store.nextDeliveries('a', 10, true)).toHaveLength(1);
+    expect(await store.nextDeliveries('a', 10, 'retry')).toHaveLength(1);
+    expect(await store.nextDeliveries('a', 10, 'first')).toStrictEqual([]);
     expect(await store.replay({ webhookID: 'a' }, 6_000)).toBe(2);
     expect((await next()).map(({ eventID }) => eventID)[0]).toBe('e2');
-    expect(await store.nextDeliveries('a', 2, false)).toHaveLength(2);
+    expect(await store.nextDeliveries('a', 2, 'any')).toHaveLength(2);
     await store.recordResults('one', 'a', { advanced: aDeadLetter('e1') });
     expect(await store.discard({ webhookID: 'a', eventID: 'e2' })).toBe(1);
     expect(await store.discard({ webhookID: 'b' })).toBe(0);

@@ -83,8 +83,11 @@ export function webhookStatements({ name, nowMs, inList, forUpdate, historySpans
          (SELECT count(*) FROM webhook_deliveries WHERE webhook_id = id AND state = 'pending' AND attempts > 0) AS failing,
          (SELECT count(*) FROM webhook_deliveries WHERE webhook_id = id AND state = 'dead') AS dead FROM webhooks`,
     ),
-    nextDeliveries: nextDeliveries(''),
-    nextRetries: nextDeliveries(`AND (attempts > 0 OR state = 'dead')`),
+    nextDeliveries: {
+      any: nextDeliveries(''),
+      first: nextDeliveries(`AND attempts = 0 AND state = 'pending'`),
+      retry: nextDeliveries(`AND (attempts > 0 OR state = 'dead')`),
+    },
     /** `$2` is a list of spans. */
     enqueue: prepared(
       `INSERT INTO webhook_deliveries (${deliveryColumns.join(', ')})

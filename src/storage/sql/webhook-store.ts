@@ -132,8 +132,8 @@ export function createWebhookStore({ dialect, all, run, transaction }: SqlSessio
         yield* query(sql.releaseRecalled, [id, holder]);
         yield* query(sql.dropProgress);
       }),
-    nextDeliveries: async (id, limit, retriesOnly) => {
-      const rows = await all<DeliveryRow>(retriesOnly ? sql.nextRetries : sql.nextDeliveries, [id, limit]);
+    nextDeliveries: async (id, limit, kind) => {
+      const rows = await all<DeliveryRow>(sql.nextDeliveries[kind], [id, limit]);
       return rows.map(deliveryFromRow);
     },
     recordResults: (holder, id, { cursor = null, enqueued, advanced, failed, removed, dead, retryAllMs }) =>
