@@ -17,7 +17,7 @@ export async function importFigures(/** @type {number} */ size) {
   const folder = mkdtempSync(join(tmpdir(), 'keyfront-growth-import-'));
   try {
     const file = join(folder, 'keys.jsonl');
-    await pipeline(Readable.from(linesOf(size)), createWriteStream(file));
+    await writeKeys(file, size);
     const env = { PATH: process.env.PATH, NODE_ENV: 'production', KEYFRONT_DATA: join(folder, 'data') };
     const start = performance.now();
     const child = node(undefined, [main, 'keys', 'import', file], { env, stdio: ['ignore', 'ignore', 'inherit'] });
@@ -40,6 +40,11 @@ export async function importFigures(/** @type {number} */ size) {
   } finally {
     rmSync(folder, { recursive: true });
   }
+}
+
+/** Writes the definitions of so many keys for `keyfront keys import`. */
+export async function writeKeys(/** @type {string} */ file, /** @type {number} */ size) {
+  await pipeline(Readable.from(linesOf(size)), createWriteStream(file));
 }
 
 function* linesOf(/** @type {number} */ size) {
