@@ -4,6 +4,7 @@ import { logLevels } from '../lib/log.js';
 import { keyHashAlgorithms } from '../crypto/key-hash.js';
 import { addressKinds } from '../webhooks/address-policy.js';
 import { urlsOfHosts } from '../lib/postgres-hosts.js';
+import { sentinelsOf } from './redis-sentinels.js';
 
 const matching = (isValid: (text: string) => boolean, error: string) => z.string().refine(isValid, error);
 
@@ -22,7 +23,10 @@ const onOff = oneOf(['on', 'off']).transform((value) => value === 'on');
 const file = nonEmpty('must name a file.');
 const trusted = 'must be an https URL, or an http URL of a loopback address';
 const postgresURL = matching(isPostgresURL, 'must be a URL of the form postgres://user:PASS@host:5432/database.');
-const redisURL = matching(isRedisURL, 'must be a URL of the form redis://user:PASS@host:6379/0, or rediss:// for TLS.');
+const redisURL = matching(
+  isRedisURL,
+  'must be a URL of the form redis://user:PASS@host:6379/0 or redis+sentinel://user:PASS@host:26379,host:26379/NAME, or rediss for TLS.',
+);
 const counterName = matching(
   isNamePattern,
   'must hold {keyHash} once, no other braces and no spaces, such as quota-{keyHash}.',
@@ -71,7 +75,7 @@ export const settingsFor = (production: boolean) =>
     KEYFRONT_QUOTA_URL: redisURL
       .optional()
       .describe(
-        'Redis 7 or Valkey for the live quota, such as redis://:PASS@host:6379 or rediss://…, in place of the database. Never logged.',
+        'Redis 7 or Valkey for the live quota, such as redis://:PASS@host:6379 or rediss://…, in place of the database; or redis+sentinel://:PASS@host:26379,host:26379/NAME for the primary NAME of Sentinel. Never logged.',
       ),
     KEYFRONT_QUOTA_KEYS: counterName
       .prefault('keyfront:quota:{keyHash}')
@@ -226,6 +230,7 @@ function isPostgresURL(text: string): boolean {
 }
 
 function isRedisURL(text: string): boolean {
+  if (sentinelsOf(text)) return true;
   return /^rediss?:\/\/[^/]/.test(text) && URL.canParse(text) && /^(\/\d*)?$/.test(new URL(text).pathname);
 }
 

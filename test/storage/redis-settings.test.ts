@@ -15,6 +15,18 @@ describe('the settings of live counters in Redis', () => {
     ],
     [{ KEYFRONT_QUOTA_URL: 'redis://' }, 'KEYFRONT_QUOTA_URL must be a URL of the form redis://'],
     [{ KEYFRONT_QUOTA_URL: `${url}/a-password` }, 'KEYFRONT_QUOTA_URL must be a URL of the form redis://'],
+    [
+      { KEYFRONT_QUOTA_URL: 'redis+sentinel://:a-password@first,second' },
+      'or redis+sentinel://user:PASS@host:26379,host:26379/NAME',
+    ],
+    [
+      { KEYFRONT_QUOTA_URL: 'redis+sentinel://:a-password@first,/counters' },
+      'KEYFRONT_QUOTA_URL must be a URL of the form redis://',
+    ],
+    [
+      { KEYFRONT_QUOTA_URL: 'redis+sentinel://:a-password@first:99999/counters' },
+      'KEYFRONT_QUOTA_URL must be a URL of the form redis://',
+    ],
     [{ KEYFRONT_QUOTA_KEYS: 'quota-{keyHash}' }, 'KEYFRONT_QUOTA_KEYS requires KEYFRONT_QUOTA_URL.'],
     [{ KEYFRONT_QUOTA_URL: url, KEYFRONT_QUOTA_KEYS: 'quota-' }, 'KEYFRONT_QUOTA_KEYS must hold {keyHash} once'],
     [
@@ -32,13 +44,16 @@ describe('the settings of live counters in Redis', () => {
     expect(attempt).not.toThrow('a-password');
   });
 
-  it.each([url, 'rediss://redis.internal', 'redis://user:p%40ss@127.0.0.1:1/', 'redis://[::1]:6379'])(
-    'accept %s',
-    (given) => {
-      const { secrets } = readConfig({ KEYFRONT_QUOTA_URL: given });
-      expect(secrets.quotaURL).toBe(given);
-    },
-  );
+  it.each([
+    url,
+    'rediss://redis.internal',
+    'redis://user:p%40ss@127.0.0.1:1/',
+    'redis://[::1]:6379',
+    'redis+sentinel://first,[::1]:26380/counters/1',
+  ])('accept %s', (given) => {
+    const { secrets } = readConfig({ KEYFRONT_QUOTA_URL: given });
+    expect(secrets.quotaURL).toBe(given);
+  });
 
   it('are not printed', () => {
     const { config, secrets } = readConfig({ KEYFRONT_QUOTA_URL: url });

@@ -1,8 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { createClient, ErrorReply } from '@redis/client';
 import { AppError } from '../../lib/errors.js';
+import { sentinelsOf } from '../../config/redis-sentinels.js';
 import { withTimeout } from '../../lib/timeout.js';
 import type { Script } from './lua.js';
+import { findPrimary } from './sentinel.js';
 
 /** A connection to a Redis server, which reconnects by itself. */
 export interface Redis {
@@ -46,14 +48,16 @@ function makeClient(url: string) {
 }
 
 /**
- * Connects, and verifies with the script `probe` that the server is recent enough and grants the required permissions.
- * `report` receives a line for the operator when the server becomes unreachable, and when it is reachable again.
+ * Connects to a server, or to the primary that Sentinel names, and verifies with the script `probe` that the server is
+ * recent enough and grants the required permissions. `report` receives a line for the operator when the server becomes
+ * unreachable, and when it is reachable again.
  */
 export function createRedis(
   url: string,
   probe: { readonly script: Script; readonly keys: readonly string[] },
   report: (line: string) => void,
 ): Redis {
+  const sentinels = sentinelsOf(url);
   let usable: RedisConnection | undefined;
   let endConnection: (reason: Error) => void = () => undefined;
   let wasReachable: boolean | undefined;
@@ -72,19 +76,16 @@ export function createRedis(
 
   async function keepConnected(): Promise<void> {
     for (let failures = 0; !closing.signal.aborted; failures += 1) {
-      const client = makeClient(url);
-      const lost = new Promise<Error>((resolve) => {
-        endConnection = resolve;
-        client.on('error', (error: unknown) => resolve(forLog(error)));
-        client.on('end', () => resolve(new Error('the connection ended')));
-      });
+      const { promise: lost, resolve: end } = Promise.withResolvers<Error>();
+      endConnection = end;
+      let client: RedisConnection | undefined;
       let reason: Error;
       try {
+        client = makeClient(sentinels ? await findPrimary(sentinels, connectTimeoutMs) : url);
+        client.on('error', (error: unknown) => end(forLog(error)));
+        client.on('end', () => end(new Error('the connection ended')));
         // A server that hangs still accepts connections.
-        const probed = client
-          .connect()
-          .then(() => client.sendCommand(['EVAL', probe.script.text, String(probe.keys.length), ...probe.keys]));
-        await withTimeout(connectTimeoutMs, probed, () => throwError('it does not respond'));
+        await withTimeout(connectTimeoutMs, probeServer(client), () => throwError('it does not respond'));
         failures = 0;
         usable = client;
         announce(true);
@@ -93,7 +94,7 @@ export function createRedis(
         reason = forLog(error);
       }
       usable = undefined;
-      end(client);
+      if (client) destroy(client);
       announce(false, reason);
       await wait(Math.min(20 * 2 ** failures, maxDelayMs), undefined, { signal: closing.signal, ref: false }).catch(
         () => undefined,
@@ -101,6 +102,16 @@ export function createRedis(
     }
   }
   const ended = keepConnected();
+
+  async function probeServer(client: RedisConnection): Promise<void> {
+    await client.connect();
+    if (sentinels) {
+      // A server that Sentinel names may be a primary no more, or not yet.
+      const [role] = await client.sendCommand<[string]>(['ROLE']);
+      if (role !== 'master') throw new Error('it is not a primary');
+    }
+    await client.sendCommand(['EVAL', probe.script.text, String(probe.keys.length), ...probe.keys]);
+  }
 
   async function run(
     script: Script,
@@ -115,8 +126,8 @@ export function createRedis(
       });
       return await withTimeout(responseTimeoutMs, sent, () => throwError(timedOut));
     } catch (error) {
-      // All other commands on this connection would time out too.
-      if (error instanceof Error && error.message === timedOut) endConnection(error);
+      // All other commands on this connection would fail too.
+      if (error instanceof Error && (error.message === timedOut || isFromReplica(error))) endConnection(error);
       throw error;
     } finally {
       inFlight -= 1;
@@ -155,11 +166,16 @@ export function createRedis(
 const unreached = 'The live quota cannot be reached; nothing was counted.';
 const timedOut = 'it does not respond in time';
 
+/** Whether a server rejected a write because it became a replica. */
+function isFromReplica(error: Error): boolean {
+  return error instanceof ErrorReply && error.message.startsWith('READONLY');
+}
+
 function throwError(message: string): never {
   throw new Error(message);
 }
 
-function end(client: RedisConnection): void {
+function destroy(client: RedisConnection): void {
   try {
     client.destroy();
   } catch {

@@ -20,6 +20,8 @@ const sizes = {
   UPGRADES: { short: 1, ci: 2, full: 20 },
   /** Kills of a service, kills and pauses of Redis, by turns, and one look at the end. */
   REDIS_CYCLES: { short: 4, ci: 12, full: 200 },
+  /** Kills of the primary of two Redis servers, each followed by the promotion of its replica. */
+  REDIS_FAILOVERS: { short: 1, ci: 2, full: 24 },
   /** Kills of `migrate-store`, from its first word to its last. */
   MOVING_KILLS: { short: 3, ci: 8, full: 80 },
   /** Services of two workers, of which three are killed each. */

@@ -1,0 +1,55 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { buildMain } from '../support/build.mjs';
+import { seed } from '../support/generated.js';
+import { hasOwnRedis, unlessNoOwn } from '../support/redis.js';
+import { redisPair } from '../support/redis-sentinel.js';
+import { print, type Report } from './kit/report.js';
+import { sizeOf } from './kit/sizes.js';
+import { killRedisPrimary, maxLagMs } from './redis-failover.js';
+
+describe.skipIf(!hasOwnRedis)(`failover of Redis by Sentinel${unlessNoOwn} (FUZZ_SEED=${seed})`, () => {
+  let main: string;
+  beforeAll(async () => {
+    main = await buildMain();
+  }, 120_000);
+
+  async function failOver(failovers: number, options: { isReplicaBehind?: boolean; mutant?: string }): Promise<Report> {
+    const [pair, folder] = await Promise.all([redisPair(), mkdtemp(join(tmpdir(), 'keyfront-redis-failover-'))]);
+    try {
+      return await killRedisPrimary({ main, folder, seed, failovers, pair, ...options });
+    } finally {
+      await pair.remove();
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+
+  it(
+    'loses at most what the replica lacked, applies each reset once, and ends no service',
+    { timeout: 7_200_000 },
+    async () => {
+      const report = await failOver(sizeOf('REDIS_FAILOVERS'), {});
+      print(report);
+      expect(report.findings).toEqual([]);
+      expect(report.more['endedServices']).toBe(0);
+      expect(report.more['oldestLostMs']).toBeLessThan(maxLagMs);
+      // A run in which little was counted would show little.
+      expect(report.acknowledged).toBeGreaterThan(report.cases * 100);
+    },
+  );
+
+  it('detects counts that a replica behind its primary has not received', { timeout: 600_000 }, async () => {
+    const { findings } = await failOver(1, { isReplicaBehind: true });
+    expect(findings.map(({ kind }) => kind)).toContain('lost');
+  });
+
+  it.each([
+    ['a reset that is applied twice', 'storage/redis-repeats-resets', 'was reset twice'],
+    ['a reset that is acknowledged and lost', 'storage/redis-forgets-resets', 'was not reset'],
+  ])('detects a mutant: %s', { timeout: 600_000 }, async (_, mutant, what) => {
+    const { findings } = await failOver(1, { mutant: await buildMain(mutant) });
+    expect(findings.map((finding) => finding.what).join('\n')).toContain(what);
+  });
+});

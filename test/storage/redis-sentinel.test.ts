@@ -1,0 +1,87 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../support/app.js';
+import { sqlite, type EnginePlace } from '../support/engines.js';
+import { callRedis, freePort, hasOwnRedis, ownRedis, unlessNoOwn } from '../support/redis.js';
+import { redisPair, type RedisPair } from '../support/redis-sentinel.js';
+import { until } from '../support/until.js';
+
+let place: EnginePlace;
+let t: TestApp;
+const start = async (url: string) => {
+  place = await sqlite.make();
+  t = await startApp({ ...place.env, KEYFRONT_QUOTA_URL: url });
+  await t.importKeys({ key_id: 'k', org_id: 'acme', quota_max: 100 });
+};
+const count = async () => {
+  const { status, body } = await t.send('/svc/org/keys/k/quota', {
+    method: 'POST',
+    headers: { 'x-svc-authorization': t.service, 'content-type': 'application/json' },
+    body: '{"amount":1}',
+  });
+  return status === 200 ? body['used'] : body['message'];
+};
+const counterName = async (url: string) => (await callRedis<string[]>(url, 'KEYS', 'keyfront:quota:*'))[0] ?? '';
+
+describe.skipIf(!hasOwnRedis)(`live counters in a Redis with a replica${unlessNoOwn}`, () => {
+  let pair: RedisPair;
+  beforeEach(async () => {
+    pair = await redisPair();
+    await start(pair.url);
+  }, 60_000);
+  afterEach(async () => {
+    await t.close();
+    await place.remove();
+    await pair.remove();
+  });
+
+  it('follow the primary that Sentinel names, also when the previous one is back', { timeout: 60_000 }, async () => {
+    expect(await count()).toBe(1);
+    await pair.replicated();
+    await pair.failOver();
+    await until(async () => (await count()) === 2, 'A count on the new primary');
+    await pair.addReplica();
+    await pair.replicated();
+    expect(await count()).toBe(3);
+    await pair.failOver();
+    await until(async () => (await count()) === 4, 'A count on the previous primary');
+    expect(t.logs()).toContain('The live counters in Redis can be reached again.');
+  });
+
+  it('leave a server that became a replica, after an error that nothing was counted', { timeout: 60_000 }, async () => {
+    expect(await count()).toBe(1);
+    const url = await pair.primaryURL();
+    // Its connections stay open.
+    await callRedis(url, 'REPLICAOF', '127.0.0.1', '1');
+    expect(await count()).toBe('The live quota cannot be reached; nothing was counted.');
+    await until(() => t.logs().includes('cannot be reached'), 'The end of the connection');
+    await callRedis(url, 'REPLICAOF', 'NO', 'ONE');
+    await until(async () => (await count()) === 2, 'A count on the primary');
+  });
+});
+
+describe.skipIf(!hasOwnRedis)(`live counters in a Redis that requires replicas${unlessNoOwn}`, () => {
+  it('reject consumption while too few follow, and count nothing', async () => {
+    const redis = await ownRedis();
+    await start(redis.url);
+    expect(await count()).toBe(1);
+    await callRedis(redis.url, 'CONFIG', 'SET', 'min-replicas-to-write', '1');
+    expect(await count()).toBe('The live quota cannot be reached; nothing was counted.');
+    expect(await callRedis(redis.url, 'GET', await counterName(redis.url))).toBe('1');
+    await callRedis(redis.url, 'CONFIG', 'SET', 'min-replicas-to-write', '0');
+    expect(await count()).toBe(2);
+    await t.close();
+    await place.remove();
+    await redis.remove();
+  });
+});
+
+describe('Sentinels that name no primary', () => {
+  it('are reported without the password, and do not keep the service from starting', async () => {
+    await start(`redis+sentinel://:a-password@127.0.0.1:${await freePort()}/counters`);
+    expect(await count()).toBe('The live quota cannot be reached; nothing was counted.');
+    expect(t.logs()).toContain('The live counters in Redis cannot be reached: Sentinel: connect ECONNREFUSED');
+    expect(t.logs()).not.toContain('a-password');
+    await t.close();
+    await place.remove();
+  });
+});
