@@ -9,6 +9,8 @@ import { sealedValuesOf } from '../webhooks/manage.js';
 /** Result of the verification of an installation. */
 export interface InstallationReport {
   readonly keys: number;
+  /** Changes of live quotas that are not applied and verified in Redis yet. */
+  readonly pendingResets: { readonly count: number; readonly oldest: Date | undefined };
   /** One line each; empty if the installation is intact. */
   readonly problems: readonly string[];
 }
@@ -27,6 +29,7 @@ export async function verifyInstallation(
   for (const id of await credentials.findDamaged()) problems.push(`The credential ${id} fails the integrity check.`);
   problems.push(...(await rolledBackCredentials(services)));
   problems.push(...(await problemsOfWebhooks(webhooks, sealer)));
+  const pendingResets = await pendingResetsOf(services, problems);
   let keys = 0;
   try {
     const { keys: total } = await contents();
@@ -37,7 +40,7 @@ export async function verifyInstallation(
   } catch (error) {
     problems.push(`Cannot read the other keys: ${error instanceof Error ? error.message : 'unknown error'}.`);
   }
-  return { keys, problems: problems.map(printable) };
+  return { keys, pendingResets, problems: problems.map(printable) };
 }
 
 /** The problems of credentials that are not in their newest state, one line each. */
@@ -53,6 +56,24 @@ export async function rolledBackCredentials({ credentials }: Services): Promise<
     return ['The head of the credentials fails the integrity check.'];
   }
 }
+
+/** Verifies the outbox of live quotas, and adds a problem if a row is damaged. */
+async function pendingResetsOf({ store }: Services, problems: string[]): Promise<InstallationReport['pendingResets']> {
+  let count = 0;
+  let oldest: Date | undefined;
+  try {
+    for await (const changes of store.pendingBefore(endOfTime)) {
+      count += changes.length;
+      oldest ??= changes[0]?.at;
+    }
+  } catch (error) {
+    if (errorCodeOf(error) !== 'INTERNAL') throw error;
+    problems.push('A change of a live quota that waits for Redis fails the integrity check.');
+  }
+  return { count, oldest };
+}
+
+const endOfTime = new Date(8_640_000_000_000_000);
 
 async function problemsOfWebhooks(webhooks: Services['webhooks'], sealer: Sealer): Promise<string[]> {
   const damaged = await webhooks.damaged();

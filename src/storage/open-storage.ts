@@ -127,7 +127,9 @@ export async function openServices(
     } = engine;
     const relays = liveQuotas === 'relay';
     const live =
-      liveQuotas === 'off' ? undefined : await openLiveQuotas(config, secrets, { store, now, report, relays });
+      liveQuotas === 'off'
+        ? undefined
+        : await openLiveQuotas(config, secrets, { store, now, report, relays, meter: watch.meter });
     if (access !== 'read') await beginHeads(engine, keyRingCheck);
     const close = async () => {
       await live?.close();
@@ -187,7 +189,7 @@ export async function openServices(
 async function openLiveQuotas(
   { quotaKeys: pattern }: Config,
   { quotaURL: url }: ConfigSecrets,
-  parts: Pick<Parameters<typeof openRedisQuotas>[0], 'store' | 'now' | 'report' | 'relays'>,
+  parts: Pick<Parameters<typeof openRedisQuotas>[0], 'store' | 'now' | 'report' | 'relays' | 'meter'>,
 ): Promise<OpenQuotas | undefined> {
   if (url === undefined) return undefined;
   // Its client is loaded by those alone who use it.

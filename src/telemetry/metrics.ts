@@ -131,7 +131,7 @@ export function createMetrics({
   for (const verdict of verdicts) quotas.inc({ verdict }, 0);
 
   const sources = new Map<GaugeName, () => number | Promise<number>>();
-  const readingOf = async (what: GaugeName) => (await sources.get(what)?.()) ?? 0;
+  const readingOf = async (what: GaugeName, fallback = 0) => (await sources.get(what)?.()) ?? fallback;
   new Gauge({
     name: 'keyfront_queue_length',
     help: 'Entries in a queue.',
@@ -160,6 +160,25 @@ export function createMetrics({
     aggregator: 'sum',
     async collect() {
       this.set(await readingOf('streams'));
+    },
+  });
+  new Gauge({
+    name: 'keyfront_redis_up',
+    help: '1 if Redis is connected or not used, otherwise 0.',
+    registers,
+    aggregator: 'min',
+    async collect() {
+      this.set(await readingOf('redis_up', 1));
+    },
+  });
+  new Gauge({
+    name: 'keyfront_quota_resets_pending',
+    help: 'Changes of live quotas that are not applied and verified in Redis yet; NaN if the database cannot be read.',
+    registers,
+    // All processes read the same table.
+    aggregator: 'max',
+    async collect() {
+      this.set(await readingOf('quota_resets_pending'));
     },
   });
   new Gauge({

@@ -14,7 +14,14 @@ export const requestRejectionReasons = ['overload', 'malformed', 'unreadable', '
 export type RequestRejectionReason = (typeof requestRejectionReasons)[number];
 /** Gauges, read at each scrape. */
 export type GaugeName =
-  'requests_waiting' | 'passwords_waiting' | 'commits_waiting' | 'wal_bytes' | 'ready' | 'streams';
+  | 'requests_waiting'
+  | 'passwords_waiting'
+  | 'commits_waiting'
+  | 'wal_bytes'
+  | 'ready'
+  | 'streams'
+  | 'redis_up'
+  | 'quota_resets_pending';
 
 /** Outcomes of a delivery attempt; `dead` is an event whose attempts are exhausted. */
 export const webhookOutcomes = ['delivered', 'failed', 'dead'] as const;

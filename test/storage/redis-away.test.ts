@@ -1,9 +1,13 @@
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/app.js';
 import { writeTLSFiles } from '../support/localhost-tls.js';
 import { sqlite, type EnginePlace } from '../support/engines.js';
 import { freePort, hasOwnRedis, ownRedis, unlessNoOwn, type OwnRedis } from '../support/redis.js';
 import { allOf } from '../support/collect.js';
+import { tamper } from '../support/tamper.js';
+import { createTestWatch } from '../support/watch.js';
+import { run } from '../../src/cli/main.js';
 
 const password = 'a-password-of-Redis';
 
@@ -124,6 +128,41 @@ describe.skipIf(!hasOwnRedis)(`live counters in an unreachable Redis${unlessNoOw
     expect(dataOf(await t.graphql(all.replace('false', 'true')))).toEqual({
       resetOrgQuotas: { items: [{ change: { quotaReset: null }, error: null }] },
     });
+  });
+
+  it('are reported by the metrics, and their pending resets also by keyfront check', async () => {
+    await t.close();
+    const watch = createTestWatch();
+    t = await startApp(settings(), {}, watch);
+    const metrics = async () => [
+      (await watch.series('keyfront_redis_up'))[''],
+      (await watch.series('keyfront_quota_resets_pending'))[''],
+    ];
+    expect(await metrics()).toEqual([1, 0]);
+    await redis.kill();
+    await expect.poll(metrics).toEqual([0, 0]);
+    await update(true);
+    expect(await metrics()).toEqual([0, 1]);
+
+    const check = async (...options: string[]) => {
+      let [out, stderr] = ['', ''];
+      const io = { env: place.env, stdout: (text: string) => void (out += text), isStderrTTY: false };
+      const stop = { stderr: (text: string) => void (stderr += text), onStop: () => undefined };
+      return { code: await run(['check', ...options], { ...io, ...stop }), out, stderr };
+    };
+    const since = t.clock.now.toISOString();
+    expect(await check()).toEqual({
+      code: 0,
+      out: '',
+      stderr: `Waiting for Redis since ${since}: 1 change of live quotas.\n1 key verified, no problems found.\n`,
+    });
+    expect(JSON.parse((await check('--json')).out)).toEqual({ keys: 1, pending_resets: 1, problems: [] });
+    tamper(join(place.folder, 'keyfront.db'), 'UPDATE quota_changes SET is_reset = 0');
+    expect(await check()).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('A change of a live quota that waits for Redis fails the integrity check.'),
+    });
+    tamper(join(place.folder, 'keyfront.db'), 'DELETE FROM quota_changes');
   });
 
   it('keep a pending reset over a restart, and apply several of them in their order', async () => {

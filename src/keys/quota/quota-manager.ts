@@ -101,6 +101,8 @@ export interface QuotaOutbox {
    * @throws {AppError} INTERNAL after the last page, when some changes failed their integrity check.
    */
   pendingBefore(moment: Date): AsyncIterable<readonly QuotaChange[]>;
+  /** Returns the number of changes that have not been acknowledged. */
+  countPending(): Promise<number>;
   /** Removes changes that have been applied. */
   acknowledge(changes: readonly QuotaChange[]): Promise<void>;
 }

@@ -22,6 +22,7 @@ export interface Redis {
   readonly write: (script: Script, keys: readonly string[], args: readonly string[]) => Promise<readonly string[]>;
   /** Resolves after the first attempt to connect, whether it succeeded or not. */
   readonly attempted: Promise<void>;
+  readonly isConnected: () => boolean;
   readonly close: () => Promise<void>;
 }
 
@@ -154,6 +155,7 @@ export function createRedis(
         'The live quota failed, and it is not known whether this was counted.',
       ),
     attempted,
+    isConnected: () => usable !== undefined,
     close: async () => {
       closing.abort();
       endConnection(new Error('closing'));

@@ -1,5 +1,6 @@
 import { errorCodeOf } from '../../lib/errors.js';
 import type { QuotaManager } from '../../keys/quota/quota-manager.js';
+import type { Meter } from '../../telemetry/ports.js';
 import type { Storage } from '../storage.js';
 import { createRedis } from './client.js';
 import { keyNames } from './key-names.js';
@@ -30,6 +31,7 @@ export async function openRedisQuotas({
   now,
   report,
   relays,
+  meter,
 }: {
   readonly url: string;
   readonly pattern: string;
@@ -37,6 +39,7 @@ export async function openRedisQuotas({
   readonly now: () => Date;
   readonly report: (line: string) => void;
   readonly relays: boolean;
+  readonly meter?: Meter | undefined;
 }): Promise<OpenQuotas> {
   const redis = createRedis(url, { script: readScript, keys: keyNames(pattern, '(probe)') }, report);
   const quotas = createLiveQuotas({ redis, store, pattern, now });
@@ -65,6 +68,8 @@ export async function openRedisQuotas({
       });
     }, everyMs).unref();
   }
+  meter?.registerGauge('redis_up', () => (redis.isConnected() ? 1 : 0));
+  meter?.registerGauge('quota_resets_pending', () => store.countPending().catch(() => NaN));
   await redis.attempted;
   if (relays) schedule();
   return {

@@ -143,7 +143,7 @@ const cases: Readonly<Record<string, Case>> = {
   backup: { args: () => [`${c.folder}-backup`], result: { keys: 1 } },
   restore: { args: async () => [await emptiedAfterBackup()], result: { keys: 1 } },
   'migrate-store': migrated,
-  check: { result: { keys: 1, problems: [] } },
+  check: { result: { keys: 1, pending_resets: 0, problems: [] } },
   head: {},
   doctor: { result: { check: 'configuration', status: 'ok' } },
   'secrets status': { result: { stage: 'complete', primary_id: 'k1' } },

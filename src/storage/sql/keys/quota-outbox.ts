@@ -7,6 +7,7 @@ import { prepared, query, type SqlSession } from '../session.js';
 
 const byKey = prepared('SELECT * FROM quota_changes WHERE key_hash = $1 ORDER BY id');
 const page = prepared('SELECT * FROM quota_changes WHERE at < $1 AND (at, id) > ($2, $3) ORDER BY at, id LIMIT 200');
+const count = prepared('SELECT count(*) AS pending FROM quota_changes');
 const remove = prepared('DELETE FROM quota_changes WHERE key_hash = $1 AND date_created = $2 AND last_updated = $3');
 
 /** The transactional outbox of changes to counters that are kept outside of the database. */
@@ -17,6 +18,7 @@ export function createQuotaOutbox({ all, transaction }: SqlSession, signer: RowS
       isBindableText(keyHash) ? table.read(await all<SignedRow<QuotaChangeRow>>(byKey, [keyHash])) : [],
     pendingBefore: (moment) =>
       table.readPages(({ at, id }) => all<PlacedRow>(page, [BigInt(moment.getTime()), at, id])),
+    countPending: async () => Number((await all<{ pending: bigint | string }>(count, []))[0]?.pending ?? 0),
     acknowledge: (changes) =>
       transaction(function* () {
         for (const { keyHash, dateCreated, lastUpdated } of changes) {
