@@ -1,4 +1,3 @@
-import { parseJSON } from '../client/json.js';
 import { text } from './strings.js';
 
 /** An integer of the API: a number, or its digits beyond 2^53-1. */
@@ -59,14 +58,4 @@ export function usedShare({ max, used }: { readonly max: Integer | null; readonl
 export function formText(form: EventTarget | null, name: string): string {
   const value = form instanceof HTMLFormElement ? new FormData(form).get(name) : null;
   return typeof value === 'string' ? value.trim() : '';
-}
-
-/** Reads JSON. Integers that a number cannot hold become strings of their digits. Returns undefined if it is not JSON. */
-export function parseExactly(json: string): unknown {
-  const tokens = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
-  try {
-    return parseJSON(json.replace(tokens, (token) => (/^-?\d{16,}$/.test(token) ? `"${token}"` : token)));
-  } catch {
-    return undefined;
-  }
 }

@@ -1,4 +1,4 @@
-import { parseExactly } from '../format.js';
+import { parseJSON } from '../../client/json.js';
 import type { FormField } from '../form-field.js';
 
 /** A definition, or an object in it, while it is edited. An absent field is not set; null clears a secret. */
@@ -76,4 +76,14 @@ export function mergeFields(base: FormValues, mine: FormValues, theirs: FormValu
     taken,
     conflicts: conflicting.map((name) => ({ name, base: base[name], mine: mine[name], theirs: theirs[name] })),
   };
+}
+
+/** Reads JSON. Integers that a number cannot hold become strings of their digits. Returns undefined if it is not JSON. */
+export function parseExactly(json: string): unknown {
+  const tokens = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+  try {
+    return parseJSON(json.replace(tokens, (token) => (/^-?\d{16,}$/.test(token) ? `"${token}"` : token)));
+  } catch {
+    return undefined;
+  }
 }

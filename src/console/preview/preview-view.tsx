@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { PreviewKeyDocument, type PreviewKeyQuery } from '../../client/client.js';
 import { Warnings } from '../edit/edit-view.js';
-import { parseExactly } from '../format.js';
+import { parseExactly } from '../edit/form-values.js';
 import { Definition } from '../key/definition.js';
 import { Problem } from '../parts/problem.js';
 import { useClient } from '../session.js';

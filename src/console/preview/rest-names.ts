@@ -28,8 +28,10 @@ function withGraphQLNames(value: unknown): unknown {
   );
 }
 
-function listOf(rights: JSONMembers): JSONMembers[] {
-  return Object.entries(rights).map(([label, right]) => ({ label, ...(isMembers(right) ? right : {}) }));
+/** An entry that is null is the same as an absent one, as in REST. */
+function listOf(rights: JSONMembers): unknown[] {
+  const entries = Object.entries(rights).filter(([, right]) => right !== null);
+  return entries.map(([label, right]) => (isMembers(right) ? { ...right, label } : right));
 }
 
 /** Such as `apiID` for `api_id`. */
