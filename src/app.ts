@@ -3,7 +3,13 @@ import { createAttemptLimiter } from './credentials/attempt-limiter.js';
 import { createOIDCVerifier } from './credentials/oidc.js';
 import { createLastUsedRecorder } from './credentials/last-used.js';
 import { createAuditLog } from './telemetry/audit-log.js';
-import { startPurging, startShrinking, startRingReports, startStorageChecks } from './storage/scheduled-jobs.js';
+import {
+  startCheckpoints,
+  startPurging,
+  startShrinking,
+  startRingReports,
+  startStorageChecks,
+} from './storage/scheduled-jobs.js';
 import type { Config, ConfigSecrets } from './config/config.js';
 import { graphiqlAssets } from './graphql/graphiql/assets.js';
 import { redirectBrowsers } from './graphql/graphiql/redirect-browsers.js';
@@ -95,6 +101,7 @@ export async function createApp(
     meter: telemetry.meter,
   });
   const purgeJob = startPurging(services, config.restoreWindowMs, log);
+  const checkpointJob = startCheckpoints(services, config.restoreWindowMs, log);
   const shrinkJob = startShrinking(services, log);
   const checkJob = startStorageChecks(services, log);
   // A file has one host.
@@ -175,7 +182,7 @@ export async function createApp(
     close: async () => {
       streams.drain();
       webSockets.dispose();
-      await Promise.all([purgeJob.stop(), shrinkJob.stop(), checkJob.stop(), ringJob?.stop()]);
+      await Promise.all([purgeJob.stop(), checkpointJob.stop(), shrinkJob.stop(), checkJob.stop(), ringJob?.stop()]);
       await graphql.dispose();
       await dispatcher.stop();
       await lastUsed.close();

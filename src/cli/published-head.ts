@@ -3,7 +3,10 @@ import { createReadStream } from 'node:fs';
 import { z } from 'zod';
 import type { KeyHead, KeyRollback } from '../keys/ports.js';
 import { inPages } from '../lib/in-pages.js';
+import { errorCodeOf } from '../lib/errors.js';
 import { parseJSON } from '../lib/json.js';
+import type { LoggedCheckpoint } from '../storage/checkpoints.js';
+import { mayBePurged } from '../storage/records/checkpoint.js';
 import type { Services } from '../storage/open-storage.js';
 import { splitLines } from './input/jsonl.js';
 import { toJSONLine } from './output/json.js';
@@ -30,6 +33,7 @@ const Key = z.object({
   deleted: Time.optional(),
 });
 const End = z.object({ keys: z.number(), digest: z.string(), seal: z.string() });
+const Logged = z.object({ sequence: z.number(), digest: z.string() });
 type CredentialState = z.output<typeof Credential>;
 
 /** A head as it was printed. */
@@ -81,6 +85,11 @@ export async function writeHead(
  * @throws {Error} when the file is no head, was changed, or is of another installation.
  */
 export async function compareWithHead(services: Services, file: string): Promise<string[]> {
+  const logged = await loggedCheckpointsOf(file);
+  if (logged.length > 0) {
+    const lost = await services.checkpoints.findLost(logged);
+    return lost.map(({ sequence }) => `The head ${sequence} of the log is missing: an older database was put back.`);
+  }
   const { digest, seal } = await endOf(file);
   requireSeal(services, file, digest, seal);
   const problems: string[] = [];
@@ -95,16 +104,34 @@ export async function compareWithHead(services: Services, file: string): Promise
       if (key) yield key;
     }
   };
-  const purgedBefore = services.now().getTime() - services.ports.restoreWindowMs;
+  const purgedBefore = purgedBeforeOf(services);
   for await (const page of inPages(keys(), pageSize)) {
     for (const rollback of await services.store.compareHeads(page)) {
-      const isGone = rollback.kind === 'missing' || rollback.kind === 'replaced';
-      // A key that may have been deleted so long ago may have been purged.
-      if (isGone && (rollback.head.deleted ?? at).getTime() <= purgedBefore) continue;
-      problems.push(textOfRollback(rollback));
+      if (!mayBePurged(rollback, at, purgedBefore)) problems.push(textOfRollback(rollback));
     }
   }
   return problems;
+}
+
+/** Returns one line for each difference between an installation and its newest checkpoint. */
+export async function problemsOfCheckpoints(services: Services): Promise<string[]> {
+  const problems: string[] = [];
+  try {
+    for await (const problem of services.checkpoints.verify(purgedBeforeOf(services))) {
+      if (problem.kind === 'published') problems.push('The chain of the published heads is broken.');
+      else if (problem.kind === 'credentials') {
+        problems.push('The head of the credentials is older than the head of the keys: an older row was put back.');
+      } else problems.push(textOfRollback(problem));
+    }
+  } catch (error) {
+    if (errorCodeOf(error) !== 'INTERNAL') throw error;
+    problems.push('The head of the keys fails the integrity check.');
+  }
+  return problems;
+}
+
+function purgedBeforeOf({ now, ports }: Services): Date {
+  return new Date(now().getTime() - ports.restoreWindowMs);
 }
 
 const pageSize = 100;
@@ -143,6 +170,18 @@ function requireSeal({ sealer }: Services, file: string, digest: string, seal: s
     throw new Error(`The head ${file} was not written with this key ring, or its key was removed.`, { cause: error });
   }
   throw changed(file);
+}
+
+/** The heads in lines of the log of a service; none if the file is the output of `keyfront head --json`. */
+async function loggedCheckpointsOf(file: string): Promise<LoggedCheckpoint[]> {
+  const found: LoggedCheckpoint[] = [];
+  for await (const line of linesOf(file)) {
+    const value = line.startsWith('{') ? jsonOf(line) : undefined;
+    if (found.length === 0 && Start.safeParse(value).success) return [];
+    const logged = Logged.safeParse(value).data;
+    if (logged) found.push(logged);
+  }
+  return found;
 }
 
 /** The last line of a head, whose digest is that of the other lines. */

@@ -3,6 +3,7 @@ import type { Sealer } from '../crypto/encryption.js';
 import type { IntegrityReport } from '../keys/ports.js';
 import { errorCodeOf } from '../lib/errors.js';
 import { printable } from '../lib/text.js';
+import { problemsOfCheckpoints } from './published-head.js';
 import type { Services } from '../storage/open-storage.js';
 import { sealedValuesOf } from '../webhooks/manage.js';
 
@@ -28,6 +29,7 @@ export async function verifyInstallation(
   const problems = await damages();
   for (const id of await credentials.findDamaged()) problems.push(`The credential ${id} fails the integrity check.`);
   problems.push(...(await rolledBackCredentials(services)));
+  problems.push(...(await problemsOfCheckpoints(services)));
   problems.push(...(await problemsOfWebhooks(webhooks, sealer)));
   const pendingResets = await pendingResetsOf(services, problems);
   let keys = 0;

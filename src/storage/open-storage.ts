@@ -59,7 +59,7 @@ export interface OpenOptions {
 /** A data folder, or a database of a server, that is open: what the server and the command line both stand on. */
 export interface Services extends Pick<
   Storage,
-  'checkWritable' | 'failed' | 'damages' | 'contents' | 'copyTo' | 'load' | 'shrinkWriteAheadLog'
+  'checkpoints' | 'checkWritable' | 'failed' | 'damages' | 'contents' | 'copyTo' | 'load' | 'shrinkWriteAheadLog'
 > {
   readonly ports: Ports;
   readonly store: KeyStore & QuotaOutbox;
@@ -159,6 +159,7 @@ export async function openServices(
       webhooks,
       sealer,
       signatures,
+      checkpoints: engine.checkpoints,
       now,
       isNew: async () => (await credentials.list()).length === 0,
       whyNotReady: async () =>

@@ -81,3 +81,29 @@ export function startShrinking(installation: Services, log: Logger): ScheduledJo
     }
   });
 }
+
+const checkpointEveryMs = 10_000;
+const publishEveryMs = 600_000;
+
+/** Verifies keys against checkpoints, brings these up to date, and publishes the newest in the log. */
+export function startCheckpoints({ checkpoints, now }: Services, restoreWindowMs: number, log: Logger): ScheduledJob {
+  const reported = new Set<string>();
+  let nextPublication = 0;
+  return every(checkpointEveryMs, async () => {
+    try {
+      const purgedBefore = new Date(now().getTime() - restoreWindowMs);
+      const { rollbacks } = await checkpoints.advance({ purgedBefore });
+      for (const { kind, head } of rollbacks) {
+        const name = `${kind} ${head.keyHash}`;
+        if (!reported.has(name)) log.error({ keyHash: head.keyHash, kind }, 'an older state of a key was put back');
+        reported.add(name);
+      }
+      if (performance.now() < nextPublication) return;
+      nextPublication = performance.now() + publishEveryMs;
+      const checkpoint = await checkpoints.publish(now(), publishEveryMs);
+      if (checkpoint) log.info({ sequence: checkpoint.sequence, digest: checkpoint.digest }, 'head published');
+    } catch (error) {
+      log.error({ err: error }, 'the keys could not be verified against the head');
+    }
+  });
+}

@@ -6,6 +6,7 @@ import type { Telemetry } from '../telemetry/ports.js';
 import type { TimeSlices } from './time-slices.js';
 import type { WebhookStore } from '../webhooks/webhook.js';
 import type { RowSigner } from '../crypto/row-signer.js';
+import type { Checkpoints } from './checkpoints.js';
 import type { Signatures } from './records/signatures.js';
 
 /** Facts that hold for a whole database, such as how its keys are hashed. */
@@ -66,6 +67,7 @@ export interface Storage {
   readonly credentials: CredentialStore;
   readonly webhooks: WebhookStore;
   readonly signatures: Signatures;
+  readonly checkpoints: Checkpoints;
   readonly settings: ListedSettings;
   /** Why it accepts no writes, for the log; undefined when a write has just succeeded. */
   readonly whyNotReady: () => Promise<string | undefined>;

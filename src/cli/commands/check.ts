@@ -17,7 +17,8 @@ export const checkCommand: CLICommand = {
     json: { description: 'Print the number of keys, the pending resets and the problems as JSON', isCommon: true },
     against: {
       value: 'FILE',
-      description: 'Also name what is older than in this output of `keyfront head --json`, or missing',
+      description:
+        'Also name what is older than in this output of `keyfront head --json`, or missing; or find the heads of this JSON log',
     },
   },
   exitCodes: { 0: 'no problems found', 1: 'problems found, or no installation' },

@@ -9,15 +9,24 @@ export const headCommand: CLICommand = {
   name: 'head',
   summary: 'Print the state of all keys and credentials, to detect later that an older one was put back',
   description:
-    'Opens the storage read-only; services may run meanwhile. Keep the output of --json where no process that writes to the database can change it. It contains hashes of key identifiers, versions, used quotas and the labels of credentials, and no secret. `keyfront check --against FILE` compares the installation with it.',
-  options: { json: { description: 'Print the head as JSON Lines', isCommon: true } },
+    'Opens the storage read-only, unless --accept is given; services may run meanwhile. Keep the output of --json where no process that writes to the database can change it. It contains hashes of key identifiers, versions, used quotas and the labels of credentials, and no secret. `keyfront check --against FILE` compares the installation with it.',
+  options: {
+    json: { description: 'Print the head as JSON Lines', isCommon: true },
+    accept: {
+      description:
+        'First replace the head in the database by the present state: `keyfront check` reports no older keys',
+    },
+  },
   examples: ['keyfront head --json > head.jsonl'],
   environment: storageVariables,
   run: printHead,
 };
 
-async function printHead(io: IO, { json: isJSON }: OptionValues): Promise<number> {
-  return withServices(io, { access: 'read' }, async (services) => {
+async function printHead(io: IO, { json: isJSON, accept }: OptionValues): Promise<number> {
+  return withServices(io, { access: accept === true ? 'write' : 'read' }, async (services) => {
+    for (let isEnd = accept !== true; !isEnd;) {
+      ({ isEnd } = await services.checkpoints.advance({ purgedBefore: new Date(0), accept: true }));
+    }
     const { at, keys, credentials, digest } = await writeHead(services, async (line) => {
       if (isJSON !== true) return;
       io.stdout(line);

@@ -16,6 +16,7 @@ import { migrate, versionOf } from './migrate.js';
 import { acquireDatabaseLock } from './advisory-lock.js';
 import { createPgSession } from './session.js';
 import { createPgNotifier } from './notifier.js';
+import { createCheckpoints } from '../sql/keys/checkpoints.js';
 import { createSignatures } from '../sql/signatures.js';
 import { createWebhookStore } from '../sql/webhook-store.js';
 
@@ -178,6 +179,7 @@ function createEngine(
     credentials: createCredentialStore(session, signer),
     webhooks: createWebhookStore(session, signer),
     signatures: createSignatures(session, signer),
+    checkpoints: createCheckpoints(session, signer),
     settings,
     whyNotReady: () => withTimeout(probeTimeoutMs, whyUnusable(), () => 'the database does not respond'),
     // Connections to a server are renewed by the pool; a restart of this process would change nothing.

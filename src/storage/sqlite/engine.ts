@@ -14,6 +14,7 @@ import { createMigrationCheck } from './rows.js';
 import { createWorkerRunner } from './query-runner.js';
 import { createReader } from './reader.js';
 import { createFileSettings, createSqliteSession } from './session.js';
+import { createCheckpoints } from '../sql/keys/checkpoints.js';
 import { createSignatures } from '../sql/signatures.js';
 import { createWebhookStore } from '../sql/webhook-store.js';
 
@@ -92,6 +93,7 @@ function createEngine(
     credentials: createCredentialStore(session, signer, createCredentialCache(database)),
     webhooks: createWebhookStore(session, signer),
     signatures: createSignatures(session, signer),
+    checkpoints: createCheckpoints(session, signer),
     settings: createSettings(session),
     whyNotReady: () => promised(() => (guard.isWritable() ? probe() : 'storage takes no writes')),
     checkWritable: () => promised(guard.isWritable),

@@ -1,20 +1,22 @@
+import { setImmediate as nextIteration } from 'node:timers/promises';
 import type { RowSigner } from '../../../crypto/row-signer.js';
 import type { KeyHead, KeyRollback, KeyStore } from '../../../keys/ports.js';
-import { keyLayouts, type KeyRow } from '../../records/key.js';
+import { purgedName } from '../../records/checkpoint.js';
+import { headLayouts, type HeadRow } from '../../records/head.js';
+import { keyFromRow, keyLayouts, type KeyRow } from '../../records/key.js';
 import { revisionLayouts, type RevisionRow } from '../../records/revision.js';
-import { createSignedTable, type SignedRow } from '../../records/signed.js';
+import { createSignedTable, integrityError, type SignedRow } from '../../records/signed.js';
 import { prepared, query, type SqlSession, type Work } from '../session.js';
 
 const pageSize = 200;
 
-/** States of keys that are published outside of the database, and the comparison of the database with them. */
-export function createKeyHeads(
-  { dialect: { inList }, all, snapshot }: SqlSession,
-  signer: RowSigner,
-): Pick<KeyStore, 'heads' | 'compareHeads'> {
+/** Reads states of keys, and compares the database with earlier ones. */
+export function createKeyStates({ dialect: { inList }, all }: SqlSession, signer: RowSigner) {
   const keys = createSignedTable<KeyRow>(signer, 'keys', keyLayouts);
   const revisions = createSignedTable<RevisionRow>(signer, 'audit', revisionLayouts);
+  const marks = createSignedTable<HeadRow>(signer, 'heads', headLayouts);
   const page = prepared(`SELECT * FROM keys WHERE key_hash > $1 ORDER BY key_hash LIMIT ${pageSize}`);
+  const markOf = prepared('SELECT * FROM heads WHERE name = $1');
   const byHashes = prepared(`SELECT * FROM keys WHERE key_hash ${inList('$1', 'text')}`);
   const entryAt = prepared('SELECT * FROM audit WHERE key_hash = $1 AND version_after = $2');
   const resetSince = prepared(
@@ -23,43 +25,75 @@ export function createKeyHeads(
 
   function* rollbackOf(head: KeyHead, row: SignedRow<KeyRow> | undefined): Work<KeyRollback | undefined> {
     const { keyHash, version } = head;
-    if (!row) return { head, kind: 'missing' };
     // Damaged rows are reported by `verifyIntegrity`.
-    if (!keys.isAuthentic(row)) return undefined;
-    if (row.date_created !== head.dateCreated) return { head, kind: 'replaced' };
+    if (row && !keys.isAuthentic(row)) return undefined;
+    if (row?.date_created !== head.dateCreated) {
+      const [mark] = yield* query<SignedRow<HeadRow>>(markOf, [purgedName(head)]);
+      return mark && marks.isAuthentic(mark) ? undefined : { head, kind: row ? 'replaced' : 'missing' };
+    }
     if (row.version < BigInt(version)) return { head, kind: 'older', version: Number(row.version) };
     const [entry] = yield* query<SignedRow<RevisionRow>>(entryAt, [keyHash, BigInt(version)]);
-    if (!entry || !revisions.isAuthentic(entry) || textOf(entry.link) !== head.link) return { head, kind: 'history' };
+    const isSameEntry = entry && revisions.isAuthentic(entry) && textOf(entry.link).startsWith(head.link);
+    if (!isSameEntry) return { head, kind: 'history' };
     // In one period, a count only grows until it is reset.
     const isSamePeriod = (row.quota_renews ?? undefined) === head.quotaRenews;
-    if (!isSamePeriod || row.quota_used >= head.quotaUsed) return undefined;
+    if (isSamePeriod ? row.quota_used >= head.quotaUsed : isRenewed(head, row)) return undefined;
     const resets = yield* query(resetSince, [keyHash, BigInt(version)]);
     return resets.length > 0 ? undefined : { head, kind: 'quota', quotaUsed: row.quota_used };
   }
 
+  /** Yields all keys after this hash, in pages. The state of a row that fails the integrity check is undefined. */
+  async function* statesAfter(keyHash: string): AsyncIterable<readonly ScannedState[]> {
+    for (let last: string | undefined = keyHash; last !== undefined;) {
+      const rows: readonly SignedRow<KeyRow>[] = await all<SignedRow<KeyRow>>(page, [last]);
+      yield rows.map((row) => ({ keyHash: row.key_hash, state: keys.isAuthentic(row) ? headOf(row) : undefined }));
+      await nextIteration();
+      last = rows.at(-1)?.key_hash;
+    }
+  }
+
+  function* rollbacksOf(heads: readonly KeyHead[]): Work<KeyRollback[]> {
+    const found = yield* query<SignedRow<KeyRow>>(byHashes, [heads.map(({ keyHash }) => keyHash)]);
+    const rows = new Map(found.map((row) => [row.key_hash, row]));
+    const rollbacks: KeyRollback[] = [];
+    for (const head of heads) {
+      const rollback = yield* rollbackOf(head, rows.get(head.keyHash));
+      if (rollback) rollbacks.push(rollback);
+    }
+    return rollbacks;
+  }
+
+  return { statesAfter, rollbacksOf };
+}
+
+/** The state of one key. */
+export interface ScannedState {
+  readonly keyHash: string;
+  readonly state: KeyHead | undefined;
+}
+
+/** States of keys that are published outside of the database, and the comparison of the database with them. */
+export function createKeyHeads(session: SqlSession, signer: RowSigner): Pick<KeyStore, 'heads' | 'compareHeads'> {
+  const { statesAfter, rollbacksOf } = createKeyStates(session, signer);
   return {
     async *heads() {
-      for (let last: string | undefined = ''; last !== undefined;) {
-        const rows: readonly SignedRow<KeyRow>[] = await all<SignedRow<KeyRow>>(page, [last]);
-        for (const row of rows) {
-          if (!keys.isAuthentic(row)) throw keys.integrityError(`The key ${row.key_hash}`, row);
-          yield headOf(row);
+      for await (const states of statesAfter('')) {
+        for (const { keyHash, state } of states) {
+          if (!state) throw integrityError(`The key ${keyHash}`);
+          yield state;
         }
-        last = rows.at(-1)?.key_hash;
       }
     },
-    compareHeads: (heads) =>
-      snapshot(function* () {
-        const found = yield* query<SignedRow<KeyRow>>(byHashes, [heads.map(({ keyHash }) => keyHash)]);
-        const rows = new Map(found.map((row) => [row.key_hash, row]));
-        const rollbacks: KeyRollback[] = [];
-        for (const head of heads) {
-          const rollback = yield* rollbackOf(head, rows.get(head.keyHash));
-          if (rollback) rollbacks.push(rollback);
-        }
-        return rollbacks;
-      }),
+    compareHeads: (heads) => session.snapshot(() => rollbacksOf(heads)),
   };
+}
+
+/** Whether the period of a quota can have followed that of an earlier state. Updates and resets begin one at any time. */
+function isRenewed({ version, quotaRenews }: KeyHead, row: KeyRow): boolean {
+  if (quotaRenews === undefined || row.version > BigInt(version)) return true;
+  const period = keyFromRow(row).definition.quotaRenewalRate ?? 0n;
+  const later = (row.quota_renews ?? 0n) - quotaRenews;
+  return period > 0n && later > 0n && later % period === 0n;
 }
 
 const textOf = (link: Uint8Array) => Buffer.from(link).toString('base64url');

@@ -5,6 +5,7 @@ import { keyFromRow, keyLayouts, termsOf, type KeyRow } from '../../records/key.
 import { revisionLayouts, type RevisionRow } from '../../records/revision.js';
 import { createSignedTable, type SignedRow } from '../../records/signed.js';
 import type { Dialect } from '../dialect.js';
+import { createPurgeMarks } from './checkpoints.js';
 import { createChain } from './history-entries.js';
 import { prepared, query, type SqlSession, type Work } from '../session.js';
 
@@ -58,6 +59,7 @@ export function createKeyMaintenance(
   const sql = statements(dialect);
   const keys = createSignedTable<KeyRow>(signer, 'keys', keyLayouts);
   const revisions = createSignedTable<RevisionRow>(signer, 'audit', revisionLayouts);
+  const marks = createPurgeMarks(signer);
 
   async function* pages(size: number): AsyncIterable<readonly SignedRow<KeyRow>[]> {
     for (let last: string | undefined = ''; last !== undefined;) {
@@ -109,6 +111,7 @@ export function createKeyMaintenance(
       const terms = [...termsOf(keyFromRow(row))];
       if (terms.length > 0) yield* query(sql.dropTerms, [terms, keyHash]);
       for (const statement of sql.remove) yield* query(statement, [keyHash]);
+      yield* marks.add({ keyHash, dateCreated: row.date_created });
       purged += 1;
     }
     return { seen, purged };
@@ -121,6 +124,7 @@ export function createKeyMaintenance(
     // A damaged row does not show which terms it had.
     yield* query(sql.dropAllTerms, [keyHash]);
     for (const statement of sql.remove) yield* query(statement, [keyHash]);
+    yield* marks.addDamaged(keyHash);
     return 'discarded';
   }
 

@@ -1,0 +1,268 @@
+import type { RowSigner } from '../../../crypto/row-signer.js';
+import type { KeyHead, KeyRollback } from '../../../keys/ports.js';
+import type { CheckpointProblem, Checkpoints } from '../../checkpoints.js';
+import {
+  contentOf,
+  digestOf,
+  mayBePurged,
+  pageFromContent,
+  pageName,
+  pageToContent,
+  prefixes,
+  prefixOf,
+  publishedName,
+  purgedName,
+  rootName,
+  type Checkpoint,
+  type PublishedContent,
+  type PurgedKey,
+} from '../../records/checkpoint.js';
+import { headColumns, headLayouts, type HeadRow } from '../../records/head.js';
+import { createSignedTable, integrityError, type SignedRow } from '../../records/signed.js';
+import { insertInto, prepared, query, valuesOf, type SqlSession, type Work } from '../session.js';
+import { createKeyStates, type ScannedState } from './key-heads.js';
+
+/** How many keys one checkpoint reads: some 40 ms of work in parts. A page with more keys is read in full. */
+const minKeysRead = 2_000;
+const comparedAtOnce = 100;
+
+const columns = [...headColumns, 'mac'] as const;
+const insertText = insertInto('heads', columns);
+const byName = prepared('SELECT * FROM heads WHERE name = $1');
+const insert = prepared(`${insertText} ON CONFLICT (name) DO NOTHING`);
+const write = prepared(
+  `${insertText} ON CONFLICT (name) DO UPDATE
+   SET sequence = excluded.sequence, content = excluded.content, mac = excluded.mac`,
+);
+
+const damaged = () => integrityError('The head of the keys');
+
+/** Marks that keys were purged. They show that a key which is in a page is not missing. */
+export function createPurgeMarks(signer: RowSigner) {
+  const table = createSignedTable<HeadRow>(signer, 'heads', headLayouts);
+  function* add(key: PurgedKey): Work<void> {
+    yield* query(insert, valuesOf(table.signed({ name: purgedName(key), sequence: 1n, content: '' }), columns));
+  }
+  return {
+    add,
+    /** For a key whose row is damaged: the date is that of its page. */
+    *addDamaged(keyHash: string): Work<void> {
+      const [page] = yield* query<SignedRow<HeadRow>>(byName, [pageName(prefixOf(keyHash))]);
+      if (!page || !table.isAuthentic(page)) return;
+      const state = pageFromContent(page.content).find((one) => one.keyHash === keyHash);
+      if (state) yield* add(state);
+    },
+  };
+}
+
+/**
+ * Signed states of all keys, in pages, and one signed row over all pages that contains the digest of the row before it.
+ * Each step verifies some of the pages and brings them up to date, so that updates of keys cost nothing more.
+ */
+export function createCheckpoints(session: SqlSession, signer: RowSigner): Checkpoints {
+  const { dialect, all, snapshot, transaction } = session;
+  const table = createSignedTable<HeadRow>(signer, 'heads', headLayouts);
+  const { statesAfter, rollbacksOf } = createKeyStates(session, signer);
+  const sql = {
+    lock: prepared(`SELECT * FROM heads WHERE name = $1 ${dialect.forUpdate}`),
+    byNames: prepared(`SELECT * FROM heads WHERE name ${dialect.inList('$1', 'text')}`),
+    published: prepared(`SELECT * FROM heads WHERE name > 'published.' AND name < 'published.~' ORDER BY name`),
+    marks: prepared(`SELECT name FROM heads WHERE name > $1 AND name < $2`),
+    remove: prepared(`DELETE FROM heads WHERE name ${dialect.inList('$1', 'text')}`),
+    credentials: prepared(`SELECT sequence FROM heads WHERE name = 'credentials'`),
+  };
+  let known = 0n;
+  let position = 0;
+
+  function verified(row: SignedRow<HeadRow> | undefined): SignedRow<HeadRow> | undefined {
+    if (row ? !table.isAuthentic(row) || row.sequence < known : known > 0n) throw damaged();
+    known = row?.sequence ?? known;
+    return row;
+  }
+  function* readRoot(statement = byName): Work<SignedRow<HeadRow> | undefined> {
+    return verified((yield* query<SignedRow<HeadRow>>(statement, [rootName]))[0]);
+  }
+  function* readPages(checkpoint: Checkpoint, of: readonly string[]): Work<Map<string, KeyHead[]>> {
+    const listed = of.filter((prefix) => checkpoint.pages[prefix] !== undefined);
+    const rows = yield* query<SignedRow<HeadRow>>(sql.byNames, [listed.map(pageName)]);
+    const found = new Map(rows.map((row) => [row.name, row]));
+    return new Map(
+      listed.map((prefix) => {
+        const page = found.get(pageName(prefix));
+        if (!page || !table.isAuthentic(page) || digestOf(page) !== checkpoint.pages[prefix]) throw damaged();
+        return [prefix, pageFromContent(page.content)];
+      }),
+    );
+  }
+  function* credentialsSequence(): Work<bigint> {
+    return (yield* query<{ sequence: bigint }>(sql.credentials))[0]?.sequence ?? 0n;
+  }
+  function* writeRoot(before: HeadRow, content: Omit<Checkpoint, 'previous'>): Work<void> {
+    const sequence = before.sequence + 1n;
+    const next = { name: rootName, sequence, content: JSON.stringify({ ...content, previous: digestOf(before) }) };
+    yield* query(write, valuesOf(table.signed(next), columns));
+  }
+
+  /** The states of the keys in the next pages, and the prefixes of these pages. */
+  async function readStates(first: number): Promise<{ of: readonly string[]; states: Map<string, ScannedState> }> {
+    const states = new Map<string, ScannedState>();
+    let end = prefixes.length;
+    for await (const page of statesAfter(prefixes[first] ?? '')) {
+      for (const one of page) states.set(one.keyHash, one);
+      const last = page.at(-1);
+      if (last === undefined) break;
+      // The page of the last key is incomplete.
+      end = prefixes.indexOf(prefixOf(last.keyHash));
+      if (states.size >= minKeysRead && end > first) break;
+      end = prefixes.length;
+    }
+    return { of: prefixes.slice(first, end), states };
+  }
+
+  async function findRollbacks(
+    saved: readonly KeyHead[],
+    states: ReadonlyMap<string, ScannedState>,
+    purgedBefore: Date,
+  ) {
+    const changed = saved.filter((state) => !isContinued(state, states.get(state.keyHash)));
+    const rollbacks = new Map<string, KeyRollback>();
+    for (let from = 0; from < changed.length; from += comparedAtOnce) {
+      const part = changed.slice(from, from + comparedAtOnce);
+      for (const rollback of await snapshot(() => rollbacksOf(part))) {
+        if (!mayBePurged(rollback, undefined, purgedBefore)) rollbacks.set(rollback.head.keyHash, rollback);
+      }
+    }
+    return rollbacks;
+  }
+
+  /** Writes the pages that have changed, unless another process has written a checkpoint since. */
+  function* commit(root: HeadRow, pages: ReadonlyMap<string, NextPage>): Work<boolean> {
+    const locked = yield* readRoot(sql.lock);
+    if (locked?.sequence !== root.sequence) return false;
+    const { pages: digests, ...rest } = contentOf<Checkpoint>(locked);
+    const sequence = yield* credentialsSequence();
+    const isNewer = sequence > BigInt(rest.credentials);
+    const credentials = isNewer ? String(sequence) : rest.credentials;
+    const next = { ...digests };
+    const changed = [...pages].filter(([, { isChanged }]) => isChanged);
+    for (const [prefix, { states }] of changed) {
+      const page = { name: pageName(prefix), sequence: root.sequence + 1n, content: pageToContent(states) };
+      yield* query(write, valuesOf(table.signed(page), columns));
+      next[prefix] = digestOf(page);
+    }
+    const of = [...pages.keys()];
+    const marks = yield* query<{ name: string }>(sql.marks, [`purged.${of[0] ?? ''}`, `purged.${of.at(-1) ?? ''}~`]);
+    // A key that was purged since its page was read.
+    const kept = new Set([...pages.values()].flatMap(({ states }) => states.map(purgedName)));
+    const unused = marks.filter(({ name }) => !kept.has(name));
+    if (unused.length > 0) yield* query(sql.remove, [unused.map(({ name }) => name)]);
+    if (changed.length > 0 || isNewer) yield* writeRoot(locked, { ...rest, credentials, pages: next });
+    return true;
+  }
+
+  function* begin(): Work<void> {
+    const content: Checkpoint = { previous: '', credentials: String(yield* credentialsSequence()), pages: {} };
+    const first = { name: rootName, sequence: 1n, content: JSON.stringify(content) };
+    yield* query(insert, valuesOf(table.signed(first), columns));
+  }
+
+  function* verifyPublished(): Work<CheckpointProblem[]> {
+    const root = yield* readRoot();
+    let last = '';
+    let isChained = true;
+    for (const row of yield* query<SignedRow<HeadRow>>(sql.published)) {
+      isChained &&= table.isAuthentic(row) && contentOf<PublishedContent>(row).previous === last;
+      last = digestOf(row);
+    }
+    const content = root && contentOf<Checkpoint>(root);
+    isChained &&= last === (content?.published?.digest ?? '');
+    const isOlder = content !== undefined && (yield* credentialsSequence()) < BigInt(content.credentials);
+    return [
+      ...(isChained ? [] : [{ kind: 'published' } as const]),
+      ...(isOlder ? [{ kind: 'credentials' } as const] : []),
+    ];
+  }
+
+  return {
+    async advance({ purgedBefore, accept = false }) {
+      const first = position;
+      const before = await snapshot(readRoot);
+      if (!before) await transaction(begin);
+      const { of, states } = await readStates(first);
+      const found = await snapshot(function* () {
+        const root = yield* readRoot();
+        return root && { root, pages: yield* readPages(contentOf<Checkpoint>(root), accept ? [] : of) };
+      });
+      // Another process has written a checkpoint since the states were read.
+      if (!found || (before && found.root.sequence !== before.sequence)) return { isEnd: false, rollbacks: [] };
+      const saved = new Map([...found.pages.values()].flat().map((state) => [state.keyHash, state]));
+      const rollbacks = await findRollbacks([...saved.values()], states, purgedBefore);
+      const pages = new Map<string, NextPage>(of.map((prefix) => [prefix, { states: [], isChanged: accept }]));
+      for (const { keyHash, state } of states.values()) {
+        const prefix = prefixOf(keyHash);
+        const next = rollbacks.has(keyHash) || !state ? saved.get(keyHash) : state;
+        if (next) pages.get(prefix)?.states.push(next);
+      }
+      // A key that is missing stays in its page, so that checks continue to name it.
+      for (const { head } of rollbacks.values()) {
+        if (!states.has(head.keyHash)) pages.get(prefixOf(head.keyHash))?.states.push(head);
+      }
+      for (const [prefix, page] of pages) {
+        page.isChanged ||= pageToContent(page.states) !== pageToContent(found.pages.get(prefix) ?? []);
+      }
+      if (!(await transaction(() => commit(found.root, pages)))) return { isEnd: false, rollbacks: [] };
+      position = (first + of.length) % prefixes.length;
+      return { isEnd: position === 0, rollbacks: [...rollbacks.values()] };
+    },
+    publish: (at, minAgeMs) =>
+      transaction(function* () {
+        const root = yield* readRoot(sql.lock);
+        if (!root) return undefined;
+        const content = contentOf<Checkpoint>(root);
+        const last = content.published;
+        const isPublished = last?.sequence === Number(root.sequence) - 1;
+        if (isPublished || (last && at.getTime() - last.at < minAgeMs)) return undefined;
+        const entry: PublishedContent = {
+          at: at.getTime(),
+          checkpoint: digestOf(root),
+          previous: last?.digest ?? '',
+        };
+        const row = { name: publishedName(root.sequence), sequence: root.sequence, content: JSON.stringify(entry) };
+        yield* query(insert, valuesOf(table.signed(row), columns));
+        const published = { sequence: Number(root.sequence), at: at.getTime(), digest: digestOf(row) };
+        yield* writeRoot(root, { ...content, published });
+        return published;
+      }),
+    async findLost(logged) {
+      const rows = await all<SignedRow<HeadRow>>(sql.published);
+      const digests = new Map(rows.map((row) => [Number(row.sequence), digestOf(row)]));
+      return logged.filter(({ sequence, digest }) => digests.get(sequence) !== digest);
+    },
+    async *verify(purgedBefore) {
+      yield* await snapshot(verifyPublished);
+      for (const prefix of prefixes) {
+        yield* await snapshot(function* () {
+          const root = yield* readRoot();
+          const pages = root && (yield* readPages(contentOf<Checkpoint>(root), [prefix]));
+          const rollbacks = yield* rollbacksOf(pages?.get(prefix) ?? []);
+          return rollbacks.filter((rollback) => !mayBePurged(rollback, undefined, purgedBefore));
+        });
+      }
+    },
+  };
+}
+
+/** A page as the next checkpoint has it. */
+interface NextPage {
+  readonly states: KeyHead[];
+  isChanged: boolean;
+}
+
+/** Whether the state is as it was, except for quota that was used since. */
+function isContinued(saved: KeyHead, { state }: Partial<ScannedState> = {}): boolean {
+  return (
+    state !== undefined &&
+    state.quotaUsed >= saved.quotaUsed &&
+    pageToContent([{ ...state, quotaUsed: saved.quotaUsed }]) === pageToContent([saved])
+  );
+}

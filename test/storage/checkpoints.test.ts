@@ -1,0 +1,339 @@
+import { copyFile, mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setImmediate as nextIteration } from 'node:timers/promises';
+import Database from 'better-sqlite3';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createLogger } from '../../src/lib/log.js';
+import { startCheckpoints } from '../../src/storage/scheduled-jobs.js';
+import { startApp, type TestApp } from '../support/app.js';
+import { makeCommandLine, type CommandLine } from '../support/cli.js';
+import { describeEngines, postgres, type EnginePlace } from '../support/engines.js';
+
+const day = 86_400_000;
+
+describeEngines('the head of the keys in the database', ({ make }) => {
+  let t: TestApp;
+  let c: CommandLine;
+  let place: EnginePlace;
+  beforeEach(async () => {
+    place = await make();
+    t = await startApp(place.env);
+    c = await makeCommandLine();
+  });
+  afterEach(async () => {
+    await t.close();
+    await c.remove();
+    await place.remove();
+  });
+
+  async function run(...statements: readonly string[]): Promise<void> {
+    const file = place.database ? undefined : new Database(join(place.folder, 'keyfront.db'));
+    for (const sql of statements) {
+      if (file) file.exec(sql);
+      else await place.database?.run(sql);
+    }
+    file?.close();
+  }
+  const save = (table: string, as = `saved_${table}`) => run(`CREATE TABLE ${as} AS SELECT * FROM ${table}`);
+  const putBack = (table: string, where: string, from = `saved_${table}`) =>
+    run(`DELETE FROM ${table} WHERE ${where}`, `INSERT INTO ${table} SELECT * FROM ${from} WHERE ${where}`);
+  const hash = (keyID: string) => t.app.services.ports.hashKeyID(keyID);
+  const ofKey = (keyID: string) => `key_hash = '${hash(keyID)}'`;
+  const vanish = (keyID: string) =>
+    run(...['keys', 'audit', 'key_terms'].map((table) => `DELETE FROM ${table} WHERE ${ofKey(keyID)}`));
+  const mutate = async (field: string) => {
+    const { body } = await t.graphql(`mutation { ${field} }`);
+    expect(body).not.toHaveProperty('errors');
+  };
+  const consume = (keyID: string, amount: number) =>
+    mutate(`consumeOrgQuota(keyID: "${keyID}", amount: ${amount}) { allowed }`);
+  const remove = (keyID: string) => mutate(`deleteOrgKey(keyID: "${keyID}") { status }`);
+  const purgedBefore = () => new Date(t.clock.now.getTime() - 30 * day);
+  /** One step of the job of the service, which covers all keys of these tests. */
+  const advance = async () => {
+    const { isEnd, rollbacks } = await t.app.services.checkpoints.advance({ purgedBefore: purgedBefore() });
+    expect(isEnd).toBe(true);
+    return rollbacks.map(({ kind, head }) => [kind, head.keyHash]);
+  };
+  const publish = () => t.app.services.checkpoints.publish(t.clock.now, 0);
+  const problems = async (...options: string[]) => {
+    const { code, stderr } = await c.keyfront(['check', ...options], place.env);
+    const found = stderr.split('\n').filter((line) => /^The /.test(line));
+    expect(code).toBe(found.length > 0 ? 1 : 0);
+    return found.toSorted();
+  };
+
+  it('names older rows that were put back and keys that vanished, also after further checkpoints', async () => {
+    await t.importKeys(
+      { key_id: 'changed', org_id: 'acme', alias: 'one' },
+      { key_id: 'used', org_id: 'acme', quota_max: 100 },
+      { key_id: 'renewed', org_id: 'acme', quota_max: 100, quota_renewal_rate: 3600 },
+      { key_id: 'gone', org_id: 'acme', alias: 'two' },
+      { key_id: 'same', org_id: 'acme', alias: 'three' },
+    );
+    await consume('used', 10);
+    await save('keys');
+    await consume('used', 80);
+    await consume('renewed', 70);
+    await t.update('changed', { alias: 'newest' });
+    expect(await advance()).toStrictEqual([]);
+    expect(await problems()).toStrictEqual([]);
+
+    for (const key of ['used', 'renewed', 'changed']) await putBack('keys', ofKey(key));
+    await run(`DELETE FROM audit WHERE ${ofKey('changed')} AND version_after = 2`);
+    await vanish('gone');
+    // A new period begins: it is none that can have followed.
+    t.clock.now = new Date(t.clock.now.getTime() + 60_000);
+    await consume('renewed', 1);
+    const expected = [
+      `The key ${hash('changed')} has version 1; it had version 2 in the head.`,
+      `The key ${hash('gone')} is missing; it had version 1 in the head.`,
+      `The used quota of ${hash('used')} went back from 90 to 10 without a reset.`,
+      `The used quota of ${hash('renewed')} went back from 70 to 1 without a reset.`,
+    ].toSorted();
+    expect(await problems()).toStrictEqual(expected);
+    const found = [
+      ['older', hash('changed')],
+      ['missing', hash('gone')],
+      ['quota', hash('used')],
+      ['quota', hash('renewed')],
+    ].toSorted();
+    expect((await advance()).toSorted()).toStrictEqual(found);
+    expect((await advance()).toSorted()).toStrictEqual(found);
+    expect(await problems()).toStrictEqual(expected);
+    expect(await c.keyfront(['head', '--accept'], place.env)).toMatchObject({ code: 0 });
+    expect(await problems()).toStrictEqual([]);
+    expect(await advance()).toStrictEqual([]);
+  });
+
+  it('finds an older head with older rows against the log, and in the process that has read a newer one', async () => {
+    await t.importKeys({ key_id: 'k1', org_id: 'acme', quota_max: 100 });
+    await advance();
+    const early = await publish();
+    await save('heads');
+    await save('keys');
+    await consume('k1', 90);
+    await advance();
+    const late = await publish();
+    const file = await c.file('service.log', `${JSON.stringify(early)}\n{"msg":"other"}\n${JSON.stringify(late)}\n`);
+    expect(await problems('--against', file)).toStrictEqual([]);
+
+    await putBack('keys', ofKey('k1'));
+    await putBack('heads', 'true');
+    const lost = `The head ${late?.sequence} of the log is missing: an older database was put back.`;
+    expect(await problems()).toStrictEqual([]);
+    expect(await problems('--against', file)).toStrictEqual([lost]);
+    await expect(advance()).rejects.toThrow('The head of the keys failed its integrity check');
+
+    // A new process goes on from the older head, and publishes another one.
+    await t.close();
+    t = await startApp(place.env);
+    t.clock.now = new Date(t.clock.now.getTime() + 60_000);
+    await consume('k1', 5);
+    expect(await advance()).toStrictEqual([]);
+    expect((await publish())?.sequence).toBe(late?.sequence);
+    expect(await problems('--against', file)).toStrictEqual([lost]);
+  });
+
+  it.each([
+    ['was put back alone', "name = 'keys'", 'The chain of the published heads is broken.'],
+    ['lost its published heads', "name LIKE 'published.%'", 'The chain of the published heads is broken.'],
+    ['has an older page', "name LIKE 'keys._%'", 'The head of the keys fails the integrity check.'],
+    ['is newer than the head of the credentials', "name = 'credentials'", 'The head of the credentials is older'],
+  ])('is rejected if it %s', async (_, where, message) => {
+    await t.importKeys({ key_id: 'k1', org_id: 'acme', alias: 'one' });
+    await advance();
+    await publish();
+    await save('heads');
+    await save('credentials');
+    await t.update('k1', { alias: 'two' });
+    await t.issue('service');
+    await advance();
+    await publish();
+    expect(await problems()).toStrictEqual([]);
+    await putBack('heads', where);
+    // With the credentials of that time, the head of the credentials alone finds nothing.
+    if (where.includes('credentials')) {
+      await run('DELETE FROM credentials', 'INSERT INTO credentials SELECT * FROM saved_credentials');
+    }
+    expect(await problems()).toContainEqual(expect.stringContaining(message));
+  });
+
+  it('reports nothing after changes, renewals, resets, deletion, restoring, purges, imports and rotations', async () => {
+    await t.importKeys(
+      { key_id: 'k1', org_id: 'acme', quota_max: 100, quota_renewal_rate: 60 },
+      { key_id: 'reset', org_id: 'acme', quota_max: 100 },
+      { key_id: 'restored', org_id: 'acme' },
+      { key_id: 'purged', org_id: 'acme' },
+      { key_id: 'again', org_id: 'acme' },
+      { key_id: 'damaged', org_id: 'acme' },
+    );
+    await consume('k1', 50);
+    await consume('reset', 50);
+    await advance();
+    const clean = async () => {
+      expect(await problems()).toStrictEqual([]);
+      expect(await advance()).toStrictEqual([]);
+      expect(await problems()).toStrictEqual([]);
+      await publish();
+    };
+    t.clock.now = new Date(t.clock.now.getTime() + 150_000);
+    await consume('k1', 1);
+    await mutate('resetOrgQuotas(filter: {}, dryRun: false) { dryRun }');
+    await t.update('k1', { quota_max: 90, quota_renewal_rate: 50 });
+    await remove('restored');
+    await clean();
+    await mutate('restoreOrgKey(keyID: "restored") { status }');
+    expect(await c.keyfront(['secrets', 'rotate'], place.env)).toMatchObject({ code: 0 });
+    await clean();
+    expect(await c.keyfront(['secrets', 'prune', '--yes'], place.env)).toMatchObject({ code: 0 });
+    await clean();
+    // Deleted and purged while no checkpoint was written.
+    await remove('purged');
+    await remove('again');
+    t.clock.now = new Date(t.clock.now.getTime() + 31 * day);
+    expect(await t.app.services.store.purge(new Date())).toBe(2);
+    await t.importKeys({ key_id: 'again', org_id: 'acme' }, { key_id: 'new', org_id: 'acme' });
+    await clean();
+    await run(`UPDATE keys SET mac = ${place.database ? "'\\x00'" : "x'00'"} WHERE ${ofKey('damaged')}`);
+    expect(await problems()).toStrictEqual([`The key ${hash('damaged')} fails the integrity check.`]);
+    expect(await advance()).toStrictEqual([]);
+    expect(await t.app.services.store.discard(hash('damaged'))).toBe('discarded');
+    await clean();
+  });
+
+  it('is not accepted from a process that has read older rows than another one has written', async () => {
+    await t.importKeys({ key_id: 'k1', org_id: 'acme', alias: 'one' });
+    await advance();
+    const other = await startApp(place.env);
+    await t.update('k1', { alias: 'two' });
+    const results = await Promise.all(
+      [t, other].map(({ app }) => app.services.checkpoints.advance({ purgedBefore: purgedBefore() })),
+    );
+    await other.close();
+    expect(results.flatMap(({ rollbacks }) => rollbacks)).toStrictEqual([]);
+    expect(await problems()).toStrictEqual([]);
+    expect(await advance()).toStrictEqual([]);
+  });
+
+  it('is published again only after a change and the interval', async () => {
+    await t.importKeys({ key_id: 'k1', org_id: 'acme', alias: 'one' });
+    expect(await publish()).toBeUndefined();
+    await advance();
+    expect(await publish()).toMatchObject({ sequence: 2 });
+    expect(await publish()).toBeUndefined();
+    await t.update('k1', { alias: 'two' });
+    await advance();
+    expect(await t.app.services.checkpoints.publish(t.clock.now, 1_000)).toBeUndefined();
+    t.clock.now = new Date(t.clock.now.getTime() + 1_000);
+    expect(await t.app.services.checkpoints.publish(t.clock.now, 1_000)).toMatchObject({ sequence: 4 });
+    expect(await problems()).toStrictEqual([]);
+  });
+});
+
+describe('the head of the keys of a data folder', () => {
+  let t: TestApp;
+  let c: CommandLine;
+  beforeEach(async () => {
+    c = await makeCommandLine();
+    t = await startApp({ KEYFRONT_DATA: c.folder });
+  });
+  afterEach(async () => {
+    await t.close();
+    await c.remove();
+  });
+
+  const advance = () => t.app.services.checkpoints.advance({ purgedBefore: new Date(0) });
+  const write = (sql: string) => {
+    const file = new Database(join(c.folder, 'keyfront.db'));
+    file.exec(sql);
+    file.close();
+  };
+  const intact = { code: 0, stderr: expect.stringContaining('no problems found') };
+
+  it('covers some thousand keys in several steps, and begins again after the last', async () => {
+    await t.importKeys(...Array.from({ length: 4_500 }, (_, index) => ({ key_id: `k${index}`, org_id: 'acme' })));
+    const ends = [];
+    for (let step = 0; step < 6; step += 1) ends.push((await advance()).isEnd);
+    expect(ends).toStrictEqual([false, false, true, false, false, true]);
+    const rows = t.app.services.store.all();
+    const hashes = [];
+    for await (const { keyHash } of rows) hashes.push(keyHash);
+    const chosen = [hashes[0], hashes[2_250], hashes.at(-1)];
+    const list = chosen.map((keyHash) => `'${keyHash}'`).join();
+    write(`DELETE FROM keys WHERE key_hash IN (${list}); DELETE FROM audit WHERE key_hash IN (${list})`);
+    const { stderr } = await c.keyfront(['check']);
+    for (const keyHash of chosen)
+      expect(stderr).toContain(`The key ${keyHash} is missing; it had version 1 in the head.`);
+    expect(stderr).toContain('problems found: 3.');
+    const found = [];
+    for (let step = 0; step < 3; step += 1) found.push(...(await advance()).rollbacks);
+    expect(found.map(({ head }) => head.keyHash)).toStrictEqual(chosen);
+  });
+
+  it('is the same in a backup that was restored', async () => {
+    await t.importKeys({ key_id: 'k1', org_id: 'acme', alias: 'one' });
+    await advance();
+    const logged = await t.app.services.checkpoints.publish(t.clock.now, 0);
+    const log = await c.file('service.log', JSON.stringify(logged));
+    expect(await c.keyfront(['backup', join(c.folder, 'backup')])).toMatchObject({ code: 0 });
+    await t.update('k1', { alias: 'two' });
+    await advance();
+    const later = await c.file(
+      'later.log',
+      JSON.stringify(await t.app.services.checkpoints.publish(new Date(t.clock.now.getTime() + 1), 0)),
+    );
+    const restored = { KEYFRONT_DATA: join(c.folder, 'restored') };
+    await mkdir(restored.KEYFRONT_DATA, { mode: 0o700 });
+    await copyFile(join(c.folder, 'key-ring.json'), join(restored.KEYFRONT_DATA, 'key-ring.json'));
+    expect(await c.keyfront(['restore', join(c.folder, 'backup')], restored)).toMatchObject({ code: 0 });
+    expect(await c.keyfront(['check', '--against', log], restored)).toMatchObject(intact);
+    expect(await c.keyfront(['check', '--against', later], restored)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('of the log is missing: an older database was put back.'),
+    });
+  });
+
+  it.skipIf(postgres.isMissing)(`is copied by migrate-store, to ${postgres.name}`, async () => {
+    const place = await postgres.make();
+    const env = { KEYFRONT_DATABASE_URL: place.env['KEYFRONT_DATABASE_URL'] ?? '' };
+    await t.importKeys({ key_id: 'k1', org_id: 'acme', alias: 'one' });
+    await advance();
+    const log = await c.file('service.log', JSON.stringify(await t.app.services.checkpoints.publish(t.clock.now, 0)));
+    await t.close();
+    expect(await c.keyfront(['migrate-store'], env)).toMatchObject({ code: 0 });
+    expect(await c.keyfront(['check', '--against', log], env)).toMatchObject(intact);
+    t = await startApp({ KEYFRONT_DATA: c.folder, ...env });
+    await t.update('k1', { alias: 'two' });
+    expect(await advance()).toStrictEqual({ isEnd: true, rollbacks: [] });
+    expect(await c.keyfront(['check', '--against', log], env)).toMatchObject(intact);
+    await t.close();
+    await place.remove();
+    t = await startApp();
+  });
+
+  it('is brought up to date every ten seconds and written to the log every ten minutes', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
+    const head = { keyHash: 'abc', dateCreated: '', version: 1, link: '', quotaUsed: 0n };
+    const checkpoints = {
+      ...t.app.services.checkpoints,
+      advance: vi.fn(() => Promise.resolve({ isEnd: true, rollbacks: [{ kind: 'missing' as const, head }] })),
+      publish: vi.fn(() => Promise.resolve({ sequence: 7, at: 0, digest: 'digest' })),
+    };
+    const lines: string[] = [];
+    const log = createLogger('info', { write: (line: string) => void lines.push(line) });
+    const job = startCheckpoints({ ...t.app.services, checkpoints }, 0, log);
+    for (let seconds = 10; seconds <= 620; seconds += 10) {
+      vi.advanceTimersByTime(10_000);
+      await nextIteration();
+    }
+    await job.stop();
+    vi.useRealTimers();
+    expect(checkpoints.advance).toHaveBeenCalledTimes(62);
+    expect(lines.map((line): unknown => JSON.parse(line))).toStrictEqual([
+      expect.objectContaining({ level: 'error', keyHash: 'abc', kind: 'missing' }),
+      expect.objectContaining({ level: 'info', sequence: 7, digest: 'digest', msg: 'head published' }),
+      expect.objectContaining({ level: 'info', sequence: 7, digest: 'digest', msg: 'head published' }),
+    ]);
+  });
+});
