@@ -57,7 +57,7 @@ export function contentOf<T extends Checkpoint | PublishedContent>({ content }: 
   return parseJSON(content) as unknown as T;
 }
 
-type PageEntry = [string, string, number, string, string, string | null, number | null];
+type SavedState = [string, string, number, string, string, string | null, number | null];
 
 /** 128 bits of a link show that an entry is another one. */
 const linkChars = 22;
@@ -65,7 +65,7 @@ const linkChars = 22;
 /** Encodes a page. */
 export function pageToContent(states: readonly KeyHead[]): string {
   return JSON.stringify(
-    states.map((state): PageEntry => {
+    states.map((state): SavedState => {
       const { keyHash, dateCreated, version, link, quotaUsed, quotaRenews, deleted } = state;
       const renews = quotaRenews?.toString() ?? null;
       return [
@@ -84,7 +84,7 @@ export function pageToContent(states: readonly KeyHead[]): string {
 /** The inverse of `pageToContent`. */
 export function pageFromContent(content: string): KeyHead[] {
   // Written by us, from this very type.
-  const entries = parseJSON(content) as unknown as PageEntry[];
+  const entries = parseJSON(content) as unknown as SavedState[];
   return entries.map(([keyHash, dateCreated, version, link, quotaUsed, quotaRenews, deleted]) => ({
     keyHash,
     dateCreated,
