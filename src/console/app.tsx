@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact';
+import type { VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { KeyView } from './key/key-view.js';
 import { KeysView } from './keys/keys-view.js';
@@ -55,9 +55,8 @@ function SignOut() {
 }
 
 function View({ pathname }: { readonly pathname: string }) {
-  const keyHash = /^\/console\/keys\/([^/]+)$/.exec(pathname)?.[1];
-  const title =
-    keyHash !== undefined ? text.key.title : pathname === '/console/preview' ? text.preview.title : text.keys.title;
+  const { clients } = useSession();
+  const { title, kind, view } = viewAt(pathname);
   const heading = useRef<HTMLHeadingElement>(null);
   const isFirst = useRef(true);
   useEffect(() => {
@@ -71,25 +70,19 @@ function View({ pathname }: { readonly pathname: string }) {
       <h1 ref={heading} tabIndex={-1}>
         {title}
       </h1>
-      {keyHash !== undefined ? (
-        <With kind="service">
-          <KeyView key={keyHash} keyHash={decodeURIComponent(keyHash)} />
-        </With>
-      ) : pathname === '/console/preview' ? (
-        <With kind="management">
-          <PreviewView />
-        </With>
-      ) : (
-        <With kind="service">
-          <KeysView />
-        </With>
-      )}
+      {clients[kind] ? view : <SignIn key={kind} kind={kind} />}
     </>
   );
 }
 
-/** Shows a view if its credential is present, otherwise the sign-in form. */
-function With({ kind, children }: { readonly kind: Kind; readonly children: ComponentChildren }) {
-  const { clients } = useSession();
-  return clients[kind] ? <>{children}</> : <SignIn kind={kind} />;
+/** The view of an address, and the kind of the credential that it needs. */
+function viewAt(pathname: string): { readonly title: string; readonly kind: Kind; readonly view: VNode } {
+  const keyHash = /^\/console\/keys\/([^/]+)$/.exec(pathname)?.[1];
+  if (keyHash !== undefined) {
+    const view = <KeyView key={keyHash} keyHash={decodeURIComponent(keyHash)} />;
+    return { title: text.key.title, kind: 'service', view };
+  }
+  return pathname === '/console/preview'
+    ? { title: text.preview.title, kind: 'management', view: <PreviewView /> }
+    : { title: text.keys.title, kind: 'service', view: <KeysView /> };
 }

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { text } from './strings.js';
 
 /** Opens a view of the console without loading the page again. */
 export function navigate(to: string, { replace = false } = {}): void {
@@ -17,6 +18,21 @@ export function useAddress(): URL {
     return () => removeEventListener('popstate', update);
   }, []);
   return new URL(href);
+}
+
+/** While changes are not saved, warns before the user leaves by a link, by the browser's history, or by a reload. */
+export function useUnsavedWarning(isUnsaved: boolean): void {
+  useEffect(() => {
+    if (!isUnsaved) return undefined;
+    const onUnload = (event: Event) => event.preventDefault();
+    const onNavigate = (event: NavigateEvent) => {
+      if (event.cancelable && event.destination.sameDocument && !confirm(text.edit.leave)) event.preventDefault();
+    };
+    const controller = new AbortController();
+    addEventListener('beforeunload', onUnload, controller);
+    navigation.addEventListener('navigate', onNavigate, controller);
+    return () => controller.abort();
+  }, [isUnsaved]);
 }
 
 interface LinkProps {

@@ -42,7 +42,6 @@ export interface UserAction<Arguments extends readonly unknown[]> {
   readonly run: (...values: Arguments) => Promise<void>;
   readonly error: KeyfrontError | undefined;
   readonly isRunning: boolean;
-  readonly clear: () => void;
 }
 
 /** Runs an action and keeps its error. */
@@ -57,12 +56,13 @@ export function useAction<Arguments extends readonly unknown[]>(
     try {
       await act(...values);
     } catch (caught) {
-      setError(toKeyfrontError(caught));
+      // The user has stopped it.
+      if (!(caught instanceof DOMException && caught.name === 'AbortError')) setError(toKeyfrontError(caught));
     } finally {
       setIsRunning(false);
     }
   };
-  return { run, error, isRunning, clear: () => setError(undefined) };
+  return { run, error, isRunning };
 }
 
 /** Returns the error of the service, or wraps one of our own. */

@@ -1,8 +1,9 @@
-import { useState } from 'preact/hooks';
-import { toInput } from '../../client/client.js';
+import { useEffect, useState } from 'preact/hooks';
+import { toInput, type KeyfrontIssue } from '../../client/client.js';
 import { formFields } from '../generated/form-fields.js';
 import { readKey, type KeyDetails } from '../key/read-key.js';
 import { Problem } from '../parts/problem.js';
+import { useUnsavedWarning } from '../router.js';
 import { useClient } from '../session.js';
 import { text } from '../strings.js';
 import { useAction } from '../use-load.js';
@@ -32,6 +33,9 @@ export function EditView({ found, onClose }: EditViewProps) {
     setIsReviewing(false);
   });
   const isUnchanged = isSame(values, inputOf(base));
+  const [isSaved, setIsSaved] = useState(false);
+  useUnsavedWarning(!isUnchanged && !isSaved);
+  useEffect(() => (isSaved ? onClose() : undefined), [isSaved]);
   if (newer) {
     return (
       <Conflict
@@ -54,7 +58,7 @@ export function EditView({ found, onClose }: EditViewProps) {
         <Review
           found={base}
           input={values}
-          onSaved={onClose}
+          onSaved={() => setIsSaved(true)}
           onConflict={() => void conflict.run()}
           onBack={() => setIsReviewing(false)}
         />
@@ -91,11 +95,7 @@ export function EditView({ found, onClose }: EditViewProps) {
 }
 
 /** Warnings about a definition that is valid. */
-export function Warnings({
-  warnings,
-}: {
-  readonly warnings: readonly { readonly path: string; readonly message: string }[];
-}) {
+export function Warnings({ warnings }: { readonly warnings: readonly KeyfrontIssue[] }) {
   if (warnings.length === 0) return null;
   return (
     <ul class="warnings" aria-label={text.edit.warnings}>

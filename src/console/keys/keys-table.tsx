@@ -18,10 +18,7 @@ interface KeysTableProps {
 }
 
 /** The name that a key is shown by: its alias, or the beginning of its hash. Its identifier may be a secret. */
-export function nameOf({
-  definition,
-  keyHash,
-}: Pick<RowFragment, 'keyHash'> & { readonly definition: { readonly alias: string | null } | null }): string {
+export function nameOf({ definition, keyHash }: RowFragment): string {
   return definition?.alias || shortHash(keyHash);
 }
 

@@ -4,6 +4,7 @@ import {
   OrgKeyRowsDocument,
   type OrgKeyFilter,
   type OrgKeyOrder,
+  type OrgKeyRowsQuery,
   type RowFragment,
 } from '../../client/client.js';
 import { formatInteger } from '../format.js';
@@ -57,7 +58,8 @@ export function KeysView() {
           {text.bulk.open}
         </button>
         <label>
-          <input type="checkbox" checked={isLive} onChange={() => setIsLive(!isLive)} /> {text.keys.live}
+          <input type="checkbox" checked={isLive} onChange={() => setIsLive(!isLive)} />{' '}
+          {isLive && !live.isOpen ? text.keys.connecting : text.keys.live}
         </label>
         <span role="status">
           {page.isLoading ? text.loading : live.others > 0 && text.keys.others(formatInteger(live.others))}
@@ -94,12 +96,7 @@ export function KeysView() {
 
 interface PagesProps {
   readonly parameters: URLSearchParams;
-  readonly pageInfo: {
-    readonly hasNextPage: boolean;
-    readonly hasPreviousPage: boolean;
-    readonly startCursor: string | null;
-    readonly endCursor: string | null;
-  };
+  readonly pageInfo: NonNullable<OrgKeyRowsQuery['orgKeys']>['pageInfo'];
 }
 
 function Pages({ parameters, pageInfo }: PagesProps) {

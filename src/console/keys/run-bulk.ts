@@ -50,16 +50,10 @@ export async function* runBulk(
     for (const keyHash of target.keyHashes) yield [await changeOne(client, keyHash, change, options)];
     return;
   }
+  const { filter } = target;
   const { isDryRun: dryRun, reason, signal } = options;
   for (let after: string | null = null; ;) {
-    const variables: UpdateOrgKeysMutationVariables = {
-      filter: target.filter,
-      ...change,
-      dryRun,
-      reason,
-      first: pageSize,
-      after,
-    };
+    const variables: UpdateOrgKeysMutationVariables = { filter, ...change, dryRun, reason, first: pageSize, after };
     const { data, errors } = await client.send(UpdateOrgKeysDocument, variables, { signal });
     const page = required(data.updateOrgKeys, errors, text.none);
     yield page.items.map(({ keyHash, change: done, error }) => ({

@@ -9,6 +9,8 @@ export interface LiveRows {
   readonly changed: ReadonlySet<string>;
   /** The number of changes of keys that are not on the page. */
   readonly others: number;
+  /** Whether changes arrive from now on. */
+  readonly isOpen: boolean;
 }
 
 interface Changes {
@@ -20,13 +22,16 @@ interface Changes {
 /** Replaces the rows of a page as changes of their keys arrive, while `isOn`. */
 export function useLiveRows(page: readonly RowFragment[], orgID: string | undefined, isOn: boolean): LiveRows {
   const client = useClient('service');
+  const [isOpen, setIsOpen] = useState(false);
   const [changes, setChanges] = useState<Changes>({ page, keys: new Map() });
   useEffect(() => {
+    setIsOpen(false);
     if (!isOn) return undefined;
     const controller = new AbortController();
     const follow = async () => {
       const events = client.follow(OrgKeyRowChangedDocument, { orgID: orgID ?? null }, { signal: controller.signal });
       for await (const { data } of events) {
+        setIsOpen(true);
         const { keyHash, key, entry } = data.orgKeyChanged;
         if (keyHash !== null && entry) setChanges((all) => ({ ...all, keys: new Map(all.keys).set(keyHash, key) }));
       }
@@ -45,6 +50,7 @@ export function useLiveRows(page: readonly RowFragment[], orgID: string | undefi
     }),
     changed,
     others: keys.size - changed.size,
+    isOpen,
   };
 }
 

@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startServer, type TestServer } from '../../support/server.js';
@@ -258,5 +261,71 @@ describe.skipIf(whyNoBrowser !== undefined)(title, () => {
     await credentials.revoke(service?.id ?? '', server.t.clock.now);
     await field('alias').fill('Mine');
     await c.page.getByRole('alert').getByText('does not accept the credential').waitFor();
+  });
+
+  it('warns before unsaved changes are left by a link, by going back, or by a reload', async () => {
+    await open();
+    await c.page.getByRole('link', { name: 'Edit' }).click();
+    await field('alias').press('End');
+    await field('alias').pressSequentially(' 2');
+    const edited = c.page.url();
+    const messages: string[] = [];
+    let reaction: 'accept' | 'dismiss' = 'dismiss';
+    c.page.on('dialog', async (dialog) => {
+      messages.push(`${dialog.type()} ${dialog.message()}`);
+      await dialog[reaction]();
+    });
+    await c.page.getByRole('link', { name: 'All keys' }).click();
+    await expect.poll(() => messages).toHaveLength(1);
+    await c.page.evaluate('setTimeout(() => history.back())');
+    await expect.poll(() => messages).toHaveLength(2);
+    await c.page.evaluate('setTimeout(() => location.reload())');
+    await expect.poll(() => messages).toHaveLength(3);
+    expect(messages).toEqual([
+      expect.stringMatching(/^confirm The changes are not saved/),
+      expect.stringMatching(/^confirm The changes are not saved/),
+      expect.stringMatching(/^beforeunload/),
+    ]);
+    expect([c.page.url(), await field('alias').inputValue()]).toEqual([edited, 'Billing 2']);
+    reaction = 'accept';
+    await c.page.getByRole('link', { name: 'All keys' }).click();
+    await c.page.getByRole('table').waitFor();
+    expect(messages).toHaveLength(4);
+    expect(await stored()).toMatchObject({ version: 1 });
+  });
+
+  it('does not warn before unchanged or saved forms are left', async () => {
+    await open(`${path}?edit=yes`);
+    const messages: string[] = [];
+    c.page.on('dialog', (dialog) => messages.push(dialog.message()));
+    await c.button('Cancel').click();
+    await c.page.getByRole('link', { name: 'Edit' }).click();
+    await field('rate').fill('300');
+    await review();
+    await c.button('Save').click();
+    await c.page.locator('[data-version="2"]').waitFor();
+    expect(messages).toEqual([]);
+  });
+
+  it('keeps an edit that storage did not save, because its file was deleted', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'keyfront-console-'));
+    const own = await startServer({ KEYFRONT_DATA: folder });
+    try {
+      await own.t.importKeys(billing);
+      c = await openConsole(browser, own, { path: `${path}?edit=yes` });
+      await c.signIn(own.t.service);
+      await field('rate').fill('300');
+      await review();
+      await c.page.getByRole('row', { name: /^rate/ }).waitFor();
+      await rm(join(folder, 'keyfront.db'));
+      await c.button('Save').click();
+      await c.page.getByRole('alert').getByText('Service unavailable').waitFor();
+      await c.button('Back to the form').click();
+      expect(await field('rate').inputValue()).toBe('300');
+      await c.close();
+    } finally {
+      await own.close();
+      await rm(folder, { recursive: true });
+    }
   });
 });
