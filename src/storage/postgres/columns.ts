@@ -26,7 +26,7 @@ const integers = [
   ],
   ...['is_reset', 'period_before', 'period_after'],
   ...['sequence', 'version_before', 'version_after', 'quota_used_before_reset', 'created', 'revoked', 'last_used'],
-  ...['previous_until', 'paused', 'held_until', 'next_version', 'last_version', 'attempts', 'due', 'died'],
+  ...['previous_until', 'paused', 'held_until', 'last_version', 'attempts', 'due', 'failed_at'],
 ];
 
 /** The type of a column of ours. */

@@ -1,6 +1,9 @@
+import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { copyStore } from '../../../src/storage/sql/copy-store.js';
+import { copyStore, smallTables } from '../../../src/storage/sql/copy-store.js';
+import { rangeTables } from '../../../src/storage/sql/copy-rows.js';
+import { typeOf } from '../../../src/storage/postgres/columns.js';
 import { migrationSourceSetting, openForMigration } from '../../../src/storage/postgres/engine.js';
 import { createRowTarget } from '../../../src/storage/postgres/rows.js';
 import { openLockedRows } from '../../../src/storage/sqlite/rows.js';
@@ -123,6 +126,41 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
     await after.update('key-2', { alias: 'y' }, '?reset_quota=1');
     expect(await allOf(store.pendingBefore(new Date(8e15)))).toHaveLength(4);
     await after.close();
+  });
+
+  it('copies failing deliveries and dead letters of webhooks', async () => {
+    const file = new Database(join(c.folder, 'keyfront.db'));
+    file.exec(`INSERT INTO webhook_deliveries VALUES
+      ('hook_a', 'h1', '', 'pending', 2, 3, 4, 9000, 8000, 'returned 500'),
+      ('hook_a', 'h1', 'evt_1', 'dead', 1, 1, 30, NULL, 7000, 'returned 500'),
+      ('hook_a', 'h2', '', 'pending', 1, 1, 0, 9500, NULL, '')`);
+    file.close();
+    const stateOf = async (settings: Record<string, string>) => {
+      const t = await startApp({ KEYFRONT_DATA: c.folder, ...settings });
+      const { webhooks } = t.app.services;
+      const state = {
+        pending: await webhooks.nextDeliveries('hook_a', 10, 'any'),
+        dead: await webhooks.deadLetters({ webhookID: 'hook_a' }, 10),
+      };
+      await t.close();
+      return state;
+    };
+    const before = await stateOf({});
+    expect(before).toMatchObject({ pending: [{ attempts: 4 }, { attempts: 0 }], dead: [{ eventID: 'evt_1' }] });
+    expect(await c.keyfront(['migrate-store'], env)).toMatchObject({ code: 0 });
+    expect(await stateOf(env)).toStrictEqual(before);
+  });
+
+  it('sends the values of every copied column with its type', async () => {
+    expect(await c.keyfront(['migrate-store'], env)).toMatchObject({ code: 0 });
+    const tables = [...Object.keys(rangeTables), ...Object.keys(smallTables)].map((table) => `'${table}'`);
+    const columns = await place.database?.run<{ name: string; type: string }>(
+      `SELECT DISTINCT column_name AS name, data_type AS type FROM information_schema.columns
+       WHERE table_schema = current_schema() AND table_name IN (${tables.join(', ')}) AND column_name NOT IN ('id', 'tx')
+       ORDER BY name`,
+    );
+    expect(columns?.length).toBeGreaterThan(40);
+    expect(columns?.map(({ name }) => ({ name, type: typeOf(name) }))).toStrictEqual(columns);
   });
 
   it('reports completion when it runs again, and changes nothing', async () => {
