@@ -72,8 +72,10 @@ describeEngines('the head of the keys in the database', ({ make }) => {
       { key_id: 'same', org_id: 'acme', alias: 'three' },
     );
     await consume('used', 10);
+    await consume('renewed', 20);
     await save('keys');
     await consume('used', 80);
+    t.clock.now = new Date(t.clock.now.getTime() + 3_700_000);
     await consume('renewed', 70);
     await t.update('changed', { alias: 'newest' });
     expect(await advance()).toStrictEqual([]);
@@ -82,14 +84,11 @@ describeEngines('the head of the keys in the database', ({ make }) => {
     for (const key of ['used', 'renewed', 'changed']) await putBack('keys', ofKey(key));
     await run(`DELETE FROM audit WHERE ${ofKey('changed')} AND version_after = 2`);
     await vanish('gone');
-    // A new period begins: it is none that can have followed.
-    t.clock.now = new Date(t.clock.now.getTime() + 60_000);
-    await consume('renewed', 1);
     const expected = [
       `The key ${hash('changed')} has version 1; it had version 2 in the head.`,
       `The key ${hash('gone')} is missing; it had version 1 in the head.`,
       `The used quota of ${hash('used')} went back from 90 to 10 without a reset.`,
-      `The used quota of ${hash('renewed')} went back from 70 to 1 without a reset.`,
+      `The used quota of ${hash('renewed')} went back from 70 to 20 without a reset.`,
     ].toSorted();
     expect(await problems()).toStrictEqual(expected);
     const found = [
@@ -115,6 +114,7 @@ describeEngines('the head of the keys in the database', ({ make }) => {
     await consume('k1', 90);
     await advance();
     const late = await publish();
+    await save('heads', 'saved_late');
     const file = await c.file('service.log', `${JSON.stringify(early)}\n{"msg":"other"}\n${JSON.stringify(late)}\n`);
     expect(await problems('--against', file)).toStrictEqual([]);
 
@@ -133,6 +133,13 @@ describeEngines('the head of the keys in the database', ({ make }) => {
     expect(await advance()).toStrictEqual([]);
     expect((await publish())?.sequence).toBe(late?.sequence);
     expect(await problems('--against', file)).toStrictEqual([lost]);
+
+    // The published head of before in place of the one of now.
+    await t.update('k1', { alias: 'two' });
+    await advance();
+    await publish();
+    await putBack('heads', `sequence = ${late?.sequence} AND name LIKE 'published.%'`, 'saved_late');
+    expect(await problems('--against', file)).toStrictEqual(['The chain of the published heads is broken.']);
   });
 
   it.each([

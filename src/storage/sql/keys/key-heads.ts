@@ -3,7 +3,7 @@ import type { RowSigner } from '../../../crypto/row-signer.js';
 import type { KeyHead, KeyRollback, KeyStore } from '../../../keys/ports.js';
 import { purgedName } from '../../records/checkpoint.js';
 import { headLayouts, type HeadRow } from '../../records/head.js';
-import { keyFromRow, keyLayouts, type KeyRow } from '../../records/key.js';
+import { keyLayouts, type KeyRow } from '../../records/key.js';
 import { revisionLayouts, type RevisionRow } from '../../records/revision.js';
 import { createSignedTable, integrityError, type SignedRow } from '../../records/signed.js';
 import { prepared, query, type SqlSession, type Work } from '../session.js';
@@ -91,9 +91,7 @@ export function createKeyHeads(session: SqlSession, signer: RowSigner): Pick<Key
 /** Whether the period of a quota can have followed that of an earlier state. Updates and resets begin one at any time. */
 function isRenewed({ version, quotaRenews }: KeyHead, row: KeyRow): boolean {
   if (quotaRenews === undefined || row.version > BigInt(version)) return true;
-  const period = keyFromRow(row).definition.quotaRenewalRate ?? 0n;
-  const later = (row.quota_renews ?? 0n) - quotaRenews;
-  return period > 0n && later > 0n && later % period === 0n;
+  return (row.quota_renews ?? 0n) > quotaRenews;
 }
 
 const textOf = (link: Uint8Array) => Buffer.from(link).toString('base64url');
