@@ -5,6 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { unlessDisk } from '../faults/disk/library.js';
 import { ResponseReader } from './response-reader.mjs';
 import { clients, headlineClient } from './clients.mjs';
+import { costsWith, measuredFactors } from './capacity-model.mjs';
 import { limitsOf, simulate } from './queue-model.mjs';
 import { reachedAt } from './slow-disk-report.mjs';
 import { createSlowSyncs, hasSlowSyncs } from './slow-syncs.mjs';
@@ -22,6 +23,39 @@ describe('the figures of a benchmark', () => {
   it('are compared within their round, so that a slow round counts for both', () => {
     expect(ratios([20, 2, 40], [10, 1, 10])).toEqual({ median: 2, min: 2, max: 4 });
     expect(ratios([20], undefined)).toBeUndefined();
+  });
+});
+
+describe('the capacity model', () => {
+  const costs = { process: 1000, look: 600, row: 300, sync: 200, trip: 100 };
+  const factors = [
+    { processes: 1, keyfront: 1, postgres: 1 },
+    { processes: 2, keyfront: 1.1, postgres: 1.2 },
+    { processes: 4, keyfront: 1.5, postgres: 2 },
+  ];
+
+  it.each([
+    [1, 1000, 300, 600],
+    [3, 1100, 360, 720],
+    [16, 1500, 600, 1200],
+  ])('of %d processes uses the costs measured with at most as many', (processes, process, row, look) => {
+    expect(costsWith(costs, processes, factors)).toEqual({ ...costs, process, row, look });
+  });
+
+  it('is printed in OPERATING.md with the measured costs', () => {
+    const text = readFileSync('OPERATING.md', 'utf8');
+    const numbers = (pattern: RegExp) => (pattern.exec(text) ?? []).slice(1).map(Number);
+    const [process = 0, row = 0, look = 0] = numbers(/takes (\d+) µs of Keyfront’s processor and (\d+) .*? (\d+) more/);
+    const [sync = 0, trip = 0] = numbers(/this disk: ([\d.]+) ms\. To PostgreSQL and back: ([\d.]+) ms/);
+    const measured = { process, row, look, sync: sync * 1000, trip: trip * 1000 };
+    const rows = [...text.matchAll(/^\| (\d+) +\| (\d+) +\| ([\d.]+) k +\| (\S+) processors/gm)];
+    expect(rows.length).toBeGreaterThan(5);
+    for (const [, processes = '', processors = '', thousands, owner] of rows) {
+      const own = costsWith(measured, Number(processes), measuredFactors());
+      const limits = limitsOf(own, { processes: Number(processes), processors: Number(processors) });
+      const [[first, most] = ['', 0]] = Object.entries(limits).toSorted(([, one], [, other]) => one - other);
+      expect([(most / 1000).toFixed(1), first]).toEqual([thousands, `${owner} processors`]);
+    }
   });
 });
 

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { limitsOf, simulate } from './queue-model.mjs';
+import { measuredFactors, modelLines } from './capacity-model.mjs';
 import { quantile, spread } from './statistics.mjs';
 import { syncTime } from './sync-time.mjs';
 
@@ -32,8 +32,6 @@ const { node, processors, startServer } = await import('./process.mjs');
 const rounds = Number(values.rounds);
 const seconds = Number(values.seconds);
 const connections = Number(values.connections);
-/** A wait for a disk that is reached over a network. */
-const farAwayUs = 5_000;
 const load = new URL('load.mjs', import.meta.url).pathname;
 const main = new URL('../../dist/main.js', import.meta.url).pathname;
 const operating = new URL('../../OPERATING.md', import.meta.url).pathname;
@@ -163,7 +161,6 @@ function print(/** @type {number} */ entryBytes) {
   const lines = [];
   const write = (/** @type {string} */ line = '') => void lines.push(line);
   const places = Object.keys(found);
-  const many = (/** @type {number} */ value) => (value >= 1000 ? `${(value / 1000).toFixed(1)} k` : value.toFixed(0));
   write(
     `${machine.date}, commit ${machine.commit}, ${machine.machine}; load average ${machine.loadAverage.toFixed(1)} before.`,
   );
@@ -176,7 +173,8 @@ function print(/** @type {number} */ entryBytes) {
   for (const workload of Object.keys(workloads)) {
     const cells = places.map((place) => {
       const rate = Math.round(median(place, workload, 'perSecond'));
-      return `${rate}, ${median(place, workload, 'p50Ms').toFixed(1)}`;
+      const clients = workload.endsWith('a process') && place.endsWith('2 processes') ? ' (two clients)' : '';
+      return `${rate}, ${median(place, workload, 'p50Ms').toFixed(1)}${clients}`;
     });
     write(`| ${workload} | ${cells.join(' | ')} |`);
   }
@@ -204,39 +202,7 @@ function print(/** @type {number} */ entryBytes) {
     sync: syncUs,
     trip: tripUs,
   };
-  write(
-    `By the model, from these figures: an update takes ${Math.round(costs.process)} µs of Keyfront’s processor and ${Math.round(row)} of PostgreSQL’s, a group of them ${Math.round(costs.look)} more, two trips and a wait for the disk. Each process has a core of its own.`,
-  );
-  write();
-  write(
-    `| processes of Keyfront | cores of PostgreSQL | updates/s at most | what gives out | p50 / p99 ms at half of that | at 90 % | at half, the disk ${farAwayUs / 1000} ms away |`,
-  );
-  write('|---|---|---|---|---|---|---|');
-  for (const [processes, processors] of [
-    [1, 2],
-    [2, 2],
-    [4, 4],
-    [8, 4],
-    [16, 4],
-    [16, 16],
-    [64, 16],
-  ]) {
-    const machine = { processes: processes ?? 1, processors: processors ?? 1 };
-    const [[what, most] = ['', 0]] = Object.entries(limitsOf(costs, machine)).sort(([, a], [, b]) => a - b);
-    const at = (/** @type {number} */ share, disk = costs.sync) => {
-      const load = { perSecond: most * share, seconds: 4, random: createRandom() };
-      const { p50Ms, p99Ms } = simulate({ ...costs, sync: disk }, machine, load);
-      return `${p50Ms.toFixed(1)} / ${p99Ms.toFixed(1)}`;
-    };
-    const cells = [processes, processors, many(most), what, at(0.5), at(0.9), at(0.5, farAwayUs)];
-    write(`| ${cells.join(' | ')} |`);
-  }
-  write();
-  const oneCore = limitsOf(costs, { processes: 1, processors: 1 });
-  const ofServer = oneCore['PostgreSQL’s processors'] ?? NaN;
-  write(
-    `One core of PostgreSQL carries ${many(ofServer)} updates a second, and ${(ofServer / (oneCore['Keyfront’s processors'] ?? NaN)).toFixed(1)} processes of Keyfront keep it busy.`,
-  );
+  for (const line of modelLines(costs, measuredFactors())) write(line);
   const perDay = (/** @type {number} */ bytes) => ((bytes * 86_400) / 2 ** 30).toFixed(0);
   const walBytes = median(one, 'updates', 'walBytes');
   write(
@@ -288,13 +254,4 @@ async function query(/** @type {string} */ statement) {
   const { rows } = await client.query(statement);
   await client.end();
   return rows;
-}
-
-/** The same numbers in every run. */
-function createRandom() {
-  let state = 1;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
 }
