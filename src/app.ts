@@ -56,6 +56,8 @@ export interface AppOverrides extends ServiceOverrides {
   /** How to open storage. Default: it is created if it does not exist. */
   readonly openOptions?: Pick<OpenOptions, 'access' | 'allowMigrated' | 'allowNew'>;
   readonly dispatcherOptions?: DispatcherOptions;
+  /** The interval of checkpoints, in milliseconds. */
+  readonly checkpointEveryMs?: number;
 }
 
 /**
@@ -101,7 +103,7 @@ export async function createApp(
     meter: telemetry.meter,
   });
   const purgeJob = startPurging(services, config.restoreWindowMs, log);
-  const checkpointJob = startCheckpoints(services, config.restoreWindowMs, log);
+  const checkpointJob = startCheckpoints(services, config.restoreWindowMs, log, overrides.checkpointEveryMs);
   const shrinkJob = startShrinking(services, log);
   const checkJob = startStorageChecks(services, log);
   // A file has one host.

@@ -86,10 +86,15 @@ const checkpointEveryMs = 10_000;
 const publishEveryMs = 600_000;
 
 /** Verifies keys against checkpoints, brings these up to date, and publishes the newest in the log. */
-export function startCheckpoints({ checkpoints, now }: Services, restoreWindowMs: number, log: Logger): ScheduledJob {
+export function startCheckpoints(
+  { checkpoints, now }: Services,
+  restoreWindowMs: number,
+  log: Logger,
+  everyMs = checkpointEveryMs,
+): ScheduledJob {
   const reported = new Set<string>();
   let nextPublication = 0;
-  return every(checkpointEveryMs, async () => {
+  return every(everyMs, async () => {
     try {
       const purgedBefore = new Date(now().getTime() - restoreWindowMs);
       const { rollbacks } = await checkpoints.advance({ purgedBefore });

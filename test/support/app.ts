@@ -73,6 +73,8 @@ export async function startApp(
     {
       now: () => clock.now,
       randomHex: () => (hex += 1).toString(16).padStart(32, '0'),
+      // Statements and log lines of a job would depend on the duration of a test.
+      checkpointEveryMs: 2 ** 31 - 1,
       ...overrides,
     },
     watch,
