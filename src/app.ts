@@ -151,7 +151,7 @@ export async function createApp(
     [
       ...health.routes,
       ...(config.graphiql ? assetRoutes(graphiqlAssets) : []),
-      ...(config.console ? assetRoutes(consoleAssets) : []),
+      ...(config.console ? assetRoutes(consoleAssets(config.oidc?.issuer)) : []),
       ...documentRoutes({ isOpen: config.introspection === 'open', hasPage: config.graphiql }),
       {
         path: '/graphql',

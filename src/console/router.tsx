@@ -24,12 +24,11 @@ export function useAddress(): URL {
 export function useUnsavedWarning(isUnsaved: boolean): void {
   useEffect(() => {
     if (!isUnsaved) return undefined;
-    const onUnload = (event: Event) => event.preventDefault();
     const onNavigate = (event: NavigateEvent) => {
       if (event.cancelable && event.destination.sameDocument && !confirm(text.edit.leave)) event.preventDefault();
     };
     const controller = new AbortController();
-    addEventListener('beforeunload', onUnload, controller);
+    addEventListener('beforeunload', (event) => event.preventDefault(), controller);
     navigation.addEventListener('navigate', onNavigate, controller);
     return () => controller.abort();
   }, [isUnsaved]);

@@ -3,9 +3,13 @@ import { formText } from './format.js';
 import { useSession, type Kind } from './session.js';
 import { text } from './strings.js';
 
+/** The issuer of single sign-on; empty if none is configured. */
+const issuer = document.querySelector<HTMLMetaElement>('meta[name=issuer]')?.content ?? '';
+
 /** The form for the credential of a view. The credential is kept in memory only. */
 export function SignIn({ kind }: { readonly kind: Kind }) {
   const { signIn, rejected } = useSession();
+  const acceptsToken = kind === 'management' && issuer !== '';
   const [problem, setProblem] = useState<string>();
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
@@ -19,8 +23,10 @@ export function SignIn({ kind }: { readonly kind: Kind }) {
   return (
     <form class="card narrow" onSubmit={submit} autocomplete="off">
       <h2>{text.signIn.title}</h2>
-      <p id="needed">{text.signIn.needed[kind]}</p>
-      <label for="credential">{text.signIn.label[kind]}</label>
+      <p id="needed">
+        {text.signIn.needed[kind]} {acceptsToken && text.signIn.issuer(issuer)}
+      </p>
+      <label for="credential">{acceptsToken ? text.signIn.labelOrToken : text.signIn.label[kind]}</label>
       <input
         id="credential"
         name="credential"

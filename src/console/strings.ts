@@ -19,9 +19,11 @@ export const text = {
     title: 'Sign in',
     needed: {
       service: 'This view reads and changes keys. It needs a service credential.',
-      management: 'This view previews definitions. It needs a management credential, or a token of single sign-on.',
+      management: 'This view previews definitions. It needs a management credential.',
     },
-    label: { service: 'Service credential (kf_svc_…)', management: 'Management credential (kf_mgt_…) or token' },
+    issuer: (issuer: string) => `A token (JWT) that ${issuer} has issued for this service is accepted as well.`,
+    label: { service: 'Service credential (kf_svc_…)', management: 'Management credential (kf_mgt_…)' },
+    labelOrToken: 'Management credential (kf_mgt_…) or token',
     submit: 'Sign in',
     signOut: 'Sign out',
     kept: 'The credential is kept in memory until this page is reloaded or closed. It is never stored.',

@@ -13,14 +13,24 @@ const contentSecurityPolicy = [
 ].join('; ');
 
 const headers = { 'content-security-policy': contentSecurityPolicy, 'referrer-policy': 'no-referrer' };
-const page = browserFile('console/page.html', headers);
 const fileNames = ['page.css', 'page.js', 'icon.svg'];
 
-/** The console by path. Each of its views has a path, at which the same page is served. */
-export const consoleAssets: ReadonlyMap<string, StaticAsset> = new Map([
-  ...['/console', '/console/preview', '/console/keys/*'].map((path) => [path, page] as const),
-  ...fileNames.map((name) => [`/console/${name}`, browserFile(`console/${name}`, headers)] as const),
-]);
+const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '"': '&quot;', '<': '&lt;' };
+
+/**
+ * The console by path. Each of its views has a path, at which the same page is served.
+ *
+ * @param issuer the issuer of single sign-on, which the page names
+ */
+export function consoleAssets(issuer = ''): ReadonlyMap<string, StaticAsset> {
+  const escaped = issuer.replace(/[&"<]/g, (character) => escapes[character] ?? '');
+  const edit = (html: string) => html.replace('name="issuer" content=""', () => `name="issuer" content="${escaped}"`);
+  const page = browserFile('console/page.html', headers, edit);
+  return new Map([
+    ...['/console', '/console/preview', '/console/keys/*'].map((path) => [path, page] as const),
+    ...fileNames.map((name) => [`/console/${name}`, browserFile(`console/${name}`, headers)] as const),
+  ]);
+}
 
 /** The file of the GraphQL documents of the console, by their ids. */
 export const consoleDocuments = fileURLToPath(new URL('console/documents.json', browserFolder));

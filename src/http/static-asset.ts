@@ -85,14 +85,22 @@ export const browserFolder = new URL('./browser/', import.meta.url);
 /**
  * Returns a file of the folder that `src/bundle-pages.mjs` writes beside this module.
  *
+ * @param edit changes the text of the file
  * @throws {Error} when the content type of the file is unknown
  */
-export function browserFile(name: string, headers: Readonly<Record<string, string>> = {}): StaticAsset {
+export function browserFile(
+  name: string,
+  headers: Readonly<Record<string, string>> = {},
+  edit?: (text: string) => string,
+): StaticAsset {
   const contentType = contentTypes[extname(name)];
   if (contentType === undefined) throw new Error(`${name}: the extension has no content type.`);
   return createStaticAsset({
     contentType,
-    load: () => readFile(new URL(name, browserFolder)),
+    load: async () => {
+      const bytes = await readFile(new URL(name, browserFolder));
+      return edit ? Buffer.from(edit(bytes.toString('utf8'))) : bytes;
+    },
     headers,
   });
 }

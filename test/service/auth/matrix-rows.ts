@@ -101,7 +101,7 @@ export const otherPaths: readonly string[] = [
   '/',
   documentPath,
   ...docsAssets.keys(),
-  ...consoleAssets.keys(),
+  ...consoleAssets().keys(),
 ];
 
 /** An operation of either API with a minimal valid request. */

@@ -38,10 +38,19 @@ describe('the console', () => {
     expect(page).not.toMatch(/<script(?![^>]* src="\/)|\son\w+=|style="/);
   });
 
+  it.each([
+    ['https://idp.example.test/a?b="c"&d', 'https://idp.example.test/a?b=&quot;c&quot;&amp;d'],
+    [undefined, ''],
+  ])('names the issuer %s of single sign-on, with special characters escaped', async (issuer, content) => {
+    const asset = consoleAssets(issuer).get('/console');
+    const html = Buffer.from((await asset?.bytes.identity()) ?? []).toString();
+    expect(html).toContain(`<meta name="issuer" content="${content}"`);
+  });
+
   it('references only files that are served', () => {
     const named = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path = '']) => path);
     expect(named.length).toBe(3);
-    expect(named.filter((path) => !consoleAssets.has(path))).toEqual([]);
+    expect(named.filter((path) => !consoleAssets().has(path))).toEqual([]);
   });
 
   it('has at most 150 kB of script and style, compressed', async () => {

@@ -1,5 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { startIssuer } from '../../service/auth/issuer.js';
 import { startServer, type TestServer } from '../../support/server.js';
 import { startBrowser, whyNoBrowser } from './chromium.js';
 import { openConsole, type ConsolePage } from './console-page.js';
@@ -57,5 +58,32 @@ describe.skipIf(whyNoBrowser !== undefined)(title, () => {
     expect(await alert.innerText()).toContain('rate must be at least -1');
     await preview('[1]');
     await c.page.getByText('The text is not a JSON object.').waitFor();
+  });
+
+  it('accepts a token of the configured issuer, which the form names, and rejects others', async () => {
+    const issuer = await startIssuer();
+    const own = await startServer({ KEYFRONT_OIDC_ISSUER: issuer.url, KEYFRONT_OIDC_AUDIENCE: 'keyfront' });
+    try {
+      await c.close();
+      c = await openConsole(browser, own, { path: '/console/preview' });
+      await c.page.getByText(`A token (JWT) that ${issuer.url} has issued for this service`).waitFor();
+      const seconds = own.t.clock.now.getTime() / 1000;
+      const claims = { iss: issuer.url, aud: 'other', sub: 'ada', iat: seconds, exp: seconds + 300 };
+      await c.signIn(await issuer.sign(claims));
+      await preview('{"key_id":"demo"}');
+      await c.page.getByRole('alert').getByText('does not accept the credential').waitFor();
+      await c.signIn(await issuer.sign({ ...claims, aud: 'keyfront' }));
+      await preview('{"key_id":"demo"}');
+      await c.card('Normal form').getByText(keyHash).waitFor();
+    } finally {
+      await own.close();
+      await issuer.close();
+    }
+  });
+
+  it('names no issuer if none is configured', async () => {
+    await c.button('Sign out').click();
+    await c.page.getByLabel('Management credential').waitFor();
+    expect(await c.page.locator('main').innerText()).not.toContain('oken');
   });
 });
