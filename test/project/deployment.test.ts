@@ -124,6 +124,12 @@ describe('by the documented fields, because npm has no schema of the format', ()
     expect(RuleFile.safeParse(documentsOf(text)[0]).error?.issues).toBeUndefined();
   });
 
+  it('the configuration of Prometheus loads the file of alerts and has their job', () => {
+    const [text = ''] = blocksWith('yaml', 'scrape_configs:');
+    const [, file] = /Save it as `([^`]+)`/.exec(operating) ?? [];
+    expect(documentsOf(text)).toMatchObject([{ rule_files: [file], scrape_configs: [{ job_name: 'keyfront' }] }]);
+  });
+
   it('the dashboard is one of Grafana, with panels that do not overlap', () => {
     const Panel = z.strictObject({
       id: z.int().positive(),
