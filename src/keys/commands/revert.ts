@@ -16,7 +16,8 @@ export function createRevertCommand(ports: Ports, { executeChange }: ChangeExecu
   /**
    * Stores the definition of an earlier version as a new version. Secrets and the live quota stay unchanged.
    *
-   * @throws {AppError} NOT_FOUND when there is no such key or version.
+   * @throws {AppError} NOT_FOUND when there is no such key or version; CONFLICT when the key has another version than
+   * expected; otherwise as `executeChange`.
    */
   return async function revertOrgKey(
     caller: CallContext,
