@@ -29,7 +29,8 @@ export function useUnsavedWarning(isUnsaved: boolean): void {
     };
     const controller = new AbortController();
     addEventListener('beforeunload', (event) => event.preventDefault(), controller);
-    navigation.addEventListener('navigate', onNavigate, controller);
+    // Without the Navigation API, the browser warns before a reload only.
+    if ('navigation' in globalThis) navigation.addEventListener('navigate', onNavigate, controller);
     return () => controller.abort();
   }, [isUnsaved]);
 }

@@ -529,7 +529,7 @@ export type OrgKeyRowsQueryVariables = Exact<{
 }>;
 
 
-export type OrgKeyRowsQuery = { orgKeys: { edges: Array<{ node: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, updatedAt: string | null, definition: { alias: string | null, rate: number | null, per: number | null, expires: number | string | null, tags: Array<string> | null, applyPolicies: Array<string> | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null };
+export type OrgKeyRowsQuery = { orgKeys: { edges: Array<{ node: { id: string, keyHash: string, orgID: string, version: number, state: KeyState, updatedAt: string | null, definition: { alias: string | null, rate: number | null, per: number | null, expires: number | string | null, tags: Array<string> | null, applyPolicies: Array<string> | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null };
 
 export type OrgKeyCountQueryVariables = Exact<{
   filter?: OrgKeyFilter | null | undefined;
@@ -624,7 +624,7 @@ export type OrganizationOfKeyQuery = { orgKey: { id: string, organization: { id:
 
 export type OrgKeyFragment = { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, createdAt: string, updatedAt: string | null, lastUpdated: number | string, deletedAt: string | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null };
 
-export type RowFragment = { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, updatedAt: string | null, definition: { alias: string | null, rate: number | null, per: number | null, expires: number | string | null, tags: Array<string> | null, applyPolicies: Array<string> | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null };
+export type RowFragment = { id: string, keyHash: string, orgID: string, version: number, state: KeyState, updatedAt: string | null, definition: { alias: string | null, rate: number | null, per: number | null, expires: number | string | null, tags: Array<string> | null, applyPolicies: Array<string> | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null };
 
 export type PreviewFragment = { changed: boolean, version: number, quotaReset: KeyQuotaResetStatus | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, changes: Array<{ path: string, kind: KeyChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } } | null, warnings: Array<{ path: string, code: KeyWarningCode, message: string }> };
 
@@ -655,7 +655,7 @@ export type OrgKeyRowChangedSubscriptionVariables = Exact<{
 }>;
 
 
-export type OrgKeyRowChangedSubscription = { orgKeyChanged: { cursor: string, keyHash: string | null, entry: { operation: KeyOperation } | null, key: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, updatedAt: string | null, definition: { alias: string | null, rate: number | null, per: number | null, expires: number | string | null, tags: Array<string> | null, applyPolicies: Array<string> | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null } | null } };
+export type OrgKeyRowChangedSubscription = { orgKeyChanged: { cursor: string, keyHash: string | null, entry: { operation: KeyOperation } | null, key: { id: string, keyHash: string, orgID: string, version: number, state: KeyState, updatedAt: string | null, definition: { alias: string | null, rate: number | null, per: number | null, expires: number | string | null, tags: Array<string> | null, applyPolicies: Array<string> | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null } | null } };
 
 export class TypedDocumentString<TResult, TVariables>
   extends String
@@ -687,7 +687,6 @@ export const RowFragmentDoc = new TypedDocumentString(`
     fragment Row on OrgKey {
   id
   keyHash
-  keyID
   orgID
   version
   state
@@ -1826,7 +1825,6 @@ export const OrgKeyRowsDocument = new TypedDocumentString(`
     fragment Row on OrgKey {
   id
   keyHash
-  keyID
   orgID
   version
   state
@@ -1854,7 +1852,7 @@ fragment Place on PageInfo {
   hasPreviousPage
   startCursor
   endCursor
-}`, {"hash":"sha256:7af5226db3130507e3c4244283e352a95c052fc4d029b3d2ed5ecd7375b56986"}) as unknown as TypedDocumentString<OrgKeyRowsQuery, OrgKeyRowsQueryVariables>;
+}`, {"hash":"sha256:af4a2993094b8dad6a3fc72cc7ff0acae89a2bdcb49d90783e5555b6effb4e39"}) as unknown as TypedDocumentString<OrgKeyRowsQuery, OrgKeyRowsQueryVariables>;
 export const OrgKeyCountDocument = new TypedDocumentString(`
     query OrgKeyCount($filter: OrgKeyFilter) {
   orgKeys(filter: $filter, first: 0) {
@@ -2331,7 +2329,6 @@ export const OrgKeyRowChangedDocument = new TypedDocumentString(`
     fragment Row on OrgKey {
   id
   keyHash
-  keyID
   orgID
   version
   state
@@ -2353,4 +2350,4 @@ fragment Figures on KeyQuota {
   used
   remaining
   renewsAt
-}`, {"hash":"sha256:ff9b1be43377f4bc66a2f806cc34efb0f214daa7f1a91d1d6a15bbb478c20fda"}) as unknown as TypedDocumentString<OrgKeyRowChangedSubscription, OrgKeyRowChangedSubscriptionVariables>;
+}`, {"hash":"sha256:da2b70c5495d405d6ad614b70c6d57b911e02af813cd4c868afefc3609b80a32"}) as unknown as TypedDocumentString<OrgKeyRowChangedSubscription, OrgKeyRowChangedSubscriptionVariables>;
