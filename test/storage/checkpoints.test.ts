@@ -8,6 +8,7 @@ import { startCheckpoints } from '../../src/storage/scheduled-jobs.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { makeCommandLine, type CommandLine } from '../support/cli.js';
 import { describeEngines, postgres, type EnginePlace } from '../support/engines.js';
+import { statementsDuring } from '../support/statements.js';
 
 const day = 86_400_000;
 
@@ -317,6 +318,22 @@ describe('the head of the keys of a data folder', () => {
     await t.close();
     await place.remove();
     t = await startApp();
+  });
+
+  it('is brought up to date by reads of at most 256 KiB, some 4 MiB at a time', async () => {
+    const large = { one: 'x'.repeat(50_000), two: 'x'.repeat(50_000) };
+    await t.importKeys(
+      ...Array.from({ length: 60 }, (_, n) => ({ key_id: `k${n}`, org_id: 'acme', meta_data: large })),
+    );
+    const advance = () => t.app.services.checkpoints.advance({ purgedBefore: new Date(0) });
+    const reads = await statementsDuring(
+      async () => expect(await advance()).toStrictEqual({ isEnd: false, rollbacks: [] }),
+      /SELECT \* FROM keys WHERE key_hash/,
+    );
+    // Two keys are at most 256 KiB, and 42 are more than 4 MiB.
+    expect(reads.length).toBeGreaterThanOrEqual(21);
+    expect(reads.length).toBeLessThan(30);
+    expect(await advance()).toStrictEqual({ isEnd: true, rollbacks: [] });
   });
 
   it('is brought up to date every ten seconds and written to the log every ten minutes', async () => {

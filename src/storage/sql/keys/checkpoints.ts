@@ -1,3 +1,4 @@
+import { setImmediate as nextIteration } from 'node:timers/promises';
 import type { RowSigner } from '../../../crypto/row-signer.js';
 import type { KeyHead, KeyRollback } from '../../../keys/ports.js';
 import type { CheckpointProblem, Checkpoints } from '../../checkpoints.js';
@@ -22,9 +23,10 @@ import { createSignedTable, integrityError, type SignedRow } from '../../records
 import { insertInto, prepared, query, valuesOf, type SqlSession, type Work } from '../session.js';
 import { createKeyStates, type ScannedState } from './key-heads.js';
 
-/** How many keys one checkpoint reads: some 40 ms of work in parts. A page with more keys is read in full. */
+/** One checkpoint reads pages until it has read this number of keys or of bytes: some 40 ms of work in parts. */
 const minKeysRead = 2_000;
-const comparedAtOnce = 100;
+const minBytesRead = 4 * 1024 * 1024;
+const comparedAtOnce = 10;
 
 const columns = [...headColumns, 'mac'] as const;
 const insertText = insertInto('heads', columns);
@@ -107,13 +109,17 @@ export function createCheckpoints(session: SqlSession, signer: RowSigner): Check
   async function readStates(first: number): Promise<{ of: readonly string[]; states: Map<string, ScannedState> }> {
     const states = new Map<string, ScannedState>();
     let end = prefixes.length;
+    let bytes = 0;
     for await (const page of statesAfter(prefixes[first] ?? '')) {
-      for (const one of page) states.set(one.keyHash, one);
+      for (const one of page) {
+        states.set(one.keyHash, one);
+        bytes += Number(one.size);
+      }
       const last = page.at(-1);
-      if (last === undefined) break;
+      if (last === undefined) continue;
       // The page of the last key is incomplete.
       end = prefixes.indexOf(prefixOf(last.keyHash));
-      if (states.size >= minKeysRead && end > first) break;
+      if ((states.size >= minKeysRead || bytes >= minBytesRead) && end > first) break;
       end = prefixes.length;
     }
     return { of: prefixes.slice(first, end), states };
@@ -128,6 +134,7 @@ export function createCheckpoints(session: SqlSession, signer: RowSigner): Check
     const rollbacks = new Map<string, KeyRollback>();
     for (let from = 0; from < changed.length; from += comparedAtOnce) {
       const part = changed.slice(from, from + comparedAtOnce);
+      await nextIteration();
       for (const rollback of await snapshot(() => rollbacksOf(part))) {
         if (!mayBePurged(rollback, undefined, purgedBefore)) rollbacks.set(rollback.head.keyHash, rollback);
       }
@@ -195,8 +202,10 @@ export function createCheckpoints(session: SqlSession, signer: RowSigner): Check
       });
       // Another process has written a checkpoint since the states were read.
       if (!found || (before && found.root.sequence !== before.sequence)) return { isEnd: false, rollbacks: [] };
+      await nextIteration();
       const saved = new Map([...found.pages.values()].flat().map((state) => [state.keyHash, state]));
       const rollbacks = await findRollbacks([...saved.values()], states, purgedBefore);
+      await nextIteration();
       const pages = new Map<string, NextPage>(of.map((prefix) => [prefix, { states: [], isChanged: accept }]));
       for (const { keyHash, state } of states.values()) {
         const prefix = prefixOf(keyHash);
@@ -210,6 +219,7 @@ export function createCheckpoints(session: SqlSession, signer: RowSigner): Check
       for (const [prefix, page] of pages) {
         page.isChanged ||= pageToContent(page.states) !== pageToContent(found.pages.get(prefix) ?? []);
       }
+      await nextIteration();
       if (!(await transaction(() => commit(found.root, pages)))) return { isEnd: false, rollbacks: [] };
       position = (first + of.length) % prefixes.length;
       return { isEnd: position === 0, rollbacks: [...rollbacks.values()] };

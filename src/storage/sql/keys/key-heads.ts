@@ -9,13 +9,18 @@ import { createSignedTable, integrityError, type SignedRow } from '../../records
 import { prepared, query, type SqlSession, type Work } from '../session.js';
 
 const pageSize = 200;
+/** The maximum size of rows that are read at once; one row may be larger. Verifying so much takes a few milliseconds. */
+const maxBytesAtOnce = 256 * 1024;
 
 /** Reads states of keys, and compares the database with earlier ones. */
 export function createKeyStates({ dialect: { inList }, all }: SqlSession, signer: RowSigner) {
   const keys = createSignedTable<KeyRow>(signer, 'keys', keyLayouts);
   const revisions = createSignedTable<RevisionRow>(signer, 'audit', revisionLayouts);
   const marks = createSignedTable<HeadRow>(signer, 'heads', headLayouts);
-  const page = prepared(`SELECT * FROM keys WHERE key_hash > $1 ORDER BY key_hash LIMIT ${pageSize}`);
+  const page = prepared(
+    `SELECT key_hash, CAST(octet_length(definition) AS bigint) AS size FROM keys
+     WHERE key_hash > $1 ORDER BY key_hash LIMIT ${pageSize}`,
+  );
   const markOf = prepared('SELECT * FROM heads WHERE name = $1');
   const byHashes = prepared(`SELECT * FROM keys WHERE key_hash ${inList('$1', 'text')}`);
   const entryAt = prepared('SELECT * FROM audit WHERE key_hash = $1 AND version_after = $2');
@@ -42,13 +47,23 @@ export function createKeyStates({ dialect: { inList }, all }: SqlSession, signer
     return resets.length > 0 ? undefined : { head, kind: 'quota', quotaUsed: row.quota_used };
   }
 
-  /** Yields all keys after this hash, in pages. The state of a row that fails the integrity check is undefined. */
+  /**
+   * Yields all keys after this hash, in the order of their hashes and in parts. The state of a row that fails the integrity
+   * check is undefined.
+   */
   async function* statesAfter(keyHash: string): AsyncIterable<readonly ScannedState[]> {
     for (let last: string | undefined = keyHash; last !== undefined;) {
-      const rows: readonly SignedRow<KeyRow>[] = await all<SignedRow<KeyRow>>(page, [last]);
-      yield rows.map((row) => ({ keyHash: row.key_hash, state: keys.isAuthentic(row) ? headOf(row) : undefined }));
-      await nextIteration();
-      last = rows.at(-1)?.key_hash;
+      const listed: readonly ListedKey[] = await all<ListedKey>(page, [last]);
+      for (const part of partsOf(listed)) {
+        const rows = await all<SignedRow<KeyRow>>(byHashes, [part.map((listedKey) => listedKey.key_hash)]);
+        const found = new Map(rows.map((row) => [row.key_hash, row]));
+        yield part.flatMap(({ key_hash: hash, size }) => {
+          const row = found.get(hash);
+          return row ? [{ keyHash: hash, size, state: keys.isAuthentic(row) ? headOf(row) : undefined }] : [];
+        });
+        await nextIteration();
+      }
+      last = listed.at(-1)?.key_hash;
     }
   }
 
@@ -66,9 +81,31 @@ export function createKeyStates({ dialect: { inList }, all }: SqlSession, signer
   return { statesAfter, rollbacksOf };
 }
 
+interface ListedKey {
+  readonly key_hash: string;
+  readonly size: bigint;
+}
+
+/** Divides keys into parts that can be read at once. */
+function partsOf(listed: readonly ListedKey[]): ListedKey[][] {
+  const parts: ListedKey[][] = [];
+  let bytes = Infinity;
+  for (const key of listed) {
+    bytes += Number(key.size);
+    if (bytes > maxBytesAtOnce) {
+      parts.push([]);
+      bytes = Number(key.size);
+    }
+    parts.at(-1)?.push(key);
+  }
+  return parts;
+}
+
 /** The state of one key. */
 export interface ScannedState {
   readonly keyHash: string;
+  /** The size of its definition, in bytes. */
+  readonly size: bigint;
   readonly state: KeyHead | undefined;
 }
 
