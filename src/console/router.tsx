@@ -20,7 +20,7 @@ export function useAddress(): URL {
   return new URL(href);
 }
 
-/** While changes are not saved, warns before the user leaves by a link, by the browser's history, or by a reload. */
+/** While changes are not saved, warns before a reload and, with the Navigation API, before links and the browser's history. */
 export function useUnsavedWarning(isUnsaved: boolean): void {
   useEffect(() => {
     if (!isUnsaved) return undefined;
@@ -29,7 +29,6 @@ export function useUnsavedWarning(isUnsaved: boolean): void {
     };
     const controller = new AbortController();
     addEventListener('beforeunload', (event) => event.preventDefault(), controller);
-    // Without the Navigation API, the browser warns before a reload only.
     if ('navigation' in globalThis) navigation.addEventListener('navigate', onNavigate, controller);
     return () => controller.abort();
   }, [isUnsaved]);
