@@ -53,9 +53,9 @@ export function createKeyStates({ dialect: { inList }, all }: SqlSession, signer
    */
   async function* statesAfter(keyHash: string): AsyncIterable<readonly ScannedState[]> {
     for (let last: string | undefined = keyHash; last !== undefined;) {
-      const listed: readonly ListedKey[] = await all<ListedKey>(page, [last]);
+      const listed: readonly SizedKey[] = await all<SizedKey>(page, [last]);
       for (const part of partsOf(listed)) {
-        const rows = await all<SignedRow<KeyRow>>(byHashes, [part.map((listedKey) => listedKey.key_hash)]);
+        const rows = await all<SignedRow<KeyRow>>(byHashes, [part.map((key) => key.key_hash)]);
         const found = new Map(rows.map((row) => [row.key_hash, row]));
         yield part.flatMap(({ key_hash: hash, size }) => {
           const row = found.get(hash);
@@ -81,14 +81,14 @@ export function createKeyStates({ dialect: { inList }, all }: SqlSession, signer
   return { statesAfter, rollbacksOf };
 }
 
-interface ListedKey {
+interface SizedKey {
   readonly key_hash: string;
   readonly size: bigint;
 }
 
 /** Divides keys into parts that can be read at once. */
-function partsOf(listed: readonly ListedKey[]): ListedKey[][] {
-  const parts: ListedKey[][] = [];
+function partsOf(listed: readonly SizedKey[]): SizedKey[][] {
+  const parts: SizedKey[][] = [];
   let bytes = Infinity;
   for (const key of listed) {
     bytes += Number(key.size);
