@@ -35,7 +35,8 @@ export function requireSchema(
 
 /** The indexes that only lists and searches of keys need, by name. */
 const searchIndexes = {
-  keys_by_org: 'keys (org_id, key_hash)',
+  // With `deleted`, counts read this index only.
+  keys_by_org: 'keys (org_id, key_hash, deleted)',
   keys_by_alias: 'keys (alias, key_hash)',
   keys_by_org_alias: 'keys (org_id, alias, key_hash)',
   keys_by_update: 'keys (last_updated, key_hash)',

@@ -4,7 +4,7 @@ import type { KeyFilter, KeyOrder, KeyQuery, KeyPosition } from '../../../src/ke
 import { openPostgres } from '../../../src/storage/postgres/engine.js';
 import { openDatabase } from '../../../src/storage/sqlite/connection.js';
 import { sqliteDialect } from '../../../src/storage/sql/dialect.js';
-import { pageStatement } from '../../../src/storage/sql/keys/key-query.js';
+import { countStatement, pageStatement } from '../../../src/storage/sql/keys/key-query.js';
 import { parametersOf } from '../../../src/storage/sqlite/session.js';
 import { createKeyStore } from '../../../src/storage/sqlite/key-store.js';
 import { postgres } from '../../support/engines.js';
@@ -178,5 +178,15 @@ describe('a page of keys', () => {
       expect(first).toContain(place);
       for (const step of rest) expect(step).toMatch(/^SEARCH .*key_hash=\?\)$/);
     }
+  });
+
+  it.each<KeyFilter>([{}, { orgID: 'acme' }])('is counted with the filter %o from an index alone', (filter) => {
+    const { sql, parameters } = countStatement(sqliteDialect, filter, now);
+    const plan = database
+      .prepare<[object], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`)
+      .all(parametersOf(parameters));
+    expect(plan.map(({ detail }) => detail)).toStrictEqual([
+      expect.stringMatching(/ USING COVERING INDEX keys_by_org\b/),
+    ]);
   });
 });
