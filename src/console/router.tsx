@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import { text } from './strings.js';
 
 /** Opens a view of the console without loading the page again. */
@@ -9,10 +9,10 @@ export function navigate(to: string, { replace = false } = {}): void {
   dispatchEvent(new PopStateEvent('popstate'));
 }
 
-/** Returns the address of the page, and renders again when it changes. */
+/** Returns the address of the page, and renders again when it changes, from the first layout on. */
 export function useAddress(): URL {
   const [href, setHref] = useState(location.href);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const update = () => setHref(location.href);
     addEventListener('popstate', update);
     return () => removeEventListener('popstate', update);
