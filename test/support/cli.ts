@@ -17,12 +17,12 @@ export interface Outcome {
 /** What a command may find around itself, beside its environment. */
 export interface Around {
   /** What is piped in. */
-  readonly input?: string;
+  readonly input?: string | AsyncIterable<Uint8Array>;
   /** Whether a terminal shows its results. */
   readonly isTerminal?: boolean;
   /** Whether standard input is a terminal, with `input`. */
   readonly isInteractive?: boolean;
-  /** Registers what a signal to stop does. Default: the signal comes at once. */
+  /** Registers what a signal to stop does. Default: the signal comes at once, but not to an import. */
   readonly onStop?: (callback: () => void) => void;
   /** Receives each text of standard output, as it is printed. */
   readonly onPrint?: (text: string) => void;
@@ -66,13 +66,13 @@ export async function makeCommandLine(): Promise<CommandLine> {
           stderr += text;
           onSay?.(text);
         },
-        ...(input !== undefined && { stdin: piped(input) }),
+        ...(input !== undefined && { stdin: typeof input === 'string' ? piped(input) : input }),
         isStdinTTY: isInteractive,
         isStderrTTY: isWatched || isInteractive,
         // Long commands would print progress, and a busy machine makes commands long.
         ...(!isWatched && { nowMs: () => 0 }),
         isStdoutTTY: isTerminal,
-        onStop: around.onStop ?? ((callback) => callback()),
+        onStop: around.onStop ?? ((callback) => args[1] !== 'import' && callback()),
       });
       return { code, out, stderr };
     },

@@ -45,6 +45,28 @@ describe('keys import', () => {
     expect((await exported()).map(({ key_id }) => key_id).sort()).toStrictEqual(['k1', 'k2']);
   });
 
+  it('stores the lines that were read at a signal to stop, and states how to continue', async () => {
+    let stop = (): void => undefined;
+    async function* input() {
+      yield Buffer.from(`${jsonl(k('k1'), k('k2'))}{"key_id": "k3", `);
+      stop();
+      await new Promise(() => undefined);
+    }
+    const args = ['keys', 'import', '-'];
+    const onStop = (callback: () => void) => (stop = callback);
+    expect(await c.keyfront(args, {}, false, { input: input(), onStop })).toStrictEqual({
+      code: 130,
+      out: '',
+      stderr: [
+        'Stopping: the lines that were read are stored first.\n',
+        '2 imported, 0 skipped (already exist), 0 rejected.\n',
+        'Stopped before the end. The same command continues: existing keys are skipped.\n',
+      ].join(''),
+    });
+    const again = await c.keyfront(args, {}, false, { input: jsonl(k('k1'), k('k2'), k('k3')) });
+    expect([again.code, again.stderr]).toStrictEqual([0, '1 imported, 2 skipped (already exist), 0 rejected.\n']);
+  });
+
   it('reports invalid lines by number, without key identifiers or secrets, and imports the rest', async () => {
     const { code, stderr } = await imported(
       jsonl(

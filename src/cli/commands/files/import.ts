@@ -16,11 +16,14 @@ import { withServices } from '../../key-client/open.js';
 import { toJSONLine } from '../../output/json.js';
 import { createProgressLine } from '../../output/progress.js';
 
+/** As shells report a process that Ctrl-C has ended. */
+const stoppedExitCode = 130;
+
 export const importCommand: CLICommand = {
   name: 'keys import',
   summary: 'Import keys from a JSON Lines file',
   description:
-    'Each line is `{"key_id": "...", ...definition}` with the field names of REST; `-` reads standard input. Invalid lines are reported by number and skipped, and so is a line with the identifier of an earlier line. Existing keys stay as they are without --update. Every key needs an owner. `preview --import` reports the same problems without a data folder.',
+    'Each line is `{"key_id": "...", ...definition}` with the field names of REST; `-` reads standard input. Invalid lines are reported by number and skipped, and so is a line with the identifier of an earlier line. Existing keys stay as they are without --update. Every key needs an owner. Ctrl-C or SIGTERM stores the lines that were read, and ends the import; the same command continues it. `preview --import` reports the same problems without a data folder.',
   arguments: ['FILE.jsonl'],
   options: {
     org: { value: 'ID', description: 'Owner of the keys whose line has no org_id' },
@@ -30,7 +33,10 @@ export const importCommand: CLICommand = {
     actor: actorOption,
     'passwords-are-hashed': { description: 'Passwords in the file are bcrypt or argon2id hashes; store them as is' },
   },
-  exitCodes: { 1: 'some lines were rejected; the others are imported' },
+  exitCodes: {
+    1: 'some lines were rejected; the others are imported',
+    [stoppedExitCode]: 'stopped by Ctrl-C or SIGTERM',
+  },
   examples: [
     'keyfront keys import keys.jsonl --org acme',
     'zcat keys.jsonl.gz | keyfront keys import - --update --dry-run',
@@ -51,7 +57,13 @@ async function importKeys(io: IO, options: OptionValues, [file = '']: readonly s
   return withServices(io, { access, liveQuotas: updates ? 'use' : 'off' }, async ({ ports, store, load }) => {
     const progress = createProgressLine(io, 'lines');
     let bytesRead = 0;
-    const bytes = countBytes(readBytes(io, file), (count) => (bytesRead += count));
+    const stop = new AbortController();
+    const bytes = countBytes(untilStopped(readBytes(io, file), stop.signal), (count) => (bytesRead += count));
+    io.onStop(() => {
+      progress.end();
+      io.stderr('Stopping: the lines that were read are stored first.\n');
+      stop.abort();
+    });
     const target = {
       ports,
       store: isDryRun ? createDryRunStore(store) : store,
@@ -62,7 +74,7 @@ async function importKeys(io: IO, options: OptionValues, [file = '']: readonly s
       io.stderr(`line ${line}: ${text}\n`);
     };
     const importAll = () =>
-      importLines(target, splitLines(bytes), importOptions, {
+      importLines(target, wholeLines(splitLines(bytes), stop.signal), importOptions, {
         onInvalidLine: (line, reason) => print(line, printable(reason)),
         onDuplicate: (line, first) => print(line, `skipped, because line ${first} has the same key_id`),
         onProgress: (lines) => progress.show(lines, size === undefined ? undefined : Math.min(bytesRead / size, 1)),
@@ -71,6 +83,11 @@ async function importKeys(io: IO, options: OptionValues, [file = '']: readonly s
     progress.end();
     if (options['json'] === true) io.stdout(`${toJSONLine({ dry_run: isDryRun, ...counts })}\n`);
     io.stderr(summaryOf(counts, { isDryRun, updates }));
+    if (stop.signal.aborted) {
+      const ofOthers = updates ? 'equal keys stay as they are' : 'existing keys are skipped';
+      io.stderr(`Stopped before the end. The same command continues: ${ofOthers}.\n`);
+      return stoppedExitCode;
+    }
     return counts.invalid === 0 ? 0 : 1;
   });
 }
@@ -112,6 +129,26 @@ function createReplace(keys: KeyService, label: string, isDryRun: boolean): NonN
 async function sizeOf(file: string): Promise<number | undefined> {
   const found = file === '-' ? undefined : await stat(file).catch(() => undefined);
   return found && found.size > 0 ? found.size : undefined;
+}
+
+/** Ends at a signal to stop, even while the next chunk is awaited. */
+async function* untilStopped(chunks: AsyncIterable<Uint8Array>, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  const { promise: stopped, resolve: endChunks } = Promise.withResolvers<undefined>();
+  signal.addEventListener('abort', () => endChunks(undefined), { once: true });
+  const iterator = chunks[Symbol.asyncIterator]();
+  while (!signal.aborted) {
+    const next = await Promise.race([iterator.next(), stopped]);
+    if (next === undefined || next.done === true) return;
+    yield next.value;
+  }
+}
+
+/** Ends at a signal to stop, so that the beginning of a line is not taken for a line. */
+async function* wholeLines(lines: AsyncIterable<Uint8Array>, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  for await (const line of lines) {
+    if (signal.aborted) return;
+    yield line;
+  }
 }
 
 async function* countBytes(
