@@ -81,10 +81,12 @@ describe('the page of the REST documents, in a browser', () => {
     expect(failures).toEqual([]);
   });
 
-  it('shows every operation, requests nothing from other hosts, and violates no policy', async () => {
+  it('shows every operation, and schemas closed; requests nothing from other hosts, and violates no policy', async () => {
     await open();
     await page.locator('.opblock').first().waitFor();
     expect(await page.locator('.opblock').count()).toBe(9);
+    expect(await page.locator('section.models').count()).toBe(1);
+    expect(await page.locator('section.models.is-open').count()).toBe(0);
     expect(failures).toEqual([]);
   }, 60_000);
 

@@ -41,6 +41,7 @@ async function show(credential: string | undefined): Promise<void> {
     validatorUrl: null,
     persistAuthorization: false,
     deepLinking: true,
+    defaultModelsExpandDepth: 0,
     displayRequestDuration: true,
     tryItOutEnabled: true,
     onComplete: () => {
