@@ -45,6 +45,19 @@ const listed = async () =>
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 const serve = async (pace = quick) => (t = await startApp({ KEYFRONT_DATA: c.folder }, { dispatcherOptions: pace }));
 
+describe('webhooks list and dead', () => {
+  it.each([false, true])(
+    'report on standard error that there is nothing to list (terminal: %s)',
+    async (isTerminal) => {
+      const run = (...args: string[]) => c.keyfront(['webhooks', ...args], {}, false, { isTerminal });
+      await c.create();
+      expect(await run('list')).toStrictEqual({ code: 0, out: '', stderr: 'There are no webhooks.\n' });
+      const { id } = await add();
+      expect(await run('dead', id)).toStrictEqual({ code: 0, out: '', stderr: 'There are no dead letters.\n' });
+    },
+  );
+});
+
 describe('webhooks add', () => {
   it('prints only the secret on standard output, and stores URL and secret encrypted', async () => {
     const { id, secret } = await add('--label', 'billing', '--org', 'acme');

@@ -29,6 +29,10 @@ async function listDeadLetters(io: IO, options: OptionValues, [id = '']: readonl
   return withServices(io, { access: 'read' }, async (services) => {
     await findWebhook(services, id);
     const letters = await services.webhooks.deadLetters({ webhookID: id }, maxListed);
+    if (letters.length === 0) {
+      io.stderr('There are no dead letters.\n');
+      return 0;
+    }
     if (format.isJSON) {
       for (const { eventID, keyHash, version, failedAt, attempts, lastError, dueMs } of letters) {
         const letter = { event: eventID, key_hash: keyHash, version, given_up: failedAt?.toISOString(), attempts };

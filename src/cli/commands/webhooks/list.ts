@@ -33,7 +33,8 @@ async function list(io: IO, options: OptionValues): Promise<number> {
       const url = new URL(sealer.open(webhook.sealedURL, webhookAAD(webhook.id, 'url')));
       return { webhook, receiver: redactedURL(url), stats: statsByWebhook.get(webhook.id) };
     });
-    if (format.isJSON) for (const entry of listed) io.stdout(`${toJSONLine(toJSONObject(entry))}\n`);
+    if (listed.length === 0) io.stderr('There are no webhooks.\n');
+    else if (format.isJSON) for (const entry of listed) io.stdout(`${toJSONLine(toJSONObject(entry))}\n`);
     else io.stdout(formatTable([headings, ...listed.map(toRow)]));
     const damaged = await webhooks.damaged();
     for (const id of damaged) io.stderr(`Skipped: ${damagedWebhookMessage(id)}\n`);
