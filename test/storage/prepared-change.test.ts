@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { StoredKey } from '../../src/keys/key.js';
 import type { KeyTransition } from '../../src/keys/ports.js';
 import { openDatabase, type Database } from '../../src/storage/sqlite/connection.js';
@@ -9,6 +9,8 @@ import { createSignedTable, type SignedRow } from '../../src/storage/records/sig
 import { createTimeSlices } from '../../src/storage/time-slices.js';
 import { signer } from '../support/signer.js';
 import { aChange, aKey, anUpdate } from '../support/factories.js';
+
+const parseNatively = JSON.parse as (text: string) => unknown;
 
 const large = (name: string) => aKey(name, { definition: { metaData: { notes: 'x'.repeat(20_000) } } });
 
@@ -38,6 +40,24 @@ function watchedStore() {
   };
   return { store, applied, change, slicesOf: () => count };
 }
+
+it('verifies and parses each key within the time slice that was granted for it', async () => {
+  const events: string[] = [];
+  const granting = { next: () => void events.push('slice') };
+  const store = createKeyStore(database, signer, createWriteGate(database, { slices: granting }));
+  const added = ['one', 'two', 'three'].map(large);
+  await store.add(added.map((key) => aChange(key)));
+  const parse = vi.spyOn(JSON, 'parse');
+  onTestFinished(() => parse.mockRestore());
+  parse.mockImplementation((text) => {
+    if (text.includes('notes')) events.push('parse');
+    return parseNatively(text);
+  });
+  events.length = 0;
+  await Promise.all(added.map(({ keyHash }) => store.find(keyHash)));
+  // The first slice of each key is for its statement.
+  expect(events).toEqual(['slice', 'slice', 'slice', 'slice', 'parse', 'slice', 'parse', 'slice', 'parse']);
+});
 
 const keys = createSignedTable<KeyRow>(signer, 'keys', keyLayouts);
 

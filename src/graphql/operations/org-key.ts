@@ -1,5 +1,4 @@
 import { builder } from '../schema/builder.js';
-import { callerOf } from '../context.js';
 import { OrgKey } from '../types/org-key.js';
 
 const OrgKeyByInput = builder.inputType('OrgKeyByInput', {
@@ -21,9 +20,7 @@ builder.queryField('orgKey', (t) =>
     args: {
       by: t.arg({ type: OrgKeyByInput, required: true, description: 'The identifier or the hash of the key.' }),
     },
-    resolve: (_, { by }, context) => {
-      const reference = by.keyID === undefined ? { keyHash: by.keyHash } : { keyID: String(by.keyID) };
-      return context.keys.orgKey(callerOf(context, 'service'), reference);
-    },
+    resolve: (_, { by }, { keys, loaders }) =>
+      loaders.orgKeys.load(by.keyID === undefined ? by.keyHash : keys.keyHashOf(String(by.keyID))),
   }),
 );

@@ -29,7 +29,7 @@ builder.node(OrgKey, {
     description: 'Global identifier of the key, for `Query.node`. Opaque; not the key identifier.',
   },
   brandLoadedObjects: true,
-  loadWithoutCache: (keyHash, context) => context.keys.orgKey(callerOf(context, 'service'), { keyHash }),
+  loadWithoutCache: (keyHash, { loaders }) => loaders.orgKeys.load(keyHash),
   fields: (t) => ({
     keyHash: t.exposeString('keyHash', {
       description:

@@ -62,10 +62,10 @@ describe('the deadline of a query', () => {
     const { graphql } = serveWith(t, {
       deadlineMs,
       keys: {
-        orgKey: async (caller, reference) => {
+        orgKeysByHash: async (caller, keyHashes) => {
           ran.push('orgKey');
           await gate.pass();
-          return keys().orgKey(caller, reference);
+          return keys().orgKeysByHash(caller, keyHashes);
         },
         quotaOf: (key) => {
           ran.push('quota');
@@ -96,7 +96,7 @@ describe('the deadline of a query', () => {
     const gate = createGate();
     const { graphql } = serveWith(t, {
       deadlineMs,
-      keys: { orgKey: () => gate.pass().then(() => undefined as never) },
+      keys: { orgKeysByHash: () => gate.pass().then(() => [undefined]) },
     });
     const response = graphql('{ orgKey(by: { keyID: "a" }) { keyHash } }', {}, { accept });
     await gate.isReached();

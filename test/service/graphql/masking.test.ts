@@ -55,7 +55,7 @@ describe.each(thrown)('%s', (_, value) => {
   });
 
   it('G-15 masks an error that a promise rejects with', async () => {
-    const { graphql, logs } = serveWith(t, { keys: { orgKey: async () => fail(value) } });
+    const { graphql, logs } = serveWith(t, { keys: { orgKeysByHash: async () => fail(value) } });
     expectMasked(await graphql(query), logs());
   });
 
@@ -93,10 +93,10 @@ describe.each(thrown)('%s', (_, value) => {
 describe('a value that its type cannot serialize', () => {
   it.each([
     ['an Int64', 'quota { used }', { quotaOf: () => ({ used: Symbol(secret) }) }],
-    ['an Int', 'version', { orgKey: async () => ({ version: secret }) }],
-    ['a text', 'keyHash', { orgKey: async () => ({ keyHash: { [secret]: secret } }) }],
+    ['an Int', 'version', { orgKeysByHash: async () => [{ version: secret }] }],
+    ['a text', 'keyHash', { orgKeysByHash: async () => [{ keyHash: { [secret]: secret } }] }],
     ['an enum', 'state', { stateOf: () => secret }],
-    ['what is never null', 'version', { orgKey: async () => ({ version: null }) }],
+    ['what is never null', 'version', { orgKeysByHash: async () => [{ version: null }] }],
     ['anything, being an Error', 'state', { stateOf: () => new Error(secret) }],
   ])('G-15 masks the error for %s', async (_, selected, keys) => {
     const { graphql, logs } = serveWith(t, { keys: keys as never });

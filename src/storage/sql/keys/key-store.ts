@@ -41,14 +41,19 @@ export function createSqlKeyStore(
   const { change } = writer;
   const rowChange = createRowChanges(signer, slices);
 
-  async function findRow(keyHash: string, orgID?: string): Promise<SignedRow<KeyRow> | undefined> {
+  /** Verifies a row and makes something of it within one time slice: both take milliseconds for a large definition. */
+  async function findAs<Made>(
+    make: (row: SignedRow<KeyRow>) => Made,
+    keyHash: string,
+    orgID?: string,
+  ): Promise<Made | undefined> {
     if (!isBindableText(keyHash)) return undefined;
     const values = [keyHash, orgID ?? null];
     const [row] = await all<SignedRow<KeyRow>>(rows.selectOne, values);
-    // Verified in a time slice: the signature covers the definition.
     const slice = slices.next();
     if (slice) await slice;
-    return row ? rows.verified(row) : rows.rowOf((await all<KeyLookup>(rows.lookUpOne, values))[0]);
+    const found = row ? rows.verified(row) : rows.rowOf((await all<KeyLookup>(rows.lookUpOne, values))[0]);
+    return found && make(found);
   }
 
   /** Rows of the keys that were not found before. Another process may have added some in between. */
@@ -63,14 +68,11 @@ export function createSqlKeyStore(
   return {
     ...createQuotaOutbox(session, signer),
     ...storedCounters,
-    ...createHistory(session, signer, findRow, slices),
+    ...createHistory(session, signer, (keyHash) => findAs((row) => row, keyHash), slices),
     ...createReceiptStore(session),
     ...createKeyMaintenance(session, signer),
     ...createKeyHeads(session, signer),
-    async find(keyHash, orgID) {
-      const row = await findRow(keyHash, orgID);
-      return row && keyFromRow(row);
-    },
+    find: (keyHash, orgID) => findAs(keyFromRow, keyHash, orgID),
     async findMany(keyHashes, reads, orgID) {
       const hashes = [...new Set(keyHashes)].filter(isBindableText);
       const limit = { maxBytes: reads?.bytesLeft() ?? Number.MAX_SAFE_INTEGER, mayCut: false };
