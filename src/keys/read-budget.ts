@@ -1,7 +1,7 @@
 import { AppError } from '../lib/errors.js';
 
-/** Maximum bytes of stored keys and history entries that one request reads: four times the largest response. */
-export const readLimitBytes = 8 * 1024 * 1024;
+/** Maximum bytes of stored keys and history entries that one request reads: three times the largest response. */
+export const readLimitBytes = 6 * 1024 * 1024;
 
 /** Maximum time that one request reads, below the timeouts of clients and proxies. */
 export const readDeadlineMs = 5_000;
