@@ -176,7 +176,7 @@ describe.skipIf(whyNoBrowser !== undefined)(title, () => {
     expect(g.problems).toEqual([expect.stringMatching(/^error: Failed to load resource: .* 400 /)]);
   });
 
-  it('G-22 keeps tabs over a reload, and stores no credential', async () => {
+  it('G-22 keeps tabs and the active one over a reload, and stores no credential', async () => {
     await g.openTab('PreviewKey');
     await g.paste(server.t.management);
     await g.run();
@@ -196,9 +196,14 @@ describe.skipIf(whyNoBrowser !== undefined)(title, () => {
     await g.page.reload();
     await g.page.waitForSelector('.graphiql-tab-button');
     expect(await g.tabs()).toEqual(['Welcome', 'Mine', 'ReadKey']);
-    await g.openTab('ReadKey');
-    expect(await g.editors()).toMatchObject({ headers: expect.stringContaining('"kf_svc_"') });
+    await g.page.locator('.graphiql-tab-active', { hasText: 'ReadKey' }).waitFor();
+    expect(await g.editors()).toMatchObject({
+      operation: expect.stringContaining('query ReadKey'),
+      headers: expect.stringContaining('"kf_svc_"'),
+    });
     expect(await g.run()).toMatchObject({ errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] });
+    await g.openTab('Mine');
+    expect(await g.editors()).toMatchObject({ operation: '# My own.\nquery Mine { __typename }\n' });
   });
 
   it('finds previewKey in the docs', async () => {

@@ -9,6 +9,8 @@ export interface Tab {
 export interface KeptTabs {
   readonly storage: Storage;
   readonly tabs: readonly Tab[];
+  /** The index of the tab that was active before a reload. */
+  readonly activeIndex: number;
 }
 
 const typedTexts = ['tabState', 'query', 'variables', 'headers'].map((name) => `graphiql:${name}`);
@@ -22,9 +24,13 @@ export function keepTabs(welcome: Tab, examples: readonly Tab[], defaultHeaders:
   const nameOf = ({ query }: Tab) => /^(?!#).*(?:query|mutation|subscription)\s+(\w+)/m.exec(query ?? '')?.[1];
   const templateFor = (tab: Tab) =>
     [welcome, ...examples].find((one) => nameOf(one) === nameOf(tab))?.headers ?? defaultHeaders;
-  const kept = JSON.parse(sessionStorage.getItem(stateKey) ?? '{}') as { readonly tabs?: readonly Tab[] };
+  const kept = JSON.parse(sessionStorage.getItem(stateKey) ?? '{}') as {
+    readonly tabs?: readonly Tab[];
+    readonly activeTabIndex?: number;
+  };
   return {
     tabs: kept.tabs?.map((tab) => ({ ...tab, headers: templateFor(tab) })) ?? [welcome],
+    activeIndex: kept.activeTabIndex ?? 0,
     storage: {
       get length() {
         return localStorage.length;

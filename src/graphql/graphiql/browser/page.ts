@@ -58,6 +58,10 @@ const toTab = ({ credential, query, variables }: ExampleOperation) => ({
   headers: headersTemplate(credentialHeaders.filter(({ kind }) => kind === credential)),
 });
 
+const editorFiles = ['operation.graphql', 'variables.json', 'request-headers.json', 'response.json'];
+
+const modelOf = (file: string) => window.monaco?.editor.getModels().find(({ uri }) => uri.path.endsWith(file));
+
 /** Opens an example in its tab, or in a new one. */
 function openExample(example: ExampleOperation): void {
   if (isNarrow.matches) press('button[aria-label="Hide Examples"]');
@@ -70,24 +74,31 @@ function openExample(example: ExampleOperation): void {
   press('.graphiql-tab-add');
   const { query, variables, headers } = toTab(example);
   const texts = { 'operation.graphql': query, 'variables.json': variables, 'request-headers.json': headers };
-  for (const [file, text] of Object.entries(texts)) {
-    window.monaco?.editor
-      .getModels()
-      .find(({ uri }) => uri.path.endsWith(file))
-      ?.setValue(text);
-  }
+  for (const [file, text] of Object.entries(texts)) modelOf(file)?.setValue(text);
   setTimeout(() => document.querySelector('.graphiql-tab-active')?.scrollIntoView({ inline: 'nearest' }));
   const pane = credentials.has(example.credential) ? 'variables' : 'headers';
   press(`.graphiql-editor-tools button[data-name="${pane}"]`);
 }
 
-const { tabs, storage } = keepTabs(
+const { tabs, activeIndex, storage } = keepTabs(
   { ...welcome, query: `${welcome.query}\n`, headers: defaultHeaders },
   examples.map(toTab),
   defaultHeaders,
 );
 
+/** Activates a tab once all editors exist: GraphiQL loads with its first tab, and writes the texts of another into them. */
+function activateTab(index: number): void {
+  const observer = new MutationObserver(() => {
+    const tab = document.querySelectorAll<HTMLElement>('.graphiql-tab-button')[index];
+    if (tab === undefined || !editorFiles.every(modelOf)) return;
+    observer.disconnect();
+    tab.click();
+  });
+  observer.observe(element('#root'), { childList: true, subtree: true });
+}
+
 window.addEventListener('load', () => {
+  if (activeIndex > 0) activateTab(activeIndex);
   window.monaco?.editor.onDidCreateEditor((editor) => editor.updateOptions({ wordWrap: 'on' }));
   YogaGraphiQL.renderYogaGraphiQL(element('#root'), {
     title: 'Keyfront',
