@@ -31,6 +31,9 @@ type WithKeyID<Request> = Request & { readonly keyID: string };
 /**
  * The use cases. Callers are authenticated, and definitions were read by `parseDefinition`. Here each key identifier is
  * checked and hashed once, each reason is checked once, and each attempt to change a key is audited.
+ *
+ * Each method throws FORBIDDEN if the caller lacks its scope, INVALID with the path `keyID` or `reason` for a malformed one,
+ * and otherwise what its command or query throws.
  */
 export function createKeyService(ports: Ports) {
   const { now, hashKeyID, randomHex, audit } = ports;

@@ -80,8 +80,8 @@ export function createBulkUpdateCommand({
   /**
    * Applies a patch to all keys that match a filter.
    *
-   * @throws {AppError} INVALID when more keys match than one request may change and no page is requested. No key is
-   * changed then.
+   * @throws {AppError} FORBIDDEN without the scopes `update` and `read`; INVALID when the reason is not valid, or more keys
+   * match than one request may change and no page is requested; otherwise as `runIdempotent`. No key is changed then.
    */
   return async function updateOrgKeys(caller: CallContext, request: BulkRequest): Promise<BulkResult> {
     requireScope(caller, 'update');

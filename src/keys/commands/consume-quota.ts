@@ -18,7 +18,8 @@ export function createConsumeQuotaCommand({ quotas, now }: Ports, runIdempotent:
   /**
    * Takes `amount` requests from the quota if that many remain, otherwise none.
    *
-   * @throws {AppError} INVALID, NOT_FOUND or UNAVAILABLE.
+   * @throws {AppError} INVALID when the amount is out of range; NOT_FOUND when the caller sees no such key; UNAVAILABLE when
+   * the counter is unreachable; otherwise as `runIdempotent`.
    */
   return async function consumeOrgQuota(
     caller: CallContext,

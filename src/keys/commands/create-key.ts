@@ -27,8 +27,9 @@ export function createCreateCommand(ports: Ports, { executeChange }: ChangeExecu
   /**
    * Creates a key. `requestedHash` is the hash of the requested identifier, undefined if one is to be generated.
    *
-   * @throws {AppError} INVALID when the key has no valid owner, or the prefix is not valid; FORBIDDEN when the caller is bound to another
-   * organisation; CONFLICT when the key exists, even if it is deleted and not yet purged.
+   * @throws {AppError} INVALID when the key has no valid owner, prefix or quota period, or both an identifier and a prefix;
+   * FORBIDDEN when the caller is bound to another organisation; CONFLICT when the key exists, even if it is deleted and not
+   * yet purged; UNAVAILABLE when too many passwords wait to be hashed; otherwise as `runIdempotent` and `executeChange`.
    */
   return async function createOrgKey(
     caller: CallContext,

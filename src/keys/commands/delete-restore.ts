@@ -11,7 +11,11 @@ export interface DeleteRequest extends KeyChangeOptions {
 
 /** Deletes keys, and restores deleted ones. */
 export function createDeleteCommands(ports: Ports, { executeChange }: ChangeExecutor, runIdempotent: RunIdempotent) {
-  /** Deletes a key. It can be restored within the restore window, and is purged after it. */
+  /**
+   * Deletes a key. It can be restored within the restore window, and is purged after it.
+   *
+   * @throws {AppError} NOT_FOUND when the caller sees no such key; otherwise as `runIdempotent` and `executeChange`.
+   */
   async function deleteOrgKey(caller: CallContext, keyHash: string, request: DeleteRequest): Promise<KeyChange> {
     const { idempotencyKey, expectedVersion, reason } = request;
     const body = { keyHash, expectedVersion, reason };
@@ -27,7 +31,12 @@ export function createDeleteCommands(ports: Ports, { executeChange }: ChangeExec
     );
   }
 
-  /** Restores a deleted key unchanged. */
+  /**
+   * Restores a deleted key unchanged.
+   *
+   * @throws {AppError} NOT_FOUND when the caller sees no deleted key within its restore window; otherwise as
+   * `executeChange`.
+   */
   async function restoreOrgKey(caller: CallContext, keyHash: string, options: KeyChangeOptions): Promise<KeyChange> {
     return executeChange(caller, keyHash, {
       expectedVersion: options.expectedVersion,

@@ -58,7 +58,8 @@ export function createChangeExecutor(ports: Ports) {
    * Executes the command. The change is durable when the promise resolves. A command that would change nothing and resets
    * nothing leaves the key as it is, with its version and without a history entry.
    *
-   * @throws {AppError} NOT_FOUND, CONFLICT or UNAVAILABLE.
+   * @throws {AppError} CONFLICT when the key has another version than expected; INTERNAL when its row fails the integrity
+   * check; UNAVAILABLE when storage is busy or the time of the caller is up; and what `authorize` and `apply` throw.
    */
   async function executeChange<Before extends StoredKey | undefined>(
     caller: CallContext,
@@ -111,7 +112,11 @@ export function createChangeExecutor(ports: Ports) {
     }
   }
 
-  /** Returns the result that `executeChange` would have for this key, and writes nothing. */
+  /**
+   * Returns the result that `executeChange` would have for this key, and writes nothing.
+   *
+   * @throws {AppError} what `authorize` and `apply` throw.
+   */
   async function previewChange(stored: StoredKey, command: ChangeCommand<StoredKey>): Promise<KeyChange> {
     const counter = await readCounter(stored.keyHash);
     const before = command.authorize(withCounter(stored, counter));
@@ -124,7 +129,11 @@ export function createChangeExecutor(ports: Ports) {
       : resultOf(at, before, after, changes, command.input, isQuotaKnown);
   }
 
-  /** Checks the version of a key that was read, before expensive work. */
+  /**
+   * Checks the version of a key that was read, before expensive work.
+   *
+   * @throws {AppError} CONFLICT with the fields that have changed since.
+   */
   async function checkVersion(
     caller: CallContext,
     stored: StoredKey,

@@ -35,6 +35,12 @@ export type RunIdempotent = ReturnType<typeof createIdempotency>;
  * changed nothing have no receipt, and run again.
  */
 export function createIdempotency({ store, receipts: { digest, seal, open, isKeyRemoved }, now }: Ports) {
+  /**
+   * Runs a request, or returns its earlier result.
+   *
+   * @throws {AppError} INVALID with the path `idempotencyKey` when it is malformed or was used for another request; CONFLICT
+   * when the earlier result cannot be read any more; and what `run` throws.
+   */
   return async function runIdempotent<Result>(
     caller: CallContext,
     { operation, idempotencyKey, body, receipts = store, hasEffect }: IdempotentRequest<Result>,

@@ -25,7 +25,8 @@ export type ImportPorts = Pick<Ports, 'now' | 'hashKeyID' | 'hashPassword' | 'se
 /**
  * Returns an imported key with its first revision, ready for `KeyStore.add`.
  *
- * @throws {AppError} INVALID when the key has no valid owner or identifier.
+ * @throws {AppError} INVALID when the key has no valid owner, identifier or quota period; UNAVAILABLE when too many passwords
+ * wait to be hashed.
  */
 export async function prepareImport(ports: ImportPorts, request: ImportRequest): Promise<KeyTransition> {
   const keyID = checkKeyID(request.keyID);

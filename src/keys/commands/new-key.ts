@@ -13,7 +13,11 @@ interface NewKeyFields extends Pick<StoredKey, 'keyHash' | 'sealedKeyID' | 'orgI
   readonly at: Date;
 }
 
-/** Returns a key at version 1. */
+/**
+ * Returns a key at version 1.
+ *
+ * @throws {AppError} INVALID when its quota period ends after the largest 64-bit timestamp.
+ */
 export function newKey(fields: NewKeyFields): StoredKey {
   const { keyHash, sealedKeyID, orgID, definition, protectedSecrets, dates, at } = fields;
   const seconds = unixSeconds(at);

@@ -30,7 +30,11 @@ export function sealedSecretsOf({ keyHash, sealedKeyID, secrets: { jwtSecret, hm
   );
 }
 
-/** Hashes the password, and seals the other secrets for the key with this hash. */
+/**
+ * Hashes the password, and seals the other secrets for the key with this hash.
+ *
+ * @throws {AppError} UNAVAILABLE when too many passwords wait to be hashed.
+ */
 export async function protectSecrets(
   { hashPassword, seal }: SecretProtectionDeps,
   keyHash: string,

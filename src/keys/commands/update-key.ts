@@ -23,7 +23,12 @@ export interface UpdateRequest extends KeyChangeOptions {
 export function createUpdateCommands(ports: Ports, { executeChange, previewChange, checkVersion }: ChangeExecutor) {
   const { store, seal, hashPassword } = ports;
 
-  /** Replaces the definition, and resets the live quota if requested. */
+  /**
+   * Replaces the definition, and resets the live quota if requested.
+   *
+   * @throws {AppError} INVALID when the definition contradicts the stored key; NOT_FOUND when the caller sees no such key;
+   * UNAVAILABLE when too many passwords wait to be hashed; otherwise as `executeChange`.
+   */
   async function updateOrgKey(caller: CallContext, keyHash: string, request: UpdateRequest): Promise<KeyChange> {
     caller.deadline?.throwIfExpired();
     // Hashing is expensive: a request that will fail is rejected before it. The transaction checks again.
@@ -31,7 +36,11 @@ export function createUpdateCommands(ports: Ports, { executeChange, previewChang
     return executeChange(caller, keyHash, await commandOf(caller, keyHash, request, false));
   }
 
-  /** Returns what `updateOrgKey` would return now, and writes nothing. */
+  /**
+   * Returns what `updateOrgKey` would return now, and writes nothing.
+   *
+   * @throws {AppError} as `updateOrgKey`.
+   */
   async function previewOrgKeyUpdate(caller: CallContext, keyHash: string, request: UpdateRequest): Promise<KeyChange> {
     caller.deadline?.throwIfExpired();
     const stored = await findUpdatable(caller, keyHash, request);
