@@ -65,7 +65,8 @@ export function startDispatcher(deps: DispatcherDeps, options: DispatcherOptions
   const storage = pLimit(maxConcurrentReads);
   let isStopping = false;
   let isStorageAvailable = true;
-  let damaged: readonly string[] = [];
+  /** Webhooks for which nothing is delivered, each logged once. */
+  const unusable = new Set<string>();
   let polling: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
 
@@ -117,7 +118,8 @@ export function startDispatcher(deps: DispatcherDeps, options: DispatcherOptions
     const requestedMs = performance.now();
     const found = await store.acquireLeases(holder, leaseDurationMs);
     if (isStopping) return;
-    reportDamaged(found.damaged);
+    for (const id of found.damaged)
+      reportUnusable(id, 'the row of a webhook fails its integrity check; nothing is delivered for it');
     const ids = new Set(found.held.map(({ webhook }) => webhook.id));
     // Not awaited: a slow receiver must not delay the other webhooks.
     for (const id of active.keys()) if (!ids.has(id)) void stopWorker(id, stopTimeoutMs);
@@ -139,19 +141,19 @@ export function startDispatcher(deps: DispatcherDeps, options: DispatcherOptions
     }
   }
 
-  function reportDamaged(ids: readonly string[]): void {
-    for (const id of ids) {
-      if (damaged.includes(id)) continue;
-      log.error({ webhook: id }, 'the row of a webhook fails its integrity check; nothing is delivered for it');
-    }
-    damaged = ids;
+  function reportUnusable(id: string, message: string, error?: unknown): void {
+    if (unusable.has(id)) return;
+    unusable.add(id);
+    log.error({ err: error, webhook: id }, message);
   }
 
   function tryStartWorker(one: LeasedWebhook, requestedMs: number): void {
+    const { id } = one.webhook;
     try {
       startWorker(one, requestedMs);
+      unusable.delete(id);
     } catch (error) {
-      log.error({ err: error, webhook: one.webhook.id }, 'the delivery worker of a webhook could not be started');
+      reportUnusable(id, 'the delivery worker of a webhook could not be started; nothing is delivered for it', error);
     }
   }
 

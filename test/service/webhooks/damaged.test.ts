@@ -86,6 +86,29 @@ describeEngines('a webhook, in a damaged database', (engine) => {
     await other.close();
   });
 
+  it('is logged once if its secret cannot be opened, and is delivered once it can', async () => {
+    const { id } = await hookTo(t, receiver.url);
+    const other = await startReceiver();
+    await hookTo(t, other.url);
+    const { webhooks } = t.app.services;
+    let sealedSecret = new Uint8Array();
+    await webhooks.change(id, (found) => {
+      sealedSecret = new Uint8Array(found.sealedSecret);
+      return { ...found, sealedSecret: new Uint8Array(60) };
+    });
+    const message = 'the delivery worker of a webhook could not be started; nothing is delivered for it';
+    await eventually(() => expect(t.logs()).toContain(message));
+    for (const keyID of ['a', 'b', 'c']) {
+      await t.importKeys({ key_id: keyID, org_id: 'acme' });
+      await other.until((taken) => taken.some(({ data }) => data.key_hash === t.app.services.ports.hashKeyID(keyID)));
+    }
+    expect(receiver.received).toHaveLength(0);
+    expect(t.logs().split(message)).toHaveLength(2);
+    await webhooks.change(id, (found) => ({ ...found, sealedSecret }));
+    await receiver.until((taken) => taken.length === 3);
+    await other.close();
+  });
+
   it('continues if a failing key was purged and created again by another organisation', async () => {
     await hookTo(t, receiver.url, { orgID: 'acme' });
     receiver.behaviour = ({ data }) => (data.version_after === 2 ? 429 : 204);
