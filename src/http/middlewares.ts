@@ -1,16 +1,19 @@
 import { errorCodeOf } from '../lib/errors.js';
 import type { Logger } from '../lib/log.js';
 import { errorResponse, isPublicError } from './error-response.js';
+import { healthPaths } from './health.js';
 import type { Middleware } from './router.js';
 
-/** Writes one log line for each request, and ends its measurement and its trace. */
+/** Writes one log line for each request, that of a health check at the level debug, and ends its measurement and its trace. */
 export function logRequests(log: Logger): Middleware {
   return async ({ record }, next) => {
     const response = await next();
     const { status } = response;
     const { requestID, method, operation, client, route = '(other)' } = record;
     const ms = record.complete(route, status);
-    log.info({ requestID, method, route, status, operation, client, verdict: record.verdict, ms }, 'request');
+    // Probes every few seconds would be most lines of a log. The reason for a failed one is a line of its own.
+    const level = healthPaths.includes(route) ? 'debug' : 'info';
+    log[level]({ requestID, method, route, status, operation, client, verdict: record.verdict, ms }, 'request');
     return response;
   };
 }

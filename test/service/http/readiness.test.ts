@@ -118,3 +118,14 @@ describe('/ready', () => {
     expect(hasFreeSpace(disk)).toBe(verdict);
   });
 });
+
+describe('the log', () => {
+  it('has requests of health checks at the level debug, and others at info', async () => {
+    for (const path of ['/health', '/ready', '/openapi.json']) await t.send(path);
+    const levels = t
+      .logs()
+      .split('\n')
+      .flatMap((line) => /"level":"(\w+)".*"route":"([^"]+)"/.exec(line)?.slice(1) ?? []);
+    expect(levels).toStrictEqual(['debug', '/health', 'debug', '/ready', 'info', '/openapi.json']);
+  });
+});
