@@ -2,7 +2,7 @@ import { Command as Program, Help, InvalidArgumentError, Option as ProgramOption
 import { printableLines } from '../lib/text.js';
 import { version } from '../lib/version.js';
 import type { CLICommand, Option, OptionValues } from './command.js';
-import { describeEnvironment } from './environment.js';
+import { colorVariables, describeEnvironment, storageVariables } from './environment.js';
 import { formatUsage } from './help.js';
 import type { IO } from './io.js';
 
@@ -14,6 +14,18 @@ const defaultExitCodes: Readonly<Record<number, string>> = {
   2: 'invalid usage',
   141: 'the reader of standard output closed the pipe',
 };
+
+/** The variables that most installations set. */
+const overviewVariables = [
+  'NODE_ENV',
+  'HOST',
+  'PORT',
+  ...storageVariables,
+  'KEYFRONT_URL',
+  'KEYFRONT_SERVICE_CREDENTIAL',
+  'KEYFRONT_MANAGEMENT_CREDENTIAL',
+  ...colorVariables,
+];
 
 const helpWidth = 100;
 
@@ -44,7 +56,7 @@ export function createProgram(commands: readonly CLICommand[], io: IO, execute: 
     .addHelpText(
       'after',
       () =>
-        `\n${formatSection('Exit codes', defaultExitCodes)}\n${formatSection('Environment variables', describeEnvironment())}`,
+        `\n${formatSection('Exit codes', defaultExitCodes)}\n${formatVariables(overviewVariables)}\n\`keyfront serve --help\` lists all settings.\n`,
     );
   for (const command of commands) addCommand(program, command, execute);
   return program;
@@ -54,13 +66,15 @@ function addCommand(program: Program, command: CLICommand, execute: ExecuteComma
   const { name, summary, description, arguments: args = [], options = {}, environment = [] } = command;
   const [first = '', second] = name.split(' ');
   const group = program.commands.find((child) => child.name() === first);
-  const parent = second === undefined ? program : (group ?? program.command(first));
+  const parent =
+    second === undefined ? program : (group ?? program.command(first).helpOption('-h, --help', 'Print help'));
   const usage = `keyfront ${formatUsage(command)}`;
   const parser = parent
     .command(second ?? first)
     .summary(summary)
     .description(`${summary}.${description === undefined ? '' : `\n\n${description}`}`)
     .configureHelp({ ...layout, commandUsage: () => usage })
+    .helpOption('-h, --help', 'Print help')
     .showHelpAfterError(`Usage: ${usage}`)
     .addHelpText('after', () => formatExamplesAndExitCodes(command))
     .action(async () => execute(command, optionValuesOf(parser), parser.args));

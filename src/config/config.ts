@@ -33,7 +33,7 @@ export function readConfig(environment: Environment): { config: Config; secrets:
     ...contradictionsIn(env),
   ];
   if (!data || problems.length > 0) {
-    throw new Error(`The settings have problems:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
+    throw new Error(`Invalid configuration:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
   }
   const { KEYFRONT_DATABASE_URL: databaseURL, KEYFRONT_QUOTA_URL: quotaURL } = data;
   const secrets = unprinted({ keyHashPepper: data.KEYFRONT_KEY_HASH_PEPPER, databaseURL, quotaURL });

@@ -111,7 +111,7 @@ export function createAuthenticator({
 const logDelayMs = 20;
 
 function tooManyAttempts(retryAfterSeconds: number): AppError {
-  return new AppError('RATE_LIMITED', 'Too many attempts with credentials that are not valid.', { retryAfterSeconds });
+  return new AppError('RATE_LIMITED', 'Too many attempts with invalid credentials.', { retryAfterSeconds });
 }
 
 function notVerifiable(retryAfterSeconds: number): AppError {

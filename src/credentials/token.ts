@@ -26,6 +26,12 @@ export function isTokenShaped(text: string): boolean {
   return tokenPattern.test(text) && checksum(text.slice(0, -6)) === text.slice(-6);
 }
 
+/** Returns the kind that the prefix of a credential names; undefined if there is none, as in a token of single sign-on. */
+export function credentialKindOf(text: string): CredentialKind | undefined {
+  if (text.startsWith(prefixes.management)) return 'management';
+  return text.startsWith(prefixes.service) ? 'service' : undefined;
+}
+
 /** Returns the SHA-256 of the secret. A fast hash is sufficient for 190 random bits. */
 export function hashToken(token: string): Uint8Array {
   return hash('sha256', token, 'buffer');

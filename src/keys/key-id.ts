@@ -73,7 +73,7 @@ export function orgIDProblem(orgID: string): string | undefined {
  */
 export function ownerOf(orgID: string | undefined): string {
   const isMissing = orgID === undefined || orgID.trim() === '';
-  if (isMissing) throw invalidOwner('MISSING', 'is required; every key has an owner', 'The key names no organisation.');
+  if (isMissing) throw invalidOwner('MISSING', 'is required; every key has an owner', 'The key has no organisation.');
   return checkOwner(orgID);
 }
 

@@ -133,5 +133,6 @@ function describeError(error: unknown, wasReused: boolean): string {
   if (error instanceof RejectedAddressError) return error.message;
   const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
   if (wasReused && (code === 'ECONNRESET' || code === 'EPIPE')) return staleConnection;
+  if (code === 'ECONNREFUSED') return 'connection refused';
   return typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,60}$/.test(code) ? `failed with ${code}` : 'failed';
 }

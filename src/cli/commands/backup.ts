@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { Config, ConfigSecrets } from '../../config/config.js';
 import { loadKeyRing } from '../../crypto/key-ring.js';
 import { syncFile, syncName } from '../../lib/durable-file.js';
@@ -60,12 +60,19 @@ function createDraft(target: string): string {
   try {
     mkdirSync(draft, { mode: 0o700 });
   } catch (cause) {
-    const message = existsSync(draft)
-      ? `${draft} exists: another backup is running or was interrupted. If none is running, remove it and try again.`
-      : `Cannot create ${draft}: ${explainSystemError(cause)}.`;
-    throw new Error(message, { cause });
+    throw new Error(describeDraftError(draft, cause), { cause });
   }
   return draft;
+}
+
+function describeDraftError(draft: string, cause: unknown): string {
+  if (existsSync(draft)) {
+    return `${draft} exists: another backup is running or was interrupted. If none is running, remove it and try again.`;
+  }
+  const parent = dirname(draft);
+  return existsSync(parent)
+    ? `Cannot create ${draft}: ${explainSystemError(cause)}.`
+    : `Cannot create a backup in ${parent}: the folder does not exist. Create it, or correct the path.`;
 }
 
 /** Verifies the copy and returns its manifest. */

@@ -1,11 +1,11 @@
 import type { CLICommand } from '../command.js';
-import { storageVariables } from '../environment.js';
+import { describeSettings } from '../../config/settings.js';
 
 export const serveCommand: CLICommand = {
   name: 'serve',
   summary: 'Start the server: GraphQL, REST key API and GraphiQL',
   description:
-    'The first start creates the data folder, issues a management and a service credential, and prints each once. To stop, press Ctrl-C or send SIGTERM: the server completes the requests in progress and exits.',
+    'The first start creates the data folder, issues a management and a service credential, and prints each once; with NODE_ENV=production, it writes them to a file that only this user can read. To stop, press Ctrl-C or send SIGTERM: the server completes the requests in progress and exits.',
   options: {
     sample: { description: 'Also import three sample keys' },
     'allow-migrated': {
@@ -21,7 +21,7 @@ export const serveCommand: CLICommand = {
   },
   exitCodes: { 0: 'stopped by a signal', 1: 'failed to start, or stopped after a failure' },
   examples: ['NODE_ENV=production HOST=0.0.0.0 KEYFRONT_DATA=/var/lib/keyfront keyfront serve'],
-  environment: [...storageVariables, 'HOST', 'PORT', 'NODE_ENV', 'LOG_LEVEL'],
+  environment: Object.keys(describeSettings()),
   // Loaded on demand: the server is most of the code, and other commands start faster without it.
   run: async (io, options) => (await import('../server/serve.js')).serve(io, options),
 };

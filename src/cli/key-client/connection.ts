@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { CredentialKind } from '../../credentials/credential.js';
+import { credentialKindOf } from '../../credentials/token.js';
 import { AppError, toErrorCode, type Issue } from '../../lib/errors.js';
 import { fetchText, type FetchedText, type FetchLimits } from '../../lib/fetch-text.js';
 import { parseJSON, stringifyJSON } from '../../lib/json.js';
 import { isLoopback } from '../../lib/loopback.js';
+import { explainSystemError } from '../../lib/system-error.js';
 import type { Option, OptionValues } from '../command.js';
 import { parsePath } from '../input/path.js';
 import { UsageError, type IO } from '../io.js';
@@ -13,18 +16,21 @@ import { toConnectionError } from './connection-errors.js';
 export interface CredentialSource {
   /** Environment variable with the credential. There is no option for it: all users of a machine can see arguments. */
   readonly variable: 'KEYFRONT_MANAGEMENT_CREDENTIAL' | 'KEYFRONT_SERVICE_CREDENTIAL';
+  readonly kind: CredentialKind;
   readonly header: (credential: string) => Readonly<Record<string, string>>;
 }
 
 /** The credential of previews. */
 export const managementCredential: CredentialSource = {
   variable: 'KEYFRONT_MANAGEMENT_CREDENTIAL',
+  kind: 'management',
   header: (credential) => ({ authorization: `Bearer ${credential}` }),
 };
 
 /** The credential of all other commands. */
 export const serviceCredential: CredentialSource = {
   variable: 'KEYFRONT_SERVICE_CREDENTIAL',
+  kind: 'service',
   header: (credential) => ({ 'x-svc-authorization': credential }),
 };
 
@@ -121,16 +127,22 @@ function parseBaseURL(text: string, allowsPlainHTTP: boolean): URL {
   return url;
 }
 
-function readCredential(io: IO, options: OptionValues, { variable }: CredentialSource): string {
+function readCredential(io: IO, options: OptionValues, { variable, kind }: CredentialSource): string {
   const file = options['credential-file'];
   const text = (typeof file === 'string' ? readCredentialFile(file) : (io.env[variable] ?? '')).trim();
   if (text === '') {
     const problem = typeof file === 'string' ? `The file ${file} is empty` : `${variable} is not set`;
     throw new UsageError(`${problem}. A service requires a credential: set ${variable} or use --credential-file.`);
   }
+  const source = typeof file === 'string' ? `The file ${file}` : variable;
   // Other characters could start another header. The message does not repeat the value.
   if (!/^[\x21-\x7e]{1,8192}$/.test(text)) {
-    throw new UsageError(`${typeof file === 'string' ? `The file ${file}` : variable} does not contain a credential.`);
+    const hint = /^bearer /i.test(text) ? '; remove `Bearer` before it' : '';
+    throw new UsageError(`${source} does not contain a credential${hint}.`);
+  }
+  const actualKind = credentialKindOf(text);
+  if (actualKind !== undefined && actualKind !== kind) {
+    throw new UsageError(`${source} contains a ${actualKind} credential. This command needs a ${kind} credential.`);
   }
   return text;
 }
@@ -139,7 +151,7 @@ function readCredentialFile(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (cause) {
-    throw new UsageError(`Cannot read the file ${file}.`, { cause });
+    throw new UsageError(`Cannot read the file ${file}: ${explainSystemError(cause)}.`, { cause });
   }
 }
 

@@ -29,7 +29,8 @@ export function formatChanges({ paint }: OutputFormat, changes: readonly FieldCh
     .map(({ path, kind, before, after }) => {
       const part = partToWire(path);
       const name = paint.bold(printable(pathText(part.path)));
-      const [oldText, newText] = [before, after].map((value) => toShortText(part.valueToWire(value)));
+      const format = timeFields.has(path.at(-1)) ? toTimeText : toShortText;
+      const [oldText, newText] = [before, after].map((value) => format(part.valueToWire(value)));
       if (before === undefined && after === undefined) {
         return `  ${paint.yellow('*')} ${name}  secret ${secretChanges[kind] ?? 'differs'}\n`;
       }
@@ -40,13 +41,24 @@ export function formatChanges({ paint }: OutputFormat, changes: readonly FieldCh
     .join('');
 }
 
+/** Fields that contain Unix seconds. */
+const timeFields: ReadonlySet<unknown> = new Set(['expires', 'quotaRenews']);
+
+/** Formats Unix seconds as such and as a date: `1893456000 (2030-01-01T00:00:00.000Z)`. */
+function toTimeText(value: unknown): string {
+  const text = toShortText(value);
+  return /^[1-9]\d*$/.test(text) ? `${text} (${formatUnixTime(BigInt(text))})` : text;
+}
+
 const secretChanges: Readonly<Record<string, string>> = { SET: 'set', CHANGED: 'changed', CLEARED: 'cleared' };
 
 /** Omits the removal of fields that a reset has written: a definition in a file that lacks them is not outdated by a reset. */
 export function withoutResetFields(result: KeyChangeResult): KeyChangeResult {
   const changes = result.changes.filter((change) => !isRemovalOfReset(change, result));
-  const rest = { ...result, changes };
-  return { ...rest, isChanged: !hasNoEffect(rest) };
+  const isChanged = !hasNoEffect({ ...result, changes });
+  // The prediction counts a version for the changes that are omitted here.
+  const version = result.isChanged && !isChanged ? result.version - 1 : result.version;
+  return { ...result, changes, isChanged, version };
 }
 
 /** Whether a change removes what a reset has stored: the end of a period, and a remainder that is the maximum. */
@@ -57,7 +69,7 @@ function isRemovalOfReset({ kind, path, before }: FieldChange, { quotaEffect }: 
 }
 
 /** Whether the change has no effect except for the version. */
-export function hasNoEffect({ changes, quotaEffect }: KeyChangeResult): boolean {
+export function hasNoEffect({ changes, quotaEffect }: Pick<KeyChangeResult, 'changes' | 'quotaEffect'>): boolean {
   const [before, after] = [quotaEffect?.before, quotaEffect?.after].map(
     (quota) => quota && toJSONLine(quotaToJSON(quota)),
   );

@@ -50,7 +50,7 @@ export const isHashType = (value: string): value is HashType => hashTypes.some((
 export const hashType = rule<string>((type) => {
   if (isHashType(type)) return undefined;
   return weakHashes.test(type)
-    ? ['WEAK_HASH', 'must be bcrypt or argon2id; this one can be tried millions of times a second']
+    ? ['WEAK_HASH', 'must be bcrypt or argon2id; a fast hash does not protect a password']
     : ['UNKNOWN_HASH_TYPE', 'must be bcrypt or argon2id'];
 });
 

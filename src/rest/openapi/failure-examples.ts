@@ -51,7 +51,7 @@ export const failureExamples: { readonly [Code in ErrorCode]?: Pick<RouteExample
     response: `
       {
         "status": "error",
-        "message": "Too many attempts with credentials that are not valid.",
+        "message": "Too many attempts with invalid credentials.",
         "code": "RATE_LIMITED",
         "retry_after_seconds": 60,
         "request_id": "d8c76ddf-06f2-4174-ab90-73333590c7b4"

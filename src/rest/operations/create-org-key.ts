@@ -48,7 +48,7 @@ export const createOrgKey = defineRoute({
             {
               "path": "basic_auth_data.hash_type",
               "code": "WEAK_HASH",
-              "message": "must be bcrypt or argon2id; this one can be tried millions of times a second"
+              "message": "must be bcrypt or argon2id; a fast hash does not protect a password"
             }
           ],
           "request_id": "d8c76ddf-06f2-4174-ab90-73333590c7b4"

@@ -61,7 +61,7 @@ describe('invalid credentials from one address', () => {
     expect([status, code, retryAfter]).toStrictEqual([429, 'RATE_LIMITED', '40']);
     expect(body).toStrictEqual({
       status: 'error',
-      message: 'Too many attempts with credentials that are not valid.',
+      message: 'Too many attempts with invalid credentials.',
       code: 'RATE_LIMITED',
       retry_after_seconds: 40,
       request_id: expect.any(String),
@@ -158,7 +158,7 @@ describe('too many invalid credentials in GraphQL', () => {
         expect(body).toStrictEqual({
           errors: [
             {
-              message: 'Too many attempts with credentials that are not valid.',
+              message: 'Too many attempts with invalid credentials.',
               extensions: { code: 'RATE_LIMITED', retryAfterSeconds: 60, requestID: expect.any(String) },
             },
           ],

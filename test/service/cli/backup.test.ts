@@ -161,7 +161,7 @@ describe('D-11 keyfront backup', () => {
     const { code, stderr } = await backUp(join(target, 'deeper'));
     expect([code, stderr]).toStrictEqual([
       1,
-      `Cannot create ${join(target, 'deeper')}.incomplete: it does not exist; check the path (ENOENT).\n`,
+      `Cannot create a backup in ${target}: the folder does not exist. Create it, or correct the path.\n`,
     ]);
   });
 

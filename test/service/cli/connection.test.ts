@@ -184,7 +184,15 @@ describe('a connection to a service', () => {
   it.each([
     [{}, 'KEYFRONT_MANAGEMENT_CREDENTIAL is not set'],
     [{ KEYFRONT_MANAGEMENT_CREDENTIAL: ' ' }, 'KEYFRONT_MANAGEMENT_CREDENTIAL is not set'],
-    [{ KEYFRONT_MANAGEMENT_CREDENTIAL: 'a\nb: c' }, 'KEYFRONT_MANAGEMENT_CREDENTIAL does not contain a credential'],
+    [{ KEYFRONT_MANAGEMENT_CREDENTIAL: 'a\nb: c' }, 'KEYFRONT_MANAGEMENT_CREDENTIAL does not contain a credential.'],
+    [
+      { KEYFRONT_MANAGEMENT_CREDENTIAL: 'Bearer kf_mgt_0' },
+      'KEYFRONT_MANAGEMENT_CREDENTIAL does not contain a credential; remove `Bearer` before it.',
+    ],
+    [
+      { KEYFRONT_MANAGEMENT_CREDENTIAL: 'kf_svc_0' },
+      'KEYFRONT_MANAGEMENT_CREDENTIAL contains a service credential. This command needs a management credential.',
+    ],
   ])('rejects the environment %j with exit code 2', async (env, reason) => {
     const { code, stderr } = await preview(url, [], env);
     expect(code).toBe(2);

@@ -136,7 +136,7 @@ describe('the settings', () => {
   ])('reject the unknown %s and suggest %s', async (wrong, right) => {
     const { code, stderr } = await open({ [wrong]: 'x' });
     expect(code).toBe(1);
-    expect(stderr).toBe(`The settings have problems:\n  ${wrong} is not a setting; did you mean ${right}?\n`);
+    expect(stderr).toBe(`Invalid configuration:\n  ${wrong} is not a setting; did you mean ${right}?\n`);
     expect(existsSync(c.folder)).toBe(false);
   });
 
@@ -151,7 +151,7 @@ describe('the settings', () => {
     });
     expect(code).toBe(1);
     const [first, ...problems] = stderr.trimEnd().split('\n');
-    expect(first).toBe('The settings have problems:');
+    expect(first).toBe('Invalid configuration:');
     expect(problems.map((problem) => problem.trim().split(/[: ]/, 1)[0]).sort()).toStrictEqual([
       'HOST',
       'KEYFRONT_GRAPHIQL',

@@ -84,7 +84,11 @@ describe.each(['the data folder', 'a service'])('commands for a key of %s', (pla
     const { quota_remaining: remaining, ...rest } = plain;
     const file = await definition(rest);
     expect(reply(await keyfront(['put', keyID, file, '--reset-quota']))).toMatchObject({ version: 2 });
+    expect(reply(await keyfront(['diff', keyID, file]))).toMatchObject({ same: true, version: 2, changed: false });
     expect(reply(await keyfront(['put', keyID, file]))).toMatchObject({ version: 2, changed: false, changes: [] });
+    expect((await keyfront(['history', keyID, '--text'])).out).toMatch(
+      /^ {2}\+ quota_renews {2}(\d+) \(20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.000Z\)$/m,
+    );
     expect((await keyfront(['diff', keyID, file])).code).toBe(0);
     const other = await definition({ ...rest, rate: 7 });
     expect(reply(await keyfront(['put', keyID, other]))).toMatchObject({ version: 3, changed: true });

@@ -19,9 +19,17 @@ describe('the command line', () => {
       for (const { name, summary } of commands) {
         expect(out).toMatch(new RegExp(`^  ${name} +${summary.split(' ', 3).join(' ')}`, 'm'));
       }
-      for (const text of ['Exit codes:', 'KEYFRONT_DATA', 'FORCE_COLOR', '`keyfront put --help`']) {
+      for (const text of [
+        'Exit codes:',
+        'KEYFRONT_DATA',
+        'FORCE_COLOR',
+        '`keyfront put --help`',
+        '`keyfront serve --help`',
+      ]) {
         expect(out).toContain(text);
       }
+      // Settings that few installations need are in the help of `serve` only.
+      expect(out).not.toContain('KEYFRONT_GRAPHQL_MAX_DEPTH');
       expect(existsSync(c.folder)).toBe(false);
     },
   );
@@ -39,6 +47,7 @@ describe('the command line', () => {
       const { out } = printed[0];
       const joined = out.replaceAll(/\s+/g, ' ');
       expect(out).toContain(`Usage: keyfront ${formatUsage(command)}\n`);
+      expect(out).toMatch(/^ {2}-h, --help +Print help$/m);
       expect(joined).toContain(`${command.summary}.`);
       expect(out).toContain(`Examples:\n  ${command.examples.join('\n  ')}\n`);
       for (const option of Object.keys(command.options ?? {})) {

@@ -131,7 +131,7 @@ describe('an unknown KEYFRONT_ variable', () => {
     ['KEYFRONT_METRIC_PORT', '9464', 'KEYFRONT_METRICS_PORT'],
   ])('is rejected, with a suggestion: %s=%s and %s', (name, value, suggested) => {
     expect(() => readConfig({ [name]: value })).toThrow(
-      `The settings have problems:\n  ${name} is not a setting; did you mean ${suggested}?`,
+      `Invalid configuration:\n  ${name} is not a setting; did you mean ${suggested}?`,
     );
   });
 });

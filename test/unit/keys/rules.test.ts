@@ -29,7 +29,7 @@ describe('R-12 the rules reject a definition with path, code and message', () =>
       { basicAuthData: { hashType: 'md5' } },
       ['basicAuthData', 'hashType'],
       'WEAK_HASH',
-      'must be bcrypt or argon2id; this one can be tried millions of times a second',
+      'must be bcrypt or argon2id; a fast hash does not protect a password',
     ],
     [
       'an unknown hash',
