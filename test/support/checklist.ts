@@ -129,7 +129,7 @@ export const untested: Readonly<Record<string, string>> = {
   'A-05':
     'the times are compared by `node test/bench/timing-of-rejections.mjs`, because tests assert no timings: an expired credential differs from an unknown one by less than a microsecond, under 1 %.',
   'D-14':
-    'SQLite’s locks separate them, and test/system/life runs its histories through two processes. A lock file would forbid the command line beside the service.',
+    'SQLite’s locks separate them, and test/system/consistency runs its histories through two processes. A lock file would forbid the command line beside the service.',
   'S-06':
     'a nonce has 96 random bits of the operating system; a million of them repeat with a chance of one in ten to the sixteenth, which no test of that size could show.',
 };

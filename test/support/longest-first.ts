@@ -8,7 +8,7 @@ const longOnes = [
   'test/system/e2e/',
   'test/system/browser/',
   'test/system/parity/',
-  'test/system/life/',
+  'test/system/consistency/',
 ];
 
 /**

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../support/app.js';
 import { describeConfigurations, describeEngines, type EnginePlace, type TestEngine } from '../../support/engines.js';
 import { createRandom, seed } from '../../support/generated.js';
-import { concurrencyMutants } from './plants.js';
+import { concurrencyMutants } from './store-mutants.js';
 
 let place: EnginePlace;
 let apps: TestApp[] = [];

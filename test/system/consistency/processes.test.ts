@@ -8,7 +8,7 @@ import { postgres, type EnginePlace } from '../../support/engines.js';
 import { createRandom, runs, seed } from '../../support/generated.js';
 import { unexplained } from './linearizability.js';
 import { oneKey, record } from './one-key.js';
-import { concurrencyMutants } from './plants.js';
+import { concurrencyMutants } from './store-mutants.js';
 
 const histories = runs('HISTORIES', 4);
 

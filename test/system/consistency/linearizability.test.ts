@@ -11,7 +11,7 @@ import {
 import { runs, seed } from '../../support/generated.js';
 import { unexplained, type Operation } from './linearizability.js';
 import { oneCounter, oneKey, record, recordApart } from './one-key.js';
-import { concurrencyMutants } from './plants.js';
+import { concurrencyMutants } from './store-mutants.js';
 
 const histories = runs('HISTORIES', 50);
 const size = runs('HISTORY_SIZE', 200);

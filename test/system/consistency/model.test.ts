@@ -5,7 +5,7 @@ import { startApp, type TestResponse, type TestApp } from '../../support/app.js'
 import { configurations, postgresAndRedis, sqlite, type EnginePlace, type TestEngine } from '../../support/engines.js';
 import { generated, runs } from '../../support/generated.js';
 import { createModel, restoreWindow, type Definition, type ListQuery, type Model } from './model.js';
-import { lifeMutants, type StoreMutant } from './plants.js';
+import { lifeMutants, type StoreMutant } from './store-mutants.js';
 
 const numRuns = runs('MODEL_RUNS', 100);
 /** A run has half as many on average. */
