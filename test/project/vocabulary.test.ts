@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 const root = new URL('../..', import.meta.url).pathname;
@@ -24,12 +24,11 @@ const replaced: readonly (readonly [RegExp, string])[] = [
 const documents = ['README.md', 'SECURITY.md', 'OPERATING.md', 'CONTRIBUTING.md', 'schema/README.md', 'test/README.md'];
 const contracts = ['schema/schema.graphql', 'schema/subgraph.graphql', 'schema/openapi.json'];
 /** The sources below a folder. This file is exempt. */
-const sourcesIn = (folder: 'src' | 'test') =>
-  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter(
-      (name) => /\.(?:tsx?|mjs|c|css|html)$/.test(name) && !/generated\/|node_modules|vocabulary\.test/.test(name),
-    )
-    .map((name) => `${folder}/${name}`);
+const sourcesIn = (folder: 'src' | 'test' | '.ci') =>
+  readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && /\.(?:tsx?|mjs|c|css|html)$|^[^.]+$/.test(entry.name))
+    .map(({ parentPath, name }) => relative(root, join(parentPath, name)))
+    .filter((file) => !/generated\/|node_modules|vocabulary\.test/.test(file));
 
 /** The lines of a file that use replaced words. */
 function linesToReplace(file: string): string[] {
@@ -42,7 +41,7 @@ function linesToReplace(file: string): string[] {
 }
 
 describe('the vocabulary', () => {
-  it.each(['src', 'test'] as const)('of %s is that of the glossary', (folder) => {
+  it.each(['src', 'test', '.ci'] as const)('of %s is that of the glossary', (folder) => {
     expect(sourcesIn(folder).flatMap(linesToReplace)).toEqual([]);
   });
 
