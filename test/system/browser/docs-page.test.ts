@@ -103,6 +103,21 @@ describe('the page of the REST documents, in a browser', () => {
     expect(failures).toEqual([]);
   }, 60_000);
 
+  it('hides credentials while they are typed, and focuses the input of the first', async () => {
+    await open();
+    await page.locator('.auth-wrapper > .authorize').first().click();
+    const inputs = page.locator('.auth-container input');
+    await inputs.first().waitFor();
+    const found = await inputs.evaluateAll((elements) =>
+      elements.map((input) => [input.getAttribute('type'), input.getAttribute('aria-label'), input.matches(':focus')]),
+    );
+    expect(found).toEqual([
+      ['password', 'Management credential', true],
+      ['password', 'Service credential', false],
+    ]);
+    expect(failures).toEqual([]);
+  });
+
   it('sends and shows integers beyond 2^53 with all their digits', async () => {
     await open();
     await authorize('management', server.t.management);

@@ -1,3 +1,4 @@
+import { hiddenCredentials } from './credential-inputs.js';
 import { exactResponses } from './exact-responses.js';
 
 function element<T extends HTMLElement>(selector: string): T {
@@ -37,7 +38,7 @@ async function show(credential: string | undefined): Promise<void> {
   const ui = SwaggerUIBundle({
     spec: (await response.json()) as object,
     dom_id: '#documents',
-    plugins: [exactResponses],
+    plugins: [exactResponses, hiddenCredentials],
     validatorUrl: null,
     persistAuthorization: false,
     deepLinking: true,
