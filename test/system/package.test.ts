@@ -11,6 +11,9 @@ const root = new URL('../..', import.meta.url).pathname;
 const run = promisify(execFile);
 const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
 
+/** The documents that the README links to and that users of the package need. */
+const userDocuments = ['CHANGELOG.md', 'OPERATING.md', 'SECURITY.md'];
+
 let main: string;
 let place: string;
 /** What is packed: the project with its build, without packages. */
@@ -26,7 +29,9 @@ beforeAll(async () => {
   const client = ['-p', join(root, 'src', 'client', 'tsconfig.json'), '--outDir', join(project, 'dist', 'client')];
   await run(process.execPath, [compiler, ...client]);
   await cp(join(root, 'schema'), join(project, 'schema'), { recursive: true });
-  for (const name of ['package.json', 'README.md', 'LICENSE']) await copyFile(join(root, name), join(project, name));
+  for (const name of ['package.json', 'LICENSE', 'README.md', ...userDocuments]) {
+    await copyFile(join(root, name), join(project, name));
+  }
   fresh = join(place, 'fresh');
   await mkdir(fresh);
   await writeFile(join(fresh, 'package.json'), '{"type":"module"}');
@@ -120,4 +125,13 @@ describe('the package keyfront', () => {
   });
 
   it('contains the client, which runs and has types', () => checkClient('keyfront/client'));
+
+  it('contains the documents for users to which its README links', async () => {
+    const packed = join(fresh, 'node_modules', 'keyfront');
+    const readme = await readFile(join(packed, 'README.md'), 'utf8');
+    for (const name of userDocuments) {
+      expect(readme).toContain(`](${name})`);
+      expect((await stat(join(packed, name))).isFile()).toBe(true);
+    }
+  });
 });
