@@ -264,7 +264,7 @@ describe('a data folder with keys', () => {
     const open = await contents();
     await t.close();
     for (const text of [open, await contents(), t.logs()]) {
-      expect(text).not.toContain('Xq7');
+      expect(text).not.toContain('Xq7-');
       expect(text).not.toContain(t.management);
       expect(text).not.toContain(t.service);
     }

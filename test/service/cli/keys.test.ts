@@ -92,7 +92,7 @@ describe('keys import', () => {
       ),
     );
     expect(code).toBe(1);
-    expect(stderr).not.toContain('Xq7');
+    expect(stderr).not.toContain('Xq7-');
     expect(stderr.split('\n')).toStrictEqual([
       'line 2: The line is not valid JSON (column 46)',
       'line 3: jwt_data.secret must be a string; rate must be a number',
