@@ -3,11 +3,12 @@ import { prepareImport, type ImportPorts } from '../../keys/commands/import.js';
 import { invalidDefinition } from '../../keys/definition/issues.js';
 import { parseDefinition } from '../../keys/definition/parse.js';
 import type { KeyDefinition } from '../../keys/definition/schema.js';
+import { warningsOf } from '../../keys/definition/warnings.js';
 import type { KeyTransition } from '../../keys/ports.js';
 import { AppError, type Issue } from '../../lib/errors.js';
 import type { JSONValue } from '../../lib/json.js';
 import { withWireIssuePaths } from '../../rest/json-body.js';
-import { definitionFromWire } from '../../wire/field-names.js';
+import { definitionFromWire, issuesToWire } from '../../wire/field-names.js';
 
 /** How an import treats the lines of a file. */
 export interface ImportOptions {
@@ -27,6 +28,8 @@ export interface PreparedLine {
   readonly passwordHash: string | undefined;
   /** The new key, for the case that it does not exist. */
   readonly transition: KeyTransition;
+  /** Valid but suspicious values, with paths in the names of REST. */
+  readonly warnings: readonly Issue[];
 }
 
 /**
@@ -55,8 +58,14 @@ export async function prepareLine(
       input,
       passwordHash,
       transition: await prepareImport(ports, { keyID, orgID, passwordHash, input, actor }),
+      warnings: issuesToWire(importWarningsOf(input, ports.now()), body),
     };
   });
+}
+
+/** An import stores the dates of a key, so that they are no reason for a warning. */
+function importWarningsOf(input: KeyDefinition, now: Date): Issue[] {
+  return warningsOf(input, now).filter(({ code }) => code !== 'SERVER_OWNED');
 }
 
 function missingKeyID(): AppError {

@@ -1,7 +1,7 @@
 import { maxIssues } from '../../keys/definition/field-rules.js';
 import type { ImportPorts } from '../../keys/commands/import.js';
 import type { KeyStore } from '../../keys/ports.js';
-import { AppError, pathText } from '../../lib/errors.js';
+import { AppError, pathText, type Issue } from '../../lib/errors.js';
 import { parseLine } from './jsonl.js';
 import { prepareLine, type ImportOptions, type PreparedLine } from './import-line.js';
 
@@ -10,6 +10,8 @@ export interface ImportListener {
   onInvalidLine(line: number, reason: string): void;
   /** @param first the line that has the same identifier and counts */
   onDuplicate?(line: number, first: number): void;
+  /** @param warnings what is suspicious in a line that is valid */
+  onWarnings?(line: number, warnings: string): void;
   onProgress(lines: number): void;
 }
 
@@ -33,6 +35,8 @@ export interface ImportCounts {
   /** Lines of keys that exist and stay as they are, and duplicates. */
   readonly existing: number;
   readonly invalid: number;
+  /** Valid lines with warnings. */
+  readonly warned: number;
 }
 
 /** Text, or bytes in UTF-8. */
@@ -54,7 +58,7 @@ export async function importLines(
   options: ImportOptions,
   listener: ImportListener,
 ): Promise<ImportCounts> {
-  const counts = { imported: 0, updated: 0, existing: 0, invalid: 0 };
+  const counts = { imported: 0, updated: 0, existing: 0, invalid: 0, warned: 0 };
   const lineOfKey = new Map<string, number>();
   let batch: NumberedLine[] = [];
   let batchSize = minBatchSize;
@@ -85,6 +89,10 @@ export async function importLines(
     const first = lineOfKey.get(keyHash);
     if (first === undefined) {
       lineOfKey.set(keyHash, line.number);
+      if (line.warnings.length > 0) {
+        counts.warned += 1;
+        listener.onWarnings?.(line.number, describeIssues(line.warnings));
+      }
       batch.push(line);
     } else {
       counts.existing += 1;
@@ -117,6 +125,10 @@ function decode(line: Line): string {
 
 function reasonOf({ message, issues }: AppError): string {
   if (issues.length === 0) return message;
-  const listed = issues.map((issue) => `${pathText(issue.path) || 'The line'} ${issue.message}`).join('; ');
+  const listed = describeIssues(issues);
   return issues.length < maxIssues ? listed : `${listed}; ${message}`;
+}
+
+function describeIssues(issues: readonly Issue[]): string {
+  return issues.map(({ path, message }) => `${pathText(path) || 'The line'} ${message}`).join('; ');
 }

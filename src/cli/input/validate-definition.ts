@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { readConfig } from '../../config/config.js';
 import { createKeyHash } from '../../crypto/key-hash.js';
 import { parseDefinition } from '../../keys/definition/parse.js';
-import { warningsOf } from '../../keys/definition/warnings.js';
 import { previewKey } from '../../keys/queries/preview-key.js';
+import { pathText } from '../../lib/errors.js';
 import type { JSONValue } from '../../lib/json.js';
 import { withWireIssuePaths, warningsMember } from '../../rest/json-body.js';
 import { definitionFromWire, definitionToWire } from '../../wire/field-names.js';
@@ -44,9 +44,8 @@ export function createImportValidator(io: IO, options: ImportOptions): ValidateD
   const ports = { now, hashKeyID: hashKeyIDOf(io), hashPassword, seal: () => new Uint8Array() };
   const locationOfKey = new Map<string, string>();
   return async (body, location) => {
-    const { input, transition } = await prepareLine(ports, body, options);
+    const { transition, warnings } = await prepareLine(ports, body, options);
     const { keyHash, orgID, definition } = transition.next;
-    const warnings = warningsMember(warningsOf(input, now()), body).warnings as Problem[] | undefined;
     const first = locationOfKey.get(keyHash);
     if (first === undefined) locationOfKey.set(keyHash, location);
     const message = `is the same as in ${first}; an import skips this definition`;
@@ -54,7 +53,10 @@ export function createImportValidator(io: IO, options: ImportOptions): ValidateD
     return {
       key_hash: keyHash,
       data: definitionToWire({ ...definition, orgID }),
-      warnings: [...(warnings ?? []), ...duplicate],
+      warnings: [
+        ...warnings.map(({ path, code, message: text }) => ({ path: pathText(path), code, message: text })),
+        ...duplicate,
+      ],
     };
   };
 }

@@ -149,6 +149,20 @@ describe('keys import', () => {
     expect(done.stderr).toBe(dry.stderr.replace('Dry run, nothing was stored: 1 would be imported', '1 imported'));
   });
 
+  it('counts lines with warnings, and lists the warnings with --dry-run', async () => {
+    await imported(jsonl(k('k0')));
+    const lines = jsonl(k('k1', { expires: 1 }), k('k2', { date_created: '2026-01-01T00:00:00Z' }));
+    expect((await imported(lines, '--dry-run')).stderr).toMatch(
+      /^line 1: warning: expires has passed already\nDry run/,
+    );
+    expect((await imported(lines)).stderr).toBe(
+      '2 imported, 0 skipped (already exist), 0 rejected.\nLines with warnings: 1. `preview --import` shows them.\n',
+    );
+    expect((await exported()).find(({ key_id: id }) => id === 'k2')).toMatchObject({
+      date_created: '2026-01-01T00:00:00Z',
+    });
+  });
+
   it('explains that a folder cannot be imported', async () => {
     const { code, stderr } = await c.keyfront(['keys', 'import', '/']);
     expect([code, stderr]).toStrictEqual([1, 'Cannot read the file /: it is a folder; name a file (EISDIR).\n']);
@@ -156,7 +170,14 @@ describe('keys import', () => {
 
   it('prints the numbers of keys with --json', async () => {
     const { out } = await imported(jsonl(k('k1'), k('k1'), k('')), '--json');
-    expect(JSON.parse(out)).toStrictEqual({ dry_run: false, imported: 1, updated: 0, existing: 1, invalid: 1 });
+    expect(JSON.parse(out)).toStrictEqual({
+      dry_run: false,
+      imported: 1,
+      updated: 0,
+      existing: 1,
+      invalid: 1,
+      warned: 0,
+    });
   });
 
   it('replaces the definitions of existing keys with --update, and keeps the secrets that a line omits', async () => {
@@ -245,7 +266,7 @@ describe('keys import', () => {
       { orgID: undefined, passwordsAreHashed: false },
       { onInvalidLine: () => undefined, onProgress: () => undefined },
     );
-    expect(counts).toStrictEqual({ imported: lines, updated: 0, existing: 0, invalid: 0 });
+    expect(counts).toStrictEqual({ imported: lines, updated: 0, existing: 0, invalid: 0, warned: 0 });
     expect(Math.max(...sizes)).toBeGreaterThanOrEqual(least);
     expect(Math.max(...sizes)).toBeLessThanOrEqual(most);
   });
@@ -409,7 +430,7 @@ describe('keys export', () => {
     const other = await makeCommandLine();
     const file = await other.file('keys.jsonl', first.out);
     const { stderr } = await other.keyfront(['keys', 'import', file, '--passwords-are-hashed']);
-    expect(stderr).toBe('5 imported, 0 skipped (already exist), 0 rejected.\n');
+    expect(stderr).toMatch(/^5 imported, 0 skipped \(already exist\), 0 rejected\.\nLines with warnings: 1\./);
     const second = await other.keyfront(['keys', 'export', '--with-secrets']);
     expect(second.out).toBe(first.out);
     await other.remove();

@@ -243,6 +243,15 @@ describe('keyfront preview --import', () => {
     expect(imported.stderr).toContain('line 4: skipped, because line 1 has the same key_id\n');
   });
 
+  it('has no warning for the dates of an exported key, which an import stores', async () => {
+    const dates = { date_created: '2026-01-01T00:00:00Z', last_updated: '1767225600' };
+    const file = await c.file('keys.jsonl', stringifyJSON({ ...good, ...dates }));
+    expect(lines((await c.keyfront(['preview', '--import', '--strict', file])).out)[0]).toMatchObject({ warnings: [] });
+    expect(lines((await c.keyfront(['preview', file])).out)[0]).toMatchObject({
+      warnings: [{ code: 'SERVER_OWNED' }, { code: 'SERVER_OWNED' }],
+    });
+  });
+
   it('takes the owner from --org, and hashes from --passwords-are-hashed', async () => {
     const hashed = { key_id: 'k', basic_auth_data: { password: `$2b$04$${'a'.repeat(53)}` } };
     const file = await c.file('keys.jsonl', stringifyJSON(hashed));

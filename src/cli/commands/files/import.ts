@@ -77,12 +77,17 @@ async function importKeys(io: IO, options: OptionValues, [file = '']: readonly s
       importLines(target, wholeLines(splitLines(bytes), stop.signal), importOptions, {
         onInvalidLine: (line, reason) => print(line, printable(reason)),
         onDuplicate: (line, first) => print(line, `skipped, because line ${first} has the same key_id`),
+        // An import only counts them, because a file may have a warning in each line.
+        ...(isDryRun && { onWarnings: (line: number, text: string) => print(line, `warning: ${printable(text)}`) }),
         onProgress: (lines) => progress.show(lines, size === undefined ? undefined : Math.min(bytesRead / size, 1)),
       });
     const counts = await (isDryRun ? importAll() : load(importAll));
     progress.end();
     if (options['json'] === true) io.stdout(`${toJSONLine({ dry_run: isDryRun, ...counts })}\n`);
     io.stderr(summaryOf(counts, { isDryRun, updates }));
+    if (!isDryRun && counts.warned > 0) {
+      io.stderr(`Lines with warnings: ${counts.warned.toLocaleString('en')}. \`preview --import\` shows them.\n`);
+    }
     if (stop.signal.aborted) {
       const ofOthers = updates ? 'equal keys stay as they are' : 'existing keys are skipped';
       io.stderr(`Stopped before the end. The same command continues: ${ofOthers}.\n`);
