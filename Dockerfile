@@ -1,4 +1,4 @@
-# The service as an image. OPERATING.md tells how to run it.
+# The service as an image. OPERATING.md describes how to run it.
 FROM node:24-slim AS build
 WORKDIR /keyfront
 COPY . .
@@ -16,7 +16,7 @@ FROM node:24-slim
 LABEL org.opencontainers.image.title="Keyfront" org.opencontainers.image.description="Manages the access keys of an API gateway" org.opencontainers.image.licenses="MIT"
 ENV NODE_ENV=production HOST=0.0.0.0 KEYFRONT_DATA=/data
 WORKDIR /keyfront
-# The service refuses a data folder that others can get at.
+# The service rejects a data folder that other users can access.
 RUN install -d -m 0700 -o node -g node /data
 COPY --from=packages /keyfront/node_modules node_modules
 COPY --from=build /keyfront/package.json /keyfront/LICENSE ./

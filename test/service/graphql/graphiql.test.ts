@@ -85,6 +85,7 @@ describe('GraphiQL', () => {
         sent('', 'kf_mgt_abc'),
         /begins like a management credential.*begins with kf_svc_/,
       ],
+      ['with Bearer', 'service', sent('', 'Bearer kf_svc_abc'), /must contain the credential alone, without .* Bearer/],
       ['of the right form', 'service', sent('', 'kf_svc_abc'), /is not valid\./],
       ['of single sign-on', 'management', sent('Bearer eyJhbGciOi', ''), /is not valid\./],
       ['missing for the schema', 'any', sent('', ''), /require a credential\. Paste yours/],

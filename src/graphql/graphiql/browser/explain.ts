@@ -29,6 +29,9 @@ export function explainRejection(needed: CredentialHeader['kind'] | 'any', sent:
   if (prefix.includes(' ') && !/^bearer \S/i.test(value)) {
     return `${name} must contain the word Bearer, a space, and then the credential: "${name}": "${prefix}…".`;
   }
+  if (!prefix.includes(' ') && /^bearer /i.test(value)) {
+    return `${name} must contain the credential alone, without the word Bearer: "${name}": "${prefix}…".`;
+  }
   return `The credential in ${name} is not valid. Check that it is complete and was issued by this service; “npx keyfront credentials list” lists the valid ones. ${source}`;
 }
 
