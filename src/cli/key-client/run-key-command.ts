@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { AppError, type ErrorCode } from '../../lib/errors.js';
+import { explainSystemError } from '../../lib/system-error.js';
 import type { OptionValues } from '../command.js';
 import { UsageError, type IO } from '../io.js';
 import { printError, selectOutputFormat, type OutputFormat } from '../output/format.js';
@@ -108,7 +109,7 @@ function readKeyID(file: string): string {
   try {
     return readFileSync(file, 'utf8').replace(/\r?\n$/, '');
   } catch (cause) {
-    throw new UsageError(`Cannot read the file ${file}.`, { cause });
+    throw new UsageError(`Cannot read the file ${file}: ${explainSystemError(cause)}.`, { cause });
   }
 }
 

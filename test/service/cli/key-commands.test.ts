@@ -431,6 +431,9 @@ describe.each(['the data folder', 'a service'])('commands for a key of %s', (pla
       expect((await keyfront(['get', keyID, ...named])).code).toBe(2);
     }
     expect((await keyfront(['get', '--key-hash', '0'.repeat(64)])).code).toBe(1);
+    expect((await keyfront(['get', '--key-id-file', '/nowhere/id'])).stderr).toBe(
+      'Cannot read the file /nowhere/id: it does not exist; check the path (ENOENT).\n',
+    );
     expect((await keyfront(['get'])).code).toBe(2);
     expect((await keyfront(['diff', await definition(plain)])).code).toBe(2);
   });

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -165,7 +166,7 @@ describe('keys import', () => {
 
   it('explains that a folder cannot be imported', async () => {
     const { code, stderr } = await c.keyfront(['keys', 'import', '/']);
-    expect([code, stderr]).toStrictEqual([1, 'Cannot read the file /: it is a folder; name a file (EISDIR).\n']);
+    expect([code, stderr]).toStrictEqual([2, 'Cannot read the file /: it is a folder; name a file.\n']);
   });
 
   it('prints the numbers of keys with --json', async () => {
@@ -321,13 +322,14 @@ describe('keys import', () => {
     expect(found?.['meta_data']).toStrictEqual(meta_data);
   });
 
-  it('names a file that does not exist', async () => {
+  it('names a file that does not exist, and creates no installation', async () => {
     const outcome = await c.keyfront(['keys', 'import', '/nowhere/keys.jsonl']);
     expect(outcome).toStrictEqual({
-      code: 1,
+      code: 2,
       out: '',
       stderr: 'Cannot read the file /nowhere/keys.jsonl: it does not exist; check the path (ENOENT).\n',
     });
+    expect(existsSync(c.folder)).toBe(false);
   });
 
   it('shows its progress on a terminal, and each invalid line separately', async () => {

@@ -1,7 +1,9 @@
-import { stat } from 'node:fs/promises';
+import { constants, type Stats } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
 import { createKeyService, type KeyService } from '../../../keys/key-service.js';
 import type { KeyStore } from '../../../keys/ports.js';
 import { AppError, errorCodeOf } from '../../../lib/errors.js';
+import { explainSystemError } from '../../../lib/system-error.js';
 import { printable } from '../../../lib/text.js';
 import { withWireIssuePaths } from '../../../rest/json-body.js';
 import type { CLICommand, OptionValues } from '../../command.js';
@@ -11,7 +13,7 @@ import { readBytes } from '../../input/definitions.js';
 import { importLines, type ImportCounts, type ImportTarget } from '../../input/import-lines.js';
 import { splitLines } from '../../input/jsonl.js';
 import { parseOrgIDOption } from '../../input/organisation.js';
-import type { IO } from '../../io.js';
+import { UsageError, type IO } from '../../io.js';
 import { withServices } from '../../key-client/open.js';
 import { toJSONLine } from '../../output/json.js';
 import { createProgressLine } from '../../output/progress.js';
@@ -52,9 +54,9 @@ async function importKeys(io: IO, options: OptionValues, [file = '']: readonly s
     actorLabel: actorLabel(io, 'keys import', options),
   };
   const [isDryRun, updates] = [options['dry-run'] === true, options['update'] === true];
-  const size = await sizeOf(file);
-  const access = isDryRun ? 'read' : 'create';
-  return withServices(io, { access, liveQuotas: updates ? 'use' : 'off' }, async ({ ports, store, load }) => {
+  const size = file === '-' ? undefined : await sizeOf(file);
+  const mode = isDryRun ? 'read' : 'create';
+  return withServices(io, { access: mode, liveQuotas: updates ? 'use' : 'off' }, async ({ ports, store, load }) => {
     const progress = createProgressLine(io, 'lines');
     let bytesRead = 0;
     const stop = new AbortController();
@@ -130,10 +132,21 @@ function createReplace(keys: KeyService, label: string, isDryRun: boolean): NonN
   };
 }
 
-/** The size of a file in bytes; undefined if it is not known in advance. */
+/**
+ * The size of a file in bytes; undefined if it is not known in advance.
+ *
+ * @throws {UsageError} if the file cannot be read: a mistyped name must not create an installation
+ */
 async function sizeOf(file: string): Promise<number | undefined> {
-  const found = file === '-' ? undefined : await stat(file).catch(() => undefined);
-  return found && found.size > 0 ? found.size : undefined;
+  let found: Stats;
+  try {
+    await access(file, constants.R_OK);
+    found = await stat(file);
+  } catch (cause) {
+    throw new UsageError(`Cannot read the file ${file}: ${explainSystemError(cause)}.`, { cause });
+  }
+  if (found.isDirectory()) throw new UsageError(`Cannot read the file ${file}: it is a folder; name a file.`);
+  return found.size > 0 ? found.size : undefined;
 }
 
 /** Ends at a signal to stop, even while the next chunk is awaited. */
