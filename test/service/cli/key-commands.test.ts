@@ -460,9 +460,21 @@ describe.each(['the data folder', 'a service'])('commands for a key of %s', (pla
   });
 });
 
-it('creates no data folder for a command about a key', async () => {
+it.each([
+  ['list'],
+  ['get', 'k'],
+  ['diff', 'k', '-'],
+  ['create', '-', '--org', 'acme'],
+  ['put', 'k', '-'],
+  ['reset', 'k'],
+  ['delete', 'k', '--yes'],
+  ['undelete', 'k'],
+  ['history', 'k'],
+  ['tail'],
+  ['revert', 'k', '--to', '1'],
+])('creates no data folder for %s, and exits with 2', async (...args) => {
   const c = await makeCommandLine();
-  const { code, stderr } = await c.keyfront(['get', 'acme-billing']);
+  const { code, stderr } = await c.keyfront(args, {}, false, { input: '{}' });
   expect(code).toBe(2);
   expect(stderr).toMatch(/^There is no installation in \/.* To use a running service instead, pass --url\.\n$/);
   expect(existsSync(c.folder)).toBe(false);
