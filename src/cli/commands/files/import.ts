@@ -14,7 +14,7 @@ import { importLines, type ImportCounts, type ImportTarget } from '../../input/i
 import { splitLines } from '../../input/jsonl.js';
 import { parseOrgIDOption } from '../../input/organisation.js';
 import { UsageError, type IO } from '../../io.js';
-import { withServices } from '../../key-client/open.js';
+import { rejectServiceURL, withServices } from '../../key-client/open.js';
 import { toJSONLine } from '../../output/json.js';
 import { createProgressLine } from '../../output/progress.js';
 
@@ -54,6 +54,7 @@ async function importKeys(io: IO, options: OptionValues, [file = '']: readonly s
     actorLabel: actorLabel(io, 'keys import', options),
   };
   const [isDryRun, updates] = [options['dry-run'] === true, options['update'] === true];
+  rejectServiceURL(io);
   const size = file === '-' ? undefined : await sizeOf(file);
   const mode = isDryRun ? 'read' : 'create';
   return withServices(io, { access: mode, liveQuotas: updates ? 'use' : 'off' }, async ({ ports, store, load }) => {
