@@ -64,6 +64,25 @@ export const settingsFor = (production: boolean) =>
     LOG_LEVEL: oneOf(logLevels)
       .prefault('info')
       .describe(`Lowest level that is logged: ${logLevels.join(', ')}.`),
+    KEYFRONT_TLS_CERT: file
+      .optional()
+      .describe('File of the certificate and its chain, in PEM form, to use TLS (1.2 or later) instead of plain HTTP.'),
+    KEYFRONT_TLS_KEY: file.optional().describe('File of the private key that belongs to the certificate, in PEM form.'),
+    KEYFRONT_TRUSTED_PROXIES: integer(0, 10)
+      .prefault('0')
+      .describe(
+        'Number of proxies in front of the service that append to X-Forwarded-For, from 0 to 10; 0 ignores the header.',
+      ),
+    KEYFRONT_CORS_ORIGINS: origins
+      .optional()
+      .describe(
+        'Origins whose pages may call the service from a browser, such as https://dash.example.com, separated by commas. Default: none.',
+      ),
+    KEYFRONT_WORKER_TIMEOUT_SECONDS: integer(1, 3600, 'of seconds ')
+      .prefault('30')
+      .describe(
+        'Seconds, from 1 to 3600, for which a worker of `serve --workers` may not respond before it is killed and replaced.',
+      ),
     KEYFRONT_DATA: nonEmpty('must name a folder.')
       .prefault('data')
       .describe('Folder of the database and the key ring.'),
@@ -72,14 +91,6 @@ export const settingsFor = (production: boolean) =>
       .describe(
         'PostgreSQL database in place of the SQLite file, such as postgres://user:PASS@host:5432/keyfront, or @first:5432,second:5432 for a primary and its standbys. Never logged.',
       ),
-    KEYFRONT_QUOTA_URL: redisURL
-      .optional()
-      .describe(
-        'Redis 7 or Valkey for the live quota, such as redis://:PASS@host:6379 or rediss://…, in place of the database; or redis+sentinel://:PASS@host:26379,host:26379/NAME for the primary NAME of Sentinel. Never logged.',
-      ),
-    KEYFRONT_QUOTA_KEYS: counterName
-      .prefault('keyfront:quota:{keyHash}')
-      .describe('Name of a counter in Redis; {keyHash} stands for the hash of its key.'),
     KEYFRONT_KEY_RING: file
       .optional()
       .describe('File of the keys that encrypt secrets. Default: key-ring.json in the data folder.'),
@@ -90,6 +101,14 @@ export const settingsFor = (production: boolean) =>
     KEYFRONT_RESTORE_DAYS: integer(0, 3650, 'of days ')
       .prefault('30')
       .describe('Days for which a deleted key can be restored before it is purged, from 0 to 3650.'),
+    KEYFRONT_QUOTA_URL: redisURL
+      .optional()
+      .describe(
+        'Redis 7 or Valkey for the live quota, such as redis://:PASS@host:6379 or rediss://…, in place of the database; or redis+sentinel://:PASS@host:26379,host:26379/NAME for the primary NAME of Sentinel. Never logged.',
+      ),
+    KEYFRONT_QUOTA_KEYS: counterName
+      .prefault('keyfront:quota:{keyHash}')
+      .describe('Name of a counter in Redis; {keyHash} stands for the hash of its key.'),
     KEYFRONT_GRAPHIQL: onOff
       .prefault(production ? 'off' : 'on')
       .describe('on or off: GraphiQL at `/` and the REST documents at `/docs`.'),
@@ -132,11 +151,6 @@ export const settingsFor = (production: boolean) =>
     KEYFRONT_MAX_SUBSCRIPTIONS: integer(1, 1000)
       .prefault('100')
       .describe('Maximum number of open subscriptions of one credential in each process, from 1 to 1000.'),
-    KEYFRONT_TRUSTED_PROXIES: integer(0, 10)
-      .prefault('0')
-      .describe(
-        'Number of proxies in front of the service that append to X-Forwarded-For, from 0 to 10; 0 ignores the header.',
-      ),
     KEYFRONT_OIDC_ISSUER: matching((text) => isTrustworthy(text, false), `${trusted}, without a query.`)
       .optional()
       .describe(
@@ -153,19 +167,23 @@ export const settingsFor = (production: boolean) =>
       .describe(
         'The claim that names the one organisation of a caller; a token without it is rejected. Default: callers are bound to none.',
       ),
-    KEYFRONT_TLS_CERT: file
-      .optional()
-      .describe('File of the certificate and its chain, in PEM form, to use TLS (1.2 or later) instead of plain HTTP.'),
-    KEYFRONT_TLS_KEY: file.optional().describe('File of the private key that belongs to the certificate, in PEM form.'),
-    KEYFRONT_CORS_ORIGINS: origins
-      .optional()
-      .describe(
-        'Origins whose pages may call the service from a browser, such as https://dash.example.com, separated by commas. Default: none.',
-      ),
     KEYFRONT_WEBHOOKS_TO: oneOf(addressKinds)
       .prefault(production ? 'public' : 'loopback')
       .describe(
         'Permitted targets of webhooks: public (https only), loopback (also this machine, over http too) or private (also private networks, over http too).',
+      ),
+    KEYFRONT_METRICS_PORT: port
+      .optional()
+      .describe(
+        'Port at which Prometheus reads /metrics, without a credential and on a separate listener. Default: none, and nothing is measured.',
+      ),
+    KEYFRONT_METRICS_HOST: nonEmpty('must not be empty: give an address.')
+      .prefault('127.0.0.1')
+      .describe('Address of that port; beyond loopback in production only.'),
+    KEYFRONT_CLIENT_NAMES: clientNames
+      .optional()
+      .describe(
+        'Names of clients that the metrics count separately, at most 50, such as dashboard,router. Default: none; all count as other.',
       ),
     KEYFRONT_URL: z
       .string()
@@ -181,24 +199,6 @@ export const settingsFor = (production: boolean) =>
       .string()
       .optional()
       .describe('For the command line: the credential of `keyfront preview --url`.'),
-    KEYFRONT_WORKER_TIMEOUT_SECONDS: integer(1, 3600, 'of seconds ')
-      .prefault('30')
-      .describe(
-        'Seconds, from 1 to 3600, for which a worker of `serve --workers` may not respond before it is killed and replaced.',
-      ),
-    KEYFRONT_METRICS_PORT: port
-      .optional()
-      .describe(
-        'Port at which Prometheus reads /metrics, without a credential and on a separate listener. Default: none, and nothing is measured.',
-      ),
-    KEYFRONT_CLIENT_NAMES: clientNames
-      .optional()
-      .describe(
-        'Names of clients that the metrics count separately, at most 50, such as dashboard,router. Default: none; all count as other.',
-      ),
-    KEYFRONT_METRICS_HOST: nonEmpty('must not be empty: give an address.')
-      .prefault('127.0.0.1')
-      .describe('Address of that port; beyond loopback in production only.'),
   });
 
 /** Returns the meaning and the default of every setting, for `--help` and OPERATING.md. */

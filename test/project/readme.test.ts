@@ -9,9 +9,13 @@ import { routes } from '../../src/rest/routes.js';
 
 const textOf = (document: string) => readFileSync(new URL(`../../${document}`, import.meta.url), 'utf8');
 
+/** The rows of one or more tables, without their headings. */
 function rowsOf(document: string, table: string): string[] {
   const [, inside = ''] = new RegExp(`<!-- ${table} -->\n(.*?)<!-- /${table} -->`, 's').exec(textOf(document)) ?? [];
-  return inside.trim().split('\n').slice(2);
+  return inside
+    .trim()
+    .split('\n\n')
+    .flatMap((rows) => rows.split('\n').slice(2));
 }
 
 describe('the documents', () => {
