@@ -30,7 +30,9 @@ afterAll(async () => {
 });
 
 async function started(name: string, args: readonly string[] = [], env: Record<string, string> = {}): Promise<Running> {
-  const one = await start(main, join(folder, name), ['serve', '--workers', '2', ...args], env);
+  // At debug, the log contains the requests of health checks, from which `workersOf` reads the process ids.
+  const options = ['serve', '--workers', '2', ...args];
+  const one = await start(main, join(folder, name), options, { LOG_LEVEL: 'debug', ...env });
   running.push(one);
   return one;
 }
