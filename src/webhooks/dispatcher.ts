@@ -65,6 +65,8 @@ export function startDispatcher(deps: DispatcherDeps, options: DispatcherOptions
   const storage = pLimit(maxConcurrentReads);
   let isStopping = false;
   let isStorageAvailable = true;
+  /** Also true while a response that grants leases is outstanding, or was lost. */
+  let mayHoldLeases = false;
   /** Webhooks for which nothing is delivered, each logged once. */
   const unusable = new Set<string>();
   let polling: Promise<void> = Promise.resolve();
@@ -116,7 +118,9 @@ export function startDispatcher(deps: DispatcherDeps, options: DispatcherOptions
   async function poll(): Promise<void> {
     // A lease counts from before the request: its duration on the wire must not extend it.
     const requestedMs = performance.now();
+    mayHoldLeases = true;
     const found = await store.acquireLeases(holder, leaseDurationMs);
+    mayHoldLeases = found.held.length > 0;
     if (isStopping) return;
     for (const id of found.damaged)
       reportUnusable(id, 'the row of a webhook fails its integrity check; nothing is delivered for it');
@@ -178,11 +182,10 @@ export function startDispatcher(deps: DispatcherDeps, options: DispatcherOptions
     isStopping = true;
     clearTimeout(timer);
     await polling;
-    const hasAny = active.size > 0;
     await Promise.all([...active.keys()].map((id) => stopWorker(id, stopTimeoutMs)));
     await Promise.all(ending.values());
     // Another process can then take over at once.
-    if (hasAny) await store.releaseLeases(holder).catch(() => undefined);
+    if (mayHoldLeases) await store.releaseLeases(holder).catch(() => undefined);
   }
 
   let stopped: Promise<void> | undefined;

@@ -30,7 +30,7 @@ type Barrier = ReturnType<typeof createBarrier>;
 
 /** Where the process that delivers stands when a command changes the webhook. */
 const places = ['has read the change', 'has read the state', 'has sent the request'] as const;
-type Place = (typeof places)[number];
+type Place = (typeof places)[number] | 'has acquired its lease';
 
 describeEngines('after a command has returned', (engine) => {
   let place: EnginePlace;
@@ -90,6 +90,7 @@ describeEngines('after a command has returned', (engine) => {
       acquireLeases: async (...given) => {
         const held = await webhooks.acquireLeases(...given);
         onLook();
+        if (at === 'has acquired its lease') await barrier.pass();
         return held;
       },
       hasLease: async (...given) => {
@@ -230,6 +231,17 @@ describeEngines('after a command has returned', (engine) => {
       expect(await webhooks.deadLetters({ webhookID: id }, 10)).toStrictEqual([]);
     },
   );
+
+  it('holds no lease that was granted while it was stopping', async () => {
+    await add(receiver.url);
+    deliver('has acquired its lease');
+    await barrier.reached;
+    const stopped = deliverer?.stop();
+    barrier.open();
+    await stopped;
+    const { held } = await installation.webhooks.acquireLeases('another process', 60_000);
+    expect(held).toHaveLength(1);
+  });
 
   it('sends none of the changes that waited behind slow requests under the old secret', async () => {
     const { id, secret } = await add(receiver.url);
