@@ -1,12 +1,13 @@
 #!/usr/bin/env node
 import { fork } from 'node:child_process';
+import { enableCompileCache } from 'node:module';
 import type { Socket } from 'node:net';
+import { join } from 'node:path';
 import { isatty } from 'node:tty';
 import { launch, supportedNode } from './bin/launch.js';
 import type { WorkerMessage, PrimaryProcess, WorkerProcess } from './cli/server/worker-messages.js';
 import { createOutputWriter } from './cli/output/stdout.js';
 import { connectToPrimary } from './cli/server/primary-channel.js';
-import { run } from './cli/main.js';
 
 const stopSignals = ['SIGTERM', 'SIGINT'] as const;
 /** Longer than the server takes to stop. */
@@ -27,6 +28,10 @@ if (node !== process.execPath) await launch(node, import.meta.url, process.argv.
 // Only this file and the launcher use `process`: other modules receive what they need as parameters.
 // Files are readable by their owner only.
 process.umask(0o077);
+// Keeps the compiled code of the modules that load after this, which saves a sixth of the CPU time of a start. Without
+// permission to write beside them, Node keeps none.
+enableCompileCache(join(import.meta.dirname, 'compile-cache'));
+const { run } = await import('./cli/main.js');
 const primary = process.argv[2] === workerArgument && process.send ? connectWorkerToPrimary() : undefined;
 const isLaunched = process.argv[2] === launchedArgument && process.send !== undefined;
 const stderr = (text: string) => void process.stderr.write(text);

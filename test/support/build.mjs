@@ -47,6 +47,15 @@ export async function buildMain(/** @type {string | undefined} */ mutantName = u
   return join(folder, 'main.js');
 }
 
+/**
+ * Copies the program of a build, as a package contains it: without the compiled code that running processes keep and
+ * replace beside it.
+ */
+export async function copyBuild(/** @type {string} */ main, /** @type {string} */ into) {
+  const others = ['compile-cache', 'package.json'].map((name) => join(dirname(main), name));
+  await cp(dirname(main), into, { recursive: true, filter: (path) => !others.includes(path) });
+}
+
 /** Moves a folder to its final name. Another suite may have been faster. */
 async function publish(/** @type {string} */ made, /** @type {string} */ folder) {
   await rename(made, folder).catch(() => rm(made, { recursive: true }));

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build as bundleForBrowsers } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildMain } from '../support/build.mjs';
+import { buildMain, copyBuild } from '../support/build.mjs';
 
 const root = new URL('../..', import.meta.url).pathname;
 const run = promisify(execFile);
@@ -24,8 +24,7 @@ beforeAll(async () => {
   main = await buildMain();
   place = await mkdtemp(join(tmpdir(), 'keyfront-package-'));
   project = join(place, 'project');
-  await cp(join(main, '..'), join(project, 'dist'), { recursive: true });
-  await rm(join(project, 'dist', 'package.json'));
+  await copyBuild(main, join(project, 'dist'));
   const client = ['-p', join(root, 'src', 'client', 'tsconfig.json'), '--outDir', join(project, 'dist', 'client')];
   await run(process.execPath, [compiler, ...client]);
   await cp(join(root, 'schema'), join(project, 'schema'), { recursive: true });

@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { copyFile, cp, mkdtemp, readdir, readFile, rm, utimes } from 'node:fs/promises';
+import { copyFile, cp, mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, matchesGlob } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildMain } from '../support/build.mjs';
+import { buildMain, copyBuild } from '../support/build.mjs';
 
 const root = new URL('../..', import.meta.url).pathname;
 const run = promisify(execFile);
@@ -152,8 +152,9 @@ describe('the packed package', () => {
   beforeAll(async () => {
     main = await buildMain();
     folder = await mkdtemp(join(tmpdir(), 'keyfront-pack-'));
-    await cp(join(main, '..'), join(folder, 'dist'), { recursive: true });
-    await rm(join(folder, 'dist', 'package.json'));
+    await copyBuild(main, join(folder, 'dist'));
+    await mkdir(join(folder, 'dist', 'compile-cache'));
+    await writeFile(join(folder, 'dist', 'compile-cache', 'kept'), 'code of this machine');
     await compile('-p', join(root, 'src', 'client', 'tsconfig.json'), '--outDir', join(folder, 'dist', 'client'));
     await cp(join(root, 'schema'), join(folder, 'schema'), { recursive: true });
     for (const name of ['package.json', 'README.md', 'LICENSE']) await copyFile(join(root, name), join(folder, name));

@@ -1,11 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { chmod, copyFile, mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { nodeOptions } from '../../../src/config/node-options.js';
-import { buildMain } from '../../support/build.mjs';
+import { buildMain, copyBuild } from '../../support/build.mjs';
 import { start, startCommand, type Running } from '../../support/process.js';
 
 const root = new URL('../../..', import.meta.url).pathname;
@@ -114,6 +114,34 @@ describe('the command keyfront', () => {
   it('ends with exit code 1 and the reason when the service cannot start', async () => {
     const { port } = await started('keyfront', ['serve']);
     await expect(started('keyfront', ['serve'], { PORT: String(port) })).rejects.toThrow('the port is in use');
+  });
+});
+
+describe('compiled code', () => {
+  let program: string;
+  beforeEach(async () => {
+    program = await mkdtemp(`${dirname(main)}-copy-`);
+    await copyBuild(main, program);
+  });
+  afterEach(async () => {
+    await rm(program, { recursive: true });
+  });
+
+  /** Serves until the service is ready. Returns whether Node has used the code of an earlier process. */
+  async function usesCompiledCode(): Promise<boolean> {
+    const one = await started(process.execPath, [join(program, 'main.js')], { NODE_DEBUG_NATIVE: 'COMPILE_CACHE' });
+    one.signal('SIGTERM');
+    expect(await one.exited).toEqual({ code: 0, signal: null });
+    return /ESM .*\/serve-\w+\.js was accepted/.test(one.stderr());
+  }
+
+  it('is kept beside the program, and used by the next start', async () => {
+    expect([await usesCompiledCode(), await usesCompiledCode()]).toEqual([false, true]);
+  });
+
+  it('is not kept where it cannot be written', async () => {
+    await writeFile(join(program, 'compile-cache'), '');
+    expect([await usesCompiledCode(), await usesCompiledCode()]).toEqual([false, false]);
   });
 });
 
