@@ -2,6 +2,7 @@ import type { VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { KeyView } from './key/key-view.js';
 import { KeysView } from './keys/keys-view.js';
+import { QuietButton } from './parts/quiet-button.js';
 import { PreviewView } from './preview/preview-view.js';
 import { Link, useAddress } from './router.js';
 import { SessionProvider, useSession, type Kind } from './session.js';
@@ -47,11 +48,7 @@ function Frame() {
 function SignOut() {
   const { clients, signOut } = useSession();
   if (Object.keys(clients).length === 0) return null;
-  return (
-    <button type="button" class="quiet" onClick={signOut}>
-      {text.signIn.signOut}
-    </button>
-  );
+  return <QuietButton onClick={signOut}>{text.signIn.signOut}</QuietButton>;
 }
 
 function View({ pathname }: { readonly pathname: string }) {

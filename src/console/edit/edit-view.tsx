@@ -3,6 +3,7 @@ import { toInput, type KeyfrontIssue } from '../../client/client.js';
 import { formFields } from '../generated/form-fields.js';
 import { readKey, type KeyDetails } from '../key/read-key.js';
 import { Problem } from '../parts/problem.js';
+import { QuietButton } from '../parts/quiet-button.js';
 import { useUnsavedWarning } from '../router.js';
 import { useClient } from '../session.js';
 import { text } from '../strings.js';
@@ -83,9 +84,7 @@ export function EditView({ found, onClose }: EditViewProps) {
         <button type="submit" disabled={isUnchanged || check.issues.length > 0}>
           {text.edit.review}
         </button>
-        <button type="button" class="quiet" onClick={onClose}>
-          {text.cancel}
-        </button>
+        <QuietButton onClick={onClose}>{text.cancel}</QuietButton>
         <span role="status">
           {check.isChecking ? text.edit.checking : text.edit.checked(check.issues.length, check.warnings.length)}
         </span>

@@ -2,6 +2,7 @@ import { useId, useState } from 'preact/hooks';
 import type { KeyfrontIssue } from '../../client/client.js';
 import type { FormField } from '../form-field.js';
 import { formatTime } from '../format.js';
+import { QuietButton } from '../parts/quiet-button.js';
 import { text } from '../strings.js';
 import { fromText, isFormValues, isSame, toText, withValue, type FormValues } from './form-values.js';
 
@@ -68,26 +69,20 @@ export function Field(props: FieldProps) {
                 path={`${path}[${index}].`}
                 onChange={(next) => onChange(items.with(index, next))}
               />
-              <button type="button" class="quiet" onClick={() => onChange(items.filter((_, other) => other !== index))}>
+              <QuietButton onClick={() => onChange(items.filter((_, other) => other !== index))}>
                 {text.edit.removeItem(index + 1, field.name)}
-              </button>
+              </QuietButton>
             </fieldset>
           ))}
-          <button type="button" class="quiet" onClick={() => onChange([...items, {}])}>
-            {text.edit.addItem(field.name)}
-          </button>
+          <QuietButton onClick={() => onChange([...items, {}])}>{text.edit.addItem(field.name)}</QuietButton>
         </>
       ) : isFormValues(value) ? (
         <>
           <Form {...nested} values={value} path={`${path}.`} onChange={onChange} />
-          <button type="button" class="quiet" onClick={() => onChange(undefined)}>
-            {text.edit.remove(field.name)}
-          </button>
+          <QuietButton onClick={() => onChange(undefined)}>{text.edit.remove(field.name)}</QuietButton>
         </>
       ) : (
-        <button type="button" class="quiet" onClick={() => onChange({})}>
-          {text.edit.add(field.name)}
-        </button>
+        <QuietButton onClick={() => onChange({})}>{text.edit.add(field.name)}</QuietButton>
       )}
     </fieldset>
   );

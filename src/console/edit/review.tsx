@@ -4,6 +4,7 @@ import { formText } from '../format.js';
 import type { KeyDetails } from '../key/read-key.js';
 import { Diff } from '../parts/diff.js';
 import { Problem } from '../parts/problem.js';
+import { QuietButton } from '../parts/quiet-button.js';
 import { useClient } from '../session.js';
 import { text } from '../strings.js';
 import { required, useAction, useLoad } from '../use-load.js';
@@ -69,9 +70,7 @@ export function Review({ found: { keyID, version }, input, onSaved, onConflict, 
         <button type="submit" disabled={!dryRun.data?.changed || save.isRunning}>
           {text.edit.save}
         </button>
-        <button type="button" class="quiet" onClick={onBack}>
-          {text.edit.back}
-        </button>
+        <QuietButton onClick={onBack}>{text.edit.back}</QuietButton>
       </div>
     </form>
   );

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { formatCountdown, formatInteger, formatTime, usedShare } from '../format.js';
+import { QuietButton } from '../parts/quiet-button.js';
 import { text } from '../strings.js';
 import type { KeyDetails } from './read-key.js';
 
@@ -51,9 +52,7 @@ export function Gauge({ found: { quota }, onRenewed, onReset }: GaugeProps) {
         </div>
       )}
       {quota && quota.max === null && <p>{text.quota.usedUnlimited(formatInteger(quota.used))}</p>}
-      <button type="button" class="quiet" onClick={onReset}>
-        {text.quota.reset}
-      </button>
+      <QuietButton onClick={onReset}>{text.quota.reset}</QuietButton>
     </section>
   );
 }

@@ -4,6 +4,7 @@ import { formatInteger, formatTime } from '../format.js';
 import { Confirm } from '../parts/confirm.js';
 import { Diff } from '../parts/diff.js';
 import { Problem } from '../parts/problem.js';
+import { QuietButton } from '../parts/quiet-button.js';
 import { useClient } from '../session.js';
 import { text } from '../strings.js';
 import { required, useAction } from '../use-load.js';
@@ -42,9 +43,9 @@ export function History({ found, onReverted }: HistoryProps) {
       </ol>
       <Problem error={older.error} />
       {oldest?.hasPreviousPage && (
-        <button type="button" class="quiet" disabled={older.isRunning} onClick={() => void older.run()}>
+        <QuietButton disabled={older.isRunning} onClick={() => void older.run()}>
           {text.key.older}
-        </button>
+        </QuietButton>
       )}
       {target !== undefined && (
         <Revert found={found} toVersion={target} onDone={onReverted} onClose={() => setTarget(undefined)} />
@@ -66,11 +67,7 @@ function Change({ entry, onRevert }: { readonly entry: Entry; readonly onRevert:
       {reason !== null && <p>{text.key.reason(reason)}</p>}
       {quotaUsedBeforeReset !== null && <p>{text.key.usedBeforeReset(formatInteger(quotaUsedBeforeReset))}</p>}
       <Diff changes={changes} />
-      {onRevert && (
-        <button type="button" class="quiet" onClick={onRevert}>
-          {text.key.revert(version)}
-        </button>
-      )}
+      {onRevert && <QuietButton onClick={onRevert}>{text.key.revert(version)}</QuietButton>}
     </li>
   );
 }

@@ -3,6 +3,7 @@ import { EditView } from '../edit/edit-view.js';
 import { formatTime } from '../format.js';
 import { StateBadge } from '../parts/badges.js';
 import { Problem } from '../parts/problem.js';
+import { QuietButton } from '../parts/quiet-button.js';
 import { Link, navigate, useAddress } from '../router.js';
 import { useClient } from '../session.js';
 import { text } from '../strings.js';
@@ -65,9 +66,9 @@ function Summary({ found }: { readonly found: KeyDetails }) {
       </p>
       <p>
         {text.key.identifier}: <code>{isShown ? keyID : '••••••••'}</code>{' '}
-        <button type="button" class="quiet" aria-pressed={isShown} onClick={() => setIsShown(!isShown)}>
+        <QuietButton aria-pressed={isShown} onClick={() => setIsShown(!isShown)}>
           {isShown ? text.key.hide : text.key.show}
-        </button>
+        </QuietButton>
       </p>
       <p>
         <Link to={`${location.pathname}?edit=yes`}>{text.key.edit}</Link>

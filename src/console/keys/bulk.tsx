@@ -4,6 +4,7 @@ import { withValue, type FormValues } from '../edit/form-values.js';
 import { formatInteger, formatValue, shortHash } from '../format.js';
 import { formFields } from '../generated/form-fields.js';
 import { Problem } from '../parts/problem.js';
+import { QuietButton } from '../parts/quiet-button.js';
 import { useClient } from '../session.js';
 import { text } from '../strings.js';
 import { useAction } from '../use-load.js';
@@ -92,14 +93,8 @@ export function Bulk({ target, onDone, onClose }: BulkProps) {
         <button type="button" disabled={predicted !== order || bulk.isRunning} onClick={() => void bulk.run(false)}>
           {text.bulk.apply}
         </button>
-        {bulk.isRunning && (
-          <button type="button" class="quiet" onClick={() => controller.current?.abort()}>
-            {text.bulk.stop}
-          </button>
-        )}
-        <button type="button" class="quiet" onClick={onClose}>
-          {text.bulk.close}
-        </button>
+        {bulk.isRunning && <QuietButton onClick={() => controller.current?.abort()}>{text.bulk.stop}</QuietButton>}
+        <QuietButton onClick={onClose}>{text.bulk.close}</QuietButton>
         {bulk.isRunning && (
           <progress
             aria-label={text.bulk.progress}
@@ -110,9 +105,7 @@ export function Bulk({ target, onDone, onClose }: BulkProps) {
           {outcomes.length > 0 && text.bulk.done(formatInteger(outcomes.length), formatInteger(failed))}
         </span>
         {outcomes.length > 0 && !bulk.isRunning && (
-          <button type="button" class="quiet" onClick={() => download(outcomes)}>
-            {text.bulk.download}
-          </button>
+          <QuietButton onClick={() => download(outcomes)}>{text.bulk.download}</QuietButton>
         )}
       </div>
       {outcomes.length > 0 && <Outcomes outcomes={outcomes.slice(0, maxShown)} />}

@@ -1,4 +1,5 @@
 import { formText } from '../format.js';
+import { QuietButton } from '../parts/quiet-button.js';
 import { navigate } from '../router.js';
 import { text } from '../strings.js';
 import { filterNames, listAddress } from './list-address.js';
@@ -38,9 +39,7 @@ export function Filters({ parameters }: { readonly parameters: URLSearchParams }
       ))}
       <div class="actions">
         <button type="submit">{text.keys.apply}</button>
-        <button type="button" class="quiet" onClick={clear}>
-          {text.keys.clear}
-        </button>
+        <QuietButton onClick={clear}>{text.keys.clear}</QuietButton>
       </div>
     </form>
   );

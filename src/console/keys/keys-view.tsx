@@ -9,6 +9,7 @@ import {
 } from '../../client/client.js';
 import { formatInteger } from '../format.js';
 import { Problem } from '../parts/problem.js';
+import { QuietButton } from '../parts/quiet-button.js';
 import { Link, navigate, useAddress } from '../router.js';
 import { useClient } from '../session.js';
 import { text } from '../strings.js';
@@ -51,12 +52,10 @@ export function KeysView() {
       <Problem error={page.error} retry={page.reload} />
       <div class="bar">
         <Total filter={filter} />
-        <button type="button" class="quiet" onClick={page.reload}>
-          {text.keys.refresh}
-        </button>
-        <button type="button" class="quiet" aria-expanded={isBulk} onClick={() => setIsBulk(!isBulk)}>
+        <QuietButton onClick={page.reload}>{text.keys.refresh}</QuietButton>
+        <QuietButton aria-expanded={isBulk} onClick={() => setIsBulk(!isBulk)}>
           {text.bulk.open}
-        </button>
+        </QuietButton>
         <label>
           <input type="checkbox" checked={isLive} onChange={() => setIsLive(!isLive)} />{' '}
           {isLive && !live.isOpen ? text.keys.connecting : text.keys.live}
@@ -125,9 +124,9 @@ function Total({ filter }: { readonly filter: OrgKeyFilter }) {
   });
   return (
     <>
-      <button type="button" class="quiet" onClick={() => void count.run()} disabled={count.isRunning}>
+      <QuietButton onClick={() => void count.run()} disabled={count.isRunning}>
         {text.keys.count}
-      </button>
+      </QuietButton>
       <output>{total === undefined ? (count.error?.message ?? '') : text.keys.total(formatInteger(total))}</output>
     </>
   );

@@ -4,6 +4,7 @@ import type { KeyfrontError } from '../../client/client.js';
 import { formText } from '../format.js';
 import { text } from '../strings.js';
 import { Problem } from './problem.js';
+import { QuietButton } from './quiet-button.js';
 
 interface ConfirmProps {
   readonly title: string;
@@ -49,9 +50,7 @@ export function Confirm({
           <button type="submit" disabled={isRunning || isDisabled}>
             {confirm}
           </button>
-          <button type="button" class="quiet" onClick={() => dialog.current?.close()}>
-            {text.cancel}
-          </button>
+          <QuietButton onClick={() => dialog.current?.close()}>{text.cancel}</QuietButton>
         </div>
       </form>
     </dialog>
