@@ -52,7 +52,7 @@ function SignOut() {
 }
 
 function View({ pathname }: { readonly pathname: string }) {
-  const { clients } = useSession();
+  const { clients, isRejected } = useSession();
   const { title, kind, view } = viewAt(pathname);
   const heading = useRef<HTMLHeadingElement>(null);
   const isFirst = useRef(true);
@@ -68,7 +68,20 @@ function View({ pathname }: { readonly pathname: string }) {
         {title}
       </h1>
       {clients[kind] ? view : <SignIn key={kind} kind={kind} />}
+      {isRejected(kind) && <SignInAgain kind={kind} />}
     </>
+  );
+}
+
+/** The form above a view that keeps its state meanwhile, such as a form with unsaved changes. */
+function SignInAgain({ kind }: { readonly kind: Kind }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const show = () => dialog.current?.showModal();
+  useEffect(show, []);
+  return (
+    <dialog ref={dialog} aria-label={text.signIn.title} onClose={show}>
+      <SignIn kind={kind} />
+    </dialog>
   );
 }
 

@@ -9,8 +9,8 @@ export type Kind = 'management' | 'service';
 export interface ConsoleSession {
   /** A client for each credential that the user has signed in with. */
   readonly clients: Readonly<Partial<Record<Kind, Client>>>;
-  /** The kinds whose credential the service has rejected. */
-  readonly rejected: ReadonlySet<Kind>;
+  /** Whether the service has rejected the present credential of this kind. Views keep their state meanwhile. */
+  readonly isRejected: (kind: Kind) => boolean;
   readonly signIn: (kind: Kind, secret: string) => void;
   readonly signOut: () => void;
 }
@@ -20,25 +20,19 @@ const SessionContext = createContext<ConsoleSession | undefined>(undefined);
 /** Provides the session to the views below. */
 export function SessionProvider({ children }: { readonly children: ComponentChildren }) {
   const [clients, setClients] = useState<ConsoleSession['clients']>({});
-  const [rejected, setRejected] = useState<ReadonlySet<Kind>>(new Set());
-  const session = useMemo<ConsoleSession>(() => {
-    const reject = (kind: Kind) => {
-      setClients(({ [kind]: _, ...others }) => others);
-      setRejected((kinds) => new Set([...kinds, kind]));
-    };
-    return {
+  const [rejected, setRejected] = useState<ReadonlySet<Client | undefined>>(new Set());
+  const session = useMemo<ConsoleSession>(
+    () => ({
       clients,
-      rejected,
+      isRejected: (kind) => rejected.has(clients[kind]),
       signIn: (kind, secret) => {
-        setRejected((kinds) => new Set([...kinds].filter((other) => other !== kind)));
-        setClients((others) => ({ ...others, [kind]: connect(kind, secret, () => reject(kind)) }));
+        const client = connect(kind, secret, () => setRejected((all) => new Set([...all, client])));
+        setClients((others) => ({ ...others, [kind]: client }));
       },
-      signOut: () => {
-        setClients({});
-        setRejected(new Set());
-      },
-    };
-  }, [clients, rejected]);
+      signOut: () => setClients({}),
+    }),
+    [clients, rejected],
+  );
   return <SessionContext.Provider value={session}>{children}</SessionContext.Provider>;
 }
 
@@ -56,7 +50,7 @@ export function useClient(kind: Kind): Client {
   return client;
 }
 
-/** Creates a client that ends the session of its credential when the service rejects it, such as after a revocation. */
+/** Creates a client that reports when the service rejects its credential, such as after a revocation. */
 function connect(kind: Kind, secret: string, onRejected: () => void): Client {
   const client = createClient({ url: location.origin, [kind]: secret, trustedDocuments: true });
   const check = (error: unknown): never => {

@@ -8,7 +8,7 @@ const issuer = document.querySelector<HTMLMetaElement>('meta[name=issuer]')?.con
 
 /** The form for the credential of a view. The credential is kept in memory only. */
 export function SignIn({ kind }: { readonly kind: Kind }) {
-  const { signIn, rejected } = useSession();
+  const { signIn, isRejected } = useSession();
   const acceptsToken = kind === 'management' && issuer !== '';
   const [problem, setProblem] = useState<string>();
   const submit = (event: SubmitEvent) => {
@@ -19,7 +19,7 @@ export function SignIn({ kind }: { readonly kind: Kind }) {
     else if (wrongKind) setProblem(text.signIn.wrongKind[kind]);
     else signIn(kind, secret);
   };
-  const shown = problem ?? (rejected.has(kind) ? text.signIn.rejected : undefined);
+  const shown = problem ?? (isRejected(kind) ? text.signIn.rejected : undefined);
   return (
     <form class="card narrow" onSubmit={submit} autocomplete="off">
       <h2>{text.signIn.title}</h2>

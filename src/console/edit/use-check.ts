@@ -27,7 +27,9 @@ const unchecked: Check = { issues: [], warnings: [], error: undefined, isCheckin
 
 /** Checks a definition while it is typed: after a pause, and without the responses to earlier texts. */
 export function useCheck(keyID: string, values: FormValues): Check {
-  const { management, service } = useSession().clients;
+  const { clients, isRejected } = useSession();
+  const management = isRejected('management') ? undefined : clients.management;
+  const { service } = clients;
   const [check, setCheck] = useState<Check>(unchecked);
   const input = JSON.stringify(values);
   useEffect(() => {
