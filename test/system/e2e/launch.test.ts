@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { chmod, copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
@@ -142,6 +142,13 @@ describe('compiled code', () => {
   it('is not kept where it cannot be written', async () => {
     await writeFile(join(program, 'compile-cache'), '');
     expect([await usesCompiledCode(), await usesCompiledCode()]).toEqual([false, false]);
+  });
+
+  const isRoot = process.getuid?.() === 0;
+  const ofOther = 'is not kept beside a program that another user owns';
+  it.skipIf(!isRoot)(isRoot ? ofOther : `${ofOther}: left out, because only root can change the owner`, async () => {
+    await chown(program, 65_534, 65_534);
+    expect([await usesCompiledCode(), existsSync(join(program, 'compile-cache'))]).toEqual([false, false]);
   });
 });
 
