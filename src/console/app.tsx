@@ -81,6 +81,7 @@ function SignInAgain({ kind }: { readonly kind: Kind }) {
   return (
     <dialog ref={dialog} aria-label={text.signIn.title} onClose={show}>
       <SignIn kind={kind} />
+      <SignOut />
     </dialog>
   );
 }

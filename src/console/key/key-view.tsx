@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { EditView } from '../edit/edit-view.js';
 import { formatTime } from '../format.js';
 import { StateBadge } from '../parts/badges.js';
@@ -22,15 +22,18 @@ export function KeyView({ keyHash }: { readonly keyHash: string }) {
   const [isResetting, setIsResetting] = useState(false);
   const read = useLoad((signal) => readKey(client, keyHash, signal), [client, keyHash]);
   const found = read.data;
+  // An edit stays if the key cannot be read again, such as with another credential.
+  const edited = useRef(found);
+  edited.current = found ?? edited.current;
   return (
     <>
       <p>
         <Link to="/console">{text.key.back}</Link> <span role="status">{read.isLoading ? text.loading : ''}</span>
       </p>
       <Problem error={read.error} retry={read.reload} />
-      {found && searchParams.has('edit') && (
+      {edited.current && searchParams.has('edit') && (
         <EditView
-          found={found}
+          found={edited.current}
           onClose={() => {
             navigate(pathname);
             read.reload();

@@ -265,6 +265,9 @@ describe.skipIf(whyNoBrowser !== undefined)(title, () => {
     // The second Escape closes a dialog even if its page rejects that.
     for (const key of ['Escape', 'Escape']) await c.page.keyboard.press(key);
     await rejected.waitFor();
+    // secret-scan: fixture
+    await c.signIn('kf_svc_0000000000000000000000000000000000000x');
+    await rejected.waitFor();
     await c.signIn((await server.t.issue('service')).secret);
     await review();
     await c.button('Save').click();
