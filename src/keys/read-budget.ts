@@ -46,7 +46,7 @@ export function createReadBudget(
     expired,
     bytesLeft: () => bytesLeft,
     take(noun, count, bytes) {
-      if (bytes > bytesLeft) throw tooMuch(noun, count, bytes, limitBytes);
+      if (bytes > bytesLeft) throw tooMuch(noun, count, bytes, limitBytes - bytesLeft, limitBytes);
       bytesLeft -= bytes;
     },
     inOrder(work) {
@@ -62,11 +62,12 @@ function tooLong(deadlineMs: number): AppError {
   return new AppError('UNAVAILABLE', message, { retryAfterSeconds: 1 });
 }
 
-function tooMuch(noun: string, count: number, bytes: number, limitBytes: number): AppError {
+function tooMuch(noun: string, count: number, bytes: number, earlierBytes: number, limitBytes: number): AppError {
   const limit = inMebibytes(limitBytes);
+  const earlier = earlierBytes > 0 ? `, after ${inMebibytes(earlierBytes)} of other data` : '';
   const message =
     `The request reads more than ${limit} of stored data: ${count.toLocaleString('en')} ${noun} ` +
-    `have ${inMebibytes(bytes)}. Request smaller or fewer pages.`;
+    `have ${inMebibytes(bytes)}${earlier}. Request smaller or fewer pages.`;
   return new AppError('TOO_LARGE', message);
 }
 

@@ -123,18 +123,21 @@ export function createBulkUpdateCommand({
    */
   async function selectOnce(caller: CallContext, request: BulkRequest): Promise<Selection> {
     const { idempotencyKey, ...body } = request;
+    let selection: Selection | undefined;
     const plan = await runIdempotent<BulkPlan>(caller, { operation, idempotencyKey, body }, async (receiptOf) => {
-      const { keys, hasMore } = await selectKeys(caller, request);
-      const planned = keys.map((key) =>
+      const found = await selectKeys(caller, request);
+      const planned = found.keys.map((key) =>
         'unreadable' in key
           ? { keyHash: key.unreadable, version: undefined }
           : { keyHash: key.keyHash, version: key.version },
       );
-      const selected = { keys: planned, hasMore };
-      const receipt = receiptOf(selected);
+      const planOfFound = { keys: planned, hasMore: found.hasMore };
+      const receipt = receiptOf(planOfFound);
       if (receipt) await store.addReceipt(receipt);
-      return selected;
+      selection = found;
+      return planOfFound;
     });
+    if (selection) return selection;
     const hashes = plan.keys.map(({ keyHash }) => keyHash);
     const found = hashes.length > 0 ? await findEach(store, hashes, caller.reads, caller.orgID) : [];
     const keys = found.flatMap((key, index): Selection['keys'] => {

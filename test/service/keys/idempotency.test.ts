@@ -53,6 +53,19 @@ const bulk = (variables: object) =>
 const countKeys = async () => dataOf<{ totalCount: number }>(await t.graphql('{ orgKeys { totalCount } }')).totalCount;
 const bodyOf = ({ body }: TestResponse) => JSON.stringify(body);
 
+it('reads the keys of a bulk change once, so that they may have as much data as without an idempotency key', async () => {
+  const half = 'x'.repeat(45_000);
+  const keys = Array.from({ length: 40 }, (_, index) => ({
+    key_id: `large-${index}`,
+    org_id: 'acme',
+    meta_data: { a: half, b: half },
+  }));
+  await t.importKeys(...keys);
+  const first = dataOf<{ items: object[] }>(await bulk({ key: 'k-1' }));
+  expect(first.items).toHaveLength(43);
+  expect(first).toEqual(dataOf(await bulk({ key: 'k-1' })));
+});
+
 describe('a repeated request with the same idempotency key', () => {
   it('creates one key, and returns the first result, also after the key was changed and deleted', async () => {
     const first = await create({ key: 'k-1' });

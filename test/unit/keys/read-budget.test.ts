@@ -7,7 +7,7 @@ describe('a read budget', () => {
     reads.take('keys', 3, 1_500_000);
     expect(reads.bytesLeft()).toBe(2 * 1024 * 1024 - 1_500_000);
     expect(() => reads.take('history entries', 1_200, 1_500_000)).toThrow(
-      'The request reads more than 2 MiB of stored data: 1,200 history entries have 1.4 MiB. Request smaller or fewer pages.',
+      'The request reads more than 2 MiB of stored data: 1,200 history entries have 1.4 MiB, after 1.4 MiB of other data. Request smaller or fewer pages.',
     );
     expect(reads.bytesLeft()).toBe(2 * 1024 * 1024 - 1_500_000);
   });
