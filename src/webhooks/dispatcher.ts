@@ -67,8 +67,8 @@ export function startDispatcher(deps: DispatcherDeps, options: DispatcherOptions
   let isStorageAvailable = true;
   /** Also true while a response that grants leases is outstanding, or was lost. */
   let mayHoldLeases = false;
-  /** Webhooks for which nothing is delivered, each logged once. */
-  const unusable = new Set<string>();
+  /** Webhooks for which nothing is delivered, with the message that was logged for each. */
+  let unusable: ReadonlyMap<string, string> = new Map();
   let polling: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
 
@@ -120,8 +120,13 @@ export function startDispatcher(deps: DispatcherDeps, options: DispatcherOptions
     const requestedMs = performance.now();
     mayHoldLeases = true;
     const found = await store.acquireLeases(holder, leaseDurationMs);
-    mayHoldLeases = found.held.length > 0;
+    mayHoldLeases = found.held.length + found.recalled.length > 0;
     if (isStopping) return;
+    const unusableNow = new Map<string, string>();
+    const reportUnusable = (id: string, message: string, error?: unknown) => {
+      unusableNow.set(id, message);
+      if (unusable.get(id) !== message) log.error({ err: error, webhook: id }, message);
+    };
     for (const id of found.damaged)
       reportUnusable(id, 'the row of a webhook fails its integrity check; nothing is delivered for it');
     const ids = new Set(found.held.map(({ webhook }) => webhook.id));
@@ -140,25 +145,16 @@ export function startDispatcher(deps: DispatcherDeps, options: DispatcherOptions
       }
       // The next poll reads the state that the worker wrote.
       if (known) void stopWorker(webhook.id, stopTimeoutMs);
-      else if (!ending.has(webhook.id) && (restartAfter.get(webhook.id) ?? 0) <= requestedMs)
-        tryStartWorker(one, requestedMs);
+      else if (!ending.has(webhook.id) && (restartAfter.get(webhook.id) ?? 0) <= requestedMs) {
+        try {
+          startWorker(one, requestedMs);
+        } catch (error) {
+          const message = 'the delivery worker of a webhook could not be started; nothing is delivered for it';
+          reportUnusable(webhook.id, message, error);
+        }
+      }
     }
-  }
-
-  function reportUnusable(id: string, message: string, error?: unknown): void {
-    if (unusable.has(id)) return;
-    unusable.add(id);
-    log.error({ err: error, webhook: id }, message);
-  }
-
-  function tryStartWorker(one: LeasedWebhook, requestedMs: number): void {
-    const { id } = one.webhook;
-    try {
-      startWorker(one, requestedMs);
-      unusable.delete(id);
-    } catch (error) {
-      reportUnusable(id, 'the delivery worker of a webhook could not be started; nothing is delivered for it', error);
-    }
+    unusable = unusableNow;
   }
 
   async function pollAndSchedule(): Promise<void> {

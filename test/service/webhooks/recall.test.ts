@@ -83,7 +83,7 @@ describeEngines('after a command has returned', (engine) => {
   }
 
   /** Starts delivering, and holds the deliveries at the place. */
-  function deliver(at: Place): void {
+  function deliver(at: Place, overridden: Partial<WebhookStore> = {}): void {
     const { webhooks, feed, sealer } = installation;
     const store: WebhookStore = {
       ...webhooks,
@@ -98,6 +98,7 @@ describeEngines('after a command has returned', (engine) => {
         if (at === 'has read the state') await barrier.pass();
         return isHeld;
       },
+      ...overridden,
     };
     if (at === 'has sent the request') {
       receiver.behaviour = async () => {
@@ -241,6 +242,22 @@ describeEngines('after a command has returned', (engine) => {
     await stopped;
     const { held } = await installation.webhooks.acquireLeases('another process', 60_000);
     expect(held).toHaveLength(1);
+  });
+
+  it('releases a lease that it finds recalled while it is stopping', async () => {
+    let isReleased = false;
+    deliver('has acquired its lease', {
+      acquireLeases: async () => {
+        await barrier.pass();
+        return { held: [], recalled: ['hook_1'], damaged: [] };
+      },
+      releaseLeases: async () => void (isReleased = true),
+    });
+    await barrier.reached;
+    const stopped = deliverer?.stop();
+    barrier.open();
+    await stopped;
+    expect(isReleased).toBe(true);
   });
 
   it('sends none of the changes that waited behind slow requests under the old secret', async () => {
