@@ -1,3 +1,4 @@
+import { callerOf } from '../context.js';
 import { builder } from '../schema/builder.js';
 import { OrgKey } from '../types/org-key.js';
 
@@ -20,7 +21,12 @@ builder.queryField('orgKey', (t) =>
     args: {
       by: t.arg({ type: OrgKeyByInput, required: true, description: 'The identifier or the hash of the key.' }),
     },
-    resolve: (_, { by }, { keys, loaders }) =>
-      loaders.orgKeys.load(by.keyID === undefined ? by.keyHash : keys.keyHashOf(String(by.keyID))),
+    resolve: (_, { by }, context) => {
+      const { keys, loaders } = context;
+      const { keyID } = by;
+      return loaders.orgKeys.load(
+        keyID === undefined ? by.keyHash : keys.keyHashOf(callerOf(context, 'service'), String(keyID)),
+      );
+    },
   }),
 );

@@ -42,7 +42,10 @@ export function createKeyQueries({ store, quotas, now, hashKeyID, open, reportEr
 
   return {
     /** Returns the hash of an identifier. @throws {AppError} INVALID when the identifier is not valid. */
-    keyHashOf,
+    keyHashOf(caller: CallContext, keyID: string): string {
+      requireScope(caller, 'read');
+      return keyHashOf(keyID);
+    },
     /** Returns the key; undefined if there is none, it is deleted, or another organisation owns it. */
     async orgKey(caller: CallContext, reference: KeyReference): Promise<StoredKey | undefined> {
       requireScope(caller, 'read');

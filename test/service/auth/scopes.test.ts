@@ -60,6 +60,13 @@ it('permits nothing to a credential whose scopes this version does not know', as
   for (const endpoint of limited) expect(codeOf(await sendTo(t, endpoint, headers, { node }))).toBe('FORBIDDEN');
 });
 
+it('rejects a malformed identifier in `orgKey` only if the credential may read', async () => {
+  const query = '{ orgKey(by: { keyID: "" }) { version } }';
+  const [[name, secret]] = await headersFor(['update']);
+  expect(codeOf(await t.graphql(query, {}, { [name]: secret }))).toBe('FORBIDDEN');
+  expect(codeOf(await t.graphql(query))).toBe('INVALID');
+});
+
 it('shows the history and the organisation of a changed key to credentials that may read only', async () => {
   const { secret } = await t.issue('service', { scopes: ['update'] });
   for (const field of ['history { edges { cursor } }', 'organization { id }']) {

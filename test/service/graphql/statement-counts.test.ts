@@ -103,4 +103,18 @@ describe('the number of SQL statements', () => {
       expect(hundred).toBeLessThanOrEqual(3);
     },
   );
+
+  it('that read keys by identifier or by hash is the same for 2 and for 12 fields', async () => {
+    const { body } = await t.graphql('{ orgKeys(first: 12) { edges { node { id keyID } } } }');
+    const { edges } = (body as { data: { orgKeys: { edges: { node: { id: string; keyID: string } }[] } } }).data
+      .orgKeys;
+    const orgKey = edges.map(
+      ({ node: { keyID } }, index) => `k${index}: orgKey(by: { keyID: "${keyID}" }) { version }`,
+    );
+    const node = edges.map(({ node: { id } }, index) => `n${index}: node(id: "${id}") { ... on OrgKey { version } }`);
+    for (const fields of [orgKey, node]) {
+      const countFor = (size: number) => statementsFor(`{ ${fields.slice(0, size).join(' ')} }`, '', 0);
+      expect(await countFor(12)).toBe(await countFor(2));
+    }
+  });
 });
