@@ -63,7 +63,7 @@ export async function prepareLine(
   });
 }
 
-/** An import stores the dates of a key, so that they are no reason for a warning. */
+/** An import stores the dates of a key that it adds, so that they are no reason for a warning. */
 function importWarningsOf(input: KeyDefinition, now: Date): Issue[] {
   return warningsOf(input, now).filter(({ code }) => code !== 'SERVER_OWNED');
 }

@@ -29,7 +29,7 @@ export function formatChanges({ paint }: OutputFormat, changes: readonly FieldCh
     .map(({ path, kind, before, after }) => {
       const part = partToWire(path);
       const name = paint.bold(printable(pathText(part.path)));
-      const format = timeFields.has(path.at(-1)) ? toTimeText : toShortText;
+      const format = timeFields.has(path.join('.')) ? toTimeText : toShortText;
       const [oldText, newText] = [before, after].map((value) => format(part.valueToWire(value)));
       if (before === undefined && after === undefined) {
         return `  ${paint.yellow('*')} ${name}  secret ${secretChanges[kind] ?? 'differs'}\n`;
@@ -41,8 +41,8 @@ export function formatChanges({ paint }: OutputFormat, changes: readonly FieldCh
     .join('');
 }
 
-/** Fields that contain Unix seconds. */
-const timeFields: ReadonlySet<unknown> = new Set(['expires', 'quotaRenews']);
+/** The paths of fields that contain Unix seconds. */
+const timeFields: ReadonlySet<string> = new Set(['expires', 'quotaRenews']);
 
 /** Formats Unix seconds as such and as a date: `1893456000 (2030-01-01T00:00:00.000Z)`. */
 function toTimeText(value: unknown): string {

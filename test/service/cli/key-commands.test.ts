@@ -94,6 +94,13 @@ describe.each(['the data folder', 'a service'])('commands for a key of %s', (pla
     expect(reply(await keyfront(['put', keyID, other]))).toMatchObject({ version: 3, changed: true });
   });
 
+  it('history shows only the Unix seconds of fields as dates, not numbers in metadata', async () => {
+    await keyfront(['put', keyID, await definition({ ...plain, expires: 1_893_456_000, meta_data: { expires: 5 } })]);
+    const { out } = await keyfront(['history', keyID, '--text']);
+    expect(out).toContain('expires  1893456000 (2030-01-01T00:00:00.000Z)');
+    expect(out).toMatch(/^ {2}\+ meta_data.expires {2}5$/m);
+  });
+
   it('keys export writes all keys without secrets', async () => {
     const { code, out, stderr } = await keyfront(['keys', 'export']);
     expect([code, stderr]).toStrictEqual([0, 'Exported keys: 1, without secrets.\n']);

@@ -29,7 +29,9 @@ export const importCommand: CLICommand = {
   arguments: ['FILE.jsonl'],
   options: {
     org: { value: 'ID', description: 'Owner of the keys whose line has no org_id' },
-    update: { description: 'Replace the definitions of existing keys; secrets that a line omits stay' },
+    update: {
+      description: 'Replace the definitions of existing keys; their dates, and secrets that a line omits, stay',
+    },
     json: { description: 'Print the numbers of keys as JSON', isCommon: true },
     'dry-run': { description: 'Report what would be imported, and store nothing' },
     actor: actorOption,

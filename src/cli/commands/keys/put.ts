@@ -75,9 +75,7 @@ async function findUnchanged(
   try {
     const prediction = await keys.previewUpdate(keyID, definition, options);
     const result = withoutResetFields(prediction);
-    if (!prediction.isChanged || result.isChanged) return undefined;
-    // The prediction is the version after the update.
-    return { ...result, version: prediction.version - 1 };
+    return prediction.isChanged && !result.isChanged ? result : undefined;
   } catch (error) {
     // The update is rejected for the same reason, unless the credential may update and not read.
     if (error instanceof AppError) return undefined;
