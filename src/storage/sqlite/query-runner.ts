@@ -19,7 +19,7 @@ const maxThreads = 2;
 const maxWaiting = 64;
 const idleMs = 30_000;
 
-/** A result is 6 MiB at the most. Without a limit each thread would have young objects of as much as the main thread. */
+/** The keys that one request reads are 6 MiB at the most. Without a limit each thread would have young objects of as much as the main thread. */
 const resourceLimits = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 128 };
 
 /** Worker threads with a connection each, started when there is a query for them. */

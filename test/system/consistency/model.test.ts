@@ -5,7 +5,7 @@ import { startApp, type TestResponse, type TestApp } from '../../support/app.js'
 import { configurations, postgresAndRedis, sqlite, type EnginePlace, type TestEngine } from '../../support/engines.js';
 import { generated, runs } from '../../support/generated.js';
 import { createModel, restoreWindow, type Definition, type ListQuery, type Model } from './model.js';
-import { lifeMutants, type StoreMutant } from './store-mutants.js';
+import { lifecycleMutants, type StoreMutant } from './store-mutants.js';
 
 const numRuns = runs('MODEL_RUNS', 100);
 /** A run has half as many on average. */
@@ -331,7 +331,7 @@ describe('the life of keys, command by command', () => {
 });
 
 describe('the model over a mutant', () => {
-  it.each(Object.entries(lifeMutants))('detects %s', { timeout: 240_000 }, async (_, mutant) => {
+  it.each(Object.entries(lifecycleMutants))('detects %s', { timeout: 240_000 }, async (_, mutant) => {
     expect(await findDifference(sqlite, 60, mutant)).toMatch(/^FUZZ_SEED=/);
   });
 });

@@ -68,8 +68,8 @@ export const concurrencyMutants = {
   },
 } satisfies Record<string, (app: App) => void>;
 
-/** What goes wrong in the course of a life. */
-export const lifeMutants = {
+/** What goes wrong in the course of the life cycle of a key. */
+export const lifecycleMutants = {
   'a change without a history entry': ({ services: { store } }, folder) => {
     const update = store.update.bind(store);
     store.update = async (hash, apply) => {

@@ -41,9 +41,9 @@ export function createSqlKeyStore(
   const { change } = writer;
   const rowChange = createRowChanges(signer, slices);
 
-  /** Verifies a row and makes something of it within one time slice: both take milliseconds for a large definition. */
+  /** Verifies a row and converts it within one time slice: both take milliseconds for a large definition. */
   async function findAs<Made>(
-    make: (row: SignedRow<KeyRow>) => Made,
+    convert: (row: SignedRow<KeyRow>) => Made,
     keyHash: string,
     orgID?: string,
   ): Promise<Made | undefined> {
@@ -53,7 +53,7 @@ export function createSqlKeyStore(
     const slice = slices.next();
     if (slice) await slice;
     const found = row ? rows.verified(row) : rows.rowOf((await all<KeyLookup>(rows.lookUpOne, values))[0]);
-    return found && make(found);
+    return found && convert(found);
   }
 
   /** Rows of the keys that were not found before. Another process may have added some in between. */
