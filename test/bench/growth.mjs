@@ -6,6 +6,7 @@ import { performance } from 'node:perf_hooks';
 import { argv, stdout } from 'node:process';
 import { followKeyRing } from '../../build/crypto/key-ring.js';
 import { createRowSigner } from '../../build/crypto/row-signer.js';
+import { positionOfEntry } from '../../build/keys/key-query.js';
 import { openDatabase } from '../../build/storage/sqlite/connection.js';
 import { sqliteDialect } from '../../build/storage/sql/dialect.js';
 import { pageStatement } from '../../build/storage/sql/keys/key-query.js';
@@ -143,8 +144,8 @@ async function walk(store, database, name, { filter, orderBy }, size) {
     ALIAS: { value: aliasOf(size / 2), keyHash: '' },
     LAST_UPDATED: { value: seconds - 15_768_000n, keyHash: '' },
   }[orderBy];
-  const tail = await store.list({ ...query, descending: true, limit: pages * pageSize + 1 });
-  const last = tail.length > pages * pageSize ? placeOf(tail.at(-1), orderBy) : undefined;
+  const { keys: tail } = await store.list({ ...query, descending: true, limit: pages * pageSize + 1 });
+  const last = tail.length > pages * pageSize ? positionOfEntry({ key: tail.at(-1) }, orderBy) : undefined;
   const found = {};
   let median = NaN;
   for (const [where, from] of Object.entries({ first: undefined, middle, last })) {
@@ -172,20 +173,12 @@ async function walkFrom(store, query, from) {
   const start = performance.now();
   while (times.length < pages && performance.now() - start < 2_000) {
     let keys = [];
-    const time = await timed(async () => (keys = await store.list({ ...query, after })));
+    const time = await timed(async () => ({ keys } = await store.list({ ...query, after })));
     if (keys.length < pageSize) break;
     times.push(time);
-    after = placeOf(keys.at(-1), query.orderBy);
+    after = positionOfEntry({ key: keys.at(-1) }, query.orderBy);
   }
   return times;
-}
-
-function placeOf({ keyHash, ...key }, orderBy) {
-  return { value: valueOf(key, orderBy), keyHash };
-}
-
-function valueOf({ definition, lastUpdated }, orderBy) {
-  return { KEY_HASH: '', ALIAS: definition.alias, LAST_UPDATED: lastUpdated }[orderBy];
 }
 
 function notify(/** @type {string} */ what) {
