@@ -8,7 +8,7 @@ const root = new URL('..', import.meta.url).pathname;
 
 /** Files that the build puts beside a module, which refers to them by a relative path. */
 const bundled = [
-  { module: '/sqlite/query-runner.ts', path: './read-worker.js', bundle: `${bundlesFolder}read-worker.mjs` },
+  { module: '/sqlite/reader.ts', path: './read-worker.js', bundle: `${bundlesFolder}read-worker.mjs` },
   { module: '/http/static-asset.ts', path: './browser/', bundle: `${bundlesFolder}browser/` },
 ];
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { InstallationNotFoundError, type Access, type DatabaseHandle } from './storage.js';
-import { migratedTo } from './migrated.js';
+import { migratedTo } from './sql/copy-store.js';
 import { openSQLite } from './sqlite/engine.js';
 
 /** Where an installation is kept. */

@@ -24,10 +24,10 @@ import {
   type RunExclusive,
 } from './storage.js';
 import { createRingReports, type RingReports } from './ring-reports.js';
-import type { Signatures } from './records/signatures.js';
+import type { Signatures } from './sql/signatures.js';
 import type { OpenQuotas, openRedisQuotas } from './redis/open.js';
 import { openStorage } from './open-engine.js';
-import { createReceiptCodec } from './receipt-codec.js';
+import { createReceiptCodec } from './sql/keys/receipts.js';
 import { makePrivateFolder } from './sqlite/files.js';
 
 /** Replaces the clock and the random source in tests. Workers set `runExclusive`. */

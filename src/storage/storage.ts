@@ -6,8 +6,8 @@ import type { Telemetry } from '../telemetry/ports.js';
 import type { TimeSlices } from './time-slices.js';
 import type { WebhookStore } from '../webhooks/webhook.js';
 import type { RowSigner } from '../crypto/row-signer.js';
-import type { Checkpoints } from './checkpoints.js';
-import type { Signatures } from './records/signatures.js';
+import type { Checkpoints } from './sql/keys/checkpoints.js';
+import type { Signatures } from './sql/signatures.js';
 
 /** Facts that hold for a whole database, such as how its keys are hashed. */
 export interface Settings {

@@ -9,8 +9,7 @@ import { clockMs, createBoundedQuery, type Query, type QueryResult } from '../..
 import { openDatabase, type Database } from '../../src/storage/sqlite/connection.js';
 import { createWriteGate } from '../../src/storage/sqlite/write-gate.js';
 import { createKeyStore } from '../../src/storage/sqlite/key-store.js';
-import { createWorkerRunner } from '../../src/storage/sqlite/query-runner.js';
-import { createReader } from '../../src/storage/sqlite/reader.js';
+import { createReader, createWorkerRunner } from '../../src/storage/sqlite/reader.js';
 import { signer } from '../support/signer.js';
 import { until } from '../support/until.js';
 import { aChange, aKey } from '../support/factories.js';

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config/config.js';
-import { keyNames } from '../../src/storage/redis/key-names.js';
+import { keyNames } from '../../src/storage/redis/counter.js';
 import { startApp } from '../support/app.js';
 import { makeCommandLine } from '../support/cli.js';
 

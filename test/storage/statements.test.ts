@@ -34,7 +34,6 @@ describe('D-15 a statement', () => {
     // Lists of our columns, names of our tables, fragments of our SQL and numbers of parameters. Update with `vitest -u`.
     expect([...new Set(interpolations())].toSorted().join('\n')).toMatchInlineSnapshot(`
       "storage/postgres/advisory-lock.ts: key
-      storage/postgres/feed-horizon.ts: next
       storage/postgres/key-writes.ts: assignments.join(', ')
       storage/postgres/key-writes.ts: changes
       storage/postgres/key-writes.ts: currentPosition
@@ -52,6 +51,7 @@ describe('D-15 a statement', () => {
       storage/postgres/key-writes.ts: terms.added + 2
       storage/postgres/key-writes.ts: terms.dropped
       storage/postgres/key-writes.ts: terms.dropped + 1
+      storage/postgres/migrate.ts: nextPosition
       storage/postgres/notifier.ts: channel
       storage/postgres/rows.ts: columns.join(', ')
       storage/postgres/rows.ts: table
@@ -71,13 +71,13 @@ describe('D-15 a statement', () => {
       storage/sql/change-feed.ts: isComplete
       storage/sql/change-feed.ts: newest
       storage/sql/change-feed.ts: types.bytes
-      storage/sql/copy-rows.ts: chunkSize
-      storage/sql/copy-rows.ts: columns.join(', ')
-      storage/sql/copy-rows.ts: order
-      storage/sql/copy-rows.ts: second
-      storage/sql/copy-rows.ts: select
-      storage/sql/copy-rows.ts: smallTables[table]
-      storage/sql/copy-rows.ts: table
+      storage/sql/copy-store.ts: chunkSize
+      storage/sql/copy-store.ts: columns.join(', ')
+      storage/sql/copy-store.ts: order
+      storage/sql/copy-store.ts: second
+      storage/sql/copy-store.ts: select
+      storage/sql/copy-store.ts: smallTables[table]
+      storage/sql/copy-store.ts: table
       storage/sql/credential-head.ts: name
       storage/sql/credential-store.ts: forUpdate
       storage/sql/credential-store.ts: inList('$1', 'text')
@@ -145,17 +145,17 @@ describe('D-15 a statement', () => {
       storage/sql/signatures.ts: key
       storage/sql/signatures.ts: name
       storage/sql/signatures.ts: pageSize
-      storage/sql/webhook-statements.ts: ['version', 'attempts', 'due', 'failed_at', 'last_error'].map(ifFollowing).join(', ')
-      storage/sql/webhook-statements.ts: condition
-      storage/sql/webhook-statements.ts: deliveryColumns.join(', ')
-      storage/sql/webhook-statements.ts: forUpdate
-      storage/sql/webhook-statements.ts: historySpans('$2')
-      storage/sql/webhook-statements.ts: inList('$1', 'text')
-      storage/sql/webhook-statements.ts: isHeldBy
-      storage/sql/webhook-statements.ts: isSameDelivery
-      storage/sql/webhook-statements.ts: isSelected
-      storage/sql/webhook-statements.ts: nowMs
-      storage/sql/webhook-statements.ts: recalled
+      storage/sql/webhook-store.ts: ['version', 'attempts', 'due', 'failed_at', 'last_error'].map(ifFollowing).join(', ')
+      storage/sql/webhook-store.ts: condition
+      storage/sql/webhook-store.ts: deliveryColumns.join(', ')
+      storage/sql/webhook-store.ts: forUpdate
+      storage/sql/webhook-store.ts: historySpans('$2')
+      storage/sql/webhook-store.ts: inList('$1', 'text')
+      storage/sql/webhook-store.ts: isHeldBy
+      storage/sql/webhook-store.ts: isSameDelivery
+      storage/sql/webhook-store.ts: isSelected
+      storage/sql/webhook-store.ts: nowMs
+      storage/sql/webhook-store.ts: recalled
       storage/sqlite/connection.ts: index + 1
       storage/sqlite/engine.ts: table
       storage/sqlite/key-store.ts: assignments

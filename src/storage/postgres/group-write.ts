@@ -7,12 +7,13 @@ import {
   isLarge,
   keyWriteOf,
   writesOfMissing,
+  type KeyLookup,
+  type KeyRowStatements,
   type KeyWrite,
   type KeyWriter,
   type RowChange,
   type WriteCommand,
-} from '../sql/keys/key-change.js';
-import type { KeyLookup, KeyRowStatements } from '../sql/keys/key-rows.js';
+} from '../sql/keys/key-rows.js';
 import { prepared } from '../sql/session.js';
 import { createTimeSlices, type TimeSlices } from '../time-slices.js';
 import { inTransaction, type PgPool, type Session } from './pool.js';

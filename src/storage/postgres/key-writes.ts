@@ -1,12 +1,15 @@
 import { revisionColumns } from '../records/revision.js';
 import { keyColumns } from '../records/key.js';
 import { quotaChangeColumns } from '../records/quota-change.js';
-import type { KeyWrite } from '../sql/keys/key-change.js';
+import type { KeyWrite } from '../sql/keys/key-rows.js';
 import { receiptColumns, receiptValues } from '../sql/keys/receipts.js';
+import { feedOffset } from '../sql/dialect.js';
 import { unnestRows } from './columns.js';
 import { prepared } from '../sql/session.js';
 import { type Session } from './pool.js';
-import { currentPosition } from './feed-horizon.js';
+
+/** The transaction part of the position of entries that are written now. */
+const currentPosition = `pg_current_xact_id()::text::bigint + ${feedOffset}`;
 
 const keyNames = [...keyColumns, 'mac'] as const;
 const entryNames = [...revisionColumns, 'mac'] as const;

@@ -1,5 +1,5 @@
 import { DatabaseError } from 'pg';
-import { postgresDialect } from '../sql/dialect.js';
+import { feedOffset, postgresDialect } from '../sql/dialect.js';
 import { migrations, requireSchema } from '../sql/schema.js';
 import { settingStatements } from '../sql/settings.js';
 import { inTransaction, type Session } from './pool.js';
@@ -56,3 +56,16 @@ async function versionSetting(session: Session): Promise<string | undefined> {
 
 /** Undefined columns, functions of other types, and values that a column of another type does not take. */
 const foreignTableCodes: ReadonlySet<string> = new Set(['42703', '42883', '22P02']);
+
+const nextPosition = `pg_snapshot_xmax(pg_current_snapshot())::text::bigint + ${feedOffset}`;
+
+/**
+ * After a dump was restored, the server may count its transactions from a lower number: new entries would come before
+ * existing ones, and these would count as not yet committed. Raises the offset so that new entries come last.
+ */
+export async function goOnAfterHistory(session: Session): Promise<void> {
+  await session.query(
+    `UPDATE settings SET value = newest.tx::text FROM (SELECT max(tx) AS tx FROM audit) AS newest
+     WHERE name = 'feed_offset' AND newest.tx >= ${nextPosition}`,
+  );
+}

@@ -1,6 +1,14 @@
-import { migratedFrom } from '../migrated.js';
-import { createRowSource, endOfHashes, rangeTables, type RangeTable } from '../sql/copy-rows.js';
-import type { CopiedRow, HashRange, RowTarget, SmallTable } from '../sql/copy-store.js';
+import {
+  createRowSource,
+  endOfHashes,
+  migratedFrom,
+  rangeTables,
+  type CopiedRow,
+  type HashRange,
+  type RangeTable,
+  type RowTarget,
+  type SmallTable,
+} from '../sql/copy-store.js';
 import { settingStatements } from '../sql/settings.js';
 import { unnestRows } from './columns.js';
 import { inTransaction, type PgPool, type Session } from './pool.js';

@@ -1,6 +1,6 @@
+import { createHash } from 'node:crypto';
 import { parseJSON, stringifyJSON } from '../../lib/json.js';
 import type { FieldChange, KeyRevision } from '../../keys/key.js';
-import { historyLink } from './hash-chain.js';
 import type { Layouts } from './signed.js';
 
 /** A row of the history. */
@@ -44,12 +44,20 @@ export const revisionColumns = [...linkedColumns, 'link'] as const;
 /** The layouts that entries were signed with, the newest last. */
 export const revisionLayouts: Layouts<RevisionRow> = [revisionColumns];
 
-/** The link that a row must have after the given one. */
+/**
+ * The link of a history entry: SHA-256 over the link before it and all values of the entry's row. The key keeps
+ * its newest link, so that no entry can be changed, taken out or added without breaking the chain.
+ */
 export function linkOf(previous: Uint8Array | null, row: Omit<RevisionRow, 'link'>): Uint8Array {
-  return historyLink(
-    previous,
-    linkedColumns.map((column) => row[column]),
-  );
+  // The text that `stringifyJSON` would write, without a search for what the row holds.
+  const values = linkedColumns.map((column) => {
+    const value = row[column];
+    return typeof value === 'bigint' ? String(value) : JSON.stringify(value);
+  });
+  return createHash('sha256')
+    .update(previous ?? new Uint8Array(32))
+    .update(`[${values.join()}]`, 'utf8')
+    .digest();
 }
 
 /** The row of an entry; `definition` is the key's own after it, as JSON. */

@@ -1,10 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { createClient, ErrorReply } from '@redis/client';
 import { AppError } from '../../lib/errors.js';
-import { sentinelsOf } from '../../config/redis-sentinels.js';
+import { sentinelsOf, type Sentinels } from '../../config/redis-sentinels.js';
 import { withTimeout } from '../../lib/timeout.js';
 import type { Script } from './lua.js';
-import { findPrimary } from './sentinel.js';
 
 /** A connection to a Redis server, which reconnects by itself. */
 export interface Redis {
@@ -196,4 +195,42 @@ function unavailable(message: string, cause?: unknown): AppError {
 function forLog(error: unknown): Error {
   if (error instanceof AggregateError) return forLog(error.errors[0]);
   return new Error(error instanceof Error ? error.message : 'it failed for an unknown reason');
+}
+
+/**
+ * Returns the URL of the primary that the first Sentinel which responds names.
+ *
+ * @throws {Error} if no Sentinel names a primary
+ */
+async function findPrimary({ urls, name, primaryURL }: Sentinels, timeoutMs: number): Promise<string> {
+  let problem = '';
+  for (const url of urls) {
+    try {
+      const found = await requestPrimary(url, name, timeoutMs);
+      if (found) return primaryURL(...found);
+      problem = `Sentinel does not know the primary ${name}`;
+    } catch (error) {
+      problem ||= `Sentinel: ${error instanceof Error ? error.message : 'it failed for an unknown reason'}`;
+    }
+  }
+  throw new Error(problem);
+}
+
+async function requestPrimary(
+  url: string,
+  name: string,
+  timeoutMs: number,
+): Promise<[host: string, port: string] | null> {
+  const client = createClient({ url, RESP: 2, disableClientInfo: true, socket: { reconnectStrategy: false } });
+  client.on('error', () => undefined);
+  try {
+    const response = client
+      .connect()
+      .then(() => client.sendCommand<[string, string] | null>(['SENTINEL', 'get-master-addr-by-name', name]));
+    return await withTimeout(timeoutMs, response, () => {
+      throw new Error('it does not respond');
+    });
+  } finally {
+    if (client.isOpen) client.destroy();
+  }
 }

@@ -1,6 +1,21 @@
 import { AppError } from '../../lib/errors.js';
+import { receiptLifetimeMs } from '../../keys/commands/idempotency.js';
 import type { CounterOrigin } from '../../keys/quota/quota-manager.js';
 import type { QuotaState } from '../../keys/key.js';
+import type { Receipt, ReceiptSource } from '../../keys/receipt.js';
+import type { Redis } from './client.js';
+import { readReceiptScript } from './lua.js';
+
+/** The two keys of a counter. What is in braces decides the hash slot, and so both are in the same one. */
+export function keyNames(pattern: string, keyHash: string): [counter: string, kept: string] {
+  const counter = pattern.replace('{keyHash}', keyHash);
+  return [counter, `keyfront:{${counter}}`];
+}
+
+/** The name of a receipt, in the hash slot of the counter. */
+export function receiptName(pattern: string, keyHash: string, id: string): string {
+  return `${keyNames(pattern, keyHash)[1]}:receipt:${id}`;
+}
 
 /** The values of the two Redis keys of a counter, as the scripts return them. */
 export interface Counter {
@@ -53,4 +68,28 @@ export function quotaOf(counter: Counter, key: CounterOrigin, nowMs: number): Qu
 function integerOf(text: string): bigint {
   if (/^-?\d{1,19}$/.test(text)) return BigInt(text);
   throw new AppError('INTERNAL', 'A live counter in Redis is not an integer: another program uses its name.');
+}
+
+/** The receipts of consumptions of one key, which Redis removes after 24 hours. */
+export function receiptsOfCounter(redis: Redis, pattern: string, keyHash: string): ReceiptSource {
+  return {
+    async findReceipt(id) {
+      const [text = ''] = await redis.read(readReceiptScript, [receiptName(pattern, keyHash, id)]);
+      const [at, sealed] = text.split(':');
+      return sealed === undefined ? undefined : { id, at: new Date(Number(at)), sealed: Buffer.from(sealed, 'base64') };
+    },
+    // `writeScript` replaces expired ones.
+    purgeReceipts: () => Promise.resolve(0),
+  };
+}
+
+/** The arguments of `writeScript` for a receipt, after those of the counter. */
+export function receiptArguments({ at, sealed }: Receipt, count: bigint | undefined): string[] {
+  const moment = at.getTime();
+  return [
+    count === undefined ? '' : String(count),
+    `${moment}:${Buffer.from(sealed).toString('base64')}`,
+    String(moment - receiptLifetimeMs),
+    String(receiptLifetimeMs),
+  ];
 }

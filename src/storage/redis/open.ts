@@ -3,7 +3,7 @@ import type { QuotaManager } from '../../keys/quota/quota-manager.js';
 import type { Meter } from '../../telemetry/ports.js';
 import type { Storage } from '../storage.js';
 import { createRedis } from './client.js';
-import { keyNames } from './key-names.js';
+import { keyNames } from './counter.js';
 import { createLiveQuotas } from './live-quotas.js';
 import { readScript } from './lua.js';
 

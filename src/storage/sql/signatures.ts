@@ -4,10 +4,25 @@ import { headLayouts } from '../records/head.js';
 import { keyLayouts } from '../records/key.js';
 import { quotaChangeLayouts } from '../records/quota-change.js';
 import { revisionLayouts } from '../records/revision.js';
-import type { Signatures } from '../records/signatures.js';
 import { createSignedTable, type SignedRow } from '../records/signed.js';
 import { webhookLayouts } from '../records/webhook.js';
 import { prepared, query, type SqlSession } from './session.js';
+
+/** The signatures of all rows, for the rotation of keys. */
+export interface Signatures {
+  /** Signs every row anew that is signed under an older key. Returns how many failed the integrity check and were left. */
+  readonly renew: (onRow: () => void) => Promise<number>;
+  /** Looks at the rows that are not signed under the current key. */
+  readonly older: () => Promise<OlderRows>;
+}
+
+/** Rows that are not signed under the current key. */
+export interface OlderRows {
+  /** Whether a row is validly signed under an older key. */
+  readonly hasValid: boolean;
+  /** How many rows fail the integrity check; not all of them once a valid one was found. */
+  readonly damaged: number;
+}
 
 const pageSize = 200;
 

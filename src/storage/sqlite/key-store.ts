@@ -8,16 +8,18 @@ import { revisionColumns } from '../records/revision.js';
 import type { SignedRow } from '../records/signed.js';
 import { sqliteDialect } from '../sql/dialect.js';
 import {
+  createKeyRowStatements,
   isLarge,
   isSameRow,
   keyWriteOf,
   writesOfMissing,
+  type KeyLookup,
+  type KeyRowStatements,
   type KeyWrite,
   type KeyWriter,
   type RowChange,
   type WriteCommand,
-} from '../sql/keys/key-change.js';
-import { createKeyRowStatements, type KeyLookup, type KeyRowStatements } from '../sql/keys/key-rows.js';
+} from '../sql/keys/key-rows.js';
 import { createSqlKeyStore } from '../sql/keys/key-store.js';
 import { insertReceipt, receiptValues } from '../sql/keys/receipts.js';
 import { createReader, type Reader } from './reader.js';

@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createRowSource } from '../sql/copy-rows.js';
-import type { RowSource } from '../sql/copy-store.js';
-import { migratedTo } from '../migrated.js';
+import { createRowSource, migratedTo, type RowSource } from '../sql/copy-store.js';
 import { withDatabaseName, openDatabase, type Database } from './connection.js';
 import { MigratedError } from './errors.js';
 import { createFileSettings, createSqliteSession } from './session.js';

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { copyStore, smallTables } from '../../../src/storage/sql/copy-store.js';
-import { rangeTables } from '../../../src/storage/sql/copy-rows.js';
+import { copyStore, rangeTables, smallTables } from '../../../src/storage/sql/copy-store.js';
 import { typeOf } from '../../../src/storage/postgres/columns.js';
 import { migrationSourceSetting, openForMigration } from '../../../src/storage/postgres/engine.js';
 import { createRowTarget } from '../../../src/storage/postgres/rows.js';

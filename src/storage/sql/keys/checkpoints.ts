@@ -1,7 +1,6 @@
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import type { RowSigner } from '../../../crypto/row-signer.js';
 import type { KeyHead, KeyRollback } from '../../../keys/ports.js';
-import type { CheckpointProblem, Checkpoints } from '../../checkpoints.js';
 import {
   contentOf,
   digestOf,
@@ -15,8 +14,8 @@ import {
   purgedName,
   rootName,
   type Checkpoint,
+  type PublishedCheckpoint,
   type PublishedContent,
-  type PurgedKey,
 } from '../../records/checkpoint.js';
 import { headColumns, headLayouts, type HeadRow } from '../../records/head.js';
 import { createSignedTable, integrityError, type SignedRow } from '../../records/signed.js';
@@ -39,22 +38,37 @@ const write = prepared(
 
 const damaged = () => integrityError('The head of the keys');
 
-/** Marks that keys were purged. They show that a key which is in a page is not missing. */
-export function createPurgeMarks(signer: RowSigner) {
-  const table = createSignedTable<HeadRow>(signer, 'heads', headLayouts);
-  function* add(key: PurgedKey): Work<void> {
-    yield* query(insert, valuesOf(table.signed({ name: purgedName(key), sequence: 1n, content: '' }), columns));
-  }
-  return {
-    add,
-    /** For a key whose row is damaged: the date is that of its page. */
-    *addDamaged(keyHash: string): Work<void> {
-      const [page] = yield* query<SignedRow<HeadRow>>(byName, [pageName(prefixOf(keyHash))]);
-      if (!page || !table.isAuthentic(page)) return;
-      const state = pageFromContent(page.content).find((one) => one.keyHash === keyHash);
-      if (state) yield* add(state);
-    },
-  };
+/** A checkpoint as it was published outside of the database. */
+export type LoggedCheckpoint = Pick<PublishedCheckpoint, 'sequence' | 'digest'>;
+
+/**
+ * A difference between the database and its checkpoints. `published`: the chain of published checkpoints is broken.
+ * `credentials`: the head of the credentials is older than the checkpoint.
+ */
+export type CheckpointProblem = KeyRollback | { readonly kind: 'published' } | { readonly kind: 'credentials' };
+
+/** Signed, hash-chained checkpoints of the states of all keys, in the database. They show that older rows were put back. */
+export interface Checkpoints {
+  /**
+   * Verifies the keys of the next pages against the newest checkpoint, and writes one with their states. States that were
+   * put back stay as they were before, unless they are accepted.
+   *
+   * @throws {AppError} INTERNAL when a checkpoint fails its integrity check, or is older than one that this process has read.
+   */
+  advance(options: {
+    readonly purgedBefore: Date;
+    readonly accept?: boolean;
+  }): Promise<{ readonly isEnd: boolean; readonly rollbacks: readonly KeyRollback[] }>;
+  /** Appends the newest checkpoint to the published ones; undefined if the last one is recent or nothing has changed. */
+  publish(at: Date, minAgeMs: number): Promise<PublishedCheckpoint | undefined>;
+  /**
+   * Yields what is older than in the newest checkpoint.
+   *
+   * @throws {AppError} INTERNAL when a checkpoint fails its integrity check.
+   */
+  verify(purgedBefore: Date): AsyncIterable<CheckpointProblem>;
+  /** Returns those that are not among the published checkpoints of the database, whose chain `verify` verifies. */
+  findLost(logged: readonly LoggedCheckpoint[]): Promise<readonly LoggedCheckpoint[]>;
 }
 
 /**

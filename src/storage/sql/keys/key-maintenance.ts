@@ -1,13 +1,14 @@
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import type { DiscardOutcome, IntegrityReport, KeyStore } from '../../../keys/ports.js';
 import type { RowSigner } from '../../../crypto/row-signer.js';
+import { pageFromContent, pageName, prefixOf, purgedName, type PurgedKey } from '../../records/checkpoint.js';
+import { headColumns, headLayouts, type HeadRow } from '../../records/head.js';
 import { keyFromRow, keyLayouts, termsOf, type KeyRow } from '../../records/key.js';
 import { revisionLayouts, type RevisionRow } from '../../records/revision.js';
 import { createSignedTable, type SignedRow } from '../../records/signed.js';
 import type { Dialect } from '../dialect.js';
-import { createPurgeMarks } from './checkpoints.js';
 import { createChain } from './history-entries.js';
-import { prepared, query, type SqlSession, type Work } from '../session.js';
+import { insertInto, prepared, query, valuesOf, type SqlSession, type Work } from '../session.js';
 
 const scanPageSize = 500;
 const verifiedAtOnce = 20;
@@ -50,6 +51,28 @@ interface DeletedKey {
 }
 
 type Maintenance = Pick<KeyStore, 'all' | 'discard' | 'purge' | 'verifyIntegrity'>;
+
+const headNames = [...headColumns, 'mac'] as const;
+const insertMark = prepared(`${insertInto('heads', headNames)} ON CONFLICT (name) DO NOTHING`);
+const headByName = prepared('SELECT * FROM heads WHERE name = $1');
+
+/** Marks that keys were purged. They show that a key which is in a page is not missing. */
+function createPurgeMarks(signer: RowSigner) {
+  const table = createSignedTable<HeadRow>(signer, 'heads', headLayouts);
+  function* add(key: PurgedKey): Work<void> {
+    yield* query(insertMark, valuesOf(table.signed({ name: purgedName(key), sequence: 1n, content: '' }), headNames));
+  }
+  return {
+    add,
+    /** For a key whose row is damaged: the date is that of its page. */
+    *addDamaged(keyHash: string): Work<void> {
+      const [page] = yield* query<SignedRow<HeadRow>>(headByName, [pageName(prefixOf(keyHash))]);
+      if (!page || !table.isAuthentic(page)) return;
+      const state = pageFromContent(page.content).find((one) => one.keyHash === keyHash);
+      if (state) yield* add(state);
+    },
+  };
+}
 
 /** The operations of a key store that go through all keys, and the removal of damaged ones. */
 export function createKeyMaintenance(

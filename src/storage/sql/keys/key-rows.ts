@@ -1,6 +1,12 @@
 import type { RowSigner } from '../../../crypto/row-signer.js';
-import { keyLayouts, type KeyRow } from '../../records/key.js';
+import type { StoredKey } from '../../../keys/key.js';
+import type { KeyTransition } from '../../../keys/ports.js';
+import type { Receipt } from '../../../keys/receipt.js';
+import { keyFromRow, keyLayouts, keyToRow, termsOf, type KeyRow } from '../../records/key.js';
+import { createQuotaChangeTable, type QuotaChangeRow } from '../../records/quota-change.js';
+import { revisionLayouts, revisionToRow, type RevisionRow } from '../../records/revision.js';
 import { createSignedTable, integrityError, type SignedRow } from '../../records/signed.js';
+import type { TimeSlices } from '../../time-slices.js';
 import type { Dialect } from '../dialect.js';
 import { prepared, type WideQuery } from '../session.js';
 
@@ -58,4 +64,143 @@ export function createKeyRowStatements({ listOf, isInTime, inList }: Dialect, si
         ? { sql: sizes, parameters: [keyHashes] }
         : { sql: `${sizes} AND org_id = $2`, parameters: [keyHashes, orgID] },
   };
+}
+
+/** A change of the row of a key, which is undefined when there is no key. It is pure, because it may be applied again. */
+export interface RowChange<T> {
+  readonly apply: (row: SignedRow<KeyRow> | undefined) => WriteCommand<T>;
+  /** The same in time slices, for a large row. */
+  readonly applyInSlices?: (row: SignedRow<KeyRow>) => Promise<WriteCommand<T>>;
+}
+
+/** The writes of one change: the next row of the key if it changes, and what belongs to it. */
+export interface WriteCommand<T> {
+  readonly next?: SignedRow<KeyRow> | undefined;
+  readonly entry?: SignedRow<RevisionRow> | undefined;
+  readonly quotaChange?: SignedRow<QuotaChangeRow> | undefined;
+  readonly receipt?: Receipt | undefined;
+  /** The search terms of the key before and after; absent when the definition stays. */
+  readonly terms?: { readonly before: ReadonlySet<string>; readonly after: ReadonlySet<string> } | undefined;
+  readonly result: T;
+}
+
+/** The writes of one key, after any number of changes. */
+export interface KeyWrite {
+  /** The present row; undefined if there is none. */
+  readonly before: SignedRow<KeyRow> | undefined;
+  readonly row: SignedRow<KeyRow>;
+  readonly entries: readonly SignedRow<RevisionRow>[];
+  readonly quotaChanges: readonly SignedRow<QuotaChangeRow>[];
+  readonly receipts: readonly Receipt[];
+  readonly addedTerms: readonly string[];
+  readonly droppedTerms: readonly string[];
+}
+
+/** How an engine writes keys. A promise resolves when the write is durable. */
+export interface KeyWriter {
+  /** Reads the row, applies the change and writes the result, in one transaction. If the change throws, it fails alone. */
+  readonly change: <T>(keyHash: string, change: RowChange<T>, orgID?: string) => Promise<T>;
+  /**
+   * Applies changes, by the hashes of their keys, in one transaction, except those of keys that exist.
+   *
+   * @returns the hashes of the keys that were added.
+   */
+  readonly add: (changes: ReadonlyMap<string, RowChange<unknown>>) => Promise<ReadonlySet<string>>;
+}
+
+/** The result of changes that were applied one after the other; undefined when the key stays as it is. */
+export function keyWriteOf(
+  before: SignedRow<KeyRow> | undefined,
+  commands: readonly WriteCommand<unknown>[],
+): KeyWrite | undefined {
+  const row = commands.findLast(({ next }) => next)?.next;
+  if (!row || (before && isSameRow(before, row))) return undefined;
+  const changed = commands.flatMap(({ terms }) => terms ?? []);
+  const known: ReadonlySet<string> = changed[0]?.before ?? new Set();
+  const terms: ReadonlySet<string> = changed.at(-1)?.after ?? new Set();
+  return {
+    before,
+    row,
+    entries: commands.flatMap(({ entry }) => entry ?? []),
+    quotaChanges: commands.flatMap(({ quotaChange }) => quotaChange ?? []),
+    receipts: commands.flatMap(({ receipt }) => receipt ?? []),
+    addedTerms: [...terms].filter((term) => !known.has(term)),
+    droppedTerms: [...known].filter((term) => !terms.has(term)),
+  };
+}
+
+/** The writes of the changes whose keys do not exist, where `found` are the rows of all. */
+export function writesOfMissing(
+  changes: ReadonlyMap<string, RowChange<unknown>>,
+  found: readonly KeyLookup[],
+  rowOf: KeyRowStatements['rowOf'],
+): KeyWrite[] {
+  const existing = new Set(found.flatMap((one) => rowOf(one)?.key_hash ?? []));
+  return [...changes].flatMap(([keyHash, { apply }]) =>
+    existing.has(keyHash) ? [] : (keyWriteOf(undefined, [apply(undefined)]) ?? []),
+  );
+}
+
+/** Whether two rows are the same: a signature covers all of a row. */
+export function isSameRow(a: SignedRow<KeyRow>, b: SignedRow<KeyRow>): boolean {
+  return Buffer.compare(a.mac, b.mac) === 0;
+}
+
+/** From this length on, a definition takes milliseconds to parse, to compare, to write and to sign. */
+const largeCharacters = 16 * 1024;
+
+/** Whether a change of this row is applied in time slices. */
+export const isLarge = (row: KeyRow | undefined): row is KeyRow =>
+  row !== undefined && row.definition.length > largeCharacters;
+
+type ApplyTransition<T> = (stored: StoredKey | undefined) => T;
+
+/** Makes changes of rows out of changes of keys. A change that returns undefined leaves its key as it is. */
+export function createRowChanges(signer: RowSigner, slices: TimeSlices) {
+  const keys = createSignedTable<KeyRow>(signer, 'keys', keyLayouts);
+  const revisions = createSignedTable<RevisionRow>(signer, 'audit', revisionLayouts);
+  const quotaChanges = createQuotaChangeTable(signer);
+
+  /** Each step takes milliseconds when the definition is large. */
+  function* steps<T extends KeyTransition | undefined>(
+    before: SignedRow<KeyRow> | undefined,
+    apply: ApplyTransition<T>,
+  ): Generator<undefined, WriteCommand<T>> {
+    const stored = before && keyFromRow(before);
+    yield;
+    const result = apply(stored);
+    if (!result) return { result };
+    yield;
+    const row = keyToRow(result.next, new Uint8Array());
+    // The definition is written out once, for both rows.
+    const entry = revisionToRow(result.revision, row.definition, before?.history_link ?? null);
+    row.history_link = entry.link;
+    yield;
+    return {
+      next: keys.signed(row),
+      entry: revisions.signed(entry),
+      quotaChange: result.quotaChange && quotaChanges.signedRowOf(result.quotaChange),
+      receipt: result.receipt,
+      terms: { before: stored ? termsOf(stored) : new Set(), after: termsOf(result.next) },
+      result,
+    };
+  }
+
+  return <T extends KeyTransition | undefined>(apply: ApplyTransition<T>): RowChange<T> => ({
+    apply(row) {
+      const work = steps(row, apply);
+      let step = work.next();
+      while (!step.done) step = work.next();
+      return step.value;
+    },
+    async applyInSlices(row) {
+      const work = steps(row, apply);
+      for (;;) {
+        const slice = slices.next();
+        if (slice) await slice;
+        const step = work.next();
+        if (step.done) return step.value;
+      }
+    },
+  });
 }

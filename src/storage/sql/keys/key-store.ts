@@ -8,11 +8,10 @@ import { isBindableText } from '../dialect.js';
 import type { SqlSession, WideReader } from '../session.js';
 import { readCounters } from './counters.js';
 import { createHistory } from './history.js';
-import { createRowChanges, type KeyWriter } from './key-change.js';
 import { createKeyHeads } from './key-heads.js';
 import { createKeyMaintenance } from './key-maintenance.js';
 import { createKeyLists } from './key-lists.js';
-import type { KeyLookup, KeyRowStatements } from './key-rows.js';
+import { createRowChanges, type KeyLookup, type KeyRowStatements, type KeyWriter } from './key-rows.js';
 import { createQuotaOutbox } from './quota-outbox.js';
 import { createReceiptStore } from './receipts.js';
 

@@ -1,4 +1,9 @@
-import type { Receipt, ReceiptStore } from '../../../keys/receipt.js';
+import { createHash } from 'node:crypto';
+import { deserialize, serialize } from 'node:v8';
+import type { Sealer } from '../../../crypto/encryption.js';
+import type { KeyRing } from '../../../crypto/key-ring.js';
+import type { Receipt, ReceiptCodec, ReceiptStore } from '../../../keys/receipt.js';
+import { stringifyJSON } from '../../../lib/json.js';
 import { insertInto, prepared, type SqlSession, type Value } from '../session.js';
 
 /** The columns of a receipt, in the order of `receiptValues`. */
@@ -37,5 +42,17 @@ export function createReceiptStore({ all, run }: SqlSession): ReceiptStore {
         if (rows.length === 0) return purged;
       }
     },
+  };
+}
+
+/** Seals results with the structured clone algorithm, which keeps dates, bytes and large integers. */
+export function createReceiptCodec(sealer: Sealer, ring: () => Pick<KeyRing, 'ids'>): ReceiptCodec {
+  const aadOf = (id: string) => `receipts|${id}`;
+  return {
+    digest: (value) => createHash('sha256').update(stringifyJSON(value), 'utf8').digest('hex'),
+    seal: (content, id) => sealer.seal(serialize(content).toString('base64'), aadOf(id)),
+    isKeyRemoved: (sealed) => !ring().ids.includes(sealer.keyIDOf(sealed)),
+    // Only texts that this service has sealed open.
+    open: (sealed, id) => deserialize(Buffer.from(sealer.open(sealed, aadOf(id)), 'base64')) as unknown,
   };
 }
