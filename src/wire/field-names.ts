@@ -16,10 +16,52 @@ export const labelField = 'label';
 /** The name of the label in REST. No member of an entry can have it, so that REST rejects a member `label`. */
 const noMember = '(label)';
 
-const pairs = fieldsOf(KeyDefinition).map(
-  (field) => [field, field === labelField ? noMember : wireName(field)] as const,
+/** What names and values of a part of a definition become. Free-form JSON stays, and so has neither fields nor entries. */
+interface WireForm {
+  /** Those of an object, by their names in the domain. */
+  readonly fields?: ReadonlyMap<string, WireField>;
+  /** The entries of a list. */
+  readonly entry?: WireForm;
+  /** Whether the list is an object of labels and entries in REST. */
+  readonly isLabelled: boolean;
+  readonly isInteger: boolean;
+}
+
+interface WireField {
+  readonly field: string;
+  readonly wire: string;
+  readonly form: WireForm;
+}
+
+/** Made once: the questions to zod take as long as the conversion itself. */
+const definitionForm = formOf(KeyDefinition);
+
+function formOf(schema: z.core.$ZodType): WireForm {
+  const [shape, member] = [shapeOf(schema), memberOf(schema)];
+  const entry = member && formOf(member);
+  return {
+    ...(shape && { fields: new Map(Object.entries(shape).map(([field, inner]) => [field, fieldOf(field, inner)])) }),
+    ...(entry && { entry }),
+    isLabelled: entry?.fields?.has(labelField) === true,
+    isInteger: unwrapSchema(schema)._zod.def.type === 'bigint',
+  };
+}
+
+function fieldOf(field: string, schema: z.core.$ZodType): WireField {
+  return { field, wire: field === labelField ? noMember : wireName(field), form: formOf(schema) };
+}
+
+function fieldsIn({ fields, entry }: WireForm): WireField[] {
+  if (entry) return fieldsIn(entry);
+  return [...(fields?.values() ?? [])].flatMap((one) => [one, ...fieldsIn(one.form)]);
+}
+
+const others = new Map(
+  fieldsIn(definitionForm).flatMap(({ field, wire }) => [
+    [field, wire],
+    [wire, field],
+  ]),
 );
-const others = new Map([...pairs, ...pairs.map(([field, wire]) => [wire, field] as const)]);
 
 /**
  * Converts a name between REST and the domain. It is its own inverse: a known name of either becomes the other, and any other
@@ -36,29 +78,28 @@ export function textToWire(text: string): string {
 
 /** Converts a body to the names of the domain. Invalid parts stay, so that validation reports them. */
 export function definitionFromWire(body: unknown): unknown {
-  return fromWire(KeyDefinition, body);
+  return fromWire(definitionForm, body);
 }
 
-function fromWire(schema: z.core.$ZodType, value: unknown): unknown {
-  const shape = shapeOf(schema);
-  if (shape && isObject(value)) {
+function fromWire(form: WireForm, value: unknown): unknown {
+  const { fields, entry, isLabelled } = form;
+  if (fields && isObject(value)) {
     return Object.fromEntries(
       Object.entries(value).map(([wire, member]) => {
         // `(label)` is not a name of the domain and must not become one.
         const field = wire === noMember ? wire : renamed(wire);
-        const inner = Object.hasOwn(shape, field) ? shape[field] : undefined;
-        if (field === 'accessRights' && inner) return [field, entriesFromWire(inner, member)];
-        return [field, inner ? fromWire(inner, member) : member];
+        const known = fields.get(field);
+        return [field, known ? fromWire(known.form, member) : member];
       }),
     );
   }
-  const member = memberOf(schema);
-  return member && Array.isArray(value) ? value.map((item) => fromWire(member, item)) : value;
+  if (!entry) return value;
+  if (isLabelled) return entriesFromWire(entry, value);
+  return Array.isArray(value) ? value.map((item) => fromWire(entry, item)) : value;
 }
 
-function entriesFromWire(list: z.core.$ZodType, value: unknown): unknown {
-  const entry = memberOf(list);
-  if (value === null || value === undefined || !entry) return value;
+function entriesFromWire(entry: WireForm, value: unknown): unknown {
+  if (value === null || value === undefined) return value;
   // REST accepts an object only; the domain would accept a list.
   if (!isObject(value)) return false;
   return labelled(value).map(([label, rights]) => {
@@ -100,29 +141,28 @@ function pathToWire(path: Path): Path {
   return follow(path).path;
 }
 
-/** Converts a path, and returns the schema of the value at its end; undefined inside free-form JSON. */
-function follow(path: Path): { path: Path; schema: z.core.$ZodType | undefined } {
-  let at: z.core.$ZodType | undefined = KeyDefinition;
+/** Converts a path, and returns the form of the value at its end; undefined inside free-form JSON. */
+function follow(path: Path): { path: Path; form: WireForm | undefined } {
+  let at: WireForm | undefined = definitionForm;
   const renamedPath = path.map((step) => {
-    const shape = at && shapeOf(at);
-    const name = shape && typeof step === 'string' ? renamed(step) : step;
-    const inner: z.core.$ZodType | undefined = shape && Object.hasOwn(shape, step) ? shape[step] : undefined;
+    const fields: WireForm['fields'] = at?.fields;
+    const name = fields && typeof step === 'string' ? renamed(step) : step;
     // A step into a list is the position of an entry or its label.
-    at = (at && memberOf(at)) ?? inner;
+    at = at?.entry ?? (typeof step === 'string' ? fields?.get(step)?.form : undefined);
     return name;
   });
-  return { path: renamedPath, schema: at };
+  return { path: renamedPath, form: at };
 }
 
 /** Converts the path of a part of a definition, and returns the function that converts its value. */
 export function partToWire(path: Path): { path: Path; valueToWire: (value: unknown) => unknown } {
-  const { path: wirePath, schema } = follow(path);
-  const entry = schema && memberOf(schema);
+  const { path: wirePath, form } = follow(path);
+  const entry = form?.entry;
   return {
     path: wirePath,
     valueToWire: (value) => {
-      if (!schema || value === undefined) return value;
-      if (!entry || !isObject(value)) return toWire(schema, value);
+      if (!form || value === undefined) return value;
+      if (!entry || !isObject(value)) return toWire(form, value);
       return Object.fromEntries(Object.entries(value).map(([label, rights]) => [label, toWire(entry, rights)]));
     },
   };
@@ -140,33 +180,22 @@ export function changedPartToWire({
 
 /** Converts a definition to the names of REST, with its members in the order of the key API's document. */
 export function definitionToWire(definition: object): Record<string, unknown> {
-  return toWire(KeyDefinition, definition) as Record<string, unknown>;
+  return toWire(definitionForm, definition) as Record<string, unknown>;
 }
 
-function toWire(schema: z.core.$ZodType, value: unknown): unknown {
-  const shape = shapeOf(schema);
-  if (shape && isObject(value)) {
-    return Object.fromEntries(
-      Object.entries(shape).flatMap(([field, inner]) => {
-        const member: unknown = Reflect.get(value, field);
-        if (member === undefined || field === labelField) return [];
-        return [[wireName(field), field === 'accessRights' ? entriesToWire(inner, member) : toWire(inner, member)]];
-      }),
-    );
+function toWire({ fields, entry, isLabelled, isInteger }: WireForm, value: unknown): unknown {
+  if (fields && isObject(value)) {
+    const members: Record<string, unknown> = {};
+    for (const { field, wire, form } of fields.values()) {
+      const member = value[field];
+      if (member !== undefined && field !== labelField) members[wire] = toWire(form, member);
+    }
+    return members;
   }
-  const member = memberOf(schema);
-  if (member && Array.isArray(value)) return value.map((item) => toWire(member, item));
+  if (entry && Array.isArray(value)) {
+    if (!isLabelled) return value.map((item) => toWire(entry, item));
+    return Object.fromEntries(value.map((right: { label: string }) => [right.label, toWire(entry, right)]));
+  }
   // GraphQL returns integers that are not exact as doubles as text.
-  return typeof value === 'string' && unwrapSchema(schema)._zod.def.type === 'bigint' ? BigInt(value) : value;
-}
-
-function entriesToWire(list: z.core.$ZodType, rights: unknown): unknown {
-  const entry = memberOf(list);
-  if (!entry || !Array.isArray(rights)) return rights;
-  return Object.fromEntries(rights.map((right: { label: string }) => [right.label, toWire(entry, right)]));
-}
-
-function fieldsOf(schema: z.core.$ZodType): string[] {
-  const shape = shapeOf(memberOf(schema) ?? schema);
-  return Object.entries(shape ?? {}).flatMap(([field, inner]) => [field, ...fieldsOf(inner)]);
+  return isInteger && typeof value === 'string' ? BigInt(value) : value;
 }
