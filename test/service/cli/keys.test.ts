@@ -2,6 +2,8 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { hash as argon2 } from '@node-rs/argon2';
 import { hashSync as hashBcrypt, verify as verifyBcrypt } from '@node-rs/bcrypt';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -44,6 +46,25 @@ describe('keys import', () => {
       stderr: '2 imported, 0 skipped (already exist), 0 rejected.\n',
     });
     expect((await exported()).map(({ key_id }) => key_id).sort()).toStrictEqual(['k1', 'k2']);
+  });
+
+  it('releases the chunks of its input that it has read', async () => {
+    setFlagsFromString('--expose-gc');
+    const collectGarbage = runInNewContext('gc') as () => void;
+    const chunks: WeakRef<Uint8Array>[] = [];
+    async function* input() {
+      for (let n = 0; n < 5; n += 1) {
+        const chunk = Buffer.from(jsonl(k(`k${n}`)));
+        chunks.push(new WeakRef(chunk));
+        yield await Promise.resolve(chunk);
+      }
+      // A weak reference holds its target until the end of the task.
+      await wait(1);
+      collectGarbage();
+      expect(chunks.slice(0, 3).map((chunk) => chunk.deref())).toStrictEqual([undefined, undefined, undefined]);
+    }
+    expect((await c.keyfront(['keys', 'import', '-'], {}, false, { input: input() })).code).toBe(0);
+    expect(chunks).toHaveLength(5);
   });
 
   it('stores the lines that were read at a signal to stop, and states how to continue', async () => {

@@ -154,14 +154,24 @@ async function sizeOf(file: string): Promise<number | undefined> {
 
 /** Ends at a signal to stop, even while the next chunk is awaited. */
 async function* untilStopped(chunks: AsyncIterable<Uint8Array>, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-  const { promise: stopped, resolve: endChunks } = Promise.withResolvers<undefined>();
-  signal.addEventListener('abort', () => endChunks(undefined), { once: true });
   const iterator = chunks[Symbol.asyncIterator]();
   while (!signal.aborted) {
-    const next = await Promise.race([iterator.next(), stopped]);
+    const next = await orStopped(iterator.next(), signal);
     if (next === undefined || next.done === true) return;
     yield next.value;
   }
+}
+
+/** Resolves to undefined at a signal. Unlike a race with one promise for all chunks, it releases the chunks that were read. */
+function orStopped<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  return new Promise((resolve, reject) => {
+    const stop = () => resolve(undefined);
+    const settle = () => signal.removeEventListener('abort', stop);
+    signal.addEventListener('abort', stop, { once: true });
+    // The signal may have come while the chunk was requested.
+    if (signal.aborted) stop();
+    void work.then(resolve, reject).finally(settle);
+  });
 }
 
 /** Ends at a signal to stop, so that the beginning of a line is not taken for a line. */
