@@ -33,11 +33,11 @@ export function openDatabase(file: string, access: Exclude<Access, 'read'> = 'cr
     database.pragma('synchronous = FULL');
     database.pragma('foreign_keys = ON');
     database.pragma('trusted_schema = OFF');
-    // Sorting must not write rows to temporary files.
-    database.pragma('temp_store = MEMORY');
     migrate(database);
     // An import that was interrupted has left them to this.
+    configure(database, 'load');
     for (const statement of createSearchIndexes) database.exec(statement);
+    configure(database, 'normal');
     requireSettings(database, file);
   });
 }
@@ -61,6 +61,27 @@ export function openReadOnly(file: string, allowNewer = false): Database.Databas
     if (versionOf(database) === 0) throw noInstallation(file, 'is empty');
     requireSchema(versionOf(database), { allowNewer });
   });
+}
+
+/** Sorts of normal work fit in memory: they are short, or limited in time. */
+const settings = { cache_size: '-16000', wal_autocheckpoint: '1000', temp_store: 'MEMORY' };
+
+/**
+ * A load of millions of keys writes the same pages many times, so that it keeps more of them, and for longer. Its indexes
+ * are sorted in files in the data folder, which have no name and end with the sort.
+ */
+const loadSettings = { cache_size: '-65536', wal_autocheckpoint: '16000', temp_store: 'FILE' };
+
+/** Prepares a connection for a load of many keys, or for normal work again. Not within a transaction. */
+export function configure(database: Database.Database, work: 'load' | 'normal'): void {
+  if (work === 'load') {
+    // A database in memory has no folder.
+    if (database.memory) return;
+    database.pragma(`temp_store_directory = '${dirname(resolve(database.name)).replaceAll("'", "''")}'`);
+  }
+  for (const [name, value] of Object.entries(work === 'load' ? loadSettings : settings)) {
+    database.pragma(`${name} = ${value}`);
+  }
 }
 
 function requireFile(file: string): void {

@@ -6,7 +6,7 @@ import { createSettings, readContents } from '../sql/settings.js';
 import { backupDatabase, createWriteProbe, damagesOf, logBytes, shrinkWriteAheadLog } from './maintenance.js';
 import { createCredentialCache } from './credential-cache.js';
 import { createCredentialStore } from '../sql/credential-store.js';
-import { withDatabaseName, openDatabase, openReadOnly, versionOf, type Database } from './connection.js';
+import { configure, withDatabaseName, openDatabase, openReadOnly, versionOf, type Database } from './connection.js';
 import { identifyFiles } from './files.js';
 import { createWriteGate } from './write-gate.js';
 import { createKeyStore } from './key-store.js';
@@ -106,11 +106,15 @@ function createEngine(
         for (const statement of dropSearchIndexes) database.exec(statement);
         return true;
       });
+      if (isFirst) configure(database, 'load');
       try {
         return await work();
       } finally {
-        // In a transaction each, so that other processes can write in between.
-        for (const statement of isFirst ? createSearchIndexes : []) await guard.write(() => database.exec(statement));
+        if (isFirst) {
+          // In a transaction each, so that other processes can write in between.
+          for (const statement of createSearchIndexes) await guard.write(() => database.exec(statement));
+          configure(database, 'normal');
+        }
       }
     },
     shrinkWriteAheadLog: () => guard.read(() => shrinkWriteAheadLog(database)),
