@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AppError } from '../../src/lib/errors.js';
-import { openDatabase } from '../../src/storage/sqlite/connection.js';
+import { configure, openDatabase } from '../../src/storage/sqlite/connection.js';
 import { createKeyStore } from '../../src/storage/sqlite/key-store.js';
 import { schemaVersion } from '../../src/storage/sql/schema.js';
 import { startApp } from '../support/app.js';
@@ -48,6 +48,18 @@ function commitsIn(wal: Buffer): number {
 }
 
 describe('a SQLite file', () => {
+  it('sorts in its folder while keys are loaded, and in memory before and after', () => {
+    const database = openDatabase(file);
+    const places = () => [database.pragma('temp_store', { simple: true }), database.pragma('temp_store_directory')];
+    const [inFiles, inMemory] = [1n, 2n];
+    expect(places()[0]).toBe(inMemory);
+    configure(database, 'load');
+    expect(places()).toStrictEqual([inFiles, [{ temp_store_directory: folder }]]);
+    configure(database, 'normal');
+    expect(places()[0]).toBe(inMemory);
+    database.close();
+  });
+
   it('D-01 is synced to disk: synchronous is FULL and the journal is WAL, also after writes', async () => {
     const database = openDatabase(file);
     const store = createKeyStore(database, signer);
