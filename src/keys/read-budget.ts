@@ -22,7 +22,10 @@ export interface ReadBudget {
    * @throws {AppError} TOO_LARGE when fewer bytes are left.
    */
   readonly take: (noun: string, count: number, bytes: number) => void;
-  /** Runs expensive work, such as a query of many rows, after the other expensive work of the same request. */
+  /**
+   * Runs expensive work, such as a query of many rows, after the other expensive work of the same request. Rejects with
+   * UNAVAILABLE at the deadline, whether the work is done or not.
+   */
   readonly inOrder: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
@@ -38,11 +41,25 @@ export function createReadBudget(
   let expiry: AppError | undefined;
   // One instance, because many fields can fail with it.
   const expired = () => (expiry ??= tooLong(deadlineMs));
+
+  function requireTime(): void {
+    if (now() >= endsAtMs) throw expired();
+  }
+
+  async function untilDeadline<T>(work: () => Promise<T>): Promise<T> {
+    requireTime();
+    const { promise: late, reject } = Promise.withResolvers<never>();
+    const timer = setTimeout(() => reject(expired()), Math.max(endsAtMs - now(), 0));
+    try {
+      return await Promise.race([work(), late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
   return {
     endsAtMs,
-    requireTime() {
-      if (now() >= endsAtMs) throw expired();
-    },
+    requireTime,
     expired,
     bytesLeft: () => bytesLeft,
     take(noun, count, bytes) {
@@ -50,7 +67,8 @@ export function createReadBudget(
       bytesLeft -= bytes;
     },
     inOrder(work) {
-      const done = last.then(work, work);
+      const run = () => untilDeadline(work);
+      const done = last.then(run, run);
       last = done;
       return done;
     },

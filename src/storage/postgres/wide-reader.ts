@@ -2,7 +2,6 @@ import type { ReadBudget } from '../../keys/read-budget.js';
 import type { KeyRow } from '../records/key.js';
 import type { SignedRow } from '../records/signed.js';
 import type { SizeLimit, WideQuery, WideReader } from '../sql/session.js';
-import { withinBudget } from '../within-budget.js';
 import type { PgPool } from './pool.js';
 
 /** The row of a key, or of one that was not read. */
@@ -12,8 +11,10 @@ type PlacedKey = { readonly page_count: bigint; readonly page_bytes: bigint } & 
 
 /** Reads in one snapshot each, on connections of their own. */
 export function createPgWideReader({ run }: PgPool): WideReader {
-  const many = <Row>({ sql, parameters }: WideQuery, reads?: ReadBudget) =>
-    withinBudget(reads, () => run((session) => session.query<Row>(sql, parameters)));
+  const many = <Row>({ sql, parameters }: WideQuery, reads?: ReadBudget) => {
+    const work = () => run((session) => session.query<Row>(sql, parameters));
+    return reads ? reads.inOrder(work) : work();
+  };
 
   return {
     many,

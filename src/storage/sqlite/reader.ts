@@ -2,7 +2,6 @@ import { SqliteError, type Database } from 'better-sqlite3';
 import type { Tinypool } from 'tinypool';
 import { AppError } from '../../lib/errors.js';
 import type { ReadBudget } from '../../keys/read-budget.js';
-import { withinBudget } from '../within-budget.js';
 import type { SizeLimit, WideQuery, WideReader } from '../sql/session.js';
 import { parametersOf } from './session.js';
 import { clockMs, createBoundedQuery, type BoundedQuery, type Query, type QueryResult } from './bounded-query.js';
@@ -26,11 +25,11 @@ export function createReader(
   const runQuickly = createBoundedQuery(database);
   const { run, close } = runnerOf(runQuickly);
 
-  const inWorker = (query: BoundQuery, reads: ReadBudget | undefined): Promise<Done> =>
-    withinBudget(reads, async () => {
-      const untilMs = reads ? performance.timeOrigin + reads.endsAtMs : Infinity;
-      return done(await run({ ...query, untilMs }), reads);
-    });
+  const inWorker = (query: BoundQuery, reads: ReadBudget | undefined): Promise<Done> => {
+    const untilMs = reads ? performance.timeOrigin + reads.endsAtMs : Infinity;
+    const work = async () => done(await run({ ...query, untilMs }), reads);
+    return reads ? reads.inOrder(work) : work();
+  };
 
   return {
     many: async <Row>(query: WideQuery, reads?: ReadBudget) => (await inWorker(bound(query), reads)).rows as Row[],
