@@ -25,8 +25,13 @@ import { createHealth } from './http/health.js';
 import { createRequestHandler, type RequestHandler } from './http/request-handler.js';
 import { createRouter } from './http/router.js';
 import { assetRoutes } from './http/static-asset.js';
-import { openServices, type Services, type OpenOptions, type ServiceOverrides } from './storage/open-storage.js';
-import { requireWholeFile } from './storage/integrity-check.js';
+import {
+  openServices,
+  requireWholeFile,
+  type Services,
+  type OpenOptions,
+  type ServiceOverrides,
+} from './storage/open-storage.js';
 import { createKeyService } from './keys/key-service.js';
 import type { Logger } from './lib/log.js';
 import { documentRoutes } from './rest/docs-page/serve.js';

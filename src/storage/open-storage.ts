@@ -1,14 +1,12 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Config, ConfigSecrets } from '../config/config.js';
-import type { CredentialStore } from '../credentials/credential.js';
-import type { ChangeFeed } from '../keys/change-feed.js';
 import type { Ports, KeyStore } from '../keys/ports.js';
 import type { QuotaOutbox } from '../keys/quota/quota-manager.js';
 import { createTimeSlices, type TimeSlices } from './time-slices.js';
+import type { Logger } from '../lib/log.js';
 import type { Telemetry } from '../telemetry/ports.js';
-import type { WebhookStore } from '../webhooks/webhook.js';
 import { createKeyHash, keyHashAlgorithms } from '../crypto/key-hash.js';
 import { createKeyRingFile, createMemoryKeyRing, followKeyRing, type KeyRing } from '../crypto/key-ring.js';
 import { createPasswordHasher } from '../crypto/password-hash.js';
@@ -24,7 +22,6 @@ import {
   type RunExclusive,
 } from './storage.js';
 import { createRingReports, type RingReports } from './ring-reports.js';
-import type { Signatures } from './sql/signatures.js';
 import type { OpenQuotas, openRedisQuotas } from './redis/open.js';
 import { openStorage } from './open-engine.js';
 import { createReceiptCodec } from './sql/keys/receipts.js';
@@ -57,18 +54,11 @@ export interface OpenOptions {
 }
 
 /** A data folder, or a database of a server, that is open: what the server and the command line both stand on. */
-export interface Services extends Pick<
-  Storage,
-  'checkpoints' | 'checkWritable' | 'failed' | 'damages' | 'contents' | 'copyTo' | 'load' | 'shrinkWriteAheadLog'
-> {
+export interface Services extends Omit<Storage, 'settings' | 'store'> {
   readonly ports: Ports;
+  /** Without the live counters, which may be in Redis: see `ports.quotas`. */
   readonly store: KeyStore & QuotaOutbox;
-  /** Every change of any key, in order, to be followed. */
-  readonly feed: ChangeFeed;
-  readonly credentials: CredentialStore;
-  readonly webhooks: WebhookStore;
   readonly sealer: Sealer;
-  readonly signatures: Signatures;
   /** Divides the synchronous work of all requests of this process. */
   readonly slices: TimeSlices;
   readonly now: () => Date;
@@ -111,26 +101,15 @@ export async function openServices(
     await requireSameRing(config, opened, keyRingCheck);
     await requireSameKeyHash(config, secrets, opened, access);
     const slices = createTimeSlices();
-    const engine = await opened.start(signer, { report, now, watch, runExclusive: overrides.runExclusive, slices });
-    const {
-      store,
-      feed,
-      credentials,
-      webhooks,
-      signatures,
-      failed,
-      damages,
-      contents,
-      copyTo,
-      load,
-      shrinkWriteAheadLog,
-    } = engine;
+    const storage = await opened.start(signer, { report, now, watch, runExclusive: overrides.runExclusive, slices });
+    const { settings, ...engine } = storage;
+    const { store, feed, credentials } = engine;
     const relays = liveQuotas === 'relay';
     const live =
       liveQuotas === 'off'
         ? undefined
         : await openLiveQuotas(config, secrets, { store, now, report, relays, meter: watch.meter });
-    if (access !== 'read') await beginHeads(engine, keyRingCheck);
+    if (access !== 'read') await beginHeads(storage, keyRingCheck);
     const close = async () => {
       await live?.close();
       await opened.close();
@@ -151,33 +130,20 @@ export async function openServices(
       restoreWindowMs: config.restoreWindowMs,
     };
     return {
+      ...engine,
       ports,
       slices,
-      store,
-      feed,
-      credentials,
-      webhooks,
       sealer,
-      signatures,
-      checkpoints: engine.checkpoints,
       now,
       isNew: async () => (await credentials.list()).length === 0,
       whyNotReady: async () =>
         (await engine.whyNotReady()) ??
-        (keyRingCheck.isValid((await engine.settings.get(keyRingCheckName)) ?? '')
+        (keyRingCheck.isValid((await settings.get(keyRingCheckName)) ?? '')
           ? undefined
           : 'the key ring does not open the key check value'),
-      checkWritable: engine.checkWritable,
-      failed,
-      damages,
-      contents,
-      copyTo,
-      load,
-      shrinkWriteAheadLog,
-      resealKeyRingCheck: () => engine.settings.set(keyRingCheckName, keyRingCheck.seal(true)),
-      isRotated: async (primaryID) =>
-        keyRingCheck.keyIDOf((await engine.settings.get(keyRingCheckName)) ?? '') === primaryID,
-      ringReports: createRingReports(engine.settings, config.keyRingFile, now),
+      resealKeyRingCheck: () => settings.set(keyRingCheckName, keyRingCheck.seal(true)),
+      isRotated: async (primaryID) => keyRingCheck.keyIDOf((await settings.get(keyRingCheckName)) ?? '') === primaryID,
+      ringReports: createRingReports(settings, config.keyRingFile, now),
       close,
     };
   } catch (error) {
@@ -279,4 +245,30 @@ async function requireSameKeyHash(
     );
   }
   if (access !== 'read') await settings.set('key_hash', wanted);
+}
+
+/** A file of this size takes a second or two to check. */
+const maxCheckedBytes = 512 * 1024 * 1024;
+
+/**
+ * Checks the structure of the SQLite file, which row signatures cannot show: an index may have lost a row. Closes the
+ * installation when the check fails.
+ *
+ * @throws {Error} when the file is damaged.
+ */
+export async function requireWholeFile(installation: Services, { databaseFile }: Config, log: Logger): Promise<void> {
+  try {
+    if ((statSync(databaseFile, { throwIfNoEntry: false })?.size ?? 0) > maxCheckedBytes) {
+      log.info('the database is too large to be checked at every start; `keyfront check` does it beside the service');
+      return;
+    }
+    const [damage] = await installation.damages();
+    if (damage === undefined) return;
+    throw new Error(
+      `The database ${databaseFile} is damaged: ${damage.trim()}. Put back a backup with \`keyfront restore\`.`,
+    );
+  } catch (error) {
+    await installation.close();
+    throw error;
+  }
 }

@@ -7,11 +7,21 @@ interface ScheduledJob {
   readonly stop: () => Promise<void>;
 }
 
-function every(milliseconds: number, work: () => Promise<void>, first = Promise.resolve()): ScheduledJob {
-  let running = first;
+interface JobOptions {
+  readonly everyMs: number;
+  /** Also begins at once. */
+  readonly isImmediate?: boolean;
+  readonly log: Logger;
+  /** The line for a failed run. */
+  readonly failure: string;
+}
+
+function schedule({ everyMs, isImmediate = false, log, failure }: JobOptions, work: () => Promise<void>): ScheduledJob {
+  const run = () => work().catch((error: unknown) => log.error({ err: error }, failure));
+  let running: Promise<void> = isImmediate ? run() : Promise.resolve();
   const timer = setInterval(() => {
-    running = running.then(work);
-  }, milliseconds).unref();
+    running = running.then(run);
+  }, everyMs).unref();
   return {
     stop: () => {
       clearInterval(timer);
@@ -24,28 +34,20 @@ const purgeEveryMs = 3_600_000;
 
 /** Purges keys whose restore window is over, now and every hour. */
 export function startPurging({ store, now }: Services, restoreWindowMs: number, log: Logger): ScheduledJob {
-  const purge = async () => {
-    try {
-      const purged = await store.purge(new Date(now().getTime() - restoreWindowMs));
-      if (purged > 0) log.info({ purged }, 'deleted keys purged');
-      await store.purgeReceipts(new Date(now().getTime() - receiptLifetimeMs));
-    } catch (error) {
-      log.error({ err: error }, 'purging failed; it is tried again in an hour');
-    }
-  };
-  return every(purgeEveryMs, purge, purge());
+  const failure = 'purging failed; it is tried again in an hour';
+  return schedule({ everyMs: purgeEveryMs, isImmediate: true, log, failure }, async () => {
+    const purged = await store.purge(new Date(now().getTime() - restoreWindowMs));
+    if (purged > 0) log.info({ purged }, 'deleted keys purged');
+    await store.purgeReceipts(new Date(now().getTime() - receiptLifetimeMs));
+  });
 }
 
 const checkEveryMs = 1_000;
 
 /** Detects that the files of the database were replaced, or that a full disk has free space again. */
-export function startStorageChecks(installation: Services, log: Logger): ScheduledJob {
-  return every(checkEveryMs, async () => {
-    try {
-      await installation.checkWritable();
-    } catch (error) {
-      log.error({ err: error }, 'storage could not be checked');
-    }
+export function startStorageChecks({ checkWritable }: Services, log: Logger): ScheduledJob {
+  return schedule({ everyMs: checkEveryMs, log, failure: 'storage could not be checked' }, async () => {
+    await checkWritable();
   });
 }
 
@@ -53,32 +55,19 @@ const reportEveryMs = 20_000;
 
 /** Reports the key ring of this host to the other hosts of the database, for the stages of a rotation. */
 export function startRingReports({ ringReports }: Services, log: Logger): ScheduledJob {
-  const report = async () => {
-    try {
-      await ringReports.report();
-    } catch (error) {
-      log.error({ err: error }, 'the key ring could not be reported to the other hosts');
-    }
-  };
-  return every(reportEveryMs, report, report());
+  const failure = 'the key ring could not be reported to the other hosts';
+  return schedule({ everyMs: reportEveryMs, isImmediate: true, log, failure }, async () => ringReports.report());
 }
 
 const shrinkEveryMs = 30_000;
 
 /** Keeps the write-ahead log from staying as large as a long reader once made it. */
-export function startShrinking(installation: Services, log: Logger): ScheduledJob {
-  return every(shrinkEveryMs, async () => {
-    try {
-      const found = await installation.shrinkWriteAheadLog();
-      if (found?.isDone === false) {
-        log.warn(
-          { bytes: found.bytes },
-          'the write-ahead log grows, because a process reads the database for a long time',
-        );
-      }
-    } catch (error) {
-      log.error({ err: error }, 'the write-ahead log could not be shrunk');
-    }
+export function startShrinking({ shrinkWriteAheadLog }: Services, log: Logger): ScheduledJob {
+  const failure = 'the write-ahead log could not be shrunk';
+  return schedule({ everyMs: shrinkEveryMs, log, failure }, async () => {
+    const found = await shrinkWriteAheadLog();
+    if (found?.isDone !== false) return;
+    log.warn({ bytes: found.bytes }, 'the write-ahead log grows, because a process reads the database for a long time');
   });
 }
 
@@ -94,21 +83,17 @@ export function startCheckpoints(
 ): ScheduledJob {
   const reported = new Set<string>();
   let nextPublication = 0;
-  return every(everyMs, async () => {
-    try {
-      const purgedBefore = new Date(now().getTime() - restoreWindowMs);
-      const { rollbacks } = await checkpoints.advance({ purgedBefore });
-      for (const { kind, head } of rollbacks) {
-        const name = `${kind} ${head.keyHash}`;
-        if (!reported.has(name)) log.error({ keyHash: head.keyHash, kind }, 'an older state of a key was put back');
-        reported.add(name);
-      }
-      if (performance.now() < nextPublication) return;
-      nextPublication = performance.now() + publishEveryMs;
-      const checkpoint = await checkpoints.publish(now(), publishEveryMs);
-      if (checkpoint) log.info({ sequence: checkpoint.sequence, digest: checkpoint.digest }, 'head published');
-    } catch (error) {
-      log.error({ err: error }, 'the keys could not be verified against the head');
+  return schedule({ everyMs, log, failure: 'the keys could not be verified against the head' }, async () => {
+    const purgedBefore = new Date(now().getTime() - restoreWindowMs);
+    const { rollbacks } = await checkpoints.advance({ purgedBefore });
+    for (const { kind, head } of rollbacks) {
+      const name = `${kind} ${head.keyHash}`;
+      if (!reported.has(name)) log.error({ keyHash: head.keyHash, kind }, 'an older state of a key was put back');
+      reported.add(name);
     }
+    if (performance.now() < nextPublication) return;
+    nextPublication = performance.now() + publishEveryMs;
+    const checkpoint = await checkpoints.publish(now(), publishEveryMs);
+    if (checkpoint) log.info({ sequence: checkpoint.sequence, digest: checkpoint.digest }, 'head published');
   });
 }
