@@ -1,6 +1,5 @@
 import type { QuotaChange } from '../../keys/quota/quota-change.js';
-import type { RowSigner } from '../../crypto/row-signer.js';
-import { createSignedTable, type Layouts, type SignedRow } from './signed.js';
+import type { Layouts } from './signed.js';
 
 /** A row of the outbox of quota changes. */
 export interface QuotaChangeRow {
@@ -12,15 +11,6 @@ export interface QuotaChangeRow {
   period_before: bigint;
   period_after: bigint;
 }
-
-/** Where a page ends, in the order of time. */
-export interface PageEnd {
-  readonly at: bigint;
-  readonly id: bigint;
-}
-
-/** A signed row with its position in the outbox. */
-export type PlacedRow = SignedRow<QuotaChangeRow> & { readonly id: bigint };
 
 /** All of a change of a counter but its signature. */
 export const quotaChangeColumns = [
@@ -36,37 +26,8 @@ export const quotaChangeColumns = [
 /** The layouts that rows of the outbox were signed with, the newest last. */
 export const quotaChangeLayouts: Layouts<QuotaChangeRow> = [quotaChangeColumns];
 
-/** The changes of counters that are to be carried out, as rows of every engine. */
-export function createQuotaChangeTable(signer: RowSigner) {
-  const { signed, isAuthentic, integrityError } = createSignedTable<QuotaChangeRow>(
-    signer,
-    'quota_changes',
-    quotaChangeLayouts,
-  );
-  const readOne = (row: SignedRow<QuotaChangeRow>): QuotaChange => {
-    if (!isAuthentic(row)) throw integrityError(`A change of the quota of the key ${row.key_hash}`, row);
-    return changeOf(row);
-  };
-  return {
-    signedRowOf: (change: QuotaChange) => signed(rowOf(change)),
-    /** Throws INTERNAL where one of the rows is not as it was written. */
-    read: (rows: readonly SignedRow<QuotaChangeRow>[]) => rows.map(readOne),
-    /** Yields the changes of page after page. Throws INTERNAL at the end when one of the rows failed its integrity check. */
-    async *readPages(readPage: (after: PageEnd) => Promise<readonly PlacedRow[]>): AsyncIterable<QuotaChange[]> {
-      let bad: PlacedRow | undefined;
-      for (let after: PageEnd | undefined = { at: -1n, id: 0n }; after;) {
-        const rows: readonly PlacedRow[] = await readPage(after);
-        const good = rows.filter(isAuthentic);
-        bad ??= rows.find((row) => !good.includes(row));
-        if (good.length > 0) yield good.map(changeOf);
-        after = rows.at(-1);
-      }
-      if (bad) readOne(bad);
-    },
-  };
-}
-
-function rowOf(change: QuotaChange): QuotaChangeRow {
+/** Returns the row of a change. */
+export function quotaChangeToRow(change: QuotaChange): QuotaChangeRow {
   return {
     key_hash: change.keyHash,
     date_created: change.dateCreated,
@@ -78,7 +39,8 @@ function rowOf(change: QuotaChange): QuotaChangeRow {
   };
 }
 
-function changeOf(row: QuotaChangeRow): QuotaChange {
+/** Returns the change of a row that passed its integrity check. */
+export function quotaChangeFromRow(row: QuotaChangeRow): QuotaChange {
   return {
     keyHash: row.key_hash,
     dateCreated: row.date_created,

@@ -5,6 +5,7 @@ import type { RowSigner } from '../../crypto/row-signer.js';
 import { createSignedTable, type SignedRow } from '../records/signed.js';
 import { createChangeNotifier, type ChangeNotifier, type ChangeSource } from './change-notifier.js';
 import type { Dialect } from './dialect.js';
+import { batchesBySize } from './pages.js';
 import { prepared, type SqlSession } from './session.js';
 
 /**
@@ -130,13 +131,6 @@ const maxScanned = 1_000;
 /** The maximum size of a page; one entry may be longer. Reading and verifying so much takes milliseconds. */
 const maxPageBytes = 256 * 1024;
 
-/** The number of entries of a page. */
-function countWithin(matching: readonly ScannedRow[], limit: number): number {
-  let bytes = 0;
-  const cut = matching.findIndex(({ size }, index) => (bytes += Number(size)) > maxPageBytes && index > 0);
-  return Math.min(limit, cut === -1 ? matching.length : cut);
-}
-
 type EntryRow = SignedRow<RevisionRow> & { readonly id: bigint };
 
 /** Whether the position is not one of this history. */
@@ -164,7 +158,8 @@ export function createChangeFeed(
       const matching = scanned.filter(
         (row) => (orgID === undefined || row.org_id === orgID) && (keyHash === undefined || row.key_hash === keyHash),
       );
-      const page = matching.slice(0, countWithin(matching, limit));
+      const [within = []] = batchesBySize(matching, maxPageBytes);
+      const page = within.slice(0, limit);
       const isFull = matching.length > page.length;
       const last = isFull ? page.at(-1) : scanned.at(-1);
       const wanted = new Map([...page, ...(last ? [last] : [])].map((place) => [place.id, place]));

@@ -6,6 +6,7 @@ import { quotaChangeLayouts } from '../records/quota-change.js';
 import { revisionLayouts } from '../records/revision.js';
 import { createSignedTable, type SignedRow } from '../records/signed.js';
 import { webhookLayouts } from '../records/webhook.js';
+import { readPages } from './pages.js';
 import { prepared, query, type SqlSession } from './session.js';
 
 /** The signatures of all rows, for the rotation of keys. */
@@ -54,13 +55,8 @@ export function createSignatures({ dialect, all, transaction }: SqlSession, sign
     sign: prepared(`UPDATE ${name} SET mac = $1 WHERE ${key} = $2 AND mac = $3`),
   }));
 
-  async function* olderPages({ key, start, older }: (typeof tables)[number]): AsyncIterable<readonly AnyRow[]> {
-    for (let last: Position | undefined = start; last !== undefined;) {
-      const rows: readonly AnyRow[] = await all<AnyRow>(older, [signer.currentHead(), last]);
-      yield rows;
-      last = rows.at(-1)?.[key] as Position | undefined;
-    }
-  }
+  const olderPages = ({ key, start, older }: (typeof tables)[number]) =>
+    readPages<AnyRow>((last) => all(older, [signer.currentHead(), last ? (last[key] as Position) : start]));
 
   return {
     async renew(onRow) {

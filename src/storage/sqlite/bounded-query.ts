@@ -1,5 +1,6 @@
 import { SqliteError, type Database, type Statement } from 'better-sqlite3';
 import { LRUCache } from 'lru-cache';
+import { batchesBySize } from '../sql/pages.js';
 import type { FoundKeys, SizeLimit } from '../sql/session.js';
 
 /** A statement with `in_time()` among its conditions, which SQLite calls for every row that it reads. */
@@ -62,9 +63,8 @@ export function createBoundedQuery(database: Database): BoundedQuery {
 
   /** The rows in the order in which they were found. */
   function readKeys(found: readonly Sized[], maxBytes: number): object[] {
-    let bytes = 0;
-    const cut = found.findIndex(({ size }, index) => (bytes += Number(size)) > maxBytes && index > 0);
-    const places = found.slice(0, cut === -1 ? undefined : cut).map(({ place }) => place);
+    const [within = []] = batchesBySize(found, maxBytes);
+    const places = within.map(({ place }) => place);
     const rows = new Map(select.all(JSON.stringify(places)).map((row) => [row.key_hash, row]));
     return places.flatMap((place) => rows.get(place) ?? []);
   }

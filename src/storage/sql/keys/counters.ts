@@ -1,6 +1,7 @@
 import type { OrgCounter, QuotaManager } from '../../../keys/quota/quota-manager.js';
 import type { ReadBudget } from '../../../keys/read-budget.js';
 import { isBindableText, type Dialect } from '../dialect.js';
+import { readPages } from '../pages.js';
 import type { WideReader } from '../session.js';
 
 interface CounterRow {
@@ -30,14 +31,8 @@ function counterStatements({ isInTime, inList, integerMember }: Dialect) {
 export function readCounters(dialect: Dialect, { many }: WideReader): QuotaManager['counters'] {
   const sql = counterStatements(dialect);
 
-  async function* restOf(orgID: string, from: string, reads?: ReadBudget): AsyncIterable<readonly CounterRow[]> {
-    for (let after: string | undefined = from; after !== undefined;) {
-      const page: readonly CounterRow[] = await many<CounterRow>({ sql: sql.ofOne, parameters: [orgID, after] }, reads);
-      yield page;
-      after = page.at(-1)?.key_hash;
-    }
-  }
-
+  const restOf = (orgID: string, from: string, reads?: ReadBudget) =>
+    readPages<CounterRow>((last) => many({ sql: sql.ofOne, parameters: [orgID, last?.key_hash ?? from] }, reads));
   async function* pages(orgIDs: readonly string[], reads?: ReadBudget): AsyncIterable<readonly CounterRow[]> {
     for (let after = ''; ;) {
       const page = await many<CounterRow>({ sql: sql.ofMany, parameters: [orgIDs, after] }, reads);

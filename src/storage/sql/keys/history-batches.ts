@@ -5,6 +5,7 @@ import { asError } from '../../../lib/errors.js';
 import { revisionFromRow, type RevisionRow } from '../../records/revision.js';
 import type { SignedRow } from '../../records/signed.js';
 import type { TimeSlices } from '../../time-slices.js';
+import { batchesBySize } from '../pages.js';
 import { prepared, type SqlSession } from '../session.js';
 import { isUnbroken, readBytes, sizeOf, spanOf, type SizedVersion, type Span } from './history-entries.js';
 
@@ -16,11 +17,11 @@ interface HistoryBatchesDeps {
   readonly historyOf: KeyStore['historyOf'];
 }
 
-/** A request, the span of its entries, and their sizes. */
+/** A request, the span of its entries, and their size in bytes. */
 interface PlannedRead {
   readonly request: HistoryRequest;
   readonly span: Span;
-  bytes: number;
+  size: bigint;
 }
 
 type Placed<Row> = Row & { readonly place: bigint };
@@ -63,14 +64,17 @@ export function createHistoryBatches({
   }
 
   return async (requests, budget) => {
-    const planned = requests.map((request): PlannedRead => ({ request, span: spanOfRequest(request), bytes: 0 }));
+    const planned = requests.map((request): PlannedRead => ({ request, span: spanOfRequest(request), size: 0n }));
     const results = new Map<PlannedRead, KeyRevision[] | Error>();
     const pending = planned.filter(({ span }) => span.newest >= span.first);
-    for (const [read, found] of await rowsOf<SizedVersion>(sizes, pending)) read.bytes = sizeOf(found);
-    for (const batch of batchesOf(pending.filter(({ bytes }) => bytes > 0 && bytes <= readBytes))) {
+    for (const [read, found] of await rowsOf<SizedVersion>(sizes, pending)) read.size = BigInt(sizeOf(found));
+    for (const batch of batchesBySize(
+      pending.filter(({ size }) => size > 0n && size <= readBytes),
+      readBytes,
+    )) {
       budget?.requireTime();
       const affordable = batch.filter((read) => {
-        const error = errorOf(() => budget?.take('history entries', countOf(read), read.bytes));
+        const error = errorOf(() => budget?.take('history entries', countOf(read), Number(read.size)));
         if (error) results.set(read, error);
         return !error;
       });
@@ -96,21 +100,6 @@ function spanOfRequest({ key, range }: HistoryRequest): Span {
 }
 
 const countOf = ({ span }: PlannedRead) => span.newest - span.first + 1;
-
-/** Groups of reads that are small enough for one short read. */
-function* batchesOf(reads: readonly PlannedRead[]): Iterable<readonly PlannedRead[]> {
-  let batch: PlannedRead[] = [];
-  let bytes = 0;
-  for (const read of reads) {
-    if (batch.length > 0 && bytes + read.bytes > readBytes) {
-      yield batch;
-      [batch, bytes] = [[], 0];
-    }
-    batch.push(read);
-    bytes += read.bytes;
-  }
-  if (batch.length > 0) yield batch;
-}
 
 function errorOf(work: () => void): Error | undefined {
   try {

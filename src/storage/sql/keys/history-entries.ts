@@ -3,6 +3,7 @@ import type { HistoryRange } from '../../../keys/key-query.js';
 import { linkOf, type RevisionRow } from '../../records/revision.js';
 import type { KeyRow } from '../../records/key.js';
 import type { SignedRow } from '../../records/signed.js';
+import { batchesBySize } from '../pages.js';
 
 /** The versions from one to another, both included; none where the newest is before the first. */
 export interface Span {
@@ -75,7 +76,7 @@ function isSame(a: Uint8Array, b: Uint8Array): boolean {
 /** How long the entries are that one short read reads; one entry may be longer. */
 export const readBytes = 256 * 1024;
 
-/** How long the entry of a version is, in bytes. */
+/** The size of the entry of a version, in bytes. */
 export interface SizedVersion {
   readonly version: bigint;
   readonly size: bigint;
@@ -87,16 +88,7 @@ export function sizeOf(found: readonly SizedVersion[]): number {
 }
 
 /** The span in parts that are short enough to be read at once. What is missing in it lies in one of them too. */
-export function* partsOf({ first, newest }: Span, found: readonly SizedVersion[]): Iterable<Span> {
-  let from = first;
-  let bytes = 0;
-  for (const { version, size } of found) {
-    if (bytes > 0 && bytes + Number(size) > readBytes) {
-      yield { first: from, newest: Number(version) - 1 };
-      from = Number(version);
-      bytes = 0;
-    }
-    bytes += Number(size);
-  }
-  if (from <= newest) yield { first: from, newest };
+export function partsOf({ first, newest }: Span, found: readonly SizedVersion[]): Span[] {
+  const later = [...batchesBySize(found, readBytes)].slice(1).map(([{ version }]) => Number(version));
+  return [first, ...later].map((from, index) => ({ first: from, newest: (later[index] ?? newest + 1) - 1 }));
 }

@@ -6,6 +6,7 @@ import { headLayouts, type HeadRow } from '../../records/head.js';
 import { keyLayouts, type KeyRow } from '../../records/key.js';
 import { revisionLayouts, type RevisionRow } from '../../records/revision.js';
 import { createSignedTable, integrityError, type SignedRow } from '../../records/signed.js';
+import { batchesBySize, readPages } from '../pages.js';
 import { prepared, query, type SqlSession, type Work } from '../session.js';
 
 const pageSize = 200;
@@ -52,9 +53,8 @@ export function createKeyStates({ dialect: { inList }, all }: SqlSession, signer
    * check is undefined.
    */
   async function* statesAfter(keyHash: string): AsyncIterable<readonly ScannedState[]> {
-    for (let last: string | undefined = keyHash; last !== undefined;) {
-      const listed: readonly SizedKey[] = await all<SizedKey>(page, [last]);
-      for (const part of partsOf(listed)) {
+    for await (const listed of readPages<SizedKey>((last) => all(page, [last?.key_hash ?? keyHash]))) {
+      for (const part of batchesBySize(listed, maxBytesAtOnce)) {
         const rows = await all<SignedRow<KeyRow>>(byHashes, [part.map((key) => key.key_hash)]);
         const found = new Map(rows.map((row) => [row.key_hash, row]));
         yield part.flatMap(({ key_hash: hash, size }) => {
@@ -63,7 +63,6 @@ export function createKeyStates({ dialect: { inList }, all }: SqlSession, signer
         });
         await nextIteration();
       }
-      last = listed.at(-1)?.key_hash;
     }
   }
 
@@ -84,21 +83,6 @@ export function createKeyStates({ dialect: { inList }, all }: SqlSession, signer
 interface SizedKey {
   readonly key_hash: string;
   readonly size: bigint;
-}
-
-/** Divides keys into parts that can be read at once. */
-function partsOf(listed: readonly SizedKey[]): SizedKey[][] {
-  const parts: SizedKey[][] = [];
-  let bytes = Infinity;
-  for (const key of listed) {
-    bytes += Number(key.size);
-    if (bytes > maxBytesAtOnce) {
-      parts.push([]);
-      bytes = Number(key.size);
-    }
-    parts.at(-1)?.push(key);
-  }
-  return parts;
 }
 
 /** The state of one key. */

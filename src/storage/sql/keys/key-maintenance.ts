@@ -8,6 +8,7 @@ import { revisionLayouts, type RevisionRow } from '../../records/revision.js';
 import { createSignedTable, type SignedRow } from '../../records/signed.js';
 import type { Dialect } from '../dialect.js';
 import { createChain } from './history-entries.js';
+import { readPages } from '../pages.js';
 import { insertInto, prepared, query, valuesOf, type SqlSession, type Work } from '../session.js';
 
 const scanPageSize = 500;
@@ -84,14 +85,7 @@ export function createKeyMaintenance(
   const revisions = createSignedTable<RevisionRow>(signer, 'audit', revisionLayouts);
   const marks = createPurgeMarks(signer);
 
-  async function* pages(size: number): AsyncIterable<readonly SignedRow<KeyRow>[]> {
-    for (let last: string | undefined = ''; last !== undefined;) {
-      const rows: readonly SignedRow<KeyRow>[] = await all<SignedRow<KeyRow>>(sql.page, [last, size]);
-      yield rows;
-      await nextIteration();
-      last = rows.at(-1)?.key_hash;
-    }
-  }
+  const pages = (size: number) => readPages<SignedRow<KeyRow>>((last) => all(sql.page, [last?.key_hash ?? '', size]));
 
   /** Everything that belongs to a row is compared with the row, which is possible only when the row is intact. */
   function* verify(row: SignedRow<KeyRow>): Work<IntegrityReport> {
@@ -163,21 +157,17 @@ export function createKeyMaintenance(
     async purge(moment) {
       const before = BigInt(moment.getTime());
       let purged = 0;
-      let last: DeletedKey | undefined = { deleted: -(2n ** 63n), key_hash: '' };
-      while (last !== undefined) {
-        const found: readonly DeletedKey[] = await all<DeletedKey>(sql.deletedBefore, [
-          before,
-          last.deleted,
-          last.key_hash,
-        ]);
-        for (let from = 0; from < found.length;) {
-          const rest = found.slice(from).map(({ key_hash }) => key_hash);
+      const found = readPages<DeletedKey>((last) =>
+        all(sql.deletedBefore, [before, last?.deleted ?? -(2n ** 63n), last?.key_hash ?? '']),
+      );
+      for await (const page of found) {
+        for (let from = 0; from < page.length;) {
+          const rest = page.slice(from).map(({ key_hash }) => key_hash);
           const part = await transaction(() => purgePart(rest, before));
           purged += part.purged;
           from += part.seen;
           await nextIteration();
         }
-        last = found.at(-1);
       }
       return purged;
     },

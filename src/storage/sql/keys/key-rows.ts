@@ -3,7 +3,7 @@ import type { StoredKey } from '../../../keys/key.js';
 import type { KeyTransition } from '../../../keys/ports.js';
 import type { Receipt } from '../../../keys/receipt.js';
 import { keyFromRow, keyLayouts, keyToRow, termsOf, type KeyRow } from '../../records/key.js';
-import { createQuotaChangeTable, type QuotaChangeRow } from '../../records/quota-change.js';
+import { quotaChangeLayouts, quotaChangeToRow, type QuotaChangeRow } from '../../records/quota-change.js';
 import { revisionLayouts, revisionToRow, type RevisionRow } from '../../records/revision.js';
 import { createSignedTable, integrityError, type SignedRow } from '../../records/signed.js';
 import type { TimeSlices } from '../../time-slices.js';
@@ -159,7 +159,7 @@ type ApplyTransition<T> = (stored: StoredKey | undefined) => T;
 export function createRowChanges(signer: RowSigner, slices: TimeSlices) {
   const keys = createSignedTable<KeyRow>(signer, 'keys', keyLayouts);
   const revisions = createSignedTable<RevisionRow>(signer, 'audit', revisionLayouts);
-  const quotaChanges = createQuotaChangeTable(signer);
+  const quotaChanges = createSignedTable<QuotaChangeRow>(signer, 'quota_changes', quotaChangeLayouts);
 
   /** Each step takes milliseconds when the definition is large. */
   function* steps<T extends KeyTransition | undefined>(
@@ -179,7 +179,7 @@ export function createRowChanges(signer: RowSigner, slices: TimeSlices) {
     return {
       next: keys.signed(row),
       entry: revisions.signed(entry),
-      quotaChange: result.quotaChange && quotaChanges.signedRowOf(result.quotaChange),
+      quotaChange: result.quotaChange && quotaChanges.signed(quotaChangeToRow(result.quotaChange)),
       receipt: result.receipt,
       terms: { before: stored ? termsOf(stored) : new Set(), after: termsOf(result.next) },
       result,

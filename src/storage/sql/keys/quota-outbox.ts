@@ -1,8 +1,10 @@
 import type { QuotaOutbox } from '../../../keys/quota/quota-manager.js';
 import type { RowSigner } from '../../../crypto/row-signer.js';
-import { createQuotaChangeTable, type PlacedRow, type QuotaChangeRow } from '../../records/quota-change.js';
-import type { SignedRow } from '../../records/signed.js';
+import type { AppError } from '../../../lib/errors.js';
+import { quotaChangeFromRow, quotaChangeLayouts, type QuotaChangeRow } from '../../records/quota-change.js';
+import { createSignedTable, type SignedRow } from '../../records/signed.js';
 import { isBindableText } from '../dialect.js';
+import { readPages } from '../pages.js';
 import { prepared, query, type SqlSession } from '../session.js';
 
 const byKey = prepared('SELECT * FROM quota_changes WHERE key_hash = $1 ORDER BY id');
@@ -10,14 +12,31 @@ const page = prepared('SELECT * FROM quota_changes WHERE at < $1 AND (at, id) > 
 const count = prepared('SELECT count(*) AS pending FROM quota_changes');
 const remove = prepared('DELETE FROM quota_changes WHERE key_hash = $1 AND date_created = $2 AND last_updated = $3');
 
+type OutboxRow = SignedRow<QuotaChangeRow> & { readonly id: bigint };
+
 /** The transactional outbox of changes to counters that are kept outside of the database. */
 export function createQuotaOutbox({ all, transaction }: SqlSession, signer: RowSigner): QuotaOutbox {
-  const table = createQuotaChangeTable(signer);
+  const table = createSignedTable<QuotaChangeRow>(signer, 'quota_changes', quotaChangeLayouts);
+  const damaged = (row: OutboxRow): AppError =>
+    table.integrityError(`A change of the quota of the key ${row.key_hash}`, row);
+
   return {
-    pendingFor: async (keyHash) =>
-      isBindableText(keyHash) ? table.read(await all<SignedRow<QuotaChangeRow>>(byKey, [keyHash])) : [],
-    pendingBefore: (moment) =>
-      table.readPages(({ at, id }) => all<PlacedRow>(page, [BigInt(moment.getTime()), at, id])),
+    pendingFor: async (keyHash) => {
+      const rows = isBindableText(keyHash) ? await all<OutboxRow>(byKey, [keyHash]) : [];
+      const bad = rows.find((row) => !table.isAuthentic(row));
+      if (bad) throw damaged(bad);
+      return rows.map(quotaChangeFromRow);
+    },
+    async *pendingBefore(moment) {
+      const before = BigInt(moment.getTime());
+      let bad: OutboxRow | undefined;
+      for await (const rows of readPages<OutboxRow>((last) => all(page, [before, last?.at ?? -1n, last?.id ?? 0n]))) {
+        const good = rows.filter(table.isAuthentic);
+        bad ??= rows.find((row) => !good.includes(row));
+        if (good.length > 0) yield good.map(quotaChangeFromRow);
+      }
+      if (bad) throw damaged(bad);
+    },
     countPending: async () => Number((await all<{ pending: bigint | string }>(count, []))[0]?.pending ?? 0),
     acknowledge: (changes) =>
       transaction(function* () {

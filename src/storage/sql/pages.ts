@@ -1,0 +1,34 @@
+import { setImmediate as nextIteration } from 'node:timers/promises';
+
+/**
+ * Yields the pages of rows that `readAfter` reads after the last row of the page before, until one is empty. Other work
+ * runs between them.
+ */
+export async function* readPages<Row>(
+  readAfter: (last: Row | undefined) => Promise<readonly Row[]>,
+): AsyncGenerator<readonly Row[], void> {
+  for (let rows = await readAfter(undefined); rows.length > 0; rows = await readAfter(rows.at(-1))) {
+    yield rows;
+    await nextIteration();
+  }
+}
+
+/** Divides items into batches of at most this size in bytes, in their order. One item may be larger. */
+export function* batchesBySize<Item extends { readonly size: bigint }>(
+  items: Iterable<Item>,
+  maxBytes: number,
+): Iterable<[Item, ...Item[]]> {
+  let batch: [Item, ...Item[]] | undefined;
+  let bytes = 0;
+  for (const item of items) {
+    bytes += Number(item.size);
+    if (batch && bytes > maxBytes) {
+      yield batch;
+      batch = undefined;
+      bytes = Number(item.size);
+    }
+    if (batch) batch.push(item);
+    else batch = [item];
+  }
+  if (batch) yield batch;
+}
