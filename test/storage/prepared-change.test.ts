@@ -4,7 +4,7 @@ import type { KeyTransition } from '../../src/keys/ports.js';
 import { openDatabase, type Database } from '../../src/storage/sqlite/connection.js';
 import { createWriteGate } from '../../src/storage/sqlite/write-gate.js';
 import { createKeyStore } from '../../src/storage/sqlite/key-store.js';
-import { keyLayouts, type KeyRow } from '../../src/storage/records/key.js';
+import { keyTable, type KeyRow } from '../../src/storage/records/key.js';
 import { createSignedTable, type SignedRow } from '../../src/storage/records/signed.js';
 import { createTimeSlices } from '../../src/storage/time-slices.js';
 import { signer } from '../support/signer.js';
@@ -59,7 +59,7 @@ it('verifies and parses each key within the time slice that was granted for it',
   expect(events).toEqual(['slice', 'slice', 'slice', 'slice', 'parse', 'slice', 'parse', 'slice', 'parse']);
 });
 
-const keys = createSignedTable<KeyRow>(signer, 'keys', keyLayouts);
+const keys = createSignedTable(signer, keyTable);
 
 /** What a consumption by another process does to a row: it stays authentic, and has another signature. */
 function consumeElsewhere(keyHash: string): void {

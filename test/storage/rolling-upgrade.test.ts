@@ -3,7 +3,7 @@ import Database from 'better-sqlite3';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createRowSigner } from '../../src/crypto/row-signer.js';
 import { loadKeyRing } from '../../src/crypto/key-ring.js';
-import { keyColumns, type KeyRow } from '../../src/storage/records/key.js';
+import { keyTable, type KeyRow } from '../../src/storage/records/key.js';
 import { createSignedTable, type SignedRow } from '../../src/storage/records/signed.js';
 import { schemaVersion } from '../../src/storage/sql/schema.js';
 import { startApp, type TestApp } from '../support/app.js';
@@ -42,10 +42,10 @@ describeEngines('a service while a newer version adds a column beside it', ({ ma
   };
   const nextTable = () => {
     const ring = loadKeyRing(join(place.folder, 'key-ring.json'));
+    const { layouts } = keyTable;
     return createSignedTable<NextKeyRow>(
       createRowSigner(() => ring),
-      'keys',
-      [keyColumns, [...keyColumns, 'note']],
+      { ...keyTable, layouts: [...layouts, [...layouts.flat(), 'note']] },
     );
   };
   const hash = (keyID: string) => t.app.services.ports.hashKeyID(keyID);

@@ -45,7 +45,7 @@ describe('D-15 a statement', () => {
       storage/postgres/key-writes.ts: quotaChange.sql
       storage/postgres/key-writes.ts: quotaNames.join(', ')
       storage/postgres/key-writes.ts: receipt.sql
-      storage/postgres/key-writes.ts: receiptColumns.join(', ')
+      storage/postgres/key-writes.ts: receiptNames.join(', ')
       storage/postgres/key-writes.ts: terms.added
       storage/postgres/key-writes.ts: terms.added + 1
       storage/postgres/key-writes.ts: terms.added + 2
@@ -53,11 +53,11 @@ describe('D-15 a statement', () => {
       storage/postgres/key-writes.ts: terms.dropped + 1
       storage/postgres/migrate.ts: nextPosition
       storage/postgres/notifier.ts: channel
-      storage/postgres/rows.ts: columns.join(', ')
+      storage/postgres/rows.ts: names.join(', ')
       storage/postgres/rows.ts: table
       storage/postgres/rows.ts: txColumn
       storage/postgres/rows.ts: txValue
-      storage/postgres/rows.ts: unnestRows('r', typed, 1).sql
+      storage/postgres/rows.ts: unnestRows('r', columns, 1).sql
       storage/postgres/wide-reader.ts: isWithin
       storage/postgres/wide-reader.ts: sql
       storage/sql/change-feed.ts: feed.horizon
@@ -72,11 +72,10 @@ describe('D-15 a statement', () => {
       storage/sql/change-feed.ts: newest
       storage/sql/change-feed.ts: types.bytes
       storage/sql/copy-store.ts: chunkSize
-      storage/sql/copy-store.ts: columns.join(', ')
+      storage/sql/copy-store.ts: namesOf(columns).join(', ')
       storage/sql/copy-store.ts: order
       storage/sql/copy-store.ts: second
       storage/sql/copy-store.ts: select
-      storage/sql/copy-store.ts: smallTables[table]
       storage/sql/copy-store.ts: table
       storage/sql/credential-head.ts: name
       storage/sql/credential-store.ts: forUpdate
@@ -143,11 +142,11 @@ describe('D-15 a statement', () => {
       storage/sql/session.ts: table
       storage/sql/signatures.ts: head
       storage/sql/signatures.ts: key
-      storage/sql/signatures.ts: name
       storage/sql/signatures.ts: pageSize
+      storage/sql/signatures.ts: table.name
       storage/sql/webhook-store.ts: ['version', 'attempts', 'due', 'failed_at', 'last_error'].map(ifFollowing).join(', ')
       storage/sql/webhook-store.ts: condition
-      storage/sql/webhook-store.ts: deliveryColumns.join(', ')
+      storage/sql/webhook-store.ts: deliveryNames.join(', ')
       storage/sql/webhook-store.ts: forUpdate
       storage/sql/webhook-store.ts: historySpans('$2')
       storage/sql/webhook-store.ts: inList('$1', 'text')
@@ -156,7 +155,10 @@ describe('D-15 a statement', () => {
       storage/sql/webhook-store.ts: isSelected
       storage/sql/webhook-store.ts: nowMs
       storage/sql/webhook-store.ts: recalled
+      storage/sqlite/connection.ts: dirname(resolve(database.name)).replaceAll("'", "''")
       storage/sqlite/connection.ts: index + 1
+      storage/sqlite/connection.ts: name
+      storage/sqlite/connection.ts: value
       storage/sqlite/engine.ts: table
       storage/sqlite/key-store.ts: assignments
       storage/sqlite/key-store.ts: columns.join(', ')

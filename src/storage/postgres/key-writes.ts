@@ -1,25 +1,27 @@
-import { revisionColumns } from '../records/revision.js';
-import { keyColumns } from '../records/key.js';
-import { quotaChangeColumns } from '../records/quota-change.js';
+import { revisionTable } from '../records/revision.js';
+import { keyTable } from '../records/key.js';
+import { quotaChangeTable } from '../records/quota-change.js';
 import type { KeyWrite } from '../sql/keys/key-rows.js';
 import { receiptColumns, receiptValues } from '../sql/keys/receipts.js';
 import { feedOffset } from '../sql/dialect.js';
-import { unnestRows } from './columns.js';
 import { prepared } from '../sql/session.js';
-import { type Session } from './pool.js';
+import { namesOf } from '../records/signed.js';
+import type { Session } from './pool.js';
+import { unnestRows } from './session.js';
 
 /** The transaction part of the position of entries that are written now. */
 const currentPosition = `pg_current_xact_id()::text::bigint + ${feedOffset}`;
 
-const keyNames = [...keyColumns, 'mac'] as const;
-const entryNames = [...revisionColumns, 'mac'] as const;
+const keyNames = keyTable.columnNames;
+const entryNames = revisionTable.columnNames;
+const quotaNames = quotaChangeTable.columnNames;
+const receiptNames = namesOf(receiptColumns);
 
-const input = unnestRows('i', [...keyNames, 'mac_before'], 1);
-const entry = unnestRows('e', entryNames, input.next);
+const input = unnestRows('i', { ...keyTable.columns, mac_before: 'bytes' }, 1);
+const entry = unnestRows('e', revisionTable.columns, input.next);
 const terms = { added: entry.next, dropped: entry.next + 3 };
-const quotaNames = [...quotaChangeColumns, 'mac'] as const;
-const quotaChange = unnestRows('q', quotaNames, terms.dropped + 2);
-const receipt = unnestRows('r', ['key_hash', ...receiptColumns], quotaChange.next);
+const quotaChange = unnestRows('q', quotaChangeTable.columns, terms.dropped + 2);
+const receipt = unnestRows('r', { key_hash: 'text', ...receiptColumns }, quotaChange.next);
 
 const assignments = keyNames
   .filter((column) => column !== 'key_hash')
@@ -78,8 +80,8 @@ const changes = `, changes AS (
 const writeWithQuotas = writeWith(changes);
 const writeWithReceipts = writeWith(
   `${changes}, receipts AS (
-     INSERT INTO receipts (${receiptColumns.join(', ')})
-     SELECT ${receiptColumns.join(', ')} FROM ${receipt.sql} WHERE r.key_hash IN (SELECT key_hash FROM done)
+     INSERT INTO receipts (${receiptNames.join(', ')})
+     SELECT ${receiptNames.join(', ')} FROM ${receipt.sql} WHERE r.key_hash IN (SELECT key_hash FROM done)
    )`,
 );
 
@@ -110,7 +112,7 @@ export async function writeKeys(session: Session, writes: readonly KeyWrite[]): 
     dropped.map(({ row }) => row.key_hash),
     ...(hasQuotas ? quotaNames.map((column) => quotaChanges.map((row) => row[column])) : []),
     ...(receipts.length > 0
-      ? ['key_hash', ...receiptColumns].map((_, index) => receipts.map((values) => values[index]))
+      ? ['key_hash', ...receiptNames].map((_, index) => receipts.map((values) => values[index]))
       : []),
   ]);
   return new Set(done.map(({ key_hash }) => key_hash));

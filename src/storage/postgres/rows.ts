@@ -3,16 +3,17 @@ import {
   endOfHashes,
   migratedFrom,
   rangeTables,
+  smallTables,
   type CopiedRow,
   type HashRange,
   type RangeTable,
   type RowTarget,
   type SmallTable,
 } from '../sql/copy-store.js';
+import { namesOf, type Columns } from '../records/signed.js';
 import { settingStatements } from '../sql/settings.js';
-import { unnestRows } from './columns.js';
 import { inTransaction, type PgPool, type Session } from './pool.js';
-import { createPgSession } from './session.js';
+import { createPgSession, unnestRows } from './session.js';
 
 /**
  * A database that is being filled. At the end, `migratedFrom` takes the place of the setting `migrationSourceSetting`, which holds the
@@ -29,16 +30,16 @@ export function createRowTarget(connections: PgPool, migrationSourceSetting: str
           for (const table of ['keys', 'audit', 'key_terms'] as const) await clear(session, table, range);
           for await (const rows of from.keys(range)) await insert(session, 'keys', rangeTables.keys.columns, rows);
           for await (const rows of from.audit(range)) await insert(session, 'audit', rangeTables.audit.columns, rows);
-          for await (const rows of from.terms(range))
+          for await (const rows of from.terms(range)) {
             await insert(session, 'key_terms', rangeTables.key_terms.columns, rows);
+          }
         }),
       ),
     replaceSmall: (table, rows) =>
       run((session) =>
         inTransaction(session, async () => {
           await session.query(`DELETE FROM ${table}`);
-          const [first] = rows;
-          if (first) await insert(session, table, Object.keys(first), rows);
+          await insert(session, table, smallTables[table].columns, rows);
         }),
       ),
     finish: (values) =>
@@ -69,17 +70,14 @@ async function clear(session: Session, table: RangeTable, { after, upTo = endOfH
 async function insert(
   session: Session,
   table: RangeTable | SmallTable,
-  columns: readonly string[],
+  columns: Columns,
   rows: readonly CopiedRow[],
 ): Promise<void> {
-  // The number of an entry and the name of a credential are called alike.
-  const typed = numbered.some((one) => one === table)
-    ? columns.map((column) => (column === 'id' ? 'id_of_entry' : column))
-    : columns;
+  const names = namesOf(columns);
   // Entries of a file are in the order of their numbers, so they have no transaction.
   const [txColumn, txValue] = table === 'audit' ? [', tx', ', 0'] : ['', ''];
   await session.query(
-    `INSERT INTO ${table} (${columns.join(', ')}${txColumn}) SELECT *${txValue} FROM ${unnestRows('r', typed, 1).sql}`,
-    columns.map((column) => rows.map((row) => row[column])),
+    `INSERT INTO ${table} (${names.join(', ')}${txColumn}) SELECT *${txValue} FROM ${unnestRows('r', columns, 1).sql}`,
+    names.map((column) => rows.map((row) => row[column])),
   );
 }

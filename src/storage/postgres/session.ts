@@ -1,3 +1,4 @@
+import { namesOf, type Columns } from '../records/signed.js';
 import { postgresDialect } from '../sql/dialect.js';
 import type { Prepared, SqlSession, Value, Work } from '../sql/session.js';
 import { inSnapshot, inTransaction, type PgPool, type Session } from './pool.js';
@@ -19,4 +20,24 @@ async function runAll<T>(session: Session, work: Work<T>): Promise<T> {
   let step = work.next();
   while (!step.done) step = work.next(await session.query<object>(step.value.statement, step.value.values));
   return step.value;
+}
+
+/** The types of columns in PostgreSQL. */
+export const postgresTypes: Readonly<Record<Columns[string], string>> = {
+  text: 'text',
+  'text?': 'text',
+  integer: 'bigint',
+  'integer?': 'bigint',
+  bytes: 'bytea',
+  'bytes?': 'bytea',
+};
+
+/** Rows that come as an array for each column, from the parameter of the given number on. */
+export function unnestRows(name: string, columns: Columns, from: number): { sql: string; next: number } {
+  const types = Object.values(columns);
+  const parameters = types.map((type, index) => `$${from + index}::${postgresTypes[type]}[]`);
+  return {
+    sql: `unnest(${parameters.join(', ')}) AS ${name} (${namesOf(columns).join(', ')})`,
+    next: from + types.length,
+  };
 }

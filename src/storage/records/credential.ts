@@ -1,44 +1,36 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { StoredCredential, CredentialKind } from '../../credentials/credential.js';
 import { scopes, type Scope } from '../../keys/key.js';
-import type { Layouts } from './signed.js';
+import { defineTable, namesOf, type Columns, type RowOf } from './signed.js';
+
+const firstColumns = {
+  id: 'text',
+  kind: 'text',
+  label: 'text',
+  secret_hash: 'bytes',
+  last_four: 'text?',
+  org_id: 'text?',
+  created: 'integer',
+  expires: 'integer?',
+  revoked: 'integer?',
+  last_used: 'integer?',
+  successor_id: 'text?',
+} as const satisfies Columns;
+
+const columns = {
+  ...firstColumns,
+  /** Names separated by commas; null for all. */
+  scopes: 'text?',
+} as const satisfies Columns;
 
 /** A credential as every engine keeps it. */
-export interface CredentialRow {
-  id: string;
-  kind: CredentialKind;
-  label: string;
-  secret_hash: Uint8Array;
-  last_four: string | null;
-  org_id: string | null;
-  created: bigint;
-  expires: bigint | null;
-  revoked: bigint | null;
-  last_used: bigint | null;
-  successor_id: string | null;
-  /** Names separated by commas; null for all. */
-  scopes: string | null;
-}
+export type CredentialRow = RowOf<typeof columns> & { kind: CredentialKind };
 
-const firstColumns = [
-  'id',
-  'kind',
-  'label',
-  'secret_hash',
-  'last_four',
-  'org_id',
-  'created',
-  'expires',
-  'revoked',
-  'last_used',
-  'successor_id',
-] as const satisfies readonly (keyof CredentialRow)[];
+/** The table of credentials. */
+export const credentialTable = defineTable<CredentialRow>('credentials', firstColumns, columns);
 
-/** All of a credential but its signature, which is made over these. */
-export const credentialColumns = [...firstColumns, 'scopes'] as const;
-
-/** The layouts that rows of credentials were signed with, the newest last. */
-export const credentialLayouts: Layouts<CredentialRow> = [firstColumns, credentialColumns];
+/** All columns of a credential but its signature. */
+export const credentialColumns = namesOf(columns);
 
 /** Compares two hashes in constant time. `timingSafeEqual` throws when the lengths differ. */
 export function isSameHash(a: Uint8Array, b: Uint8Array): boolean {

@@ -1,21 +1,20 @@
 import { createHash } from 'node:crypto';
 import { parseJSON } from '../../lib/json.js';
 import { credentialColumns, type CredentialRow } from './credential.js';
-import type { Layouts } from './signed.js';
+import { defineTable, type Columns, type RowOf } from './signed.js';
+
+const columns = {
+  name: 'text',
+  /** Grows with every change, so that an older head shows. */
+  sequence: 'integer',
+  content: 'text',
+} as const satisfies Columns;
 
 /** One signed row about many others: an older row that is put back differs from it. */
-export interface HeadRow {
-  name: string;
-  /** Grows with every change, so that an older head shows. */
-  sequence: bigint;
-  content: string;
-}
+export type HeadRow = RowOf<typeof columns>;
 
-/** The columns of a head. */
-export const headColumns = ['name', 'sequence', 'content'] as const satisfies readonly (keyof HeadRow)[];
-
-/** The layouts that heads were signed with, the newest last. */
-export const headLayouts: Layouts<HeadRow> = [headColumns];
+/** The table of heads. */
+export const headTable = defineTable<HeadRow>('heads', columns);
 
 /** The newest state of each credential, by ID. */
 export type CredentialStamps = ReadonlyMap<string, string>;

@@ -1,52 +1,33 @@
 import { parseJSON, stringifyJSON } from '../../lib/json.js';
 import { definitionFromJSON } from '../../keys/definition/from-json.js';
 import type { StoredKey } from '../../keys/key.js';
-import type { Layouts } from './signed.js';
+import { defineTable, type Columns, type RowOf } from './signed.js';
+
+const columns = {
+  key_hash: 'text',
+  sealed_key_id: 'bytes',
+  org_id: 'text',
+  version: 'integer',
+  date_created: 'text',
+  last_updated: 'integer',
+  deleted: 'integer?',
+  definition: 'text',
+  alias: 'text',
+  expires: 'integer',
+  is_inactive: 'integer',
+  password_hash: 'text?',
+  jwt_secret: 'bytes?',
+  hmac_string: 'bytes?',
+  quota_used: 'integer',
+  quota_renews: 'integer?',
+  history_link: 'bytes',
+} as const satisfies Columns;
 
 /** A row of the table of keys. */
-export interface KeyRow {
-  key_hash: string;
-  sealed_key_id: Uint8Array;
-  org_id: string;
-  version: bigint;
-  date_created: string;
-  last_updated: bigint;
-  deleted: bigint | null;
-  definition: string;
-  alias: string;
-  expires: bigint;
-  is_inactive: bigint;
-  password_hash: string | null;
-  jwt_secret: Uint8Array | null;
-  hmac_string: Uint8Array | null;
-  quota_used: bigint;
-  quota_renews: bigint | null;
-  history_link: Uint8Array;
-}
+export type KeyRow = RowOf<typeof columns>;
 
-/** All of a key but its signature, which is made over these. */
-export const keyColumns = [
-  'key_hash',
-  'sealed_key_id',
-  'org_id',
-  'version',
-  'date_created',
-  'last_updated',
-  'deleted',
-  'definition',
-  'alias',
-  'expires',
-  'is_inactive',
-  'password_hash',
-  'jwt_secret',
-  'hmac_string',
-  'quota_used',
-  'quota_renews',
-  'history_link',
-] as const satisfies readonly (keyof KeyRow)[];
-
-/** The layouts that rows of keys were signed with, the newest last. */
-export const keyLayouts: Layouts<KeyRow> = [keyColumns];
+/** The table of keys. */
+export const keyTable = defineTable<KeyRow>('keys', columns);
 
 /** Returns the key of a row that passed its integrity check. */
 export function keyFromRow(row: KeyRow): StoredKey {

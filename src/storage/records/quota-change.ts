@@ -1,30 +1,21 @@
 import type { QuotaChange } from '../../keys/quota/quota-change.js';
-import type { Layouts } from './signed.js';
+import { defineTable, type Columns, type RowOf } from './signed.js';
+
+const columns = {
+  key_hash: 'text',
+  date_created: 'text',
+  last_updated: 'integer',
+  at: 'integer',
+  is_reset: 'integer',
+  period_before: 'integer',
+  period_after: 'integer',
+} as const satisfies Columns;
 
 /** A row of the outbox of quota changes. */
-export interface QuotaChangeRow {
-  key_hash: string;
-  date_created: string;
-  last_updated: bigint;
-  at: bigint;
-  is_reset: bigint;
-  period_before: bigint;
-  period_after: bigint;
-}
+export type QuotaChangeRow = RowOf<typeof columns>;
 
-/** All of a change of a counter but its signature. */
-export const quotaChangeColumns = [
-  'key_hash',
-  'date_created',
-  'last_updated',
-  'at',
-  'is_reset',
-  'period_before',
-  'period_after',
-] as const satisfies readonly (keyof QuotaChangeRow)[];
-
-/** The layouts that rows of the outbox were signed with, the newest last. */
-export const quotaChangeLayouts: Layouts<QuotaChangeRow> = [quotaChangeColumns];
+/** The table of the outbox. */
+export const quotaChangeTable = defineTable<QuotaChangeRow>('quota_changes', columns);
 
 /** Returns the row of a change. */
 export function quotaChangeToRow(change: QuotaChange): QuotaChangeRow {

@@ -1,48 +1,34 @@
 import { createHash } from 'node:crypto';
 import { parseJSON, stringifyJSON } from '../../lib/json.js';
 import type { FieldChange, KeyRevision } from '../../keys/key.js';
-import type { Layouts } from './signed.js';
+import { defineTable, namesOf, type Columns, type RowOf } from './signed.js';
+
+const linked = {
+  at: 'integer',
+  key_hash: 'text',
+  org_id: 'text',
+  operation: 'text',
+  credential_id: 'text',
+  credential_label: 'text',
+  reason: 'text?',
+  request_id: 'text',
+  version_before: 'integer',
+  version_after: 'integer',
+  quota_used_before_reset: 'integer?',
+  changes: 'text',
+  definition: 'text',
+} as const satisfies Columns;
+
+const columns = { ...linked, link: 'bytes' } as const satisfies Columns;
 
 /** A row of the history. */
-export interface RevisionRow {
-  at: bigint;
-  key_hash: string;
-  org_id: string;
-  operation: KeyRevision['operation'];
-  credential_id: string;
-  credential_label: string;
-  reason: string | null;
-  request_id: string;
-  version_before: bigint;
-  version_after: bigint;
-  quota_used_before_reset: bigint | null;
-  changes: string;
-  definition: string;
-  link: Uint8Array;
-}
+export type RevisionRow = RowOf<typeof columns> & { operation: KeyRevision['operation'] };
+
+/** The table of the history. */
+export const revisionTable = defineTable<RevisionRow>('audit', columns);
 
 /** All columns that the link covers. */
-export const linkedColumns = [
-  'at',
-  'key_hash',
-  'org_id',
-  'operation',
-  'credential_id',
-  'credential_label',
-  'reason',
-  'request_id',
-  'version_before',
-  'version_after',
-  'quota_used_before_reset',
-  'changes',
-  'definition',
-] as const satisfies readonly (keyof RevisionRow)[];
-
-/** The columns of an entry of the history. */
-export const revisionColumns = [...linkedColumns, 'link'] as const;
-
-/** The layouts that entries were signed with, the newest last. */
-export const revisionLayouts: Layouts<RevisionRow> = [revisionColumns];
+export const linkedColumns = namesOf(linked);
 
 /**
  * The link of a history entry: SHA-256 over the link before it and all values of the entry's row. The key keeps

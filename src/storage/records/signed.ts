@@ -2,6 +2,32 @@ import { AppError } from '../../lib/errors.js';
 import { printable } from '../../lib/text.js';
 import type { RowSigner } from '../../crypto/row-signer.js';
 
+/** The values of columns, by their types. */
+interface ColumnValues {
+  readonly text: string;
+  readonly integer: bigint;
+  readonly bytes: Uint8Array;
+}
+
+type ColumnType = keyof ColumnValues;
+
+/** The columns of a table in their order, with their types. Those of a type with `?` may be NULL. */
+export type Columns = Readonly<Record<string, ColumnType | `${ColumnType}?`>>;
+
+/** A row with these columns. */
+export type RowOf<Of extends Columns> = {
+  -readonly [Name in keyof Of]: Of[Name] extends `${infer Type extends ColumnType}?`
+    ? ColumnValues[Type] | null
+    : Of[Name] extends ColumnType
+      ? ColumnValues[Of[Name]]
+      : never;
+};
+
+/** Returns the names of columns, in their order. */
+export function namesOf<Of extends Columns>(columns: Of): readonly (keyof Of & string)[] {
+  return Object.keys(columns);
+}
+
 /** A row as it is stored: its columns, and one byte of layout number with the signature over both. */
 export type SignedRow<Row> = Row & { readonly mac: Uint8Array };
 
@@ -11,6 +37,27 @@ export type SignedRow<Row> = Row & { readonly mac: Uint8Array };
  * signed in the oldest layout that covers its values, so that processes of an earlier version verify it too.
  */
 export type Layouts<Row> = readonly (readonly (keyof Row)[])[];
+
+/** A table of signed rows. */
+export interface TableDefinition<Row> {
+  /** Signatures include the name, so that a row of one table is no row of another. */
+  readonly name: string;
+  /** All columns, of which the last is the signature. */
+  readonly columns: Columns;
+  readonly columnNames: readonly (keyof SignedRow<Row>)[];
+  readonly layouts: Layouts<Row>;
+}
+
+/** Defines a table by the columns of each layout, the newest last. */
+export function defineTable<Row>(name: string, ...layouts: readonly Columns[]): TableDefinition<Row> {
+  const columns: Columns = { ...layouts.at(-1), mac: 'bytes' };
+  return {
+    name,
+    columns,
+    columnNames: namesOf(columns) as (keyof SignedRow<Row>)[],
+    layouts: layouts.map((layout) => namesOf(layout) as (keyof Row)[]),
+  };
+}
 
 /** Signs the rows of a table and verifies them. */
 export interface SignedTable<Row> {
@@ -22,20 +69,15 @@ export interface SignedTable<Row> {
   readonly integrityError: (what: string, ...rows: readonly SignedRow<Row>[]) => AppError;
 }
 
-/**
- * The signatures of one table.
- *
- * @param table - the name that signatures include, so that a row of one table is no row of another
- */
+/** The signatures of one table. */
 export function createSignedTable<Row extends object>(
   { sign, isAuthentic }: RowSigner,
-  table: string,
-  layouts: Layouts<Row>,
+  { name, layouts }: TableDefinition<Row>,
 ): SignedTable<Row> {
   const newest = layouts.length;
   const allColumns = [...new Set(layouts.flat())];
   const contentOf = (row: Row, columns: readonly (keyof Row)[], layout: number) =>
-    columns.reduce((content, column) => `${content}|${formOf(row[column])}`, `${layout}|${table}`);
+    columns.reduce((content, column) => `${content}|${formOf(row[column])}`, `${layout}|${name}`);
   const isCovered = (row: Row, lacking: readonly (keyof Row)[]) => lacking.every((column) => row[column] === null);
   const known = layouts.map((columns) => ({
     columns,

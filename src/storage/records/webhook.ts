@@ -1,36 +1,24 @@
 import type { Delivery, Webhook } from '../../webhooks/webhook.js';
-import type { Layouts } from './signed.js';
+import { defineTable, type Columns, type RowOf } from './signed.js';
+
+const columns = {
+  id: 'text',
+  label: 'text',
+  org_id: 'text?',
+  sealed_url: 'bytes',
+  sealed_secret: 'bytes',
+  previous_secret: 'bytes?',
+  previous_until: 'integer?',
+  created: 'integer',
+  paused: 'integer?',
+  paused_why: 'text?',
+} as const satisfies Columns;
 
 /** A webhook as every engine keeps it. */
-export interface WebhookRow {
-  id: string;
-  label: string;
-  org_id: string | null;
-  sealed_url: Uint8Array;
-  sealed_secret: Uint8Array;
-  previous_secret: Uint8Array | null;
-  previous_until: bigint | null;
-  created: bigint;
-  paused: bigint | null;
-  paused_why: string | null;
-}
+export type WebhookRow = RowOf<typeof columns>;
 
-/** All of a webhook but its signature, which is made over these. */
-export const webhookColumns = [
-  'id',
-  'label',
-  'org_id',
-  'sealed_url',
-  'sealed_secret',
-  'previous_secret',
-  'previous_until',
-  'created',
-  'paused',
-  'paused_why',
-] as const satisfies readonly (keyof WebhookRow)[];
-
-/** The layouts that rows of webhooks were signed with, the newest last. */
-export const webhookLayouts: Layouts<WebhookRow> = [webhookColumns];
+/** The table of webhooks. */
+export const webhookTable = defineTable<WebhookRow>('webhooks', columns);
 
 /** Returns the webhook of a row that passed its integrity check. */
 export function webhookFromRow(row: WebhookRow): Webhook {
@@ -67,33 +55,22 @@ export function webhookToRow(webhook: Webhook): WebhookRow {
   };
 }
 
-/** A row of `webhook_deliveries`. */
-export interface DeliveryRow {
-  webhook_id: string;
-  key_hash: string;
-  event_id: string;
-  state: 'pending' | 'dead';
-  version: bigint;
-  last_version: bigint;
-  attempts: bigint;
-  due: bigint | null;
-  failed_at: bigint | null;
-  last_error: string;
-}
-
 /** The columns of a delivery. The first three are its primary key. */
-export const deliveryColumns = [
-  'webhook_id',
-  'key_hash',
-  'event_id',
-  'state',
-  'version',
-  'last_version',
-  'attempts',
-  'due',
-  'failed_at',
-  'last_error',
-] as const satisfies readonly (keyof DeliveryRow)[];
+export const deliveryColumns = {
+  webhook_id: 'text',
+  key_hash: 'text',
+  event_id: 'text',
+  state: 'text',
+  version: 'integer',
+  last_version: 'integer',
+  attempts: 'integer',
+  due: 'integer?',
+  failed_at: 'integer?',
+  last_error: 'text',
+} as const satisfies Columns;
+
+/** A row of `webhook_deliveries`. */
+export type DeliveryRow = RowOf<typeof deliveryColumns> & { state: Delivery['state'] };
 
 /** Returns the delivery of a row. */
 export function deliveryFromRow(row: DeliveryRow): Delivery {

@@ -1,6 +1,6 @@
 import { AppError } from '../../lib/errors.js';
 import type { ChangeFeed, FeedQuery } from '../../keys/change-feed.js';
-import { revisionLayouts, revisionFromRow, type RevisionRow } from '../records/revision.js';
+import { revisionTable, revisionFromRow, type RevisionRow } from '../records/revision.js';
 import type { RowSigner } from '../../crypto/row-signer.js';
 import { createSignedTable, type SignedRow } from '../records/signed.js';
 import { createChangeNotifier, type ChangeNotifier, type ChangeSource } from './change-notifier.js';
@@ -146,7 +146,7 @@ export function createChangeFeed(
   { follow }: ChangeNotifier,
 ): ChangeFeed {
   const sql = feedStatements(dialect);
-  const table = createSignedTable<RevisionRow>(signer, 'audit', revisionLayouts);
+  const table = createSignedTable(signer, revisionTable);
 
   return {
     async read({ after, orgID, keyHash, limit }: FeedQuery) {

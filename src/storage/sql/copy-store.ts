@@ -1,6 +1,12 @@
 import { createHash } from 'node:crypto';
-import { keyColumns } from '../records/key.js';
-import { revisionColumns } from '../records/revision.js';
+import { credentialTable } from '../records/credential.js';
+import { headTable } from '../records/head.js';
+import { keyTable } from '../records/key.js';
+import { quotaChangeTable } from '../records/quota-change.js';
+import { revisionTable } from '../records/revision.js';
+import { namesOf } from '../records/signed.js';
+import { deliveryColumns, webhookTable } from '../records/webhook.js';
+import { receiptColumns } from './keys/receipts.js';
 import { unprepared, type SqlSession, type Value } from './session.js';
 import { createSettings } from './settings.js';
 
@@ -22,15 +28,18 @@ export interface HashRange {
 /** All rows of one table in a range, in the same order for both engines, a chunk at a time. */
 type Rows = (range: HashRange) => AsyncIterable<readonly CopiedRow[]>;
 
-/** Tables that have no range of hashes, with their order. Each is read at once. */
+/** Tables that have no range of hashes: their columns and their order. Each is read at once. */
 export const smallTables = {
-  credentials: 'id',
-  heads: 'name',
-  webhooks: 'id',
-  webhook_progress: 'webhook_id',
-  webhook_deliveries: 'webhook_id, key_hash, event_id',
-  quota_changes: 'id',
-  receipts: 'id',
+  credentials: { columns: credentialTable.columns, order: 'id' },
+  heads: { columns: headTable.columns, order: 'name' },
+  webhooks: { columns: webhookTable.columns, order: 'id' },
+  webhook_progress: {
+    columns: { webhook_id: 'text', cursor: 'text', holder: 'text?', held_until: 'integer' },
+    order: 'webhook_id',
+  },
+  webhook_deliveries: { columns: deliveryColumns, order: 'webhook_id, key_hash, event_id' },
+  quota_changes: { columns: { id: 'integer', ...quotaChangeTable.columns }, order: 'id' },
+  receipts: { columns: receiptColumns, order: 'id' },
 } as const;
 /** One of {@link smallTables}. */
 export type SmallTable = keyof typeof smallTables;
@@ -153,10 +162,10 @@ function written(rows: readonly CopiedRow[]): string {
 
 /** The tables that are copied in ranges of hashes: their columns, their order and the number of rows of a chunk. */
 export const rangeTables = {
-  keys: { columns: [...keyColumns, 'mac'], second: undefined, chunkSize: 200 },
-  audit: { columns: ['id', ...revisionColumns, 'mac'], second: 'version_after', chunkSize: 500 },
+  keys: { columns: keyTable.columns, second: undefined, chunkSize: 200 },
+  audit: { columns: { id: 'integer', ...revisionTable.columns }, second: 'version_after', chunkSize: 500 },
   // Without an index on the key in SQLite, each chunk reads the whole table.
-  key_terms: { columns: ['term', 'key_hash', 'org_id'], second: 'term', chunkSize: 10_000 },
+  key_terms: { columns: { term: 'text', key_hash: 'text', org_id: 'text' }, second: 'term', chunkSize: 10_000 },
 } as const;
 
 /** A table that is copied in ranges of hashes. */
@@ -173,7 +182,7 @@ export function createRowSource(session: SqlSession): RowSource {
   function rowsOf(table: RangeTable): RowSource['keys'] {
     const { columns, second, chunkSize } = rangeTables[table];
     const order = second === undefined ? 'key_hash' : `key_hash, ${second}`;
-    const select = `SELECT ${columns.join(', ')} FROM ${table} WHERE key_hash <= $1`;
+    const select = `SELECT ${namesOf(columns).join(', ')} FROM ${table} WHERE key_hash <= $1`;
     const first = unprepared(`${select} AND key_hash > $2 ORDER BY ${order} LIMIT ${chunkSize}`);
     const next =
       second === undefined
@@ -196,7 +205,10 @@ export function createRowSource(session: SqlSession): RowSource {
     keys: rowsOf('keys'),
     audit: rowsOf('audit'),
     terms: rowsOf('key_terms'),
-    small: (table) => all<CopiedRow>(unprepared(`SELECT * FROM ${table} ORDER BY ${smallTables[table]}`)),
+    small: (table) => {
+      const { columns, order } = smallTables[table];
+      return all<CopiedRow>(unprepared(`SELECT ${namesOf(columns).join(', ')} FROM ${table} ORDER BY ${order}`));
+    },
     setting: (name) => settings.get(name),
   };
 }

@@ -1,8 +1,7 @@
 import type { RowSigner } from '../../crypto/row-signer.js';
 import type { CredentialRow } from '../records/credential.js';
 import {
-  headColumns,
-  headLayouts,
+  headTable,
   stampOf,
   stampsFromContent,
   stampsToContent,
@@ -18,7 +17,6 @@ export interface CredentialHead {
   readonly stamps: CredentialStamps;
 }
 
-const columns = [...headColumns, 'mac'] as const;
 const name = 'credentials';
 const select = `SELECT * FROM heads WHERE name = '${name}'`;
 
@@ -30,10 +28,10 @@ export const headSignature = `(SELECT mac FROM heads WHERE name = '${name}')`;
  * reads it again only when its signature has changed, and rejects one that is older than what it has read before.
  */
 export function createCredentialHead({ dialect, all }: SqlSession, signer: RowSigner) {
-  const table = createSignedTable<HeadRow>(signer, 'heads', headLayouts);
+  const table = createSignedTable(signer, headTable);
   const read = prepared(select);
   const readForUpdate = prepared(`${select} ${dialect.forUpdate}`);
-  const insert = prepared(`${insertInto('heads', columns)} ON CONFLICT (name) DO NOTHING`);
+  const insert = prepared(`${insertInto('heads', headTable.columnNames)} ON CONFLICT (name) DO NOTHING`);
   const update = prepared('UPDATE heads SET sequence = $2, content = $3, mac = $4 WHERE name = $1');
   let known: (CredentialHead & { readonly mac: Uint8Array }) | undefined;
 
@@ -68,12 +66,12 @@ export function createCredentialHead({ dialect, all }: SqlSession, signer: RowSi
     *write(locked: HeadRow, changed: readonly CredentialRow[]): Work<void> {
       const stamps = new Map([...stampsFromContent(locked.content), ...changed.map(stampPair)]);
       const next = { name, sequence: locked.sequence + 1n, content: stampsToContent(stamps) };
-      yield* query(update, valuesOf(table.signed(next), columns));
+      yield* query(update, valuesOf(table.signed(next), headTable.columnNames));
     },
     /** Begins the head with the credentials that there are. Does nothing when it exists. */
     *begin(rows: readonly CredentialRow[]): Work<void> {
       const first = { name, sequence: 1n, content: stampsToContent(new Map(rows.map(stampPair))) };
-      yield* query(insert, valuesOf(table.signed(first), columns));
+      yield* query(insert, valuesOf(table.signed(first), headTable.columnNames));
     },
   };
 }

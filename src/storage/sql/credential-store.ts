@@ -2,9 +2,8 @@ import type { CredentialRollback, CredentialStore, FoundCredential } from '../..
 import { AppError } from '../../lib/errors.js';
 import type { RowSigner } from '../../crypto/row-signer.js';
 import {
-  credentialColumns,
   credentialFromRow,
-  credentialLayouts,
+  credentialTable,
   credentialToRow,
   isSameHash,
   scopesOf,
@@ -28,7 +27,7 @@ export interface CredentialCache {
 
 type FoundRow = SignedRow<CredentialRow> & Pick<FoundCredential, 'state'> & { readonly head_mac: Uint8Array | null };
 
-const columns = [...credentialColumns, 'mac'] as const;
+const columns = credentialTable.columnNames;
 const changing = ['id', 'expires', 'revoked', 'last_used', 'successor_id', 'mac'] as const;
 
 const statements = ({ inList, forUpdate }: Dialect) => {
@@ -56,7 +55,7 @@ export function createCredentialStore(
   const { dialect, all, transaction } = session;
   const sql = statements(dialect);
   const head = createCredentialHead(session, signer);
-  const table = createSignedTable<CredentialRow>(signer, 'credentials', credentialLayouts);
+  const table = createSignedTable(signer, credentialTable);
 
   function verified(row: SignedRow<CredentialRow>): CredentialRow {
     if (!table.isAuthentic(row)) throw table.integrityError(`The credential ${row.id}`, row);

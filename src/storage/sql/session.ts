@@ -88,8 +88,8 @@ export function insertInto(table: string, columns: readonly string[]): string {
   return `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map((_, index) => `$${index + 1}`).join(', ')})`;
 }
 
-/** A statement that updates the row with this ID, `$1`, with a parameter for each further column. */
-export function updateByID(table: string, [, ...columns]: readonly ['id', ...string[]]): string {
+/** A statement that updates the row with this `id`, the first of the columns, with a parameter for each of them. */
+export function updateByID(table: string, [, ...columns]: readonly string[]): string {
   return `UPDATE ${table} SET ${columns.map((column, index) => `${column} = $${index + 2}`).join(', ')} WHERE id = $1`;
 }
 

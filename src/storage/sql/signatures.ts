@@ -1,11 +1,11 @@
 import type { RowSigner } from '../../crypto/row-signer.js';
-import { credentialLayouts } from '../records/credential.js';
-import { headLayouts } from '../records/head.js';
-import { keyLayouts } from '../records/key.js';
-import { quotaChangeLayouts } from '../records/quota-change.js';
-import { revisionLayouts } from '../records/revision.js';
-import { createSignedTable, type SignedRow } from '../records/signed.js';
-import { webhookLayouts } from '../records/webhook.js';
+import { credentialTable } from '../records/credential.js';
+import { headTable } from '../records/head.js';
+import { keyTable } from '../records/key.js';
+import { quotaChangeTable } from '../records/quota-change.js';
+import { revisionTable } from '../records/revision.js';
+import { createSignedTable, type SignedRow, type TableDefinition } from '../records/signed.js';
+import { webhookTable } from '../records/webhook.js';
 import { readPages } from './pages.js';
 import { prepared, query, type SqlSession } from './session.js';
 
@@ -31,28 +31,28 @@ type AnyRow = SignedRow<Readonly<Record<string, unknown>>>;
 type Position = string | bigint;
 
 const signedTables = [
-  { name: 'keys', layouts: keyLayouts, key: 'key_hash', start: '' },
-  { name: 'audit', layouts: revisionLayouts, key: 'id', start: 0n },
-  { name: 'credentials', layouts: credentialLayouts, key: 'id', start: '' },
-  { name: 'webhooks', layouts: webhookLayouts, key: 'id', start: '' },
-  { name: 'heads', layouts: headLayouts, key: 'name', start: '' },
-  { name: 'quota_changes', layouts: quotaChangeLayouts, key: 'id', start: 0n },
+  { table: keyTable, key: 'key_hash', start: '' },
+  { table: revisionTable, key: 'id', start: 0n },
+  { table: credentialTable, key: 'id', start: '' },
+  { table: webhookTable, key: 'id', start: '' },
+  { table: headTable, key: 'name', start: '' },
+  { table: quotaChangeTable, key: 'id', start: 0n },
 ];
 
 /** The signatures of all tables, in pages that take milliseconds each. */
 export function createSignatures({ dialect, all, transaction }: SqlSession, signer: RowSigner): Signatures {
   const head = `CAST($1 AS ${dialect.types.bytes})`;
-  const tables = signedTables.map(({ name, layouts, key, start }) => ({
+  const tables = signedTables.map(({ table, key, start }) => ({
     key,
     start,
-    table: createSignedTable<Readonly<Record<string, unknown>>>(signer, name, layouts),
+    table: createSignedTable(signer, table as TableDefinition<Readonly<Record<string, unknown>>>),
     // The first byte of a signature is its layout; the bytes after it name the key.
     older: prepared(
-      `SELECT * FROM ${name} WHERE ${key} > $2 AND substr(mac, 2, length(${head})) <> ${head}
+      `SELECT * FROM ${table.name} WHERE ${key} > $2 AND substr(mac, 2, length(${head})) <> ${head}
        ORDER BY ${key} LIMIT ${pageSize}`,
     ),
     // A row that was written since it was read has a new signature already.
-    sign: prepared(`UPDATE ${name} SET mac = $1 WHERE ${key} = $2 AND mac = $3`),
+    sign: prepared(`UPDATE ${table.name} SET mac = $1 WHERE ${key} = $2 AND mac = $3`),
   }));
 
   const olderPages = ({ key, start, older }: (typeof tables)[number]) =>

@@ -8,14 +8,13 @@ import {
   type WebhookStore,
 } from '../../webhooks/webhook.js';
 import type { RowSigner } from '../../crypto/row-signer.js';
-import { createSignedTable, type SignedRow } from '../records/signed.js';
+import { createSignedTable, namesOf, type SignedRow } from '../records/signed.js';
 import {
   deliveryColumns,
   deliveryFromRow,
   deliveryToRow,
-  webhookColumns,
   webhookFromRow,
-  webhookLayouts,
+  webhookTable,
   webhookToRow,
   type DeliveryRow,
   type WebhookRow,
@@ -29,8 +28,8 @@ import { insertInto, prepared, query, updateByID, valuesOf, type SqlSession } fr
  */
 const recalled = 'recalled ';
 
-/** The columns of a webhook and its MAC. */
-const signedWebhookColumns = [...webhookColumns, 'mac'] as const;
+const deliveryNames = namesOf(deliveryColumns);
+const signedWebhookColumns = webhookTable.columnNames;
 /** The dead letter `$2`, or all if it is NULL. */
 const isSelected = `webhook_id = $1 AND state = 'dead' AND (CAST($2 AS text) IS NULL OR event_id = $2)`;
 /** The delivery as it was read: it may have been discarded, or its key purged and created again. */
@@ -111,7 +110,7 @@ function webhookStatements({ name, nowMs, inList, forUpdate, historySpans }: Dia
     },
     /** `$2` is a list of spans. */
     enqueue: prepared(
-      `INSERT INTO webhook_deliveries (${deliveryColumns.join(', ')})
+      `INSERT INTO webhook_deliveries (${deliveryNames.join(', ')})
        SELECT CAST($1 AS text), hash, '', 'pending', first, newest, 0, CAST($3 AS bigint), NULL, ''
        FROM ${historySpans('$2')} AS spans WHERE true
        ON CONFLICT (webhook_id, key_hash, event_id) DO UPDATE SET last_version = excluded.last_version,
@@ -126,7 +125,7 @@ function webhookStatements({ name, nowMs, inList, forUpdate, historySpans }: Dia
       `UPDATE webhook_deliveries SET attempts = $5, due = $6, failed_at = $7, last_error = $8 WHERE ${isSameDelivery}`,
     ),
     removeDelivery: prepared(`DELETE FROM webhook_deliveries WHERE ${isSameDelivery}`),
-    insertDead: prepared(`${insertInto('webhook_deliveries', deliveryColumns)} ON CONFLICT DO NOTHING`),
+    insertDead: prepared(`${insertInto('webhook_deliveries', deliveryNames)} ON CONFLICT DO NOTHING`),
     retryAll: prepared('UPDATE webhook_deliveries SET due = $2 WHERE webhook_id = $1 AND due > $2'),
     deadLetters: prepared(`SELECT * FROM webhook_deliveries WHERE ${isSelected} ORDER BY failed_at, event_id LIMIT $3`),
     replay: prepared(
@@ -141,7 +140,7 @@ type LeaseRow = SignedRow<WebhookRow> & { cursor: string; holder: string | null;
 /** Webhooks and the state of their deliveries, in the database of the keys. */
 export function createWebhookStore({ dialect, all, run, transaction }: SqlSession, signer: RowSigner): WebhookStore {
   const sql = webhookStatements(dialect);
-  const table = createSignedTable<WebhookRow>(signer, 'webhooks', webhookLayouts);
+  const table = createSignedTable(signer, webhookTable);
   const signedValues = (webhook: Webhook) => valuesOf(table.signed(webhookToRow(webhook)), signedWebhookColumns);
 
   function verified(row: SignedRow<WebhookRow>): Webhook {
@@ -266,7 +265,7 @@ export function createWebhookStore({ dialect, all, run, transaction }: SqlSessio
           yield* query(sql.recordFailure, [...sameDelivery(id, failed), ...values]);
         }
         if (removed) yield* query(sql.removeDelivery, sameDelivery(id, removed));
-        if (dead) yield* query(sql.insertDead, valuesOf(deliveryToRow(id, dead), deliveryColumns));
+        if (dead) yield* query(sql.insertDead, valuesOf(deliveryToRow(id, dead), deliveryNames));
         if (retryAllMs !== undefined) yield* query(sql.retryAll, [id, BigInt(retryAllMs)]);
         return true;
       }),

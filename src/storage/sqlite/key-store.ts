@@ -2,9 +2,9 @@ import type { Database, Statement } from 'better-sqlite3';
 import type { KeyStore } from '../../keys/ports.js';
 import type { QuotaManager, QuotaOutbox } from '../../keys/quota/quota-manager.js';
 import type { RowSigner } from '../../crypto/row-signer.js';
-import { keyColumns, type KeyRow } from '../records/key.js';
-import { quotaChangeColumns } from '../records/quota-change.js';
-import { revisionColumns } from '../records/revision.js';
+import { keyTable, type KeyRow } from '../records/key.js';
+import { quotaChangeTable } from '../records/quota-change.js';
+import { revisionTable } from '../records/revision.js';
 import type { SignedRow } from '../records/signed.js';
 import { sqliteDialect } from '../sql/dialect.js';
 import {
@@ -110,12 +110,11 @@ function createPut(database: Database): (write: KeyWrite) => void {
     database.prepare<[object]>(
       `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map((column) => `@${column}`).join(', ')})`,
     );
-  const columns = [...keyColumns, 'mac'] as const;
-  const insert = insertInto('keys', columns);
+  const insert = insertInto(keyTable.name, keyTable.columnNames);
   const updates = new Map<string, Statement<[object]>>();
   // SQLite writes the indexes of every column that is named, also if its value stays: half of the pages of an update.
   const updateOf = (before: SignedRow<KeyRow>, row: SignedRow<KeyRow>) => {
-    const changed = columns.filter((column) => before[column] !== row[column]);
+    const changed = keyTable.columnNames.filter((column) => before[column] !== row[column]);
     const assignments = changed.map((column) => `${column} = @${column}`).join();
     const update =
       updates.get(assignments) ??
@@ -123,8 +122,8 @@ function createPut(database: Database): (write: KeyWrite) => void {
     updates.set(assignments, update);
     return update;
   };
-  const addEntry = insertInto('audit', [...revisionColumns, 'mac']);
-  const addQuotaChange = insertInto('quota_changes', [...quotaChangeColumns, 'mac']);
+  const addEntry = insertInto(revisionTable.name, revisionTable.columnNames);
+  const addQuotaChange = insertInto(quotaChangeTable.name, quotaChangeTable.columnNames);
   const addReceipt = database.prepare<[object]>(insertReceipt.text);
   const addTerm = insertInto('key_terms', ['term', 'key_hash', 'org_id']);
   const dropTerm = database.prepare<[object]>('DELETE FROM key_terms WHERE term = @term AND key_hash = @key_hash');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createSignedTable, type SignedRow } from '../../../src/storage/records/signed.js';
+import { createSignedTable, defineTable, type SignedRow } from '../../../src/storage/records/signed.js';
 import { signer } from '../../support/signer.js';
 
 interface OldRow {
@@ -11,10 +11,10 @@ interface NewRow extends OldRow {
   note: string | null;
 }
 
-const first = ['id', 'count'] as const;
-const second = ['id', 'count', 'note'] as const;
-const older = createSignedTable<OldRow>(signer, 'things', [first]);
-const newer = createSignedTable<NewRow>(signer, 'things', [first, second]);
+const first = { id: 'text', count: 'integer' } as const;
+const second = { ...first, note: 'text?' } as const;
+const older = createSignedTable(signer, defineTable<OldRow>('things', first));
+const newer = createSignedTable(signer, defineTable<NewRow>('things', first, second));
 
 const row: OldRow = { id: 'a', count: 1n };
 /** A row of the older version in a table to which the newer one has added its column. */

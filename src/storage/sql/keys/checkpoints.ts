@@ -17,7 +17,7 @@ import {
   type PublishedCheckpoint,
   type PublishedContent,
 } from '../../records/checkpoint.js';
-import { headColumns, headLayouts, type HeadRow } from '../../records/head.js';
+import { headTable, type HeadRow } from '../../records/head.js';
 import { createSignedTable, integrityError, type SignedRow } from '../../records/signed.js';
 import { insertInto, prepared, query, valuesOf, type SqlSession, type Work } from '../session.js';
 import { createKeyStates, type ScannedState } from './key-heads.js';
@@ -27,7 +27,7 @@ const minKeysRead = 2_000;
 const minBytesRead = 4 * 1024 * 1024;
 const comparedAtOnce = 10;
 
-const columns = [...headColumns, 'mac'] as const;
+const columns = headTable.columnNames;
 const insertText = insertInto('heads', columns);
 const byName = prepared('SELECT * FROM heads WHERE name = $1');
 const insert = prepared(`${insertText} ON CONFLICT (name) DO NOTHING`);
@@ -77,7 +77,7 @@ export interface Checkpoints {
  */
 export function createCheckpoints(session: SqlSession, signer: RowSigner): Checkpoints {
   const { dialect, all, snapshot, transaction } = session;
-  const table = createSignedTable<HeadRow>(signer, 'heads', headLayouts);
+  const table = createSignedTable(signer, headTable);
   const { statesAfter, rollbacksOf } = createKeyStates(session, signer);
   const sql = {
     lock: prepared(`SELECT * FROM heads WHERE name = $1 ${dialect.forUpdate}`),

@@ -7,7 +7,7 @@ import type { HistoryRange } from '../../../keys/key-query.js';
 import type { ReadBudget } from '../../../keys/read-budget.js';
 import type { RowSigner } from '../../../crypto/row-signer.js';
 import type { KeyRow } from '../../records/key.js';
-import { revisionFromRow, revisionLayouts, type RevisionRow } from '../../records/revision.js';
+import { revisionFromRow, revisionTable, type RevisionRow } from '../../records/revision.js';
 import { createSignedTable, type SignedRow } from '../../records/signed.js';
 import { mapInSlices, type TimeSlices } from '../../time-slices.js';
 import { isUnbroken, partsOf, sizeOf, spanOf, type SizedVersion, type Span } from './history-entries.js';
@@ -34,7 +34,7 @@ export function createHistory(
   slices: TimeSlices,
 ) {
   const { all } = session;
-  const table = createSignedTable<RevisionRow>(signer, 'audit', revisionLayouts);
+  const table = createSignedTable(signer, revisionTable);
 
   /** Undefined entries when one is missing, damaged, or of another key under the same hash. */
   async function readParts(

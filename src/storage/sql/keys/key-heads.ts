@@ -2,9 +2,9 @@ import { setImmediate as nextIteration } from 'node:timers/promises';
 import type { RowSigner } from '../../../crypto/row-signer.js';
 import type { KeyHead, KeyRollback, KeyStore } from '../../../keys/ports.js';
 import { purgedName } from '../../records/checkpoint.js';
-import { headLayouts, type HeadRow } from '../../records/head.js';
-import { keyLayouts, type KeyRow } from '../../records/key.js';
-import { revisionLayouts, type RevisionRow } from '../../records/revision.js';
+import { headTable, type HeadRow } from '../../records/head.js';
+import { keyTable, type KeyRow } from '../../records/key.js';
+import { revisionTable, type RevisionRow } from '../../records/revision.js';
 import { createSignedTable, integrityError, type SignedRow } from '../../records/signed.js';
 import { batchesBySize, readPages } from '../pages.js';
 import { prepared, query, type SqlSession, type Work } from '../session.js';
@@ -15,9 +15,9 @@ const maxBytesAtOnce = 256 * 1024;
 
 /** Reads states of keys, and compares the database with earlier ones. */
 export function createKeyStates({ dialect: { inList }, all }: SqlSession, signer: RowSigner) {
-  const keys = createSignedTable<KeyRow>(signer, 'keys', keyLayouts);
-  const revisions = createSignedTable<RevisionRow>(signer, 'audit', revisionLayouts);
-  const marks = createSignedTable<HeadRow>(signer, 'heads', headLayouts);
+  const keys = createSignedTable(signer, keyTable);
+  const revisions = createSignedTable(signer, revisionTable);
+  const marks = createSignedTable(signer, headTable);
   const page = prepared(
     `SELECT key_hash, CAST(octet_length(definition) AS bigint) AS size FROM keys
      WHERE key_hash > $1 ORDER BY key_hash LIMIT ${pageSize}`,

@@ -2,9 +2,9 @@ import { setImmediate as nextIteration } from 'node:timers/promises';
 import type { DiscardOutcome, IntegrityReport, KeyStore } from '../../../keys/ports.js';
 import type { RowSigner } from '../../../crypto/row-signer.js';
 import { pageFromContent, pageName, prefixOf, purgedName, type PurgedKey } from '../../records/checkpoint.js';
-import { headColumns, headLayouts, type HeadRow } from '../../records/head.js';
-import { keyFromRow, keyLayouts, termsOf, type KeyRow } from '../../records/key.js';
-import { revisionLayouts, type RevisionRow } from '../../records/revision.js';
+import { headTable, type HeadRow } from '../../records/head.js';
+import { keyFromRow, keyTable, termsOf, type KeyRow } from '../../records/key.js';
+import { revisionTable, type RevisionRow } from '../../records/revision.js';
 import { createSignedTable, type SignedRow } from '../../records/signed.js';
 import type { Dialect } from '../dialect.js';
 import { createChain } from './history-entries.js';
@@ -53,15 +53,17 @@ interface DeletedKey {
 
 type Maintenance = Pick<KeyStore, 'all' | 'discard' | 'purge' | 'verifyIntegrity'>;
 
-const headNames = [...headColumns, 'mac'] as const;
-const insertMark = prepared(`${insertInto('heads', headNames)} ON CONFLICT (name) DO NOTHING`);
+const insertMark = prepared(`${insertInto('heads', headTable.columnNames)} ON CONFLICT (name) DO NOTHING`);
 const headByName = prepared('SELECT * FROM heads WHERE name = $1');
 
 /** Marks that keys were purged. They show that a key which is in a page is not missing. */
 function createPurgeMarks(signer: RowSigner) {
-  const table = createSignedTable<HeadRow>(signer, 'heads', headLayouts);
+  const table = createSignedTable(signer, headTable);
   function* add(key: PurgedKey): Work<void> {
-    yield* query(insertMark, valuesOf(table.signed({ name: purgedName(key), sequence: 1n, content: '' }), headNames));
+    yield* query(
+      insertMark,
+      valuesOf(table.signed({ name: purgedName(key), sequence: 1n, content: '' }), headTable.columnNames),
+    );
   }
   return {
     add,
@@ -81,8 +83,8 @@ export function createKeyMaintenance(
   signer: RowSigner,
 ): Maintenance {
   const sql = statements(dialect);
-  const keys = createSignedTable<KeyRow>(signer, 'keys', keyLayouts);
-  const revisions = createSignedTable<RevisionRow>(signer, 'audit', revisionLayouts);
+  const keys = createSignedTable(signer, keyTable);
+  const revisions = createSignedTable(signer, revisionTable);
   const marks = createPurgeMarks(signer);
 
   const pages = (size: number) => readPages<SignedRow<KeyRow>>((last) => all(sql.page, [last?.key_hash ?? '', size]));

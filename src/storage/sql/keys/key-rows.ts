@@ -2,9 +2,9 @@ import type { RowSigner } from '../../../crypto/row-signer.js';
 import type { StoredKey } from '../../../keys/key.js';
 import type { KeyTransition } from '../../../keys/ports.js';
 import type { Receipt } from '../../../keys/receipt.js';
-import { keyFromRow, keyLayouts, keyToRow, termsOf, type KeyRow } from '../../records/key.js';
-import { quotaChangeLayouts, quotaChangeToRow, type QuotaChangeRow } from '../../records/quota-change.js';
-import { revisionLayouts, revisionToRow, type RevisionRow } from '../../records/revision.js';
+import { keyFromRow, keyTable, keyToRow, termsOf, type KeyRow } from '../../records/key.js';
+import { quotaChangeTable, quotaChangeToRow, type QuotaChangeRow } from '../../records/quota-change.js';
+import { revisionTable, revisionToRow, type RevisionRow } from '../../records/revision.js';
 import { createSignedTable, integrityError, type SignedRow } from '../../records/signed.js';
 import type { TimeSlices } from '../../time-slices.js';
 import type { Dialect } from '../dialect.js';
@@ -36,7 +36,7 @@ export type KeyRowStatements = ReturnType<typeof createKeyRowStatements>;
 
 /** Looks rows of keys up and verifies them. The parameters of all statements: hashes, and an organisation or null. */
 export function createKeyRowStatements({ listOf, isInTime, inList }: Dialect, signer: RowSigner) {
-  const table = createSignedTable<KeyRow>(signer, 'keys', keyLayouts);
+  const table = createSignedTable(signer, keyTable);
   const sizes = `SELECT key_hash AS place, octet_length(definition) AS size FROM keys
     WHERE ${isInTime} AND key_hash ${inList('$1', 'text')}`;
 
@@ -157,9 +157,9 @@ type ApplyTransition<T> = (stored: StoredKey | undefined) => T;
 
 /** Makes changes of rows out of changes of keys. A change that returns undefined leaves its key as it is. */
 export function createRowChanges(signer: RowSigner, slices: TimeSlices) {
-  const keys = createSignedTable<KeyRow>(signer, 'keys', keyLayouts);
-  const revisions = createSignedTable<RevisionRow>(signer, 'audit', revisionLayouts);
-  const quotaChanges = createSignedTable<QuotaChangeRow>(signer, 'quota_changes', quotaChangeLayouts);
+  const keys = createSignedTable(signer, keyTable);
+  const revisions = createSignedTable(signer, revisionTable);
+  const quotaChanges = createSignedTable(signer, quotaChangeTable);
 
   /** Each step takes milliseconds when the definition is large. */
   function* steps<T extends KeyTransition | undefined>(

@@ -1,7 +1,7 @@
 import type { QuotaOutbox } from '../../../keys/quota/quota-manager.js';
 import type { RowSigner } from '../../../crypto/row-signer.js';
 import type { AppError } from '../../../lib/errors.js';
-import { quotaChangeFromRow, quotaChangeLayouts, type QuotaChangeRow } from '../../records/quota-change.js';
+import { quotaChangeFromRow, quotaChangeTable, type QuotaChangeRow } from '../../records/quota-change.js';
 import { createSignedTable, type SignedRow } from '../../records/signed.js';
 import { isBindableText } from '../dialect.js';
 import { readPages } from '../pages.js';
@@ -16,7 +16,7 @@ type OutboxRow = SignedRow<QuotaChangeRow> & { readonly id: bigint };
 
 /** The transactional outbox of changes to counters that are kept outside of the database. */
 export function createQuotaOutbox({ all, transaction }: SqlSession, signer: RowSigner): QuotaOutbox {
-  const table = createSignedTable<QuotaChangeRow>(signer, 'quota_changes', quotaChangeLayouts);
+  const table = createSignedTable(signer, quotaChangeTable);
   const damaged = (row: OutboxRow): AppError =>
     table.integrityError(`A change of the quota of the key ${row.key_hash}`, row);
 

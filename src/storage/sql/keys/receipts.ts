@@ -4,23 +4,20 @@ import type { Sealer } from '../../../crypto/encryption.js';
 import type { KeyRing } from '../../../crypto/key-ring.js';
 import type { Receipt, ReceiptCodec, ReceiptStore } from '../../../keys/receipt.js';
 import { stringifyJSON } from '../../../lib/json.js';
+import { namesOf, type RowOf } from '../../records/signed.js';
 import { insertInto, prepared, type SqlSession, type Value } from '../session.js';
 
 /** The columns of a receipt, in the order of `receiptValues`. */
-export const receiptColumns = ['id', 'at', 'sealed'] as const;
+export const receiptColumns = { id: 'text', at: 'integer', sealed: 'bytes' } as const;
 
 /** Adds a receipt with the values of `receiptValues`. */
-export const insertReceipt = prepared(insertInto('receipts', receiptColumns));
+export const insertReceipt = prepared(insertInto('receipts', namesOf(receiptColumns)));
 const select = prepared('SELECT id, at, sealed FROM receipts WHERE id = $1');
 const purge = prepared(
   'DELETE FROM receipts WHERE id IN (SELECT id FROM receipts WHERE at <= $1 ORDER BY at LIMIT 200) RETURNING id',
 );
 
-interface ReceiptRow {
-  readonly id: string;
-  readonly at: bigint;
-  readonly sealed: Uint8Array;
-}
+type ReceiptRow = RowOf<typeof receiptColumns>;
 
 /** Returns the values of a receipt, in the order of `receiptColumns`. */
 export function receiptValues({ id, at, sealed }: Receipt): Value[] {
