@@ -7,9 +7,8 @@ import type { Logger } from '../lib/log.js';
 import type { Meter } from '../telemetry/ports.js';
 import type { CircuitBreaker } from './circuit-breaker.js';
 import { eventIDOf, messageOf, unverifiedEventIDOf, type RenderChange } from './event.js';
-import type { AttemptControl, AttemptOutcome } from './http-client.js';
+import type { AttemptControl, AttemptOutcome, WebhookClient } from './http-client.js';
 import { parseRetryAfterMs, retryDelayMs, type RetryPolicy } from './retry-policy.js';
-import type { SignedSender } from './signed-sender.js';
 import type { Delivery, DeliveryResults, Webhook, WebhookStore } from './webhook.js';
 
 /** What deliveries need from their process. */
@@ -28,7 +27,7 @@ export interface DeliveryDeps {
 /** What the attempts of one delivery worker need. */
 export interface AttemptDeps extends Omit<DeliveryDeps, 'store' | 'feed'> {
   readonly webhook: Webhook;
-  readonly sender: Pick<SignedSender, 'send'>;
+  readonly client: Pick<WebhookClient, 'send'>;
   readonly control: AttemptControl;
   /** Whether the lease is still held. Called before an attempt. */
   readonly mayAttempt: () => Promise<boolean>;
@@ -50,7 +49,7 @@ const integrityError = 'its history entry fails the integrity check';
  * @throws {AppError} when the store fails.
  */
 export async function attemptDelivery(delivery: Delivery, deps: AttemptDeps): Promise<AttemptResult> {
-  const { sender, control, breaker, log, meter } = deps;
+  const { client, control, breaker, log, meter } = deps;
   const { keyHash, version } = delivery;
   const entry = await readEntry(delivery, deps);
   if (entry === 'purged') {
@@ -65,7 +64,7 @@ export async function attemptDelivery(delivery: Delivery, deps: AttemptDeps): Pr
   if (!(await deps.mayAttempt())) return {};
   const wasOpen = breaker.isOpen();
   const message = messageOf(entry, deps.renderChange);
-  const outcome = await sender.send(message, control);
+  const outcome = await client.send(message, control);
   if (control.abort.aborted) return {};
   const status = 'status' in outcome ? outcome.status : 0;
   const isDelivered = status >= 200 && status < 300;

@@ -3,12 +3,12 @@ import type { ChangeEvent } from '../keys/change-feed.js';
 import { createAsyncEvent } from '../lib/async-event.js';
 import { createCircuitBreaker } from './circuit-breaker.js';
 import { attemptDelivery, type DeliveryDeps } from './delivery-attempt.js';
-import type { SignedSender } from './signed-sender.js';
+import type { WebhookClient } from './http-client.js';
 import type { Delivery, DeliveryKind, DeliveryResults, EventSpan, LeasedWebhook } from './webhook.js';
 
 /** What a delivery worker needs. */
 export interface DeliveryWorkerDeps extends DeliveryDeps {
-  readonly sender: SignedSender;
+  readonly client: WebhookClient;
   readonly holder: string;
   /** False after the lease has ended by the monotonic clock of this process. */
   readonly maySend: () => boolean;
@@ -40,12 +40,12 @@ export function createDeliveryWorker(
   { webhook, cursor: startCursor }: LeasedWebhook,
   deps: DeliveryWorkerDeps,
 ): DeliveryWorker {
-  const { sender, store, feed, holder, storage } = deps;
+  const { client, store, feed, holder, storage } = deps;
   const log = deps.log.child({ webhook: webhook.id });
   const breaker = createCircuitBreaker();
   const abort = new AbortController();
-  // One listener for each attempt in flight.
-  setMaxListeners(maxConcurrent + 1, abort.signal);
+  // Each open request has a listener.
+  setMaxListeners(0, abort.signal);
   const control = { abort: abort.signal, maySend: deps.maySend };
   const attemptDeps = { ...deps, webhook, control, mayAttempt, breaker, log };
   const wakeEvent = createAsyncEvent();
@@ -202,7 +202,7 @@ export function createDeliveryWorker(
     .finally(() => {
       hasEnded = true;
       unsubscribe();
-      sender.close();
+      client.close();
     });
 
   return {

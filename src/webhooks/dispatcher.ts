@@ -5,12 +5,12 @@ import pLimit from 'p-limit';
 import type { DeliveryDeps } from './delivery-attempt.js';
 import { createDeliveryWorker, type DeliveryWorker } from './delivery-worker.js';
 import { defaultRetryPolicy, type RetryPolicy } from './retry-policy.js';
-import { createSignedSender, type SignedSenderOptions } from './signed-sender.js';
+import { createWebhookClient, type WebhookClientOptions } from './http-client.js';
 import type { LeasedWebhook, Webhook } from './webhook.js';
 
 /** What the dispatcher needs. */
 export interface DispatcherDeps
-  extends Omit<DeliveryDeps, 'retryPolicy' | 'storage'>, Pick<SignedSenderOptions, 'open' | 'allowed'> {}
+  extends Omit<DeliveryDeps, 'retryPolicy' | 'storage'>, Pick<WebhookClientOptions, 'open' | 'allowed'> {}
 
 /** Durations, which tests shorten. */
 export interface DispatcherOptions {
@@ -98,10 +98,10 @@ export function startDispatcher(deps: DispatcherDeps, options: DispatcherOptions
 
   function startWorker(leased: LeasedWebhook, requestedMs: number): void {
     const { webhook } = leased;
-    const sender = createSignedSender(webhook, { allowed, timeoutMs, open });
+    const client = createWebhookClient(webhook, { allowed, timeoutMs, open });
     const lease = leaseOf(leased, requestedMs);
     const maySend = () => performance.now() < lease.endsMs;
-    const worker = createDeliveryWorker(leased, { ...deps, sender, holder, maySend, retryPolicy, storage });
+    const worker = createDeliveryWorker(leased, { ...deps, client, holder, maySend, retryPolicy, storage });
     active.set(webhook.id, { worker, webhook, lease });
   }
 

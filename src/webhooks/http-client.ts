@@ -1,6 +1,7 @@
 import { Agent as PlainAgent, request as plainRequest, type ClientRequest, type IncomingMessage } from 'node:http';
 import { Agent as TLSAgent, request as tlsRequest } from 'node:https';
 import { isIP } from 'node:net';
+import { version } from '../lib/version.js';
 import {
   createLookup,
   hostOf,
@@ -8,6 +9,9 @@ import {
   requireAllowedAddress,
   type AddressKind,
 } from './address-policy.js';
+import type { WebhookMessage } from './event.js';
+import { signedHeaders } from './signature.js';
+import { webhookAAD, type Webhook } from './webhook.js';
 
 /** Result of an attempt: the status of the response, or the error. */
 export type AttemptOutcome =
@@ -20,119 +24,108 @@ export interface AttemptControl {
   readonly maySend: () => boolean;
 }
 
-/** Sends requests to one receiver. */
+/** Signs messages and sends them to one webhook. */
 export interface WebhookClient {
-  /** Sends a POST request. Never throws. The outcome contains no part of the URL, and nothing from the receiver but its status. */
-  readonly send: (
-    headers: Readonly<Record<string, string>>,
-    body: string,
-    control: AttemptControl,
-  ) => Promise<AttemptOutcome>;
+  /** Makes one attempt. Never throws. The outcome contains no part of the URL, and nothing from the receiver but its status. */
+  readonly send: (message: WebhookMessage, control: AttemptControl) => Promise<AttemptOutcome>;
   readonly close: () => void;
 }
 
-/** Limits of a client. */
+/** Limits and functions of a client. */
 export interface WebhookClientOptions {
   readonly allowed: AddressKind;
   readonly timeoutMs: number;
-  readonly userAgent: string;
+  /** Decrypts a sealed text. `aad` is its associated data. */
+  readonly open: (sealed: Uint8Array, aad: string) => string;
 }
+
+/** An attempt without a response, for the reason in the message. */
+class AttemptError extends Error {}
 
 /** Only the status of a response is used. Short bodies are read so that the connection can be reused. */
 const maxResponseBytes = 16 * 1024;
 const idleTimeoutMs = 4_000;
 
-/** Creates a client of one receiver. It follows no redirect, and connects to allowed addresses only. */
-export function createWebhookClient(url: URL, { allowed, timeoutMs, userAgent }: WebhookClientOptions): WebhookClient {
+/**
+ * Creates the client of one webhook. It follows no redirect, and connects to allowed addresses only.
+ *
+ * @throws {AppError} INTERNAL when the URL or a secret cannot be decrypted.
+ */
+export function createWebhookClient(
+  { id, sealedURL, sealedSecret, previous }: Webhook,
+  { allowed, timeoutMs, open }: WebhookClientOptions,
+): WebhookClient {
+  const url = new URL(open(sealedURL, webhookAAD(id, 'url')));
+  const secret = open(sealedSecret, webhookAAD(id, 'secret'));
+  const older = previous && { secret: open(previous.sealedSecret, webhookAAD(id, 'secret')), until: previous.until };
   const isTLS = url.protocol === 'https:';
   const lookup = createLookup(url.protocol, allowed);
   const agent = new (isTLS ? TLSAgent : PlainAgent)({ keepAlive: true, timeout: idleTimeoutMs, maxFreeSockets: 8 });
 
-  function attempt(
-    headers: Readonly<Record<string, string>>,
-    body: string,
-    { abort, maySend }: AttemptControl,
-  ): Promise<AttemptOutcome> {
-    return new Promise((resolve) => {
-      // Node does not call `lookup` for a literal address.
-      const host = hostOf(url);
-      if (isIP(host) !== 0) requireAllowedAddress(host, url.protocol, allowed);
-      const request: ClientRequest = (isTLS ? tlsRequest : plainRequest)(url, {
-        method: 'POST',
-        agent,
-        lookup,
-        ...(isTLS && { minVersion: 'TLSv1.2' as const }),
-        headers: {
-          'content-type': 'application/json',
-          'content-length': Buffer.byteLength(body),
-          'user-agent': userAgent,
-          ...headers,
-        },
-      });
-      const end = (outcome: AttemptOutcome) => {
-        resolve(outcome);
-        clearTimeout(timer);
-        abort.removeEventListener('abort', onAbort);
-      };
-      const fail = (error: string) => {
-        end({ error });
-        request.destroy();
-      };
-      const timer = setTimeout(() => fail('no response in time'), timeoutMs);
-      const onAbort = () => fail('aborted');
-      abort.addEventListener('abort', onAbort);
-      if (abort.aborted) onAbort();
-      request.on('error', (error) => end({ error: describeError(error, request.reusedSocket) }));
-      // A response that switches protocols emits no `response`.
-      request.on('close', () => end({ error: 'no response' }));
-      request.on('response', (response) => {
-        const { statusCode: status = 0, headers: responseHeaders } = response;
-        end({ status, retryAfter: responseHeaders['retry-after'] });
-        drain(response, request, timeoutMs);
-      });
-      // The lease may end while the connection is opened: check it immediately before the request is written.
-      const write = () => (maySend() ? void request.end(body) : fail('aborted'));
-      request.on('socket', (socket) => {
-        if (request.reusedSocket) write();
-        else socket.once(isTLS ? 'secureConnect' : 'connect', write);
-      });
+  function openRequest(message: WebhookMessage, signal: AbortSignal): ClientRequest {
+    // Node does not call `lookup` for a literal address.
+    const host = hostOf(url);
+    if (isIP(host) !== 0) requireAllowedAddress(host, url.protocol, allowed);
+    const nowMs = Date.now();
+    const secrets = older && older.until.getTime() > nowMs ? [secret, older.secret] : [secret];
+    return (isTLS ? tlsRequest : plainRequest)(url, {
+      method: 'POST',
+      agent,
+      lookup,
+      signal,
+      ...(isTLS && { minVersion: 'TLSv1.2' as const }),
+      headers: {
+        'content-type': 'application/json',
+        'content-length': Buffer.byteLength(message.body),
+        'user-agent': `Keyfront/${version}`,
+        ...signedHeaders(secrets, message, Math.floor(nowMs / 1000)),
+      },
     });
   }
 
+  async function attempt(message: WebhookMessage, { abort, maySend }: AttemptControl): Promise<AttemptOutcome> {
+    const request = openRequest(message, abort);
+    // Also limits the time in which the body of the response is read.
+    const timer = setTimeout(() => request.destroy(new AttemptError('no response in time')), timeoutMs);
+    // The lease may end while the connection is opened: check it immediately before the request is written.
+    const write = () => void (maySend() ? request.end(message.body) : request.destroy(new AttemptError('aborted')));
+    request.on('socket', (socket) => {
+      if (request.reusedSocket) write();
+      else socket.once(isTLS ? 'secureConnect' : 'connect', write);
+    });
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      request.on('response', resolve);
+      request.on('error', reject);
+      request.on('close', () => {
+        clearTimeout(timer);
+        // A response that switches protocols emits no `response`.
+        reject(new AttemptError('no response'));
+      });
+    });
+    drain(response);
+    return { status: response.statusCode ?? 0, retryAfter: response.headers['retry-after'] };
+  }
+
   return {
-    async send(headers, body, control) {
-      try {
-        const outcome = await attempt(headers, body, control);
-        // The receiver closed an idle connection; the request was not processed.
-        return 'error' in outcome && outcome.error === staleConnection
-          ? await attempt(headers, body, control)
-          : outcome;
-      } catch (error) {
-        return { error: describeError(error, false) };
-      }
-    },
+    send: (message, control) => attempt(message, control).catch((error: unknown) => ({ error: describeError(error) })),
     close: () => agent.destroy(),
   };
 }
 
-function drain(response: IncomingMessage, request: ClientRequest, withinMs: number): void {
+function drain(response: IncomingMessage): void {
   let bytes = 0;
-  const stop = setTimeout(() => request.destroy(), withinMs);
   response.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
-    if (bytes > maxResponseBytes) request.destroy();
+    if (bytes > maxResponseBytes) response.destroy();
   });
   response.on('error', () => undefined);
-  response.on('close', () => clearTimeout(stop));
 }
 
-const staleConnection = 'the connection was closed before its use';
-
 /** The code of an error, never its message, which can contain host names and addresses. */
-function describeError(error: unknown, wasReused: boolean): string {
-  if (error instanceof RejectedAddressError) return error.message;
+function describeError(error: unknown): string {
+  if (error instanceof RejectedAddressError || error instanceof AttemptError) return error.message;
   const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
-  if (wasReused && (code === 'ECONNRESET' || code === 'EPIPE')) return staleConnection;
+  if (code === 'ABORT_ERR') return 'aborted';
   if (code === 'ECONNREFUSED') return 'connection refused';
   return typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,60}$/.test(code) ? `failed with ${code}` : 'failed';
 }

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { AppError } from '../lib/errors.js';
 import type { ChangeFeed } from '../keys/change-feed.js';
 import { webhookAAD, type Webhook, type WebhookStore } from './webhook.js';
-import { createWebhookSecret } from './signed-sender.js';
+import { createWebhookSecret } from './signature.js';
 
 interface ManageDeps {
   readonly webhooks: WebhookStore;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createWebhookSecret, signedHeaders } from '../../../src/webhooks/signed-sender.js';
+import { createWebhookSecret, signedHeaders } from '../../../src/webhooks/signature.js';
 import { whyNotBelieved } from '../../support/receiver.js';
 
 const nowMs = Date.parse('2026-01-31T12:00:00Z');

@@ -2,6 +2,8 @@ import type { lookup } from 'node:dns';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createWebhookClient } from '../../../src/webhooks/http-client.js';
 import { createLookup, addressKindOf, parseReceiverURL, redactedURL } from '../../../src/webhooks/address-policy.js';
+import { createWebhookSecret } from '../../../src/webhooks/signature.js';
+import { aWebhook } from '../../support/factories.js';
 import { startReceiver, type Receiver } from '../../support/receiver.js';
 
 describe('the kind of an address', () => {
@@ -122,16 +124,20 @@ describe('a message to a receiver', () => {
   });
   afterEach(async () => receiver.close());
 
-  const limits = { timeoutMs: 5_000, userAgent: 'test' };
+  const message = { id: 'x', body: '{"type":"t","data":{}}' };
+  const secret = createWebhookSecret();
+  const clientOf = (url: string, allowed: 'public' | 'loopback' | 'private', timeoutMs = 5_000) =>
+    createWebhookClient(aWebhook('a'), {
+      allowed,
+      timeoutMs,
+      open: (_sealed, aad) => (aad === 'webhooks|a|url' ? url : secret),
+    });
   const send = async (url: string, allowed: 'public' | 'loopback' | 'private') => {
-    const sender = createWebhookClient(new URL(url), { ...limits, allowed });
+    const client = clientOf(url, allowed);
     try {
-      return await sender.send({ 'webhook-id': 'x' }, '{"type":"t","data":{}}', {
-        abort: new AbortController().signal,
-        maySend: () => true,
-      });
+      return await client.send(message, { abort: new AbortController().signal, maySend: () => true });
     } finally {
-      sender.close();
+      client.close();
     }
   };
 
@@ -155,26 +161,44 @@ describe('a message to a receiver', () => {
 
   it('ends an attempt that is aborted', async () => {
     receiver.behaviour = () => undefined;
-    const sender = createWebhookClient(new URL(receiver.url), { ...limits, allowed: 'loopback' });
+    const client = clientOf(receiver.url, 'loopback');
     const abort = new AbortController();
-    const sent = sender.send({ 'webhook-id': 'x' }, '{"type":"t","data":{}}', {
-      abort: abort.signal,
-      maySend: () => true,
-    });
+    const sent = client.send(message, { abort: abort.signal, maySend: () => true });
     abort.abort();
     expect(await sent).toStrictEqual({ error: 'aborted' });
-    sender.close();
+    client.close();
+  });
+
+  it('fails at once if the response switches protocols', async () => {
+    receiver.behaviour = (_message, response) => {
+      response.writeHead(101, { connection: 'upgrade', upgrade: 'other' }).end();
+      return undefined;
+    };
+    expect(await send(receiver.url, 'loopback')).toStrictEqual({ error: 'no response' });
+  });
+
+  it('closes the connection when a body is not complete in time', async () => {
+    const client = clientOf(receiver.url, 'loopback', 200);
+    const closed = new Promise((resolve) => {
+      receiver.behaviour = (_message, response) => {
+        response.on('close', resolve).writeHead(200).write('x');
+        return undefined;
+      };
+    });
+    const { signal: abort } = new AbortController();
+    expect(await client.send(message, { abort, maySend: () => true })).toMatchObject({ status: 200 });
+    await closed;
+    client.close();
   });
 
   it('sends nothing over a new or kept connection after the lease has ended', async () => {
-    const sender = createWebhookClient(new URL(receiver.url), { ...limits, allowed: 'loopback' });
+    const client = clientOf(receiver.url, 'loopback');
     const { signal: abort } = new AbortController();
-    const attempt = (maySend: boolean) =>
-      sender.send({ 'webhook-id': 'x' }, '{"type":"t","data":{}}', { abort, maySend: () => maySend });
+    const attempt = (maySend: boolean) => client.send(message, { abort, maySend: () => maySend });
     expect(await attempt(false)).toStrictEqual({ error: 'aborted' });
     expect(await attempt(true)).toMatchObject({ status: 204 });
     expect(await attempt(false)).toStrictEqual({ error: 'aborted' });
     expect(receiver.received).toHaveLength(1);
-    sender.close();
+    client.close();
   });
 });

@@ -1,5 +1,5 @@
 import { pingMessage } from '../../../webhooks/event.js';
-import { createSignedSender } from '../../../webhooks/signed-sender.js';
+import { createWebhookClient } from '../../../webhooks/http-client.js';
 import type { CLICommand, OptionValues } from '../../command.js';
 import { storageVariables } from '../../environment.js';
 import type { IO } from '../../io.js';
@@ -24,13 +24,13 @@ const pingTimeoutMs = 10_000;
 async function test(io: IO, options: OptionValues, [id = '']: readonly string[]): Promise<number> {
   return withServices(io, { access: 'read' }, async (services, { config }) => {
     const webhook = await findWebhook(services, id);
-    const sender = createSignedSender(webhook, {
+    const client = createWebhookClient(webhook, {
       allowed: config.webhooksTo,
       timeoutMs: pingTimeoutMs,
       open: (sealed, aad) => services.sealer.open(sealed, aad),
     });
     try {
-      const outcome = await sender.send(pingMessage(id, services.now()), {
+      const outcome = await client.send(pingMessage(id, services.now()), {
         abort: new AbortController().signal,
         maySend: () => true,
       });
@@ -42,7 +42,7 @@ async function test(io: IO, options: OptionValues, [id = '']: readonly string[])
       io.stderr(`The receiver returned ${outcome.status}.\n`);
       return outcome.status >= 200 && outcome.status < 300 ? 0 : 1;
     } finally {
-      sender.close();
+      client.close();
     }
   });
 }
