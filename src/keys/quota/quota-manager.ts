@@ -62,25 +62,6 @@ export interface QuotaManager {
   applyPending(keyHash: string): Promise<ResetStatus>;
 }
 
-/** Counters in the rows of their keys: a change of a key changes its counter, and nothing is pending. */
-export const storedCounters: Pick<
-  QuotaManager,
-  'receiptsOf' | 'storedQuota' | 'readCounters' | 'pendingChange' | 'applyPending'
-> = {
-  receiptsOf: () => undefined,
-  storedQuota: ({ quota }) => quota,
-  readCounters: (keyHashes) =>
-    Promise.resolve(
-      keyHashes.map(
-        () =>
-          ({ quota }: CounterOrigin) =>
-            quota,
-      ),
-    ),
-  pendingChange: () => undefined,
-  applyPending: () => Promise.resolve('APPLIED'),
-};
-
 /** Returns the keys with their live counters. */
 export async function withLiveQuotas<Key extends CounterOrigin & { readonly keyHash: string }>(
   quotas: QuotaManager,

@@ -10,7 +10,6 @@ import { configure, withDatabaseName, openDatabase, openReadOnly, versionOf, typ
 import { identifyFiles } from './files.js';
 import { createWriteGate } from './write-gate.js';
 import { createKeyStore } from './key-store.js';
-import { createMigrationCheck } from './rows.js';
 import { createReader, createWorkerRunner } from './reader.js';
 import { createFileSettings, createSqliteSession } from './session.js';
 import { createCheckpoints } from '../sql/keys/checkpoints.js';
@@ -72,13 +71,11 @@ function createEngine(
   ...[signer, { report, now, watch = {}, runExclusive, slices }]: Parameters<DatabaseHandle['start']>
 ): { readonly engine: Storage; readonly stop: () => Promise<void> } {
   const file = database.name;
-  const requireUnmigrated = createMigrationCheck(database);
   const guard = createWriteGate(database, {
     report,
     watch,
     runExclusive,
     verifyFiles,
-    requireUnmigrated,
     ...(slices && { slices }),
   });
   const reader = createReader(database, guard, hasWorkers ? () => createWorkerRunner(file) : undefined);

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createRowSource, migratedTo, type RowSource } from '../sql/copy-store.js';
 import { withDatabaseName, openDatabase, type Database } from './connection.js';
-import { MigratedError } from './errors.js';
 import { createFileSettings, createSqliteSession } from './session.js';
 
 /** The setting that identifies the source of a copy. */
@@ -60,21 +59,4 @@ function mark(database: Database, settings: ReturnType<typeof createFileSettings
   else settings.set(migratedTo, before);
   database.exec('COMMIT');
   throw new Error(`Another process has written to ${database.name}. Stop the service, and run migrate-store again.`);
-}
-
-/**
- * Remembers whether `migrate-store` has marked the database as copied. A service that was started with
- * `--allow-migrated` has opened a marked one.
- *
- * @returns a function that reads the mark again. Within a write transaction its result holds until the commit.
- * @throws {MigratedError} from that function, when the database was marked since.
- */
-export function createMigrationCheck(database: Database): () => void {
-  const settings = createFileSettings(database);
-  const before = settings.get(migratedTo);
-  return () => {
-    const target = settings.get(migratedTo);
-    if (target === undefined || target === before) return;
-    throw new MigratedError(`${database.name} was copied to the database ${target} while it was in use.`);
-  };
 }

@@ -3,6 +3,7 @@ import { AppError } from '../../lib/errors.js';
 import type { Telemetry } from '../../telemetry/ports.js';
 import type { ReadBudget } from '../../keys/read-budget.js';
 import type { RunExclusive } from '../storage.js';
+import { migratedTo } from '../sql/copy-store.js';
 import { createTimeSlices, type TimeSlices } from '../time-slices.js';
 import { createGroupCommit } from './group-commit.js';
 import { createFileSettings } from './session.js';
@@ -36,8 +37,6 @@ interface WriteGateOptions {
   readonly runExclusive?: RunExclusive | undefined;
   /** Throws when the database's files are no longer those that were opened. Runs before changes are acknowledged. */
   readonly verifyFiles?: () => void;
-  /** Throws when the database was copied to a server since it was opened. */
-  readonly requireUnmigrated?: () => void;
   /** A monotonic clock in milliseconds. */
   readonly nowMs?: () => number;
   readonly slices?: TimeSlices;
@@ -57,7 +56,6 @@ export function createWriteGate(
     watch,
     runExclusive,
     verifyFiles = () => undefined,
-    requireUnmigrated = () => undefined,
     nowMs = () => performance.now(),
     slices = createTimeSlices(),
   }: WriteGateOptions = {},
@@ -65,6 +63,7 @@ export function createWriteGate(
   // The gate waits itself, so that other requests are served meanwhile.
   database.pragma('busy_timeout = 0');
   const probeSpace = createSpaceProbe(database);
+  const requireUnmigrated = createMigrationCheck(database);
   let hasSpace = true;
   let failure: Error | undefined;
   let lastProbe = -Infinity;
@@ -157,5 +156,22 @@ function createSpaceProbe(database: Database): () => void {
   return () => {
     settings.set('probe_space', 'x'.repeat(65_536));
     settings.remove('probe_space');
+  };
+}
+
+/**
+ * Remembers whether `migrate-store` has marked the database as copied. A service that was started with
+ * `--allow-migrated` has opened a marked one.
+ *
+ * @returns a function that reads the mark again. Within a write transaction its result holds until the commit.
+ * @throws {MigratedError} from that function, when the database was marked since.
+ */
+function createMigrationCheck(database: Database): () => void {
+  const settings = createFileSettings(database);
+  const before = settings.get(migratedTo);
+  return () => {
+    const target = settings.get(migratedTo);
+    if (target === undefined || target === before) return;
+    throw new MigratedError(`${database.name} was copied to the database ${target} while it was in use.`);
   };
 }

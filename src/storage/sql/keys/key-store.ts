@@ -1,6 +1,6 @@
 import type { RowSigner } from '../../../crypto/row-signer.js';
 import type { KeyStore, KeyTransition } from '../../../keys/ports.js';
-import { storedCounters, type QuotaManager, type QuotaOutbox } from '../../../keys/quota/quota-manager.js';
+import type { QuotaManager, QuotaOutbox } from '../../../keys/quota/quota-manager.js';
 import { keyFromRow, keyToRow, type KeyRow } from '../../records/key.js';
 import type { SignedRow } from '../../records/signed.js';
 import { mapInSlices, type TimeSlices } from '../../time-slices.js';
@@ -66,7 +66,6 @@ export function createSqlKeyStore(
 
   return {
     ...createQuotaOutbox(session, signer),
-    ...storedCounters,
     ...createHistory(session, signer, (keyHash) => findAs((row) => row, keyHash), slices),
     ...createReceiptStore(session),
     ...createKeyMaintenance(session, signer),
@@ -82,6 +81,19 @@ export function createSqlKeyStore(
       return mapInSlices(slices, [...read, ...(await findMissing(missing, orgID))], keyOf, reads);
     },
     ...createKeyLists({ session, reader: wideReader, slices, keyOf }),
+    // Counters are in the rows of their keys: a change of a key changes its counter, and nothing is pending.
+    receiptsOf: () => undefined,
+    storedQuota: ({ quota }) => quota,
+    readCounters: (keyHashes) =>
+      Promise.resolve(
+        keyHashes.map(
+          () =>
+            ({ quota }) =>
+              quota,
+        ),
+      ),
+    pendingChange: () => undefined,
+    applyPending: () => Promise.resolve('APPLIED'),
     counters: readCounters(dialect, wideReader),
     update: (keyHash, apply, orgID) => change(keyHash, rowChange(apply), orgID),
     reseal: (keyHash, reseal) =>
