@@ -72,10 +72,10 @@ describe('D-15 a statement', () => {
       storage/sql/change-feed.ts: newest
       storage/sql/change-feed.ts: types.bytes
       storage/sql/copy-store.ts: chunkSize
+      storage/sql/copy-store.ts: isAfter
       storage/sql/copy-store.ts: namesOf(columns).join(', ')
       storage/sql/copy-store.ts: order
-      storage/sql/copy-store.ts: second
-      storage/sql/copy-store.ts: select
+      storage/sql/copy-store.ts: order.join(', ')
       storage/sql/copy-store.ts: table
       storage/sql/credential-head.ts: name
       storage/sql/credential-store.ts: forUpdate

@@ -2,6 +2,7 @@ import {
   createRowSource,
   endOfHashes,
   migratedFrom,
+  rangeTableNames,
   rangeTables,
   smallTables,
   type CopiedRow,
@@ -27,11 +28,10 @@ export function createRowTarget(connections: PgPool, migrationSourceSetting: str
     replace: (range, from) =>
       run((session) =>
         inTransaction(session, async () => {
-          for (const table of ['keys', 'audit', 'key_terms'] as const) await clear(session, table, range);
-          for await (const rows of from.keys(range)) await insert(session, 'keys', rangeTables.keys.columns, rows);
-          for await (const rows of from.audit(range)) await insert(session, 'audit', rangeTables.audit.columns, rows);
-          for await (const rows of from.terms(range)) {
-            await insert(session, 'key_terms', rangeTables.key_terms.columns, rows);
+          for (const table of rangeTableNames) {
+            await clear(session, table, range);
+            const { columns } = rangeTables[table];
+            for await (const rows of from.rows(table, range)) await insert(session, table, columns, rows);
           }
         }),
       ),

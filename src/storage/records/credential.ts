@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { StoredCredential, CredentialKind } from '../../credentials/credential.js';
 import { scopes, type Scope } from '../../keys/key.js';
-import { defineTable, namesOf, type Columns, type RowOf } from './signed.js';
+import { dateOf, defineTable, millisecondsOf, namesOf, type Columns, type RowOf } from './signed.js';
 
 const firstColumns = {
   id: 'text',
@@ -36,9 +36,6 @@ export const credentialColumns = namesOf(columns);
 export function isSameHash(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
-
-const dateOf = (milliseconds: bigint | null) => (milliseconds === null ? undefined : new Date(Number(milliseconds)));
-const millisecondsOf = (date: Date | undefined) => (date === undefined ? null : BigInt(date.getTime()));
 
 /** Returns the credential of a row that passed its integrity check. */
 export function credentialFromRow(row: CredentialRow): StoredCredential {

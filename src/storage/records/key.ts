@@ -1,7 +1,7 @@
 import { parseJSON, stringifyJSON } from '../../lib/json.js';
 import { definitionFromJSON } from '../../keys/definition/from-json.js';
 import type { StoredKey } from '../../keys/key.js';
-import { defineTable, type Columns, type RowOf } from './signed.js';
+import { dateOf, defineTable, millisecondsOf, type Columns, type RowOf } from './signed.js';
 
 const columns = {
   key_hash: 'text',
@@ -38,7 +38,7 @@ export function keyFromRow(row: KeyRow): StoredKey {
     version: Number(row.version),
     dateCreated: row.date_created,
     lastUpdated: row.last_updated,
-    deleted: row.deleted === null ? undefined : new Date(Number(row.deleted)),
+    deleted: dateOf(row.deleted),
     definition: definitionFromJSON(parseJSON(row.definition)),
     secrets: {
       passwordHash: row.password_hash ?? undefined,
@@ -58,7 +58,7 @@ export function keyToRow(key: StoredKey, historyLink: Uint8Array): KeyRow {
     version: BigInt(key.version),
     date_created: key.dateCreated,
     last_updated: key.lastUpdated,
-    deleted: key.deleted === undefined ? null : BigInt(key.deleted.getTime()),
+    deleted: millisecondsOf(key.deleted),
     definition: stringifyJSON(key.definition),
     alias: key.definition.alias ?? '',
     expires: key.definition.expires ?? 0n,

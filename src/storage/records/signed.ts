@@ -28,6 +28,16 @@ export function namesOf<Of extends Columns>(columns: Of): readonly (keyof Of & s
   return Object.keys(columns);
 }
 
+/** Returns the date of a column with Unix milliseconds; undefined for NULL. */
+export function dateOf(milliseconds: bigint | null): Date | undefined {
+  return milliseconds === null ? undefined : new Date(Number(milliseconds));
+}
+
+/** Returns the value of a column for a date in Unix milliseconds; NULL for undefined. */
+export function millisecondsOf(date: Date | undefined): bigint | null {
+  return date === undefined ? null : BigInt(date.getTime());
+}
+
 /** A row as it is stored: its columns, and one byte of layout number with the signature over both. */
 export type SignedRow<Row> = Row & { readonly mac: Uint8Array };
 

@@ -1,5 +1,5 @@
 import type { Delivery, Webhook } from '../../webhooks/webhook.js';
-import { defineTable, type Columns, type RowOf } from './signed.js';
+import { dateOf, defineTable, millisecondsOf, type Columns, type RowOf } from './signed.js';
 
 const columns = {
   id: 'text',
@@ -48,9 +48,9 @@ export function webhookToRow(webhook: Webhook): WebhookRow {
     sealed_url: webhook.sealedURL,
     sealed_secret: webhook.sealedSecret,
     previous_secret: previous?.sealedSecret ?? null,
-    previous_until: previous ? BigInt(previous.until.getTime()) : null,
+    previous_until: millisecondsOf(previous?.until),
     created: BigInt(webhook.created.getTime()),
-    paused: paused ? BigInt(paused.at.getTime()) : null,
+    paused: millisecondsOf(paused?.at),
     paused_why: paused?.why ?? null,
   };
 }
@@ -82,7 +82,7 @@ export function deliveryFromRow(row: DeliveryRow): Delivery {
     lastVersion: Number(row.last_version),
     attempts: Number(row.attempts),
     dueMs: row.due === null ? undefined : Number(row.due),
-    failedAt: row.failed_at === null ? undefined : new Date(Number(row.failed_at)),
+    failedAt: dateOf(row.failed_at),
     lastError: row.last_error,
   };
 }
@@ -99,7 +99,7 @@ export function deliveryToRow(webhookID: string, delivery: Delivery): DeliveryRo
     last_version: BigInt(delivery.lastVersion),
     attempts: BigInt(delivery.attempts),
     due: dueMs === undefined ? null : BigInt(dueMs),
-    failed_at: failedAt === undefined ? null : BigInt(failedAt.getTime()),
+    failed_at: millisecondsOf(failedAt),
     last_error: delivery.lastError,
   };
 }

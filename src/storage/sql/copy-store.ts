@@ -7,6 +7,7 @@ import { revisionTable } from '../records/revision.js';
 import { namesOf } from '../records/signed.js';
 import { deliveryColumns, webhookTable } from '../records/webhook.js';
 import { receiptColumns } from './keys/receipts.js';
+import { readPages } from './pages.js';
 import { unprepared, type SqlSession, type Value } from './session.js';
 import { createSettings } from './settings.js';
 
@@ -25,8 +26,22 @@ export interface HashRange {
   readonly upTo: string | undefined;
 }
 
-/** All rows of one table in a range, in the same order for both engines, a chunk at a time. */
-type Rows = (range: HashRange) => AsyncIterable<readonly CopiedRow[]>;
+/** The tables that are copied in ranges of hashes: their columns, their order and the number of rows of a chunk. */
+export const rangeTables = {
+  keys: { columns: keyTable.columns, order: ['key_hash'], chunkSize: 200 },
+  audit: { columns: { id: 'integer', ...revisionTable.columns }, order: ['key_hash', 'version_after'], chunkSize: 500 },
+  // Without an index on the key in SQLite, each chunk reads the whole table.
+  key_terms: {
+    columns: { term: 'text', key_hash: 'text', org_id: 'text' },
+    order: ['key_hash', 'term'],
+    chunkSize: 10_000,
+  },
+} as const;
+/** One of {@link rangeTables}. */
+export type RangeTable = keyof typeof rangeTables;
+
+/** The names of {@link rangeTables}. */
+export const rangeTableNames = Object.keys(rangeTables) as RangeTable[];
 
 /** Tables that have no range of hashes: their columns and their order. Each is read at once. */
 export const smallTables = {
@@ -46,9 +61,8 @@ export type SmallTable = keyof typeof smallTables;
 
 /** The rows that belong to the hashes of a range. */
 export interface RowSource {
-  readonly keys: Rows;
-  readonly audit: Rows;
-  readonly terms: Rows;
+  /** All rows of one table in a range, in the same order for both engines, a chunk at a time. */
+  readonly rows: (table: RangeTable, range: HashRange) => AsyncIterable<readonly CopiedRow[]>;
   readonly small: (table: SmallTable) => Promise<readonly CopiedRow[]>;
   readonly setting: (name: string) => Promise<string | undefined>;
 }
@@ -87,7 +101,7 @@ export async function copyStore(
 ): Promise<CopyResult> {
   const counts = { keys: 0, entries: 0, found: 0 };
   for (let after: string | undefined = ''; after !== undefined;) {
-    const keys: readonly CopiedRow[] = await firstOf(source.keys({ after, upTo: undefined }));
+    const keys: readonly CopiedRow[] = await firstOf(source.rows('keys', { after, upTo: undefined }));
     const last = keys.at(-1)?.['key_hash'];
     // The last range has no keys and no end: the target must have no rows there either.
     const range: HashRange = { after, upTo: typeof last === 'string' ? last : undefined };
@@ -134,11 +148,11 @@ async function firstOf(chunks: AsyncIterable<readonly CopiedRow[]>): Promise<rea
 async function digest(from: RowSource, range: HashRange): Promise<{ text: string; entries: number }> {
   const hash = createHash('sha256');
   let entries = 0;
-  for (const rows of [from.keys, from.audit, from.terms]) {
+  for (const table of rangeTableNames) {
     hash.update('next table');
-    for await (const chunk of rows(range)) {
+    for await (const chunk of from.rows(table, range)) {
       for (const row of chunk) hash.update(written([row]));
-      if (rows === from.audit) entries += chunk.length;
+      if (table === 'audit') entries += chunk.length;
     }
   }
   return { text: hash.digest('hex'), entries };
@@ -160,17 +174,6 @@ function written(rows: readonly CopiedRow[]): string {
   );
 }
 
-/** The tables that are copied in ranges of hashes: their columns, their order and the number of rows of a chunk. */
-export const rangeTables = {
-  keys: { columns: keyTable.columns, second: undefined, chunkSize: 200 },
-  audit: { columns: { id: 'integer', ...revisionTable.columns }, second: 'version_after', chunkSize: 500 },
-  // Without an index on the key in SQLite, each chunk reads the whole table.
-  key_terms: { columns: { term: 'text', key_hash: 'text', org_id: 'text' }, second: 'term', chunkSize: 10_000 },
-} as const;
-
-/** A table that is copied in ranges of hashes. */
-export type RangeTable = keyof typeof rangeTables;
-
 /** After every hash. */
 export const endOfHashes = '~';
 
@@ -178,33 +181,22 @@ export const endOfHashes = '~';
 export function createRowSource(session: SqlSession): RowSource {
   const { all } = session;
   const settings = createSettings(session);
-
-  function rowsOf(table: RangeTable): RowSource['keys'] {
-    const { columns, second, chunkSize } = rangeTables[table];
-    const order = second === undefined ? 'key_hash' : `key_hash, ${second}`;
-    const select = `SELECT ${namesOf(columns).join(', ')} FROM ${table} WHERE key_hash <= $1`;
-    const first = unprepared(`${select} AND key_hash > $2 ORDER BY ${order} LIMIT ${chunkSize}`);
-    const next =
-      second === undefined
-        ? first
-        : unprepared(`${select} AND (key_hash, ${second}) > ($2, $3) ORDER BY ${order} LIMIT ${chunkSize}`);
-
-    return async function* ({ after, upTo = endOfHashes }: HashRange) {
-      let rows = await all<CopiedRow>(first, [upTo, after]);
-      for (;;) {
-        yield rows;
-        const last = rows.at(-1);
-        if (last === undefined || rows.length < chunkSize) return;
-        const position = second === undefined ? [last['key_hash']] : [last['key_hash'], last[second]];
-        rows = await all<CopiedRow>(next, [upTo, ...(position as Value[])]);
-      }
-    };
-  }
-
   return {
-    keys: rowsOf('keys'),
-    audit: rowsOf('audit'),
-    terms: rowsOf('key_terms'),
+    rows(table, { after, upTo = endOfHashes }) {
+      const { columns, order, chunkSize } = rangeTables[table];
+      const chunk = (isAfter: string) =>
+        unprepared(
+          `SELECT ${namesOf(columns).join(', ')} FROM ${table} WHERE key_hash <= $1 AND ${isAfter}
+           ORDER BY ${order.join(', ')} LIMIT ${chunkSize}`,
+        );
+      const first = chunk('key_hash > $2');
+      const next = chunk(`(${order.join(', ')}) > (${order.map((_, index) => `$${index + 2}`).join(', ')})`);
+      const readAfter = (last: CopiedRow | undefined) =>
+        last
+          ? all<CopiedRow>(next, [upTo, ...order.map((column) => last[column] as Value)])
+          : all<CopiedRow>(first, [upTo, after]);
+      return readPages(readAfter, chunkSize);
+    },
     small: (table) => {
       const { columns, order } = smallTables[table];
       return all<CopiedRow>(unprepared(`SELECT ${namesOf(columns).join(', ')} FROM ${table} ORDER BY ${order}`));

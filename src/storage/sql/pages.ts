@@ -1,14 +1,17 @@
 import { setImmediate as nextIteration } from 'node:timers/promises';
 
 /**
- * Yields the pages of rows that `readAfter` reads after the last row of the page before, until one is empty. Other work
- * runs between them.
+ * Yields the pages of rows that `readAfter` reads after the last row of the page before. Other work runs between them.
+ *
+ * @param pageSize - the number of rows below which a page is the last one; by default the last one is followed by an empty one
  */
 export async function* readPages<Row>(
   readAfter: (last: Row | undefined) => Promise<readonly Row[]>,
+  pageSize = 1,
 ): AsyncGenerator<readonly Row[], void> {
   for (let rows = await readAfter(undefined); rows.length > 0; rows = await readAfter(rows.at(-1))) {
     yield rows;
+    if (rows.length < pageSize) return;
     await nextIteration();
   }
 }

@@ -8,7 +8,7 @@ import {
   type WebhookStore,
 } from '../../webhooks/webhook.js';
 import type { RowSigner } from '../../crypto/row-signer.js';
-import { createSignedTable, namesOf, type SignedRow } from '../records/signed.js';
+import { createSignedTable, millisecondsOf, namesOf, type SignedRow } from '../records/signed.js';
 import {
   deliveryColumns,
   deliveryFromRow,
@@ -261,7 +261,7 @@ export function createWebhookStore({ dialect, all, run, transaction }: SqlSessio
         }
         if (failed) {
           const { attempts, dueMs, failedAt, lastError } = failed;
-          const values = [attempts, bigintOrNull(dueMs), bigintOrNull(failedAt?.getTime()), lastError];
+          const values = [attempts, bigintOrNull(dueMs), millisecondsOf(failedAt), lastError];
           yield* query(sql.recordFailure, [...sameDelivery(id, failed), ...values]);
         }
         if (removed) yield* query(sql.removeDelivery, sameDelivery(id, removed));

@@ -5,7 +5,7 @@ import { purgedName } from '../../records/checkpoint.js';
 import { headTable, type HeadRow } from '../../records/head.js';
 import { keyTable, type KeyRow } from '../../records/key.js';
 import { revisionTable, type RevisionRow } from '../../records/revision.js';
-import { createSignedTable, integrityError, type SignedRow } from '../../records/signed.js';
+import { createSignedTable, dateOf, integrityError, type SignedRow } from '../../records/signed.js';
 import { batchesBySize, readPages } from '../pages.js';
 import { prepared, query, type SqlSession, type Work } from '../session.js';
 
@@ -125,6 +125,6 @@ function headOf(row: KeyRow): KeyHead {
     link: textOf(row.history_link),
     quotaUsed: row.quota_used,
     quotaRenews: row.quota_renews ?? undefined,
-    deleted: row.deleted === null ? undefined : new Date(Number(row.deleted)),
+    deleted: dateOf(row.deleted),
   };
 }
