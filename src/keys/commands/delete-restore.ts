@@ -1,6 +1,6 @@
 import { requireKey, requireRestorableKey } from '../authorization.js';
 import type { CallContext, Ports } from '../ports.js';
-import { nextKeyVersion } from './apply-update.js';
+import { nextKeyVersion } from './update-key.js';
 import type { RunIdempotent } from './idempotency.js';
 import type { ChangeExecutor, KeyChangeOptions, KeyChange } from './execute-change.js';
 

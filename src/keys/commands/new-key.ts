@@ -3,7 +3,7 @@ import { invalidDefinition } from '../definition/issues.js';
 import { inUTC } from '../definition/normalize.js';
 import { unlimited, type KeyDefinition } from '../definition/schema.js';
 import type { QuotaState, StoredKey } from '../key.js';
-import { renewalOutOfRange, withStoredHashType } from './apply-update.js';
+import { renewalOutOfRange, withStoredHashType } from './update-key.js';
 import type { ProtectedSecrets } from './protect-secrets.js';
 
 interface NewKeyFields extends Pick<StoredKey, 'keyHash' | 'sealedKeyID' | 'orgID' | 'definition'> {

@@ -1,7 +1,7 @@
 import { AppError } from '../../lib/errors.js';
 import { requireKey } from '../authorization.js';
 import type { CallContext, Ports } from '../ports.js';
-import { applyUpdate, secretComparison } from './apply-update.js';
+import { applyUpdate, secretComparison } from './update-key.js';
 import type { ChangeExecutor, KeyChangeOptions, KeyChange } from './execute-change.js';
 
 /** Reverts a key to an earlier version. */
