@@ -1,5 +1,4 @@
 import type { LimitFunction } from 'p-limit';
-import type { ChangeFeed } from '../keys/change-feed.js';
 import type { KeyRevision } from '../keys/key.js';
 import type { KeyStore } from '../keys/ports.js';
 import { errorCodeOf } from '../lib/errors.js';
@@ -9,63 +8,53 @@ import type { CircuitBreaker } from './circuit-breaker.js';
 import { eventIDOf, messageOf, unverifiedEventIDOf, type RenderChange } from './event.js';
 import type { AttemptControl, AttemptOutcome, WebhookClient } from './http-client.js';
 import { parseRetryAfterMs, retryDelayMs, type RetryPolicy } from './retry-policy.js';
-import type { Delivery, DeliveryResults, Webhook, WebhookStore } from './webhook.js';
+import type { Delivery, DeliveryResults, Webhook } from './webhook.js';
 
-/** What deliveries need from their process. */
-export interface DeliveryDeps {
-  readonly store: WebhookStore;
+/** What the attempts of one delivery worker need. */
+export interface AttemptDeps {
+  readonly webhook: Webhook;
+  readonly client: WebhookClient;
   readonly history: Pick<KeyStore, 'historyOf'>;
-  readonly feed: Pick<ChangeFeed, 'read' | 'subscribe'>;
   readonly renderChange: RenderChange;
   readonly log: Logger;
   readonly meter?: Meter | undefined;
   readonly retryPolicy: RetryPolicy;
   /** Limits the concurrent storage calls of all delivery workers. */
   readonly storage: LimitFunction;
-}
-
-/** What the attempts of one delivery worker need. */
-export interface AttemptDeps extends Omit<DeliveryDeps, 'store' | 'feed'> {
-  readonly webhook: Webhook;
-  readonly client: Pick<WebhookClient, 'send'>;
   readonly control: AttemptControl;
   /** Whether the lease is still held. Called before an attempt. */
   readonly mayAttempt: () => Promise<boolean>;
+  /** Pauses the webhook. */
+  readonly pause: (reason: string) => Promise<void>;
   readonly breaker: CircuitBreaker;
-}
-
-/** Result of one attempt. Both are undefined if no attempt was made, or if it was aborted. */
-export interface AttemptResult {
-  readonly results?: DeliveryResults;
-  /** Why the webhook has to be paused. */
-  readonly pauseReason?: string;
 }
 
 const integrityError = 'its history entry fails the integrity check';
 
 /**
- * Makes one attempt to deliver the next event of a delivery, and returns what to record.
+ * Makes one attempt to deliver the next event of a delivery, and returns what to record. Returns undefined if no attempt was made, or if
+ * it has no result.
  *
  * @throws {AppError} when the store fails.
  */
-export async function attemptDelivery(delivery: Delivery, deps: AttemptDeps): Promise<AttemptResult> {
+export async function attemptDelivery(delivery: Delivery, deps: AttemptDeps): Promise<DeliveryResults | undefined> {
   const { client, control, breaker, log, meter } = deps;
   const { keyHash, version } = delivery;
   const entry = await readEntry(delivery, deps);
   if (entry === 'purged') {
     log.warn({ keyHash, version }, 'the key has been purged with its undelivered events');
-    return { results: { removed: delivery } };
+    return { removed: delivery };
   }
   if (entry === 'damaged') {
     log.error({ keyHash, version, why: integrityError }, 'webhook event cannot be sent');
     const eventID = unverifiedEventIDOf(keyHash, version);
-    return { results: failureOf(delivery, { eventID, detail: integrityError, retryAfterMs: undefined }, deps) };
+    return failureOf(delivery, { eventID, detail: integrityError }, deps);
   }
-  if (!(await deps.mayAttempt())) return {};
+  if (!(await deps.mayAttempt())) return undefined;
   const wasOpen = breaker.isOpen();
   const message = messageOf(entry, deps.renderChange);
   const outcome = await client.send(message, control);
-  if (control.abort.aborted) return {};
+  if (control.abort.aborted) return undefined;
   const status = 'status' in outcome ? outcome.status : 0;
   const isDelivered = status >= 200 && status < 300;
   const detail = describeOutcome(outcome);
@@ -74,12 +63,13 @@ export async function attemptDelivery(delivery: Delivery, deps: AttemptDeps): Pr
   if (isDelivered) {
     breaker.recordSuccess();
     const dueMs = Date.now();
-    return { results: { advanced: { ...delivery, dueMs }, ...(wasOpen && { retryAllMs: dueMs }) } };
+    return { advanced: { ...delivery, dueMs }, ...(wasOpen && { retryAllMs: dueMs }) };
   }
   const retryAfterMs = 'status' in outcome ? parseRetryAfterMs(outcome.retryAfter, Date.now()) : undefined;
   breaker.recordFailure(keyHash, [429, 503].includes(status) ? retryAfterMs : undefined);
-  if (status === 410) return { pauseReason: 'the receiver returned 410 Gone' };
-  return { results: failureOf(delivery, { eventID: message.id, detail, retryAfterMs }, deps) };
+  if (status !== 410) return failureOf(delivery, { eventID: message.id, detail, retryAfterMs }, deps);
+  await deps.pause('the receiver returned 410 Gone');
+  return undefined;
 }
 
 /** Reads the history entry of the next event of a delivery. */
@@ -100,17 +90,12 @@ async function readEntry(
   }
 }
 
-interface Failure {
-  readonly eventID: string;
-  readonly detail: string;
-  /** The `Retry-After` of the response. */
-  readonly retryAfterMs: number | undefined;
-}
-
 /** Schedules the next attempt, or makes the event a dead letter. */
-function failureOf(delivery: Delivery, failure: Failure, deps: AttemptDeps): DeliveryResults {
-  const { retryPolicy, log, meter } = deps;
-  const { eventID, detail, retryAfterMs } = failure;
+function failureOf(
+  delivery: Delivery,
+  { eventID, detail, retryAfterMs }: { eventID: string; detail: string; retryAfterMs?: number | undefined },
+  { retryPolicy, log, meter }: AttemptDeps,
+): DeliveryResults {
   const { keyHash, version } = delivery;
   const nowMs = Date.now();
   const attempts = delivery.attempts + 1;

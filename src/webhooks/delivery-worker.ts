@@ -1,27 +1,34 @@
 import { setMaxListeners } from 'node:events';
-import type { ChangeEvent } from '../keys/change-feed.js';
-import { createAsyncEvent } from '../lib/async-event.js';
+import type { ChangeEvent, ChangeFeed } from '../keys/change-feed.js';
 import { createCircuitBreaker } from './circuit-breaker.js';
-import { attemptDelivery, type DeliveryDeps } from './delivery-attempt.js';
-import type { WebhookClient } from './http-client.js';
-import type { Delivery, DeliveryKind, DeliveryResults, EventSpan, LeasedWebhook } from './webhook.js';
+import { attemptDelivery, type AttemptDeps } from './delivery-attempt.js';
+import type { Delivery, DeliveryKind, DeliveryResults, EventSpan, LeasedWebhook, WebhookStore } from './webhook.js';
 
 /** What a delivery worker needs. */
-export interface DeliveryWorkerDeps extends DeliveryDeps {
-  readonly client: WebhookClient;
+export interface DeliveryWorkerDeps extends Omit<
+  AttemptDeps,
+  'webhook' | 'control' | 'mayAttempt' | 'pause' | 'breaker'
+> {
+  readonly store: WebhookStore;
+  readonly feed: Pick<ChangeFeed, 'read' | 'subscribe'>;
   readonly holder: string;
-  /** False after the lease has ended by the monotonic clock of this process. */
-  readonly maySend: () => boolean;
 }
 
 /** Delivers events to one receiver while this process holds the lease of its webhook. */
 export interface DeliveryWorker {
-  /** Looks for requested replays. */
-  readonly notifyOfReplays: () => void;
+  /**
+   * Extends the lease, and looks for requested replays.
+   *
+   * @param endsMs end of the lease by the monotonic clock of this process; attempts in flight are aborted then
+   */
+  readonly renewLease: (endsMs: number) => void;
   /** Starts no further attempt. Resolves when the attempts in flight have ended or, after `withinMs`, were aborted. */
   readonly stop: (withinMs: number) => Promise<void>;
-  /** Set when the worker has stopped by itself: `failed` after a storage error. */
-  readonly endState: () => 'failed' | 'over' | undefined;
+  /**
+   * Returns the earliest time, by the monotonic clock, at which another worker may replace this one: Infinity while it runs,
+   * 0 after its end, and some seconds later after a storage error.
+   */
+  readonly replaceableMs: () => number;
 }
 
 /** Maximum number of attempts in flight. They are for different keys, except replays. */
@@ -31,13 +38,19 @@ const maxConcurrentRetries = 4;
 const maxDeadLetters = 1_000;
 const pageSize = 100;
 const saveIntervalMs = 5_000;
+const restartDelayMs = 5_000;
+/** Maximum delay of a Node timer. */
+const maxTimerMs = 2_147_483_647;
 
 /**
  * Starts the worker. It moves new events from the change feed to the table of deliveries while the receiver keeps up, and
  * sends what is due there.
+ *
+ * @param leaseEndsMs as of `renewLease`
  */
 export function createDeliveryWorker(
   { webhook, cursor: startCursor }: LeasedWebhook,
+  leaseEndsMs: number,
   deps: DeliveryWorkerDeps,
 ): DeliveryWorker {
   const { client, store, feed, holder, storage } = deps;
@@ -46,22 +59,31 @@ export function createDeliveryWorker(
   const abort = new AbortController();
   // Each open request has a listener.
   setMaxListeners(0, abort.signal);
-  const control = { abort: abort.signal, maySend: deps.maySend };
-  const attemptDeps = { ...deps, webhook, control, mayAttempt, breaker, log };
-  const wakeEvent = createAsyncEvent();
+  const control = { abort: abort.signal, maySend: () => performance.now() < leaseEndsMs };
+  const attemptDeps = { ...deps, webhook, control, mayAttempt, pause, breaker, log };
   const inFlight = new Map<string, Promise<void>>();
   let retriesInFlight = 0;
   let cursor = startCursor;
   let savedMs = Date.now();
   let mayHaveMore = true;
-  let isAwake = true;
   let isStopping = false;
-  let hasFailed = false;
-  let hasEnded = false;
+  let replaceableMs = Infinity;
+  let leaseTimer: NodeJS.Timeout | undefined;
+  /** Ends the wait of the main loop, or its next wait if it has none now. */
+  let wake = (): void => undefined;
 
-  function wake(): void {
-    isAwake = true;
-    wakeEvent.set();
+  function renewLease(endsMs: number): void {
+    leaseEndsMs = endsMs;
+    clearTimeout(leaseTimer);
+    leaseTimer = setTimeout(loseLease, Math.max(0, endsMs - performance.now())).unref();
+    wake();
+  }
+
+  /** Stops at once, because another process may deliver from now on. */
+  function loseLease(): void {
+    if (!isStopping) log.warn('the lease of the webhook has ended');
+    end();
+    abort.abort();
   }
 
   function end(): void {
@@ -72,7 +94,7 @@ export function createDeliveryWorker(
   /** Ends the worker after a storage error. The dispatcher starts another one. */
   function fail(error: unknown): void {
     if (!isStopping) log.error({ err: error }, 'deliveries of the webhook stopped; they restart in a few seconds');
-    hasFailed = true;
+    replaceableMs = performance.now() + restartDelayMs;
     end();
     abort.abort();
   }
@@ -85,10 +107,7 @@ export function createDeliveryWorker(
   }
 
   async function record(results: DeliveryResults): Promise<void> {
-    if (await storage(() => store.recordResults(holder, webhook.id, results))) return;
-    log.warn('the lease of the webhook has ended');
-    end();
-    abort.abort();
+    if (!(await storage(() => store.recordResults(holder, webhook.id, results)))) loseLease();
   }
 
   /** Starts deliveries that are due and reads new events. Returns the milliseconds until the next is due. */
@@ -175,9 +194,8 @@ export function createDeliveryWorker(
   }
 
   async function deliver(delivery: Delivery): Promise<void> {
-    const { results, pauseReason } = await attemptDelivery(delivery, attemptDeps);
+    const results = await attemptDelivery(delivery, attemptDeps);
     if (results) await record(results);
-    if (pauseReason !== undefined) return pause(pauseReason);
     if (!results?.dead) return;
     const stats = await storage(() => store.deliveryStats());
     const { deadLetters = 0 } = stats.find(({ webhookID }) => webhookID === webhook.id) ?? {};
@@ -186,9 +204,13 @@ export function createDeliveryWorker(
 
   async function run(): Promise<void> {
     while (!isStopping) {
-      isAwake = false;
+      const woken = new Promise<void>((resolve) => {
+        wake = resolve;
+      });
       const waitMs = await startDeliveries();
-      if (!isAwake) await wakeEvent.wait(waitMs);
+      const timer = setTimeout(wake, Math.min(waitMs ?? Infinity, maxTimerMs)).unref();
+      await woken;
+      clearTimeout(timer);
     }
   }
 
@@ -196,18 +218,20 @@ export function createDeliveryWorker(
     mayHaveMore = true;
     wake();
   });
+  renewLease(leaseEndsMs);
   const over = run()
     .catch(fail)
     .then(() => Promise.all(inFlight.values()))
     .finally(() => {
-      hasEnded = true;
+      if (replaceableMs === Infinity) replaceableMs = 0;
+      clearTimeout(leaseTimer);
       unsubscribe();
       client.close();
     });
 
   return {
-    notifyOfReplays: wake,
-    endState: () => (hasFailed ? 'failed' : hasEnded ? 'over' : undefined),
+    renewLease,
+    replaceableMs: () => replaceableMs,
     async stop(withinMs) {
       end();
       const timer = setTimeout(() => abort.abort(), withinMs);
