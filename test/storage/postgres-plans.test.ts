@@ -4,7 +4,8 @@ import type { KeyRow } from '../../src/storage/records/key.js';
 import { createPgPool, type PgPool } from '../../src/storage/postgres/pool.js';
 import { openPostgres } from '../../src/storage/postgres/engine.js';
 import { postgresDialect } from '../../src/storage/sql/dialect.js';
-import { countStatement, pageStatement, type KeyQueryStatement } from '../../src/storage/sql/keys/key-query.js';
+import { countStatement, pageStatement } from '../../src/storage/sql/keys/key-query.js';
+import type { WideQuery } from '../../src/storage/sql/session.js';
 import { createKeyStore } from '../../src/storage/postgres/key-store.js';
 import { postgres, type EnginePlace } from '../support/engines.js';
 import { openPlans, recorded, type Sent, type Work } from '../support/postgres-plans.js';
@@ -58,7 +59,7 @@ describe.skipIf(postgres.isMissing)(`the plans of ${keys} keys on ${postgres.nam
     await place.remove();
   });
 
-  const work = async ({ sql, parameters }: KeyQueryStatement): Promise<Work> => {
+  const work = async ({ sql, parameters }: WideQuery): Promise<Work> => {
     const [found] = await plans.of({ statement: sql, values: parameters });
     return found ?? { scanned: ['none'], touched: Number.NaN, sorted: true };
   };

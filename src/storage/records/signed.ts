@@ -41,6 +41,11 @@ export function millisecondsOf(date: Date | undefined): bigint | null {
 /** A row as it is stored: its columns, and one byte of layout number with the signature over both. */
 export type SignedRow<Row> = Row & { readonly mac: Uint8Array };
 
+/** Whether two rows are the same: a signature covers all of a row. */
+export function isSameRow(a: Pick<SignedRow<object>, 'mac'>, b: Pick<SignedRow<object>, 'mac'>): boolean {
+  return Buffer.compare(a.mac, b.mac) === 0;
+}
+
 /**
  * The ordered columns that signatures of a table cover, one list for each layout, the first of which is layout 1. To add
  * a column, append a list: rows of earlier layouts stay valid as long as the columns that these lack are NULL. A row is

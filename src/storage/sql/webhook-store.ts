@@ -8,7 +8,7 @@ import {
   type WebhookStore,
 } from '../../webhooks/webhook.js';
 import type { RowSigner } from '../../crypto/row-signer.js';
-import { createSignedTable, millisecondsOf, namesOf, type SignedRow } from '../records/signed.js';
+import { createSignedTable, isSameRow, millisecondsOf, namesOf, type SignedRow } from '../records/signed.js';
 import {
   deliveryColumns,
   deliveryFromRow,
@@ -174,7 +174,7 @@ export function createWebhookStore({ dialect, all, run, transaction }: SqlSessio
         if (!row) return undefined;
         const next = change(verified(row));
         const signed = table.signed(webhookToRow(next));
-        if (Buffer.compare(signed.mac, row.mac) === 0) return next;
+        if (isSameRow(signed, row)) return next;
         yield* query(sql.replace, valuesOf(signed, signedWebhookColumns));
         yield* query(sql.recall, [id]);
         return next;

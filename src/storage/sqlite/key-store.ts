@@ -5,12 +5,11 @@ import type { RowSigner } from '../../crypto/row-signer.js';
 import { keyTable, type KeyRow } from '../records/key.js';
 import { quotaChangeTable } from '../records/quota-change.js';
 import { revisionTable } from '../records/revision.js';
-import type { SignedRow } from '../records/signed.js';
+import { isSameRow, type SignedRow } from '../records/signed.js';
 import { sqliteDialect } from '../sql/dialect.js';
 import {
   createKeyRowStatements,
   isLarge,
-  isSameRow,
   keyWriteOf,
   writesOfMissing,
   type KeyLookup,

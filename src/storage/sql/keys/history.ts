@@ -8,7 +8,7 @@ import type { ReadBudget } from '../../../keys/read-budget.js';
 import type { RowSigner } from '../../../crypto/row-signer.js';
 import type { KeyRow } from '../../records/key.js';
 import { revisionFromRow, revisionTable, type RevisionRow } from '../../records/revision.js';
-import { createSignedTable, type SignedRow } from '../../records/signed.js';
+import { createSignedTable, isSameRow, type SignedRow } from '../../records/signed.js';
 import { mapInSlices, type TimeSlices } from '../../time-slices.js';
 import { isUnbroken, partsOf, sizeOf, spanOf, type SizedVersion, type Span } from './history-entries.js';
 import { createHistoryBatches } from './history-batches.js';
@@ -74,13 +74,13 @@ export function createHistory(
       const row = await findRow(keyHash);
       const span = spanFor(row);
       if (!row || span.newest < span.first) return [];
-      const isSameRow = before !== undefined && Buffer.compare(before.mac, row.mac) === 0;
+      const isUnchanged = before !== undefined && isSameRow(before, row);
       const versions = [row.key_hash, BigInt(span.first), BigInt(span.newest)];
       const found = reads ? await all<SizedVersion>(sizes, versions) : [];
       if (!before) reads?.take('history entries', found.length, sizeOf(found));
       const { entries, broken } = await readParts(row, span, found, reads);
       if (entries) return entries;
-      if (isSameRow) throw table.integrityError(`The history of ${keyHash}`, ...broken);
+      if (isUnchanged) throw table.integrityError(`The history of ${keyHash}`, ...broken);
       before = row;
     }
     throw new AppError('UNAVAILABLE', 'Storage is busy.', { retryAfterSeconds: 1 });

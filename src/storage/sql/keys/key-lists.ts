@@ -7,7 +7,7 @@ import type { KeyRow } from '../../records/key.js';
 import { integrityError, type SignedRow } from '../../records/signed.js';
 import { mapInSlices, type TimeSlices } from '../../time-slices.js';
 import { isBindableText } from '../dialect.js';
-import { unprepared, type SqlSession, type WideReader } from '../session.js';
+import { unprepared, type SqlSession, type WideQuery, type WideReader } from '../session.js';
 import {
   countStatement,
   matchesFilter,
@@ -16,7 +16,6 @@ import {
   orgPagesStatement,
   pageStatement,
   termCountStatement,
-  type KeyQueryStatement,
 } from './key-query.js';
 
 interface KeyListsDeps {
@@ -41,7 +40,7 @@ export function createKeyLists({ session: { dialect, all }, reader, slices, keyO
     }
   }
 
-  async function readRows(statement: KeyQueryStatement, query: KeyQuery, reads: ReadBudget | undefined) {
+  async function readRows(statement: WideQuery, query: KeyQuery, reads: ReadBudget | undefined) {
     const mayCut = query.maxBytes !== undefined;
     const maxBytes = query.maxBytes ?? reads?.bytesLeft() ?? Number.MAX_SAFE_INTEGER;
     const { rows, found } = await reader.keys<SignedRow<KeyRow>>(statement, { maxBytes, mayCut }, reads);

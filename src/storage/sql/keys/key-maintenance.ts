@@ -56,27 +56,6 @@ type Maintenance = Pick<KeyStore, 'all' | 'discard' | 'purge' | 'verifyIntegrity
 const insertMark = prepared(`${insertInto('heads', headTable.columnNames)} ON CONFLICT (name) DO NOTHING`);
 const headByName = prepared('SELECT * FROM heads WHERE name = $1');
 
-/** Marks that keys were purged. They show that a key which is in a page is not missing. */
-function createPurgeMarks(signer: RowSigner) {
-  const table = createSignedTable(signer, headTable);
-  function* add(key: PurgedKey): Work<void> {
-    yield* query(
-      insertMark,
-      valuesOf(table.signed({ name: purgedName(key), sequence: 1n, content: '' }), headTable.columnNames),
-    );
-  }
-  return {
-    add,
-    /** For a key whose row is damaged: the date is that of its page. */
-    *addDamaged(keyHash: string): Work<void> {
-      const [page] = yield* query<SignedRow<HeadRow>>(headByName, [pageName(prefixOf(keyHash))]);
-      if (!page || !table.isAuthentic(page)) return;
-      const state = pageFromContent(page.content).find((one) => one.keyHash === keyHash);
-      if (state) yield* add(state);
-    },
-  };
-}
-
 /** The operations of a key store that go through all keys, and the removal of damaged ones. */
 export function createKeyMaintenance(
   { dialect, all, transaction, snapshot }: SqlSession,
@@ -85,7 +64,13 @@ export function createKeyMaintenance(
   const sql = statements(dialect);
   const keys = createSignedTable(signer, keyTable);
   const revisions = createSignedTable(signer, revisionTable);
-  const marks = createPurgeMarks(signer);
+  const heads = createSignedTable(signer, headTable);
+
+  /** Marks a key as purged, so that a checkpoint which has its state does not report it as missing. */
+  function* addMark(key: PurgedKey): Work<void> {
+    const mark = heads.signed({ name: purgedName(key), sequence: 1n, content: '' });
+    yield* query(insertMark, valuesOf(mark, headTable.columnNames));
+  }
 
   const pages = (size: number) => readPages<SignedRow<KeyRow>>((last) => all(sql.page, [last?.key_hash ?? '', size]));
 
@@ -130,7 +115,7 @@ export function createKeyMaintenance(
       const terms = [...termsOf(keyFromRow(row))];
       if (terms.length > 0) yield* query(sql.dropTerms, [terms, keyHash]);
       for (const statement of sql.remove) yield* query(statement, [keyHash]);
-      yield* marks.add({ keyHash, dateCreated: row.date_created });
+      yield* addMark({ keyHash, dateCreated: row.date_created });
       purged += 1;
     }
     return { seen, purged };
@@ -143,7 +128,11 @@ export function createKeyMaintenance(
     // A damaged row does not show which terms it had.
     yield* query(sql.dropAllTerms, [keyHash]);
     for (const statement of sql.remove) yield* query(statement, [keyHash]);
-    yield* marks.addDamaged(keyHash);
+    // Nor its date, which its state in the checkpoint has.
+    const [page] = yield* query<SignedRow<HeadRow>>(headByName, [pageName(prefixOf(keyHash))]);
+    const states = page && heads.isAuthentic(page) ? pageFromContent(page.content) : [];
+    const state = states.find((one) => one.keyHash === keyHash);
+    if (state) yield* addMark(state);
     return 'discarded';
   }
 

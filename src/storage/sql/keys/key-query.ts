@@ -5,12 +5,6 @@ import { term, termsOf } from '../../records/key.js';
 import { isBindableText, type Dialect } from '../dialect.js';
 import type { WideQuery } from '../session.js';
 
-/** A statement of a list of keys, with its parameters. */
-export interface KeyQueryStatement {
-  readonly sql: string;
-  readonly parameters: readonly (string | bigint)[];
-}
-
 const orderColumns: Record<KeyOrder, string | undefined> = {
   KEY_HASH: undefined,
   ALIAS: 'k.alias',
@@ -33,7 +27,7 @@ function createParameters(parameters: (string | bigint)[] = []) {
  * Counts the keys that have the term by which a page would be found, up to one more than may be sorted. Undefined if no
  * keys are sorted.
  */
-export function termCountStatement({ filter, orderBy }: KeyQuery): KeyQueryStatement | undefined {
+export function termCountStatement({ filter, orderBy }: KeyQuery): WideQuery | undefined {
   const [term] = termsIn(filter);
   if (term === undefined || orderColumns[orderBy] === undefined) return undefined;
   const { parameters, add } = createParameters();
@@ -55,7 +49,7 @@ export function pageStatement(
   query: KeyQuery,
   isCommon = false,
   given: (string | bigint)[] = [],
-): KeyQueryStatement {
+): WideQuery {
   const column = orderColumns[query.orderBy];
   const direction = query.descending ? 'DESC' : 'ASC';
   const bounds = [
@@ -86,7 +80,7 @@ export function pageStatement(
 }
 
 /** The pages of several organisations in one statement, one after another. */
-export function orgPagesStatement(dialect: Dialect, query: KeyQuery, orgIDs: readonly string[]): KeyQueryStatement {
+export function orgPagesStatement(dialect: Dialect, query: KeyQuery, orgIDs: readonly string[]): WideQuery {
   const parameters: (string | bigint)[] = [];
   const pages = orgIDs.map((orgID) => {
     const { sql } = pageStatement(dialect, { ...query, filter: { ...query.filter, orgID } }, false, parameters);
@@ -111,7 +105,7 @@ export function orgCountsStatement(
 }
 
 /** Returns the statement that counts the keys of a filter. */
-export function countStatement(dialect: Dialect, filter: KeyFilter, now: Date): KeyQueryStatement {
+export function countStatement(dialect: Dialect, filter: KeyFilter, now: Date): WideQuery {
   const { from, conditions, parameters } = where(dialect, filter, now);
   return { sql: `SELECT count(*) AS count FROM ${from} WHERE ${conditions.join(' AND ')}`, parameters };
 }

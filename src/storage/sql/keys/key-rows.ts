@@ -5,7 +5,7 @@ import type { Receipt } from '../../../keys/receipt.js';
 import { keyFromRow, keyTable, keyToRow, termsOf, type KeyRow } from '../../records/key.js';
 import { quotaChangeTable, quotaChangeToRow, type QuotaChangeRow } from '../../records/quota-change.js';
 import { revisionTable, revisionToRow, type RevisionRow } from '../../records/revision.js';
-import { createSignedTable, integrityError, type SignedRow } from '../../records/signed.js';
+import { createSignedTable, integrityError, isSameRow, type SignedRow } from '../../records/signed.js';
 import type { TimeSlices } from '../../time-slices.js';
 import type { Dialect } from '../dialect.js';
 import { prepared, type WideQuery } from '../session.js';
@@ -139,11 +139,6 @@ export function writesOfMissing(
   return [...changes].flatMap(([keyHash, { apply }]) =>
     existing.has(keyHash) ? [] : (keyWriteOf(undefined, [apply(undefined)]) ?? []),
   );
-}
-
-/** Whether two rows are the same: a signature covers all of a row. */
-export function isSameRow(a: SignedRow<KeyRow>, b: SignedRow<KeyRow>): boolean {
-  return Buffer.compare(a.mac, b.mac) === 0;
 }
 
 /** From this length on, a definition takes milliseconds to parse, to compare, to write and to sign. */
