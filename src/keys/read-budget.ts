@@ -1,4 +1,5 @@
 import { AppError } from '../lib/errors.js';
+import { withTimeout } from '../lib/timeout.js';
 
 /** Maximum bytes of stored keys and history entries that one request reads: three times the largest response. */
 export const readLimitBytes = 6 * 1024 * 1024;
@@ -48,13 +49,9 @@ export function createReadBudget(
 
   async function untilDeadline<T>(work: () => Promise<T>): Promise<T> {
     requireTime();
-    const { promise: late, reject } = Promise.withResolvers<never>();
-    const timer = setTimeout(() => reject(expired()), Math.max(endsAtMs - now(), 0));
-    try {
-      return await Promise.race([work(), late]);
-    } finally {
-      clearTimeout(timer);
-    }
+    return withTimeout(Math.max(endsAtMs - now(), 0), work(), () => {
+      throw expired();
+    });
   }
 
   return {

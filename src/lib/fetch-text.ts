@@ -1,3 +1,5 @@
+import { withTimeout } from './timeout.js';
+
 /** The response was larger than its limit. The rest of it was not read. */
 export class ResponseTooLarge extends Error {
   override readonly name = 'ResponseTooLarge';
@@ -33,12 +35,6 @@ export async function fetchText(
 ): Promise<FetchedText> {
   const controller = new AbortController();
   let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
-  let timer: NodeJS.Timeout | undefined;
-  const expired = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      reject(new DOMException(`The response was not complete within ${timeoutMs} ms.`, 'TimeoutError'));
-    }, timeoutMs);
-  });
   const read = async (): Promise<FetchedText> => {
     const { status, headers, body } = await fetch(url, { ...init, signal: controller.signal });
     // Cancelling the reader closes the connection even when the signal no longer does.
@@ -46,9 +42,10 @@ export async function fetchText(
     return { status, headers, text: reader ? await textOf(reader, maxBytes) : '' };
   };
   try {
-    return await Promise.race([read(), expired]);
+    return await withTimeout(timeoutMs, read(), () => {
+      throw new DOMException(`The response was not complete within ${timeoutMs} ms.`, 'TimeoutError');
+    });
   } finally {
-    clearTimeout(timer);
     reader?.cancel().catch(() => undefined);
     controller.abort();
   }

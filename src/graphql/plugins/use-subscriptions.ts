@@ -9,6 +9,7 @@ import type { Plugin } from 'graphql-yoga';
 import { preferredType } from '../../http/content-negotiation.js';
 import { AppError, errorCodeOf } from '../../lib/errors.js';
 import type { Logger } from '../../lib/log.js';
+import { withTimeout } from '../../lib/timeout.js';
 import type { Context } from '../context.js';
 import type { Execute } from '../executor/executor.js';
 import { requestError, originalErrorOf } from '../errors.js';
@@ -31,6 +32,12 @@ interface SubscriptionDeps {
  * gives the reason, unless the client closed it; and after an event that failed, because its cursor is lost.
  */
 export function useSubscriptions({ streams, execute, log, deadlineMs }: SubscriptionDeps): Plugin<Context> {
+  const untilDeadline = <T>(work: T | Promise<T>) =>
+    withTimeout(deadlineMs, Promise.resolve(work), () => {
+      const message = `The subscription took longer than ${deadlineMs / 1000} seconds to start or to produce an event. Subscribe again with the last cursor as \`after\`.`;
+      throw new AppError('UNAVAILABLE', message, { retryAfterSeconds: 1 });
+    });
+
   async function subscribe(args: ExecutionArgs): Promise<AsyncIterable<ExecutionResult> | ExecutionResult> {
     const context = args.contextValue as Context;
     const { headers, signal } = context.requestContext;
@@ -47,7 +54,7 @@ export function useSubscriptions({ streams, execute, log, deadlineMs }: Subscrip
       if (gone.aborted) own.end();
       return own.signal;
     };
-    const source = await within(deadlineMs, createSource({ ...args, contextValue: { ...context, openStream } })).catch(
+    const source = await untilDeadline(createSource({ ...args, contextValue: { ...context, openStream } })).catch(
       (error: unknown) => ({ errors: [error as GraphQLError] }),
     );
     if (!isStream(source)) {
@@ -73,7 +80,7 @@ export function useSubscriptions({ streams, execute, log, deadlineMs }: Subscrip
       try {
         for await (const rootValue of source) {
           const contextValue = { ...(args.contextValue as Context), ...context.renewReads() };
-          const executed = await within(deadlineMs, execute({ ...args, contextValue, rootValue }));
+          const executed = await untilDeadline(execute({ ...args, contextValue, rootValue }));
           const result = await maskResult(executed, requestID, log, context.nextSlice);
           events += 1;
           yield result;
@@ -142,17 +149,4 @@ function toRequestError(error: GraphQLError): GraphQLError {
 
 function isStream(value: object): value is AsyncIterable<unknown> {
   return Symbol.asyncIterator in value;
-}
-
-async function within<T>(ms: number, work: T | Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    const message = `The subscription took longer than ${ms / 1000} seconds to start or to produce an event. Subscribe again with the last cursor as \`after\`.`;
-    timer = setTimeout(() => reject(new AppError('UNAVAILABLE', message, { retryAfterSeconds: 1 })), ms);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
