@@ -121,12 +121,13 @@ describe('the imports of src', () => {
     expect(new Set(packages)).toEqual(new Set(['zod', 'zod/v4/core']));
   });
 
-  it('of keys are of five files of lib', () => {
+  it('of keys are of six files of lib', () => {
     expect([...new Set(importedLib)].toSorted()).toEqual([
       'lib/errors.js',
       'lib/int64.js',
       'lib/nearest.js',
       'lib/text.js',
+      'lib/timeout.js',
       'lib/value-count.js',
     ]);
   });
