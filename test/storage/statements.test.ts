@@ -34,6 +34,11 @@ describe('D-15 a statement', () => {
     // Lists of our columns, names of our tables, fragments of our SQL and numbers of parameters. Update with `vitest -u`.
     expect([...new Set(interpolations())].toSorted().join('\n')).toMatchInlineSnapshot(`
       "storage/postgres/advisory-lock.ts: key
+      storage/postgres/copy-target.ts: names.join(', ')
+      storage/postgres/copy-target.ts: table
+      storage/postgres/copy-target.ts: txColumn
+      storage/postgres/copy-target.ts: txValue
+      storage/postgres/copy-target.ts: unnestRows('r', columns, 1).sql
       storage/postgres/key-writes.ts: assignments.join(', ')
       storage/postgres/key-writes.ts: changes
       storage/postgres/key-writes.ts: currentPosition
@@ -53,11 +58,6 @@ describe('D-15 a statement', () => {
       storage/postgres/key-writes.ts: terms.dropped + 1
       storage/postgres/migrate.ts: nextPosition
       storage/postgres/notifier.ts: channel
-      storage/postgres/rows.ts: names.join(', ')
-      storage/postgres/rows.ts: table
-      storage/postgres/rows.ts: txColumn
-      storage/postgres/rows.ts: txValue
-      storage/postgres/rows.ts: unnestRows('r', columns, 1).sql
       storage/postgres/wide-reader.ts: isWithin
       storage/postgres/wide-reader.ts: sql
       storage/sql/change-feed.ts: feed.horizon
@@ -235,8 +235,8 @@ describe('C-07 a transaction of SQLite', () => {
     expect(begun.map(({ path }) => path)).toStrictEqual([
       // The server's transactions are begun and ended in one place.
       join('storage', 'postgres', 'pool.ts'),
+      join('storage', 'sqlite', 'copy-source.ts'),
       join('storage', 'sqlite', 'maintenance.ts'),
-      join('storage', 'sqlite', 'rows.ts'),
     ]);
   });
 });

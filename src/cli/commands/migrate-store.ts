@@ -3,7 +3,7 @@ import { openServices, type Services } from '../../storage/open-storage.js';
 import { migratedFrom } from '../../storage/sql/copy-store.js';
 import { copyStore, type CopyResult } from '../../storage/sql/copy-store.js';
 import type { openForMigration } from '../../storage/postgres/engine.js';
-import { openLockedRows, type LockedRows } from '../../storage/sqlite/rows.js';
+import { openLockedRows, type LockedRows } from '../../storage/sqlite/copy-source.js';
 import type { CLICommand, OptionValues } from '../command.js';
 import { storageVariables } from '../environment.js';
 import { UsageError, type IO } from '../io.js';
@@ -56,7 +56,7 @@ interface Migration {
 async function copyTo(io: IO, databaseURL: string, source: LockedRows, services: Services): Promise<Migration> {
   // Loaded on demand: other commands do not need the driver.
   const { migrationSourceSetting, openForMigration } = await import('../../storage/postgres/engine.js');
-  const { createRowTarget } = await import('../../storage/postgres/rows.js');
+  const { createRowTarget } = await import('../../storage/postgres/copy-target.js');
   const target = await openForMigration(databaseURL);
   try {
     if ((await target.settings.get(migratedFrom)) === source.id) {
