@@ -119,7 +119,7 @@ export async function createApp(
       store: services.webhooks,
       history: services.store,
       feed: services.feed,
-      open: (sealed, aad) => services.sealer.open(sealed, aad),
+      sealer: services.sealer,
       allowed: config.webhooksTo,
       renderChange: changedPartToWire,
       log,

@@ -1,4 +1,4 @@
-import { lookup as resolve, type LookupAddress } from 'node:dns';
+import { lookup as resolve } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
@@ -47,21 +47,26 @@ function fromNAT64(address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4 | ipaddr.IPv
 /** The address is not permitted. The message contains neither the address nor the host name. */
 export class RejectedAddressError extends Error {}
 
-/**
- * Rejects an address to which webhooks may not be sent.
- *
- * @param protocol that of the URL, `http:` or `https:`
- * @throws {RejectedAddressError} when requests to the address are not permitted over the protocol.
- */
-export function requireAllowedAddress(address: string, protocol: string, allowed: AddressKind): void {
+function rejectionOf(address: string, protocol: string, allowed: AddressKind): RejectedAddressError | undefined {
   const kind = addressKindOf(address);
   if (kind === undefined || addressKinds.indexOf(kind) > addressKinds.indexOf(allowed)) {
-    throw new RejectedAddressError(
-      `the address is ${kind === undefined ? 'reserved' : kind}, which KEYFRONT_WEBHOOKS_TO does not permit`,
-    );
+    const actual = kind ?? 'reserved';
+    return new RejectedAddressError(`the address is ${actual}, which KEYFRONT_WEBHOOKS_TO does not permit`);
   }
-  if (protocol === 'http:' && kind === 'public')
-    throw new RejectedAddressError('plain HTTP to a public address is not permitted');
+  if (protocol !== 'http:' || kind !== 'public') return undefined;
+  return new RejectedAddressError('plain HTTP to a public address is not permitted');
+}
+
+/**
+ * Rejects a URL whose host is an address to which webhooks may not be sent. A host name is checked when it is resolved, by
+ * {@link createLookup}.
+ *
+ * @throws {RejectedAddressError} when requests to the address are not permitted over the protocol of the URL.
+ */
+export function requireAllowedHost(url: URL, allowed: AddressKind): void {
+  const host = hostOf(url);
+  const rejection = isIP(host) === 0 ? undefined : rejectionOf(host, url.protocol, allowed);
+  if (rejection) throw rejection;
 }
 
 /**
@@ -73,22 +78,14 @@ export function createLookup(protocol: string, allowed: AddressKind, resolveAll 
   return (hostname, options, callback) => {
     resolveAll(hostname, { all: true, family: options.family ?? 0, hints: options.hints ?? 0 }, (error, addresses) => {
       if (error) return callback(error, '');
-      const rejection = rejectionOf(addresses, protocol, allowed);
       const [first] = addresses;
-      if (rejection || !first) return callback(rejection ?? new RejectedAddressError('the name has no address'), '');
+      if (!first) return callback(new RejectedAddressError('the name has no address'), '');
+      const [rejection] = addresses.flatMap(({ address }) => rejectionOf(address, protocol, allowed) ?? []);
+      if (rejection) return callback(rejection, '');
       if (options.all === true) return callback(null, addresses);
       callback(null, first.address, first.family);
     });
   };
-}
-
-function rejectionOf(addresses: readonly LookupAddress[], protocol: string, allowed: AddressKind): Error | undefined {
-  try {
-    for (const { address } of addresses) requireAllowedAddress(address, protocol, allowed);
-    return undefined;
-  } catch (error) {
-    return error instanceof Error ? error : new RejectedAddressError('the name cannot be used');
-  }
 }
 
 /**
@@ -107,16 +104,17 @@ export function parseReceiverURL(text: string, allowed: AddressKind): URL {
     throw new RejectedAddressError('it must contain no user name and no password: the signature identifies the sender');
   }
   url.hash = '';
+  requireAllowedHost(url, allowed);
   const host = hostOf(url);
-  if (isIP(host) !== 0) requireAllowedAddress(host, url.protocol, allowed);
-  else if (url.protocol === 'http:' && allowed !== 'private' && !(host === 'localhost' && allowed === 'loopback')) {
+  const isPlainName = url.protocol === 'http:' && isIP(host) === 0;
+  if (isPlainName && allowed !== 'private' && !(host === 'localhost' && allowed === 'loopback')) {
     throw new RejectedAddressError('it must be https, except for addresses that KEYFRONT_WEBHOOKS_TO permits');
   }
   return url;
 }
 
 /** Returns the host of a URL, without the brackets of IPv6. */
-export function hostOf({ hostname }: URL): string {
+function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/, '$1');
 }
 

@@ -11,7 +11,7 @@ import type { Webhook } from './webhook.js';
 export interface DispatcherDeps
   extends
     Omit<DeliveryWorkerDeps, 'client' | 'holder' | 'retryPolicy' | 'storage'>,
-    Pick<WebhookClientOptions, 'open' | 'allowed'> {}
+    Pick<WebhookClientOptions, 'sealer' | 'allowed'> {}
 
 /** Durations, which tests shorten. */
 export interface DispatcherOptions {
@@ -37,7 +37,7 @@ const shutdownTimeoutMs = 5_000;
 
 /** Starts a delivery worker for each webhook whose lease this process acquires. */
 export function startDispatcher(deps: DispatcherDeps, options: DispatcherOptions = {}): Dispatcher {
-  const { store, open, allowed, log } = deps;
+  const { store, sealer, allowed, log } = deps;
   const {
     retryPolicy = defaultRetryPolicy,
     timeoutMs = 10_000,
@@ -97,7 +97,7 @@ export function startDispatcher(deps: DispatcherDeps, options: DispatcherOptions
         void endDeliveries(webhook.id);
       } else if (!ending.has(webhook.id)) {
         try {
-          const client = createWebhookClient(webhook, { allowed, timeoutMs, open });
+          const client = createWebhookClient(webhook, { allowed, timeoutMs, sealer });
           const worker = createDeliveryWorker(leased, endsMs, { ...deps, client, holder, retryPolicy, storage });
           active.set(webhook.id, { worker, webhook });
         } catch (error) {

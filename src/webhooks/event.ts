@@ -60,16 +60,16 @@ export function messageOf(entry: KeyRevision, renderChange: RenderChange): Webho
  * after a purge repeats its versions.
  */
 export function eventIDOf({ keyHash, versionAfter, at, requestID }: KeyRevision): string {
-  const text = JSON.stringify([keyHash, versionAfter, at.getTime(), requestID]);
-  return `evt_${createHash('sha256').update(text).digest('hex').slice(0, 32)}`;
+  return `evt_${digestOf([keyHash, versionAfter, at.getTime(), requestID])}`;
 }
 
 /** Returns the identifier of an event whose history entry fails its integrity check. It depends on no field of the entry. */
 export function unverifiedEventIDOf(keyHash: string, version: number): string {
-  return `evt_unreadable_${createHash('sha256')
-    .update(JSON.stringify([keyHash, version]))
-    .digest('hex')
-    .slice(0, 32)}`;
+  return `evt_unreadable_${digestOf([keyHash, version])}`;
+}
+
+function digestOf(parts: readonly (string | number)[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
 }
 
 /** Creates a test message without an event. */

@@ -1,14 +1,8 @@
 import { Agent as PlainAgent, request as plainRequest, type ClientRequest, type IncomingMessage } from 'node:http';
 import { Agent as TLSAgent, request as tlsRequest } from 'node:https';
-import { isIP } from 'node:net';
+import type { Sealer } from '../crypto/encryption.js';
 import { version } from '../lib/version.js';
-import {
-  createLookup,
-  hostOf,
-  RejectedAddressError,
-  requireAllowedAddress,
-  type AddressKind,
-} from './address-policy.js';
+import { createLookup, RejectedAddressError, requireAllowedHost, type AddressKind } from './address-policy.js';
 import type { WebhookMessage } from './event.js';
 import { signedHeaders } from './signature.js';
 import { webhookAAD, type Webhook } from './webhook.js';
@@ -35,8 +29,7 @@ export interface WebhookClient {
 export interface WebhookClientOptions {
   readonly allowed: AddressKind;
   readonly timeoutMs: number;
-  /** Decrypts a sealed text. `aad` is its associated data. */
-  readonly open: (sealed: Uint8Array, aad: string) => string;
+  readonly sealer: Pick<Sealer, 'open'>;
 }
 
 /** An attempt without a response, for the reason in the message. */
@@ -53,19 +46,21 @@ const idleTimeoutMs = 4_000;
  */
 export function createWebhookClient(
   { id, sealedURL, sealedSecret, previous }: Webhook,
-  { allowed, timeoutMs, open }: WebhookClientOptions,
+  { allowed, timeoutMs, sealer }: WebhookClientOptions,
 ): WebhookClient {
-  const url = new URL(open(sealedURL, webhookAAD(id, 'url')));
-  const secret = open(sealedSecret, webhookAAD(id, 'secret'));
-  const older = previous && { secret: open(previous.sealedSecret, webhookAAD(id, 'secret')), until: previous.until };
+  const url = new URL(sealer.open(sealedURL, webhookAAD(id, 'url')));
+  const secret = sealer.open(sealedSecret, webhookAAD(id, 'secret'));
+  const older = previous && {
+    secret: sealer.open(previous.sealedSecret, webhookAAD(id, 'secret')),
+    until: previous.until,
+  };
   const isTLS = url.protocol === 'https:';
   const lookup = createLookup(url.protocol, allowed);
   const agent = new (isTLS ? TLSAgent : PlainAgent)({ keepAlive: true, timeout: idleTimeoutMs, maxFreeSockets: 8 });
 
   function openRequest(message: WebhookMessage, signal: AbortSignal): ClientRequest {
     // Node does not call `lookup` for a literal address.
-    const host = hostOf(url);
-    if (isIP(host) !== 0) requireAllowedAddress(host, url.protocol, allowed);
+    requireAllowedHost(url, allowed);
     const nowMs = Date.now();
     const secrets = older && older.until.getTime() > nowMs ? [secret, older.secret] : [secret];
     return (isTLS ? tlsRequest : plainRequest)(url, {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Sealer } from '../crypto/encryption.js';
 import { AppError } from '../lib/errors.js';
 import type { ChangeFeed } from '../keys/change-feed.js';
 import { webhookAAD, type Webhook, type WebhookStore } from './webhook.js';
@@ -8,7 +9,7 @@ import { createWebhookSecret } from './signature.js';
 interface ManageDeps {
   readonly webhooks: WebhookStore;
   readonly feed: Pick<ChangeFeed, 'latestCursor'>;
-  readonly sealer: { seal(plaintext: string, aad: string): Uint8Array };
+  readonly sealer: Pick<Sealer, 'seal'>;
   readonly now: () => Date;
 }
 
@@ -114,7 +115,7 @@ export async function untilReleased(webhooks: Pick<WebhookStore, 'isRecalled'>, 
  */
 export function resealWebhook(
   webhook: Webhook,
-  sealer: { seal(plaintext: string, aad: string): Uint8Array; open(sealed: Uint8Array, aad: string): string },
+  sealer: Pick<Sealer, 'seal' | 'open'>,
   isCurrent: (sealed: Uint8Array) => boolean,
 ): Webhook {
   const sealAgain = (sealed: Uint8Array, field: 'url' | 'secret') => {

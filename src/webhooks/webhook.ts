@@ -1,5 +1,3 @@
-import { AppError } from '../lib/errors.js';
-
 /** A receiver of change events. Its URL may contain a token and is sealed like its secrets. */
 export interface Webhook {
   readonly id: string;
@@ -148,8 +146,3 @@ export interface WebhookStore {
 
 /** Maximum number of webhooks. Each has a delivery worker with its own connections. */
 export const maxWebhooks = 50;
-
-/** Creates the CONFLICT error at the maximum number of webhooks. */
-export function tooManyWebhooks(): AppError {
-  return new AppError('CONFLICT', `There are ${maxWebhooks} webhooks already, which is the maximum.`);
-}

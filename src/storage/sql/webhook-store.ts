@@ -1,12 +1,12 @@
 import {
   maxWebhooks,
-  tooManyWebhooks,
   type DeadLetterFilter,
   type Delivery,
   type LeasedWebhook,
   type Webhook,
   type WebhookStore,
 } from '../../webhooks/webhook.js';
+import { AppError } from '../../lib/errors.js';
 import type { RowSigner } from '../../crypto/row-signer.js';
 import { createSignedTable, isSameRow, millisecondsOf, namesOf, type SignedRow } from '../records/signed.js';
 import {
@@ -163,7 +163,9 @@ export function createWebhookStore({ dialect, all, run, transaction }: SqlSessio
         // Transactions that add webhooks count them one after the other.
         if (sql.lockTable) yield* query(sql.lockTable);
         const [found] = yield* query<{ count: bigint }>(sql.count);
-        if (Number(found?.count ?? 0n) >= maxWebhooks) throw tooManyWebhooks();
+        if (Number(found?.count ?? 0n) >= maxWebhooks) {
+          throw new AppError('CONFLICT', `There are ${maxWebhooks} webhooks already, which is the maximum.`);
+        }
         yield* query(sql.insert, signedValues(webhook));
         yield* query(sql.insertProgress, [webhook.id, cursor]);
       }),

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { rotateWebhook } from '../../../src/webhooks/manage.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { outOfOrder, startReceiver, whyNotBelieved, type Receiver } from '../../support/receiver.js';
@@ -216,6 +216,27 @@ describe('a webhook', () => {
     await webhooks.change(id, (found) => ({ ...found, paused: undefined }));
     await receiver.until((taken) => taken.length === 4);
     expect(outOfOrder(receiver.taken())).toBeUndefined();
+  });
+
+  it('receives nothing after the end of a lease that was not renewed, and everything once a lease is acquired', async () => {
+    await t.close();
+    t = await startApp({}, { dispatcherOptions: { ...quick, timeoutMs: 600_000, leaseDurationMs: 1_000 } });
+    await hookTo(t, receiver.url);
+    const aborted = new Promise((resolve) => {
+      receiver.behaviour = (_message, response) => void response.on('close', resolve);
+    });
+    await key('a');
+    await until(() => receiver.received.length === 1);
+    const acquireLeases = vi.spyOn(t.app.services.webhooks, 'acquireLeases');
+    acquireLeases.mockRejectedValue(new Error('The database does not respond.'));
+    await aborted;
+    receiver.behaviour = () => 200;
+    await key('b');
+    await wait(150);
+    expect(receiver.received).toHaveLength(1);
+    expect(await standing()).toMatchObject({ retryingKeys: 0 });
+    acquireLeases.mockRestore();
+    await receiver.until((taken) => taken.length === 2);
   });
 
   it('receives nothing after its removal, which deletes all its rows', async () => {

@@ -118,7 +118,7 @@ describeEngines('after a command has returned', (engine) => {
             return page;
           },
         },
-        open: (sealed, what) => sealer.open(sealed, what),
+        sealer,
         allowed: 'loopback',
         renderChange: ({ path, before, after }) => ({ path, before, after }),
         log: createLogger('fatal'),

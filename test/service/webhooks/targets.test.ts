@@ -130,7 +130,7 @@ describe('a message to a receiver', () => {
     createWebhookClient(aWebhook('a'), {
       allowed,
       timeoutMs,
-      open: (_sealed, aad) => (aad === 'webhooks|a|url' ? url : secret),
+      sealer: { open: (_sealed, aad) => (aad === 'webhooks|a|url' ? url : secret) },
     });
   const send = async (url: string, allowed: 'public' | 'loopback' | 'private') => {
     const client = clientOf(url, allowed);

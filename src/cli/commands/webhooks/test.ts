@@ -27,7 +27,7 @@ async function test(io: IO, options: OptionValues, [id = '']: readonly string[])
     const client = createWebhookClient(webhook, {
       allowed: config.webhooksTo,
       timeoutMs: pingTimeoutMs,
-      open: (sealed, aad) => services.sealer.open(sealed, aad),
+      sealer: services.sealer,
     });
     try {
       const outcome = await client.send(pingMessage(id, services.now()), {
