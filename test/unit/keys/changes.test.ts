@@ -30,6 +30,12 @@ describe('changesBetween', () => {
       'jwtData.secret CLEARED',
     ]);
   });
+
+  it('reports no addition of the object of the one secret that is set', () => {
+    const before = key({}, { jwtSecret: new Uint8Array([1]) });
+    const after = key({ jwtData: {}, basicAuthData: {} }, { jwtSecret: new Uint8Array([1]) });
+    expect(diffDefinitions(before, after)).toStrictEqual([{ path: ['basicAuthData'], kind: 'ADDED', after: {} }]);
+  });
 });
 
 describe('diffDefinitions', () => {
