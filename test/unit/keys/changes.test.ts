@@ -31,10 +31,19 @@ describe('changesBetween', () => {
     ]);
   });
 
-  it('reports no addition of the object of the one secret that is set', () => {
-    const before = key({}, { jwtSecret: new Uint8Array([1]) });
-    const after = key({ jwtData: {}, basicAuthData: {} }, { jwtSecret: new Uint8Array([1]) });
-    expect(diffDefinitions(before, after)).toStrictEqual([{ path: ['basicAuthData'], kind: 'ADDED', after: {} }]);
+  it.each([
+    ['jwtData', 'basicAuthData', { jwtSecret: new Uint8Array([1]) }],
+    ['basicAuthData', 'jwtData', { passwordHash: '$2b$' }],
+  ])('reports no addition of %s when only its secret is set', (_, added, secrets) => {
+    const after = key({ jwtData: {}, basicAuthData: {} }, secrets);
+    expect(diffDefinitions(key({}, secrets), after)).toStrictEqual([{ path: [added], kind: 'ADDED', after: {} }]);
+  });
+
+  it('reports the change of a secret to one that begins with the same bytes', () => {
+    const [before, after] = [[1], [1, 2]].map((bytes) => key({}, { jwtSecret: Uint8Array.from(bytes) }));
+    expect(before && after && diffDefinitions(before, after)).toStrictEqual([
+      { path: ['jwtData', 'secret'], kind: 'CHANGED' },
+    ]);
   });
 });
 
