@@ -1,3 +1,4 @@
+import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path/posix';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
@@ -140,6 +141,16 @@ describe('the imports of src', () => {
     }
     const packages = files.filter(({ path }) => needed.has(path)).flatMap(packagesOf);
     expect(new Set(packages)).toEqual(new Set(['leven']));
+  });
+});
+
+describe('tests of unit/', () => {
+  it('start no service, whose pages only the other projects build', () => {
+    const starters = /support\/(?:app|cli|engines|process|server)\.js'/;
+    const unit = globSync('test/unit/**/*.ts', { cwd: join(import.meta.dirname, '../..') });
+    expect(unit.length).toBeGreaterThan(20);
+    const read = (path: string) => readFileSync(join(import.meta.dirname, '../..', path), 'utf8');
+    expect(unit.filter((path) => starters.test(read(path)))).toStrictEqual([]);
   });
 });
 
