@@ -89,7 +89,7 @@ describe('D-15 a statement', () => {
       storage/sql/dialect.ts: table
       storage/sql/keys/checkpoints.ts: dialect.forUpdate
       storage/sql/keys/checkpoints.ts: dialect.inList('$1', 'text')
-      storage/sql/keys/checkpoints.ts: insertText
+      storage/sql/keys/checkpoints.ts: insertInto('heads', columns)
       storage/sql/keys/counters.ts: inList('$1', 'text')
       storage/sql/keys/counters.ts: integerMember('definition', 'quotaMax')
       storage/sql/keys/counters.ts: integerMember('definition', 'quotaRenewalRate')

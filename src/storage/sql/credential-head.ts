@@ -8,8 +8,9 @@ import {
   type CredentialStamps,
   type HeadRow,
 } from '../records/head.js';
+import { insertHead } from './heads.js';
 import { createSignedTable, integrityError, type SignedRow } from '../records/signed.js';
-import { insertInto, prepared, query, valuesOf, type SqlSession, type Work } from './session.js';
+import { prepared, query, valuesOf, type SqlSession, type Work } from './session.js';
 
 /** The head of the credentials at one moment. */
 export interface CredentialHead {
@@ -31,7 +32,6 @@ export function createCredentialHead({ dialect, all }: SqlSession, signer: RowSi
   const table = createSignedTable(signer, headTable);
   const read = prepared(select);
   const readForUpdate = prepared(`${select} ${dialect.forUpdate}`);
-  const insert = prepared(`${insertInto('heads', headTable.columnNames)} ON CONFLICT (name) DO NOTHING`);
   const update = prepared('UPDATE heads SET sequence = $2, content = $3, mac = $4 WHERE name = $1');
   let known: (CredentialHead & { readonly mac: Uint8Array }) | undefined;
 
@@ -71,7 +71,7 @@ export function createCredentialHead({ dialect, all }: SqlSession, signer: RowSi
     /** Begins the head with the credentials that there are. Does nothing when it exists. */
     *begin(rows: readonly CredentialRow[]): Work<void> {
       const first = { name, sequence: 1n, content: stampsToContent(new Map(rows.map(stampPair))) };
-      yield* query(insert, valuesOf(table.signed(first), headTable.columnNames));
+      yield* query(insertHead, valuesOf(table.signed(first), headTable.columnNames));
     },
   };
 }

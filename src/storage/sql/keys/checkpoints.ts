@@ -18,6 +18,7 @@ import {
   type PublishedContent,
 } from '../../records/checkpoint.js';
 import { headTable, type HeadRow } from '../../records/head.js';
+import { headByName, insertHead } from '../heads.js';
 import { createSignedTable, integrityError, type SignedRow } from '../../records/signed.js';
 import { insertInto, prepared, query, valuesOf, type SqlSession, type Work } from '../session.js';
 import { createKeyStates, type ScannedState } from './key-heads.js';
@@ -28,11 +29,8 @@ const minBytesRead = 4 * 1024 * 1024;
 const comparedAtOnce = 10;
 
 const columns = headTable.columnNames;
-const insertText = insertInto('heads', columns);
-const byName = prepared('SELECT * FROM heads WHERE name = $1');
-const insert = prepared(`${insertText} ON CONFLICT (name) DO NOTHING`);
 const write = prepared(
-  `${insertText} ON CONFLICT (name) DO UPDATE
+  `${insertInto('heads', columns)} ON CONFLICT (name) DO UPDATE
    SET sequence = excluded.sequence, content = excluded.content, mac = excluded.mac`,
 );
 
@@ -95,7 +93,7 @@ export function createCheckpoints(session: SqlSession, signer: RowSigner): Check
     known = row?.sequence ?? known;
     return row;
   }
-  function* readRoot(statement = byName): Work<SignedRow<HeadRow> | undefined> {
+  function* readRoot(statement = headByName): Work<SignedRow<HeadRow> | undefined> {
     return verified((yield* query<SignedRow<HeadRow>>(statement, [rootName]))[0]);
   }
   function* readPages(checkpoint: Checkpoint, of: readonly string[]): Work<Map<string, KeyHead[]>> {
@@ -184,7 +182,7 @@ export function createCheckpoints(session: SqlSession, signer: RowSigner): Check
   function* begin(): Work<void> {
     const content: Checkpoint = { previous: '', credentials: String(yield* credentialsSequence()), pages: {} };
     const first = { name: rootName, sequence: 1n, content: JSON.stringify(content) };
-    yield* query(insert, valuesOf(table.signed(first), columns));
+    yield* query(insertHead, valuesOf(table.signed(first), columns));
   }
 
   function* verifyPublished(): Work<CheckpointProblem[]> {
@@ -252,7 +250,7 @@ export function createCheckpoints(session: SqlSession, signer: RowSigner): Check
           previous: last?.digest ?? '',
         };
         const row = { name: publishedName(root.sequence), sequence: root.sequence, content: JSON.stringify(entry) };
-        yield* query(insert, valuesOf(table.signed(row), columns));
+        yield* query(insertHead, valuesOf(table.signed(row), columns));
         const published = { sequence: Number(root.sequence), at: at.getTime(), digest: digestOf(row) };
         yield* writeRoot(root, { ...content, published });
         return published;

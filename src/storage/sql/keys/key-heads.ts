@@ -3,6 +3,7 @@ import type { RowSigner } from '../../../crypto/row-signer.js';
 import type { KeyHead, KeyRollback, KeyStore } from '../../../keys/ports.js';
 import { purgedName } from '../../records/checkpoint.js';
 import { headTable, type HeadRow } from '../../records/head.js';
+import { headByName } from '../heads.js';
 import { keyTable, type KeyRow } from '../../records/key.js';
 import { revisionTable, type RevisionRow } from '../../records/revision.js';
 import { createSignedTable, dateOf, integrityError, type SignedRow } from '../../records/signed.js';
@@ -22,7 +23,6 @@ export function createKeyStates({ dialect: { inList }, all }: SqlSession, signer
     `SELECT key_hash, CAST(octet_length(definition) AS bigint) AS size FROM keys
      WHERE key_hash > $1 ORDER BY key_hash LIMIT ${pageSize}`,
   );
-  const markOf = prepared('SELECT * FROM heads WHERE name = $1');
   const byHashes = prepared(`SELECT * FROM keys WHERE key_hash ${inList('$1', 'text')}`);
   const entryAt = prepared('SELECT * FROM audit WHERE key_hash = $1 AND version_after = $2');
   const resetSince = prepared(
@@ -34,7 +34,7 @@ export function createKeyStates({ dialect: { inList }, all }: SqlSession, signer
     // Damaged rows are reported by `verifyIntegrity`.
     if (row && !keys.isAuthentic(row)) return undefined;
     if (row?.date_created !== head.dateCreated) {
-      const [mark] = yield* query<SignedRow<HeadRow>>(markOf, [purgedName(head)]);
+      const [mark] = yield* query<SignedRow<HeadRow>>(headByName, [purgedName(head)]);
       return mark && marks.isAuthentic(mark) ? undefined : { head, kind: row ? 'replaced' : 'missing' };
     }
     if (row.version < BigInt(version)) return { head, kind: 'older', version: Number(row.version) };

@@ -3,13 +3,14 @@ import type { DiscardOutcome, IntegrityReport, KeyStore } from '../../../keys/po
 import type { RowSigner } from '../../../crypto/row-signer.js';
 import { pageFromContent, pageName, prefixOf, purgedName, type PurgedKey } from '../../records/checkpoint.js';
 import { headTable, type HeadRow } from '../../records/head.js';
+import { headByName, insertHead } from '../heads.js';
 import { keyFromRow, keyTable, termsOf, type KeyRow } from '../../records/key.js';
 import { revisionTable, type RevisionRow } from '../../records/revision.js';
 import { createSignedTable, type SignedRow } from '../../records/signed.js';
 import type { Dialect } from '../dialect.js';
 import { createChain } from './history-entries.js';
 import { readPages } from '../pages.js';
-import { insertInto, prepared, query, valuesOf, type SqlSession, type Work } from '../session.js';
+import { prepared, query, valuesOf, type SqlSession, type Work } from '../session.js';
 
 const scanPageSize = 500;
 const verifiedAtOnce = 20;
@@ -53,9 +54,6 @@ interface DeletedKey {
 
 type Maintenance = Pick<KeyStore, 'all' | 'discard' | 'purge' | 'verifyIntegrity'>;
 
-const insertMark = prepared(`${insertInto('heads', headTable.columnNames)} ON CONFLICT (name) DO NOTHING`);
-const headByName = prepared('SELECT * FROM heads WHERE name = $1');
-
 /** The operations of a key store that go through all keys, and the removal of damaged ones. */
 export function createKeyMaintenance(
   { dialect, all, transaction, snapshot }: SqlSession,
@@ -69,7 +67,7 @@ export function createKeyMaintenance(
   /** Marks a key as purged, so that a checkpoint which has its state does not report it as missing. */
   function* addMark(key: PurgedKey): Work<void> {
     const mark = heads.signed({ name: purgedName(key), sequence: 1n, content: '' });
-    yield* query(insertMark, valuesOf(mark, headTable.columnNames));
+    yield* query(insertHead, valuesOf(mark, headTable.columnNames));
   }
 
   const pages = (size: number) => readPages<SignedRow<KeyRow>>((last) => all(sql.page, [last?.key_hash ?? '', size]));
