@@ -1,7 +1,6 @@
 import { readConfig } from '../../config/config.js';
 import { openServices, type Services } from '../../storage/open-storage.js';
-import { migratedFrom } from '../../storage/sql/copy-store.js';
-import { copyStore, type CopyResult } from '../../storage/sql/copy-store.js';
+import { copyStore, migratedFrom, type CopyResult } from '../../storage/sql/copy-store.js';
 import type { openForMigration } from '../../storage/postgres/engine.js';
 import { openLockedRows, type LockedRows } from '../../storage/sqlite/copy-source.js';
 import type { CLICommand, OptionValues } from '../command.js';

@@ -227,9 +227,7 @@ async function requestPrimary(
     const response = client
       .connect()
       .then(() => client.sendCommand<[string, string] | null>(['SENTINEL', 'get-master-addr-by-name', name]));
-    return await withTimeout(timeoutMs, response, () => {
-      throw new Error('it does not respond');
-    });
+    return await withTimeout(timeoutMs, response, () => throwError('it does not respond'));
   } finally {
     if (client.isOpen) client.destroy();
   }

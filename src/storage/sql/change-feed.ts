@@ -1,4 +1,5 @@
 import { AppError } from '../../lib/errors.js';
+import { isInt64 } from '../../lib/int64.js';
 import type { ChangeFeed, FeedQuery } from '../../keys/change-feed.js';
 import { revisionTable, revisionFromRow, type RevisionRow } from '../records/revision.js';
 import type { RowSigner } from '../../crypto/row-signer.js';
@@ -45,7 +46,7 @@ function positionOfCursor(cursor: string): FingerprintedPosition {
 
 function int64Of(digits: string): bigint | undefined {
   const integer = digits === '' ? undefined : BigInt(digits);
-  return integer !== undefined && BigInt.asIntN(64, integer) === integer ? integer : undefined;
+  return integer !== undefined && isInt64(integer) ? integer : undefined;
 }
 
 /** The error for text that is not a cursor of the change feed. */

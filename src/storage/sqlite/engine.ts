@@ -103,15 +103,14 @@ function createEngine(
         for (const statement of dropSearchIndexes) database.exec(statement);
         return true;
       });
-      if (isFirst) configure(database, 'load');
+      if (!isFirst) return work();
+      configure(database, 'load');
       try {
         return await work();
       } finally {
-        if (isFirst) {
-          // In a transaction each, so that other processes can write in between.
-          for (const statement of createSearchIndexes) await guard.write(() => database.exec(statement));
-          configure(database, 'normal');
-        }
+        // In a transaction each, so that other processes can write in between.
+        for (const statement of createSearchIndexes) await guard.write(() => database.exec(statement));
+        configure(database, 'normal');
       }
     },
     shrinkWriteAheadLog: () => guard.read(() => shrinkWriteAheadLog(database)),
