@@ -1,10 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fetchText, ResponseTooLarge } from '../../src/lib/fetch-text.js';
+import { collectGarbage } from '../support/garbage.js';
 
 let server: Server;
 let url: string;
@@ -19,9 +18,6 @@ afterAll(() => {
   server.closeAllConnections();
   server.close();
 });
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
 
 const limits = { timeoutMs: 10_000, maxBytes: 1_000 };
 

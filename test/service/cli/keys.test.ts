@@ -2,8 +2,6 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { hash as argon2 } from '@node-rs/argon2';
 import { hashSync as hashBcrypt, verify as verifyBcrypt } from '@node-rs/bcrypt';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -12,6 +10,7 @@ import { parseJSON, stringifyJSON } from '../../../src/lib/json.js';
 import { startApp } from '../../support/app.js';
 import { makeCommandLine, type CommandLine } from '../../support/cli.js';
 import { fullUpdate } from '../../support/factories.js';
+import { collectGarbage } from '../../support/garbage.js';
 
 let c: CommandLine;
 beforeEach(async () => {
@@ -49,8 +48,6 @@ describe('keys import', () => {
   });
 
   it('releases the chunks of its input that it has read', async () => {
-    setFlagsFromString('--expose-gc');
-    const collectGarbage = runInNewContext('gc') as () => void;
     const chunks: WeakRef<Uint8Array>[] = [];
     async function* input() {
       for (let n = 0; n < 5; n += 1) {

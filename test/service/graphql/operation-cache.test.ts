@@ -1,5 +1,3 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { parse } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createOperationCache } from '../../../src/graphql/operation/operation-cache.js';
@@ -8,6 +6,7 @@ import type { Execute } from '../../../src/graphql/executor/executor.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { runs } from '../../support/generated.js';
 import { serveWith } from '../../support/overridden-server.js';
+import { collectGarbage } from '../../support/garbage.js';
 
 let t: TestApp;
 beforeAll(async () => {
@@ -15,13 +14,10 @@ beforeAll(async () => {
 });
 afterAll(async () => t.close());
 
-setFlagsFromString('--expose-gc');
-const collect = runInNewContext('gc') as () => void;
-
 /** How many bytes of heap are taken after as many queries more than before them. */
 async function growth(count: number, sendRequest: (index: number) => Promise<unknown>): Promise<number> {
   const heap = () => {
-    collect();
+    collectGarbage();
     return process.memoryUsage().heapUsed;
   };
   // What is made once, on first use, is not growth.
