@@ -3,13 +3,7 @@ import { createAttemptLimiter } from './credentials/attempt-limiter.js';
 import { createOIDCVerifier } from './credentials/oidc.js';
 import { createLastUsedRecorder } from './credentials/last-used.js';
 import { createAuditLog } from './telemetry/audit-log.js';
-import {
-  startCheckpoints,
-  startPurging,
-  startShrinking,
-  startRingReports,
-  startStorageChecks,
-} from './storage/scheduled-jobs.js';
+import { startScheduledJobs } from './storage/scheduled-jobs.js';
 import type { Config, ConfigSecrets } from './config/config.js';
 import { graphiqlAssets } from './graphql/graphiql/assets.js';
 import { redirectBrowsers } from './graphql/graphiql/redirect-browsers.js';
@@ -107,12 +101,10 @@ export async function createApp(
     log,
     meter: telemetry.meter,
   });
-  const purgeJob = startPurging(services, config.restoreWindowMs, log);
-  const checkpointJob = startCheckpoints(services, config.restoreWindowMs, log, overrides.checkpointEveryMs);
-  const shrinkJob = startShrinking(services, log);
-  const checkJob = startStorageChecks(services, log);
-  // A file has one host.
-  const ringJob = secrets.databaseURL === undefined ? undefined : startRingReports(services, log);
+  const { restoreWindowMs } = config;
+  const { checkpointEveryMs } = overrides;
+  const mayHaveOtherHosts = secrets.databaseURL !== undefined;
+  const jobs = startScheduledJobs(services, { restoreWindowMs, checkpointEveryMs, mayHaveOtherHosts }, log);
 
   const dispatcher = startDispatcher(
     {
@@ -189,7 +181,7 @@ export async function createApp(
     close: async () => {
       streams.drain();
       webSockets.dispose();
-      await Promise.all([purgeJob.stop(), checkpointJob.stop(), shrinkJob.stop(), checkJob.stop(), ringJob?.stop()]);
+      await jobs.stop();
       await graphql.dispose();
       await dispatcher.stop();
       await lastUsed.close();

@@ -30,10 +30,39 @@ function schedule({ everyMs, isImmediate = false, log, failure }: JobOptions, wo
   };
 }
 
+interface ScheduledJobsOptions {
+  /** How long a deleted key can be restored. */
+  readonly restoreWindowMs: number;
+  /** The interval of checkpoints. */
+  readonly checkpointEveryMs?: number | undefined;
+  /** Whether several hosts may share the database. A file has one host. */
+  readonly mayHaveOtherHosts: boolean;
+}
+
+/** Starts the jobs of a service. */
+export function startScheduledJobs(
+  services: Services,
+  { restoreWindowMs, checkpointEveryMs, mayHaveOtherHosts }: ScheduledJobsOptions,
+  log: Logger,
+): ScheduledJob {
+  const jobs = [
+    startPurging(services, restoreWindowMs, log),
+    startCheckpoints(services, restoreWindowMs, log, checkpointEveryMs),
+    startShrinking(services, log),
+    startStorageChecks(services, log),
+    ...(mayHaveOtherHosts ? [startRingReports(services, log)] : []),
+  ];
+  return {
+    stop: async () => {
+      await Promise.all(jobs.map((job) => job.stop()));
+    },
+  };
+}
+
 const purgeEveryMs = 3_600_000;
 
 /** Purges keys whose restore window is over, now and every hour. */
-export function startPurging({ store, now }: Services, restoreWindowMs: number, log: Logger): ScheduledJob {
+function startPurging({ store, now }: Services, restoreWindowMs: number, log: Logger): ScheduledJob {
   const failure = 'purging failed; it is tried again in an hour';
   return schedule({ everyMs: purgeEveryMs, isImmediate: true, log, failure }, async () => {
     const purged = await store.purge(new Date(now().getTime() - restoreWindowMs));
@@ -45,7 +74,7 @@ export function startPurging({ store, now }: Services, restoreWindowMs: number, 
 const checkEveryMs = 1_000;
 
 /** Detects that the files of the database were replaced, or that a full disk has free space again. */
-export function startStorageChecks({ checkWritable }: Services, log: Logger): ScheduledJob {
+function startStorageChecks({ checkWritable }: Services, log: Logger): ScheduledJob {
   return schedule({ everyMs: checkEveryMs, log, failure: 'storage could not be checked' }, async () => {
     await checkWritable();
   });
@@ -54,7 +83,7 @@ export function startStorageChecks({ checkWritable }: Services, log: Logger): Sc
 const reportEveryMs = 20_000;
 
 /** Reports the key ring of this host to the other hosts of the database, for the stages of a rotation. */
-export function startRingReports({ ringReports }: Services, log: Logger): ScheduledJob {
+function startRingReports({ ringReports }: Services, log: Logger): ScheduledJob {
   const failure = 'the key ring could not be reported to the other hosts';
   return schedule({ everyMs: reportEveryMs, isImmediate: true, log, failure }, async () => ringReports.report());
 }
@@ -62,7 +91,7 @@ export function startRingReports({ ringReports }: Services, log: Logger): Schedu
 const shrinkEveryMs = 30_000;
 
 /** Keeps the write-ahead log from staying as large as a long reader once made it. */
-export function startShrinking({ shrinkWriteAheadLog }: Services, log: Logger): ScheduledJob {
+function startShrinking({ shrinkWriteAheadLog }: Services, log: Logger): ScheduledJob {
   const failure = 'the write-ahead log could not be shrunk';
   return schedule({ everyMs: shrinkEveryMs, log, failure }, async () => {
     const found = await shrinkWriteAheadLog();
@@ -71,7 +100,7 @@ export function startShrinking({ shrinkWriteAheadLog }: Services, log: Logger): 
   });
 }
 
-const checkpointEveryMs = 10_000;
+const defaultCheckpointEveryMs = 10_000;
 const publishEveryMs = 600_000;
 
 /** Verifies keys against checkpoints, brings these up to date, and publishes the newest in the log. */
@@ -79,7 +108,7 @@ export function startCheckpoints(
   { checkpoints, now }: Services,
   restoreWindowMs: number,
   log: Logger,
-  everyMs = checkpointEveryMs,
+  everyMs = defaultCheckpointEveryMs,
 ): ScheduledJob {
   const reported = new Set<string>();
   let nextPublication = 0;
