@@ -101,7 +101,7 @@ function report() {
   const { node, sqlite, 'better-sqlite3': driver } = versions();
   const table = [
     `${date}, commit ${commit}. ${computer}; load average ${loadAverage.toFixed(1)} before and ` +
-      `${describeMachine().loadAverage.toFixed(1)} after. Node ${node}, SQLite ${sqlite}, better-sqlite3 ${driver}.`,
+      `${describeMachine().loadAverage.toFixed(1)} after. Node ${node}, SQLite ${sqlite}, better-sqlite3 ${driver}, files in ${tmpdir()}.`,
     '',
     'Microseconds unless another unit is given: median [min-max], and x times the median of the first pages. The ratio is of the largest size to the smallest.',
     '',
