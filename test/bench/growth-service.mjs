@@ -99,14 +99,12 @@ async function open(/** @type {{ data: string, size: number }} */ { data, size }
 function figureOf(/** @type {readonly number[]} */ values, /** @type {readonly number[] | undefined} */ smallest) {
   const { median, min, max } = spread(values);
   const ratio = ratios(values, smallest);
+  // The smallest size may read nothing from the disk.
+  const hasRatio = ratio && [ratio.median, ratio.min, ratio.max].every(Number.isFinite);
   return {
     median,
     text: `${Math.round(median)} [${Math.round(min)}-${Math.round(max)}]`,
-    // Of bytes of which the smallest size needs none there is no ratio.
-    ratio:
-      !ratio || !Number.isFinite(ratio.median)
-        ? '-'
-        : `${ratio.median.toFixed(2)} [${ratio.min.toFixed(2)}-${ratio.max.toFixed(2)}]`,
+    ratio: hasRatio ? `${ratio.median.toFixed(2)} [${ratio.min.toFixed(2)}-${ratio.max.toFixed(2)}]` : '-',
   };
 }
 
