@@ -6,7 +6,14 @@ import { describe, expect, it, vi } from 'vitest';
 // JSON.parse itself is wrong on Node 24 and 26: https://github.com/nodejs/node/issues/63785
 import { parseJSON as asSpecified } from '../../../src/client/json.js';
 import { AppError } from '../../../src/lib/errors.js';
-import { hasEscapedName, maxJSONDepth, parseJSON, parseJSONCarefully, stringifyJSON } from '../../../src/lib/json.js';
+import {
+  hasEscapedName,
+  isObject,
+  maxJSONDepth,
+  parseJSON,
+  parseJSONCarefully,
+  stringifyJSON,
+} from '../../../src/lib/json.js';
 import type { JSONValue } from '../../../src/lib/json.js';
 import { misreadJSON } from '../../support/misread-json.js';
 
@@ -257,6 +264,20 @@ describe('parseJSON compared with JSON.parse', () => {
   );
 });
 
+describe('isObject', () => {
+  it.each([
+    [{}, true],
+    [new Map(), true],
+    [[], false],
+    [null, false],
+    [undefined, false],
+    ['text', false],
+    [() => 1, false],
+  ])('says of %o %s', (value, expected) => {
+    expect(isObject(value)).toBe(expected);
+  });
+});
+
 describe('escaped member names', () => {
   it.each(misreadJSON)('reads the name of $second after $first', ({ first, second, name }) => {
     for (let round = 0; round < 100; round += 1) {
@@ -370,6 +391,11 @@ describe('numbers of parseJSON', () => {
       }),
       thorough,
     );
+  });
+
+  it('are the nearest doubles from 1e40 on', () => {
+    expect(parseJSON(`1${'0'.repeat(40)}`)).toBe(1e40);
+    expect(parseJSON(`-1${'0'.repeat(40)}`)).toBe(-1e40);
   });
 
   it('keep their digits around every power of two', () => {
@@ -583,8 +609,9 @@ describe('stringifyJSON', () => {
   it('throws a TypeError for values without a JSON form', () => {
     const circle: unknown[] = [];
     circle.push(circle);
-    for (const value of [undefined, () => 1, Symbol('s'), circle]) {
-      expect(() => stringifyJSON(value)).toThrow(TypeError);
+    expect(() => stringifyJSON(circle)).toThrow(TypeError);
+    for (const value of [undefined, () => 1, Symbol('s')]) {
+      expect(() => stringifyJSON(value)).toThrow(new TypeError('JSON has no form for this value.'));
     }
   });
 
