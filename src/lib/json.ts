@@ -99,7 +99,7 @@ function isSpace(code: number): boolean {
 /** Uses JSON.parse if its result is known to be exact; otherwise returns undefined for the careful parser. */
 function parseNatively(text: string): JSONValue | undefined {
   const names = countPlainNames(text);
-  if (names === undefined || hasEscapedName(text)) return undefined;
+  if (names === undefined) return undefined;
   try {
     const value = JSON.parse(text) as JSONValue;
     // A repeated name overwrites its first value, so the text then has more names than the value has members.
@@ -111,13 +111,16 @@ function parseNatively(text: string): JSONValue | undefined {
 }
 
 /**
- * Counts the member names of a text; undefined if the text needs the careful parser. The count is meaningful only for a
- * valid text, so that JSON.parse must accept the text too.
+ * Counts the member names of a text; undefined if the text needs the careful parser, as for names with escapes
+ * (`hasEscapedName`). The count is meaningful only for a valid text, so that JSON.parse must accept the text too.
  */
 function countPlainNames(text: string): number | undefined {
   let names = 0;
   let depth = 0;
   let digits = 0;
+  let stringEnd = 0;
+  // The first backslash from the newest string on. The documents of most clients have one for each of their lines.
+  let escape = nextEscape(text, 0);
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (code >= point && code <= digitNine) {
@@ -125,9 +128,13 @@ function countPlainNames(text: string): number | undefined {
       continue;
     }
     if (code === quote) {
+      if (escape < at) escape = nextEscape(text, at);
       at = closingQuote(text, at);
       if (at === -1) return undefined;
+      stringEnd = at;
     } else if (code === colon) {
+      // The string before a colon is a name.
+      if (escape < stringEnd) return undefined;
       names++;
     } else if (code === openBrace || code === openBracket) {
       if (++depth > maxJSONDepth) return undefined;
@@ -139,6 +146,11 @@ function countPlainNames(text: string): number | undefined {
     digits = 0;
   }
   return names;
+}
+
+function nextEscape(text: string, from: number): number {
+  const at = text.indexOf('\\', from);
+  return at === -1 ? text.length : at;
 }
 
 /** The position of the quote that ends the string opened at `start`, or -1. */
