@@ -1,5 +1,5 @@
 // The requests: two operations over key definitions of some forty fields and three access rights.
-import { getNamedType, isLeafType, isUnionType } from 'graphql';
+import { getNamedType, isLeafType, isUnionType, parse, print } from 'graphql';
 import { schema } from '../../build/graphql/schema/api-schema.js';
 import { definitionToWire } from '../../build/wire/field-names.js';
 
@@ -118,8 +118,9 @@ export function workloadsOf(/** @type {import('graphql').GraphQLSchema} */ schem
     : '... on OrgKeyUpdate { action key key_hash status }';
   const updateText = `mutation Update(${types}) { updateOrgKey(keyID: $keyID, input: $input, ${reset}: $reset) { ${selection} } }`;
 
-  const body = (/** @type {string} */ operationName, /** @type {string} */ query, /** @type {object} */ variables) =>
-    JSON.stringify({ operationName, query, variables });
+  // Clients print documents on many lines, each of which ends with an escape sequence in JSON.
+  const body = (/** @type {string} */ operationName, /** @type {string} */ text, /** @type {object} */ variables) =>
+    JSON.stringify({ operationName, query: print(parse(text)), variables });
   return {
     preview: {
       bodies: Array.from({ length: variants }, (_, variant) =>
