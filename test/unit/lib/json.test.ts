@@ -273,7 +273,7 @@ describe('isObject', () => {
     [undefined, false],
     ['text', false],
     [() => 1, false],
-  ])('says of %o %s', (value, expected) => {
+  ])('states whether %o is one: %s', (value, expected) => {
     expect(isObject(value)).toBe(expected);
   });
 });
