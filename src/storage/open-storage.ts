@@ -104,12 +104,12 @@ export async function openServices(
     const storage = await opened.start(signer, { report, now, watch, runExclusive: overrides.runExclusive, slices });
     const { settings, ...engine } = storage;
     const { store, feed, credentials } = engine;
+    await beginHeads(storage, keyRingCheck, opened, access);
     const relays = liveQuotas === 'relay';
     const live =
       liveQuotas === 'off'
         ? undefined
         : await openLiveQuotas(config, secrets, { store, now, report, relays, meter: watch.meter });
-    if (access !== 'read') await beginHeads(storage, keyRingCheck);
     const close = async () => {
       await live?.close();
       await opened.close();
@@ -210,9 +210,18 @@ async function requireSameRing(
 /**
  * Begins the heads of an installation that has none: a new one, or one of an earlier version. The key check value states
  * that they have begun. It is sealed, so that deleting a head does not begin it again.
+ *
+ * @throws {InstallationNotFoundError} when the first start was interrupted before, and another is not permitted.
  */
-async function beginHeads({ settings, credentials }: Storage, keyRingCheck: KeyRingCheck): Promise<void> {
+async function beginHeads(
+  { settings, credentials }: Storage,
+  keyRingCheck: KeyRingCheck,
+  opened: DatabaseHandle,
+  access: Access,
+): Promise<void> {
   if (keyRingCheck.hasHeads((await settings.get(keyRingCheckName)) ?? '')) return;
+  if (!opened.hasRows && access !== 'create') throw unfinished(opened);
+  if (access === 'read') return;
   await credentials.beginHead();
   await settings.set(keyRingCheckName, keyRingCheck.seal(true));
 }

@@ -67,19 +67,19 @@ export async function openForMigration(
     const [is] = await connections.run(async (session) => {
       requireSuitable(await session.query<ServerState>(selectServerState));
       await prepareSchema(session, access, name);
-      return session.query<{ hasKeys: boolean; hasCredentials: boolean }>(
-        `SELECT EXISTS (SELECT FROM keys) AS "hasKeys", EXISTS (SELECT FROM credentials) AS "hasCredentials"`,
+      return session.query<{ hasKeys: boolean; hasOthers: boolean }>(
+        `SELECT EXISTS (SELECT FROM keys) AS "hasKeys",
+           EXISTS (SELECT FROM credentials) OR EXISTS (SELECT FROM webhooks) AS "hasOthers"`,
       );
     });
     const session = createPgSession(connections);
     const settings = createSettings(session);
-    const hasRows =
-      is?.hasKeys === true || is?.hasCredentials === true || (await settings.get('key_ring')) !== undefined;
+    const hasRows = is?.hasKeys === true || is?.hasOthers === true;
     return {
       name,
       hasKeys: is?.hasKeys === true,
       hasRows,
-      isNew: !hasRows,
+      isNew: !hasRows && (await settings.get('key_ring')) === undefined,
       settings,
       start: async (signer, deps) => {
         await releaseLock();

@@ -5,6 +5,9 @@ import { dirname, join, relative } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readConfig } from '../../../src/config/config.js';
+import { createSealer } from '../../../src/crypto/encryption.js';
+import { createKeyRingCheck } from '../../../src/crypto/key-ring-check.js';
+import { followKeyRing } from '../../../src/crypto/key-ring.js';
 import { openServices } from '../../../src/storage/open-storage.js';
 import { createPgPool } from '../../../src/storage/postgres/pool.js';
 import { startApp } from '../../support/app.js';
@@ -60,6 +63,11 @@ const filled = async (args: readonly string[]) => {
   return args.map((arg) => (arg === 'FILE' ? file : arg));
 };
 
+/** The key check value of an installation whose heads have not begun. */
+function checkValueWithoutHeads(): string {
+  return createKeyRingCheck(createSealer(followKeyRing(join(c.folder, 'key-ring.json')))).seal(false);
+}
+
 describe('a command other than serve, credentials issue and keys import', () => {
   it.each(all)('names the missing data folder and creates nothing: $args', async ({ args, exit }) => {
     const { code, out, stderr } = await c.keyfront(await filled(args));
@@ -91,20 +99,35 @@ describe('a command other than serve, credentials issue and keys import', () => 
     expect(existsSync(join(c.folder, 'key-ring.json'))).toBe(false);
   });
 
-  it.each([['check'], ['credentials', 'list'], ['secrets', 'rotate']])(
-    'does not complete a first start that was interrupted: %s %s',
-    async (...args) => {
+  describe.each([
+    ['before the key check value', (): string | undefined => undefined],
+    ['before the heads', checkValueWithoutHeads],
+  ] as const)('after a first start that was interrupted %s', (_, checkValue) => {
+    beforeEach(async () => {
       await c.keyfront(['credentials', 'issue', '--kind', 'service', '--label', 'x']);
       const connection = new Database(database());
-      connection.exec("DELETE FROM credentials; DELETE FROM settings WHERE name = 'key_ring'");
+      connection.exec("DELETE FROM credentials; DELETE FROM heads; DELETE FROM settings WHERE name = 'key_ring'");
+      const value = checkValue();
+      if (value !== undefined) connection.prepare("INSERT INTO settings VALUES ('key_ring', ?)").run(value);
       connection.close();
-      const { code, stderr } = await c.keyfront(args.filter((word) => typeof word === 'string'));
-      expect([code, stderr]).toStrictEqual([
-        1,
-        `There is no complete installation in ${database()}: its first start was interrupted. Run \`keyfront serve\`.\n`,
-      ]);
-    },
-  );
+    });
+
+    it.each([['check'], ['credentials', 'list'], ['secrets', 'rotate']])(
+      'does not complete it: %s %s',
+      async (...args) => {
+        const { code, stderr } = await c.keyfront(args.filter((word) => typeof word === 'string'));
+        expect([code, stderr]).toStrictEqual([
+          1,
+          `There is no complete installation in ${database()}: its first start was interrupted. Run \`keyfront serve\`.\n`,
+        ]);
+      },
+    );
+
+    it('leaves that to a start', async () => {
+      await (await startApp({ KEYFRONT_DATA: c.folder })).close();
+      expect(await c.keyfront(['check'])).toMatchObject({ code: 0, stderr: '0 keys verified, no problems found.\n' });
+    });
+  });
 
   it('suggests --url for a command about one key', async () => {
     expect((await c.keyfront(['get', 'k1'])).stderr).toContain('To use a running service instead, pass --url.');
