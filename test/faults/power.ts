@@ -93,13 +93,13 @@ export interface ImageRun {
   readonly images: number;
   /** Where images are put; a folder in memory is best. */
   readonly parent: string;
-  /** End at the first image in which something is found, as where a bug is mutant. */
-  readonly endEarly?: boolean;
+  /** For a mutant: the kind of finding after which no further image is needed. */
+  readonly until?: Finding['kind'];
 }
 
 /** Looks at so many images of what a loss of power leaves. */
 export async function losePower(run: ImageRun): Promise<Report> {
-  const { recording, workspace, seed, images, parent, endEarly = false } = run;
+  const { recording, workspace, seed, images, parent, until } = run;
   const report = startReport('loss of power', seed);
   const random = createRandom(seed);
   const responses = responsesIn(recording);
@@ -120,10 +120,10 @@ export async function losePower(run: ImageRun): Promise<Report> {
     report.addFindings([...found, ...lostCredentials(folder, responses, cut)], where);
     report.addCase();
     byFate[fate] = (byFate[fate] ?? 0) + 1;
-    if (endEarly && report.found() > 0) break;
+    if (until !== undefined && report.found(until) > 0) break;
   }
   report.addLedger(recording.ledger, `FUZZ_SEED=${seed}`);
-  if (report.found() > 0 && !endEarly) await workspace.keep(recording.ledger);
+  if (report.found() > 0 && until === undefined) await workspace.keep(recording.ledger);
   return report.end({ steps: recording.steps.length, byFate });
 }
 

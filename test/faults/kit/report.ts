@@ -50,7 +50,8 @@ export function startReport(harness: string, seed: number) {
       open += countOf(entries, 'maybe');
       addFindings(wrongResponses(entries), where);
     },
-    found: () => findings.length,
+    /** The number of findings, or of those of one kind. */
+    found: (kind?: Finding['kind']) => findings.filter((finding) => kind === undefined || finding.kind === kind).length,
     end: (more: Report['more'] = {}): Report => {
       const seconds = Math.round((performance.now() - began) / 100) / 10;
       return { harness, seed, cases, seconds, acknowledged, open, findings, more };
