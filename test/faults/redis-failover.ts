@@ -32,6 +32,8 @@ export interface RedisFailoverRun {
 }
 
 const writers = 6;
+/** What each writer counts before a kill. A run in which little was counted would show little. */
+const minCounts = 20;
 const quotaMax = 1_000_000_000;
 const pattern = 'faults:{keyHash}';
 /** The time within which a replica receives what was written, on a busy machine. */
@@ -122,7 +124,8 @@ export async function killRedisPrimary({
           await wait(below(4));
         }
       });
-      await wait(300 + random.below(400) + (isReplicaBehind ? 2 * maxLagMs : 0));
+      await until(() => counted.every(({ length }) => length >= minCounts), `${minCounts} counts of every writer`);
+      await wait(random.below(400) + (isReplicaBehind ? 2 * maxLagMs : 0));
       await reset(client, 'just-before');
       const killedAt = performance.now();
       await pair.killPrimary();
