@@ -1,5 +1,13 @@
 import { AppError } from '../../lib/errors.js';
 import type { Telemetry } from '../../telemetry/ports.js';
+import {
+  complete,
+  createGroupEntry,
+  maxGroupSize,
+  reportGroup,
+  type ChangeOutcome,
+  type WaitingCaller,
+} from '../change-group.js';
 import type { KeyRow } from '../records/key.js';
 import type { SignedRow } from '../records/signed.js';
 import { isBindableText } from '../sql/dialect.js';
@@ -19,30 +27,22 @@ import { createTimeSlices, type TimeSlices } from '../time-slices.js';
 import { inTransaction, type PgPool, type Session } from './pool.js';
 import { writeKeys } from './key-writes.js';
 
-type GroupWriteOutcome = { readonly value: unknown } | { readonly error: unknown };
-
-interface WaitingWrite {
+interface WaitingWrite extends WaitingCaller {
   readonly keyHash: string;
   readonly change: RowChange<unknown>;
   /** The row of a key of another organisation is neither verified nor passed to the change. */
   readonly orgID: string | undefined;
-  /** Called with the number of changes in the group. */
-  readonly onGroup: ((size: number) => void) | undefined;
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (error: unknown) => void;
   /** How often another process changed the key between the read and the write. */
   conflicts: number;
 }
 
 /** The changes of one key in the order of their requests, each applied to the result of the one before. */
 interface Applied {
-  readonly outcomes: readonly GroupWriteOutcome[];
+  readonly outcomes: readonly ChangeOutcome[];
   /** Undefined when there is nothing to write. */
   readonly write: KeyWrite | undefined;
 }
 
-/** The maximum number of changes in a group. */
-const maxGroupSize = 128;
 /** The maximum number of concurrent groups. Changes that are requested meanwhile join the next group. */
 const maxGroups = 3;
 /** After this many conflicts the row of the key is locked, so that its change succeeds. */
@@ -60,9 +60,11 @@ const lock = prepared('SELECT key_hash FROM keys WHERE key_hash = ANY ($1::text[
 export function createGroupWrite(
   { run }: PgPool,
   { lookUpMany, rowOf }: Pick<KeyRowStatements, 'lookUpMany' | 'rowOf'>,
-  { meter, tracer }: Telemetry = {},
+  telemetry: Telemetry = {},
   slices: TimeSlices = createTimeSlices(),
 ): KeyWriter {
+  const { meter } = telemetry;
+  const enter = createGroupEntry(telemetry);
   let waiting: WaitingWrite[] = [];
   meter?.registerGauge('commits_waiting', () => waiting.length);
   const busy = new Set<string>();
@@ -133,14 +135,12 @@ export function createGroupWrite(
       }
       return;
     }
-    // Completed before telemetry runs: the changes are committed, and an error of a hook must not reject them.
     for (const [keyHash, changes] of byKey) {
       const one = done.applied.get(keyHash);
       if (!one || (one.write && !done.written.has(keyHash))) again(changes);
       else changes.forEach((item, index) => complete(item, one.outcomes[index]));
     }
-    meter?.committed(items.length, (performance.now() - beginMs) / 1000);
-    for (const { onGroup } of items) onGroup?.(items.length);
+    reportGroup(items, beginMs, meter);
   }
 
   async function lookAndWrite(session: Session, byKey: ReadonlyMap<string, readonly WaitingWrite[]>) {
@@ -169,7 +169,7 @@ export function createGroupWrite(
       return row;
     }
     const commands: WriteCommand<unknown>[] = [];
-    const outcomes: GroupWriteOutcome[] = [];
+    const outcomes: ChangeOutcome[] = [];
     for (const { change, orgID } of changes) {
       const slice = slices.next();
       if (slice) await slice;
@@ -193,32 +193,12 @@ export function createGroupWrite(
     waiting = [...changes.filter((item) => !exhausted.includes(item)), ...waiting];
   }
 
-  const enter = <T>(
-    keyHash: string,
-    change: RowChange<T>,
-    orgID?: string,
-    onGroup?: WaitingWrite['onGroup'],
-  ): Promise<T> =>
-    new Promise<T>((resolve, reject) => {
-      waiting.push({
-        keyHash,
-        change,
-        orgID,
-        onGroup,
-        resolve: resolve as WaitingWrite['resolve'],
-        reject,
-        conflicts: 0,
-      });
-      schedule();
-    });
-
   return {
-    change: tracer
-      ? (...[keyHash, change, orgID]) =>
-          tracer.withSpan('commit', {}, (setAttributes) =>
-            enter(keyHash, change, orgID, (size) => setAttributes({ 'keyfront.commit.batch_size': size })),
-          )
-      : (keyHash, change, orgID) => enter(keyHash, change, orgID),
+    change: (keyHash, change, orgID) =>
+      enter((caller) => {
+        waiting.push({ keyHash, change, orgID, conflicts: 0, ...caller });
+        schedule();
+      }),
     // Adds all in one statement, so all or none. Another process may add one of the keys first.
     add: (changes) =>
       run(async (session) => {
@@ -227,11 +207,6 @@ export function createGroupWrite(
         return writes.length > 0 ? writeKeys(session, writes) : new Set();
       }),
   };
-}
-
-function complete({ resolve, reject }: WaitingWrite, outcome: GroupWriteOutcome | undefined): void {
-  if (outcome && 'value' in outcome) resolve(outcome.value);
-  else reject(outcome?.error);
 }
 
 function busyKey(): AppError {

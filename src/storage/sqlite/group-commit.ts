@@ -2,17 +2,19 @@ import { SqliteError, type Database } from 'better-sqlite3';
 import { AppError } from '../../lib/errors.js';
 import type { Telemetry } from '../../telemetry/ports.js';
 import type { RunExclusive } from '../storage.js';
+import {
+  complete,
+  createGroupEntry,
+  maxGroupSize,
+  reportGroup,
+  type ChangeOutcome,
+  type WaitingCaller,
+} from '../change-group.js';
 import { isFatalToWrites, retryOnBusy } from './errors.js';
 
-interface WaitingCommit {
+interface WaitingCommit extends WaitingCaller {
   readonly change: () => unknown;
-  /** Called after the commit, with the number of changes that it holds. */
-  readonly onGroup?: (size: number) => void;
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (error: unknown) => void;
 }
-
-type GroupCommitOutcome = { readonly value: unknown } | { readonly error: unknown };
 
 /** What is checked around each group. All throw an error with which the whole group is rejected. */
 interface WriteChecks {
@@ -24,8 +26,6 @@ interface WriteChecks {
   readonly verifyFiles: () => void;
 }
 
-/** The maximum number of changes in a group, which take about a millisecond when small. */
-const maxGroupSize = 128;
 /** No further change of a group begins after this time. Those that are left make the next group. */
 const maxGroupMs = 10;
 
@@ -38,17 +38,19 @@ const maxGroupMs = 10;
 export function createGroupCommit(
   database: Database,
   { requireSound, requireUnmigrated, verifyFiles }: WriteChecks,
-  { meter, tracer }: Telemetry = {},
+  telemetry: Telemetry = {},
   runExclusive: RunExclusive = (work) => work(),
   nowMs: () => number = () => performance.now(),
 ) {
+  const { meter } = telemetry;
+  const enter = createGroupEntry(telemetry);
   let waiting: WaitingCommit[] = [];
   meter?.registerGauge('commits_waiting', () => waiting.length);
 
   /** A savepoint within a group; a transaction of its own otherwise. */
   const atomically = database.transaction((change: () => unknown) => change());
 
-  function attempt({ change }: WaitingCommit): GroupCommitOutcome {
+  function attempt({ change }: WaitingCommit): ChangeOutcome {
     try {
       return { value: atomically(change) };
     } catch (error) {
@@ -62,7 +64,7 @@ export function createGroupCommit(
   const attemptAll = database.transaction((group: readonly WaitingCommit[]) => {
     requireUnmigrated();
     const endMs = nowMs() + maxGroupMs;
-    const outcomes: GroupCommitOutcome[] = [];
+    const outcomes: ChangeOutcome[] = [];
     for (const waiter of group) {
       outcomes.push(attempt(waiter));
       if (nowMs() >= endMs) break;
@@ -74,7 +76,7 @@ export function createGroupCommit(
     return change();
   });
 
-  function run(group: readonly WaitingCommit[]): GroupCommitOutcome[] {
+  function run(group: readonly WaitingCommit[]): ChangeOutcome[] {
     requireSound();
     const [first] = group;
     return group.length === 1 && first ? [{ value: attemptLone.immediate(first.change) }] : attemptAll.immediate(group);
@@ -83,7 +85,7 @@ export function createGroupCommit(
   async function commit(all: readonly WaitingCommit[]): Promise<void> {
     let group = all;
     const beginMs = meter ? performance.now() : 0;
-    let outcomes: readonly GroupCommitOutcome[];
+    let outcomes: readonly ChangeOutcome[];
     try {
       outcomes = await retryOnBusy(() => run(group));
       verifyFiles();
@@ -97,13 +99,8 @@ export function createGroupCommit(
       if (isOfStorage(error)) meter?.commitFailed();
       return;
     }
-    // Completed before telemetry runs: the changes are committed, and an error of a hook must not reject them.
-    for (const [index, outcome] of outcomes.entries()) {
-      if ('error' in outcome) group[index]?.reject(outcome.error);
-      else group[index]?.resolve(outcome.value);
-    }
-    meter?.committed(group.length, (performance.now() - beginMs) / 1000);
-    for (const { onGroup } of group) onGroup?.(group.length);
+    group.forEach((waiter, index) => complete(waiter, outcomes[index]));
+    reportGroup(group, beginMs, meter);
   }
 
   function commitWaiting(): void {
@@ -117,16 +114,11 @@ export function createGroupCommit(
     });
   }
 
-  const enter = <T>(change: () => T, onGroup?: WaitingCommit['onGroup']): Promise<T> =>
-    new Promise<T>((resolve, reject) => {
-      if (waiting.length === 0) setImmediate(commitWaiting);
-      waiting.push({ change, resolve: resolve as WaitingCommit['resolve'], reject, ...(onGroup && { onGroup }) });
-    });
-  if (!tracer) return enter;
   return <T>(change: () => T): Promise<T> =>
-    tracer.withSpan('commit', {}, (setAttributes) =>
-      enter(change, (size) => setAttributes({ 'keyfront.commit.batch_size': size })),
-    );
+    enter<T>((caller) => {
+      if (waiting.length === 0) setImmediate(commitWaiting);
+      waiting.push({ change, ...caller });
+    });
 }
 
 /** A lone change that is rejected, such as one of a key that does not exist, is no failure of storage. */
