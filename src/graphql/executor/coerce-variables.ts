@@ -14,7 +14,6 @@ import {
   type VariableDefinitionNode,
   type VariableValues,
 } from 'graphql';
-import { isIterableObject } from './guards.js';
 
 /** Coerces the variables of an operation; undefined when one of them is not valid. */
 export type CoerceVariables = (values: Readonly<Record<string, unknown>>) => VariableValues | undefined;
@@ -83,11 +82,7 @@ function createCoercer(type: GraphQLInputType): Coerce {
 
 function coercerOfList(coerce: Coerce): Coerce {
   return (value) => {
-    const original: readonly unknown[] = Array.isArray(value)
-      ? (value as unknown[])
-      : isIterableObject(value)
-        ? [...value]
-        : [value];
+    const original: readonly unknown[] = Array.isArray(value) ? (value as unknown[]) : [value];
     let items = original as unknown[];
     for (let index = 0; index < original.length; index += 1) {
       const coerced = coerce(original[index]);

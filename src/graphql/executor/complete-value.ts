@@ -145,8 +145,7 @@ export function createCompleters(executeFields: ExecuteFields): (type: GraphQLOu
       if (!type.isTypeOf) return execute();
       const executeIf = (isOfType: unknown) => {
         if (isOfType) return execute();
-        const message = `Expected value of type "${type.name}" but got: ${inspect(value)}.`;
-        throw new GraphQLError(message, { nodes: field.nodes });
+        throw new GraphQLError(`Expected value of type "${type.name}" but got: ${inspect(value)}.`);
       };
       const isOfType = type.isTypeOf(value, context.contextValue, info ?? buildResolveInfo(context, field, path));
       if (!isPromise(isOfType)) return executeIf(isOfType);
@@ -242,12 +241,12 @@ function ensureValidRuntimeType(
   type: GraphQLAbstractType,
   name: unknown,
   value: unknown,
-  { schema, parentType, fieldName, fieldNodes: nodes }: GraphQLResolveInfo,
+  { schema, parentType, fieldName }: GraphQLResolveInfo,
 ): GraphQLObjectType {
   const requirement = `Abstract type "${type.name}" must resolve to an Object type at runtime for field "${parentType.name}.${fieldName}"`;
   if (name == null) {
     const advice = `Either the "${type.name}" type should provide a "resolveType" function or each possible type should provide an "isTypeOf" function.`;
-    throw new GraphQLError(`${requirement}. ${advice}`, { nodes });
+    throw new GraphQLError(`${requirement}. ${advice}`);
   }
   if (typeof name !== 'string') {
     throw new GraphQLError(
@@ -256,14 +255,15 @@ function ensureValidRuntimeType(
   }
   const runtimeType = schema.getType(name);
   if (!runtimeType) {
-    const message = `Abstract type "${type.name}" was resolved to a type "${name}" that does not exist inside the schema.`;
-    throw new GraphQLError(message, { nodes });
+    throw new GraphQLError(
+      `Abstract type "${type.name}" was resolved to a type "${name}" that does not exist inside the schema.`,
+    );
   }
   if (!isObjectType(runtimeType)) {
-    throw new GraphQLError(`Abstract type "${type.name}" was resolved to a non-object type "${name}".`, { nodes });
+    throw new GraphQLError(`Abstract type "${type.name}" was resolved to a non-object type "${name}".`);
   }
   if (!schema.isSubType(type, runtimeType)) {
-    throw new GraphQLError(`Runtime Object type "${name}" is not a possible type for "${type.name}".`, { nodes });
+    throw new GraphQLError(`Runtime Object type "${name}" is not a possible type for "${type.name}".`);
   }
   return runtimeType;
 }

@@ -321,6 +321,7 @@ describe('Compiled operations', () => {
     ['an unknown operation', 'query A { a } query B { b }', { operationName: 'C' }],
     ['an empty operation name', '{ a }', { operationName: '' }],
     ['several operations without a name', 'query A { a } query B { b }'],
+    ['several operations and a fragment without a name', 'query A { ...F } query B { b } fragment F on Query { a }'],
     ['a document without operations', 'fragment A on Query { a }'],
     ['a missing variable', 'query ($a: Int!) { a @skip(if: $a) }'],
     ['variables that are not valid', 'query ($a: Int!, $b: [Boolean!]) { a }', { variableValues: { a: 'x', b: [1] } }],
@@ -333,6 +334,12 @@ describe('Compiled operations', () => {
     ['a mutation in a schema without mutations', 'mutation { a }'],
     ['an event of a subscription', 'subscription { a }', { rootValue: { a: 'event' } }],
     ['an event of a subscription that fails', 'subscription { a }', { rootValue: { a: new Error('event') } }],
+    ['introspection', '{ __schema { queryType { name } } __type(name: "Query") { name } }'],
+    [
+      'introspection below the root',
+      '{ many { __typename __schema { queryType { name } } } }',
+      { rootValue: { many: [{}] } },
+    ],
     ['a directive that graphql-js does not execute', '{ ... @hint { a } }'],
   ])('return what graphql-js returns for %s', (_, query, args = {}) => {
     const { run } = createCounted();
@@ -386,6 +393,70 @@ describe('Compiled operations', () => {
       'INVALID',
       'INVALID',
     ]);
+  });
+});
+
+describe('The value of a field', () => {
+  const typed = buildSchema(`
+    type Query { text: Text called: Text many: [String] sure: [String!] own(times: Int): String resolved: String plain: Int! }
+    type Text { length: Int name: String }
+  `);
+  const { resolved } = typed.getQueryType()?.getFields() ?? {};
+  if (resolved) resolved.resolve = () => 'by its resolver';
+  const named = Object.defineProperty(() => 'called', 'name', { value: 'a function' });
+  const failing = {
+    get many() {
+      throw new Error('a getter');
+    },
+  };
+
+  it.each<[string, string, unknown]>([
+    ['no property of a text', '{ text { length } }', { text: 'abc' }],
+    ['a property of a function', '{ called { name } }', { called: () => named }],
+    [
+      'the result of a method with arguments',
+      '{ own(times: 2) }',
+      { own: ({ times }: { times: number }) => 'x'.repeat(times) },
+    ],
+    ['a property, also when the field has arguments', '{ own(times: 2) }', { own: 'plain' }],
+    ['the result of its resolver, in place of a property', '{ resolved }', { resolved: 'a property' }],
+    ['a list with null, a number and an error', '{ many }', { many: ['a', null, 1, new Error('failed')] }],
+    ['a list without null', '{ sure }', { sure: ['a', 'b'] }],
+    ['a list that must not contain null', '{ sure }', { sure: ['a', null] }],
+    ['a text in place of a list', '{ many }', { many: 'abc' }],
+    ['a getter that throws', '{ many }', failing],
+    ['a value that must not be null', '{ plain }', {}],
+    ['a value that cannot be serialized', '{ plain }', { plain: 'x' }],
+    ['a function that returns nothing', '{ many plain }', { many: () => undefined, plain: () => 1 }],
+    ['nothing of a root that is null', '{ many }', null],
+  ])('is, as in graphql-js, %s', async (_, query, root) => {
+    const args = { schema: typed, document: parse(query), rootValue: root };
+    expect(text(await createOwn(typed)(args))).toBe(text(await execute(args)));
+  });
+});
+
+describe('An execution that is finished', () => {
+  const typed = buildSchema(
+    'type Query { sure: Int! part: Part named: Named checked: Checked } interface Named { a: Int } type Part implements Named { a: Int } type Checked { a: Int }',
+  );
+  let decide: (value: unknown) => void;
+  const decision = () => new Promise((resolve) => (decide = resolve));
+  Object.assign(typed.getType('Named') ?? {}, { resolveType: decision });
+  Object.assign(typed.getType('Checked') ?? {}, { isTypeOf: decision });
+
+  it.each([
+    ['a value', 'part', () => ({ part: decision() }), (a: () => number) => ({ a })],
+    ['the type of a value', 'named', (a: () => number) => ({ named: { a } }), () => 'Part'],
+    ['a check of a type', 'checked', (a: () => number) => ({ checked: { a } }), () => true],
+  ])('calls no resolver for %s that arrives later', async (_, field, root, arriving) => {
+    const a = vi.fn(() => 1);
+    const document = parse(`{ ${field} { a } sure }`);
+    const later = { sure: Promise.reject(new Error('failed')), ...root(a) };
+    const { data } = await createOwn(typed)({ schema: typed, document, rootValue: later });
+    expect(data).toBeNull();
+    decide(arriving(a));
+    await idle();
+    expect(a).not.toHaveBeenCalled();
   });
 });
 
