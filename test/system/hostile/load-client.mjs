@@ -1,14 +1,18 @@
 /*
- * A closed loop of clients in a process of its own, so that it does not take the server's time: each sends an update,
- * waits for the response, and sends the next. Reads its orders as JSON from the command line, writes what it saw to standard
- * output: that is the log of what was acknowledged, kept outside the server.
+ * A closed loop of clients in a thread of its own, so that it does not take the time of the server's event loop: each sends
+ * an update, waits for the response, and sends the next. It returns what it saw, such as the acknowledged changes.
+ *
+ * The first updates arrive at the same time, however fast the machine is: all clients connect, the server's thread blocks
+ * until each has sent its update, and then finds them all.
  */
+import { once } from 'node:events';
 import { Agent, request } from 'node:http';
+import { parentPort, workerData } from 'node:worker_threads';
 
-const { port, clients, milliseconds, keys, service } = JSON.parse(process.argv[2]);
-const agent = new Agent({ keepAlive: true, maxSockets: Infinity });
+const { port, clients, milliseconds, keys, service, allSent } = workerData;
+const agent = new Agent({ keepAlive: true, maxSockets: Infinity, maxFreeSockets: Infinity });
 
-function send(method, path, headers, body, how = agent) {
+function send(method, path, headers, body, { onSent = () => {}, how = agent } = {}) {
   const began = performance.now();
   return new Promise((resolve) => {
     const waitUntilIdle = (result) => resolve({ ...result, ms: performance.now() - began });
@@ -18,10 +22,18 @@ function send(method, path, headers, body, how = agent) {
       response.on('end', () => waitUntilIdle({ status: response.statusCode, headers: response.headers }));
     });
     sent.on('error', (error) => waitUntilIdle({ status: error.code }));
+    sent.on('finish', onSent);
     sent.end(body);
   });
 }
 
+const connecting = Array.from({ length: clients }, () => send('GET', '/health', {}));
+const notConnected = (await Promise.all(connecting)).find(({ status }) => status !== 200);
+if (notConnected) throw new Error(`A client cannot connect: ${notConnected.status}`);
+parentPort.postMessage('connected');
+await once(parentPort, 'message');
+
+let sending = clients;
 const until = performance.now() + milliseconds;
 const counts = {};
 const acknowledged = [];
@@ -29,13 +41,21 @@ const withoutRetryAfter = [];
 const times = { updates: [], health: [] };
 let isOver = false;
 
+function countSent() {
+  sending -= 1;
+  if (sending > 0) return;
+  Atomics.store(allSent, 0, 1);
+  Atomics.notify(allSent, 0);
+}
+
 async function client(number) {
   for (let turn = 0; performance.now() < until; turn += 1) {
     const key = keys[number % keys.length];
     const alias = `${number}-${turn}`;
     const body = `{"alias":"${alias}"}`;
     const headers = { 'content-type': 'application/json', 'x-svc-authorization': service };
-    const { status, headers: completed, ms } = await send('PUT', `/svc/org/keys/${key}`, headers, body);
+    const onSent = turn === 0 ? countSent : undefined;
+    const { status, headers: completed, ms } = await send('PUT', `/svc/org/keys/${key}`, headers, body, { onSent });
     counts[status] = (counts[status] ?? 0) + 1;
     if (status === 200) acknowledged.push([key, Number(completed.etag.replaceAll('"', '')), alias]);
     if (status === 200) times.updates.push(ms);
@@ -49,7 +69,7 @@ async function watchHealth() {
   const own = new Agent({ keepAlive: true, maxSockets: 1 });
   while (!isOver) {
     for (const path of ['/health', '/ready']) {
-      const { status, ms } = await send('GET', path, {}, undefined, own);
+      const { status, ms } = await send('GET', path, {}, undefined, { how: own });
       counts[`${path} ${status}`] = (counts[`${path} ${status}`] ?? 0) + 1;
       times.health.push(ms);
     }
@@ -70,12 +90,10 @@ function figures(list) {
   return { count: list.length, p50: at(0.5), p99: at(0.99), max: at(1) };
 }
 
-process.stdout.write(
-  JSON.stringify({
-    counts,
-    acknowledged,
-    withoutRetryAfter,
-    updates: figures(times.updates),
-    health: figures(times.health),
-  }),
-);
+parentPort.postMessage({
+  counts,
+  acknowledged,
+  withoutRetryAfter,
+  updates: figures(times.updates),
+  health: figures(times.health),
+});
