@@ -24,6 +24,8 @@ const described = {
   EnumValueDefinition: true,
 };
 
+const waitForEvents = 'Tests wait for events with a deadline, by test/support/until.ts.';
+
 export default defineConfig(
   globalIgnores(['dist/', 'build/', 'coverage/', 'data/', 'src/client/generated/', 'src/console/generated/']),
   { files: ['**/*.{js,mjs,ts,tsx}'], extends: [eslint.configs.recommended] },
@@ -106,6 +108,16 @@ export default defineConfig(
       '@typescript-eslint/no-unsafe-assignment': 'off',
       '@typescript-eslint/no-unsafe-return': 'off',
       '@typescript-eslint/require-await': 'off',
+    },
+  },
+  {
+    files: ['test/{unit,service,storage}/**/*.ts'],
+    rules: {
+      'no-restricted-globals': ['error', { name: 'setTimeout', message: waitForEvents }],
+      'no-restricted-imports': [
+        'error',
+        { paths: [{ name: 'node:timers/promises', importNames: ['setTimeout'], message: waitForEvents }] },
+      ],
     },
   },
 );

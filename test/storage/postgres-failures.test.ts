@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -68,14 +67,12 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
 
   /** Ends the connections of the store that wait for a lock, as soon as one does. */
   async function terminateWaiting(): Promise<void> {
-    for (;;) {
-      const found = await database.run(
+    const terminated = () =>
+      database.run(
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
          WHERE application_name = '${name}' AND wait_event_type = 'Lock'`,
       );
-      if (found.length > 0) return;
-      await wait(10);
-    }
+    await until(async () => (await terminated()).length > 0);
   }
   const connectionCount = async () =>
     (await database.run(`SELECT FROM pg_stat_activity WHERE application_name = '${name}'`)).length;
@@ -256,15 +253,8 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
     const attempt = store
       .update(hashOf(1), (found) => anUpdate(found, { definition: { tags: ['t'] } }))
       .catch((error: unknown) => error);
-    while (
-      (
-        await database.run(
-          `SELECT FROM pg_stat_activity WHERE application_name = '${name}' AND wait_event_type = 'Lock'`,
-        )
-      ).length === 0
-    ) {
-      await wait(10);
-    }
+    const waiting = `SELECT FROM pg_stat_activity WHERE application_name = '${name}' AND wait_event_type = 'Lock'`;
+    await until(async () => (await database.run(waiting)).length > 0);
     for (const table of ['keys', 'audit', 'key_terms']) await other.query(`DELETE FROM ${table}`);
     await other.query('COMMIT');
     await other.end();

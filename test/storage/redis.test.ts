@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { AppError } from '../../src/lib/errors.js';
 import { maxInt64 } from '../../src/lib/int64.js';
 import type { CallContext } from '../../src/keys/ports.js';
@@ -240,8 +240,9 @@ describe.skipIf('missing' in server)(`live counters in Redis${unlessMissing(serv
     await consume('k', 5n);
     const before = await redis<string[]>('HGETALL', keptOf('k'));
     await reset('k', { quotaMax: 10n });
-    // The scheduled job has run by then, and has kept this reset.
-    await new Promise((resolve) => setTimeout(resolve, 1_200));
+    // A run of the scheduled job has ended before the next one begins, and has kept this reset.
+    const { mock } = vi.spyOn(t.app.services.store, 'pendingBefore');
+    await until(() => mock.calls.length === 2);
     // As it is after a crash of a Redis that writes to its disk every second.
     await redis('SET', counterOf('k'), '5');
     await redis('HSET', keptOf('k'), ...before);

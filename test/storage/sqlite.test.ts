@@ -10,6 +10,7 @@ import { schemaVersion } from '../../src/storage/sql/schema.js';
 import { startApp } from '../support/app.js';
 import { signer } from '../support/signer.js';
 import { stateOf } from '../support/state.js';
+import { eventLoopTurns } from '../support/until.js';
 import { aChange, aKey, anUpdate, hashOf } from '../support/factories.js';
 import { keyStoreContract } from './key-store.contract.js';
 
@@ -221,10 +222,10 @@ describe('a SQLite file that another process has locked', () => {
     await store.add([aChange(aKey(1))]);
     const other = new Database(file);
     other.exec('BEGIN IMMEDIATE');
-    setTimeout(() => {
-      other.exec('ROLLBACK');
-    }, 10);
-    expect((await store.update(hashOf(1), (found) => anUpdate(found)))?.next.version).toBe(2);
+    const attempt = store.update(hashOf(1), (found) => anUpdate(found));
+    await eventLoopTurns();
+    other.exec('ROLLBACK');
+    expect((await attempt)?.next.version).toBe(2);
     other.close();
     database.close();
   });

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openServices, type Services } from '../../src/storage/open-storage.js';
 import { readConfig } from '../../src/config/config.js';
@@ -7,6 +6,7 @@ import { maxWebhooks, type WebhookStore } from '../../src/webhooks/webhook.js';
 import { aDeadLetter, aPendingDelivery, aWebhook } from '../support/factories.js';
 import { describeEngines, type EnginePlace } from '../support/engines.js';
 import { tamper } from '../support/tamper.js';
+import { until } from '../support/until.js';
 
 const at = new Date('2026-01-31T12:00:00Z');
 const enqueued = { spans: ['h1', 'h2'].map((keyHash) => ({ keyHash, version: 2, lastVersion: 4 })), dueMs: 1_000 };
@@ -69,7 +69,7 @@ describeEngines('the webhook store', (engine) => {
     expect(await store.recordResults('one', 'a', { cursor: 'late', enqueued, dead: aDeadLetter('e') })).toBe(false);
     expect(await store.nextDeliveries('a', 10, 'any')).toStrictEqual([]);
     expect(await store.deadLetters({ webhookID: 'a' }, 10)).toStrictEqual([]);
-    await wait(250);
+    await until(async () => !(await other.hasLease('two', 'a')));
     expect(await other.recordResults('two', 'a', { cursor: 'late' })).toBe(false);
     expect(await ids(store, 'one', 60_000)).toStrictEqual(['a further']);
   });
@@ -111,7 +111,7 @@ describeEngines('the webhook store', (engine) => {
     expect(await store.isRecalled('a')).toBe(false);
     await store.acquireLeases('two', 30);
     await store.change('a', (found) => ({ ...found, label: 'third' }));
-    while (await store.isRecalled('a')) await wait(5);
+    await until(async () => !(await store.isRecalled('a')));
     expect((await store.acquireLeases('three', 60_000)).held).toMatchObject([{ webhook: { label: 'third' } }]);
   });
 

@@ -18,6 +18,16 @@ export async function until(isMet: () => boolean | Promise<boolean>, what = 'The
   }
 }
 
+/**
+ * Waits for the timers of this process that are due within a duration. They run before it, however late all of them are:
+ * timers run in the order of their due times.
+ *
+ * @param ms in milliseconds
+ */
+export async function timersDueWithin(ms: number): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, ms));
+}
+
 /** Lets the event loop turn, so that all work in this process that waits for no timer and no socket is done. */
 export async function eventLoopTurns(count = 50): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));

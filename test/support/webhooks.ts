@@ -1,6 +1,8 @@
+import { vi } from 'vitest';
 import { addWebhook } from '../../src/webhooks/manage.js';
 import type { DispatcherOptions } from '../../src/webhooks/dispatcher.js';
 import type { TestApp } from './app.js';
+import { until } from './until.js';
 
 /** Short waits between attempts; limits that a busy machine does not reach. */
 export const quick: DispatcherOptions = {
@@ -9,6 +11,13 @@ export const quick: DispatcherOptions = {
   pollIntervalMs: 25,
   leaseDurationMs: 60_000,
 };
+
+/** Waits until the dispatcher of a service has polled several times: what it found to send has been sent. */
+export async function untilPolled({ app }: TestApp): Promise<void> {
+  const { mock } = vi.spyOn(app.services.webhooks, 'acquireLeases');
+  const before = mock.calls.length;
+  await until(() => mock.calls.length > before + 3, 'A poll');
+}
 
 /** Adds a webhook to a service that runs in this process. */
 export async function hookTo(

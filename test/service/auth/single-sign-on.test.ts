@@ -5,6 +5,7 @@ import { createOIDCVerifier } from '../../../src/credentials/oidc.js';
 import { createLogger } from '../../../src/lib/log.js';
 import { startApp, type TestResponse, type TestApp } from '../../support/app.js';
 import { codeOf } from '../../support/responses.js';
+import { timersDueWithin } from '../../support/until.js';
 import { startIssuer, type Issuer } from './issuer.js';
 
 let issuer: Issuer;
@@ -51,7 +52,7 @@ function expectUnavailable(response: TestResponse): void {
 
 /** The reasons in the log for which credentials were rejected, in order. They are written a little later. */
 async function reasons(): Promise<string[]> {
-  await new Promise((resolve) => setTimeout(resolve, 40));
+  await timersDueWithin(40);
   return t
     .logs()
     .split('\n')

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../support/app.js';
 import { makeCommandLine, type CommandLine } from '../../support/cli.js';
 import { tamper } from '../../support/tamper.js';
+import { until } from '../../support/until.js';
 
 let c: CommandLine;
 let t: TestApp;
@@ -97,10 +98,10 @@ describe('D-11 keyfront backup', () => {
         await new Promise((resolve) => setImmediate(resolve));
       }
     });
-    while (completed.size <= 20) await new Promise((resolve) => setTimeout(resolve, 10));
+    await until(() => completed.size > 20);
     const before = new Map(completed);
     expect((await backUp()).code).toBe(0);
-    while (isDeepStrictEqual(completed, before)) await new Promise((resolve) => setTimeout(resolve, 10));
+    await until(() => !isDeepStrictEqual(completed, before));
     isOver = true;
     await Promise.all(writers);
 

@@ -1,16 +1,16 @@
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { hash as argon2 } from '@node-rs/argon2';
 import { hashSync as hashBcrypt, verify as verifyBcrypt } from '@node-rs/bcrypt';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { importLines } from '../../../src/cli/input/import-lines.js';
 import { parseJSON, stringifyJSON } from '../../../src/lib/json.js';
 import { startApp } from '../../support/app.js';
 import { makeCommandLine, type CommandLine } from '../../support/cli.js';
 import { fullUpdate } from '../../support/factories.js';
 import { collectGarbage } from '../../support/garbage.js';
+import { eventLoopTurns } from '../../support/until.js';
 
 let c: CommandLine;
 beforeEach(async () => {
@@ -56,7 +56,7 @@ describe('keys import', () => {
         yield await Promise.resolve(chunk);
       }
       // A weak reference holds its target until the end of the task.
-      await wait(1);
+      await eventLoopTurns(1);
       collectGarbage();
       expect(chunks.slice(0, 3).map((chunk) => chunk.deref())).toStrictEqual([undefined, undefined, undefined]);
     }
@@ -268,15 +268,19 @@ describe('keys import', () => {
   });
 
   it.each([
-    ['writes few keys per transaction if storage is slow, so that other writers do not wait', 100, 10, 20, 60],
-    ['writes some hundreds at a time where storage is fast', 1_500, 0, 100, 500],
-  ])('%s', async (_name, lines, msPerKey, least, most) => {
+    ['writes few keys per transaction if storage is slow, so that other writers do not wait', 10, [20, 20, 10]],
+    ['writes as many keys per transaction as storage writes in 200 ms', 2, [20, 100, 100, 50]],
+    ['writes at most 500 keys per transaction if storage is fast', 0.1, [20, 500, 500, 30]],
+  ])('%s', async (_name, msPerKey, expected) => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const lines = expected.reduce((sum, size) => sum + size);
     const { app } = await startApp();
     const { ports, store } = app.services;
     const sizes: number[] = [];
     const add: typeof store.add = async (keys) => {
       sizes.push(keys.length);
-      await wait(keys.length * msPerKey);
+      vi.advanceTimersByTime(keys.length * msPerKey);
       return store.add(keys);
     };
     const counts = await importLines(
@@ -286,8 +290,7 @@ describe('keys import', () => {
       { onInvalidLine: () => undefined, onProgress: () => undefined },
     );
     expect(counts).toStrictEqual({ imported: lines, updated: 0, existing: 0, invalid: 0, warned: 0 });
-    expect(Math.max(...sizes)).toBeGreaterThanOrEqual(least);
-    expect(Math.max(...sizes)).toBeLessThanOrEqual(most);
+    expect(sizes).toStrictEqual(expected);
   });
 
   it('assigns only keys without an owner to --org', async () => {

@@ -10,6 +10,7 @@ import { OutputClosedError, type IO } from '../../../src/cli/io.js';
 import { run } from '../../../src/cli/main.js';
 import { buildMain } from '../../support/build.mjs';
 import { startApp } from '../../support/app.js';
+import { eventLoopTurns, timersDueWithin, until } from '../../support/until.js';
 
 let main: string;
 let folder: string;
@@ -64,7 +65,8 @@ describe('keyfront keys export', () => {
     };
     let isOver = false;
     const exported = run(['keys', 'export'], io).finally(() => (isOver = true));
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await until(() => stream.writableNeedDrain, 'A full buffer');
+    await eventLoopTurns();
     // Nothing has been read, and so next to nothing has been written.
     expect(isOver).toBe(false);
     expect(stream.writableLength).toBeLessThan(2 * 16_384);
@@ -124,7 +126,7 @@ describe('the real process', () => {
       stdout?.on('data', (chunk: Buffer) => {
         bytes += chunk.length;
         stdout.pause();
-        setTimeout(() => stdout.resume(), 2);
+        void timersDueWithin(2).then(() => stdout.resume());
       });
     });
     expect(code).toBe(0);

@@ -7,6 +7,7 @@ import { createLogger } from '../../../src/lib/log.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { serveWith } from '../../support/overridden-server.js';
 import { requestContextOf } from '../../support/request-context.js';
+import { timersDueWithin } from '../../support/until.js';
 
 let t: TestApp;
 beforeAll(async () => {
@@ -96,7 +97,7 @@ it('starts no field of a query past its deadline', async () => {
   let previews = 0;
   const { graphql } = serveWith(t, {
     deadlineMs: 1,
-    nextSlice: () => new Promise((resolve) => setTimeout(resolve, 20)),
+    nextSlice: () => timersDueWithin(20),
     keys: {
       preview: () => {
         previews += 1;
@@ -106,6 +107,6 @@ it('starts no field of a query past its deadline', async () => {
   });
   const { body } = await graphql(query, { input: {} });
   expect(JSON.stringify(body)).toContain('UNAVAILABLE');
-  await new Promise((resolve) => setTimeout(resolve, 30));
+  await timersDueWithin(30);
   expect(previews).toBe(0);
 });

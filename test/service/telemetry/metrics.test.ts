@@ -9,6 +9,7 @@ import { listen, type RequestListener } from '../../../src/http/server/server.js
 import { createLogger } from '../../../src/lib/log.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { exchange } from '../../support/server.js';
+import { timersDueWithin, until } from '../../support/until.js';
 import { createTestWatch, type TestWatch } from '../../support/watch.js';
 
 let folder: string;
@@ -155,10 +156,10 @@ describe('the number of metric series', () => {
       await t.preview({ alias: name }, { authorization: `Bearer ${name}`, 'x-request-id': name });
     };
     await sendQuery('first');
-    await new Promise((resolve) => setTimeout(resolve, 60));
+    await timersDueWithin(60);
     const before = await count();
     for (let index = 0; index < 125; index += 1) await sendQuery(`chosen${index}`);
-    await new Promise((resolve) => setTimeout(resolve, 60));
+    await timersDueWithin(60);
     expect(await count()).toBe(before);
     expect(await watch.exposition()).not.toMatch(/chosen|first|acme|billing/);
   });
@@ -181,7 +182,7 @@ describe('the other counters', () => {
     await t.send('/svc/org/keys', { headers: { 'x-svc-authorization': createToken('service') } });
     await t.preview({}, { authorization: `Bearer ${t.service}` });
     await t.preview({}, { authorization: 'Basic nonsense' });
-    await new Promise((resolve) => setTimeout(resolve, 60));
+    await timersDueWithin(60);
     expect(await watch.series('keyfront_authentication_failures_total')).toEqual({
       'kind="service",reason="revoked"': 1,
       'kind="service",reason="unknown"': 1,
@@ -276,7 +277,7 @@ describe('the gauges', () => {
     );
     // Two are hashed at a time.
     const waiting = async () => (await lines())['queue="passwords"'] ?? 0;
-    while ((await waiting()) === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+    await until(async () => (await waiting()) > 0);
     await Promise.all(hashes);
     expect(await waiting()).toBe(0);
     const writes = Array.from({ length: 3 }, (_, index) =>
@@ -297,10 +298,10 @@ describe('the gauges', () => {
 
   it('contain the lag of the event loop', async () => {
     await watch.exposition();
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await timersDueWithin(50);
     for (const end = performance.now() + 150; performance.now() < end;);
-    // Timers run in the order of their due times: that of the histogram is due before this one, however late both are.
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    // That of the histogram is among them.
+    await timersDueWithin(50);
     expect((await watch.series('nodejs_eventloop_lag_max_seconds'))['']).toBeGreaterThan(0.1);
   });
 

@@ -9,6 +9,7 @@ import { unsupportedSettings, isTracingEnabled } from '../../../src/telemetry/tr
 import { version } from '../../../src/lib/version.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { nodesOf, sourceFiles } from '../../support/source.js';
+import { timersDueWithin } from '../../support/until.js';
 import { createTestWatch, type TestSpan, type TestWatch } from '../../support/watch.js';
 
 let watch: TestWatch;
@@ -138,7 +139,7 @@ describe('the log lines of a request', () => {
 
   it('have its id and those of its trace, also when written later', async () => {
     const response = await t.graphql(update, {}, { traceparent, authorization: 'Bearer nonsense' });
-    await new Promise((resolve) => setTimeout(resolve, 60));
+    await timersDueWithin(60);
     const requestID = response.headers.get('x-request-id');
     const found = lines(t.logs()).filter((line) => line['requestID'] === requestID);
     expect(found.map((line) => line['msg']).toSorted()).toEqual(['change', 'rejected', 'request']);

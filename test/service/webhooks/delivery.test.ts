@@ -1,10 +1,9 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../support/app.js';
 import { describeEngines, type EnginePlace } from '../../support/engines.js';
 import { outOfOrder, startReceiver, whyNotBelieved, type Receiver } from '../../support/receiver.js';
 import { eventLoopTurns, until } from '../../support/until.js';
-import { hookTo, quick } from '../../support/webhooks.js';
+import { hookTo, quick, untilPolled } from '../../support/webhooks.js';
 import { hashOf } from '../../support/factories.js';
 
 describeEngines('webhooks', (engine) => {
@@ -36,7 +35,7 @@ describeEngines('webhooks', (engine) => {
     for (const keyID of keys) await key(keyID);
     for (let round = 0; round < 4; round += 1) for (const keyID of keys) await change(keyID, `${keyID} ${round}`);
     await receiver.until((taken) => taken.length === 25);
-    await wait(100);
+    await untilPolled(t);
     expect(outOfOrder(receiver.taken())).toBeUndefined();
     expect([...tries.values()]).toStrictEqual(Array.from({ length: 25 }, () => 3));
     // Nothing came twice that had been taken, and all of it is believed.
@@ -85,7 +84,7 @@ describeEngines('webhooks', (engine) => {
     await change('a', 'two');
     await other.until((taken) => taken.length === 4);
     await receiver.until((taken) => taken.length === 2);
-    await wait(100);
+    await untilPolled(t);
     expect(receiver.received.map(({ data }) => data.org_id)).toStrictEqual(['acme', 'acme']);
     await other.close();
   });
@@ -120,7 +119,7 @@ describeEngines('webhooks', (engine) => {
       expect(status).toBe(200);
     }
     await receiver.until((taken) => taken.length === 7);
-    await wait(100);
+    for (const one of [t, other]) await untilPolled(one);
     expect(receiver.received).toHaveLength(7);
     expect(outOfOrder(receiver.taken())).toBeUndefined();
     // When the one that brings them stops, the other does it.
@@ -148,7 +147,7 @@ describeEngines('webhooks', (engine) => {
     expect(receiver.taken()).toHaveLength(before);
     t = await startApp(place.env, { dispatcherOptions: quick });
     await receiver.until((taken) => taken.length === 40);
-    await wait(100);
+    await untilPolled(t);
     // Those with a response while an earlier one was in progress are sent again, and are known by their identifiers.
     expect(receiver.received.length).toBeLessThan(40 + 8);
   });
@@ -180,7 +179,7 @@ describeEngines('webhooks', (engine) => {
     expect(letters).toMatchObject([{ keyHash: hashOf('a'), version: 2, attempts: 6, lastError: 'returned 400' }]);
     expect(receiver.received.filter(({ data }) => data.version_after === 2)).toHaveLength(6);
     receiver.behaviour = () => 200;
-    await wait(100);
+    await untilPolled(t);
     expect(receiver.taken()).toHaveLength(3);
     expect(await webhooks.replay({ webhookID: id }, Date.now())).toBe(1);
     await receiver.until((taken) => taken.length === 4);

@@ -1,10 +1,9 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { rotateWebhook } from '../../../src/webhooks/manage.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { outOfOrder, startReceiver, whyNotBelieved, type Receiver } from '../../support/receiver.js';
 import { eventLoopTurns, until } from '../../support/until.js';
-import { hookTo, quick } from '../../support/webhooks.js';
+import { hookTo, quick, untilPolled } from '../../support/webhooks.js';
 import { hashOf } from '../../support/factories.js';
 
 let t: TestApp;
@@ -145,7 +144,7 @@ describe('a receiver', () => {
     };
     await key('a');
     await until(() => isCut);
-    await wait(100);
+    await untilPolled(t);
     expect(receiver.received).toHaveLength(1);
     expect(await standing()).toMatchObject({ retryingKeys: 0 });
     // The kernel buffers some bytes before the sender notices that the receiver does not read.
@@ -175,7 +174,7 @@ describe('a receiver', () => {
     await until(async () => (await webhooks.list())[0]?.paused !== undefined);
     expect((await webhooks.list())[0]?.paused?.why).toBe('the receiver returned 410 Gone');
     await change('a', 'meanwhile');
-    await wait(150);
+    await untilPolled(t);
     expect(receiver.received).toHaveLength(1);
     receiver.behaviour = () => 200;
     await webhooks.change(id, (found) => ({ ...found, paused: undefined }));
@@ -209,9 +208,9 @@ describe('a webhook', () => {
     await key('a');
     await receiver.until((taken) => taken.length === 1);
     await webhooks.change(id, (found) => ({ ...found, paused: { at: new Date(), why: 'a test' } }));
-    await wait(150);
+    await untilPolled(t);
     for (const alias of ['one', 'two', 'three']) await change('a', alias);
-    await wait(150);
+    await untilPolled(t);
     expect(receiver.received).toHaveLength(1);
     await webhooks.change(id, (found) => ({ ...found, paused: undefined }));
     await receiver.until((taken) => taken.length === 4);
@@ -232,7 +231,7 @@ describe('a webhook', () => {
     await aborted;
     receiver.behaviour = () => 200;
     await key('b');
-    await wait(150);
+    await untilPolled(t);
     expect(receiver.received).toHaveLength(1);
     expect(await standing()).toMatchObject({ retryingKeys: 0 });
     acquireLeases.mockRestore();
@@ -245,10 +244,10 @@ describe('a webhook', () => {
     await key('a');
     await until(async () => (await standing())?.retryingKeys === 1);
     expect(await t.app.services.webhooks.remove(id)).toBe(true);
-    await wait(150);
+    await untilPolled(t);
     const count = receiver.received.length;
     await change('a', 'one');
-    await wait(200);
+    await untilPolled(t);
     expect(receiver.received).toHaveLength(count);
     expect(await t.app.services.webhooks.deliveryStats()).toStrictEqual([]);
     expect(await t.app.services.webhooks.nextDeliveries(id, 10, 'any')).toStrictEqual([]);
@@ -260,7 +259,7 @@ describe('a webhook', () => {
     await hookTo(t, receiver.url);
     await change('a', 'after');
     await receiver.until((taken) => taken.length === 1);
-    await wait(100);
+    await untilPolled(t);
     expect(receiver.received.map(({ data }) => data.version_after)).toStrictEqual([2]);
   });
 
