@@ -28,6 +28,8 @@ interface WriteChecks {
 
 /** No further change of a group begins after this time. Those that are left make the next group. */
 const maxGroupMs = 10;
+/** The maximum time for which a group waits for more changes. */
+const maxDelayMs = 5;
 
 /**
  * Commits the changes that are requested at about the same time in one transaction, because syncing many costs as much
@@ -103,6 +105,16 @@ export function createGroupCommit(
     reportGroup(group, beginMs, meter);
   }
 
+  /**
+   * Commits once an iteration of the event loop adds no change, the group is full, or `untilMs` is reached: admission
+   * control starts requests that arrived together in several iterations.
+   */
+  function commitWhenComplete(seen: number, untilMs: number): void {
+    const { length } = waiting;
+    if (length === seen || length >= maxGroupSize || nowMs() >= untilMs) commitWaiting();
+    else setImmediate(commitWhenComplete, length, untilMs);
+  }
+
   function commitWaiting(): void {
     void runExclusive(async () => {
       // Taken only now: changes that are requested while this process waits for its turn join the group.
@@ -116,7 +128,7 @@ export function createGroupCommit(
 
   return <T>(change: () => T): Promise<T> =>
     enter<T>((caller) => {
-      if (waiting.length === 0) setImmediate(commitWaiting);
+      if (waiting.length === 0) setImmediate(commitWhenComplete, 0, nowMs() + maxDelayMs);
       waiting.push({ change, ...caller });
     });
 }
