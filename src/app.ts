@@ -7,7 +7,7 @@ import { startScheduledJobs } from './storage/scheduled-jobs.js';
 import type { Config, ConfigSecrets } from './config/config.js';
 import { graphiqlAssets } from './graphql/graphiql/assets.js';
 import { redirectBrowsers } from './graphql/graphiql/redirect-browsers.js';
-import type { Execute } from './graphql/executor/executor.js';
+import type { Execute } from './graphql/executor/execute.js';
 import { createSubscriptionRegistry, maxSubscriptions } from './graphql/operation/subscription-registry.js';
 import { readTrustedDocuments } from './graphql/plugins/use-trusted-documents.js';
 import { createGraphQLServer } from './graphql/server.js';

@@ -7,7 +7,7 @@ import type { HTTPResponse } from '../http/response.js';
 import { isObject } from '../lib/json.js';
 import type { Logger } from '../lib/log.js';
 import type { Context, ServerContext } from './context.js';
-import type { Execute } from './executor/executor.js';
+import type { Execute } from './executor/execute.js';
 import type { OperationCache, PreparedOperation } from './operation/operation-cache.js';
 import { startDeadline } from './plugins/use-deadline.js';
 import { limitsOf, type OperationLimits } from './operation/limits.js';

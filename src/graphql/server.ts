@@ -16,7 +16,7 @@ import { createFastPath } from './fast-path.js';
 import { validationErrorOf } from './plugins/use-validation-errors.js';
 import { mayIntrospect, useIntrospectionPolicy, type IntrospectionPolicy } from './plugins/use-introspection-policy.js';
 import { exactFloats } from './schema/literals.js';
-import { createExecutor, type Execute } from './executor/executor.js';
+import { createExecutor, type Execute } from './executor/execute.js';
 import { createOperationCache } from './operation/operation-cache.js';
 import { limits, type OperationLimits } from './operation/limits.js';
 import { useCost } from './plugins/use-cost.js';

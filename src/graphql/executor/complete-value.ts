@@ -19,8 +19,13 @@ import {
 // The messages are graphql-js's, which does not export the function that formats their values.
 import { inspect } from 'graphql/jsutils/inspect.js';
 import { collectSubfields, type CompiledField } from './compile.js';
-import { buildResolveInfo, handleFieldError, throwIfFinished, type ExecutionContext } from './execution-context.js';
-import { isIterableObject, isPromise } from './guards.js';
+import {
+  buildResolveInfo,
+  handleFieldError,
+  isPromise,
+  throwIfFinished,
+  type ExecutionContext,
+} from './execution-context.js';
 
 /** Turns what a resolver returned into the value of the response, or a promise of it. Throws or rejects on failure. */
 type CompleteValue = (
@@ -174,6 +179,13 @@ export async function whenResolved(
   } catch (error) {
     return handleError(error);
   }
+}
+
+/** Whether a value is an iterableobject. Strings are iterable but not lists. */
+function isIterableObject(value: unknown): value is Iterable<unknown> {
+  return (
+    typeof value === 'object' && typeof (value as Partial<Iterable<unknown>> | null)?.[Symbol.iterator] === 'function'
+  );
 }
 
 /** The items that an iterator has left, up to the one that it fails to return. */

@@ -102,3 +102,10 @@ export function handleFieldError(
   context.errors.add(error, path);
   return null;
 }
+
+/** Whether a value is a promise or another thenable. */
+export function isPromise<T>(value: T | PromiseLike<T>): value is Promise<T> {
+  // Most values are primitive, and reading a property of a string takes time.
+  if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false;
+  return typeof (value as Partial<PromiseLike<T>>).then === 'function';
+}

@@ -11,7 +11,7 @@ import { AppError, errorCodeOf } from '../../lib/errors.js';
 import type { Logger } from '../../lib/log.js';
 import { withTimeout } from '../../lib/timeout.js';
 import type { Context } from '../context.js';
-import type { Execute } from '../executor/executor.js';
+import type { Execute } from '../executor/execute.js';
 import { requestError, originalErrorOf } from '../errors.js';
 import { maskResult } from './use-masked-errors.js';
 import type { Stream, SubscriptionRegistry } from '../operation/subscription-registry.js';

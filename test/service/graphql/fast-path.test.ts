@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { createExecutor, type Execute } from '../../../src/graphql/executor/executor.js';
+import { createExecutor, type Execute } from '../../../src/graphql/executor/execute.js';
 import { createOperationCache } from '../../../src/graphql/operation/operation-cache.js';
 import { servedSchema } from '../../../src/graphql/schema/served.js';
 import { listen, type RunningServer } from '../../../src/http/server/server.js';

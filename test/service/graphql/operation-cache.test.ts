@@ -2,7 +2,7 @@ import { parse } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createOperationCache } from '../../../src/graphql/operation/operation-cache.js';
 import { servedSchema } from '../../../src/graphql/schema/served.js';
-import type { Execute } from '../../../src/graphql/executor/executor.js';
+import type { Execute } from '../../../src/graphql/executor/execute.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { runs } from '../../support/generated.js';
 import { serveWith } from '../../support/overridden-server.js';

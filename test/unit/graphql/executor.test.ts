@@ -14,7 +14,7 @@ import { createYoga } from 'graphql-yoga';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Deadline } from '../../../src/graphql/operation/deadline.js';
 import { maskError } from '../../../src/graphql/errors.js';
-import { createExecutor, type Execute } from '../../../src/graphql/executor/executor.js';
+import { createExecutor, type Execute } from '../../../src/graphql/executor/execute.js';
 import { createOperationCache } from '../../../src/graphql/operation/operation-cache.js';
 import { createRandom, generated, runs, seed } from '../../support/generated.js';
 import { generateOperation } from './generated-operations.js';

@@ -1,7 +1,7 @@
 import { buildSchema, getOperationAST, GraphQLError, parse } from 'graphql';
 import { expect, it } from 'vitest';
 import { maskError } from '../../../src/graphql/errors.js';
-import { createExecutor } from '../../../src/graphql/executor/executor.js';
+import { createExecutor } from '../../../src/graphql/executor/execute.js';
 import { compileOperation } from '../../../src/graphql/executor/compile.js';
 import { createReadBudget } from '../../../src/keys/read-budget.js';
 import { AppError } from '../../../src/lib/errors.js';
