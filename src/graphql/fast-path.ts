@@ -9,7 +9,7 @@ import type { Logger } from '../lib/log.js';
 import type { Context, ServerContext } from './context.js';
 import type { Execute } from './executor/execute.js';
 import type { OperationCache, PreparedOperation } from './operation/operation-cache.js';
-import { startDeadline } from './plugins/use-deadline.js';
+import { startDeadline } from './operation/deadline.js';
 import { limitsOf, type OperationLimits } from './operation/limits.js';
 import { issuesOf } from './plugins/use-limits.js';
 import { isCostRequested } from './plugins/use-cost.js';

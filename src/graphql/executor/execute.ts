@@ -37,10 +37,7 @@ export interface ExecuteArgs extends ExecutionArgs {
 export type Execute = (args: ExecuteArgs) => ExecutionResult | Promise<ExecutionResult>;
 
 /** Finds the compiled operation of a document; undefined when the document has none with that name. */
-type FindCompiled = (
-  document: DocumentNode,
-  operationName: string | null | undefined,
-) => CompiledOperation | undefined;
+type FindCompiled = (document: DocumentNode, operationName: string | null | undefined) => CompiledOperation | undefined;
 
 /** graphql-js stops after as many errors in the variables of one request. */
 const maxVariableErrors = 50;

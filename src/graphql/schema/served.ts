@@ -1,7 +1,7 @@
 import { defaultFieldResolver, GraphQLSchema } from 'graphql';
 import { withAuditLog } from '../audit.js';
 import { callerOf, type Context } from '../context.js';
-import { runUntilDeadline } from '../plugins/use-deadline.js';
+import { runUntilDeadline } from '../operation/deadline.js';
 import { builder } from './index.js';
 import { createSubgraph } from '../federation/subgraph.js';
 
@@ -32,9 +32,12 @@ function withAuthorization(schema: GraphQLSchema): GraphQLSchema {
       const resolve = field.resolve ?? defaultFieldResolver;
       field.resolve = (source: unknown, args: Record<string, unknown>, context: Context, info) => {
         if (credential) callerOf(context, credential);
+        const { deadline } = context;
         const run = () =>
-          root === mutations
-            ? runUntilDeadline(context, (own) => resolve(source, args, own, info))
+          deadline
+            ? runUntilDeadline(deadline, (changeDeadline) =>
+                resolve(source, args, { ...context, changeDeadline }, info),
+              )
             : resolve(source, args, context, info);
         const slice = context.nextSlice();
         if (!slice) return run();

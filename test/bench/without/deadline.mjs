@@ -1,12 +1,8 @@
 export * from '../../../build/graphql/operation/deadline.js';
 
-/** A deadline that never expires and needs no timer. */
-export class Deadline {
-  throwIfExpired() {}
-
-  onExpire() {
-    return () => {};
-  }
-
-  clear() {}
-}
+/** Starts a deadline that never expires and needs no timer. */
+export const startDeadline = () => ({
+  throwIfExpired() {},
+  onExpire: () => () => {},
+  clear() {},
+});
