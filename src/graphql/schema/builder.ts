@@ -59,15 +59,23 @@ export const builder = new SchemaBuilder<OurTypes>({
         'Cursor of the item, for `after` and `before`. Opaque; valid for the same list with the same filter and order.',
     },
     pageInfoFieldOptions: { description: 'Pagination information of the page.' },
-    hasNextPageFieldOptions: { description: 'Whether more items follow the page. In a list of keys, true without a check when paging backwards with `before`.' },
-    hasPreviousPageFieldOptions: { description: 'Whether more items precede the page. In a list of keys, true without a check when paging forwards with `after`.' },
+    hasNextPageFieldOptions: {
+      description:
+        'Whether more items follow the page. In a list of keys, true without a check when paging backwards with `before`.',
+    },
+    hasPreviousPageFieldOptions: {
+      description:
+        'Whether more items precede the page. In a list of keys, true without a check when paging forwards with `after`.',
+    },
     startCursorFieldOptions: {
       description: 'Cursor of the first item, for `before`. Null if the page is empty.',
     },
     endCursorFieldOptions: { description: 'Cursor of the last item, for `after`. Null if the page is empty.' },
     firstArgOptions: { description: pageSizeDescription('first') },
     lastArgOptions: { description: pageSizeDescription('last') },
-    afterArgOptions: { description: 'Returns only items after this cursor of the same list with the same filter and order.' },
+    afterArgOptions: {
+      description: 'Returns only items after this cursor of the same list with the same filter and order.',
+    },
     beforeArgOptions: {
       description: 'Returns only items before this cursor of the same list with the same filter and order.',
     },
@@ -87,7 +95,10 @@ export const builder = new SchemaBuilder<OurTypes>({
 function pageSizeDescription(argument: 'first' | 'last'): string {
   const { defaultSize, maxSize } = pageSizes;
   const other = argument === 'first' ? 'last' : 'first';
-  const fallback = argument === 'first' ? `${defaultSize}, unless \`last\` or \`before\` is given` : `${defaultSize} if \`before\` is given without \`first\``;
+  const fallback =
+    argument === 'first'
+      ? `${defaultSize}, unless \`last\` or \`before\` is given`
+      : `${defaultSize} if \`before\` is given without \`first\``;
   return `Returns the ${argument} *n* items, 0 to ${maxSize}; larger values are capped. Default: ${fallback}. Cannot be combined with \`${other}\`.`;
 }
 
@@ -98,14 +109,11 @@ const rootTypeErrors =
   'Each field states the credential that it requires and its specific errors. Every field can also fail with UNAUTHENTICATED, RATE_LIMITED, INVALID, TOO_LARGE, UNAVAILABLE or INTERNAL.';
 
 builder.queryType({
-  description:
-    `Read operations. ${rootTypeErrors}`,
+  description: `Read operations. ${rootTypeErrors}`,
 });
 builder.subscriptionType({
-  description:
-    `Streams of events over text/event-stream. ${rootTypeErrors}`,
+  description: `Streams of events over text/event-stream. ${rootTypeErrors}`,
 });
 builder.mutationType({
-  description:
-    `Write operations. Several in one request are executed one after another, each in its own transaction. ${rootTypeErrors}`,
+  description: `Write operations. Several in one request are executed one after another, each in its own transaction. ${rootTypeErrors}`,
 });

@@ -6,7 +6,9 @@ import { builder } from './index.js';
 import { createSubgraph } from '../federation/subgraph.js';
 
 /** The schema of the service: the API as a federation subgraph. Every root field requires its credential first. */
-export const servedSchema = withAuditLog(withAuthorization(createSubgraph(withDescription(builder.toSchema({ sortSchema: false })))));
+export const servedSchema = withAuditLog(
+  withAuthorization(createSubgraph(withDescription(builder.toSchema({ sortSchema: false })))),
+);
 
 /** Adds the description of the service, which documentation explorers show first. Pothos has no option for it. */
 export function withDescription(schema: GraphQLSchema): GraphQLSchema {
@@ -27,8 +29,7 @@ function withAuthorization(schema: GraphQLSchema): GraphQLSchema {
   for (const root of [schema.getQueryType(), mutations, schema.getSubscriptionType()]) {
     for (const field of Object.values(root?.getFields() ?? {})) {
       const { credential } = field.extensions;
-      if (credential === undefined)
-        throw new Error(`The root field ${field.name} does not state its credential.`);
+      if (credential === undefined) throw new Error(`The root field ${field.name} does not state its credential.`);
       const resolve = field.resolve ?? defaultFieldResolver;
       field.resolve = (source: unknown, args: Record<string, unknown>, context: Context, info) => {
         if (credential) callerOf(context, credential);

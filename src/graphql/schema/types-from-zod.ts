@@ -57,7 +57,11 @@ export function inputTypeFromZod<Shape>(
 export const nullMeaning = 'A field is null if it is not set.';
 
 /** Builds an output type with the fields of a zod object, null if not set. A secret `x` becomes the boolean `xSet`. */
-export function outputTypeFromZod<Shape>(name: string, schema: ZodSchema, description: string): ObjectRef<SchemaTypes, Shape> {
+export function outputTypeFromZod<Shape>(
+  name: string,
+  schema: ZodSchema,
+  description: string,
+): ObjectRef<SchemaTypes, Shape> {
   const ref = builder.objectRef<Record<string, unknown>>(name);
   // The normal form has no deprecated fields: their values are in their successors.
   const visibleFields = Object.entries(shapeOf(schema) ?? {}).filter(([, inner]) => !traitsOf(inner).deprecated);
