@@ -1,5 +1,5 @@
 import { OperationTypeNode, type ExecutionResult, type GraphQLError } from 'graphql';
-import { processRegularResult, type FetchAPI } from 'graphql-yoga';
+import { processRegularResult, type FetchAPI, type GraphQLParams } from 'graphql-yoga';
 import type { AuthContext } from '../credentials/credential.js';
 import { isJSONContentType } from '../http/body.js';
 import type { RequestContext } from '../http/request-context.js';
@@ -11,14 +11,14 @@ import type { Execute } from './executor/execute.js';
 import type { OperationCache, PreparedOperation } from './operation/operation-cache.js';
 import { startDeadline } from './operation/deadline.js';
 import { limitsOf, type OperationLimits } from './operation/limits.js';
+import { documentIDOf, isCostRequested, paramsOfBody, withoutPrefix } from './operation/params.js';
+import { mayIntrospect, type IntrospectionPolicy } from './plugins/use-introspection-policy.js';
 import { issuesOf } from './plugins/use-limits.js';
-import { isCostRequested } from './plugins/use-cost.js';
 import type { OperationTelemetry } from './plugins/use-telemetry.js';
 import { maskResult } from './plugins/use-masked-errors.js';
-import { paramsOfBody } from './plugins/use-request-parser.js';
 import { negotiateJSON, type JSONType } from './response-type.js';
 import { servedSchema } from './schema/served.js';
-import { trustedTextOf, type TrustedDocuments } from './plugins/use-trusted-documents.js';
+import type { TrustedDocuments } from './plugins/use-trusted-documents.js';
 
 /**
  * Responds to a request whose operation Yoga has validated before, without Yoga: its hooks and `fetch` take longer than a
@@ -30,8 +30,7 @@ export type FastPath = (request: RequestContext) => Promise<HTTPResponse | undef
 interface FastPathDeps {
   readonly operations: OperationCache;
   readonly trustedDocuments: TrustedDocuments;
-  /** Whether these principals may send operations. */
-  readonly isAdmitted: (holder: AuthContext) => boolean;
+  readonly introspection: IntrospectionPolicy;
   readonly createContext: (server: ServerContext, holder: AuthContext) => Context;
   readonly execute: Execute;
   readonly telemetry: OperationTelemetry;
@@ -43,7 +42,7 @@ interface FastPathDeps {
 
 /** Creates the fast path. */
 export function createFastPath(deps: FastPathDeps): FastPath {
-  const { operations, trustedDocuments, isAdmitted, createContext, execute, telemetry, nextSlice, deadlineMs, log } =
+  const { operations, trustedDocuments, introspection, createContext, execute, telemetry, nextSlice, deadlineMs, log } =
     deps;
   const maximum = limitsOf(deps.maximum, false);
 
@@ -90,7 +89,7 @@ export function createFastPath(deps: FastPathDeps): FastPath {
     const coercedVariableValues = prepared.compiled.coerceVariables(variableValues);
     if (!coercedVariableValues) return undefined;
     const holder = await request.principal().catch(() => undefined);
-    if (!holder || !isAdmitted(holder)) return undefined;
+    if (!holder || holder.unverified || !mayIntrospect(introspection, holder)) return undefined;
     await nextSlice();
 
     telemetry.recordOperation(prepared, request.record);
@@ -128,6 +127,17 @@ async function readParams(
   } catch {
     return undefined;
   }
+}
+
+/**
+ * The text of the document that a request names, by itself or by an id; undefined when the plugins of Yoga have to decide.
+ *
+ * @throws {GraphQLError} INVALID when the id is not a string.
+ */
+function trustedTextOf({ documents, only }: TrustedDocuments, params: GraphQLParams): unknown {
+  const id = documentIDOf(params);
+  if (id === undefined) return only ? undefined : params.query;
+  return params.query == null ? documents.get(withoutPrefix(id)) : undefined;
 }
 
 /** Replaces the `Response` of fetch, which takes ten times as long to create. */

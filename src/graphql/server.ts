@@ -1,4 +1,3 @@
-import type { DocumentNode, ExecutionResult } from 'graphql';
 import { createYoga, type Plugin } from 'graphql-yoga';
 import { throwIfRateLimited, type Authenticator, type AuthContext } from '../credentials/credential.js';
 import type { RequestContext } from '../http/request-context.js';
@@ -8,13 +7,11 @@ import { createReadBudget } from '../keys/read-budget.js';
 import type { KeyService } from '../keys/key-service.js';
 import type { Logger } from '../lib/log.js';
 import type { Telemetry } from '../telemetry/ports.js';
-import { auditRejectedOperation } from './audit.js';
 import { callerOf, type Context, type ServerContext } from './context.js';
 import { defaultDeadlineMs } from './operation/deadline.js';
-import { toAppError, operationError } from './errors.js';
 import { createFastPath } from './fast-path.js';
-import { validationErrorOf } from './plugins/use-validation-errors.js';
-import { mayIntrospect, useIntrospectionPolicy, type IntrospectionPolicy } from './plugins/use-introspection-policy.js';
+import { useValidationErrors } from './plugins/use-validation-errors.js';
+import { useIntrospectionPolicy, type IntrospectionPolicy } from './plugins/use-introspection-policy.js';
 import { exactFloats } from './schema/literals.js';
 import { createExecutor, type Execute } from './executor/execute.js';
 import { createOperationCache } from './operation/operation-cache.js';
@@ -24,7 +21,7 @@ import { useDeadline } from './plugins/use-deadline.js';
 import { useExecutor } from './plugins/use-executor.js';
 import { useLimits } from './plugins/use-limits.js';
 import { createOperationTelemetry, useTelemetry } from './plugins/use-telemetry.js';
-import { maskResult } from './plugins/use-masked-errors.js';
+import { useMaskedErrors } from './plugins/use-masked-errors.js';
 import { useExactRequests } from './plugins/use-request-parser.js';
 import { createLoaders } from './dataloaders.js';
 import { servedSchema } from './schema/served.js';
@@ -93,7 +90,7 @@ export function createGraphQLServer({
   const fastPath = createFastPath({
     operations,
     trustedDocuments: options.trustedDocuments,
-    isAdmitted: (holder) => !holder.unverified && mayIntrospect(introspection, holder),
+    introspection,
     createContext: contextOf,
     execute,
     telemetry,
@@ -125,7 +122,7 @@ export function createGraphQLServer({
       documentCache: operations.documents,
       errorCache: { get: () => undefined, set: () => undefined },
     },
-    // `usePublicErrors` masks every error, once.
+    // `useMaskedErrors` masks every error, once.
     maskedErrors: false,
     plugins: [
       ...plugins,
@@ -173,52 +170,3 @@ function noStream(): never {
 const useExactFloats: Plugin = {
   onValidate: ({ addValidationRule }) => addValidationRule(exactFloats),
 };
-
-/**
- * Replaces the errors of an operation that was rejected before it was executed: UNAUTHENTICATED without the credential,
- * else all issues of its definitions. Writes rejected mutations to the audit log.
- */
-function useValidationErrors(
-  audit: AuditLog,
-  nextSlice: Context['nextSlice'],
-): Plugin<{ document?: DocumentNode }, ServerContext> {
-  return {
-    onValidate: ({ params, extendContext }) => extendContext({ document: params.documentAST as DocumentNode }),
-    async onExecutionResult(event) {
-      const { result, context } = event;
-      if (!isResult(result) || 'data' in result || !result.errors?.length) return;
-      await nextSlice();
-      const { requestContext, document } = context as typeof context & { document?: DocumentNode };
-      const { id: requestID } = requestContext;
-      const holder = await requestContext.principal();
-      const operation = { ...context.params, document };
-      // Without a document, the error is of its syntax or of a limit, and complete.
-      const rejection = document && validationErrorOf(servedSchema, operation, holder);
-      auditRejectedOperation(
-        audit,
-        servedSchema,
-        operation,
-        { requestID, holder },
-        rejection ?? toAppError(result.errors[0]),
-      );
-      if (!rejection) return;
-      // For clients of application/json, a rejected operation has the status 200.
-      event.setResult({ errors: [operationError(rejection, rejection.code === 'INVALID' ? result.errors : [])] });
-    },
-  };
-}
-
-/** Processes every result last: masks errors that are not for clients, logs them, and limits the size. */
-function useMaskedErrors(log: Logger, nextSlice: Context['nextSlice']): Plugin<object, ServerContext> {
-  return {
-    async onResultProcess(event) {
-      const { result, serverContext } = event;
-      if (!isResult(result)) return;
-      event.setResult(await maskResult(result, serverContext.requestContext.id, log, nextSlice));
-    },
-  };
-}
-
-function isResult(result: unknown): result is ExecutionResult {
-  return typeof result === 'object' && result !== null && !(Symbol.asyncIterator in result) && !Array.isArray(result);
-}

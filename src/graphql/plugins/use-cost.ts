@@ -3,6 +3,7 @@ import type { GraphQLParams, Plugin } from 'graphql-yoga';
 import { isAsyncIterable } from 'graphql-yoga';
 import { calculateComplexity } from '../operation/complexity.js';
 import type { Context } from '../context.js';
+import { isCostRequested } from '../operation/params.js';
 import { isRouter, limitsOf, type OperationLimits } from '../operation/limits.js';
 import type { OperationCache } from '../operation/operation-cache.js';
 
@@ -12,11 +13,6 @@ interface OperationCost {
   readonly maximum: number;
   /** What the operation could cost in addition. */
   readonly remaining: number;
-}
-
-/** Whether a request wants its cost, by `"extensions": {"cost": true}`. */
-export function isCostRequested({ extensions }: Pick<GraphQLParams, 'extensions'>): boolean {
-  return extensions?.['cost'] === true;
 }
 
 /** Adds the cost of an operation to its response if the request wants it. */

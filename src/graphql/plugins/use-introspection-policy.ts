@@ -3,7 +3,7 @@ import type { Plugin } from 'graphql-yoga';
 import { noCredential, throwIfRateLimited, type AuthContext } from '../../credentials/credential.js';
 import type { ServerContext } from '../context.js';
 import { operationError } from '../errors.js';
-import { documentIDOf } from './use-trusted-documents.js';
+import { documentIDOf } from '../operation/params.js';
 
 /** Who may introspect the schema: all clients, or requests with a valid credential only. */
 export const introspectionPolicies = ['open', 'credential'] as const;

@@ -1,8 +1,25 @@
 import type { ExecutionResult, GraphQLError } from 'graphql';
+import type { Plugin } from 'graphql-yoga';
 import type { Logger } from '../../lib/log.js';
-import type { Context } from '../context.js';
+import type { Context, ServerContext } from '../context.js';
 import { limitResponseSize } from '../operation/response-size.js';
 import { maskedCause, maskError } from '../errors.js';
+
+/** Processes every result last: masks errors that are not for clients, logs them, and limits the size. */
+export function useMaskedErrors(log: Logger, nextSlice: Context['nextSlice']): Plugin<object, ServerContext> {
+  return {
+    async onResultProcess(event) {
+      const { result, serverContext } = event;
+      if (!isResult(result)) return;
+      event.setResult(await maskResult(result, serverContext.requestContext.id, log, nextSlice));
+    },
+  };
+}
+
+/** Whether a result is of one operation, and not a stream or a batch. */
+export function isResult(result: unknown): result is ExecutionResult {
+  return typeof result === 'object' && result !== null && !(Symbol.asyncIterator in result) && !Array.isArray(result);
+}
 
 /**
  * The result for the client: errors that are not meant for clients are masked and logged, and the size is bounded. Other

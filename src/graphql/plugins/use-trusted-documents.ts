@@ -5,9 +5,10 @@ import { specifiedRules, validate } from 'graphql';
 import type { GraphQLParams, Plugin } from 'graphql-yoga';
 import { AppError } from '../../lib/errors.js';
 import { explainSystemError } from '../../lib/system-error.js';
-import { isObject, parseJSON } from '../../lib/json.js';
+import { parseJSON } from '../../lib/json.js';
 import { operationError, requestError } from '../errors.js';
 import { parseWithin } from '../operation/limits.js';
+import { documentIDOf, withoutPrefix } from '../operation/params.js';
 import { exactFloats } from '../schema/literals.js';
 import { servedSchema } from '../schema/served.js';
 
@@ -83,10 +84,6 @@ function isHashOf(id: string, text: string): boolean {
   return !/^[0-9a-f]{40}$/i.test(id) || id === hash('sha1');
 }
 
-function withoutPrefix(id: string): string {
-  return id.replace(/^sha256:/, '');
-}
-
 /** Executes trusted documents by their ids. Rejects all other operations when `only` is set. */
 export function useTrustedDocuments({ documents, only }: TrustedDocuments): Plugin[] {
   const rejection = (message: string) => operationError(new AppError('INVALID', message));
@@ -111,17 +108,6 @@ export function useTrustedDocuments({ documents, only }: TrustedDocuments): Plug
   return [only ? {} : useTextsBesideIDs, persisted];
 }
 
-/**
- * The text of the document that a request names, by itself or by an id; undefined when the plugins have to decide.
- *
- * @throws {GraphQLError} INVALID when the id is not a string.
- */
-export function trustedTextOf({ documents, only }: TrustedDocuments, params: GraphQLParams): unknown {
-  const id = documentIDOf(params);
-  if (id === undefined) return only ? undefined : params.query;
-  return params.query == null ? documents.get(withoutPrefix(id)) : undefined;
-}
-
 /** Rejects a text that does not have the hash sent with it. The text is executed, and not stored under the id. */
 const useTextsBesideIDs: Plugin = {
   onParams({ params, setParams }) {
@@ -134,14 +120,3 @@ const useTextsBesideIDs: Plugin = {
     setParams(rest);
   },
 };
-
-/** The id of a document in a request: `documentId` of the GraphQL over HTTP draft, or the hash that Apollo sends. */
-export function documentIDOf(params: GraphQLParams & { readonly documentId?: unknown }): string | undefined {
-  const persistedQuery: unknown = params.extensions?.['persistedQuery'];
-  const hash = isObject(persistedQuery) ? persistedQuery['sha256Hash'] : undefined;
-  const id = params.documentId ?? hash ?? undefined;
-  if (id !== undefined && typeof id !== 'string') {
-    throw requestError(new AppError('INVALID', 'The id of a document must be a string.'));
-  }
-  return id;
-}

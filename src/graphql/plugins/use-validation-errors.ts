@@ -5,10 +5,11 @@ import {
   TypeInfo,
   visit,
   visitWithTypeInfo,
+  type DocumentNode,
   type FieldNode,
   type GraphQLInputType,
-  type GraphQLSchema,
 } from 'graphql';
+import type { Plugin } from 'graphql-yoga';
 import type * as z from 'zod';
 import type { AuthContext } from '../../credentials/credential.js';
 import { AppError, type Issue } from '../../lib/errors.js';
@@ -17,10 +18,50 @@ import { inputs, definitionIssues } from '../../keys/definition/parse.js';
 import { invalidDefinition } from '../../keys/definition/issues.js';
 import { maxIssues } from '../../keys/definition/field-rules.js';
 import { unwrapSchema, memberOf, shapeOf, traitsOf } from '../../keys/definition/introspection.js';
+import type { AuditLog } from '../../keys/ports.js';
+import { auditRejectedOperation } from '../audit.js';
+import type { Context, ServerContext } from '../context.js';
+import { operationError, toAppError } from '../errors.js';
 import { definitionPathText } from '../path-text.js';
 import { inputIssues } from '../schema/input-issues.js';
 import { valueOfLiteral } from '../schema/literals.js';
+import { servedSchema } from '../schema/served.js';
+import { isResult } from './use-masked-errors.js';
 import { requirePrincipals, rootFieldsOf, type RequestedOperation, type RootFields } from '../operation/root-fields.js';
+
+/**
+ * Replaces the errors of an operation that was rejected before it was executed: UNAUTHENTICATED without the credential,
+ * else all issues of its definitions. Writes rejected mutations to the audit log.
+ */
+export function useValidationErrors(
+  audit: AuditLog,
+  nextSlice: Context['nextSlice'],
+): Plugin<{ document?: DocumentNode }, ServerContext> {
+  return {
+    onValidate: ({ params, extendContext }) => extendContext({ document: params.documentAST as DocumentNode }),
+    async onExecutionResult(event) {
+      const { result, context } = event;
+      if (!isResult(result) || 'data' in result || !result.errors?.length) return;
+      await nextSlice();
+      const { requestContext, document } = context as typeof context & { document?: DocumentNode };
+      const { id: requestID } = requestContext;
+      const holder = await requestContext.principal();
+      const operation = { ...context.params, document };
+      // Without a document, the error is of its syntax or of a limit, and complete.
+      const rejection = document && validationErrorOf(operation, holder);
+      auditRejectedOperation(
+        audit,
+        servedSchema,
+        operation,
+        { requestID, holder },
+        rejection ?? toAppError(result.errors[0]),
+      );
+      if (!rejection) return;
+      // For clients of application/json, a rejected operation has the status 200.
+      event.setResult({ errors: [operationError(rejection, rejection.code === 'INVALID' ? result.errors : [])] });
+    },
+  };
+}
 
 const variants: Record<string, Variant> = { PreviewKeyInput: 'preview', UpdateKeyInput: 'update' };
 
@@ -29,12 +70,8 @@ const variants: Record<string, Variant> = { PreviewKeyInput: 'preview', UpdateKe
  * that it needs, else INVALID with every issue of the definitions and of other arguments. Undefined when the document
  * itself is not valid, for which GraphQL's own errors are more precise.
  */
-export function validationErrorOf(
-  schema: GraphQLSchema,
-  operation: RequestedOperation,
-  holder: AuthContext,
-): AppError | undefined {
-  const found = rootFieldsOf(schema, operation);
+function validationErrorOf(operation: RequestedOperation, holder: AuthContext): AppError | undefined {
+  const found = rootFieldsOf(servedSchema, operation);
   if (!found) return undefined;
   const { definition } = found;
   try {
@@ -52,7 +89,7 @@ export function validationErrorOf(
   let isDefinition = false;
   // Aliases may share a variable, whose value is validated once.
   const known = new Map<unknown, readonly Issue[]>();
-  for (const { name, type, value } of argumentsIn(schema, found, { ...defaults, ...operation.variables })) {
+  for (const { name, type, value } of argumentsIn(found, { ...defaults, ...operation.variables })) {
     if (issues.length > maxIssues) break;
     const variant = variants[getNamedType(type).name];
     if (!variant || value === null || value === undefined) issues.push(...firstOf(inputIssues(type, value, [name])));
@@ -74,13 +111,9 @@ interface Argument {
 }
 
 /** The arguments of all fields that have a value or need one. */
-function argumentsIn(
-  schema: GraphQLSchema,
-  { document, definition }: RootFields,
-  variables: Readonly<Record<string, unknown>>,
-): Argument[] {
+function argumentsIn({ document, definition }: RootFields, variables: Readonly<Record<string, unknown>>): Argument[] {
   const found: Argument[] = [];
-  const types = new TypeInfo(schema);
+  const types = new TypeInfo(servedSchema);
   const Field = (node: FieldNode) => {
     for (const argument of types.getFieldDef()?.args ?? []) {
       const { name, type } = argument;

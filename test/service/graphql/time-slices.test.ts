@@ -2,7 +2,7 @@ import { GraphQLError } from 'graphql';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { stringifyWithin, responseLimitBytes } from '../../../src/graphql/operation/response-size.js';
 import { maskResult } from '../../../src/graphql/plugins/use-masked-errors.js';
-import { paramsOfBody } from '../../../src/graphql/plugins/use-request-parser.js';
+import { paramsOfBody } from '../../../src/graphql/operation/params.js';
 import { createLogger } from '../../../src/lib/log.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { serveWith } from '../../support/overridden-server.js';
