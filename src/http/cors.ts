@@ -1,4 +1,4 @@
-import { clientNameHeaders } from '../telemetry/client-name.js';
+import { clientNameHeaders } from '../telemetry/request-record.js';
 import type { RequestContext } from './request-context.js';
 import type { HTTPResponse } from './response.js';
 import type { Middleware } from './router.js';

@@ -1,20 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
 import type { Authenticate } from '../credentials/credential.js';
 import type { Logger } from '../lib/log.js';
-import type { RequestRecord } from '../telemetry/ports.js';
-import { clientAddressOf } from './client-address.js';
+import type { TrackRequest } from '../telemetry/request-record.js';
 import { createRequestContext, incomingFromFetch, incomingFromNode, type IncomingRequest } from './request-context.js';
 import { sendResponse, toFetchResponse, type HTTPResponse } from './response.js';
 import type { Router } from './router.js';
-
-/** The data of a request that its record starts with. */
-interface Arrival {
-  readonly method: string;
-  /** The value of a header by its name in lower case. */
-  readonly header: (name: string) => string | null;
-  /** The time of arrival by `performance.now()`. The request may have waited since. */
-  readonly atMs: number;
-}
 
 interface RequestHandlerDeps {
   readonly router: Router;
@@ -22,7 +14,7 @@ interface RequestHandlerDeps {
   /** The number of proxies in front of the service whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: number;
   /** Starts the record of a request, and its trace. */
-  readonly track: <T>(arrival: Arrival, work: (record: RequestRecord) => T) => T;
+  readonly track: TrackRequest;
   readonly log: Logger;
 }
 
@@ -65,4 +57,30 @@ export function createRequestHandler({
         });
     },
   };
+}
+
+/**
+ * The address of the client: the remote address of the socket, or the one that the outermost of `trustedProxies` proxies
+ * added to `X-Forwarded-For`. Entries further left are not trusted and not read.
+ */
+export function clientAddressOf(
+  socketAddress: string | undefined,
+  forwardedFor: string | undefined,
+  trustedProxies: number,
+): string | undefined {
+  if (socketAddress === undefined) return undefined;
+  const hops = trustedProxies === 0 ? [] : (forwardedFor ?? '').split(',').slice(-trustedProxies).reverse();
+  let address = plain(socketAddress);
+  for (const hop of hops) {
+    const named = plain(hop.trim().replace(/^(?:\[([^\]]+)\]|(\d+(?:\.\d+){3}))(?::\d+)?$/, '$1$2'));
+    // A proxy that names no address hides the addresses behind it.
+    if (isIP(named) === 0) break;
+    address = named;
+  }
+  return address;
+}
+
+/** One spelling for each address: IPv4 in IPv6 (`::ffff:192.0.2.1`) is the IPv4 address, hexadecimal is lower case. */
+function plain(address: string): string {
+  return isIP(address) === 0 ? address : ipaddr.process(address).toString();
 }

@@ -18,3 +18,10 @@ export function integerOf(value: unknown): bigint | undefined {
 export function unixSeconds(moment: Date): bigint {
   return BigInt(Math.floor(moment.getTime() / 1000));
 }
+
+/** Whether a value contains no integer that JSON parsers round: beyond 2^53-1, in lists and objects too. */
+export function isJSONSafe(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isSafeInteger(value) || !Number.isInteger(value);
+  if (typeof value !== 'object' || value === null) return typeof value !== 'bigint';
+  return Array.isArray(value) ? value.every(isJSONSafe) : Object.values(value).every(isJSONSafe);
+}

@@ -1,6 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { clientNameOf } from './client-name.js';
+import { printable } from '../lib/text.js';
 import type { CompletedRequest, RequestRecord, RequestOutcome, Telemetry } from './ports.js';
+
+/** The headers in which clients and routers send the name of a client: Apollo's, Hive's, and those of other tools. */
+export const clientNameHeaders = ['apollographql-client-name', 'graphql-client-name', 'x-graphql-client-name'] as const;
+
+const maxClientName = 64;
 
 /** A request at its arrival. */
 interface ArrivedRequest {
@@ -11,11 +16,14 @@ interface ArrivedRequest {
   readonly atMs: number;
 }
 
+/** Creates the record and the trace of a request. `work` fills in the labels of the record. */
+export type TrackRequest = <T>(arrival: ArrivedRequest, work: (record: RequestRecord) => T) => T;
+
 /** Other methods are recorded as `_OTHER`, because clients choose them. */
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH']);
 
-/** Creates a function that records a request from arrival to response. `work` fills in the labels of the record. */
-export function createRequestTracker({ meter, tracer }: Telemetry) {
+/** Creates a function that records each request from arrival to response. */
+export function createRequestTracker({ meter, tracer }: Telemetry): TrackRequest {
   function begin({ method, header, atMs }: ArrivedRequest, end?: (request: CompletedRequest) => void): RequestRecord {
     const record: RequestRecord = {
       requestID: randomUUID(),
@@ -36,7 +44,7 @@ export function createRequestTracker({ meter, tracer }: Telemetry) {
     };
     return record;
   }
-  return <T>(arrival: ArrivedRequest, work: (record: RequestRecord) => T): T => {
+  return (arrival, work) => {
     const arrived = methods.has(arrival.method) ? arrival : { ...arrival, method: '_OTHER' };
     if (!tracer) return work(begin(arrived));
     return tracer.request(arrived.method, arrived.header, (end) => work(begin(arrived, end)));
@@ -49,4 +57,13 @@ function verdictOf(status: number): RequestOutcome {
   if (status === 503) return 'UNAVAILABLE';
   if (status >= 500) return 'INTERNAL';
   return status === 404 ? 'NOT_FOUND' : 'INVALID';
+}
+
+/** The name that a client gives itself, truncated and safe for terminals; undefined if it gives none. */
+function clientNameOf(header: (name: string) => string | null): string | undefined {
+  for (const name of clientNameHeaders) {
+    const value = header(name)?.trim();
+    if (value) return printable(value.slice(0, maxClientName));
+  }
+  return undefined;
 }

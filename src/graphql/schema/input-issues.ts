@@ -9,7 +9,7 @@ import {
   type GraphQLInputType,
   type GraphQLScalarType,
 } from 'graphql';
-import { isInt64 } from '../../lib/int64.js';
+import { isInt64, isJSONSafe } from '../../lib/int64.js';
 import type { Issue, Path } from '../../lib/errors.js';
 import type { IssueCode } from '../../keys/definition/issue-codes.js';
 
@@ -96,13 +96,6 @@ function pathOfRounded(value: unknown): (string | number)[] {
     if (!isJSONSafe(member)) return [Array.isArray(value) ? Number(name) : name, ...pathOfRounded(member)];
   }
   return [];
-}
-
-/** Whether a value contains no integer that a JSON parser would round. */
-export function isJSONSafe(value: unknown): boolean {
-  if (typeof value === 'number') return Number.isSafeInteger(value) || !Number.isInteger(value);
-  if (typeof value !== 'object' || value === null) return typeof value !== 'bigint';
-  return Array.isArray(value) ? value.every(isJSONSafe) : Object.values(value).every(isJSONSafe);
 }
 
 function issue(path: Path, code: IssueCode, message: string): Issue {

@@ -1,7 +1,6 @@
 import { GraphQLError, GraphQLID, Kind } from 'graphql';
-import { integerOf, isInt64 } from '../../lib/int64.js';
+import { integerOf, isInt64, isJSONSafe } from '../../lib/int64.js';
 import { builder } from './builder.js';
-import { isJSONSafe } from './input-issues.js';
 import { valueOfLiteral } from './literals.js';
 
 /** Reads a 64-bit integer from a number or a decimal string; undefined for other values. */

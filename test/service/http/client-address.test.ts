@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { clientAddressOf } from '../../../src/http/client-address.js';
+import { clientAddressOf } from '../../../src/http/request-handler.js';
 
 describe('the client address', () => {
   it.each<[string, string | undefined, number, string]>([
