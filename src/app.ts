@@ -1,16 +1,9 @@
 import { createAuthenticator } from './credentials/authenticate.js';
-import { createAttemptLimiter } from './credentials/attempt-limiter.js';
-import { createOIDCVerifier } from './credentials/oidc.js';
-import { createLastUsedRecorder } from './credentials/last-used.js';
 import { createAuditLog } from './telemetry/audit-log.js';
 import { startScheduledJobs } from './storage/scheduled-jobs.js';
 import type { Config, ConfigSecrets } from './config/config.js';
-import { graphiqlAssets } from './graphql/graphiql/assets.js';
-import { redirectBrowsers } from './graphql/graphiql/redirect-browsers.js';
-import type { Execute } from './graphql/executor/execute.js';
-import { createSubscriptionRegistry, maxSubscriptions } from './graphql/operation/subscription-registry.js';
 import { readTrustedDocuments } from './graphql/plugins/use-trusted-documents.js';
-import { createGraphQLServer } from './graphql/server.js';
+import { createGraphQLServer, type GraphQLOverrides } from './graphql/server.js';
 import { createGraphQLWebSockets, type GraphQLWebSockets } from './graphql/websocket/websocket-server.js';
 import { addDefaultHeaders, logRequests, maskErrors } from './http/middlewares.js';
 import { consoleAssets, consoleDocuments } from './http/console-assets.js';
@@ -32,7 +25,6 @@ import { documentRoutes } from './rest/docs-page/serve.js';
 import { createRESTRoutes } from './rest/router.js';
 import { changedPartToWire } from './wire/field-names.js';
 import { withQuotaMetrics } from './telemetry/quota-metrics.js';
-import { createRequestTracker } from './telemetry/request-record.js';
 import type { Telemetry } from './telemetry/ports.js';
 import { startDispatcher, type DispatcherOptions } from './webhooks/dispatcher.js';
 
@@ -47,9 +39,7 @@ export interface App extends RequestHandler {
 
 /** Replaces parts in tests. Worker processes set `isVerified` and `runExclusive`. */
 export interface AppOverrides extends ServiceOverrides {
-  readonly execute?: Execute | undefined;
-  /** Whether GraphQL requests may skip Yoga. Default: true. */
-  readonly fastPath?: boolean | undefined;
+  readonly graphql?: GraphQLOverrides;
   /** Whether the parent process has verified the database file. */
   readonly isVerified?: boolean;
   /** How to open storage. Default: it is created if it does not exist. */
@@ -71,11 +61,10 @@ export async function createApp(
   overrides: AppOverrides = {},
   telemetry: Telemetry = {},
 ): Promise<App> {
+  const { corsOrigins, graphiql, introspection, maxSubscriptions, oidc, restoreWindowMs, trustedProxies } = config;
+  const isShared = secrets.databaseURL !== undefined;
   // First, so that an invalid file leaves nothing open.
-  const documentFiles = [config.console ? consoleDocuments : undefined, config.trustedDocumentsFile];
-  const documents = new Map(
-    documentFiles.flatMap((file) => (file === undefined ? [] : [...readTrustedDocuments(file)])),
-  );
+  const documents = readTrustedDocuments(config.console ? consoleDocuments : undefined, config.trustedDocumentsFile);
   const services = await openServices(config, secrets, overrides, {
     access: 'create',
     ...overrides.openOptions,
@@ -83,88 +72,63 @@ export async function createApp(
     report: (line) => log.warn(line),
     watch: telemetry,
   });
-  if (overrides.isVerified !== true && secrets.databaseURL === undefined) {
-    await requireWholeFile(services, config, log);
-  }
-  const { credentials, now, slices } = services;
-  const nextSlice = slices.next;
+  if (overrides.isVerified !== true && !isShared) await requireWholeFile(services, config, log);
+  const { credentials, feed, now, ports, sealer, store, webhooks } = services;
+  const { meter } = telemetry;
+  const nextSlice = services.slices.next;
   const audit = createAuditLog(log);
   const reportError = (err: unknown, requestID: string) => log.error({ requestID, err }, 'internal error');
-  const keys = withQuotaMetrics(createKeyService({ ...services.ports, audit, reportError }), telemetry);
-  const lastUsed = createLastUsedRecorder(credentials, log);
-  const { authenticate, revalidate } = createAuthenticator({
-    store: credentials,
-    uses: lastUsed,
-    failures: createAttemptLimiter(now),
-    verifyJWT: config.oidc && createOIDCVerifier(config.oidc, now, log),
-    now,
-    log,
-    meter: telemetry.meter,
-  });
-  const { restoreWindowMs } = config;
+  const keys = withQuotaMetrics(createKeyService({ ...ports, audit, reportError }), telemetry);
+  const authenticator = createAuthenticator({ store: credentials, oidc, now, log, meter });
   const { checkpointEveryMs } = overrides;
-  const mayHaveOtherHosts = secrets.databaseURL !== undefined;
-  const jobs = startScheduledJobs(services, { restoreWindowMs, checkpointEveryMs, mayHaveOtherHosts }, log);
-
+  const jobs = startScheduledJobs(services, { restoreWindowMs, checkpointEveryMs, mayHaveOtherHosts: isShared }, log);
   const dispatcher = startDispatcher(
     {
-      store: services.webhooks,
-      history: services.store,
-      feed: services.feed,
-      sealer: services.sealer,
+      store: webhooks,
+      history: store,
+      feed,
+      sealer,
       allowed: config.webhooksTo,
       renderChange: changedPartToWire,
       log,
-      meter: telemetry.meter,
+      meter,
     },
     overrides.dispatcherOptions,
   );
-
-  const health = createHealth(() => services.whyNotReady(), log);
-  telemetry.meter?.registerGauge('ready', async () => ((await health.isReady()) ? 1 : 0));
-
-  const streams = createSubscriptionRegistry(telemetry, {
-    ...maxSubscriptions,
-    ofCredential: config.maxSubscriptions,
-  });
+  const health = createHealth(() => services.whyNotReady(), log, meter);
   const graphql = createGraphQLServer({
     keys,
-    revalidate,
+    revalidate: authenticator.revalidate,
     audit,
     log,
     nextSlice,
-    introspection: config.introspection,
+    introspection,
+    graphiql,
     trustedDocuments: { documents, only: config.onlyTrustedDocuments },
-    execute: overrides.execute,
-    fastPath: overrides.fastPath,
     maximum: config.graphqlLimits,
-    streams,
-    watch: telemetry,
+    maxSubscriptions: { ofCredential: maxSubscriptions },
+    telemetry,
+    ...overrides.graphql,
   });
 
   // The path of a request. The request guard and the admission control of `http/server/server.ts` come before it.
   const router = createRouter(
-    [logRequests(log), addDefaultHeaders, createCORS(config.corsOrigins), maskErrors(log)],
+    [logRequests(log), addDefaultHeaders, createCORS(corsOrigins), maskErrors(log)],
     [
       ...health.routes,
-      ...(config.graphiql ? assetRoutes(graphiqlAssets) : []),
-      ...(config.console ? assetRoutes(consoleAssets(config.oidc?.issuer)) : []),
-      ...documentRoutes({ isOpen: config.introspection === 'open', hasPage: config.graphiql }),
-      {
-        path: '/graphql',
-        method: '*',
-        handle: config.graphiql ? redirectBrowsers(graphql.handle) : graphql.handle,
-      },
+      ...graphql.routes,
       ...createRESTRoutes({ keys, audit, nextSlice }),
+      ...documentRoutes({ isOpen: introspection === 'open', hasPage: graphiql }),
+      ...(config.console ? assetRoutes(consoleAssets(oidc?.issuer)) : []),
     ],
   );
-  const { trustedProxies } = config;
-  const track = createRequestTracker(telemetry);
-  const requestHandler = createRequestHandler({ router, authenticate, trustedProxies, track, log });
+  const { authenticate } = authenticator;
+  const requestHandler = createRequestHandler({ router, authenticate, trustedProxies, telemetry, log });
+  const { fetch } = requestHandler;
   const webSockets = createGraphQLWebSockets({
-    serve: requestHandler.fetch,
-    maxOperations: config.maxSubscriptions,
-    origins: config.corsOrigins,
+    serve: fetch,
+    maxOperations: maxSubscriptions,
+    origins: corsOrigins,
     log,
   });
 
@@ -174,17 +138,16 @@ export async function createApp(
     webSockets,
     drain: () => {
       health.drain();
-      streams.drain();
+      graphql.drain();
       webSockets.drain();
       void dispatcher.stop();
     },
     close: async () => {
-      streams.drain();
       webSockets.dispose();
-      await jobs.stop();
       await graphql.dispose();
+      await jobs.stop();
       await dispatcher.stop();
-      await lastUsed.close();
+      await authenticator.close();
       await services.close();
     },
   };

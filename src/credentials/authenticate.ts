@@ -12,20 +12,24 @@ import { AppError } from '../lib/errors.js';
 import type { Principal } from '../keys/key.js';
 import type { Logger } from '../lib/log.js';
 import type { Meter } from '../telemetry/ports.js';
-import type { AttemptLimiter } from './attempt-limiter.js';
-import { isJWTShaped, type VerifyJWT } from './oidc.js';
+import { createAttemptLimiter } from './attempt-limiter.js';
+import { createOIDCVerifier, isJWTShaped } from './oidc.js';
+import type { OIDCSettings } from './oidc-settings.js';
 import { hashToken, isTokenShaped } from './token.js';
-import type { LastUsedRecorder } from './last-used.js';
+import { createLastUsedRecorder } from './last-used.js';
 
 interface AuthenticatorDeps {
   readonly store: CredentialStore;
-  readonly uses: Pick<LastUsedRecorder, 'note'>;
-  readonly failures: AttemptLimiter;
   /** Undefined if single sign-on is not configured. */
-  readonly verifyJWT: VerifyJWT | undefined;
+  readonly oidc?: OIDCSettings | undefined;
   readonly now: () => Date;
   readonly log: Logger;
   readonly meter?: Meter | undefined;
+}
+
+interface ClosableAuthenticator extends Authenticator {
+  /** Writes when credentials were last used. */
+  readonly close: () => Promise<void>;
 }
 
 /** Why a credential is not valid. Logged, and never part of a response. */
@@ -42,15 +46,11 @@ interface TokenRejection {
  * Verifies both credential headers. A header that is missing, malformed, repeated, unknown, expired, revoked or of the other
  * kind yields no principal. Only the log has the reason.
  */
-export function createAuthenticator({
-  store,
-  uses,
-  failures,
-  verifyJWT,
-  now,
-  log,
-  meter,
-}: AuthenticatorDeps): Authenticator {
+export function createAuthenticator({ store, oidc, now, log, meter }: AuthenticatorDeps): ClosableAuthenticator {
+  const uses = createLastUsedRecorder(store, log);
+  const failures = createAttemptLimiter(now);
+  const verifyJWT = oidc && createOIDCVerifier(oidc, now, log);
+
   async function verifyToken(kind: CredentialKind, token: string): Promise<Principal | TokenRejection> {
     const found = await store.findBySecretHash(hashToken(token), now());
     if (found === undefined) return { reason: 'unknown' };
@@ -100,6 +100,7 @@ export function createAuthenticator({
 
   return {
     authenticate,
+    close: uses.close,
     async revalidate(kind, headers) {
       const found = await verify(kind, headers.get(headerOf[kind]) ?? '');
       if (!('reason' in found)) return;

@@ -4,11 +4,9 @@ import type { Logger } from '../lib/log.js';
 /** Records when credentials were last used, without a write per request. */
 export interface LastUsedRecorder {
   /** Remembers a use until the next flush. */
-  note(credentialID: string, at: Date): void;
-  /** Writes the uses since the last flush in one transaction. If that fails, they stay in memory for the next one. */
-  flush(): Promise<void>;
+  readonly note: (credentialID: string, at: Date) => void;
   /** Writes the remaining uses and stops the timer. */
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 const flushIntervalMs = 60_000;
@@ -17,6 +15,7 @@ const flushIntervalMs = 60_000;
 export function createLastUsedRecorder(store: CredentialStore, log: Logger): LastUsedRecorder {
   let pending = new Map<string, Date>();
 
+  /** Writes the uses since the last flush in one transaction. If that fails, they stay in memory for the next one. */
   async function flush(): Promise<void> {
     if (pending.size === 0) return;
     const uses = pending;
@@ -32,7 +31,6 @@ export function createLastUsedRecorder(store: CredentialStore, log: Logger): Las
   const timer = setInterval(() => void flush(), flushIntervalMs).unref();
   return {
     note: (credentialID, at) => void pending.set(credentialID, at),
-    flush,
     close: async () => {
       clearInterval(timer);
       await flush();

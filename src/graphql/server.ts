@@ -2,6 +2,8 @@ import { createYoga, type Plugin } from 'graphql-yoga';
 import { throwIfRateLimited, type Authenticator, type AuthContext } from '../credentials/credential.js';
 import type { RequestContext } from '../http/request-context.js';
 import { fromFetchResponse, type HTTPResponse } from '../http/response.js';
+import type { Route } from '../http/router.js';
+import { assetRoutes } from '../http/static-asset.js';
 import type { AuditLog } from '../keys/ports.js';
 import { createReadBudget } from '../keys/read-budget.js';
 import type { KeyService } from '../keys/key-service.js';
@@ -24,36 +26,46 @@ import { createOperationTelemetry, useTelemetry } from './plugins/use-telemetry.
 import { useMaskedErrors } from './plugins/use-masked-errors.js';
 import { useExactRequests } from './plugins/use-request-parser.js';
 import { createLoaders } from './dataloaders.js';
+import { graphiqlAssets, redirectBrowsers } from './graphiql/serve.js';
 import { servedSchema } from './schema/served.js';
-import { createSubscriptionRegistry, type SubscriptionRegistry } from './operation/subscription-registry.js';
+import { createSubscriptionRegistry, type SubscriptionLimits } from './operation/subscription-registry.js';
 import { useStreamStatus } from './plugins/use-stream-status.js';
 import { useSubscriptions } from './plugins/use-subscriptions.js';
 import { useTrustedDocuments, type TrustedDocuments } from './plugins/use-trusted-documents.js';
 
-interface GraphQLServerDeps extends Pick<Authenticator, 'revalidate'>, Pick<Context, 'nextSlice'> {
+/** Parts that tests replace. */
+export interface GraphQLOverrides {
+  /** Whether requests for operations that were validated before skip Yoga. Default: true. */
+  readonly fastPath?: boolean;
+  /** Executes operations. Default: our own executor. */
+  readonly execute?: Execute;
+}
+
+interface GraphQLServerDeps extends GraphQLOverrides, Pick<Authenticator, 'revalidate'>, Pick<Context, 'nextSlice'> {
   readonly keys: KeyService;
   readonly audit: AuditLog;
   readonly log: Logger;
   readonly introspection: IntrospectionPolicy;
   readonly trustedDocuments: TrustedDocuments;
+  /** Whether browsers get GraphiQL. Default: false. */
+  readonly graphiql?: boolean;
   /** More plugins of Yoga, for tests. */
   readonly plugins?: readonly Plugin<object, ServerContext>[];
   /** The deadline of one operation, in milliseconds. Default: 5,000. */
   readonly deadlineMs?: number | undefined;
-  /** Whether requests for operations that were validated before skip Yoga. Default: true. */
-  readonly fastPath?: boolean | undefined;
-  /** Executes operations. Default: our own executor. */
-  readonly execute?: Execute | undefined;
-  /** Counts and ends subscriptions. Default: a registry of this server. */
-  readonly streams?: SubscriptionRegistry | undefined;
+  readonly maxSubscriptions?: Partial<SubscriptionLimits> | undefined;
   /** Limits of one operation. Default: `limits`. */
   readonly maximum?: OperationLimits | undefined;
-  readonly watch?: Telemetry | undefined;
+  readonly telemetry?: Telemetry | undefined;
 }
 
 /** The GraphQL API at `/graphql`. */
 export interface GraphQLServer {
   readonly handle: (request: RequestContext) => Promise<HTTPResponse>;
+  /** The API, and GraphiQL if it is served. */
+  readonly routes: readonly Route[];
+  /** Ends all subscriptions and rejects new ones. */
+  readonly drain: () => void;
   readonly dispose: () => Promise<void>;
 }
 
@@ -63,19 +75,19 @@ export function createGraphQLServer({
   revalidate,
   audit,
   log,
-  plugins = [],
   nextSlice,
+  introspection,
+  trustedDocuments,
+  graphiql = false,
+  plugins = [],
+  deadlineMs = defaultDeadlineMs,
+  maximum = limits,
   ...options
 }: GraphQLServerDeps): GraphQLServer {
-  const {
-    deadlineMs = defaultDeadlineMs,
-    streams = createSubscriptionRegistry(),
-    introspection,
-    maximum = limits,
-  } = options;
   const operations = createOperationCache(servedSchema);
   const { execute = createExecutor((...of) => operations.prepare(...of)?.compiled) } = options;
-  const telemetry = createOperationTelemetry(options.watch ?? {});
+  const streams = createSubscriptionRegistry(options.telemetry, options.maxSubscriptions);
+  const telemetry = createOperationTelemetry(options.telemetry ?? {});
   const contextOf = ({ requestContext }: ServerContext, holder: AuthContext): Context => {
     throwIfRateLimited(holder);
     const { id: requestID, clientAddress, headers } = requestContext;
@@ -89,7 +101,7 @@ export function createGraphQLServer({
   };
   const fastPath = createFastPath({
     operations,
-    trustedDocuments: options.trustedDocuments,
+    trustedDocuments,
     introspection,
     createContext: contextOf,
     execute,
@@ -129,7 +141,7 @@ export function createGraphQLServer({
       useExactRequests(nextSlice),
       // Before plugins that look up a document or that compare an operation with the schema.
       useIntrospectionPolicy(introspection),
-      ...useTrustedDocuments(options.trustedDocuments),
+      ...useTrustedDocuments(trustedDocuments),
       useLimits(operations, maximum),
       useCost(operations, maximum),
       useExactFloats,
@@ -156,10 +168,19 @@ export function createGraphQLServer({
     return fromFetchResponse(response);
   }
 
+  const handle = async (request: RequestContext) =>
+    (options.fastPath === false ? undefined : await fastPath(request)) ?? handleByYoga(request);
   return {
-    handle: async (request) =>
-      (options.fastPath === false ? undefined : await fastPath(request)) ?? handleByYoga(request),
-    dispose: async () => yoga.dispose(),
+    handle,
+    routes: [
+      { path: '/graphql', method: '*', handle: graphiql ? redirectBrowsers(handle) : handle },
+      ...(graphiql ? assetRoutes(graphiqlAssets) : []),
+    ],
+    drain: streams.drain,
+    dispose: async () => {
+      streams.drain();
+      await yoga.dispose();
+    },
   };
 }
 

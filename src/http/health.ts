@@ -1,4 +1,5 @@
 import type { Logger } from '../lib/log.js';
+import type { Meter } from '../telemetry/ports.js';
 import type { HTTPResponse } from './response.js';
 import type { Route } from './router.js';
 
@@ -9,8 +10,6 @@ export const healthPaths: readonly string[] = ['/health', '/ready'];
 export interface Health {
   /** `/health` (the process runs) and `/ready` (it can serve requests and is not stopping), without details. */
   readonly routes: readonly Route[];
-  /** Whether `/ready` responds with 200. */
-  readonly isReady: () => Promise<boolean>;
   /** Makes `/ready` respond with 503. */
   readonly drain: () => void;
 }
@@ -18,7 +17,11 @@ export interface Health {
 const checkIntervalMs = 1_000;
 
 /** The routes are public, so that readiness is checked at most once a second. A change of it is logged. */
-export function createHealth(whyNotReady: () => Promise<string | undefined>, log: Logger): Health {
+export function createHealth(
+  whyNotReady: () => Promise<string | undefined>,
+  log: Logger,
+  meter: Meter | undefined,
+): Health {
   let isDraining = false;
   let checkedMs = -Infinity;
   let reason: string | undefined;
@@ -31,6 +34,7 @@ export function createHealth(whyNotReady: () => Promise<string | undefined>, log
     reason = found;
   }
 
+  /** Whether `/ready` responds with 200. */
   async function isReady(): Promise<boolean> {
     if (performance.now() - checkedMs >= checkIntervalMs) {
       check ??= checkReadiness().finally(() => {
@@ -41,8 +45,8 @@ export function createHealth(whyNotReady: () => Promise<string | undefined>, log
     return reason === undefined && !isDraining;
   }
 
+  meter?.registerGauge('ready', async () => ((await isReady()) ? 1 : 0));
   return {
-    isReady,
     routes: [
       { path: '/health', method: 'GET', handle: () => plain(200, 'ok') },
       {

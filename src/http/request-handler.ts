@@ -3,7 +3,8 @@ import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import type { Authenticate } from '../credentials/credential.js';
 import type { Logger } from '../lib/log.js';
-import type { TrackRequest } from '../telemetry/request-record.js';
+import type { Telemetry } from '../telemetry/ports.js';
+import { createRequestTracker } from '../telemetry/request-record.js';
 import { createRequestContext, incomingFromFetch, incomingFromNode, type IncomingRequest } from './request-context.js';
 import { sendResponse, toFetchResponse, type HTTPResponse } from './response.js';
 import type { Router } from './router.js';
@@ -13,8 +14,7 @@ interface RequestHandlerDeps {
   readonly authenticate: Authenticate;
   /** The number of proxies in front of the service whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: number;
-  /** Starts the record of a request, and its trace. */
-  readonly track: TrackRequest;
+  readonly telemetry: Telemetry;
   readonly log: Logger;
 }
 
@@ -31,9 +31,11 @@ export function createRequestHandler({
   router,
   authenticate,
   trustedProxies,
-  track,
+  telemetry,
   log,
 }: RequestHandlerDeps): RequestHandler {
+  const track = createRequestTracker(telemetry);
+
   function respond(incoming: IncomingRequest, socketAddress: string | undefined, atMs: number): Promise<HTTPResponse> {
     const { method, headers } = incoming;
     const header = (name: string) => headers.get(name);

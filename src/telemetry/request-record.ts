@@ -16,14 +16,11 @@ interface ArrivedRequest {
   readonly atMs: number;
 }
 
-/** Creates the record and the trace of a request. `work` fills in the labels of the record. */
-export type TrackRequest = <T>(arrival: ArrivedRequest, work: (record: RequestRecord) => T) => T;
-
 /** Other methods are recorded as `_OTHER`, because clients choose them. */
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH']);
 
-/** Creates a function that records each request from arrival to response. */
-export function createRequestTracker({ meter, tracer }: Telemetry): TrackRequest {
+/** Creates a function that records a request from arrival to response. `work` fills in the labels of the record. */
+export function createRequestTracker({ meter, tracer }: Telemetry) {
   function begin({ method, header, atMs }: ArrivedRequest, end?: (request: CompletedRequest) => void): RequestRecord {
     const record: RequestRecord = {
       requestID: randomUUID(),
@@ -44,7 +41,7 @@ export function createRequestTracker({ meter, tracer }: Telemetry): TrackRequest
     };
     return record;
   }
-  return (arrival, work) => {
+  return <T>(arrival: ArrivedRequest, work: (record: RequestRecord) => T): T => {
     const arrived = methods.has(arrival.method) ? arrival : { ...arrival, method: '_OTHER' };
     if (!tracer) return work(begin(arrived));
     return tracer.request(arrived.method, arrived.header, (end) => work(begin(arrived, end)));

@@ -1,9 +1,8 @@
 import type { Plugin } from 'graphql-yoga';
-import { createAttemptLimiter } from '../../src/credentials/attempt-limiter.js';
 import { createAuthenticator } from '../../src/credentials/authenticate.js';
 import type { Authenticate } from '../../src/credentials/credential.js';
 import type { ServerContext } from '../../src/graphql/context.js';
-import type { SubscriptionRegistry } from '../../src/graphql/operation/subscription-registry.js';
+import type { SubscriptionLimits } from '../../src/graphql/operation/subscription-registry.js';
 import { createGraphQLServer } from '../../src/graphql/server.js';
 import { toFetchResponse } from '../../src/http/response.js';
 import { parseJSON, stringifyJSON } from '../../src/lib/json.js';
@@ -21,7 +20,7 @@ interface Overrides {
   readonly authenticate?: Authenticate;
   readonly plugins?: readonly Plugin<object, ServerContext>[];
   readonly deadlineMs?: number;
-  readonly streams?: SubscriptionRegistry;
+  readonly maxSubscriptions?: SubscriptionLimits;
   readonly nextSlice?: () => Promise<void> | undefined;
 }
 
@@ -46,9 +45,6 @@ export function serveWith(
   });
   const { authenticate: authenticateByStore, revalidate } = createAuthenticator({
     store: installation.credentials,
-    uses: { note: () => undefined },
-    failures: createAttemptLimiter(installation.now),
-    verifyJWT: undefined,
     now: installation.now,
     log: createLogger('trace', sink),
   });
@@ -63,7 +59,7 @@ export function serveWith(
     trustedDocuments: { documents: new Map(), only: false },
     plugins: overridden.plugins ?? [],
     deadlineMs: overridden.deadlineMs,
-    streams: overridden.streams,
+    maxSubscriptions: overridden.maxSubscriptions,
   });
   const send = async (
     query: string,

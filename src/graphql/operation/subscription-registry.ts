@@ -1,8 +1,11 @@
 import { AppError } from '../../lib/errors.js';
 import type { Telemetry } from '../../telemetry/ports.js';
 
-/** Maximum numbers of open subscriptions, by default. Each holds a connection and up to a page of changes in memory. */
-export const maxSubscriptions = { ofProcess: 1_000, ofCredential: 100 } as const;
+/** Maximum numbers of open subscriptions. Each holds a connection and up to a page of changes in memory. */
+export interface SubscriptionLimits {
+  readonly ofProcess: number;
+  readonly ofCredential: number;
+}
 
 /** Counts the open subscriptions of a process, and ends them. */
 export interface SubscriptionRegistry {
@@ -27,7 +30,7 @@ export interface Stream {
 /** Creates an empty registry. */
 export function createSubscriptionRegistry(
   { meter }: Telemetry = {},
-  limits: Record<keyof typeof maxSubscriptions, number> = maxSubscriptions,
+  { ofProcess = 1_000, ofCredential = 100 }: Partial<SubscriptionLimits> = {},
 ): SubscriptionRegistry {
   const open = new Set<Stream>();
   const counts = new Map<string, number>();
@@ -38,11 +41,11 @@ export function createSubscriptionRegistry(
     open(credentialID) {
       const count = counts.get(credentialID) ?? 0;
       if (isDraining) throw stopping();
-      if (count >= limits.ofCredential) {
+      if (count >= ofCredential) {
         const message = `The credential already has ${count} open subscriptions, which is the maximum.`;
         throw new AppError('RATE_LIMITED', message, { retryAfterSeconds: 10 });
       }
-      if (open.size >= limits.ofProcess) {
+      if (open.size >= ofProcess) {
         throw new AppError('UNAVAILABLE', 'The maximum number of open subscriptions is reached.', {
           retryAfterSeconds: 10,
         });

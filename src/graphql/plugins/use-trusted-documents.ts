@@ -20,11 +20,15 @@ export interface TrustedDocuments {
 }
 
 /**
- * Reads a file of the form `{ "<id>": "<document>" }`, as codegen's client preset writes it.
+ * Reads files of the form `{ "<id>": "<document>" }`, as codegen's client preset writes them.
  *
- * @throws {Error} when the file cannot be used; its message names the file and every entry that is not valid.
+ * @throws {Error} when a file cannot be used; its message names the file and every entry that is not valid.
  */
-export function readTrustedDocuments(file: string): ReadonlyMap<string, string> {
+export function readTrustedDocuments(...files: readonly (string | undefined)[]): ReadonlyMap<string, string> {
+  return new Map(files.flatMap((file) => (file === undefined ? [] : documentsIn(file))));
+}
+
+function documentsIn(file: string): [id: string, document: string][] {
   const entries = Object.entries(objectIn(file));
   const problems = entries.flatMap(([id, document]) => {
     const problem = problemOf(id, document);
@@ -32,7 +36,7 @@ export function readTrustedDocuments(file: string): ReadonlyMap<string, string> 
   });
   if (entries.length === 0) throw unusable(file, 'It contains no documents.');
   if (problems.length > 0) throw unusable(file, `It has invalid entries:\n${problems.join('\n')}`);
-  return new Map(entries.map(([id, document]) => [withoutPrefix(id), String(document)]));
+  return entries.map(([id, document]) => [withoutPrefix(id), String(document)]);
 }
 
 function objectIn(file: string): object {

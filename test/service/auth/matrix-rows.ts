@@ -1,8 +1,7 @@
 import { servedSchema } from '../../../src/graphql/schema/served.js';
 import { healthPaths } from '../../../src/http/health.js';
 import { consoleAssets } from '../../../src/http/console-assets.js';
-import { docsAssets } from '../../../src/rest/docs-page/assets.js';
-import { documentPath } from '../../../src/rest/docs-page/serve.js';
+import { docsAssets, documentPath } from '../../../src/rest/docs-page/serve.js';
 import type { RouteDefinition } from '../../../src/rest/route.js';
 import { routes } from '../../../src/rest/routes.js';
 import { credentialKinds, type CredentialKind } from '../../../src/credentials/credential.js';

@@ -35,8 +35,8 @@ beforeAll(async () => {
   const yoga = createYoga({ schema: servedSchema, maskedErrors: false }).getEnveloped({}).execute as Execute;
   own = await startApp();
   others = {
-    "Yoga's executor": await startApp({}, { execute: yoga }),
-    'graphql-js': await startApp({}, { execute }),
+    "Yoga's executor": await startApp({}, { graphql: { execute: yoga } }),
+    'graphql-js': await startApp({}, { graphql: { execute } }),
   };
   for (const app of [own, ...Object.values(others)]) await app.importKeys(...keys);
 });

@@ -57,7 +57,7 @@ async function startSide(fastPath: boolean, { env = {}, watch }: SideOptions = {
     executed['params' in (args.contextValue as object) ? 'byYoga' : 'fast'] += 1;
     return own(args);
   };
-  const app = await startApp(env, { execute: counted, fastPath }, watch?.());
+  const app = await startApp(env, { graphql: { execute: counted, fastPath } }, watch?.());
   await app.importKeys(...keys);
   const handle: typeof app.app.handle = (...args) => {
     arrivals += 1;

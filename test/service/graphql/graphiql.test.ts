@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { credentialKinds } from '../../../src/credentials/credential.js';
-import { graphiqlAssets } from '../../../src/graphql/graphiql/assets.js';
+import { graphiqlAssets } from '../../../src/graphql/graphiql/serve.js';
 import { credentialHeaders, headersTemplate } from '../../../src/graphql/graphiql/browser/credential-headers.js';
 import { explainRejection, type SentHeader } from '../../../src/graphql/graphiql/browser/explain.js';
 import { startApp, type TestApp } from '../../support/app.js';

@@ -100,7 +100,7 @@ describe('the cache of operations', () => {
       documents.push(document);
       return { data: {} };
     };
-    const app = await startApp({}, { execute });
+    const app = await startApp({}, { graphql: { execute } });
     for (const query of ['{ __typename }', '{ a: __typename }', '{ __typename }']) await app.graphql(query);
     await app.close();
     expect(documents[2]).toBe(documents[0]);

@@ -1,7 +1,6 @@
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createToken } from '../../../src/credentials/token.js';
-import { createSubscriptionRegistry } from '../../../src/graphql/operation/subscription-registry.js';
 import { openStream, readStream, type EventStream, type StreamedResult } from '../../support/event-stream.js';
 import { serveWith } from '../../support/overridden-server.js';
 import { startServer, type TestServer } from '../../support/server.js';
@@ -397,7 +396,7 @@ describe('a failing stream of changes', () => {
   });
 
   it('rejects streams above the maximum per credential and per process', async () => {
-    const overridden = serveWith(s.t, { streams: createSubscriptionRegistry({}, { ofCredential: 2, ofProcess: 3 }) });
+    const overridden = serveWith(s.t, { maxSubscriptions: { ofCredential: 2, ofProcess: 3 } });
     const another = { 'x-svc-authorization': (await s.t.issue('service')).secret };
     const opened = [await overridden.subscribe(query), await overridden.subscribe(query)];
     expect(opened.map(({ status }) => status)).toStrictEqual([200, 200]);
@@ -484,7 +483,7 @@ describe('a slow or disconnected client', () => {
         end();
       };
     });
-    const overridden = serveWith(s.t, { streams: createSubscriptionRegistry({}, { ofCredential: 1, ofProcess: 1 }) });
+    const overridden = serveWith(s.t, { maxSubscriptions: { ofCredential: 1, ofProcess: 1 } });
     const query = 'subscription { orgKeyChanged { cursor } }';
     const going = new AbortController();
     expect((await overridden.subscribe(query, {}, going.signal)).status).toBe(200);

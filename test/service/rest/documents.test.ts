@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { docsAssets } from '../../../src/rest/docs-page/assets.js';
-import { documentPath } from '../../../src/rest/docs-page/serve.js';
+import { docsAssets, documentPath } from '../../../src/rest/docs-page/serve.js';
 import { startApp, type TestApp } from '../../support/app.js';
 
 const pagePaths = [...docsAssets.keys()];
