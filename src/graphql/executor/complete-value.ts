@@ -89,38 +89,24 @@ export function createCompleters(executeFields: ExecuteFields): (type: GraphQLOu
       }
       const items = type && Array.isArray(value) ? serializePlainItems(type, value as unknown[]) : undefined;
       if (items) return items;
-      let isComplete = true;
-      const completeItem = (item: unknown, key: number): unknown => {
-        const itemPath = { prev: path, key, typename: undefined };
-        const handleError = (error: unknown) => handleFieldError(context, field, ofType, itemPath, error);
-        try {
-          if (isPromise(item)) {
-            isComplete = false;
-            return whenResolved(
-              context,
-              item,
-              (resolved) => complete(context, field, itemPath, resolved, info),
-              handleError,
-            );
-          }
-          const completedItem = complete(context, field, itemPath, item, info);
-          if (!isPromise(completedItem)) return completedItem;
-          isComplete = false;
-          return completedItem.then(undefined, handleError);
-        } catch (error) {
-          return handleError(error);
-        }
-      };
-      const iterator = value[Symbol.iterator]();
       const completed: unknown[] = [];
+      let isComplete = true;
+      const completeItem = (item: unknown) => {
+        const itemPath = { prev: path, key: completed.length, typename: undefined };
+        const completedItem = completeOrNull(complete, context, field, ofType, itemPath, item, info);
+        if (isPromise(completedItem)) isComplete = false;
+        completed.push(completedItem);
+      };
+      // An iterator allocates an object for each item.
+      const iterator = Array.isArray(value) ? undefined : value[Symbol.iterator]();
       try {
-        for (let next = iterator.next(); !next.done; next = iterator.next()) {
-          completed.push(completeItem(next.value, completed.length));
-        }
+        if (iterator) for (let next = iterator.next(); !next.done; next = iterator.next()) completeItem(next.value);
+        else for (const item of value) completeItem(item);
         return isComplete ? completed : Promise.all(completed);
       } catch (error) {
         // The other items are not awaited any more, and an unhandled rejection ends the process.
-        void Promise.allSettled([...completed, ...remaining(iterator)]);
+        const others = iterator ? remaining(iterator) : (value as unknown[]).slice(completed.length + 1);
+        void Promise.allSettled([...completed, ...others]);
         throw error;
       }
     };
@@ -142,17 +128,16 @@ export function createCompleters(executeFields: ExecuteFields): (type: GraphQLOu
   }
 
   function completerOfObject(type: GraphQLObjectType): CompleteValue {
+    const execute: CompleteValue = (context, field, path, value) =>
+      executeFields(context, collectSubfields(context.compiled, context.variableValues, field, type), value, path);
+    const { isTypeOf } = type;
+    if (!isTypeOf) return execute;
     return (context, field, path, value, info) => {
-      const execute = () => {
-        const fields = collectSubfields(context.compiled, context.variableValues, field, type);
-        return executeFields(context, fields, value, path);
-      };
-      if (!type.isTypeOf) return execute();
       const executeIf = (isOfType: unknown) => {
-        if (isOfType) return execute();
+        if (isOfType) return execute(context, field, path, value, info);
         throw new GraphQLError(`Expected value of type "${type.name}" but got: ${inspect(value)}.`);
       };
-      const isOfType = type.isTypeOf(value, context.contextValue, info ?? buildResolveInfo(context, field, path));
+      const isOfType = isTypeOf(value, context.contextValue, info ?? buildResolveInfo(context, field, path));
       if (!isPromise(isOfType)) return executeIf(isOfType);
       return isOfType.then((resolved) => {
         throwIfFinished(context);
@@ -164,21 +149,57 @@ export function createCompleters(executeFields: ExecuteFields): (type: GraphQLOu
   return completerOf;
 }
 
-/** Completes the value that a promise resolves to. */
-export async function whenResolved(
+/**
+ * Completes the value of a field, an item of a list, or a promise of one. Null for a value that fails.
+ *
+ * @throws {GraphQLError} when the value fails and its type is not nullable; a promise rejects with it.
+ */
+export function completeOrNull(
+  complete: CompleteValue,
   context: ExecutionContext,
+  field: CompiledField,
+  type: GraphQLOutputType,
+  path: ResponsePath,
+  value: unknown,
+  info: GraphQLResolveInfo | undefined,
+): unknown {
+  if (isPromise(value)) return whenResolved(complete, context, field, type, path, value, info);
+  try {
+    const completed = complete(context, field, path, value, info);
+    return isPromise(completed) ? whenCompleted(completed, context, field, type, path) : completed;
+  } catch (error) {
+    return handleFieldError(context, field, type, path, error);
+  }
+}
+
+async function whenResolved(
+  complete: CompleteValue,
+  context: ExecutionContext,
+  field: CompiledField,
+  type: GraphQLOutputType,
+  path: ResponsePath,
   promise: PromiseLike<unknown>,
-  complete: (value: unknown) => unknown,
-  handleError: (error: unknown) => null,
+  info: GraphQLResolveInfo | undefined,
 ): Promise<unknown> {
   try {
     const value = await promise;
     throwIfFinished(context);
-    const completed = complete(value);
+    const completed = complete(context, field, path, value, info);
     return isPromise(completed) ? await completed : completed;
   } catch (error) {
-    return handleError(error);
+    return handleFieldError(context, field, type, path, error);
   }
+}
+
+/** Apart from `completeOrNull`, whose calls would otherwise all allocate what the function for the error refers to. */
+function whenCompleted(
+  completed: Promise<unknown>,
+  context: ExecutionContext,
+  field: CompiledField,
+  type: GraphQLOutputType,
+  path: ResponsePath,
+): Promise<unknown> {
+  return completed.then(undefined, (error: unknown) => handleFieldError(context, field, type, path, error));
 }
 
 /** Whether a value is an iterableobject. Strings are iterable but not lists. */

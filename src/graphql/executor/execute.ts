@@ -16,7 +16,7 @@ import { templateOf } from '../../keys/definition/object-shapes.js';
 import { hasMoreValues } from '../../lib/value-count.js';
 import type { Deadline } from '../operation/deadline.js';
 import { collectFields, hasDefaultResolver, type CompiledField, type CompiledOperation } from './compile.js';
-import { createCompleters, serializePlain, whenResolved } from './complete-value.js';
+import { completeOrNull, createCompleters, serializePlain } from './complete-value.js';
 import {
   buildResolveInfo,
   createCollectedErrors,
@@ -196,14 +196,13 @@ function executeField(
   parent: ResponsePath | undefined,
 ): unknown {
   const { definition, parentType, responseName } = field;
+  const { type } = definition;
   const path = { prev: parent, key: responseName, typename: parentType.name };
-  const completeValue = completerOf(definition.type);
-  const handleError = (error: unknown) => handleFieldError(context, field, definition.type, path, error);
+  let info: GraphQLResolveInfo | undefined;
+  let value: unknown;
   try {
     const args =
       definition.args.length > 0 ? getArgumentValues(definition, field.nodes[0], context.variableValues) : {};
-    let info: GraphQLResolveInfo | undefined;
-    let value: unknown;
     if (definition.resolve && !hasDefaultResolver(definition)) {
       info = buildResolveInfo(context, field, path);
       value = definition.resolve(source, args, context.contextValue, info);
@@ -214,19 +213,10 @@ function executeField(
         value = (value as (...given: unknown[]) => unknown).call(source, args, context.contextValue, info);
       }
     }
-    if (isPromise(value)) {
-      return whenResolved(
-        context,
-        value,
-        (resolved) => completeValue(context, field, path, resolved, info),
-        handleError,
-      );
-    }
-    const completed = completeValue(context, field, path, value, info);
-    return isPromise(completed) ? completed.then(undefined, handleError) : completed;
   } catch (error) {
-    return handleError(error);
+    return handleFieldError(context, field, type, path, error);
   }
+  return completeOrNull(completerOf(type), context, field, type, path, value, info);
 }
 
 /**
