@@ -23,7 +23,6 @@ import { createKeyService } from './keys/key-service.js';
 import type { Logger } from './lib/log.js';
 import { documentRoutes } from './rest/docs-page/serve.js';
 import { createRESTRoutes } from './rest/router.js';
-import { changedPartToWire } from './wire/field-names.js';
 import { withQuotaMetrics } from './telemetry/quota-metrics.js';
 import type { Telemetry } from './telemetry/ports.js';
 import { startDispatcher, type DispatcherOptions } from './webhooks/dispatcher.js';
@@ -89,7 +88,6 @@ export async function createApp(
       feed,
       sealer,
       allowed: config.webhooksTo,
-      renderChange: changedPartToWire,
       log,
       meter,
     },

@@ -1,17 +1,29 @@
 import { setMaxListeners } from 'node:events';
+import type { LimitFunction } from 'p-limit';
 import type { ChangeEvent, ChangeFeed } from '../keys/change-feed.js';
+import type { KeyRevision } from '../keys/key.js';
+import type { KeyStore } from '../keys/ports.js';
+import { errorCodeOf } from '../lib/errors.js';
+import type { Logger } from '../lib/log.js';
+import type { Meter } from '../telemetry/ports.js';
 import { createCircuitBreaker } from './circuit-breaker.js';
-import { attemptDelivery, type AttemptDeps } from './delivery-attempt.js';
+import { eventIDOf, messageOf, unverifiedEventIDOf } from './event.js';
+import type { WebhookClient } from './http-client.js';
+import { retryDelayMs, type RetryPolicy } from './retry-policy.js';
 import type { Delivery, DeliveryKind, DeliveryResults, EventSpan, LeasedWebhook, WebhookStore } from './webhook.js';
 
 /** What a delivery worker needs. */
-export interface DeliveryWorkerDeps extends Omit<
-  AttemptDeps,
-  'webhook' | 'control' | 'mayAttempt' | 'pause' | 'breaker'
-> {
+export interface DeliveryWorkerDeps {
   readonly store: WebhookStore;
+  readonly history: Pick<KeyStore, 'historyOf'>;
   readonly feed: Pick<ChangeFeed, 'read' | 'subscribe'>;
+  readonly client: WebhookClient;
   readonly holder: string;
+  readonly retryPolicy: RetryPolicy;
+  /** Limits the concurrent storage calls of all delivery workers. */
+  readonly storage: LimitFunction;
+  readonly log: Logger;
+  readonly meter?: Meter | undefined;
 }
 
 /** Delivers events to one receiver while this process holds the lease of its webhook. */
@@ -24,11 +36,8 @@ export interface DeliveryWorker {
   readonly renewLease: (endsMs: number) => void;
   /** Starts no further attempt. Resolves when the attempts in flight have ended or, after `withinMs`, were aborted. */
   readonly stop: (withinMs: number) => Promise<void>;
-  /**
-   * Returns the earliest time, by the monotonic clock, at which another worker may replace this one: Infinity while it runs,
-   * 0 after its end, and some seconds later after a storage error.
-   */
-  readonly replaceableMs: () => number;
+  /** Whether it starts no further attempt: its webhook was paused or changed, its lease has ended, or storage has failed. */
+  readonly isStopping: () => boolean;
 }
 
 /** Maximum number of attempts in flight. They are for different keys, except replays. */
@@ -38,7 +47,6 @@ const maxConcurrentRetries = 4;
 const maxDeadLetters = 1_000;
 const pageSize = 100;
 const saveIntervalMs = 5_000;
-const restartDelayMs = 5_000;
 /** Maximum delay of a Node timer. */
 const maxTimerMs = 2_147_483_647;
 
@@ -53,21 +61,19 @@ export function createDeliveryWorker(
   leaseEndsMs: number,
   deps: DeliveryWorkerDeps,
 ): DeliveryWorker {
-  const { client, store, feed, holder, storage } = deps;
+  const { client, store, history, feed, holder, retryPolicy, storage, meter } = deps;
   const log = deps.log.child({ webhook: webhook.id });
   const breaker = createCircuitBreaker();
   const abort = new AbortController();
   // Each open request has a listener.
   setMaxListeners(0, abort.signal);
   const control = { abort: abort.signal, maySend: () => performance.now() < leaseEndsMs };
-  const attemptDeps = { ...deps, webhook, control, mayAttempt, pause, breaker, log };
   const inFlight = new Map<string, Promise<void>>();
   let retriesInFlight = 0;
   let cursor = startCursor;
   let savedMs = Date.now();
   let mayHaveMore = true;
   let isStopping = false;
-  let replaceableMs = Infinity;
   let leaseTimer: NodeJS.Timeout | undefined;
   /** Ends the wait of the main loop, or its next wait if it has none now. */
   let wake = (): void => undefined;
@@ -94,7 +100,6 @@ export function createDeliveryWorker(
   /** Ends the worker after a storage error. The dispatcher starts another one. */
   function fail(error: unknown): void {
     if (!isStopping) log.error({ err: error }, 'deliveries of the webhook stopped; they restart in a few seconds');
-    replaceableMs = performance.now() + restartDelayMs;
     end();
     abort.abort();
   }
@@ -187,16 +192,51 @@ export function createDeliveryWorker(
     }
   }
 
-  /** Whether the lease is still held: a command that changes the webhook recalls it, so that no later attempt uses the old state. */
-  async function mayAttempt(): Promise<boolean> {
+  /** Makes one attempt to deliver the next event of a delivery. */
+  async function deliver(delivery: Delivery): Promise<void> {
+    const { keyHash, version } = delivery;
+    const entry = await storage(() => readEntry(history, delivery, webhook.orgID));
+    if (entry === 'purged') {
+      log.warn({ keyHash, version }, 'the key has been purged with its undelivered events');
+      return record({ removed: delivery });
+    }
+    if (entry === 'damaged') {
+      log.error({ keyHash, version, why: integrityError }, 'webhook event cannot be sent');
+      return recordFailure(delivery, unverifiedEventIDOf(keyHash, version), integrityError);
+    }
+    // A command that changes the webhook recalls the lease, so that no later attempt uses the state before.
     if (!(await storage(() => store.hasLease(holder, webhook.id)))) end();
-    return !isStopping;
+    if (isStopping) return;
+    const wasOpen = breaker.isOpen();
+    const message = messageOf(entry);
+    const { status, isDelivered, retryAfterMs, description } = await client.send(message, control);
+    if (abort.signal.aborted) return;
+    meter?.webhookAttempted(isDelivered ? 'delivered' : 'failed');
+    log[isDelivered ? 'debug' : 'warn']({ event: message.id, keyHash, version, why: description }, 'webhook attempt');
+    if (isDelivered) {
+      breaker.recordSuccess();
+      const dueMs = Date.now();
+      return record({ advanced: { ...delivery, dueMs }, ...(wasOpen && { retryAllMs: dueMs }) });
+    }
+    breaker.recordFailure(keyHash, [429, 503].includes(status) ? retryAfterMs : undefined);
+    if (status === 410) return pause('the receiver returned 410 Gone');
+    return recordFailure(delivery, message.id, description, retryAfterMs);
   }
 
-  async function deliver(delivery: Delivery): Promise<void> {
-    const results = await attemptDelivery(delivery, attemptDeps);
-    if (results) await record(results);
-    if (!results?.dead) return;
+  /** Schedules the next attempt, or makes the event a dead letter. */
+  async function recordFailure(delivery: Delivery, eventID: string, lastError: string, retryAfterMs?: number) {
+    const { keyHash, version } = delivery;
+    const nowMs = Date.now();
+    const attempts = delivery.attempts + 1;
+    const failed = { ...delivery, attempts, lastError, failedAt: new Date(nowMs), dueMs: undefined };
+    if (attempts < retryPolicy.maxAttempts) {
+      return record({ failed: { ...failed, dueMs: nowMs + retryDelayMs(retryPolicy, attempts, retryAfterMs) } });
+    }
+    log.error({ event: eventID, keyHash, version, why: lastError }, 'webhook event given up');
+    if (delivery.state === 'dead') return record({ failed });
+    meter?.webhookAttempted('dead');
+    const dead = { ...failed, state: 'dead', eventID, lastVersion: version } as const;
+    await record({ advanced: { ...delivery, dueMs: nowMs }, dead });
     const stats = await storage(() => store.deliveryStats());
     const { deadLetters = 0 } = stats.find(({ webhookID }) => webhookID === webhook.id) ?? {};
     if (deadLetters >= maxDeadLetters) await pause(`${deadLetters} events were given up; replay or discard them`);
@@ -223,7 +263,6 @@ export function createDeliveryWorker(
     .catch(fail)
     .then(() => Promise.all(inFlight.values()))
     .finally(() => {
-      if (replaceableMs === Infinity) replaceableMs = 0;
       clearTimeout(leaseTimer);
       unsubscribe();
       client.close();
@@ -231,7 +270,7 @@ export function createDeliveryWorker(
 
   return {
     renewLease,
-    replaceableMs: () => replaceableMs,
+    isStopping: () => isStopping,
     async stop(withinMs) {
       end();
       const timer = setTimeout(() => abort.abort(), withinMs);
@@ -255,4 +294,23 @@ function spansOf(events: readonly ChangeEvent[]): readonly EventSpan[] {
     spans.set(keyHash, { keyHash, version: first, lastVersion: version });
   }
   return [...spans.values()];
+}
+
+const integrityError = 'its history entry fails the integrity check';
+
+/** Reads the history entry of the next event of a delivery. After a purge its versions may be of another key. */
+async function readEntry(
+  history: DeliveryWorkerDeps['history'],
+  { keyHash, eventID, version }: Delivery,
+  orgID: string | undefined,
+): Promise<KeyRevision | 'damaged' | 'purged'> {
+  try {
+    const [entry] = await history.historyOf(keyHash, { after: version - 1, limit: 1 });
+    if (entry?.versionAfter !== version || (orgID !== undefined && entry.orgID !== orgID)) return 'purged';
+    const isSame = eventID === '' || [eventIDOf(entry), unverifiedEventIDOf(keyHash, version)].includes(eventID);
+    return isSame ? entry : 'purged';
+  } catch (error) {
+    if (errorCodeOf(error) !== 'INTERNAL') throw error;
+    return 'damaged';
+  }
 }

@@ -90,7 +90,7 @@ export function startDispatcher(deps: DispatcherDeps, options: DispatcherOptions
       const { webhook } = leased;
       const endsMs = requestedMs + leased.remainingMs;
       const known = active.get(webhook.id);
-      if (known && known.worker.replaceableMs() > requestedMs && isDeepStrictEqual(known.webhook, webhook)) {
+      if (known && !known.worker.isStopping() && isDeepStrictEqual(known.webhook, webhook)) {
         known.worker.renewLease(endsMs);
       } else if (known) {
         // The next poll reads the state that the worker wrote.

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { pathText } from '../lib/errors.js';
 import { stringifyJSON } from '../lib/json.js';
 import type { FieldChange, KeyRevision, Operation } from '../keys/key.js';
+import { changedPartToWire } from '../wire/field-names.js';
 
 /** The message of an event, equal in every attempt. */
 export interface WebhookMessage {
@@ -23,11 +24,8 @@ const types: Record<Operation, string> = {
 const maxBodyBytes = 64 * 1024;
 const maxListedChanges = 500;
 
-/** Converts a changed field to the names of REST. */
-export type RenderChange = (change: FieldChange) => Pick<FieldChange, 'path' | 'before' | 'after'>;
-
-/** Creates the message of a history entry. Like the history of the key, it contains no secret and no key identifier. */
-export function messageOf(entry: KeyRevision, renderChange: RenderChange): WebhookMessage {
+/** Creates the message of a history entry, in the names of REST. Like the history of the key, it contains no secret and no key identifier. */
+export function messageOf(entry: KeyRevision): WebhookMessage {
   const { at, keyHash, orgID, operation, actor, reason, requestID, quotaUsedBeforeReset } = entry;
   const id = eventIDOf(entry);
   const written = (changes: object) =>
@@ -48,9 +46,9 @@ export function messageOf(entry: KeyRevision, renderChange: RenderChange): Webho
         ...changes,
       },
     });
-  const body = written({ changes: entry.changes.map((change) => renderField(change, renderChange, true)) });
+  const body = written({ changes: entry.changes.map((change) => renderField(change, true)) });
   if (Buffer.byteLength(body) <= maxBodyBytes) return { id, body };
-  const changes = entry.changes.slice(0, maxListedChanges).map((change) => renderField(change, renderChange, false));
+  const changes = entry.changes.slice(0, maxListedChanges).map((change) => renderField(change, false));
   const short = written({ changes, is_shortened: true });
   return { id, body: Buffer.byteLength(short) <= maxBodyBytes ? short : written({ changes: [], is_shortened: true }) };
 }
@@ -83,8 +81,8 @@ export function pingMessage(webhookID: string, now: Date): WebhookMessage {
   return { id, body };
 }
 
-function renderField(change: FieldChange, renderChange: RenderChange, withValues: boolean): object {
-  const { path, before, after } = renderChange(change);
+function renderField(change: FieldChange, withValues: boolean): object {
+  const { path, before, after } = changedPartToWire(change);
   return {
     path: pathText(path),
     kind: change.kind,

@@ -4,12 +4,20 @@ import type { Sealer } from '../crypto/encryption.js';
 import { version } from '../lib/version.js';
 import { createLookup, RejectedAddressError, requireAllowedHost, type AddressKind } from './address-policy.js';
 import type { WebhookMessage } from './event.js';
+import { parseRetryAfterMs } from './retry-policy.js';
 import { signedHeaders } from './signature.js';
 import { webhookAAD, type Webhook } from './webhook.js';
 
-/** Result of an attempt: the status of the response, or the error. */
-export type AttemptOutcome =
-  { readonly status: number; readonly retryAfter: string | undefined } | { readonly error: string };
+/** Result of an attempt. */
+export interface AttemptOutcome {
+  /** The status of the response; 0 without a response. */
+  readonly status: number;
+  readonly isDelivered: boolean;
+  /** What the receiver requests by `Retry-After`. */
+  readonly retryAfterMs?: number | undefined;
+  /** Without a part of the URL, and without text from the receiver. */
+  readonly description: string;
+}
 
 /** Conditions under which an attempt is not made, or is aborted. */
 export interface AttemptControl {
@@ -20,7 +28,7 @@ export interface AttemptControl {
 
 /** Signs messages and sends them to one webhook. */
 export interface WebhookClient {
-  /** Makes one attempt. Never throws. The outcome contains no part of the URL, and nothing from the receiver but its status. */
+  /** Makes one attempt. Never throws. */
   readonly send: (message: WebhookMessage, control: AttemptControl) => Promise<AttemptOutcome>;
   readonly close: () => void;
 }
@@ -98,13 +106,27 @@ export function createWebhookClient(
       });
     });
     drain(response);
-    return { status: response.statusCode ?? 0, retryAfter: response.headers['retry-after'] };
+    return outcomeOf(response.statusCode ?? 0, response.headers['retry-after']);
   }
 
   return {
-    send: (message, control) => attempt(message, control).catch((error: unknown) => ({ error: describeError(error) })),
+    send: (message, control) => attempt(message, control).catch(failureOf),
     close: () => agent.destroy(),
   };
+}
+
+function outcomeOf(status: number, retryAfter: string | undefined): AttemptOutcome {
+  const isRedirect = status >= 300 && status < 400;
+  return {
+    status,
+    isDelivered: status >= 200 && status < 300,
+    retryAfterMs: parseRetryAfterMs(retryAfter, Date.now()),
+    description: `returned ${status}${isRedirect ? '; redirects are not followed' : ''}`,
+  };
+}
+
+function failureOf(error: unknown): AttemptOutcome {
+  return { status: 0, isDelivered: false, description: describeError(error) };
 }
 
 function drain(response: IncomingMessage): void {

@@ -42,11 +42,7 @@ export interface Delivery {
 export type DeliveryKind = 'first' | 'retry' | 'any';
 
 /** Consecutive new events of one key. */
-export interface EventSpan {
-  readonly keyHash: string;
-  readonly version: number;
-  readonly lastVersion: number;
-}
+export type EventSpan = Pick<Delivery, 'keyHash' | 'version' | 'lastVersion'>;
 
 /** A webhook whose lease this process holds, so that it alone delivers. */
 export interface LeasedWebhook {

@@ -120,7 +120,6 @@ describeEngines('after a command has returned', (engine) => {
         },
         sealer,
         allowed: 'loopback',
-        renderChange: ({ path, before, after }) => ({ path, before, after }),
         log: createLogger('fatal'),
       },
       { ...quick, timeoutMs: 60_000 },

@@ -30,17 +30,12 @@ async function test(io: IO, options: OptionValues, [id = '']: readonly string[])
       sealer: services.sealer,
     });
     try {
-      const outcome = await client.send(pingMessage(id, services.now()), {
-        abort: new AbortController().signal,
-        maySend: () => true,
-      });
-      printJSONResult(io, options, 'status' in outcome ? { id, status: outcome.status } : { id, error: outcome.error });
-      if (!('status' in outcome)) {
-        io.stderr(`No response: ${outcome.error}.\n`);
-        return 1;
-      }
-      io.stderr(`The receiver returned ${outcome.status}.\n`);
-      return outcome.status >= 200 && outcome.status < 300 ? 0 : 1;
+      const control = { abort: new AbortController().signal, maySend: () => true };
+      const { status, isDelivered, description } = await client.send(pingMessage(id, services.now()), control);
+      const hasResponse = status > 0;
+      printJSONResult(io, options, hasResponse ? { id, status } : { id, error: description });
+      io.stderr(hasResponse ? `The receiver returned ${status}.\n` : `No response: ${description}.\n`);
+      return isDelivered ? 0 : 1;
     } finally {
       client.close();
     }
