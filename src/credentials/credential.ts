@@ -157,6 +157,11 @@ export function noCredential(kind?: CredentialKind): AppError {
   return new AppError('UNAUTHENTICATED', `A valid ${kind ? headerTexts[kind] : 'credential is required'}.`);
 }
 
+/** Whether a request has a valid credential of any kind. */
+export function hasPrincipal({ management, service }: AuthContext): boolean {
+  return management !== undefined || service !== undefined;
+}
+
 /**
  * Rejects a request without a valid credential of any kind.
  *
@@ -164,7 +169,7 @@ export function noCredential(kind?: CredentialKind): AppError {
  */
 export function requireAnyPrincipal(auth: AuthContext): void {
   throwIfRateLimited(auth);
-  if (!auth.management && !auth.service) throw noCredential();
+  if (!hasPrincipal(auth)) throw noCredential();
 }
 
 /**

@@ -1,28 +1,21 @@
-import { defaultFieldResolver, OperationTypeNode, type GraphQLSchema } from 'graphql';
+import { OperationTypeNode, type GraphQLSchema } from 'graphql';
 import type { AuthContext } from '../credentials/credential.js';
 import type { AuditLog } from '../keys/ports.js';
 import { isAudited } from '../keys/audit.js';
 import type { Context } from './context.js';
 import { rootFieldsOf, type RequestedOperation } from './operation/root-fields.js';
 
-/** Writes mutations that were rejected before the domain to the audit log; the domain writes all others. */
-export function withAuditLog(schema: GraphQLSchema): GraphQLSchema {
-  for (const field of Object.values(schema.getMutationType()?.getFields() ?? {})) {
-    const resolve = field.resolve ?? defaultFieldResolver;
-    field.resolve = async (source: unknown, args: Record<string, unknown>, context: Context, info) => {
-      try {
-        return await resolve(source, args, context, info);
-      } catch (error) {
-        if (!isAudited(error)) {
-          const keyID = typeof args['keyID'] === 'string' ? args['keyID'] : undefined;
-          const keyHash = context.keys.tryHashKeyID(keyID);
-          context.audit({ operation: field.name, keyHash, ...auditFieldsOf(context), outcome: { error } });
-        }
-        throw error;
-      }
-    };
-  }
-  return schema;
+/** Writes a mutation to the audit log that was rejected before the domain; the domain writes all others. */
+export function auditRejectedMutation(
+  operation: string,
+  args: Readonly<Record<string, unknown>>,
+  context: Context,
+  error: unknown,
+): void {
+  if (isAudited(error)) return;
+  const keyID = typeof args['keyID'] === 'string' ? args['keyID'] : undefined;
+  const keyHash = context.keys.tryHashKeyID(keyID);
+  context.audit({ operation, keyHash, ...auditFieldsOf(context), outcome: { error } });
 }
 
 interface AuditedRequest {

@@ -1,6 +1,6 @@
 import { OperationTypeNode, type ExecutionResult, type GraphQLError } from 'graphql';
 import { processRegularResult, type FetchAPI, type GraphQLParams } from 'graphql-yoga';
-import type { AuthContext } from '../credentials/credential.js';
+import { hasPrincipal, type AuthContext } from '../credentials/credential.js';
 import { isJSONContentType } from '../http/body.js';
 import type { RequestContext } from '../http/request-context.js';
 import type { HTTPResponse } from '../http/response.js';
@@ -12,7 +12,7 @@ import type { OperationCache, PreparedOperation } from './operation/operation-ca
 import { startDeadline } from './operation/deadline.js';
 import { limitsOf, type OperationLimits } from './operation/limits.js';
 import { documentIDOf, isCostRequested, paramsOfBody, withoutPrefix } from './operation/params.js';
-import { mayIntrospect, type IntrospectionPolicy } from './plugins/use-introspection-policy.js';
+import type { IntrospectionPolicy } from './plugins/use-introspection-policy.js';
 import { issuesOf } from './plugins/use-limits.js';
 import type { OperationTelemetry } from './plugins/use-telemetry.js';
 import { maskResult } from './plugins/use-masked-errors.js';
@@ -89,7 +89,7 @@ export function createFastPath(deps: FastPathDeps): FastPath {
     const coercedVariableValues = prepared.compiled.coerceVariables(variableValues);
     if (!coercedVariableValues) return undefined;
     const holder = await request.principal().catch(() => undefined);
-    if (!holder || holder.unverified || !mayIntrospect(introspection, holder)) return undefined;
+    if (!holder || holder.unverified || (introspection !== 'open' && !hasPrincipal(holder))) return undefined;
     await nextSlice();
 
     telemetry.recordOperation(prepared, request.record);

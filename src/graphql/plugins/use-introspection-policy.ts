@@ -1,6 +1,6 @@
 import { Kind, OperationTypeNode, type DocumentNode } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import { noCredential, throwIfRateLimited, type AuthContext } from '../../credentials/credential.js';
+import { hasPrincipal, noCredential, throwIfRateLimited } from '../../credentials/credential.js';
 import type { ServerContext } from '../context.js';
 import { operationError } from '../errors.js';
 import { documentIDOf } from '../operation/params.js';
@@ -25,7 +25,7 @@ export function useIntrospectionPolicy(policy: IntrospectionPolicy): Plugin<obje
       }
       const holder = await context.requestContext.principal();
       throwIfRateLimited(holder);
-      if (mayIntrospect(policy, holder)) admitted.add(context);
+      if (hasPrincipal(holder)) admitted.add(context);
       // Before the document is looked up: the result would reveal which ids are trusted.
       else if (documentIDOf(params) !== undefined) throw operationError(noCredential());
     },
@@ -35,11 +35,6 @@ export function useIntrospectionPolicy(policy: IntrospectionPolicy): Plugin<obje
       throw operationError(noCredential());
     },
   };
-}
-
-/** Whether the principals of a request may introspect the schema. */
-export function mayIntrospect(policy: IntrospectionPolicy, { management, service }: AuthContext): boolean {
-  return policy === 'open' || management !== undefined || service !== undefined;
 }
 
 /** Whether a document selects only `__typename` at the root, and names nothing of the schema. */

@@ -1,14 +1,12 @@
-import { defaultFieldResolver, GraphQLSchema } from 'graphql';
-import { withAuditLog } from '../audit.js';
+import { defaultFieldResolver, GraphQLSchema, type GraphQLFieldResolver } from 'graphql';
+import { auditRejectedMutation } from '../audit.js';
 import { callerOf, type Context } from '../context.js';
 import { runUntilDeadline } from '../operation/deadline.js';
 import { builder } from './index.js';
 import { createSubgraph } from '../federation/subgraph.js';
 
 /** The schema of the service: the API as a federation subgraph. Every root field requires its credential first. */
-export const servedSchema = withAuditLog(
-  withAuthorization(createSubgraph(withDescription(builder.toSchema({ sortSchema: false })))),
-);
+export const servedSchema = wrapRootFields(createSubgraph(withDescription(builder.toSchema({ sortSchema: false }))));
 
 /** Adds the description of the service, which documentation explorers show first. Pothos has no option for it. */
 export function withDescription(schema: GraphQLSchema): GraphQLSchema {
@@ -22,16 +20,16 @@ export function withDescription(schema: GraphQLSchema): GraphQLSchema {
 /**
  * Wraps every root field: requires its credential before Pothos validates the arguments (validation errors would reveal
  * the schema to anonymous clients), waits for a time slice (validation of a large input takes milliseconds, for each
- * alias), and runs mutations until the deadline.
+ * alias), runs mutations until the deadline, and writes rejected ones to the audit log.
  */
-function withAuthorization(schema: GraphQLSchema): GraphQLSchema {
+function wrapRootFields(schema: GraphQLSchema): GraphQLSchema {
   const mutations = schema.getMutationType();
   for (const root of [schema.getQueryType(), mutations, schema.getSubscriptionType()]) {
     for (const field of Object.values(root?.getFields() ?? {})) {
       const { credential } = field.extensions;
       if (credential === undefined) throw new Error(`The root field ${field.name} does not state its credential.`);
       const resolve = field.resolve ?? defaultFieldResolver;
-      field.resolve = (source: unknown, args: Record<string, unknown>, context: Context, info) => {
+      const authorized: Resolver = (source, args, context, info) => {
         if (credential) callerOf(context, credential);
         const { deadline } = context;
         const run = () =>
@@ -47,9 +45,10 @@ function withAuthorization(schema: GraphQLSchema): GraphQLSchema {
           return run();
         });
       };
+      field.resolve = root === mutations ? audited(field.name, authorized) : authorized;
       const { subscribe } = field;
       if (subscribe) {
-        field.subscribe = (source: unknown, args: Record<string, unknown>, context: Context, info) => {
+        field.subscribe = (source, args: Record<string, unknown>, context: Context, info) => {
           if (credential) callerOf(context, credential);
           return subscribe(source, args, context, info);
         };
@@ -57,4 +56,17 @@ function withAuthorization(schema: GraphQLSchema): GraphQLSchema {
     }
   }
   return schema;
+}
+
+type Resolver = GraphQLFieldResolver<unknown, Context, Record<string, unknown>>;
+
+function audited(name: string, resolve: Resolver): Resolver {
+  return async (source, args, context, info) => {
+    try {
+      return await resolve(source, args, context, info);
+    } catch (error) {
+      auditRejectedMutation(name, args, context, error);
+      throw error;
+    }
+  };
 }
