@@ -1,18 +1,7 @@
 import { fileURLToPath } from 'node:url';
-import { browserFile, browserFolder, type StaticAsset } from './static-asset.js';
+import { browserFile, browserFolder, pageHeaders, type StaticAsset } from './static-asset.js';
 
-const contentSecurityPolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
-
-const headers = { 'content-security-policy': contentSecurityPolicy, 'referrer-policy': 'no-referrer' };
+const headers = pageHeaders({ 'style-src': "'self'", 'img-src': "'self'", 'connect-src': "'self'" });
 const fileNames = ['page.css', 'page.js', 'icon.svg'];
 
 const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '"': '&quot;', '<': '&lt;' };

@@ -79,6 +79,20 @@ const contentTypes: Readonly<Record<string, string>> = {
   '.png': 'image/png',
 };
 
+/** The headers of a page that loads its own scripts, and what the directives in `sources` permit. */
+export function pageHeaders(sources: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const policy = {
+    'default-src': "'none'",
+    'script-src': "'self'",
+    ...sources,
+    'base-uri': "'none'",
+    'form-action': "'none'",
+    'frame-ancestors': "'none'",
+  };
+  const directives = Object.entries(policy).map(([name, sources]) => `${name} ${sources}`);
+  return { 'content-security-policy': directives.join('; '), 'referrer-policy': 'no-referrer' };
+}
+
 /** The folder that `src/bundle-pages.mjs` writes beside this module. */
 export const browserFolder = new URL('./browser/', import.meta.url);
 

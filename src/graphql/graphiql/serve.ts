@@ -1,23 +1,16 @@
 import { preferredType } from '../../http/content-negotiation.js';
 import type { Handler } from '../../http/router.js';
-import { browserFile, type StaticAsset } from '../../http/static-asset.js';
-
-const contentSecurityPolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "worker-src 'self'",
-  "connect-src 'self'",
-  // The editor writes styles into the page as it runs.
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data:",
-  'font-src data:',
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+import { browserFile, pageHeaders, type StaticAsset } from '../../http/static-asset.js';
 
 // Sent with every file: a worker has only the policy of its own response.
-const headers = { 'content-security-policy': contentSecurityPolicy, 'referrer-policy': 'no-referrer' };
+const headers = pageHeaders({
+  'worker-src': "'self'",
+  'connect-src': "'self'",
+  // The editor writes styles into the page as it runs.
+  'style-src': "'self' 'unsafe-inline'",
+  'img-src': "'self' data:",
+  'font-src': 'data:',
+});
 
 const fileNames = [
   'page.css',
