@@ -1,5 +1,4 @@
 import type { InputShapeFromFields } from '@pothos/core';
-import type { KeyChangeOptions } from '../../keys/commands/execute-change.js';
 import { builder } from '../schema/builder.js';
 import { UpdateKeyInput } from '../types/key-definition.js';
 
@@ -29,12 +28,10 @@ export const keyArgs = builder.args((t) => ({
   }),
 }));
 
-/** The options of a change; null is the same as omitted. */
-export function toChangeOptions(options: {
-  expectedVersion?: number | null | undefined;
-  reason?: string | null | undefined;
-}): KeyChangeOptions {
-  return { expectedVersion: options.expectedVersion ?? undefined, reason: options.reason ?? undefined };
+/** Arguments without those that are null, which is the same as omitted. */
+export function withoutNulls<Args extends object>(args: Args): { [Name in keyof Args]: Exclude<Args[Name], null> } {
+  const entries = Object.entries(args).filter(([, value]) => value !== null);
+  return Object.fromEntries(entries) as ReturnType<typeof withoutNulls<Args>>;
 }
 
 /** The arguments of an update and of its preview. */
@@ -56,15 +53,9 @@ export const updateArgs = {
 };
 
 /** The request of an update or of its preview. */
-export function toUpdateRequest({ keyID, input, resetQuota, ...options }: UpdateArgs) {
-  return {
-    keyID: String(keyID),
-    input,
-    resetQuota: resetQuota ?? false,
-    // GraphQL returns large integers as decimal strings.
-    hasDecimalStrings: true,
-    ...toChangeOptions(options),
-  };
+export function toUpdateRequest(args: UpdateArgs) {
+  // GraphQL returns large integers as decimal strings.
+  return { ...withoutNulls(args), resetQuota: args.resetQuota ?? false, hasDecimalStrings: true };
 }
 
 type UpdateArgs = InputShapeFromFields<typeof updateArgs>;

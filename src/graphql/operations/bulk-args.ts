@@ -1,11 +1,13 @@
-import { bulkLimit } from '../../keys/commands/bulk-update.js';
+import type { InputShapeFromFields } from '@pothos/core';
+import { bulkLimit, type BulkRequest } from '../../keys/commands/bulk-update.js';
+import type { KeyDefinition } from '../../keys/definition/schema.js';
 import type { KeyFilter } from '../../keys/key-query.js';
 import { AppError } from '../../lib/errors.js';
 import { builder } from '../schema/builder.js';
 import { cursorsOf } from '../../wire/list-cursor.js';
 import type { PageSizes } from '../schema/pagination.js';
 import { idempotencyArgs } from './args.js';
-import { OrgKeyFilter } from '../types/org-key-filter.js';
+import { OrgKeyFilter, toKeyFilter } from '../types/org-key-filter.js';
 
 /** The page sizes of bulk changes. */
 export const bulkPageSizes: PageSizes = { defaultSize: bulkLimit, maxSize: bulkLimit };
@@ -33,14 +35,27 @@ export const bulkArgs = {
 };
 
 /**
- * The page of a bulk change; undefined for all matching keys.
+ * The request of a bulk change. Its members keep their order: they are hashed to recognise a repeated request.
  *
  * @throws {AppError} INVALID when `first` is below 1 or `after` is not a cursor of this list.
  */
-export function toBulkPage(
-  { first, after }: { first?: number | null | undefined; after?: string | null | undefined },
-  filter: KeyFilter,
-) {
+export function toBulkRequest(args: BulkArgs, patch: KeyDefinition, resetQuota: boolean): BulkRequest {
+  const filter = toKeyFilter(args.filter);
+  return {
+    filter,
+    patch,
+    resetQuota,
+    isDryRun: args.dryRun,
+    reason: args.reason ?? undefined,
+    idempotencyKey: args.idempotencyKey ?? undefined,
+    page: pageOf(args, filter),
+  };
+}
+
+type BulkArgs = InputShapeFromFields<typeof bulkArgs>;
+
+/** The page of a bulk change; undefined for all matching keys. */
+function pageOf({ first, after }: BulkArgs, filter: KeyFilter): BulkRequest['page'] {
   if (typeof first !== 'number' && typeof after !== 'string') return undefined;
   if (typeof first === 'number' && first < 1) {
     throw new AppError('INVALID', 'The page is not valid.', {

@@ -1,7 +1,7 @@
 import { callerOf } from '../context.js';
 import { builder } from '../schema/builder.js';
 import { KeyQuotaConsumption } from '../types/quota.js';
-import { idempotencyArgs, keyArgs } from './args.js';
+import { idempotencyArgs, keyArgs, withoutNulls } from './args.js';
 
 builder.mutationField('consumeOrgQuota', (t) =>
   t.field({
@@ -15,11 +15,7 @@ builder.mutationField('consumeOrgQuota', (t) =>
       ...idempotencyArgs,
       amount: t.arg({ type: 'Int64', defaultValue: 1n, description: 'Number of requests, at least 1.' }),
     },
-    resolve: (_, { keyID, amount, idempotencyKey }, context) =>
-      context.keys.consumeOrgQuota(callerOf(context, 'service'), {
-        keyID: String(keyID),
-        amount: amount ?? 1n,
-        idempotencyKey: idempotencyKey ?? undefined,
-      }),
+    resolve: (_, args, context) =>
+      context.keys.consumeOrgQuota(callerOf(context, 'service'), { ...withoutNulls(args), amount: args.amount ?? 1n }),
   }),
 );

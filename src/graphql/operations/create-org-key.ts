@@ -2,7 +2,7 @@ import { callerOf } from '../context.js';
 import { builder } from '../schema/builder.js';
 import { UpdateKeyInput } from '../types/key-definition.js';
 import { OrgKeyUpdate } from '../types/org-key-update.js';
-import { idempotencyArgs } from './args.js';
+import { idempotencyArgs, withoutNulls } from './args.js';
 
 builder.mutationField('createOrgKey', (t) =>
   t.field({
@@ -30,15 +30,13 @@ builder.mutationField('createOrgKey', (t) =>
         description: 'Reason for the change, recorded in the history. At most 500 characters, no secrets.',
       }),
     },
+    // The members keep their order: they are hashed to recognise a repeated request.
     resolve: async (_, { keyID, prefix, input, reason, idempotencyKey }, context) => ({
       action: 'added' as const,
-      ...(await context.keys.createOrgKey(callerOf(context, 'service'), {
-        keyID: keyID === null || keyID === undefined ? undefined : String(keyID),
-        keyIDPrefix: prefix ?? undefined,
-        input,
-        reason: reason ?? undefined,
-        idempotencyKey: idempotencyKey ?? undefined,
-      })),
+      ...(await context.keys.createOrgKey(
+        callerOf(context, 'service'),
+        withoutNulls({ keyID, keyIDPrefix: prefix, input, reason, idempotencyKey }),
+      )),
     }),
   }),
 );

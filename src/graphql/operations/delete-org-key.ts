@@ -1,7 +1,7 @@
 import { callerOf } from '../context.js';
 import { builder } from '../schema/builder.js';
 import { OrgKeyUpdate } from '../types/org-key-update.js';
-import { changeArgs, idempotencyArgs, toChangeOptions, keyArgs } from './args.js';
+import { changeArgs, idempotencyArgs, keyArgs, withoutNulls } from './args.js';
 
 builder.mutationField('deleteOrgKey', (t) =>
   t.field({
@@ -11,13 +11,9 @@ builder.mutationField('deleteOrgKey', (t) =>
       'Deletes a key. It can be restored for the configured number of days and is purged after that. Requires a service credential. Null if an error is returned. Errors: NOT_FOUND, CONFLICT.',
     extensions: { credential: 'service' },
     args: { ...keyArgs, ...changeArgs, ...idempotencyArgs },
-    resolve: async (_, { keyID, idempotencyKey, ...options }, context) => ({
+    resolve: async (_, args, context) => ({
       action: 'deleted' as const,
-      ...(await context.keys.deleteOrgKey(callerOf(context, 'service'), {
-        keyID: String(keyID),
-        ...toChangeOptions(options),
-        idempotencyKey: idempotencyKey ?? undefined,
-      })),
+      ...(await context.keys.deleteOrgKey(callerOf(context, 'service'), withoutNulls(args))),
     }),
   }),
 );

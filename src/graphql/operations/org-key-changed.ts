@@ -1,5 +1,6 @@
 import { callerOf } from '../context.js';
 import { builder } from '../schema/builder.js';
+import { withoutNulls } from './args.js';
 import { OrgKeyChangedEvent } from '../types/org-key-changed-event.js';
 
 builder.subscriptionField('orgKeyChanged', (t) =>
@@ -18,10 +19,9 @@ builder.subscriptionField('orgKeyChanged', (t) =>
         description: 'Resumes after this cursor, that of the last event received. Default: only changes from now on.',
       }),
     },
-    subscribe: (_, { orgID, keyHash, after }, context) => {
+    subscribe: (_, args, context) => {
       const caller = callerOf(context, 'service');
-      const request = { orgID: orgID ?? undefined, keyHash: keyHash ?? undefined, after: after ?? undefined };
-      return context.keys.orgKeyChanges(caller, request, context.openStream(caller.credentialID));
+      return context.keys.orgKeyChanges(caller, withoutNulls(args), context.openStream(caller.credentialID));
     },
     resolve: (event) => event,
   }),

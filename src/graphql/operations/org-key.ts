@@ -25,7 +25,7 @@ builder.queryField('orgKey', (t) =>
       const { keys, loaders } = context;
       const { keyID } = by;
       return loaders.orgKeys.load(
-        keyID === undefined ? by.keyHash : keys.keyHashOf(callerOf(context, 'service'), String(keyID)),
+        keyID === undefined ? by.keyHash : keys.keyHashOf(callerOf(context, 'service'), keyID),
       );
     },
   }),

@@ -2,8 +2,7 @@ import { bulkLimit } from '../../keys/commands/bulk-update.js';
 import { callerOf } from '../context.js';
 import { builder } from '../schema/builder.js';
 import { KeyBulkResult } from '../types/bulk-result.js';
-import { toKeyFilter } from '../types/org-key-filter.js';
-import { bulkArgs, toBulkPage, bulkPageSizes } from './bulk-args.js';
+import { bulkArgs, bulkPageSizes, toBulkRequest } from './bulk-args.js';
 
 builder.mutationField('resetOrgQuotas', (t) =>
   t.field({
@@ -12,15 +11,7 @@ builder.mutationField('resetOrgQuotas', (t) =>
     description: `Resets the live quota of many keys, at most ${bulkLimit} per call. A dry run unless \`dryRun\` is false. Requires a service credential. Null if an error is returned. Errors: those of \`updateOrgKeys\`.`,
     extensions: { credential: 'service', pageSizes: bulkPageSizes },
     args: bulkArgs,
-    resolve: (_, { filter, dryRun, reason, idempotencyKey, ...page }, context) =>
-      context.keys.updateOrgKeys(callerOf(context, 'service'), {
-        filter: toKeyFilter(filter),
-        patch: {},
-        resetQuota: true,
-        isDryRun: dryRun,
-        reason: reason ?? undefined,
-        idempotencyKey: idempotencyKey ?? undefined,
-        page: toBulkPage(page, toKeyFilter(filter)),
-      }),
+    resolve: (_, args, context) =>
+      context.keys.updateOrgKeys(callerOf(context, 'service'), toBulkRequest(args, {}, true)),
   }),
 );

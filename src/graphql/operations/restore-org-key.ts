@@ -1,7 +1,7 @@
 import { callerOf } from '../context.js';
 import { builder } from '../schema/builder.js';
 import { OrgKeyUpdate } from '../types/org-key-update.js';
-import { changeArgs, toChangeOptions, keyArgs } from './args.js';
+import { changeArgs, keyArgs, withoutNulls } from './args.js';
 
 builder.mutationField('restoreOrgKey', (t) =>
   t.field({
@@ -11,12 +11,9 @@ builder.mutationField('restoreOrgKey', (t) =>
       'Restores a deleted key. Requires a service credential. Null if an error is returned. Errors: NOT_FOUND if there is no deleted key with this identifier, CONFLICT.',
     extensions: { credential: 'service' },
     args: { ...keyArgs, ...changeArgs },
-    resolve: async (_, { keyID, ...options }, context) => ({
+    resolve: async (_, args, context) => ({
       action: 'restored' as const,
-      ...(await context.keys.restoreOrgKey(callerOf(context, 'service'), {
-        keyID: String(keyID),
-        ...toChangeOptions(options),
-      })),
+      ...(await context.keys.restoreOrgKey(callerOf(context, 'service'), withoutNulls(args))),
     }),
   }),
 );

@@ -1,7 +1,7 @@
 import { callerOf } from '../context.js';
 import { builder } from '../schema/builder.js';
 import { OrgKeyUpdate } from '../types/org-key-update.js';
-import { changeArgs, toChangeOptions, keyArgs } from './args.js';
+import { changeArgs, keyArgs, withoutNulls } from './args.js';
 
 builder.mutationField('revertOrgKey', (t) =>
   t.field({
@@ -18,13 +18,9 @@ builder.mutationField('revertOrgKey', (t) =>
       }),
       ...changeArgs,
     },
-    resolve: async (_, { keyID, toVersion, ...options }, context) => ({
+    resolve: async (_, args, context) => ({
       action: 'modified' as const,
-      ...(await context.keys.revertOrgKey(callerOf(context, 'service'), {
-        keyID: String(keyID),
-        toVersion,
-        ...toChangeOptions(options),
-      })),
+      ...(await context.keys.revertOrgKey(callerOf(context, 'service'), withoutNulls(args))),
     }),
   }),
 );

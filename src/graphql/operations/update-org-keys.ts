@@ -3,8 +3,7 @@ import { callerOf } from '../context.js';
 import { builder } from '../schema/builder.js';
 import { KeyBulkResult } from '../types/bulk-result.js';
 import { UpdateKeyInput } from '../types/key-definition.js';
-import { toKeyFilter } from '../types/org-key-filter.js';
-import { bulkArgs, toBulkPage, bulkPageSizes } from './bulk-args.js';
+import { bulkArgs, bulkPageSizes, toBulkRequest } from './bulk-args.js';
 
 builder.mutationField('updateOrgKeys', (t) =>
   t.field({
@@ -21,15 +20,7 @@ builder.mutationField('updateOrgKeys', (t) =>
       }),
       resetQuota: t.arg.boolean({ defaultValue: false, description: 'Whether to reset the live quota of each key.' }),
     },
-    resolve: (_, { filter, patch, resetQuota, dryRun, reason, idempotencyKey, ...page }, context) =>
-      context.keys.updateOrgKeys(callerOf(context, 'service'), {
-        filter: toKeyFilter(filter),
-        patch,
-        resetQuota: resetQuota ?? false,
-        isDryRun: dryRun,
-        reason: reason ?? undefined,
-        idempotencyKey: idempotencyKey ?? undefined,
-        page: toBulkPage(page, toKeyFilter(filter)),
-      }),
+    resolve: (_, { patch, resetQuota, ...args }, context) =>
+      context.keys.updateOrgKeys(callerOf(context, 'service'), toBulkRequest(args, patch, resetQuota ?? false)),
   }),
 );

@@ -24,6 +24,8 @@ interface OurTypes {
   DefaultNodeNullability: true;
   DefaultEdgesNullability: { list: true; items: true };
   Scalars: {
+    /** `scalars.ts` converts safe integers to strings. */
+    ID: { Input: string; Output: string | number };
     Int64: { Input: bigint; Output: bigint };
     DateTime: { Input: string; Output: string };
     JSON: { Input: unknown; Output: unknown };
