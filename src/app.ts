@@ -79,24 +79,17 @@ export async function createApp(
   const reportError = (err: unknown, requestID: string) => log.error({ requestID, err }, 'internal error');
   const keys = withQuotaMetrics(createKeyService({ ...ports, audit, reportError }), telemetry);
   const authenticator = createAuthenticator({ store: credentials, oidc, now, log, meter });
+  const { authenticate, revalidate } = authenticator;
   const { checkpointEveryMs } = overrides;
   const jobs = startScheduledJobs(services, { restoreWindowMs, checkpointEveryMs, mayHaveOtherHosts: isShared }, log);
   const dispatcher = startDispatcher(
-    {
-      store: webhooks,
-      history: store,
-      feed,
-      sealer,
-      allowed: config.webhooksTo,
-      log,
-      meter,
-    },
+    { store: webhooks, history: store, feed, sealer, allowed: config.webhooksTo, log, meter },
     overrides.dispatcherOptions,
   );
   const health = createHealth(() => services.whyNotReady(), log, meter);
   const graphql = createGraphQLServer({
     keys,
-    revalidate: authenticator.revalidate,
+    revalidate,
     audit,
     log,
     nextSlice,
@@ -120,9 +113,7 @@ export async function createApp(
       ...(config.console ? assetRoutes(consoleAssets(oidc?.issuer)) : []),
     ],
   );
-  const { authenticate } = authenticator;
-  const requestHandler = createRequestHandler({ router, authenticate, trustedProxies, telemetry, log });
-  const { fetch } = requestHandler;
+  const { handle, fetch } = createRequestHandler({ router, authenticate, trustedProxies, telemetry, log });
   const webSockets = createGraphQLWebSockets({
     serve: fetch,
     maxOperations: maxSubscriptions,
@@ -132,7 +123,8 @@ export async function createApp(
 
   return {
     services,
-    ...requestHandler,
+    handle,
+    fetch,
     webSockets,
     drain: () => {
       health.drain();

@@ -4,7 +4,7 @@ import { CloseCode, handleProtocols, makeServer } from 'graphql-ws';
 import { WebSocketServer, type WebSocket } from 'ws';
 import type { Enqueue } from '../../http/server/admission-control.js';
 import { rejectConnection, type Rejection } from '../../http/server/rejection.js';
-import { isWebSocketRequest, type WebSocketUpgrades } from '../../http/server/websocket-upgrade.js';
+import type { WebSocketUpgrades } from '../../http/server/server.js';
 import { inDigits } from '../../lib/json.js';
 import type { Logger } from '../../lib/log.js';
 import { servedSchema } from '../schema/served.js';
@@ -134,7 +134,8 @@ export function createGraphQLWebSockets({ serve, maxOperations, origins, log }: 
   }, pingEveryMs).unref();
 
   return {
-    accepts: (request) => isWebSocketRequest(request, '/graphql'),
+    accepts: ({ method, url = '', headers }) =>
+      method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket' && url.split('?', 1)[0] === '/graphql',
     open(request, socket, head, enqueue) {
       const rejection = isDraining ? stopping : isAllowedOrigin(request, origins) ? undefined : foreignOrigin;
       if (rejection) return rejectConnection(socket, rejection);

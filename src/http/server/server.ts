@@ -1,10 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
 import { createServer as createTLSServer } from 'node:https';
 import { Server as SocketServer, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { Logger } from '../../lib/log.js';
 import type { Telemetry } from '../../telemetry/ports.js';
 import { healthPaths } from '../health.js';
-import { createAdmissionControl, createOverloadLog } from './admission-control.js';
+import { createAdmissionControl, createOverloadLog, type Enqueue } from './admission-control.js';
 import { respondToClientError } from './client-error.js';
 import { acceptPendingConnections, announceClose, stopGracefully } from './graceful-stop.js';
 import { closeAfterUnreadBody } from './lingering-close.js';
@@ -12,7 +13,6 @@ import { listenAt } from './listen-at.js';
 import { rejectConnection, rejectRequest, type Rejection } from './rejection.js';
 import { validateRequest } from './request-guard.js';
 import { readTLS, type TLSFiles } from './tls.js';
-import type { WebSocketUpgrades } from './websocket-upgrade.js';
 
 /** Serves a request. `arrivedMs` is the time of its arrival by `performance.now()`. */
 export type RequestListener = (request: IncomingMessage, response: ServerResponse, arrivedMs: number) => void;
@@ -53,6 +53,14 @@ export const defaultTimeouts: ServerTimeouts = {
   responseMs: 60_000,
   idleMs: 5_000,
 };
+
+/** Opens WebSockets for the server. */
+export interface WebSocketUpgrades {
+  /** Whether a request is the handshake of a WebSocket that exists. The server ignores other upgrades, as RFC 9110 (7.8) allows. */
+  readonly accepts: (request: IncomingMessage) => boolean;
+  /** Takes over the connection of a request. `enqueue` admits the operations of its messages like requests. */
+  readonly open: (request: IncomingMessage, socket: Duplex, head: Buffer, enqueue: Enqueue) => void;
+}
 
 /** A server that listens. */
 export interface RunningServer {
