@@ -4,6 +4,7 @@ import { parseJSON, type JSONValue } from '../lib/json.js';
 import { parseDefinition } from '../keys/definition/parse.js';
 import type { KeyDefinition, Variant } from '../keys/definition/schema.js';
 import type { Warning } from '../keys/definition/warnings.js';
+import type { HTTPResponse } from '../http/response.js';
 import type { RouteCall } from './route.js';
 import { definitionFromWire, issuesToWire } from '../wire/field-names.js';
 
@@ -24,22 +25,31 @@ export async function readJSONBody({ request, nextSlice }: SlicedCall): Promise<
 }
 
 /**
- * Reads a definition from a JSON body. Other requests are served between the steps, each of which takes tens of
- * milliseconds for the largest bodies.
+ * Responds to a request with a definition in its body. Paths of issues and warnings have the field names in the body. Other
+ * requests are served between the steps, each of which takes tens of milliseconds for the largest bodies.
  *
- * @throws {AppError} INVALID with the issues of the definition, whose paths `withWireIssuePaths` renames
+ * @param respond its second parameter renders warnings as `warningsMember` does
+ * @throws {AppError} INVALID or TOO_LARGE, or as `respond` does
  */
-export async function readDefinitionIn(
-  body: JSONValue,
+export async function respondToDefinition(
+  call: SlicedCall,
   variant: Variant,
-  { nextSlice }: SlicedCall,
-): Promise<KeyDefinition> {
-  await nextSlice();
-  const named = definitionFromWire(body);
-  await nextSlice();
-  const definition = parseDefinition(variant, named);
-  await nextSlice();
-  return definition;
+  respond: (
+    definition: KeyDefinition,
+    renderWarnings: (warnings: readonly Warning[]) => object,
+  ) => HTTPResponse | Promise<HTTPResponse>,
+): Promise<HTTPResponse> {
+  const { nextSlice } = call;
+  const body = await readJSONBody(call);
+  const work = async () => {
+    await nextSlice();
+    const named = definitionFromWire(body);
+    await nextSlice();
+    const definition = parseDefinition(variant, named);
+    await nextSlice();
+    return respond(definition, (warnings) => warningsMember(warnings, body));
+  };
+  return withWireIssuePaths(body, work, nextSlice);
 }
 
 /** Runs `work`. When it rejects with issues, their paths are renamed to the field names in `body`. */

@@ -1,4 +1,4 @@
-import { readDefinitionIn, withWireIssuePaths, readJSONBody, warningsMember } from '../json-body.js';
+import { respondToDefinition } from '../json-body.js';
 import { changeResponse } from '../key-response.js';
 import { parseIdempotencyKey, parseKeyID, rejectParameters } from '../parameters.js';
 import { defineRoute, type RouteCall } from '../route.js';
@@ -82,16 +82,9 @@ async function handle(call: RouteCall): Promise<HTTPResponse> {
   const { caller, keys, wildcard, query } = call;
   rejectParameters(query);
   const keyID = parseKeyID(wildcard);
-  const body = await readJSONBody(call);
-  const key = parseIdempotencyKey(call.request.headers.get('idempotency-key'));
-  return withWireIssuePaths(
-    body,
-    async () => {
-      const input = await readDefinitionIn(body, 'update', call);
-      const created = await keys.createOrgKey(caller, { keyID, input, idempotencyKey: key });
-      const { warnings } = created;
-      return changeResponse('added', keyID, created.key, warningsMember(warnings, body));
-    },
-    call.nextSlice,
-  );
+  const idempotencyKey = parseIdempotencyKey(call.request.headers.get('idempotency-key'));
+  return respondToDefinition(call, 'update', async (input, renderWarnings) => {
+    const { key, warnings } = await keys.createOrgKey(caller, { keyID, input, idempotencyKey });
+    return changeResponse('added', keyID, key, renderWarnings(warnings));
+  });
 }

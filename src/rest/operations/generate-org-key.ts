@@ -1,6 +1,6 @@
 import { malformedParameter, parseQuery } from '../../http/query-parameters.js';
 import { keyIDPrefixProblem } from '../../keys/key-id.js';
-import { readDefinitionIn, withWireIssuePaths, readJSONBody, warningsMember } from '../json-body.js';
+import { respondToDefinition } from '../json-body.js';
 import { changeResponse } from '../key-response.js';
 import { parseIdempotencyKey } from '../parameters.js';
 import { defineRoute, type RouteCall } from '../route.js';
@@ -79,17 +79,11 @@ export const generateOrgKey = defineRoute({
 async function handle(call: RouteCall): Promise<HTTPResponse> {
   const { caller, keys, query, request } = call;
   const keyIDPrefix = parsePrefix(query);
-  const body = await readJSONBody(call);
   const idempotencyKey = parseIdempotencyKey(request.headers.get('idempotency-key'));
-  return withWireIssuePaths(
-    body,
-    async () => {
-      const input = await readDefinitionIn(body, 'update', call);
-      const { key, warnings } = await keys.createOrgKey(caller, { keyIDPrefix, input, idempotencyKey });
-      return changeResponse('added', keys.keyIDOf(key), key, warningsMember(warnings, body));
-    },
-    call.nextSlice,
-  );
+  return respondToDefinition(call, 'update', async (input, renderWarnings) => {
+    const { key, warnings } = await keys.createOrgKey(caller, { keyIDPrefix, input, idempotencyKey });
+    return changeResponse('added', keys.keyIDOf(key), key, renderWarnings(warnings));
+  });
 }
 
 /** @throws {AppError} INVALID for another parameter, or a prefix that is not valid */

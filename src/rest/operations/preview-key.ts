@@ -1,5 +1,5 @@
 import { withSecrets } from '../../keys/definition/normalize.js';
-import { readDefinitionIn, withWireIssuePaths, readJSONBody, warningsMember } from '../json-body.js';
+import { respondToDefinition } from '../json-body.js';
 import { jsonResponse, type HTTPResponse } from '../../http/response.js';
 import { rejectParameters } from '../parameters.js';
 import { defineRoute, type RouteCall } from '../route.js';
@@ -132,21 +132,15 @@ export const previewKey = defineRoute({
 async function handle(call: RouteCall): Promise<HTTPResponse> {
   const { caller, keys, query } = call;
   rejectParameters(query);
-  const body = await readJSONBody(call);
-  return withWireIssuePaths(
-    body,
-    async () => {
-      const input = await readDefinitionIn(body, 'preview', call);
-      const { keyID, keyHash, definition, secrets, warnings } = keys.preview(caller, input);
-      const { password, ...echoed } = secrets;
-      return jsonResponse({
-        api_model: {},
-        data: definitionToWire(withSecrets(definition, echoed)),
-        key_hash: keyHash,
-        key_id: keyID,
-        ...warningsMember(warnings, body),
-      });
-    },
-    call.nextSlice,
-  );
+  return respondToDefinition(call, 'preview', (input, renderWarnings) => {
+    const { keyID, keyHash, definition, secrets, warnings } = keys.preview(caller, input);
+    const { password, ...echoed } = secrets;
+    return jsonResponse({
+      api_model: {},
+      data: definitionToWire(withSecrets(definition, echoed)),
+      key_hash: keyHash,
+      key_id: keyID,
+      ...renderWarnings(warnings),
+    });
+  });
 }

@@ -1,4 +1,4 @@
-import { readDefinitionIn, withWireIssuePaths, readJSONBody, warningsMember } from '../json-body.js';
+import { respondToDefinition } from '../json-body.js';
 import { changeResponse } from '../key-response.js';
 import { parseIfMatch, parseKeyID, parseResetQuota } from '../parameters.js';
 import { defineRoute, type RouteCall } from '../route.js';
@@ -106,21 +106,11 @@ async function handle(call: RouteCall): Promise<HTTPResponse> {
   const keyID = parseKeyID(wildcard);
   const resetQuota = parseResetQuota(query);
   const expectedVersion = parseIfMatch(request.headers.get('if-match'));
-  const body = await readJSONBody(call);
-  return withWireIssuePaths(
-    body,
-    async () => {
-      const input = await readDefinitionIn(body, 'update', call);
-      const { key, warnings, quotaReset } = await keys.updateOrgKey(caller, {
-        keyID,
-        input,
-        resetQuota,
-        expectedVersion,
-      });
-      // The contract defines every member of the body, so that the status of the reset is a header.
-      const reset = quotaReset && { 'quota-reset': quotaReset.toLowerCase() };
-      return changeResponse('modified', keyID, key, warningsMember(warnings, body), reset);
-    },
-    call.nextSlice,
-  );
+  return respondToDefinition(call, 'update', async (input, renderWarnings) => {
+    const update = { keyID, input, resetQuota, expectedVersion };
+    const { key, warnings, quotaReset } = await keys.updateOrgKey(caller, update);
+    // The contract defines every member of the body, so that the status of the reset is a header.
+    const reset = quotaReset && { 'quota-reset': quotaReset.toLowerCase() };
+    return changeResponse('modified', keyID, key, renderWarnings(warnings), reset);
+  });
 }
