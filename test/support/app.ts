@@ -1,4 +1,5 @@
 import { Writable } from 'node:stream';
+import { onTestFinished } from 'vitest';
 import { createApp, type App, type AppOverrides } from '../../src/app.js';
 import { issueCredential } from '../../src/credentials/issue.js';
 import type { Scope } from '../../src/keys/key.js';
@@ -24,6 +25,8 @@ export interface TestApp {
   readonly service: string;
   /** Returns all log lines, at the most verbose level. */
   readonly logs: () => string;
+  /** Returns the parsed log lines that contain a text. */
+  readonly logLines: (text: string) => Record<string, unknown>[];
   /** The clock, which stands still unless moved. */
   readonly clock: { now: Date };
   issue(
@@ -33,6 +36,8 @@ export interface TestApp {
   /** Imports keys like `keyfront keys import`; each is `{ key_id, ...definition }` in the names of REST. */
   importKeys(...keys: object[]): Promise<void>;
   graphql(query: string, variables?: object, headers?: Record<string, string>): Promise<TestResponse>;
+  /** Sends a body to /graphql, text as it is, with both credentials. */
+  post(body: unknown, headers?: Record<string, string>): Promise<TestResponse>;
   preview(definition: unknown, headers?: Record<string, string>): Promise<TestResponse>;
   update(keyID: string, definition: unknown, query?: string, headers?: Record<string, string>): Promise<TestResponse>;
   send(path: string, init?: RequestInit): Promise<TestResponse>;
@@ -47,6 +52,13 @@ async function firstOf(response: Response): Promise<TestResponse> {
   const body = ((await stream.next()) ?? {}) as Record<string, unknown>;
   await stream.close();
   return { status: response.status, headers: response.headers, body, text: JSON.stringify(body) };
+}
+
+/** Starts a service for the running test, after which it is closed. */
+export async function startOwnApp(...options: Parameters<typeof startApp>): Promise<TestApp> {
+  const t = await startApp(...options);
+  onTestFinished(() => t.close());
+  return t;
 }
 
 /** Starts the service with an in-memory database, a clock that stands at 2026-01-31T12:00:00Z, and no port. */
@@ -97,12 +109,29 @@ export async function startApp(
     return { status: response.status, headers: response.headers, body, text };
   };
   const json = (value: unknown) => (typeof value === 'string' ? value : stringifyJSON(value));
+  const post: TestApp['post'] = (body, headers = {}) =>
+    send('/graphql', {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        authorization: `Bearer ${management}`,
+        'x-svc-authorization': service,
+        ...headers,
+      },
+      body: json(body),
+    });
 
   return {
     app,
     management,
     service,
     logs: () => lines.join(''),
+    logLines: (text) =>
+      lines
+        .join('')
+        .split('\n')
+        .filter((line) => line.includes(text))
+        .map((line) => JSON.parse(line) as Record<string, unknown>),
     clock,
     issue,
     importKeys: async (...keys) => {
@@ -115,17 +144,8 @@ export async function startApp(
       );
       if (rejected.length > 0) throw new Error(`A key of the test was rejected: ${rejected.join('; ')}`);
     },
-    graphql: (query, variables = {}, headers = {}) =>
-      send('/graphql', {
-        method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          authorization: `Bearer ${management}`,
-          'x-svc-authorization': service,
-          ...headers,
-        },
-        body: stringifyJSON({ query, variables }),
-      }),
+    graphql: (query, variables = {}, headers) => post({ query, variables }, headers),
+    post,
     preview: (definition, headers = {}) =>
       send('/api/keys/preview', {
         method: 'POST',
