@@ -22,11 +22,8 @@ function headerFor(credential: ExampleOperation['credential']): CredentialHeader
 /** Sends an example with the one credential that its header is for. */
 async function send(t: TestApp, { query, variables, credential }: ExampleOperation) {
   const { name, prefix } = headerFor(credential);
-  const { body } = await t.send('/graphql', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', [name]: prefix + t[credential].slice('kf_xxx_'.length) },
-    body: JSON.stringify({ query, variables: JSON.parse(variables) as object }),
-  });
+  const headers = { authorization: '', 'x-svc-authorization': '', [name.toLowerCase()]: prefix + t[credential].slice(7) };
+  const { body } = await t.post({ query, variables: JSON.parse(variables) as object }, headers);
   return body as { errors?: { extensions: { code: string; issues: { path: string }[] } }[]; data?: object };
 }
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../../src/config/config.js';
 import { schema } from '../../../src/graphql/schema/api-schema.js';
 import { codeOf, dataOf, errorsOf } from '../../support/responses.js';
-import { startApp, type TestResponse, type TestApp } from '../../support/app.js';
+import { startApp, startOwnApp, type TestResponse, type TestApp } from '../../support/app.js';
 import { stateOf } from '../../support/state.js';
 
 const noCredential = { authorization: '', 'x-svc-authorization': '' };
@@ -54,11 +54,7 @@ describe('in production, introspection', () => {
     'G-11 rejects introspection in a document of two operations when %s is requested',
     async (operationName) => {
       const query = 'query A { __typename } query B { __schema { queryType { name } } }';
-      const response = await t.send('/graphql', {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ query, operationName }),
-      });
+      const response = await t.post({ query, operationName }, noCredential);
       expect(codeOf(response)).toBe('UNAUTHENTICATED');
       expect(response.body).not.toHaveProperty('data');
     },
@@ -205,13 +201,12 @@ describe('in production, an operation without a credential', () => {
   });
 
   it('G-12 reveals names for most of these in development, as hints', async () => {
-    const development = await startApp();
+    const development = await startOwnApp();
     const hinting: string[] = [];
     for (const [query, variables = {}] of nearMisses) {
       const response = await development.graphql(query, variables);
       if (hintsIn(response, query + JSON.stringify(variables)).length > 0) hinting.push(query);
     }
-    await development.close();
     expect(hinting.length).toBeGreaterThan(20);
   });
 
@@ -253,9 +248,8 @@ describe('hints', () => {
   });
 
   it('G-12 are returned without a credential in development', async () => {
-    const development = await startApp();
+    const development = await startOwnApp();
     const response = await development.graphql('{ nod }', {}, noCredential);
-    await development.close();
     expect(errorsOf(response)[0]?.message).toContain('Did you mean "node"?');
   });
 });
@@ -269,10 +263,9 @@ describe('KEYFRONT_INTROSPECTION', () => {
     [{ NODE_ENV: 'production', KEYFRONT_INTROSPECTION: 'open' }, 'data'],
     [{ NODE_ENV: 'production', KEYFRONT_INTROSPECTION: 'credential' }, 'UNAUTHENTICATED'],
   ])('G-11 returns with %j, without a credential, %s', async (env, expected) => {
-    const own = await startApp(env);
+    const own = await startOwnApp(env);
     const response = await own.graphql('{ __schema { queryType { name } } }', {}, noCredential);
     const holder = await own.graphql('{ __schema { queryType { name } } }');
-    await own.close();
     expect(response.body['data'] ? 'data' : codeOf(response)).toBe(expected);
     expect(dataOf(holder)).toStrictEqual({ queryType: { name: 'Query' } });
   });

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startApp, type TestResponse, type TestApp } from '../../support/app.js';
+import { dataOf, errorsOf, issuesOf } from '../../support/responses.js';
 import { allHashes, stateOf } from '../../support/state.js';
 import { hashOf } from '../../support/factories.js';
 
@@ -11,22 +12,7 @@ beforeEach(async () => {
 });
 afterEach(async () => t.close());
 
-interface PublicError {
-  readonly message: string;
-  readonly path?: (string | number)[];
-  readonly extensions: { code: string; issues?: { path: string; code: string; message: string }[]; requestID: string };
-}
-
-const errorsOf = ({ body }: TestResponse) => (body['errors'] ?? []) as PublicError[];
 const codesOf = (response: TestResponse) => errorsOf(response).map(({ extensions }) => extensions.code);
-const issuesOf = (response: TestResponse) =>
-  errorsOf(response)
-    .flatMap(({ extensions }) => (extensions.issues ?? []).map(({ path, code }) => `${path} ${code}`))
-    .sort();
-const dataOf = <T = Record<string, unknown>>(response: TestResponse) => {
-  expect(response.body['errors']).toBeUndefined();
-  return response.body['data'] as Record<string, T>;
-};
 
 const update = `mutation ($keyID: ID!, $input: UpdateKeyInput!, $resetQuota: Boolean, $expectedVersion: Int) {
   updateOrgKey(keyID: $keyID, input: $input, resetQuota: $resetQuota, expectedVersion: $expectedVersion) {
@@ -65,58 +51,50 @@ describe('previewKey', () => {
     );
     expect(response.status).toBe(200);
     expect(dataOf(response)).toStrictEqual({
-      previewKey: {
-        apiModel: {},
-        keyHash: hashOf('my-key'),
-        keyID: 'my-key',
-        warnings: [
-          { path: 'applyPolicyID', code: 'DEPRECATED_FIELD', message: 'was moved into `applyPolicies`' },
-          {
-            path: 'accessRights[0].apiID',
-            code: 'LABEL_MISMATCH',
-            message: 'differs from the label, and a gateway looks entries up by `apiID`',
-          },
-        ],
-        data: {
-          alias: 'x',
-          applyPolicies: ['gold'],
-          tags: ['a'],
-          metaData: { any: [1, null] },
-          oauthKeys: null,
-          accessRights: [{ label: 'a', apiID: 'b', versions: null, limit: { quotaMax: 5 } }],
+      apiModel: {},
+      keyHash: hashOf('my-key'),
+      keyID: 'my-key',
+      warnings: [
+        { path: 'applyPolicyID', code: 'DEPRECATED_FIELD', message: 'was moved into `applyPolicies`' },
+        {
+          path: 'accessRights[0].apiID',
+          code: 'LABEL_MISMATCH',
+          message: 'differs from the label, and a gateway looks entries up by `apiID`',
         },
+      ],
+      data: {
+        alias: 'x',
+        applyPolicies: ['gold'],
+        tags: ['a'],
+        metaData: { any: [1, null] },
+        oauthKeys: null,
+        accessRights: [{ label: 'a', apiID: 'b', versions: null, limit: { quotaMax: 5 } }],
       },
     });
   });
 
   it('returns secrets as set or not set, never their values', async () => {
-    const response = await t.graphql(`{ previewKey(input: {
-      basicAuthData: { user: "u", password: "hunter2-hunter2" }, jwtData: { secret: "hunter2-jwt" }, hmacString: "hunter2-hmac" }) {
-      data { hmacStringSet basicAuthData { user hashType passwordSet } jwtData { secretSet } } }
-      none: previewKey(input: { basicAuthData: { user: "u" } }) {
-      data { hmacStringSet basicAuthData { passwordSet } jwtData { secretSet } } } }`);
-    expect(dataOf(response)).toStrictEqual({
-      previewKey: {
-        data: {
-          hmacStringSet: true,
-          basicAuthData: { user: 'u', hashType: null, passwordSet: true },
-          jwtData: { secretSet: true },
-        },
+    const query = `query ($i: PreviewKeyInput!) { previewKey(input: $i) {
+      data { hmacStringSet basicAuthData { user hashType passwordSet } jwtData { secretSet } } } }`;
+    const all = await t.graphql(query, {
+      i: {
+        basicAuthData: { user: 'u', password: 'hunter2-hunter2' },
+        jwtData: { secret: 'hunter2-jwt' },
+        hmacString: 'hunter2-hmac',
       },
-      none: { data: { hmacStringSet: false, basicAuthData: { passwordSet: false }, jwtData: null } },
     });
-    expect(response.text).not.toContain('hunter2');
-    expect(t.logs()).not.toContain('hunter2');
-  });
-
-  it('stores nothing', async () => {
-    await t.graphql('{ previewKey(input: { keyID: "k2", orgID: "acme" }) { keyID } }');
-    expect(await allHashes(t)).toStrictEqual([hashOf('k1')]);
-  });
-
-  it('accepts a number as an identifier, as GraphQL does', async () => {
-    const response = await t.graphql('{ previewKey(input: { keyID: 17 }) { keyID keyHash } }');
-    expect(dataOf(response)['previewKey']).toStrictEqual({ keyID: '17', keyHash: hashOf('17') });
+    expect(dataOf(all)['data']).toStrictEqual({
+      hmacStringSet: true,
+      basicAuthData: { user: 'u', hashType: null, passwordSet: true },
+      jwtData: { secretSet: true },
+    });
+    expect(all.text + t.logs()).not.toContain('hunter2');
+    const none = await t.graphql(query, { i: { basicAuthData: { user: 'u' } } });
+    expect(dataOf(none)['data']).toMatchObject({
+      hmacStringSet: false,
+      basicAuthData: { passwordSet: false },
+      jwtData: null,
+    });
   });
 });
 
@@ -127,7 +105,7 @@ describe('updateOrgKey', () => {
       input: { alias: 'after', quotaMax: 50, tags: ['a'], hmacString: 's', applyPolicyID: 'gold', orgID: 'acme' },
     });
     expect(response.status).toBe(200);
-    expect(dataOf(response)['updateOrgKey']).toStrictEqual({
+    expect(dataOf(response)).toStrictEqual({
       action: 'modified',
       key: 'k1',
       keyHash: hashOf('k1'),
@@ -165,7 +143,7 @@ describe('updateOrgKey', () => {
       input: { quotaMax: 5, quotaRenewalRate: 60 },
       resetQuota: true,
     });
-    expect(dataOf(response)['updateOrgKey']).toMatchObject({
+    expect(dataOf(response)).toMatchObject({
       quotaEffect: { after: { used: 0 } },
       definition: { quotaMax: 5, quotaRemaining: 5, quotaRenews: now + 60 },
     });
@@ -174,36 +152,12 @@ describe('updateOrgKey', () => {
     expect(audit.at(-1)?.quotaUsedBeforeReset).toBe(70n);
   });
 
-  it.each([[false], [null], [undefined]])('resets nothing for resetQuota: %s', async (resetQuota) => {
-    const response = await t.graphql(update, { keyID: 'k1', input: { quotaMax: 5 }, resetQuota });
-    expect(dataOf(response)['updateOrgKey']).toMatchObject({ quotaEffect: { after: { used: 70 } } });
-    expect((await stateOf(t, 'k1')).audit.at(-1)?.quotaUsedBeforeReset).toBeUndefined();
-  });
-
-  it.each([1, 0, '1', 'true', [true], {}])('rejects resetQuota: %j, and writes nothing', async (resetQuota) => {
-    const response = await rejected(() => t.graphql(update, { keyID: 'k1', input: {}, resetQuota }));
-    expect(codesOf(response)).toStrictEqual(['INVALID']);
-  });
-
   it('updates if expectedVersion is the current version or null', async () => {
     const first = await t.graphql(update, { keyID: 'k1', input: { alias: 'one' }, expectedVersion: 1 });
-    expect(dataOf(first)['updateOrgKey']).toMatchObject({ version: 2 });
+    expect(dataOf(first)).toMatchObject({ version: 2 });
     const second = await t.graphql(update, { keyID: 'k1', input: { alias: 'two' }, expectedVersion: null });
-    expect(dataOf(second)['updateOrgKey']).toMatchObject({ version: 3 });
+    expect(dataOf(second)).toMatchObject({ version: 3 });
   });
-
-  it.each([2, 0, -1, 2147483647])(
-    'returns CONFLICT for expectedVersion %i, and writes nothing',
-    async (expectedVersion) => {
-      const response = await rejected(() =>
-        t.graphql(update, { keyID: 'k1', input: { alias: 'lost' }, expectedVersion, resetQuota: true }),
-      );
-      expect(response.status).toBe(200);
-      expect(response.body['data']).toStrictEqual({ updateOrgKey: null });
-      expect(codesOf(response)).toStrictEqual(['CONFLICT']);
-      expect(errorsOf(response)[0]?.path).toStrictEqual(['updateOrgKey']);
-    },
-  );
 
   it('returns NOT_FOUND for an unknown key, and creates none', async () => {
     const response = await rejected(() =>
@@ -228,107 +182,17 @@ describe('updateOrgKey', () => {
       expect(issuesOf(response)).toStrictEqual(['keyID MALFORMED_KEY_ID']);
     },
   );
-
-  it('G-21 runs two updates of one request one after another', async () => {
-    const response = await t.graphql(`mutation {
-      a: updateOrgKey(keyID: "k1", input: { alias: "a" }) { version }
-      b: updateOrgKey(keyID: "k1", input: { alias: "b" }, expectedVersion: 2) { version }
-    }`);
-    expect(dataOf(response)).toStrictEqual({ a: { version: 2 }, b: { version: 3 } });
-  });
-
-  it('keeps the first of two updates if the second fails', async () => {
-    const response = await t.graphql(`mutation {
-      a: updateOrgKey(keyID: "k1", input: { alias: "a" }) { version }
-      b: updateOrgKey(keyID: "unknown", input: {}) { version }
-    }`);
-    expect(errorsOf(response)).toMatchObject([{ path: ['b'], extensions: { code: 'NOT_FOUND' } }]);
-    expect((await stateOf(t, 'k1')).key?.definition).toStrictEqual({ alias: 'a' });
-  });
 });
 
 describe('Int64', () => {
-  const preview = 'query ($n: Int64) { previewKey(input: { expires: $n }) { data { expires } } }';
-  const viaInput = 'query ($input: PreviewKeyInput!) { previewKey(input: $input) { data { expires } } }';
-  const expires = (response: TestResponse) =>
-    dataOf<{ data: { expires: unknown } }>(response)['previewKey']?.data.expires;
-
-  it.each<[string, unknown]>([
-    ['0', 0],
-    ['-1', -1],
-    ['1893456000', 1893456000],
-    ['9007199254740991', 9007199254740991],
-    ['-9007199254740991', -9007199254740991],
-    ['9007199254740992', '9007199254740992'],
-    ['9007199254740993', '9007199254740993'],
-    ['9223372036854775807', '9223372036854775807'],
-    ['-9223372036854775808', '-9223372036854775808'],
-  ])(
-    'accepts %s as a string in every position, and as a number up to 2^53-1, and returns it exactly',
-    async (digits, completed) => {
-      const body = (query: string, variables: string) => `{"query":${JSON.stringify(query)},"variables":${variables}}`;
-      const send = (text: string) =>
-        t.send('/graphql', {
-          method: 'POST',
-          headers: { 'content-type': 'application/json', authorization: `Bearer ${t.management}` },
-          body: text,
-        });
-      const responses = [
-        await t.graphql(`{ previewKey(input: { expires: ${digits} }) { data { expires } } }`),
-        await t.graphql(`{ previewKey(input: { expires: "${digits}" }) { data { expires } } }`),
-        await t.graphql(`query ($n: Int64 = ${digits}) { previewKey(input: { expires: $n }) { data { expires } } }`),
-        await send(body(preview, `{"n":${digits}}`)),
-        await send(body(preview, `{"n":"${digits}"}`)),
-        await send(body(viaInput, `{"input":{"expires":${digits}}}`)),
-        await send(body(viaInput, `{"input":{"expires":"${digits}"}}`)),
-      ];
-      const isString = [false, true, false, false, true, false, true];
-      for (const [index, response] of responses.entries()) {
-        if (isString[index] || typeof completed === 'number') expect(expires(response)).toBe(completed);
-        else {
-          expect(issuesOf(response)).toStrictEqual(['expires IMPRECISE']);
-          expect(response.text).toContain('must be a decimal string');
-        }
-      }
-      expect((await send(body(viaInput, `{"input":{"expires":"${digits}"}}`))).text).toContain(
-        JSON.stringify(completed),
-      );
-    },
-  );
-
-  it('accepts an integral float, as REST does', async () => {
-    expect(expires(await t.graphql('{ previewKey(input: { expires: 1.893456e+09 }) { data { expires } } }'))).toBe(
-      1893456000,
-    );
-    expect(expires(await t.graphql(preview, { n: 5.0 }))).toBe(5);
-  });
-
-  it.each([
-    '9223372036854775808',
-    '-9223372036854775809',
-    '1.5',
-    '"1.5"',
-    '"x"',
-    '""',
-    '" 1"',
-    '"0x10"',
-    'true',
-    '[]',
-    '{}',
-    '1e30',
-  ])('rejects %s in a literal and in a variable', async (literal) => {
-    const inLiteral = await t.graphql(`{ previewKey(input: { expires: ${literal} }) { keyID } }`);
-    expect(codesOf(inLiteral)).toStrictEqual(['INVALID']);
-    const body = JSON.stringify({ query: viaInput }).replace('}"}', `}","variables":{"input":{"expires":${literal}}}}`);
-    const inVariable = await t.send('/graphql', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${t.management}` },
-      body,
-    });
-    expect(codesOf(inVariable)).toStrictEqual(['INVALID']);
-    for (const response of [inLiteral, inVariable]) {
-      expect(issuesOf(response)).toHaveLength(1);
-      expect(issuesOf(response)[0]).toMatch(/^expires (WRONG_TYPE|NOT_INTEGER|OUT_OF_RANGE)$/);
+  it.each(['1893456000', '"9223372036854775807"'])('accepts %s as a variable and as its default', async (digits) => {
+    const query = (preset: string) =>
+      `query ($n: Int64${preset}) { previewKey(input: { expires: $n }) { data { expires } } }`;
+    for (const response of [
+      await t.post(`{"query":"${query('')}","variables":{"n":${digits}}}`),
+      await t.graphql(query(` = ${digits}`)),
+    ]) {
+      expect(dataOf(response)).toStrictEqual({ data: { expires: JSON.parse(digits) as unknown } });
     }
   });
 
@@ -355,7 +219,7 @@ describe('Int64', () => {
     });
     const read = async () => {
       const response = await t.graphql('{ orgKey(by: { keyID: "k" }) { definition { metaData oauthKeys } } }');
-      return dataOf<{ definition: { metaData: object; oauthKeys: object } }>(response)['orgKey']?.definition;
+      return dataOf<{ definition: { metaData: object; oauthKeys: object } }>(response).definition;
     };
     const definition = await read();
     expect(definition).toStrictEqual({
@@ -365,12 +229,12 @@ describe('Int64', () => {
     const update = `mutation ($input: UpdateKeyInput!) { updateOrgKey(keyID: "k", input: $input) { changes { path } } }`;
     expect(
       dataOf(await t.graphql(update, { input: { ...definition, accessRights: [{ label: 'rmw', apiID: 'rmw' }] } })),
-    ).toStrictEqual({ updateOrgKey: { changes: [] } });
-    const metaData = { ...definition?.metaData, other: '9007199254740993', list: ['-9223372036854775807'] };
+    ).toStrictEqual({ changes: [] });
+    const metaData = { ...definition.metaData, other: '9007199254740993', list: ['-9223372036854775807'] };
     const bulk = `mutation ($patch: UpdateKeyInput!) {
       updateOrgKeys(filter: { apiID: "rmw" }, patch: $patch, dryRun: false) { items { change { changes { path } } } } }`;
     expect(dataOf(await t.graphql(bulk, { patch: { metaData } }))).toStrictEqual({
-      updateOrgKeys: { items: [{ change: { changes: [{ path: 'metaData.list' }, { path: 'metaData.other' }] } }] },
+      items: [{ change: { changes: [{ path: 'metaData.list' }, { path: 'metaData.other' }] } }],
     });
     expect((await t.send('/svc/org/keys/k', { headers: { 'x-svc-authorization': t.service } })).text).toContain(
       '"meta_data":{"big":9007199254740993,"list":["-9223372036854775807"],"text":"9007199254740993","other":"9007199254740993"}',
@@ -409,24 +273,16 @@ describe('a definition that is not valid', () => {
     accessRights: [{ apiID: "a" }, { label: "b", allowedUrls: [{ methods: ["hunter2"] }] }],
     basicAuthData: { hashType: "md5", password: "***" } }`;
 
-  it('returns all issues with paths for a variable, and quotes no value', async () => {
-    const previewed = await t.graphql('query ($i: PreviewKeyInput!) { previewKey(input: $i) { keyID } }', { i: wrong });
-    const updated = await rejected(() => t.graphql(update, { keyID: 'k1', input: wrong }));
-    for (const response of [previewed, updated]) {
-      expect(response.status).toBe(200);
-      expect(codesOf(response)).toStrictEqual(['INVALID']);
-      expect(issuesOf(response)).toStrictEqual(problems);
-      expect(response.text + t.logs()).not.toContain('hunter2');
-    }
-  });
-
-  it('returns the same issues for a literal', async () => {
-    const previewed = await t.graphql(`{ previewKey(input: ${literal}) { keyID } }`);
-    const updated = await rejected(() =>
-      t.graphql(`mutation { updateOrgKey(keyID: "k1", input: ${literal}) { status } }`),
-    );
-    for (const response of [previewed, updated]) {
-      expect(codesOf(response)).toStrictEqual(['INVALID']);
+  it.each([
+    ['a variable', '$i', { i: wrong }],
+    ['a literal', literal, {}],
+  ])('returns all issues with paths for %s, and quotes no value', async (_, input, variables) => {
+    const declared = (type: string) => (input === '$i' ? `($i: ${type}!)` : '');
+    const preview = `query ${declared('PreviewKeyInput')} { previewKey(input: ${input}) { keyID } }`;
+    const update = `mutation ${declared('UpdateKeyInput')} { updateOrgKey(keyID: "k1", input: ${input}) { status } }`;
+    for (const query of [preview, update]) {
+      const response = await rejected(() => t.graphql(query, variables));
+      expect([response.status, codesOf(response)]).toStrictEqual([200, ['INVALID']]);
       expect(issuesOf(response)).toStrictEqual(problems);
       expect(response.text + t.logs()).not.toContain('hunter2');
     }
@@ -472,22 +328,6 @@ describe('a definition that is not valid', () => {
     expect(issuesOf(literal)).toStrictEqual(['keyID WRONG_VARIANT']);
   });
 
-  it('rejects a definition that is not an object, without quoting it', async () => {
-    for (const input of ['"hunter2"', '["hunter2"]', '17', 'true', 'null', 'HUNTER2']) {
-      const response = await t.graphql(`{ previewKey(input: ${input}) { keyID } }`);
-      expect(codesOf(response)).not.toStrictEqual([]);
-      expect(new Set(codesOf(response))).toStrictEqual(new Set(['INVALID']));
-      expect(response.text.toLowerCase()).not.toContain('hunter2');
-    }
-    for (const input of ['hunter2', ['hunter2'], 17, true, null]) {
-      const response = await t.graphql('query ($i: PreviewKeyInput!) { previewKey(input: $i) { keyID } }', {
-        i: input,
-      });
-      expect(new Set(codesOf(response))).toStrictEqual(new Set(['INVALID']));
-      expect(response.text).not.toContain('hunter2');
-    }
-  });
-
   it('rejects numbers out of range in a literal, a default and a variable', async () => {
     for (const number of ['1e400', '-1e999']) {
       for (const query of [
@@ -503,12 +343,7 @@ describe('a definition that is not valid', () => {
       }
     }
     const body = `{"query":"query ($n: Float) { previewKey(input: { rate: $n }) { keyID } }","variables":{"n":1e400}}`;
-    const response = await t.send('/graphql', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body,
-    });
-    expect(codesOf(response)).toStrictEqual(['INVALID']);
+    expect(codesOf(await t.post(body))).toStrictEqual(['INVALID']);
   });
 });
 
@@ -556,89 +391,42 @@ describe('GraphQL’s own errors', () => {
     expect(errorsOf(response)[0]?.message).toStrictEqual(message);
     expect(response.body).not.toHaveProperty('data');
   });
-
-  it('quote no value of another argument', async () => {
-    for (const query of [
-      'mutation { updateOrgKey(keyID: "k1", input: {}, resetQuota: "hunter2") { status } }',
-      'mutation { updateOrgKey(keyID: "k1", input: {}, resetQuota: { a: "x; y: hunter2" }) { status } }',
-      'mutation { updateOrgKey(keyID: "k1", input: {}, expectedVersion: "hunter2") { status } }',
-      'mutation { updateOrgKey(keyID: { a: "hunter2" }, input: {}) { status } }',
-      'mutation ($e: Int = "hunter2") { updateOrgKey(keyID: "k1", input: {}, expectedVersion: $e) { status } }',
-      'query @include(if: "hunter2") { previewKey(input: {}) { keyID } }',
-      '{ previewKey(input: {}) { keyID @skip(if: "a\\"hunter2") } }',
-    ]) {
-      const response = await rejected(() => t.graphql(query));
-      expect(new Set(codesOf(response))).toStrictEqual(new Set(['INVALID']));
-      expect(response.text).not.toContain('hunter2');
-    }
-    for (const variables of [
-      { keyID: 'k1', input: {}, resetQuota: 'hunter2' },
-      { keyID: 'k1', input: {}, resetQuota: { 'x"; at': 'hunter2; at "x"; a' } },
-      { keyID: { a: 'hunter2: b' }, input: {} },
-      { keyID: 'k1', input: {}, expectedVersion: 'hunter2' },
-      { keyID: 'k1', input: {}, expectedVersion: ['hunter2'] },
-    ]) {
-      const response = await rejected(() => t.graphql(update, variables));
-      expect(new Set(codesOf(response))).toStrictEqual(new Set(['INVALID']));
-      expect(response.text).not.toContain('hunter2');
-    }
-  });
 });
 
 describe('an operation', () => {
-  const send = (body: unknown, headers: Record<string, string> = {}) =>
-    t.send('/graphql', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${t.management}`, ...headers },
-      body: JSON.stringify(body),
-    });
-
   it('is selected by its name', async () => {
     const query =
       'query A { previewKey(input: {alias: "a"}) { data { alias } } } query B { previewKey(input: {alias: "b"}) { data { alias } } }';
-    expect(dataOf(await send({ query, operationName: 'B' }))).toMatchObject({ previewKey: { data: { alias: 'b' } } });
-    expect(codesOf(await send({ query }))).toStrictEqual(['INVALID']);
-    expect(codesOf(await send({ query, operationName: 'C' }))).toStrictEqual(['INVALID']);
-  });
-
-  it('quotes no unknown operation name', async () => {
-    const response = await send({ query: 'query A { previewKey(input: {}) { keyID } }', operationName: 'hunter2' });
-    expect(codesOf(response)).toStrictEqual(['INVALID']);
-    expect(response.text).not.toContain('hunter2');
+    expect(dataOf(await t.post({ query, operationName: 'B' }))).toMatchObject({ data: { alias: 'b' } });
+    expect(codesOf(await t.post({ query }))).toStrictEqual(['INVALID']);
+    const unknown = await t.post({ query, operationName: 'hunter2' });
+    expect(codesOf(unknown)).toStrictEqual(['INVALID']);
+    expect(unknown.text).not.toContain('hunter2');
   });
 
   it('reports the issues of the selected operation of several', async () => {
     const query = `query A { previewKey(input: { rate: "x" }) { keyID } } mutation B { updateOrgKey(keyID: "k1", input: { per: "x" }) { status } }`;
-    expect(issuesOf(await send({ query, operationName: 'A' }))).toStrictEqual(['rate WRONG_TYPE']);
-    expect(codesOf(await send({ query, operationName: 'B' }))).toStrictEqual(['UNAUTHENTICATED']);
+    const headers = { 'x-svc-authorization': '' };
+    expect(issuesOf(await t.post({ query, operationName: 'A' }, headers))).toStrictEqual(['rate WRONG_TYPE']);
+    expect(codesOf(await t.post({ query, operationName: 'B' }, headers))).toStrictEqual(['UNAUTHENTICATED']);
   });
 
   it('can have fragments and aliases at its root', async () => {
-    const response = await send({
-      query: `query { ...f ... on Query { b: previewKey(input: {keyID: "b"}) { ...g } } }
-        fragment f on Query { a: previewKey(input: {keyID: "a"}) { ...g } }
-        fragment g on KeyPreview { keyID }`,
-    });
-    expect(dataOf(response)).toStrictEqual({ a: { keyID: 'a' }, b: { keyID: 'b' } });
+    const { body } = await t.graphql(`query { ...f ... on Query { b: previewKey(input: {keyID: "b"}) { ...g } } }
+      fragment f on Query { a: previewKey(input: {keyID: "a"}) { ...g } }
+      fragment g on KeyPreview { keyID }`);
+    expect(body).toStrictEqual({ data: { a: { keyID: 'a' }, b: { keyID: 'b' } } });
   });
 
   it('reports issues inside fragments and aliases at its root, each alone', async () => {
     const query = `query { ...f ... on Query { b: previewKey(input: {per: "x"}) { keyID } } }
       fragment f on Query { a: previewKey(input: {rate: "x"}) { keyID } }`;
-    expect(issuesOf(await send({ query }))).toStrictEqual(['per WRONG_TYPE', 'rate WRONG_TYPE']);
-    expect(codesOf(await send({ query }, { authorization: '' }))).toStrictEqual(['UNAUTHENTICATED']);
-  });
-
-  it('rejects cyclic fragments', async () => {
-    const response = await send({ query: '{ ...f } fragment f on Query { ...g } fragment g on Query { ...f }' });
-    expect(codesOf(response)).toContain('INVALID');
-  });
-
-  it('returns data or an error for each of its fields', async () => {
-    const response = await t.graphql(
-      `{ a: previewKey(input: { tags: [" "] }) { keyID } b: previewKey(input: {}) { keyID } }`,
-    );
-    expect(errorsOf(response)).toMatchObject([{ path: ['a'], extensions: { code: 'INVALID' } }]);
+    const issues = errorsOf(await t.graphql(query)).flatMap(({ extensions }) => extensions.issues ?? []);
+    expect(issues.map(({ path, code }) => `${path} ${code}`).toSorted()).toStrictEqual([
+      'per WRONG_TYPE',
+      'rate WRONG_TYPE',
+    ]);
+    expect(codesOf(await t.graphql(query, {}, { authorization: '' }))).toStrictEqual(['UNAUTHENTICATED']);
   });
 
   it.each([
@@ -656,16 +444,6 @@ describe('an operation', () => {
     expect([response.status, issuesOf(response)]).toEqual([400, [`${path} MALFORMED_ARGUMENT`]]);
   });
 
-  it('does not repeat the name of an unknown member of the body', async () => {
-    const response = await t.send('/graphql', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: '{"query":"{ __typename }","S3CRET":1}',
-    });
-    expect(codesOf(response)).toStrictEqual(['INVALID']);
-    expect(response.text).not.toContain('S3CRET');
-  });
-
   it('can be requested by GET if it is a query', async () => {
     const query = encodeURIComponent('query ($i: PreviewKeyInput!) { previewKey(input: $i) { keyID } }');
     const variables = encodeURIComponent('{"i":{"keyID":"k"}}');
@@ -675,18 +453,11 @@ describe('an operation', () => {
       accept: 'application/json',
     };
     expect(dataOf(await t.send(`/graphql?query=${query}&variables=${variables}`, { headers }))).toStrictEqual({
-      previewKey: { keyID: 'k' },
+      keyID: 'k',
     });
     const mutation = encodeURIComponent('mutation { updateOrgKey(keyID: "k1", input: {}) { status } }');
     const response = await rejected(() => t.send(`/graphql?query=${mutation}`, { headers }));
     expect(response.status).toBe(405);
-    expect(codesOf(response)).toStrictEqual(['INVALID']);
-  });
-
-  it('is rejected as a batch, without effects', async () => {
-    const one = { query: 'mutation { updateOrgKey(keyID: "k1", input: {}) { status } }' };
-    const response = await rejected(() => send([one, one], { 'x-svc-authorization': t.service }));
-    expect(response.status).toBe(400);
     expect(codesOf(response)).toStrictEqual(['INVALID']);
   });
 
@@ -704,7 +475,7 @@ describe('an operation', () => {
     [{ query: '{ __typename }', nonsense: 1 }],
     [{ query: '{ __typename }', extensions: 'x' }],
   ])('is rejected if the body is %j', async (body) => {
-    const response = await send(body, { accept: 'application/graphql-response+json' });
+    const response = await t.post(body ?? 'null', { accept: 'application/graphql-response+json' });
     expect(response.status).toBe(400);
     expect(codesOf(response)).toStrictEqual(['INVALID']);
     expect(errorsOf(response)[0]?.extensions.requestID).toBe(response.headers.get('x-request-id'));
@@ -713,13 +484,8 @@ describe('an operation', () => {
   it.each(['', '{', 'hunter2', '{"query":"{ __typename }"} hunter2', '{"query":"{ __typename }","query":"hunter2"}'])(
     'is rejected if the body is the text %j, which is not quoted',
     async (body) => {
-      const response = await t.send('/graphql', {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body,
-      });
-      expect(response.status).toBe(400);
-      expect(codesOf(response)).toStrictEqual(['INVALID']);
+      const response = await t.post(body);
+      expect([response.status, codesOf(response)]).toStrictEqual([400, ['INVALID']]);
       expect(response.text).not.toContain('hunter2');
     },
   );
@@ -738,43 +504,14 @@ describe('an operation', () => {
     ['application/json; charset=latin1', '{"query":"{ __typename }"}'],
     ['application/graphql-response+json', '{"query":"{ __typename }"}'],
   ])('is rejected in a body of type %s', async (type, body) => {
-    const response = await rejected(() =>
-      t.send('/graphql', { method: 'POST', headers: { 'content-type': type, 'x-svc-authorization': t.service }, body }),
-    );
-    expect(response.status).toBe(415);
-    expect(codesOf(response)).toStrictEqual(['INVALID']);
-  });
-
-  it('is rejected in a body above the limit, with and without Content-Length', async () => {
-    const body = JSON.stringify({ query: '{ __typename }', variables: { pad: 'x'.repeat(128 * 1024) } });
-    const pieces = new ReadableStream<Uint8Array>({
-      pull: (controller) => controller.enqueue(new TextEncoder().encode(' '.repeat(4096))),
-    });
-    const headers = { 'content-type': 'application/json' };
-    for (const init of [
-      { body, headers: { ...headers, 'content-length': String(body.length) } },
-      { body, headers },
-      { body: pieces, headers, duplex: 'half' },
-    ]) {
-      const response = await t.send('/graphql', { method: 'POST', ...init });
-      expect(response.status).toBe(413);
-      expect(codesOf(response)).toStrictEqual(['TOO_LARGE']);
-    }
-  });
-
-  it('is rejected in a compressed body', async () => {
-    const response = await send({ query: '{ __typename }' }, { 'content-encoding': 'gzip' });
-    expect(response.status).toBe(415);
-    expect(codesOf(response)).toStrictEqual(['INVALID']);
+    const response = await rejected(() => t.post(body, { 'content-type': type }));
+    expect([response.status, codesOf(response)]).toStrictEqual([415, ['INVALID']]);
   });
 
   it.each(['PUT', 'DELETE', 'PATCH'])('is rejected over %s', async (method) => {
-    const response = await t.send('/graphql', {
-      method,
-      headers: { 'content-type': 'application/json' },
-      body: '{"query":"{ __typename }"}',
-    });
-    expect(response.status).toBe(405);
+    const headers = { 'content-type': 'application/json' };
+    const { status } = await t.send('/graphql', { method, headers, body: '{"query":"{ __typename }"}' });
+    expect(status).toBe(405);
   });
 });
 
@@ -809,36 +546,4 @@ describe('a caller without a credential', () => {
       unauthenticated(await t.graphql(update, { keyID: '', input, resetQuota: 'x' }, anonymous));
     },
   );
-
-  it('does not learn whether a key exists', async () => {
-    const responses = [
-      await t.graphql(update, { keyID: 'k1', input: {} }, anonymous),
-      await t.graphql(update, { keyID: 'unknown', input: {} }, anonymous),
-    ];
-    responses.forEach(unauthenticated);
-    const [first, second] = responses.map(({ text }) => text.replace(/"requestID":"[^"]*"/, ''));
-    expect(first).toBe(second);
-  });
-
-  it('sees the schema of a development server', async () => {
-    const response = await t.graphql('{ __schema { queryType { name } } __typename }', {}, anonymous);
-    expect(dataOf(response)).toStrictEqual({ __schema: { queryType: { name: 'Query' } }, __typename: 'Query' });
-  });
-});
-
-describe('an unexpected error', () => {
-  it('is masked in the response and logged', async () => {
-    await t.app.services.close();
-    const response = await t.graphql(update, { keyID: 'k1', input: {} });
-    expect(errorsOf(response)).toHaveLength(1);
-    expect(errorsOf(response)[0]).toMatchObject({
-      message: 'Internal error.',
-      extensions: { code: 'INTERNAL', requestID: response.headers.get('x-request-id') },
-    });
-    expect(Object.keys(errorsOf(response)[0]?.extensions ?? {}).sort()).toStrictEqual(['code', 'requestID']);
-    expect(response.text).not.toMatch(/database|sqlite|at \w+|\.[jt]s/i);
-    expect(t.logs()).toContain('database connection is not open');
-    expect(t.logs()).toContain(String(response.headers.get('x-request-id')));
-    t = await startApp();
-  });
 });

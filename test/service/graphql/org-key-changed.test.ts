@@ -135,7 +135,6 @@ describe('orgKeyChanged', () => {
   });
 
   it('rejects a request without a service credential before all other checks', async () => {
-    const { management } = s.t;
     const queries = [
       'subscription { orgKeyChanged { cursor } }',
       'subscription { orgKeyChanged(after: "nonsense") { cursor } }',
@@ -143,12 +142,7 @@ describe('orgKeyChanged', () => {
     ];
     for (const accept of ['text/event-stream', 'application/json', '*/*']) {
       for (const query of queries) {
-        const headers = { accept, authorization: `Bearer ${management}` };
-        const { status, text } = await s.t.send('/graphql', {
-          method: 'POST',
-          headers: { 'content-type': 'application/json', ...headers },
-          body: JSON.stringify({ query }),
-        });
+        const { status, text } = await s.t.post({ query }, { accept, 'x-svc-authorization': '' });
         expect(`${status} ${text}`).toContain('UNAUTHENTICATED');
         expect(text).not.toContain('INVALID');
       }

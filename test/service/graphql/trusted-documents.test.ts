@@ -10,7 +10,7 @@ import {
   type TypedDocumentString,
 } from '../../../src/client/generated/graphql.js';
 import { codeOf, errorsOf } from '../../support/responses.js';
-import { startApp, type TestResponse, type TestApp } from '../../support/app.js';
+import { startApp, startOwnApp, type TestResponse, type TestApp } from '../../support/app.js';
 import { makeCommandLine, type CommandLine } from '../../support/cli.js';
 import { stateOf } from '../../support/state.js';
 
@@ -19,20 +19,6 @@ const sha256 = (text: string) => createHash('sha256').update(text, 'utf8').diges
 /** What codegen wrote for the documents of the tests. */
 const file = new URL('../../../src/client/generated/persisted-documents.json', import.meta.url).pathname;
 const onlyTrusted = { KEYFRONT_TRUSTED_DOCUMENTS: file, KEYFRONT_ONLY_TRUSTED_DOCUMENTS: 'on' };
-
-/** Sends the members of a request as they are, with both credentials. */
-function post(t: TestApp, request: object, headers: Record<string, string> = {}): Promise<TestResponse> {
-  return t.send('/graphql', {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      authorization: `Bearer ${t.management}`,
-      'x-svc-authorization': t.service,
-      ...headers,
-    },
-    body: JSON.stringify(request),
-  });
-}
 
 function get(t: TestApp, parameters: Record<string, string>): Promise<TestResponse> {
   return t.send(`/graphql?${new URLSearchParams(parameters)}`, {
@@ -46,7 +32,7 @@ const textOf = (id: string) => String((JSON.parse(readFileSync(file, 'utf8')) as
 
 /** Sends requests like a client that has only the ids and types of its documents. */
 async function sendRequest<R, V>(t: TestApp, document: TypedDocumentString<R, V>, variables: V): Promise<R> {
-  const { body } = await post(t, { documentId: idOf(document), variables });
+  const { body } = await t.post({ documentId: idOf(document), variables });
   expect(body['errors']).toBeUndefined();
   return body['data'] as R;
 }
@@ -92,7 +78,7 @@ describe('with trusted documents only', () => {
       { query: null, documentId: id, variables },
       { extensions: { persistedQuery: { version: 1, sha256Hash: id } }, variables },
     ]) {
-      expect((await post(t, request)).body).toMatchObject({ data: { previewKey: { keyID: 'k2' } } });
+      expect((await t.post(request)).body).toMatchObject({ data: { previewKey: { keyID: 'k2' } } });
     }
     for (const parameters of [
       { documentId: id },
@@ -121,7 +107,7 @@ describe('with trusted documents only', () => {
     ['a mutation', 'mutation { updateOrgKey(keyID: "k1", input: {alias: "untrusted"}) { status } }'],
   ])('G-19 rejects %s', async (_, query) => {
     const before = await stateOf(t, 'k1');
-    rejectedAsUntrusted(await post(t, { query }));
+    rejectedAsUntrusted(await t.post({ query }));
     rejectedAsUntrusted(await get(t, { query }));
     expect(await stateOf(t, 'k1')).toStrictEqual(before);
   });
@@ -129,9 +115,9 @@ describe('with trusted documents only', () => {
   it('G-19 rejects a text sent with an id, even if it is the same text', async () => {
     const id = idOf(PreviewKeyDocument);
     for (const query of [textOf(id), '{ __typename }']) {
-      rejectedAsUntrusted(await post(t, { query, documentId: id, variables: { input: {} } }));
+      rejectedAsUntrusted(await t.post({ query, documentId: id, variables: { input: {} } }));
       const persistedQuery = { version: 1, sha256Hash: sha256(query) };
-      rejectedAsUntrusted(await post(t, { query, extensions: { persistedQuery }, variables: { input: {} } }));
+      rejectedAsUntrusted(await t.post({ query, extensions: { persistedQuery }, variables: { input: {} } }));
     }
   });
 
@@ -139,8 +125,8 @@ describe('with trusted documents only', () => {
     const query = '{ __typename }';
     const extensions = { persistedQuery: { version: 1, sha256Hash: sha256(query) } };
     for (let round = 0; round < 2; round += 1) {
-      rejectedAsUntrusted(await post(t, { query, extensions }));
-      const response = await post(t, { extensions });
+      rejectedAsUntrusted(await t.post({ query, extensions }));
+      const response = await t.post({ extensions });
       expect(errorsOf(response)[0]?.message).toBe('There is no trusted document with this id.');
     }
   });
@@ -157,7 +143,7 @@ describe('with trusted documents only', () => {
     '',
   ])('G-19 rejects the unknown id %j, with and without a credential', async (documentId) => {
     for (const headers of [{}, { authorization: '', 'x-svc-authorization': '' }]) {
-      const response = await post(t, { documentId, variables: { input: {} } }, headers);
+      const response = await t.post({ documentId, variables: { input: {} } }, headers);
       expect(errorsOf(response)).toMatchObject([
         { message: 'There is no trusted document with this id.', extensions: { code: 'INVALID' } },
       ]);
@@ -169,7 +155,7 @@ describe('with trusted documents only', () => {
     'G-19 rejects %j as an id without an internal error',
     async (id) => {
       for (const request of [{ documentId: id }, { extensions: { persistedQuery: { version: 1, sha256Hash: id } } }]) {
-        const response = await post(t, request);
+        const response = await t.post(request);
         expect([response.status, codeOf(response)]).toStrictEqual([400, 'INVALID']);
         expect(errorsOf(response)[0]?.message).toBe('The id of a document must be a string.');
       }
@@ -179,7 +165,7 @@ describe('with trusted documents only', () => {
   it.each([{}, { extensions: {} }, { extensions: 'x' }, { extensions: { persistedQuery: null } }, { variables: {} }])(
     'G-19 rejects %j without a document, and states what to send',
     async (request) => {
-      const response = await post(t, request);
+      const response = await t.post(request);
       rejectedAsUntrusted(response);
       expect(response.status).toBe(400);
     },
@@ -187,23 +173,18 @@ describe('with trusted documents only', () => {
 
   it('G-19 rejects with a failed request for application/graphql-response+json', async () => {
     const accept = { accept: 'application/graphql-response+json' };
-    expect((await post(t, { query: '{ __typename }' }, accept)).status).toBe(400);
-    expect((await post(t, { documentId: 'x' }, accept)).status).toBe(400);
+    for (const request of [{ query: '{ __typename }' }, { documentId: 'x' }]) {
+      expect((await t.post(request, accept)).status).toBe(400);
+    }
   });
 
   it('G-19 validates the variables of a trusted document, with all issues', async () => {
     const variables = { input: { rate: 'x', tags: [' '] } };
-    const response = await post(t, { documentId: idOf(PreviewKeyDocument), variables });
+    const response = await t.post({ documentId: idOf(PreviewKeyDocument), variables });
     expect(errorsOf(response)[0]?.extensions).toMatchObject({
       code: 'INVALID',
       issues: [{ path: 'rate' }, { path: 'tags[0]' }],
     });
-  });
-
-  it('G-19 requires the credential of a trusted document', async () => {
-    const anonymous = { authorization: '', 'x-svc-authorization': '' };
-    const response = await post(t, { documentId: idOf(OrgKeyDocument), variables: { keyID: 'k1' } }, anonymous);
-    expect(codeOf(response)).toBe('UNAUTHENTICATED');
   });
 });
 
@@ -218,23 +199,23 @@ describe('with trusted and other documents', () => {
   it('G-19 executes trusted and other documents', async () => {
     const preview = await sendRequest(t, PreviewKeyDocument, { input: { keyID: 'k2' } });
     expect(preview.previewKey?.keyID).toBe('k2');
-    expect((await post(t, { query: '{ __typename }' })).body).toStrictEqual({ data: { __typename: 'Query' } });
+    expect((await t.post({ query: '{ __typename }' })).body).toStrictEqual({ data: { __typename: 'Query' } });
   });
 
   it('G-19 executes a text with its own hash, and does not store it under the hash', async () => {
     const query = '{ __typename }';
     const extensions = { persistedQuery: { version: 1, sha256Hash: sha256(query) } };
     for (let round = 0; round < 2; round += 1) {
-      expect((await post(t, { query, extensions })).body).toStrictEqual({ data: { __typename: 'Query' } });
-      const response = await post(t, { extensions });
+      expect((await t.post({ query, extensions })).body).toStrictEqual({ data: { __typename: 'Query' } });
+      const response = await t.post({ extensions });
       // The word at which Apollo's clients send their texts without asking again.
       expect(errorsOf(response)).toMatchObject([
         { message: 'PersistedQueryNotSupported', extensions: { code: 'INVALID' } },
       ]);
-      expect(codeOf(await post(t, { documentId: `sha256:${sha256(query)}` }))).toBe('INVALID');
+      expect(codeOf(await t.post({ documentId: `sha256:${sha256(query)}` }))).toBe('INVALID');
     }
     const documentId = `sha256:${sha256(query)}`;
-    expect((await post(t, { query, documentId })).body).toStrictEqual({ data: { __typename: 'Query' } });
+    expect((await t.post({ query, documentId })).body).toStrictEqual({ data: { __typename: 'Query' } });
   });
 
   it('G-19 rejects a text with the hash of another, and executes neither', async () => {
@@ -243,7 +224,7 @@ describe('with trusted and other documents', () => {
     for (const id of [idOf(UpdateOrgKeyDocument), hexOf(PreviewKeyDocument), 'x', '']) {
       const variables = { keyID: 'k1', input: { alias: 'mismatch' } };
       for (const request of [{ documentId: id }, { extensions: { persistedQuery: { version: 1, sha256Hash: id } } }]) {
-        const response = await post(t, { ...request, query, variables });
+        const response = await t.post({ ...request, query, variables });
         expect(errorsOf(response)).toMatchObject([
           { message: 'The id is not the SHA-256 hash of the `query`.', extensions: { code: 'INVALID' } },
         ]);
@@ -257,10 +238,10 @@ describe('with introspection by credential', () => {
   it.each([{}, { KEYFRONT_ONLY_TRUSTED_DOCUMENTS: 'on' }])(
     'G-19 rejects trusted and unknown ids alike without a credential: %j',
     async (env) => {
-      const own = await startApp({ KEYFRONT_TRUSTED_DOCUMENTS: file, KEYFRONT_INTROSPECTION: 'credential', ...env });
+      const own = await startOwnApp({ KEYFRONT_TRUSTED_DOCUMENTS: file, KEYFRONT_INTROSPECTION: 'credential', ...env });
       const none = { authorization: '', 'x-svc-authorization': '' };
       const shown = async (request: object) => {
-        const { status, text } = await post(own, request, none);
+        const { status, text } = await own.post(request, none);
         return [status, text.replace(/"requestID":"[^"]*"/, '')];
       };
       const unknown = `sha256:${sha256('unknown')}`;
@@ -271,17 +252,15 @@ describe('with introspection by credential', () => {
       for (const sha256Hash of [trusted, unknown]) {
         expect(await shown({ extensions: { persistedQuery: { version: 1, sha256Hash } } })).toEqual(first);
       }
-      expect((await post(own, { documentId: trusted, variables: { input: {} } })).body).toHaveProperty('data');
-      await own.close();
+      expect((await own.post({ documentId: trusted, variables: { input: {} } })).body).toHaveProperty('data');
     },
   );
 });
 
 describe('without trusted documents', () => {
   it('G-19 rejects an id with the reason', async () => {
-    const t = await startApp({ KEYFRONT_CONSOLE: 'off' });
-    const response = await post(t, { documentId: idOf(PreviewKeyDocument), variables: { input: {} } });
-    await t.close();
+    const t = await startOwnApp({ KEYFRONT_CONSOLE: 'off' });
+    const response = await t.post({ documentId: idOf(PreviewKeyDocument), variables: { input: {} } });
     expect(errorsOf(response)).toMatchObject([
       { message: 'There is no trusted document with this id.', extensions: { code: 'INVALID' } },
     ]);
@@ -375,10 +354,9 @@ describe('a file of trusted documents', () => {
     const path = await c.file('documents.json', `\ufeff${JSON.stringify(Object.fromEntries(entries))}`);
     expect([...readTrustedDocuments(path).keys()]).toStrictEqual([sha256(valid), ...ids.slice(1)]);
 
-    const t = await startApp({ KEYFRONT_TRUSTED_DOCUMENTS: path, KEYFRONT_ONLY_TRUSTED_DOCUMENTS: 'on' });
+    const t = await startOwnApp({ KEYFRONT_TRUSTED_DOCUMENTS: path, KEYFRONT_ONLY_TRUSTED_DOCUMENTS: 'on' });
     for (const documentId of ids)
-      expect((await post(t, { documentId })).body).toStrictEqual({ data: { __typename: 'Query' } });
-    await t.close();
+      expect((await t.post({ documentId })).body).toStrictEqual({ data: { __typename: 'Query' } });
   });
 
   it('G-19 is required if only trusted documents are executed', async () => {
