@@ -1,23 +1,18 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { sendRequest, dataOf, errorsOf } from '../../support/responses.js';
-import { startApp, type TestResponse, type TestApp } from '../../support/app.js';
+import { startOwnApp, type TestResponse, type TestApp } from '../../support/app.js';
+import { temporaryFolder } from '../../support/folder.js';
 import { hashOf } from '../../support/factories.js';
 import { tamper } from '../../support/tamper.js';
 
 let folder: string;
 let t: TestApp;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'keyfront-damaged-'));
-  t = await startApp({ KEYFRONT_DATA: folder });
+  folder = await temporaryFolder();
+  t = await startOwnApp({ KEYFRONT_DATA: folder });
   const keys = ['a', 'b', 'c', 'd', 'e'].map((name) => ({ key_id: name, org_id: 'acme', alias: name }));
   await t.importKeys(...keys, { key_id: 'other', org_id: 'globex', alias: 'other' });
-});
-afterEach(async () => {
-  await t.close();
-  await rm(folder, { recursive: true });
 });
 
 const damage = (statement: string) => tamper(join(folder, 'keyfront.db'), statement);

@@ -265,29 +265,10 @@ describe('the deadline of a mutation', () => {
         },
       },
     });
-    const result = await graphql(`
-      mutation {
-        updateOrgKeys(filter: {}, patch: { alias: "bulk" }, dryRun: false) {
-          items {
-            orgKey {
-              keyID
-              definition {
-                alias
-              }
-            }
-            change {
-              version
-            }
-            error {
-              code
-              message
-            }
-          }
-        }
-      }
-    `);
+    const query = `mutation { updateOrgKeys(filter: {}, patch: { alias: "bulk" }, dryRun: false) {
+      items { orgKey { keyID definition { alias } } change { version } error { code message } } } }`;
     const { items } = dataOf<{ items: { orgKey: { keyID: string }; change: object | null; error: object | null }[] }>(
-      result,
+      await graphql(query),
     );
     expect(items.map(({ change }) => change)).toStrictEqual([{ version: 2 }, { version: 2 }, null]);
     expect(items.map(({ error }) => error)).toStrictEqual([

@@ -175,56 +175,42 @@ async function withPair(options: SideOptions, work: (pair: readonly [Side, Side]
   }
 }
 
+/** A request with both credentials. */
+const request = (body: object): Requested => ({ body: json(body), headers: both });
 const alias = 'b\\u00e4r';
-const good = json({ query: preview, variables: { input: { alias: 'x', tags: [' a ', 'a'], quotaMax: 1 } } });
+const goodRequest = { query: preview, variables: { input: { alias: 'x', tags: [' a ', 'a'], quotaMax: 1 } } };
+const good = json(goodRequest);
+const sent = (headers: Requested['headers'] = {}): Requested => ({ body: good, headers: { ...both, ...headers } });
 
 describe('The fast path is taken', () => {
   it.each<[string, Requested]>([
-    ['by a query that was executed before', { body: good, headers: both }],
+    ['by a query that was executed before', sent()],
     ['with only the credential that is needed', { body: good, headers: { authorization: 'management' } }],
-    [
-      'for text beyond ASCII',
-      { body: json({ query: preview, variables: { input: { alias: 'bär 🗝' } } }), headers: both },
-    ],
+    ['for text beyond ASCII', request({ query: preview, variables: { input: { alias: 'bär 🗝' } } })],
     ['for escaped text', { body: good.replace('"x"', `"${alias}"`), headers: both }],
-    ['by one of several operations', { body: json({ query: many, operationName: 'A' }), headers: both }],
+    ['by one of several operations', request({ query: many, operationName: 'A' })],
     [
       'with null for all that may be left out',
-      {
-        body: json({ query: '{ orgKeys { edges { cursor } } }', operationName: null, variables: null }),
-        headers: both,
-      },
+      request({ query: '{ orgKeys { edges { cursor } } }', operationName: null, variables: null }),
     ],
     ['by a body in chunks', { body: good, isChunked: true, headers: both }],
-    ['by a request from another origin', { body: good, headers: { ...both, origin: 'https://elsewhere.test' } }],
-    [
-      'by a definition that is not valid',
-      { body: json({ query: preview, variables: { input: { tags: [''] } } }), headers: both },
-    ],
+    ['by a request from another origin', sent({ origin: 'https://elsewhere.test' })],
+    ['by a definition that is not valid', request({ query: preview, variables: { input: { tags: [''] } } })],
     ['without credentials', { body: good }],
     [
       'with extensions that name no document',
-      { body: json({ ...JSON.parse(good), extensions: { clientLibrary: { name: 'x' } } }), headers: both },
+      request({ ...goodRequest, extensions: { clientLibrary: { name: 'x' } } }),
     ],
     [
       'by a page whose size is a variable',
-      {
-        body: json({ query: 'query ($n: Int) { orgKeys(first: $n) { edges { cursor } } }', variables: { n: 2 } }),
-        headers: both,
-      },
+      request({ query: 'query ($n: Int) { orgKeys(first: $n) { edges { cursor } } }', variables: { n: 2 } }),
     ],
-    ['where any type is accepted', { body: good, headers: { ...both, accept: '*/*' } }],
-    [
-      'where the newer type is accepted',
-      { body: good, headers: { ...both, accept: 'application/graphql-response+json' } },
-    ],
-    [
-      'by a mutation',
-      { body: json({ query: update, variables: { keyID: 'one', input: { alias: 'new' } } }), headers: both },
-    ],
+    ['where any type is accepted', sent({ accept: '*/*' })],
+    ['where the newer type is accepted', sent({ accept: 'application/graphql-response+json' })],
+    ['by a mutation', request({ query: update, variables: { keyID: 'one', input: { alias: 'new' } } })],
     [
       'by an operation whose names are JavaScript’s',
-      { body: json({ query: '{ __proto__: __typename toJSON: __typename }' }), headers: both },
+      request({ query: '{ __proto__: __typename toJSON: __typename }' }),
     ],
   ])('%s', async (_, requested) => {
     const before = { ...sides[0].executed };
@@ -241,51 +227,20 @@ describe('A response and its log line are those of Yoga', () => {
   });
   const repeated = ['management', 'management'];
   it.each<[string, Requested]>([
-    ['without credentials', { body: good }],
-    ['with a wrong credential', { body: good, headers: { authorization: 'Bearer kf_mgt_wrong' } }],
-    ['with a credential of the other kind', { body: good, headers: { 'x-svc-authorization': 'service' } }],
     [
       'with a credential and a wrong one',
       { body: good, headers: { authorization: 'management', 'x-svc-authorization': 'x' } },
     ],
     ['with a repeated credential', { body: good, headers: { authorization: repeated } }],
-    [
-      'with a definition that is wrong',
-      { body: json({ query: preview, variables: { input: { tags: [''], rate: -5 } } }), headers: both },
-    ],
-    [
-      'with variables of a wrong type',
-      { body: json({ query: preview, variables: { input: { alias: 7 } } }), headers: both },
-    ],
-    ['without variables', { body: json({ query: preview }), headers: both }],
-    ['with a variable too many', { body: json({ query: preview, variables: { input: {}, more: 1 } }), headers: both }],
-    [
-      'with a change that comes too late',
-      { body: json({ query: update, variables: { keyID: 'two', input: {}, expectedVersion: 9 } }), headers: both },
-    ],
-    [
-      'with a change of no key',
-      { body: json({ query: update, variables: { keyID: 'none', input: {} } }), headers: both },
-    ],
-    [
-      'with an error beside data',
-      {
-        body: json({
-          query: '{ a: orgKey(by: { keyID: "one" }) { version } b: previewKey(input: { tags: [""] }) { keyID } }',
-        }),
-        headers: both,
-      },
-    ],
-    ['with an operation name that is none', { body: json({ query: many, operationName: 'C' }), headers: both }],
-    ['with no operation name among several', { body: json({ query: many }), headers: both }],
-    ['with an operation name that is no text', { body: json({ query: many, operationName: 1 }), headers: both }],
-    ['with variables that are a list', { body: json({ query: preview, variables: [] }), headers: both }],
-    ['with extensions', { body: json({ ...JSON.parse(good), extensions: { a: 1 } }), headers: both }],
-    ['with an unknown member', { body: json({ ...JSON.parse(good), more: 1 }), headers: both }],
-    [
-      'with a document of its hash',
-      { body: json({ extensions: { persistedQuery: { sha256Hash: 'x' } } }), headers: both },
-    ],
+    ['without variables', request({ query: preview })],
+    ['with a variable too many', request({ query: preview, variables: { input: {}, more: 1 } })],
+    ['with a change of no key', request({ query: update, variables: { keyID: 'none', input: {} } })],
+    ['with no operation name among several', request({ query: many })],
+    ['with an operation name that is no text', request({ query: many, operationName: 1 })],
+    ['with variables that are a list', request({ query: preview, variables: [] })],
+    ['with extensions', request({ ...goodRequest, extensions: { a: 1 } })],
+    ['with an unknown member', request({ ...goodRequest, more: 1 })],
+    ['with a document of its hash', request({ extensions: { persistedQuery: { sha256Hash: 'x' } } })],
     ['with a member twice', { body: good.replace('"alias"', '"alias":"y","alias"'), headers: both }],
     ['with an integer that no double holds', { body: good.replace(':1}', ':9007199254740993}'), headers: both }],
     ['with a number that nothing holds', { body: good.replace(':1}', ':1e999}'), headers: both }],
@@ -302,33 +257,25 @@ describe('A response and its log line are those of Yoga', () => {
     ['with a document that is too long', { body: large, headers: both }],
     [
       'with a document that costs too much',
-      {
-        body: json({
-          query:
-            '{ orgKeys(first: 100) { edges { node { history(first: 100) { edges { node { changes { path } } } } } } } }',
-        }),
-        headers: both,
-      },
+      request({
+        query:
+          '{ orgKeys(first: 100) { edges { node { history(first: 100) { edges { node { changes { path } } } } } } } }',
+      }),
     ],
-    ['with a syntax error', { body: json({ query: '{ a' }), headers: both }],
-    ['with a field that does not exist', { body: json({ query: '{ nothing }' }), headers: both }],
-    ['that introspects', { body: json({ query: '{ __schema { queryType { name } } }' }), headers: both }],
-    ['for the service’s own text', { body: json({ query: '{ _service { sdl } }' }), headers: both }],
-    ['that subscribes', { body: json({ query: 'subscription { nothing }' }), headers: both }],
-    ['that wants a page', { body: good, headers: { ...both, accept: 'text/html' } }],
-    ['that wants a stream', { body: good, headers: { ...both, accept: 'text/event-stream' } }],
-    ['that wants nothing there is', { body: good, headers: { ...both, accept: 'image/png' } }],
-    [
-      'that weighs types',
-      { body: good, headers: { ...both, accept: 'application/json;q=0.5, application/graphql-response+json' } },
-    ],
-    ['that wants what JavaScript knows', { body: good, headers: { ...both, accept: 'constructor' } }],
-    ['of an upper-case type', { body: good, headers: { ...both, accept: 'APPLICATION/JSON' } }],
-    ['with a type in UTF-8', { body: good, headers: { ...both, 'content-type': 'application/json; charset=UTF-8' } }],
-    ['of another type', { body: good, headers: { ...both, 'content-type': 'text/plain' } }],
-    ['of no type', { body: good, headers: { ...both, 'content-type': 'absent' } }],
-    ['that is packed', { body: good, headers: { ...both, 'content-encoding': 'gzip' } }],
-    ['from another origin', { body: good, headers: { ...both, origin: 'https://elsewhere.test' } }],
+    ['with a field that does not exist', request({ query: '{ nothing }' })],
+    ['that introspects', request({ query: '{ __schema { queryType { name } } }' })],
+    ['for the service’s own text', request({ query: '{ _service { sdl } }' })],
+    ['that subscribes', request({ query: 'subscription { nothing }' })],
+    ['that wants a page', sent({ accept: 'text/html' })],
+    ['that wants a stream', sent({ accept: 'text/event-stream' })],
+    ['that wants nothing there is', sent({ accept: 'image/png' })],
+    ['that weighs types', sent({ accept: 'application/json;q=0.5, application/graphql-response+json' })],
+    ['that wants what JavaScript knows', sent({ accept: 'constructor' })],
+    ['of an upper-case type', sent({ accept: 'APPLICATION/JSON' })],
+    ['with a type in UTF-8', sent({ 'content-type': 'application/json; charset=UTF-8' })],
+    ['of another type', sent({ 'content-type': 'text/plain' })],
+    ['of no type', sent({ 'content-type': 'absent' })],
+    ['that is packed', sent({ 'content-encoding': 'gzip' })],
     ['with a query in the path', { body: good, headers: both, path: '/graphql?a=1' }],
     ['on another path', { body: good, headers: both, path: '/graphql/' }],
     ['with another method', { body: good, headers: both, method: 'PUT' }],
@@ -384,12 +331,12 @@ describe('A response and its log line are those of Yoga', () => {
 
   it('when storage fails', async () => {
     await withPair({}, async (pair) => {
-      await compare({ body: good, headers: both }, pair);
+      await compare(sent(), pair);
       for (const { app } of pair) {
         const { credentials } = app.app.services;
         Reflect.set(credentials, 'findBySecretHash', () => Promise.reject(new Error('The disk is gone.')));
       }
-      expect(await compare({ body: good, headers: both }, pair)).toMatch(/^500/);
+      expect(await compare(sent(), pair)).toMatch(/^500/);
     });
   });
 
@@ -443,6 +390,7 @@ const clients: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'fetch of a browser': { accept: '*/*', origin: 'https://pages.test', 'sec-fetch-mode': 'cors' },
   'fetch of another page': { accept: '*/*', origin: 'https://elsewhere.test', 'sec-fetch-mode': 'cors' },
   curl: { accept: '*/*', 'user-agent': 'curl/8.9.1' },
+  'a client without headers': {},
   'keyfront/client': { accept: 'application/graphql-response+json, application/json' },
 };
 
@@ -451,53 +399,35 @@ const hash = (text: string) => createHash('sha256').update(text).digest('hex');
 
 /** A request for each kind of result. */
 const kinds: Readonly<Record<string, Requested>> = {
-  'a success': { body: good, headers: both },
-  'a success with extensions in the request': {
-    body: json({ ...JSON.parse(good), extensions: clientLibrary }),
-    headers: both,
-  },
-  'a trusted document': {
-    body: json({ documentId: hash(preview), variables: { input: { alias: 'x' } } }),
-    headers: both,
-  },
-  'a trusted document as Apollo names it': {
-    body: json({ extensions: { persistedQuery: { version: 1, sha256Hash: hash(preview) } }, variables: { input: {} } }),
-    headers: both,
-  },
-  'an unknown trusted document': { body: json({ documentId: 'none' }), headers: both },
-  'errors of fields': {
-    body: json({
-      query: '{ a: orgKey(by: { keyID: "one" }) { version } b: previewKey(input: { tags: [""] }) { keyID } }',
-    }),
-    headers: both,
-  },
-  'a response that is null': {
-    body: json({ query: preview, variables: { input: { tags: [''], rate: -5 } } }),
-    headers: both,
-  },
-  'a conflict': {
-    body: json({ query: update, variables: { keyID: 'two', input: {}, expectedVersion: 9 } }),
-    headers: both,
-  },
-  'variables that are not valid': { body: json({ query: preview, variables: { input: { alias: 7 } } }), headers: both },
-  'a variable of a page that is not valid': {
-    body: json({ query: 'query ($n: Int) { orgKeys(first: $n) { edges { cursor } } }', variables: { n: 'x' } }),
-    headers: both,
-  },
+  'a success': sent(),
+  'a success with extensions in the request': request({ ...goodRequest, extensions: clientLibrary }),
+  'a trusted document': request({ documentId: hash(preview), variables: { input: { alias: 'x' } } }),
+  'a trusted document as Apollo names it': request({
+    extensions: { persistedQuery: { version: 1, sha256Hash: hash(preview) } },
+    variables: { input: {} },
+  }),
+  'an unknown trusted document': request({ documentId: 'none' }),
+  'errors of fields': request({
+    query: '{ a: orgKey(by: { keyID: "one" }) { version } b: previewKey(input: { tags: [""] }) { keyID } }',
+  }),
+  'a response that is null': request({ query: preview, variables: { input: { tags: [''], rate: -5 } } }),
+  'a conflict': request({ query: update, variables: { keyID: 'two', input: {}, expectedVersion: 9 } }),
+  'variables that are not valid': request({ query: preview, variables: { input: { alias: 7 } } }),
+  'a variable of a page that is not valid': request({
+    query: 'query ($n: Int) { orgKeys(first: $n) { edges { cursor } } }',
+    variables: { n: 'x' },
+  }),
   'no credentials': { body: good },
   'rejected credentials': { body: good, headers: { authorization: 'Bearer kf_mgt_wrong' } },
   'a credential of the other kind': { body: good, headers: { 'x-svc-authorization': 'service' } },
-  'an unknown operation name': { body: json({ query: many, operationName: 'C' }), headers: both },
-  'one of several operations': { body: json({ query: many, operationName: 'A' }), headers: both },
-  'a syntax error': { body: json({ query: '{ a' }), headers: both },
-  'a page that is too large': {
-    body: json({
-      query:
-        'query ($n: Int) { orgKeys(first: $n) { edges { node { history(first: 100) { edges { node { changes { path } } } } } } } }',
-      variables: { n: 100 },
-    }),
-    headers: both,
-  },
+  'an unknown operation name': request({ query: many, operationName: 'C' }),
+  'one of several operations': request({ query: many, operationName: 'A' }),
+  'a syntax error': request({ query: '{ a' }),
+  'a page that is too large': request({
+    query:
+      'query ($n: Int) { orgKeys(first: $n) { edges { node { history(first: 100) { edges { node { changes { path } } } } } } } }',
+    variables: { n: 100 },
+  }),
 };
 
 const trustedFile = join(mkdtempSync(join(tmpdir(), 'fast-path-')), 'trusted.json');

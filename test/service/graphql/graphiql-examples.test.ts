@@ -3,12 +3,12 @@ import { sampleKeyLines } from '../../../src/cli/server/sample.js';
 import { credentialHeaders, type CredentialHeader } from '../../../src/graphql/graphiql/browser/credential-headers.js';
 import { examples, welcome, type ExampleOperation } from '../../../src/graphql/graphiql/browser/examples.js';
 import { servedSchema } from '../../../src/graphql/schema/served.js';
-import { startApp, type TestApp } from '../../support/app.js';
+import { startOwnApp, type TestApp } from '../../support/app.js';
 
 const nameOf = ({ query }: ExampleOperation) => /^(?:query|mutation|subscription) (\w+)/m.exec(query)?.[1] ?? '';
 
 async function startSample(): Promise<TestApp> {
-  const t = await startApp();
+  const t = await startOwnApp();
   await t.importKeys(...sampleKeyLines.map((line) => JSON.parse(line) as object));
   return t;
 }
@@ -22,7 +22,11 @@ function headerFor(credential: ExampleOperation['credential']): CredentialHeader
 /** Sends an example with the one credential that its header is for. */
 async function send(t: TestApp, { query, variables, credential }: ExampleOperation) {
   const { name, prefix } = headerFor(credential);
-  const headers = { authorization: '', 'x-svc-authorization': '', [name.toLowerCase()]: prefix + t[credential].slice(7) };
+  const headers = {
+    authorization: '',
+    'x-svc-authorization': '',
+    [name.toLowerCase()]: prefix + t[credential].slice(7),
+  };
   const { body } = await t.post({ query, variables: JSON.parse(variables) as object }, headers);
   return body as { errors?: { extensions: { code: string; issues: { path: string }[] } }[]; data?: object };
 }
@@ -40,7 +44,6 @@ describe('the examples of GraphiQL', () => {
     async (name, example) => {
       const t = await startSample();
       const response = await send(t, example);
-      await t.close();
       if (name === 'PreviewProblems') {
         expect(response.errors?.[0]?.extensions.code).toBe('INVALID');
         expect(response.errors?.[0]?.extensions.issues.map(({ path }) => path)).toEqual(
@@ -73,7 +76,6 @@ describe('the examples of GraphiQL', () => {
         nameOf(example) === 'PreviewProblems' ? ['INVALID'] : [],
       ]);
     }
-    await t.close();
   });
 
   it('fetch the next page with the cursor of ListKeys', async () => {
@@ -85,7 +87,6 @@ describe('the examples of GraphiQL', () => {
     const next = JSON.stringify(
       await send(t, { ...list, variables: list.variables.replace('"after": null', `"after": "${cursor}"`) }),
     );
-    await t.close();
     expect(first).toContain('acme-billing');
     expect(next).toContain('acme-mobile');
   });

@@ -3,7 +3,7 @@ import { credentialKinds } from '../../../src/credentials/credential.js';
 import { graphiqlAssets } from '../../../src/graphql/graphiql/serve.js';
 import { credentialHeaders, headersTemplate } from '../../../src/graphql/graphiql/browser/credential-headers.js';
 import { explainRejection, type SentHeader } from '../../../src/graphql/graphiql/browser/explain.js';
-import { startApp, type TestApp } from '../../support/app.js';
+import { startApp, startOwnApp, type TestApp } from '../../support/app.js';
 
 const asBrowser = { headers: { accept: 'text/html' } };
 
@@ -23,11 +23,10 @@ describe('GraphiQL', () => {
     ['production', { NODE_ENV: 'production' }, 404],
     ['production, switched on', { NODE_ENV: 'production', KEYFRONT_GRAPHIQL: 'on' }, 200],
   ])('G-22 serves GraphiQL in %s as configured', async (_, env, status) => {
-    const own = await startApp(env);
+    const own = await startOwnApp(env);
     const root = await own.send('/', asBrowser);
     const script = await own.send('/graphiql/graphiql.js');
     const endpoint = await own.send('/graphql', asBrowser);
-    await own.close();
     expect([root.status, script.status]).toEqual([status, status]);
     expect(root.text.includes('<!doctype html>')).toBe(status === 200);
     expect(endpoint.status === 302).toBe(status === 200);

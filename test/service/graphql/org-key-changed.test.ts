@@ -13,6 +13,7 @@ beforeEach(async () => {
   await s.t.importKeys({ key_id: 'k1', org_id: 'acme' }, { key_id: 'k2', org_id: 'globex' });
 });
 afterEach(async () => {
+  vi.useRealTimers();
   for (const stream of streams) await stream.close();
   streams = [];
   await s.close();
@@ -183,27 +184,23 @@ describe('orgKeyChanged', () => {
 
   it('sends checkpoints while only keys of other organisations change', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
-    try {
-      const { orgKeyChanges } = (
-        await import('../../../src/keys/queries/change-subscription.js')
-      ).createChangeSubscriptions(s.t.app.services);
-      const over = new AbortController();
-      const caller = { credentialID: 'c', label: '', orgID: 'acme', requestID: '' };
-      const reported = await orgKeyChanges(caller, {}, over.signal);
-      const begun = (await reported.next()).value;
-      await change('k2');
-      const next = reported.next();
-      await vi.advanceTimersByTimeAsync(31_000);
-      expect((await next).value).toStrictEqual({
-        cursor: await s.t.app.services.feed.latestCursor(),
-        entry: undefined,
-      });
-      expect(begun?.cursor).not.toBe(await s.t.app.services.feed.latestCursor());
-      over.abort();
-      expect(await reported.next()).toMatchObject({ done: true });
-    } finally {
-      vi.useRealTimers();
-    }
+    const { orgKeyChanges } = (
+      await import('../../../src/keys/queries/change-subscription.js')
+    ).createChangeSubscriptions(s.t.app.services);
+    const over = new AbortController();
+    const caller = { credentialID: 'c', label: '', orgID: 'acme', requestID: '' };
+    const reported = await orgKeyChanges(caller, {}, over.signal);
+    const begun = (await reported.next()).value;
+    await change('k2');
+    const next = reported.next();
+    await vi.advanceTimersByTimeAsync(31_000);
+    expect((await next).value).toStrictEqual({
+      cursor: await s.t.app.services.feed.latestCursor(),
+      entry: undefined,
+    });
+    expect(begun?.cursor).not.toBe(await s.t.app.services.feed.latestCursor());
+    over.abort();
+    expect(await reported.next()).toMatchObject({ done: true });
   });
 });
 
@@ -333,23 +330,19 @@ describe('a failing stream of changes', () => {
 
   it('A-11 ends with UNAUTHENTICATED within five seconds once its credential is revoked, or expires', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-    try {
-      const { id, secret } = await s.t.issue('service');
-      const passing = await s.t.issue('service', { expires: new Date(s.t.clock.now.getTime() + 60_000) });
-      const opened = await Promise.all([secret, passing.secret, s.t.service].map((service) => follow({ service })));
-      for (const stream of opened) await stream.next();
-      await s.t.app.services.credentials.revoke(id, s.t.clock.now);
-      s.t.clock.now = new Date(s.t.clock.now.getTime() + 61_000);
-      await vi.advanceTimersByTimeAsync(5_000);
-      const [revoked, expired, good] = opened;
-      for (const stream of [revoked, expired]) {
-        expect(codesOf((await stream?.rest()) ?? [])).toStrictEqual(['UNAUTHENTICATED']);
-      }
-      await change('k1');
-      expect(named(await good?.next())).toBe('k1 2');
-    } finally {
-      vi.useRealTimers();
+    const { id, secret } = await s.t.issue('service');
+    const passing = await s.t.issue('service', { expires: new Date(s.t.clock.now.getTime() + 60_000) });
+    const opened = await Promise.all([secret, passing.secret, s.t.service].map((service) => follow({ service })));
+    for (const stream of opened) await stream.next();
+    await s.t.app.services.credentials.revoke(id, s.t.clock.now);
+    s.t.clock.now = new Date(s.t.clock.now.getTime() + 61_000);
+    await vi.advanceTimersByTimeAsync(5_000);
+    const [revoked, expired, good] = opened;
+    for (const stream of [revoked, expired]) {
+      expect(codesOf((await stream?.rest()) ?? [])).toStrictEqual(['UNAUTHENTICATED']);
     }
+    await change('k1');
+    expect(named(await good?.next())).toBe('k1 2');
   });
 
   describe('whose credential is revalidated', () => {
@@ -357,17 +350,14 @@ describe('a failing stream of changes', () => {
 
     it('A-11 ends every stream with UNAUTHENTICATED when it is revoked, and counts no failed attempt', async () => {
       vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-      try {
-        const { id, secret } = await s.t.issue('service');
-        const opened: EventStream[] = [];
-        for (let count = 0; count < 15; count += 1) opened.push(await follow({ service: secret }));
-        for (const stream of opened) await stream.next();
-        await s.t.app.services.credentials.revoke(id, s.t.clock.now);
-        await vi.advanceTimersByTimeAsync(5_000);
-        for (const stream of opened) expect(codesOf(await stream.rest())).toStrictEqual(['UNAUTHENTICATED']);
-      } finally {
-        vi.useRealTimers();
-      }
+      const { id, secret } = await s.t.issue('service');
+      const opened: EventStream[] = [];
+      for (let count = 0; count < 15; count += 1) opened.push(await follow({ service: secret }));
+      for (const stream of opened) await stream.next();
+      await s.t.app.services.credentials.revoke(id, s.t.clock.now);
+      await vi.advanceTimersByTimeAsync(5_000);
+      for (const stream of opened) expect(codesOf(await stream.rest())).toStrictEqual(['UNAUTHENTICATED']);
+      vi.useRealTimers();
       // Ten failed attempts are allowed in a minute; none of them is spent.
       for (let count = 0; count < 10; count += 1) expect(await attempt()).toBe(401);
       expect(await attempt()).toBe(429);
@@ -375,15 +365,12 @@ describe('a failing stream of changes', () => {
 
     it('counts an invalid credential in the other header once per stream', async () => {
       vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-      try {
-        const stream = await follow({ headers: { authorization: `Bearer ${createToken('management')}` } });
-        await stream.next();
-        await vi.advanceTimersByTimeAsync(60_000);
-        await change('k1');
-        expect(named(await stream.next())).toBe('k1 2');
-      } finally {
-        vi.useRealTimers();
-      }
+      const stream = await follow({ headers: { authorization: `Bearer ${createToken('management')}` } });
+      await stream.next();
+      await vi.advanceTimersByTimeAsync(60_000);
+      await change('k1');
+      expect(named(await stream.next())).toBe('k1 2');
+      vi.useRealTimers();
       for (let count = 0; count < 9; count += 1) expect(await attempt()).toBe(401);
       expect(await attempt()).toBe(429);
     });
