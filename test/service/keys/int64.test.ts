@@ -23,11 +23,6 @@ afterAll(async () => {
   rmSync(data, { recursive: true, force: true });
 });
 
-const headers = () => ({
-  'content-type': 'application/json',
-  authorization: `Bearer ${t.management}`,
-  'x-svc-authorization': t.service,
-});
 const fields = 'quotaMax expires lastCheck accessRights { limit { quotaMax } } metaData';
 const previewing = (input: string, declared = '') =>
   `query${declared} { previewKey(input: ${input}) { data { ${fields} } } }`;
@@ -35,10 +30,8 @@ const updating = (input: string, declared = '') =>
   `mutation${declared} { updateOrgKey(keyID: "k", input: ${input}) { definition { ${fields} } } }`;
 
 /** A GraphQL request whose variables are text, because no double holds their numbers. */
-function withVariables(query: string, input: string): Promise<TestResponse> {
-  const body = `{"query":${JSON.stringify(query)},"variables":{"input":${input}}}`;
-  return t.send('/graphql', { method: 'POST', headers: headers(), body });
-}
+const withVariables = (query: string, input: string) =>
+  t.post(`{"query":${JSON.stringify(query)},"variables":{"input":${input}}}`);
 
 const asREST = (high: string, low: string) =>
   `{"quota_max":${high},"expires":${low},"last_check":${high},"access_rights":{"a":{"limit":{"quota_max":${high}}}},"meta_data":{"n":[${high},${low}]}}`;
@@ -54,37 +47,28 @@ const shown = {
   metaData: { n: [max, min] },
 };
 
+type Send = (operation: 'preview' | 'update') => Promise<TestResponse>;
+const inREST =
+  (high: string, low: string): Send =>
+  (operation) =>
+    operation === 'preview' ? t.preview(asREST(high, low)) : t.update('k', asREST(high, low));
+const inVariables: Send = (operation) => {
+  const input = asVariables(`"${max}"`, `"${min}"`);
+  return operation === 'preview'
+    ? withVariables(previewing('$input', '($input: PreviewKeyInput!)'), input)
+    : withVariables(updating('$input', '($input: UpdateKeyInput!)'), input);
+};
+
 /** Every way to send the two ends of the range, in a preview and in an update. */
-const ways: readonly (readonly [string, (operation: 'preview' | 'update') => Promise<TestResponse>])[] = [
-  [
-    'a bare number in REST',
-    (operation) => (operation === 'preview' ? t.preview(asREST(max, min)) : t.update('k', asREST(max, min))),
-  ],
-  [
-    'with a fraction of zero in REST',
-    (operation) =>
-      operation === 'preview'
-        ? t.preview(asREST(`${max}.0`, `${min}.00`))
-        : t.update('k', asREST(`${max}.0`, `${min}.00`)),
-  ],
-  [
-    'with an exponent in REST',
-    (operation) =>
-      operation === 'preview'
-        ? t.preview(asREST('9.223372036854775807e18', '-9223372036854775808E0'))
-        : t.update('k', asREST('9.223372036854775807e18', '-9223372036854775808E0')),
-  ],
+const ways: readonly (readonly [string, Send])[] = [
+  ['a bare number in REST', inREST(max, min)],
+  ['with a fraction of zero in REST', inREST(`${max}.0`, `${min}.00`)],
+  ['with an exponent in REST', inREST('9.223372036854775807e18', '-9223372036854775808E0')],
   [
     'text in a GraphQL literal',
     (operation) => t.graphql((operation === 'preview' ? previewing : updating)(asLiteral(`"${max}"`, `"${min}"`))),
   ],
-  [
-    'text in GraphQL variables',
-    (operation) =>
-      operation === 'preview'
-        ? withVariables(previewing('$input', '($input: PreviewKeyInput!)'), asVariables(`"${max}"`, `"${min}"`))
-        : withVariables(updating('$input', '($input: UpdateKeyInput!)'), asVariables(`"${max}"`, `"${min}"`)),
-  ],
+  ['text in GraphQL variables', inVariables],
 ];
 
 describe('both ends of the 64-bit range, exact when sent as', () => {

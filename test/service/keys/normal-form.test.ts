@@ -4,7 +4,7 @@ import { inUTC, normalizeDefinition } from '../../../src/keys/definition/normali
 import { parseDefinition } from '../../../src/keys/definition/parse.js';
 import { parseJSON, stringifyJSON } from '../../../src/lib/json.js';
 import { definitionFromWire } from '../../../src/wire/field-names.js';
-import { startApp, type TestApp } from '../../support/app.js';
+import { startApp, startOwnApp, type TestApp } from '../../support/app.js';
 import { fullPreview, fullUpdate } from '../../support/factories.js';
 
 const normal = (wire: object) => normalizeDefinition(parseDefinition('update', definitionFromWire(wire))).definition;
@@ -173,7 +173,7 @@ describe('a date of a definition', () => {
 
 describe('previewKey', () => {
   it('returns the same for its own response', async () => {
-    const t = await startApp();
+    const t = await startOwnApp();
     const first = await t.preview({ ...fullPreview, tags: [' a', 'a'], apply_policy_id: 'x' });
     const second = await t.preview(first.body['data']);
     expect(second.body).toStrictEqual({
@@ -182,11 +182,10 @@ describe('previewKey', () => {
       key_hash: first.body['key_hash'],
       key_id: first.body['key_id'],
     });
-    await t.close();
   });
 
   it('returns the definition that an update then stores', async () => {
-    const t = await startApp();
+    const t = await startOwnApp();
     await t.importKeys({ key_id: 'k1', org_id: 'acme' });
     const { enable_http_signature_validation, rsa_certificate_id, ...shared } = fullUpdate;
     const definition = { ...shared, tags: [' a', 'a'], expires: 1 };
@@ -196,6 +195,5 @@ describe('previewKey', () => {
     const stored = await t.app.services.store.find(String(updated.body['key_hash']));
     const { org_id, hmac_string, ...shown } = previewed.body['data'] as Record<string, unknown>;
     expect(stored?.definition).toStrictEqual(normal(shown));
-    await t.close();
   });
 });

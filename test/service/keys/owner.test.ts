@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseOrgIDOption } from '../../../src/cli/input/organisation.js';
 import { startApp, type TestApp } from '../../support/app.js';
+import { sendRequest } from '../../support/responses.js';
 
 let t: TestApp;
 beforeEach(async () => {
@@ -24,9 +25,7 @@ describe.each(Object.entries(bad))('an organisation with %s', (_, orgID) => {
   });
 
   it('is rejected for a new key and in an update', async () => {
-    const headers = { 'content-type': 'application/json', 'x-svc-authorization': t.service };
-    const init = { method: 'POST', headers, body: JSON.stringify({ org_id: orgID }) };
-    expect((await t.send('/svc/org/keys/new', init)).body).toMatchObject(rejected);
+    expect((await sendRequest(t, 'POST', '/svc/org/keys/new', { org_id: orgID })).body).toMatchObject(rejected);
     await t.importKeys({ key_id: 'k', org_id: 'acme' });
     expect((await t.update('k', { org_id: orgID })).body).toMatchObject(rejected);
   });
@@ -47,11 +46,7 @@ describe('an organisation of 223 bytes', () => {
     const { body } = await t.preview({ org_id: orgID });
     const { key_id: keyID } = body as { key_id: string };
     expect((await t.preview({ key_id: keyID })).status).toBe(200);
-    const created = await t.send(`/svc/org/keys/${encodeURIComponent(keyID)}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'x-svc-authorization': t.service },
-      body: JSON.stringify({ org_id: orgID }),
-    });
+    const created = await sendRequest(t, 'POST', `/svc/org/keys/${encodeURIComponent(keyID)}`, { org_id: orgID });
     expect(created.status).toBe(200);
   });
 });

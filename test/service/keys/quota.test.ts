@@ -1,9 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { codeOf, dataOf, issuesOf } from '../../support/responses.js';
 import { startApp, type TestApp } from '../../support/app.js';
+import { temporaryFolder } from '../../support/folder.js';
 import { stateOf } from '../../support/state.js';
 
 const start = 1769860800;
@@ -107,7 +105,7 @@ describe('a quota that renews', () => {
   });
 
   it('keeps its count over a restart', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'keyfront-quota-'));
+    const folder = await temporaryFolder();
     const allowed: unknown[] = [];
     for (const _ of [1, 2, 3, 4]) {
       await t.close();
@@ -116,7 +114,6 @@ describe('a quota that renews', () => {
       allowed.push((await consume(3)).allowed);
     }
     expect(allowed).toStrictEqual([true, true, true, false]);
-    await rm(folder, { recursive: true });
   });
 });
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { codeOf, dataOf } from '../../support/responses.js';
-import { startApp, type TestApp } from '../../support/app.js';
+import { startApp, startOwnApp, type TestApp } from '../../support/app.js';
 
 let t: TestApp;
 beforeEach(async () => {
@@ -96,7 +96,7 @@ describe('the time zone of the machine', () => {
     const responses = new Map<string, string>();
     for (const place of zones) {
       process.env['TZ'] = place;
-      const own = await startApp();
+      const own = await startOwnApp();
       own.clock.now = new Date('2026-03-29T00:59:59Z');
       await own.importKeys({
         key_id: 'k1',
@@ -124,7 +124,6 @@ describe('the time zone of the machine', () => {
       }
       expect(new Date().getTimezoneOffset() === 0 || place !== 'UTC').toBe(true);
       responses.set(place, text);
-      await own.close();
     }
     expect(new Set(responses.values()).size).toBe(1);
     expect([...responses.values()][0]).toContain('renews at 2026-03-30T');

@@ -125,37 +125,3 @@ describe('warnings', () => {
     t.clock.now = new Date(now * 1000);
   });
 });
-
-describe('definitions that are invalid instead of suspicious', () => {
-  it.each([
-    ['a rate below -1', { rate: -2 }, 'rate OUT_OF_RANGE'],
-    ['a rate between -1 and 0 is fine, one below is not', { rate: -1.5 }, 'rate OUT_OF_RANGE'],
-    ['a quota below -1', { quota_max: -2 }, 'quota_max OUT_OF_RANGE'],
-    ['a depth below -1', { max_query_depth: -2 }, 'max_query_depth OUT_OF_RANGE'],
-    ['a trigger limit of 0', { monitor: { trigger_limits: [0] } }, 'monitor.trigger_limits[0] OUT_OF_RANGE'],
-    ['a trigger limit above 100', { monitor: { trigger_limits: [100.1] } }, 'monitor.trigger_limits[0] OUT_OF_RANGE'],
-    [
-      'smoothing with a trigger above 1',
-      { smoothing: { enabled: true, step: 1, delay: 1, threshold: 1, trigger: 1.1 } },
-      'smoothing.trigger OUT_OF_RANGE',
-    ],
-    [
-      'two recordings that differ',
-      { enable_detailed_recording: true, enable_detail_recording: false },
-      'enable_detail_recording CONFLICTING_FIELDS',
-    ],
-    ['a last_updated that is no digits', { last_updated: 'now' }, 'last_updated MALFORMED_TIMESTAMP'],
-  ])('%s', async (_name, definition, expected) => {
-    const { status, body } = await t.update('k1', definition);
-    expect(status).toBe(400);
-    expect(
-      (body['issues'] as { path: string; code: string }[]).map(({ path, code }) => `${path} ${code}`),
-    ).toStrictEqual([expected]);
-  });
-
-  it('require nothing for disabled smoothing', async () => {
-    for (const smoothing of [{ enabled: false, step: 0, trigger: 7 }, { step: -1 }, {}]) {
-      expect((await t.update('k1', { smoothing })).status).toBe(200);
-    }
-  });
-});

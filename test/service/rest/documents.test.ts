@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { docsAssets, documentPath } from '../../../src/rest/docs-page/serve.js';
-import { startApp, type TestApp } from '../../support/app.js';
+import { startApp, startOwnApp, type TestApp } from '../../support/app.js';
 
 const pagePaths = [...docsAssets.keys()];
 
@@ -29,9 +29,8 @@ describe('the OpenAPI document at /openapi.json', () => {
       [{ NODE_ENV: 'production' }, 401],
       [{ NODE_ENV: 'production', KEYFRONT_INTROSPECTION: 'open' }, 200],
     ] as const) {
-      const own = await startApp(env);
+      const own = await startOwnApp(env);
       const response = await own.send(documentPath);
-      await own.close();
       expect([env, response.status]).toEqual([env, status]);
       if (status === 401) expect(response.text).not.toContain('openapi');
     }
@@ -39,7 +38,7 @@ describe('the OpenAPI document at /openapi.json', () => {
 
   it('does not confirm its entity tag to a request that may not read it', async () => {
     const etag = (await get(documentPath)).headers.get('etag') ?? '';
-    const own = await startApp({ NODE_ENV: 'production' });
+    const own = await startOwnApp({ NODE_ENV: 'production' });
     for (const tag of [etag, '*']) {
       const response = await own.send(documentPath, { headers: { 'if-none-match': tag } });
       expect(response.status).toBe(401);
@@ -47,21 +46,16 @@ describe('the OpenAPI document at /openapi.json', () => {
     }
     const known = { 'if-none-match': etag, 'x-svc-authorization': own.service };
     expect((await own.send(documentPath, { headers: known })).status).toBe(304);
-    await own.close();
   });
 
   it('is rejected after too many failed attempts like every other request', async () => {
-    const own = await startApp({ NODE_ENV: 'production' });
-    const send = async () =>
-      (
-        await own.app.fetch(
-          new Request('http://keyfront.test/openapi.json', { headers: { 'x-svc-authorization': 'nonsense' } }),
-          '10.0.0.1',
-        )
-      ).status;
+    const own = await startOwnApp({ NODE_ENV: 'production' });
+    const headers = { 'x-svc-authorization': 'nonsense' };
     const statuses: number[] = [];
-    for (let attempt = 0; attempt < 11; attempt += 1) statuses.push(await send());
-    await own.close();
+    for (let attempt = 0; attempt < 11; attempt += 1) {
+      const request = new Request('http://keyfront.test/openapi.json', { headers });
+      statuses.push((await own.app.fetch(request, '10.0.0.1')).status);
+    }
     expect(statuses).toEqual([...Array<number>(10).fill(401), 429]);
   });
 });
@@ -73,9 +67,8 @@ describe('the page of the REST documents', () => {
     ['production', { NODE_ENV: 'production' }, 404],
     ['production, GraphiQL switched on', { NODE_ENV: 'production', KEYFRONT_GRAPHIQL: 'on' }, 200],
   ])('is served in %s if GraphiQL is', async (_, env, status) => {
-    const own = await startApp(env);
+    const own = await startOwnApp(env);
     for (const path of pagePaths) expect([path, (await own.send(path)).status]).toEqual([path, status]);
-    await own.close();
   });
 
   it('is HTML under a policy that allows our own files and no inline code', async () => {

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { parseKeyID } from '../../../src/rest/parameters.js';
-import { startApp, type TestApp } from '../../support/app.js';
+import { startOwnApp, type TestApp } from '../../support/app.js';
+import { temporaryFolder } from '../../support/folder.js';
 import { sendRequest } from '../../support/responses.js';
 import { fullPreview, fullUpdate } from '../../support/factories.js';
 import { stateOf } from '../../support/state.js';
@@ -16,13 +16,9 @@ const keyIDs = Number(process.env['KEY_IDS'] ?? 50_000);
 let folder: string;
 let t: TestApp;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'keyfront-repetition-'));
-  t = await startApp({ KEYFRONT_DATA: folder });
+  folder = await temporaryFolder();
+  t = await startOwnApp({ KEYFRONT_DATA: folder });
   await t.importKeys({ key_id: 'k1', org_id: 'acme', quota_max: 10, quota_renewal_rate: 3600 });
-});
-afterEach(async () => {
-  await t.close();
-  await rm(folder, { recursive: true });
 });
 
 describe(`${previews} previews, valid and invalid, in both APIs`, () => {

@@ -75,24 +75,6 @@ describe('PUT /svc/org/keys/{keyID}', () => {
     });
   });
 
-  it.each(Object.entries(fullUpdate))('accepts %s alone', async (name, value) => {
-    const { status, body } = await t.update('k1', { [name]: value });
-    expect(status).toBe(200);
-    expect(body).toMatchObject({ action: 'modified', status: 'ok' });
-  });
-
-  it('accepts the deprecated enable_detail_recording and moves it', async () => {
-    const { body } = await t.update('k1', { enable_detail_recording: true });
-    expect(body['warnings']).toStrictEqual([
-      {
-        path: 'enable_detail_recording',
-        code: 'DEPRECATED_FIELD',
-        message: 'was moved into `enable_detailed_recording`',
-      },
-    ]);
-    expect((await stateOf(t, 'k1')).key?.definition).toStrictEqual({ enableDetailedRecording: true });
-  });
-
   it.each(['mtls_static_certificate_bindings', 'key_id'])(
     'rejects %s and explains that it belongs to the preview',
     async (field) => {
@@ -103,17 +85,6 @@ describe('PUT /svc/org/keys/{keyID}', () => {
       ]);
     },
   );
-
-  it('treats null like an absent field for a field of the preview', async () => {
-    const { status } = await t.update('k1', { key_id: null, mtls_static_certificate_bindings: null });
-    expect(status).toBe(200);
-  });
-
-  it.each([['text'], [17], [true], [[1]]])('rejects %j as meta_data', async (value) => {
-    const { status, body } = await rejected(() => t.update('k1', { meta_data: value }));
-    expect(status).toBe(400);
-    expect(body['issues']).toStrictEqual([{ path: 'meta_data', code: 'WRONG_TYPE', message: 'must be an object' }]);
-  });
 
   it('writes a history entry with the credential and the versions', async () => {
     const { id, secret } = await t.issue('service');
@@ -206,19 +177,6 @@ describe('the parameter reset_quota', () => {
       },
     ]);
   });
-
-  it('resets nothing with an invalid definition', async () => {
-    const { status } = await rejected(() => t.update('k1', { rate: 'x' }, '?reset_quota=1'));
-    expect(status).toBe(400);
-  });
-
-  it('is rejected if the renewal would be beyond the range of time, and nothing is written', async () => {
-    const { status, body } = await rejected(() =>
-      t.update('k1', '{"quota_max":1,"quota_renewal_rate":9223372036854775807}', '?reset_quota=1'),
-    );
-    expect(status).toBe(400);
-    expect(body['issues']).toMatchObject([{ path: 'quota_renewal_rate', code: 'OUT_OF_RANGE' }]);
-  });
 });
 
 describe('the header If-Match of an update', () => {
@@ -259,12 +217,6 @@ describe('the header If-Match of an update', () => {
     expect(body).not.toHaveProperty('issues');
   });
 
-  it('accepts one of two updates from the same version, and rejects the other', async () => {
-    const both = await Promise.all(['a', 'b'].map((alias) => t.update('k1', { alias }, '', { 'if-match': '"1"' })));
-    expect(both.map(({ status }) => status).sort()).toStrictEqual([200, 412]);
-    expect((await stateOf(t, 'k1')).key?.version).toBe(2);
-  });
-
   it('does not reveal whether an unknown key exists', async () => {
     expect((await t.update('unknown', {}, '', { 'if-match': '"1"' })).status).toBe(404);
   });
@@ -274,13 +226,7 @@ describe('the key identifier of an update', () => {
   it('returns NOT_FOUND if no key has it, and creates no key', async () => {
     for (const query of ['', '?reset_quota=1']) {
       const { status, body } = await rejected(() => t.update('unknown', fullUpdate, query));
-      expect(status).toBe(404);
-      expect(body).toStrictEqual({
-        status: 'error',
-        message: 'There is no such key.',
-        code: 'NOT_FOUND',
-        request_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
-      });
+      expect([status, body['code']]).toStrictEqual([404, 'NOT_FOUND']);
     }
     expect((await stateOf(t, 'unknown')).audit).toStrictEqual([]);
   });
@@ -329,7 +275,6 @@ describe('the key identifier of an update', () => {
 });
 
 describe('the body of an update', () => {
-  const large = JSON.stringify({ alias: 'x'.repeat(256 * 1024) });
   it.each([
     ['empty', '', 400, 'MALFORMED_JSON'],
     ['no JSON', 'alias=after', 400, 'MALFORMED_JSON'],
@@ -350,90 +295,5 @@ describe('the body of an update', () => {
       expect(status).toBe(expected);
       expect(body).toMatchObject({ status: 'error', code: 'INVALID', issues: [{ code }] });
     }
-  });
-
-  it('is required', async () => {
-    const { status, body } = await rejected(() => put('/svc/org/keys/k1', { body: null }));
-    expect(status).toBe(400);
-    expect(body).toMatchObject({ issues: [{ code: 'MALFORMED_JSON' }] });
-  });
-
-  it('is rejected if it is not UTF-8', async () => {
-    const latin1 = new Uint8Array([...new TextEncoder().encode('{"alias":"'), 0xe9, ...new TextEncoder().encode('"}')]);
-    const { status, body } = await rejected(() => put('/svc/org/keys/k1', { body: latin1 }));
-    expect(status).toBe(400);
-    expect(body).toMatchObject({ code: 'INVALID', issues: [{ code: 'MALFORMED_TEXT' }] });
-  });
-
-  it.each([
-    'text/plain',
-    'text/json',
-    'application/x-www-form-urlencoded',
-    'application/merge-patch+json',
-    'application/json; charset=utf-16',
-    '',
-  ])('is rejected with the content type %j', async (type) => {
-    const { status, body } = await rejected(() => put('/svc/org/keys/k1', { headers: { 'content-type': type } }));
-    expect(status).toBe(415);
-    expect(body).toMatchObject({ code: 'INVALID', issues: [{ path: '', code: 'UNSUPPORTED_TYPE' }] });
-  });
-
-  it.each([
-    'application/json',
-    'Application/JSON',
-    'application/json; charset=utf-8',
-    'application/json;charset="UTF-8"',
-  ])('is accepted with the content type %j', async (type) => {
-    expect((await put('/svc/org/keys/k1', { headers: { 'content-type': type } })).status).toBe(200);
-  });
-
-  it('is rejected with a content encoding', async () => {
-    for (const encoding of ['gzip', 'br', 'deflate', 'gzip, gzip']) {
-      const { status, body } = await rejected(() =>
-        put('/svc/org/keys/k1', { headers: { 'content-encoding': encoding } }),
-      );
-      expect(status).toBe(415);
-      expect(body).toMatchObject({ code: 'INVALID', issues: [{ code: 'UNSUPPORTED_ENCODING' }] });
-    }
-  });
-
-  it('is TOO_LARGE over the limit by its announced length', async () => {
-    const { status, body } = await rejected(() =>
-      put('/svc/org/keys/k1', { body: large, headers: { 'content-length': String(large.length) } }),
-    );
-    expect(status).toBe(413);
-    expect(body).toMatchObject({ status: 'error', code: 'TOO_LARGE' });
-  });
-
-  it('is TOO_LARGE over the limit in chunks without an announced length', async () => {
-    let sent = 0;
-    const endless = new ReadableStream<Uint8Array>({
-      pull(controller) {
-        sent += 1024;
-        controller.enqueue(new TextEncoder().encode(' '.repeat(1024)));
-      },
-    });
-    const init = { body: endless, duplex: 'half' } as RequestInit;
-    const { status, body } = await rejected(() => put('/svc/org/keys/k1', init));
-    expect(status).toBe(413);
-    expect(body).toMatchObject({ code: 'TOO_LARGE' });
-    // A while it is read on and dropped, so that the sender comes to see the response.
-    expect(sent).toBeLessThan(70 * 256 * 1024);
-  });
-
-  it('is rejected if it is incomplete', async () => {
-    const broken = new ReadableStream<Uint8Array>({
-      start(controller) {
-        controller.enqueue(new TextEncoder().encode('{"alias":"after"}'));
-      },
-      pull(controller) {
-        controller.error(new Error('the line went dead'));
-      },
-    });
-    const { status, body } = await rejected(() =>
-      put('/svc/org/keys/k1', { body: broken, duplex: 'half' } as RequestInit),
-    );
-    expect(status).toBe(400);
-    expect(body).toMatchObject({ issues: [{ code: 'INCOMPLETE_BODY' }] });
   });
 });
