@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { servedSchema } from '../../src/graphql/schema/served.js';
 import { AppError, errorCodes, type ErrorCode } from '../../src/lib/errors.js';
 import { routes } from '../../src/rest/routes.js';
@@ -13,10 +13,7 @@ import { endpoints, type Endpoint } from './auth/matrix-rows.js';
  * returned by a request of this file. A documented code without a request fails the first test.
  */
 
-let t: TestApp;
-beforeAll(async () => {
-  t = await startApp();
-});
+const t = await startApp();
 afterAll(() => t.close());
 
 /** Provokes an error of an endpoint. */

@@ -1,15 +1,14 @@
 import { inspect } from 'node:util';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config/config.js';
 import { createLogger } from '../../src/lib/log.js';
 import { Writable } from 'node:stream';
-import { startApp, type TestApp } from '../support/app.js';
+import { startOwnApp, type TestApp } from '../support/app.js';
 
 let t: TestApp;
 beforeEach(async () => {
-  t = await startApp();
+  t = await startOwnApp();
 });
-afterEach(async () => t.close());
 
 /** A value in every way that it may come into a log, a message or a report. */
 function printed(value: unknown): string {

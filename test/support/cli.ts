@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
 import { run } from '../../src/cli/main.js';
 import { readConfig } from '../../src/config/config.js';
 import { openServices } from '../../src/storage/open-storage.js';
@@ -87,6 +88,13 @@ export async function makeCommandLine(): Promise<CommandLine> {
     },
     remove: async () => rm(root, { recursive: true, force: true }),
   };
+}
+
+/** A command line for the running test, after which its folder is removed. */
+export async function makeOwnCommandLine(): Promise<CommandLine> {
+  const c = await makeCommandLine();
+  onTestFinished(() => c.remove());
+  return c;
 }
 
 /** In two pieces, as a pipe may have it. */

@@ -1,16 +1,15 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createAttemptLimiter } from '../../../src/credentials/attempt-limiter.js';
 import { createToken } from '../../../src/credentials/token.js';
 import { listen } from '../../../src/http/server/server.js';
 import { createLogger } from '../../../src/lib/log.js';
-import { startApp, type TestApp } from '../../support/app.js';
+import { startOwnApp, startApp, type TestApp } from '../../support/app.js';
 
 let t: TestApp;
 beforeEach(async () => {
-  t = await startApp();
+  t = await startOwnApp();
   await t.importKeys({ key_id: 'k1', org_id: 'acme' });
 });
-afterEach(async () => t.close());
 
 interface Seen {
   readonly status: number;

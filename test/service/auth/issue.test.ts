@@ -1,16 +1,15 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { issueCredential } from '../../../src/credentials/issue.js';
 import { hashToken, isTokenShaped } from '../../../src/credentials/token.js';
 import type { CredentialStore } from '../../../src/credentials/credential.js';
-import { startApp, type TestApp } from '../../support/app.js';
+import { startOwnApp, type TestApp } from '../../support/app.js';
 
 let t: TestApp;
 let store: CredentialStore;
 beforeEach(async () => {
-  t = await startApp();
+  t = await startOwnApp();
   store = t.app.services.credentials;
 });
-afterEach(async () => t.close());
 
 describe('issueCredential', () => {
   it('stores everything but the secret, of which it stores the hash', async () => {

@@ -1,12 +1,12 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startApp, type TestResponse, type TestApp } from '../../support/app.js';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { startOwnApp, type TestResponse, type TestApp } from '../../support/app.js';
 import { stateOf } from '../../support/state.js';
 
 let t: TestApp;
 let acmeService: string;
 let acmeManagement: string;
 beforeEach(async () => {
-  t = await startApp();
+  t = await startOwnApp();
   await t.importKeys(
     { key_id: 'acme-key', org_id: 'acme', alias: 'before' },
     {
@@ -21,7 +21,6 @@ beforeEach(async () => {
   acmeService = (await t.issue('service', { orgID: 'acme' })).secret;
   acmeManagement = (await t.issue('management', { orgID: 'acme' })).secret;
 });
-afterEach(async () => t.close());
 
 const put = (keyID: string, definition: object, query = '', headers = {}) =>
   t.update(keyID, definition, query, { 'x-svc-authorization': acmeService, ...headers });

@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../support/app.js';
-import { makeCommandLine, type CommandLine } from '../../support/cli.js';
+import { makeOwnCommandLine, makeCommandLine, type CommandLine } from '../../support/cli.js';
 import { tamper } from '../../support/tamper.js';
 import { until } from '../../support/until.js';
 
@@ -26,7 +26,6 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await t.close();
-  await c.remove();
 });
 
 const ring = () => join(c.folder, 'key-ring.json');
@@ -230,13 +229,12 @@ describe('D-12 keyfront restore', () => {
       1,
       `The backup cannot be decrypted without its key ring (k1). Copy the key ring to ${join(fresh, 'key-ring.json')} first.\n`,
     ]);
-    const other = await makeCommandLine();
+    const other = await makeOwnCommandLine();
     await other.keyfront(['credentials', 'issue', '--kind', 'service', '--label', 'x']);
     const { code, stderr } = await restore(target, join(other.folder, 'key-ring.json'));
     expect(code).toBe(1);
     expect(stderr).toContain('is not the one that the database');
     expect(await readdir(fresh)).toStrictEqual(['key-ring.json']);
-    await other.remove();
   });
 
   it('restores with the key ring of a later rotation, but not after a prune', async () => {

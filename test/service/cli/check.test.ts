@@ -1,18 +1,19 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { run } from '../../../src/cli/main.js';
-import { startApp } from '../../support/app.js';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { startApp, startOwnApp } from '../../support/app.js';
+import { makeOwnCommandLine, type CommandLine } from '../../support/cli.js';
 import { tamper as tamperWith } from '../../support/tamper.js';
 import { hashOf } from '../../support/factories.js';
 
 const [hash1, hash2] = [hashOf('k1'), hashOf('k2')];
 
+let c: CommandLine;
 let folder: string;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'keyfront-check-'));
+  c = await makeOwnCommandLine();
+  folder = c.folder;
   const t = await startApp({ KEYFRONT_DATA: folder });
   await t.importKeys(
     { key_id: 'k1', org_id: 'acme', alias: 'one', hmac_string: 'hmac', jwt_data: { secret: 'jwt' } },
@@ -26,19 +27,8 @@ beforeEach(async () => {
   await t.graphql('mutation { deleteOrgKey(keyID: "k2", reason: "größer 🔑") { status } }');
   await t.close();
 });
-afterEach(async () => rm(folder, { recursive: true }));
 
-async function check(): Promise<{ code: number; stderr: string; out: string }> {
-  const texts = { stderr: '', out: '' };
-  const code = await run(['check'], {
-    env: { KEYFRONT_DATA: folder },
-    stdout: (text) => void (texts.out += text),
-    stderr: (text) => void (texts.stderr += text),
-    isStderrTTY: false,
-    onStop: () => undefined,
-  });
-  return { code, ...texts };
-}
+const check = () => c.keyfront(['check']);
 
 /** Without the empty log and its index that SQLite leaves beside a file that was only read. */
 const files = async () =>
@@ -70,14 +60,7 @@ describe('keyfront check', () => {
   });
 
   it('reports no problems after a rotation of the key ring', async () => {
-    const io = {
-      env: { KEYFRONT_DATA: folder },
-      stdout: () => undefined,
-      stderr: () => undefined,
-      isStderrTTY: false,
-      onStop: () => undefined,
-    };
-    expect(await run(['secrets', 'rotate'], io)).toBe(0);
+    expect((await c.keyfront(['secrets', 'rotate'])).code).toBe(0);
     expect(await check()).toMatchObject({ code: 0 });
   });
 
@@ -196,7 +179,7 @@ describe('keyfront check', () => {
   });
 
   it('reports no problems while a service writes', async () => {
-    const t = await startApp({ KEYFRONT_DATA: folder });
+    const t = await startOwnApp({ KEYFRONT_DATA: folder });
     await t.importKeys(...Array.from({ length: 100 }, (_, index) => ({ key_id: `key ${index}`, org_id: 'acme' })));
     let isOver = false;
     let changes = 0;
@@ -214,19 +197,10 @@ describe('keyfront check', () => {
     isOver = true;
     await service;
     expect(changes).toBeGreaterThan(3);
-    await t.close();
   });
 
   it('rejects arguments and options', async () => {
-    const io = {
-      env: { KEYFRONT_DATA: folder },
-      stdout: () => undefined,
-      stderr: () => undefined,
-      isStderrTTY: false,
-      onStop: () => undefined,
-    };
-    expect(await run(['check', 'this'], io)).toBe(2);
-    expect(await run(['check', '--fix'], io)).toBe(2);
+    for (const word of ['this', '--fix']) expect((await c.keyfront(['check', word])).code).toBe(2);
   });
 });
 

@@ -1,16 +1,15 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { makeCommandLine, type CommandLine } from '../../support/cli.js';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { makeOwnCommandLine, type CommandLine } from '../../support/cli.js';
+import { temporaryFolder } from '../../support/folder.js';
 
 let c: CommandLine;
 beforeEach(async () => {
-  c = await makeCommandLine();
+  c = await makeOwnCommandLine();
   const file = await c.file('keys.jsonl', '{"key_id":"k1","org_id":"acme"}\n{"key_id":"k2","org_id":"acme"}\n');
   await c.keyfront(['keys', 'import', file]);
 });
-afterEach(async () => c.remove());
 
 const person = (input: string) => ({ input, isInteractive: true, isTerminal: true });
 const count = async () => (await c.keyfront(['list'])).out.split('\n').length - 1;
@@ -36,18 +35,14 @@ describe('the confirmation of keyfront delete', () => {
 });
 
 it('requires confirmation before apply deletes keys, with their number', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'keyfront-apply-'));
-  try {
-    await writeFile(join(folder, 'k1.json'), '{"key_id":"k1","org_id":"acme"}');
-    const args = ['apply', folder, '--prune', '--org', 'acme'];
-    const { stderr } = await c.keyfront(args, {}, false, person('n\n'));
-    expect(stderr).toContain('Delete the keys of acme that no file defines (1)? [y/N] Nothing was changed.\n');
-    expect(await count()).toBe(2);
-    await c.keyfront(args, {}, false, person('y\n'));
-    expect(await count()).toBe(1);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  const folder = await temporaryFolder();
+  await writeFile(join(folder, 'k1.json'), '{"key_id":"k1","org_id":"acme"}');
+  const args = ['apply', folder, '--prune', '--org', 'acme'];
+  const { stderr } = await c.keyfront(args, {}, false, person('n\n'));
+  expect(stderr).toContain('Delete the keys of acme that no file defines (1)? [y/N] Nothing was changed.\n');
+  expect(await count()).toBe(2);
+  await c.keyfront(args, {}, false, person('y\n'));
+  expect(await count()).toBe(1);
 });
 
 it.each([

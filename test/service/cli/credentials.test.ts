@@ -1,13 +1,12 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { isTokenShaped } from '../../../src/credentials/token.js';
 import { startApp } from '../../support/app.js';
-import { makeCommandLine, type CommandLine } from '../../support/cli.js';
+import { makeOwnCommandLine, type CommandLine } from '../../support/cli.js';
 
 let c: CommandLine;
 beforeEach(async () => {
-  c = await makeCommandLine();
+  c = await makeOwnCommandLine();
 });
-afterEach(async () => c.remove());
 
 const issue = (...args: string[]) => c.keyfront(['credentials', 'issue', ...args]);
 const rows = async () =>

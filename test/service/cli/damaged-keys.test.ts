@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { startApp } from '../../support/app.js';
-import { makeCommandLine, type CommandLine } from '../../support/cli.js';
+import { makeOwnCommandLine, type CommandLine } from '../../support/cli.js';
 import { tamper } from '../../support/tamper.js';
 import { hashOf } from '../../support/factories.js';
 
@@ -10,12 +10,11 @@ const damaged = hashOf('k2');
 
 let c: CommandLine;
 beforeEach(async () => {
-  c = await makeCommandLine();
+  c = await makeOwnCommandLine();
   const lines = [1, 2, 3].map((index) => `{"key_id":"k${index}","org_id":"acme","hmac_string":"s${index}"}`);
   await c.keyfront(['keys', 'import', await c.file('keys.jsonl', `${lines.join('\n')}\n`)]);
   tamper(join(c.folder, 'keyfront.db'), `UPDATE keys SET alias = 'forged' WHERE key_hash = '${damaged}'`);
 });
-afterEach(async () => c.remove());
 
 const ringIDs = async () =>
   (JSON.parse(await readFile(join(c.folder, 'key-ring.json'), 'utf8')) as { keys: { id: string }[] }).keys.map(

@@ -3,15 +3,14 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { checkClock, checkTLS, judgeDisk, type Finding } from '../../../src/cli/diagnosis/machine.js';
 import { judgeSkew } from '../../../src/cli/diagnosis/service.js';
-import { makeCommandLine, serveFolder, type CommandLine } from '../../support/cli.js';
+import { makeOwnCommandLine, serveFolder, type CommandLine } from '../../support/cli.js';
 import { postgres, postgresAndRedis, type EnginePlace } from '../../support/engines.js';
 import { writeTLSFiles, type TLSFixture } from '../../support/localhost-tls.js';
 
 let c: CommandLine;
 beforeEach(async () => {
-  c = await makeCommandLine();
+  c = await makeOwnCommandLine();
 });
-afterEach(async () => c.remove());
 
 async function examine(env: Record<string, string> = {}) {
   const { code, out, stderr } = await c.keyfront(['doctor', '--json'], env);
@@ -70,19 +69,46 @@ describe('keyfront doctor', () => {
     });
   });
 
-  it('warns about plain HTTP on other addresses', async () => {
-    const { code, of } = await examine({ NODE_ENV: 'production', HOST: '0.0.0.0' });
-    expect(code).toBe(0);
-    expect(of('configuration')).toMatchObject([
-      { status: 'warning', remedy: expect.stringContaining('TLS') as string },
-    ]);
-  });
-
-  it('names the command that corrects the permissions', async () => {
-    chmodSync(c.folder, 0o755);
-    const { code, of } = await examine();
-    expect(code).toBe(1);
-    expect(of('permissions')).toMatchObject([{ status: 'failed', remedy: `Run: chmod 700 ${c.folder}` }]);
+  it.each<[string, string, 'warning' | 'failed', RegExp, () => object | Promise<object>]>([
+    [
+      'plain HTTP on other addresses',
+      'configuration',
+      'warning',
+      /TLS/,
+      () => ({ NODE_ENV: 'production', HOST: '0.0.0.0' }),
+    ],
+    [
+      'a folder that other users can read, and the command that corrects it',
+      'permissions',
+      'failed',
+      /^Run: chmod 700 \S+$/,
+      () => {
+        chmodSync(c.folder, 0o755);
+        return {};
+      },
+    ],
+    [
+      'a paused webhook',
+      'webhooks',
+      'warning',
+      /^Run: keyfront webhooks resume hook_\w+$/,
+      async () => {
+        const added = await c.keyfront(['webhooks', 'add', '--url', 'http://127.0.0.1:9/', '--json']);
+        await c.keyfront(['webhooks', 'pause', (JSON.parse(added.out) as { id: string }).id]);
+        return {};
+      },
+    ],
+    [
+      'a Redis that cannot be reached',
+      'Redis',
+      'failed',
+      /KEYFRONT_QUOTA_URL/,
+      () => ({ KEYFRONT_QUOTA_URL: 'redis://127.0.0.1:1' }),
+    ],
+  ])('reports %s', async (_, check, status, remedy, prepare) => {
+    const { code, of } = await examine((await prepare()) as Record<string, string>);
+    expect(code).toBe(status === 'failed' ? 1 : 0);
+    expect(of(check)).toMatchObject([{ status, remedy: expect.stringMatching(remedy) as string }]);
   });
 
   it('reports a missing key ring, and one of another database', async () => {
@@ -93,37 +119,15 @@ describe('keyfront doctor', () => {
     expect(of('key ring')).toMatchObject([
       { status: 'failed', message: expect.stringContaining('does not exist') as string },
     ]);
-    const other = await makeCommandLine();
-    try {
-      await other.create();
-      const env = { KEYFRONT_KEY_RING: join(other.folder, 'key-ring.json') };
-      expect((await examine(env)).of('key ring')).toMatchObject([{ status: 'failed' }]);
-    } finally {
-      await other.remove();
-    }
-  });
-
-  it('reports webhooks that are paused', async () => {
-    const added = await c.keyfront(['webhooks', 'add', '--url', 'http://127.0.0.1:9/', '--json']);
-    const { id } = JSON.parse(added.out) as { id: string };
-    await c.keyfront(['webhooks', 'pause', id]);
-    const { code, of } = await examine();
-    expect(code).toBe(0);
-    expect(of('webhooks')).toMatchObject([{ status: 'warning', remedy: `Run: keyfront webhooks resume ${id}` }]);
+    const other = await makeOwnCommandLine();
+    await other.create();
+    const env = { KEYFRONT_KEY_RING: join(other.folder, 'key-ring.json') };
+    expect((await examine(env)).of('key ring')).toMatchObject([{ status: 'failed' }]);
   });
 
   it('reports credentials that expire soon, and that none is valid', async () => {
-    const issued = await c.keyfront([
-      'credentials',
-      'issue',
-      '--kind',
-      'service',
-      '--label',
-      'x',
-      '--expires',
-      '12h',
-      '--json',
-    ]);
+    const issue = 'credentials issue --kind service --label x --expires 12h --json';
+    const issued = await c.keyfront(issue.split(' '));
     const { id } = JSON.parse(issued.out) as { id: string };
     expect((await examine()).of('credentials')).toMatchObject([
       { status: 'warning', remedy: `Run: keyfront credentials rotate ${id}` },
@@ -134,14 +138,6 @@ describe('keyfront doctor', () => {
     }
     expect((await examine()).of('credentials')).toMatchObject([
       { status: 'warning', message: 'No service credential is valid.' },
-    ]);
-  });
-
-  it('reports a Redis that cannot be reached', async () => {
-    const { code, of } = await examine({ KEYFRONT_QUOTA_URL: 'redis://127.0.0.1:1' });
-    expect(code).toBe(1);
-    expect(of('Redis')).toMatchObject([
-      { status: 'failed', remedy: expect.stringContaining('KEYFRONT_QUOTA_URL') as string },
     ]);
   });
 });

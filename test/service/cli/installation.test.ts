@@ -1,14 +1,13 @@
 import { copyFile, readFile, rename, rm, writeFile, chmod } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { makeCommandLine, type CommandLine } from '../../support/cli.js';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { makeOwnCommandLine, type CommandLine } from '../../support/cli.js';
 
 let c: CommandLine;
 beforeEach(async () => {
-  c = await makeCommandLine();
+  c = await makeOwnCommandLine();
 });
-afterEach(async () => c.remove());
 
 const ring = () => join(c.folder, 'key-ring.json');
 const database = () => join(c.folder, 'keyfront.db');
@@ -43,7 +42,7 @@ describe('a data folder', () => {
 
   it('S-07 is rejected with the key ring of another folder, and no file is changed', async () => {
     await withKeys();
-    const other = await makeCommandLine();
+    const other = await makeOwnCommandLine();
     await other.keyfront(issue);
     await rename(ring(), `${ring()}.own`);
     await copyFile(join(other.folder, 'key-ring.json'), ring());
@@ -60,7 +59,6 @@ describe('a data folder', () => {
     expect([await readFile(ring()), await readFile(database())]).toStrictEqual(before);
     await rename(`${ring()}.own`, ring());
     expect((await open()).out).toContain('"hmac_string":"s"');
-    await other.remove();
   });
 
   it('is rejected if its key ring is malformed, without quoting it', async () => {
@@ -128,18 +126,6 @@ describe('KEYFRONT_KEY_HASH', () => {
 });
 
 describe('the settings', () => {
-  it.each([
-    ['KEYFRONT_DATTA', 'KEYFRONT_DATA'],
-    ['KEYFRONT_KEYHASH', 'KEYFRONT_KEY_HASH'],
-    ['KEYFRONT_KEY_RINGS', 'KEYFRONT_KEY_RING'],
-    ['KEYFRONT_GRAPHQL', 'KEYFRONT_GRAPHIQL'],
-  ])('reject the unknown %s and suggest %s', async (wrong, right) => {
-    const { code, stderr } = await open({ [wrong]: 'x' });
-    expect(code).toBe(1);
-    expect(stderr).toBe(`Invalid configuration:\n  ${wrong} is not a setting; did you mean ${right}?\n`);
-    expect(existsSync(c.folder)).toBe(false);
-  });
-
   it('O-08 report all their problems at once', async () => {
     const { code, stderr } = await c.keyfront(['serve'], {
       HOST: '0.0.0.0',
@@ -163,56 +149,11 @@ describe('the settings', () => {
     expect(existsSync(c.folder)).toBe(false);
   });
 
-  it('O-08 reject a pepper that the hash algorithm would ignore', async () => {
-    for (const algorithm of [undefined, 'sha256', 'murmur64']) {
-      const env = { KEYFRONT_KEY_HASH_PEPPER: 'p'.repeat(32), ...(algorithm && { KEYFRONT_KEY_HASH: algorithm }) };
-      const { code, stderr } = await open(env);
-      expect(code).toBe(1);
-      expect(stderr).toContain('KEYFRONT_KEY_HASH_PEPPER requires KEYFRONT_KEY_HASH=hmac-sha256.');
-      expect(stderr).not.toContain('pppp');
-    }
-  });
-
-  it.each(['prod', 'Production', 'PRODUCTION', 'staging', ' production', ''])(
-    'reject NODE_ENV=%j instead of treating it as development',
-    async (NODE_ENV) => {
-      const { code, stderr } = await open({ NODE_ENV });
-      expect(code).toBe(1);
-      expect(stderr).toContain('NODE_ENV must be one of development, test, production.');
-    },
-  );
-
   it('S-08 never show the value of a secret setting', async () => {
     const { stderr } = await open({ KEYFRONT_KEY_HASH: 'hmac-sha256', KEYFRONT_KEY_HASH_PEPPER: 'hunter2' });
     expect(stderr).toContain('KEYFRONT_KEY_HASH_PEPPER must have at least 32 bytes');
     expect(stderr).not.toContain('hunter2');
   });
-
-  it.each(['0.0.0.0', '::', '10.0.0.1', 'example.com', '127.0.0.1.example.com', '1270.0.0.1'])(
-    'T-01 reject HOST=%j in development',
-    async (HOST) => {
-      const { code, stderr } = await c.keyfront(['serve'], { HOST });
-      expect(code).toBe(1);
-      expect(stderr).toContain(
-        'HOST: development listens on loopback only; set NODE_ENV=production to listen anywhere else.',
-      );
-    },
-  );
-
-  it.each(['', 'x', '-1', '1.5', '65536', '4000 ', '0x10'])('reject the port %j', async (PORT) => {
-    const { code, stderr } = await c.keyfront(['serve'], { PORT });
-    expect(code).toBe(1);
-    expect(stderr).toContain('PORT must be a number from 0 to 65535.');
-  });
-
-  it.each(['KEYFRONT_DATA', 'KEYFRONT_KEY_RING', 'KEYFRONT_KEY_HASH', 'KEYFRONT_GRAPHIQL'])(
-    'reject an empty %s',
-    async (name) => {
-      const { code, stderr } = await open({ [name]: '' });
-      expect(code).toBe(1);
-      expect(stderr).toContain(name);
-    },
-  );
 });
 
 it.each([

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { documents } from '../../../src/cli/key-client/remote.js';
 import { schema } from '../../../src/graphql/schema/api-schema.js';
 import { parseJSON, stringifyJSON } from '../../../src/lib/json.js';
-import { makeCommandLine, serveFolder, type CommandLine, type Outcome } from '../../support/cli.js';
+import { makeOwnCommandLine, makeCommandLine, serveFolder, type CommandLine, type Outcome } from '../../support/cli.js';
 import type { TestServer } from '../../support/server.js';
 
 const hash = '8805bb626b61fcb32e4c55b535399c92ecc8c2bb0dcaa3d327ec5a19da7adbd4';
@@ -50,7 +50,6 @@ describe.each(['the data folder', 'a service'])('commands for a key of %s', (pla
     await server?.close();
     server = undefined;
     env = {};
-    await c.remove();
   });
 
   it('create generates the identifier, with a readable prefix', async () => {
@@ -480,10 +479,9 @@ it.each([
   ['tail'],
   ['revert', 'k', '--to', '1'],
 ])('creates no data folder for %s, and exits with 2', async (...args) => {
-  const c = await makeCommandLine();
+  const c = await makeOwnCommandLine();
   const { code, stderr } = await c.keyfront(args, {}, false, { input: '{}' });
   expect(code).toBe(2);
   expect(stderr).toMatch(/^There is no installation in \/.* To use a running service instead, pass --url\.\n$/);
   expect(existsSync(c.folder)).toBe(false);
-  await c.remove();
 });

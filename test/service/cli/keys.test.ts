@@ -3,20 +3,19 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hash as argon2 } from '@node-rs/argon2';
 import { hashSync as hashBcrypt, verify as verifyBcrypt } from '@node-rs/bcrypt';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { importLines } from '../../../src/cli/input/import-lines.js';
 import { parseJSON, stringifyJSON } from '../../../src/lib/json.js';
 import { startApp } from '../../support/app.js';
-import { makeCommandLine, type CommandLine } from '../../support/cli.js';
+import { makeOwnCommandLine, type CommandLine } from '../../support/cli.js';
 import { fullUpdate } from '../../support/factories.js';
 import { collectGarbage } from '../../support/garbage.js';
 import { eventLoopTurns } from '../../support/until.js';
 
 let c: CommandLine;
 beforeEach(async () => {
-  c = await makeCommandLine();
+  c = await makeOwnCommandLine();
 });
-afterEach(async () => c.remove());
 
 const jsonl = (...lines: (object | string)[]) =>
   lines.map((line) => `${typeof line === 'string' ? line : stringifyJSON(line)}\n`).join('');
@@ -450,13 +449,12 @@ describe('keys export', () => {
       expect.stringContaining('"quota_max":9223372036854775807'),
     );
 
-    const other = await makeCommandLine();
+    const other = await makeOwnCommandLine();
     const file = await other.file('keys.jsonl', first.out);
     const { stderr } = await other.keyfront(['keys', 'import', file, '--passwords-are-hashed']);
     expect(stderr).toMatch(/^5 imported, 0 skipped \(already exist\), 0 rejected\.\nLines with warnings: 1\./);
     const second = await other.keyfront(['keys', 'export', '--with-secrets']);
     expect(second.out).toBe(first.out);
-    await other.remove();
   });
 
   it('contains every field of a key', async () => {
@@ -485,6 +483,12 @@ describe('keys export', () => {
       { quota_max: 50, quota_remaining: 50, quota_renews: t.clock.now.getTime() / 1000 + 60 },
     ]);
     await t.close();
+  });
+
+  it('omits deleted keys, because an import would restore them', async () => {
+    await imported(jsonl(k('living'), k('gone')));
+    await c.keyfront(['delete', 'gone']);
+    expect((await exported()).map(({ key_id }) => key_id)).toStrictEqual(['living']);
   });
 
   it('prints nothing if there are no keys', async () => {

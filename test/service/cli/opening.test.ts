@@ -11,14 +11,13 @@ import { followKeyRing } from '../../../src/crypto/key-ring.js';
 import { openServices } from '../../../src/storage/open-storage.js';
 import { createPgPool } from '../../../src/storage/postgres/pool.js';
 import { startApp } from '../../support/app.js';
-import { makeCommandLine, type CommandLine } from '../../support/cli.js';
-import { postgres } from '../../support/engines.js';
+import { makeOwnCommandLine, type CommandLine } from '../../support/cli.js';
+import { postgres, type EnginePlace } from '../../support/engines.js';
 
 let c: CommandLine;
 beforeEach(async () => {
-  c = await makeCommandLine();
+  c = await makeOwnCommandLine();
 });
-afterEach(async () => c.remove());
 
 const database = () => join(c.folder, 'keyfront.db');
 const definition = () => c.file('definition.json', '{"alias":"x"}');
@@ -240,89 +239,70 @@ describe('KEYFRONT_QUOTA_URL', () => {
 });
 
 describe.skipIf(postgres.isMissing)(`an empty database of ${postgres.name}`, () => {
+  let place: EnginePlace;
+  beforeEach(async () => {
+    place = await postgres.make();
+  });
+  afterEach(() => place.remove());
+
   it('stays empty and is named by every command that cannot create an installation', async () => {
-    const place = await postgres.make();
-    try {
-      for (const { args, exit } of all) {
-        // A backup is not made of it at all.
-        const { code, stderr } = await c.keyfront(await filled(args), place.env);
-        expect([args, code]).toStrictEqual([args, exit]);
-        expect(stderr).toContain('There is no installation in the database ');
-        expect(stderr).toContain('Set KEYFRONT_DATABASE_URL to the database of your installation.');
-      }
-      expect(await place.database?.run('SELECT tablename FROM pg_tables WHERE schemaname = current_schema()')).toEqual(
-        [],
-      );
-      expect(await readdir(place.folder)).toStrictEqual([]);
-    } finally {
-      await place.remove();
+    for (const { args, exit } of all) {
+      // A backup is not made of it at all.
+      const { code, stderr } = await c.keyfront(await filled(args), place.env);
+      expect([args, code]).toStrictEqual([args, exit]);
+      expect(stderr).toContain('There is no installation in the database ');
+      expect(stderr).toContain('Set KEYFRONT_DATABASE_URL to the database of your installation.');
     }
+    expect(await place.database?.run('SELECT tablename FROM pg_tables WHERE schemaname = current_schema()')).toEqual(
+      [],
+    );
+    expect(await readdir(place.folder)).toStrictEqual([]);
   });
 
   it('is written by no command that only reads', async () => {
-    const place = await postgres.make();
-    try {
-      await (await startApp(place.env)).close();
-      for (const args of [['check'], ['credentials', 'list'], ['keys', 'export'], ['webhooks', 'list']]) {
-        expect([args, (await c.keyfront(args, place.env)).code]).toStrictEqual([args, 0]);
-      }
-      const { config, secrets } = readConfig(place.env);
-      const installation = await openServices(config, secrets, {}, { access: 'read' });
-      await expect(installation.resealKeyRingCheck()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
-      await installation.close();
-    } finally {
-      await place.remove();
+    await (await startApp(place.env)).close();
+    for (const args of [['check'], ['credentials', 'list'], ['keys', 'export'], ['webhooks', 'list']]) {
+      expect([args, (await c.keyfront(args, place.env)).code]).toStrictEqual([args, 0]);
     }
+    const { config, secrets } = readConfig(place.env);
+    const installation = await openServices(config, secrets, {}, { access: 'read' });
+    await expect(installation.resealKeyRingCheck()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    await installation.close();
   });
 
   it('is served without a warning about a large file in the data folder', async () => {
-    const place = await postgres.make();
-    try {
-      await (await startApp(place.env)).close();
-      await writeFile(join(place.folder, 'keyfront.db'), '', { mode: 0o600 });
-      await truncate(join(place.folder, 'keyfront.db'), 600 * 1024 * 1024);
-      const t = await startApp(place.env);
-      expect(t.logs()).not.toContain('too large');
-      await t.close();
-    } finally {
-      await place.remove();
-    }
+    await (await startApp(place.env)).close();
+    await writeFile(join(place.folder, 'keyfront.db'), '', { mode: 0o600 });
+    await truncate(join(place.folder, 'keyfront.db'), 600 * 1024 * 1024);
+    const t = await startApp(place.env);
+    expect(t.logs()).not.toContain('too large');
+    await t.close();
   });
 
   it('is not created beside a data folder that holds an installation, unless --allow-new permits it', async () => {
-    const place = await postgres.make();
-    try {
-      await c.create();
-      const env = { ...place.env, KEYFRONT_DATA: c.folder };
-      const file = await c.file('keys.jsonl', '{"key_id":"k1","org_id":"acme"}\n');
-      const issue = ['credentials', 'issue', '--kind', 'service', '--label', 'x'];
-      const serve = ['serve'];
-      for (const args of [serve, [...serve, '--workers', '2'], issue, ['keys', 'import', file]]) {
-        const { code, stderr } = await c.keyfront(args, { ...env, PORT: '0', LOG_LEVEL: 'silent' });
-        expect([args, code]).toStrictEqual([args, 1]);
-        if (args.includes('--workers')) continue;
-        expect(stderr).toContain(`is empty, but the data folder holds an installation: ${database()}. `);
-      }
-      const tables = 'SELECT tablename FROM pg_tables WHERE schemaname = current_schema()';
-      expect(await place.database?.run(tables)).toEqual([]);
-      const settings = { ...env, PORT: '0', LOG_LEVEL: 'silent' };
-      expect((await c.keyfront(['serve', '--allow-new'], settings)).code).toBe(0);
-      // It exists now, and needs no permission any more.
-      expect((await c.keyfront(serve, settings)).code).toBe(0);
-      expect((await c.keyfront(['check'], env)).code).toBe(0);
-    } finally {
-      await place.remove();
+    await c.create();
+    const env = { ...place.env, KEYFRONT_DATA: c.folder };
+    const file = await c.file('keys.jsonl', '{"key_id":"k1","org_id":"acme"}\n');
+    const issue = ['credentials', 'issue', '--kind', 'service', '--label', 'x'];
+    const serve = ['serve'];
+    for (const args of [serve, [...serve, '--workers', '2'], issue, ['keys', 'import', file]]) {
+      const { code, stderr } = await c.keyfront(args, { ...env, PORT: '0', LOG_LEVEL: 'silent' });
+      expect([args, code]).toStrictEqual([args, 1]);
+      if (args.includes('--workers')) continue;
+      expect(stderr).toContain(`is empty, but the data folder holds an installation: ${database()}. `);
     }
+    const tables = 'SELECT tablename FROM pg_tables WHERE schemaname = current_schema()';
+    expect(await place.database?.run(tables)).toEqual([]);
+    const settings = { ...env, PORT: '0', LOG_LEVEL: 'silent' };
+    expect((await c.keyfront(['serve', '--allow-new'], settings)).code).toBe(0);
+    // It exists now, and needs no permission any more.
+    expect((await c.keyfront(serve, settings)).code).toBe(0);
+    expect((await c.keyfront(['check'], env)).code).toBe(0);
   });
 
   it('is not written by a session that only reads', async () => {
-    const place = await postgres.make();
-    try {
-      const connections = createPgPool(place.env['KEYFRONT_DATABASE_URL'] ?? '', 'test', { isReadOnly: true });
-      await expect(connections.run((session) => session.write('CREATE TABLE t (a int)'))).rejects.toThrow('read-only');
-      await connections.close();
-    } finally {
-      await place.remove();
-    }
+    const connections = createPgPool(place.env['KEYFRONT_DATABASE_URL'] ?? '', 'test', { isReadOnly: true });
+    await expect(connections.run((session) => session.write('CREATE TABLE t (a int)'))).rejects.toThrow('read-only');
+    await connections.close();
   });
 });

@@ -1,14 +1,13 @@
 import { existsSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { stringifyJSON } from '../../../src/lib/json.js';
-import { makeCommandLine, type CommandLine } from '../../support/cli.js';
+import { makeOwnCommandLine, type CommandLine } from '../../support/cli.js';
 import { startServer, type TestServer } from '../../support/server.js';
 
 let c: CommandLine;
 beforeEach(async () => {
-  c = await makeCommandLine();
+  c = await makeOwnCommandLine();
 });
-afterEach(async () => c.remove());
 
 const good = { alias: 'Billing', org_id: 'acme', key_id: 'acme-demo', rate: 100, per: 60 };
 const goodHash = '3adde5e43b9524a987b429b97780564c8e685865f0d0950a0a90d723e323849e';

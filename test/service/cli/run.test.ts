@@ -1,14 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { commands } from '../../../src/cli/commands.js';
 import { formatUsage } from '../../../src/cli/help.js';
-import { makeCommandLine, type CommandLine } from '../../support/cli.js';
+import { makeOwnCommandLine, type CommandLine } from '../../support/cli.js';
 
 let c: CommandLine;
 beforeEach(async () => {
-  c = await makeCommandLine();
+  c = await makeOwnCommandLine();
 });
-afterEach(async () => c.remove());
 
 describe('the command line', () => {
   it.each([['--help'], ['help'], ['-h'], ['--help', '--sample']])(

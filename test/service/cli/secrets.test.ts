@@ -1,14 +1,14 @@
 import { copyFile, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { stringifyJSON } from '../../../src/lib/json.js';
 import { startApp } from '../../support/app.js';
-import { makeCommandLine, type CommandLine } from '../../support/cli.js';
+import { makeOwnCommandLine, type CommandLine } from '../../support/cli.js';
 
 let c: CommandLine;
 beforeEach(async () => {
-  c = await makeCommandLine();
+  c = await makeOwnCommandLine();
   const keys = Array.from({ length: 30 }, (_, index) => ({
     key_id: `k${index}`,
     org_id: 'acme',
@@ -18,7 +18,6 @@ beforeEach(async () => {
   const file = await c.file('keys.jsonl', keys.map((key) => stringifyJSON(key)).join('\n'));
   await c.keyfront(['keys', 'import', file]);
 });
-afterEach(async () => c.remove());
 
 const all = async () => (await c.keyfront(['keys', 'export', '--with-secrets'])).out;
 const ring = () => join(c.folder, 'key-ring.json');

@@ -1,62 +1,39 @@
-import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
-import { run } from '../../../src/cli/main.js';
+import { beforeEach, expect, it } from 'vitest';
+import { makeOwnCommandLine, type CommandLine } from '../../support/cli.js';
+
+let c: CommandLine;
+beforeEach(async () => {
+  c = await makeOwnCommandLine();
+});
+const env = { PORT: '0', LOG_LEVEL: 'silent' };
+/** Starts the service in production, and stops it. */
+const startInProduction = () => c.keyfront(['serve'], { ...env, NODE_ENV: 'production' });
+const credentialsFile = () => join(c.folder, 'first-credentials.txt');
 
 it('can be stopped as soon as it prints its address', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'keyfront-serve-'));
   let stop: () => void = () => expect.unreachable('nothing would have been stopped yet');
-  const code = await run(['serve'], {
-    env: { PORT: '0', KEYFRONT_DATA: join(folder, 'data'), LOG_LEVEL: 'silent' },
-    stdout: () => stop(),
-    stderr: () => undefined,
-    isStderrTTY: false,
-    onStop: (callback) => {
-      stop = callback;
-    },
-  });
-  expect(code).toBe(0);
-  await rm(folder, { recursive: true });
+  const onStop = (callback: () => void) => (stop = callback);
+  expect((await c.keyfront(['serve'], env, false, { onStop, onPrint: () => stop() })).code).toBe(0);
 });
 
-/** Starts the service in production on a new data folder, and stops it. */
-async function startInProduction(folder: string) {
-  let out = '';
-  let stderr = '';
-  const code = await run(['serve'], {
-    env: { PORT: '0', NODE_ENV: 'production', KEYFRONT_DATA: folder, LOG_LEVEL: 'silent' },
-    stdout: (text) => (out += text),
-    stderr: (text) => (stderr += text),
-    isStderrTTY: false,
-    onStop: (callback) => callback(),
-  });
-  return { code, out, stderr };
-}
-
 it('writes the first credentials to a private file in production, and prints its path only', async () => {
-  const root = await mkdtemp(join(tmpdir(), 'keyfront-serve-'));
-  const folder = join(root, 'data');
-  const file = join(folder, 'first-credentials.txt');
-  const first = await startInProduction(folder);
+  const file = credentialsFile();
+  const first = await startInProduction();
   expect(first.code).toBe(0);
   expect(first.out).toContain(file);
   expect(first.out + first.stderr).not.toMatch(/kf_(mgt|svc)_\w/);
   expect(await readFile(file, 'utf8')).toMatch(/^management kf_mgt_\w{38}\nservice kf_svc_\w{38}\n$/);
   expect((await stat(file)).mode & 0o777).toBe(0o600);
-  const second = await startInProduction(folder);
+  const second = await startInProduction();
   expect([second.code, second.out]).toStrictEqual([0, expect.not.stringContaining(file)]);
-  await rm(root, { recursive: true });
 });
 
 it('overwrites no file with the first credentials', async () => {
-  const root = await mkdtemp(join(tmpdir(), 'keyfront-serve-'));
-  const folder = join(root, 'data');
-  const file = join(folder, 'first-credentials.txt');
-  await mkdir(folder, { mode: 0o700 });
-  await writeFile(file, 'kept');
-  const { code, stderr } = await startInProduction(folder);
+  await mkdir(c.folder, { mode: 0o700 });
+  await writeFile(credentialsFile(), 'kept');
+  const { code, stderr } = await startInProduction();
   expect([code, stderr]).toStrictEqual([1, expect.stringContaining('Delete it and start again.')]);
-  expect(await readFile(file, 'utf8')).toBe('kept');
-  await rm(root, { recursive: true });
+  expect(await readFile(credentialsFile(), 'utf8')).toBe('kept');
 });

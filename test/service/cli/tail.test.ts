@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { makeCommandLine, serveFolder, type CommandLine, type Outcome } from '../../support/cli.js';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { makeOwnCommandLine, makeCommandLine, serveFolder, type CommandLine, type Outcome } from '../../support/cli.js';
 import { postgres, type EnginePlace } from '../../support/engines.js';
 import type { TestServer } from '../../support/server.js';
 import { until } from '../../support/until.js';
@@ -41,7 +41,6 @@ for (const place of places) {
       await server?.close();
       server = undefined;
       env = {};
-      await c.remove();
       await database?.remove();
     });
 
@@ -164,7 +163,7 @@ describe('a connection of keyfront tail', () => {
   };
 
   it('continues after the last change when it was lost', async () => {
-    const c = await makeCommandLine();
+    const c = await makeOwnCommandLine();
     const requested: unknown[] = [];
     const service = createServer((request, response) => {
       void text(request).then((body) => {
@@ -175,32 +174,26 @@ describe('a connection of keyfront tail', () => {
       });
     });
     await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve));
-    try {
-      const url = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
-      let stop = (): void => undefined;
-      const env = { KEYFRONT_URL: url, KEYFRONT_SERVICE_CREDENTIAL: 'secret' };
-      const { code, out, stderr } = await c.keyfront(['tail', '--after', 'c0'], env, false, {
-        onStop: (callback) => (stop = callback),
-        onPrint: (line) => line.includes('"c2"') && stop(),
-      });
-      expect([code, out.match(/"cursor":"c\d"/g)]).toStrictEqual([0, ['"cursor":"c1"', '"cursor":"c2"']]);
-      expect(requested).toMatchObject([{ after: 'c0' }, { after: 'c1' }]);
-      expect(stderr).toContain(`The connection to ${url} was lost. Reconnecting in 0.25 s.\n`);
-    } finally {
+    onTestFinished(() => {
       service.closeAllConnections();
       service.close();
-      await c.remove();
-    }
+    });
+    const url = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
+    let stop = (): void => undefined;
+    const env = { KEYFRONT_URL: url, KEYFRONT_SERVICE_CREDENTIAL: 'secret' };
+    const { code, out, stderr } = await c.keyfront(['tail', '--after', 'c0'], env, false, {
+      onStop: (callback) => (stop = callback),
+      onPrint: (line) => line.includes('"c2"') && stop(),
+    });
+    expect([code, out.match(/"cursor":"c\d"/g)]).toStrictEqual([0, ['"cursor":"c1"', '"cursor":"c2"']]);
+    expect(requested).toMatchObject([{ after: 'c0' }, { after: 'c1' }]);
+    expect(stderr).toContain(`The connection to ${url} was lost. Reconnecting in 0.25 s.\n`);
   });
 
   it('is not opened again if it was never open', async () => {
-    const c = await makeCommandLine();
-    try {
-      const env = { KEYFRONT_URL: 'http://127.0.0.1:1', KEYFRONT_SERVICE_CREDENTIAL: 'secret' };
-      const { code, stderr } = await c.keyfront(['tail'], env, false, { onStop: () => undefined });
-      expect([code, stderr]).toStrictEqual([2, expect.stringContaining('Cannot connect to http://127.0.0.1:1')]);
-    } finally {
-      await c.remove();
-    }
+    const c = await makeOwnCommandLine();
+    const env = { KEYFRONT_URL: 'http://127.0.0.1:1', KEYFRONT_SERVICE_CREDENTIAL: 'secret' };
+    const { code, stderr } = await c.keyfront(['tail'], env, false, { onStop: () => undefined });
+    expect([code, stderr]).toStrictEqual([2, expect.stringContaining('Cannot connect to http://127.0.0.1:1')]);
   });
 });

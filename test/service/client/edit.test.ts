@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import {
   createClient,
   editOrgKey,
@@ -7,16 +7,15 @@ import {
   toInput,
   UpdateOrgKeyDocument,
 } from '../../../src/client/client.js';
-import { startApp, type TestApp } from '../../support/app.js';
+import { startOwnApp, type TestApp } from '../../support/app.js';
 import { fullUpdate } from '../../support/factories.js';
 import { stateOf } from '../../support/state.js';
 
 let t: TestApp;
 beforeEach(async () => {
-  t = await startApp();
+  t = await startOwnApp();
   await t.importKeys({ key_id: 'k1', ...fullUpdate, meta_data: { none: null, big: 9007199254740993n } });
 });
-afterEach(async () => t.close());
 
 const client = () =>
   createClient({

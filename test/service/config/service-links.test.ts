@@ -135,20 +135,3 @@ describe('an unknown KEYFRONT_ variable', () => {
     );
   });
 });
-
-describe('HOST and NODE_ENV', () => {
-  it.each(['', ' '])('reject HOST=%j in production, which would listen on every address', (host) => {
-    expect(() => readConfig({ NODE_ENV: 'production', HOST: host })).toThrow(
-      'HOST must not be empty: give an address, 0.0.0.0 for all of IPv4.',
-    );
-  });
-
-  it('reject an empty KEYFRONT_METRICS_HOST in production', () => {
-    const env = { NODE_ENV: 'production', KEYFRONT_METRICS_PORT: '9464', KEYFRONT_METRICS_HOST: '' };
-    expect(() => readConfig(env)).toThrow('KEYFRONT_METRICS_HOST must not be empty');
-  });
-
-  it('reject NODE_ENV=staging and name the permitted values', () => {
-    expect(() => readConfig({ NODE_ENV: 'staging' })).toThrow('NODE_ENV must be one of development, test, production.');
-  });
-});

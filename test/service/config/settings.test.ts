@@ -34,6 +34,83 @@ describe('settings', () => {
     expect(problems.join()).not.toContain('hunter2');
   });
 
+  it.each<[string, readonly string[], string]>([
+    ['PORT', ['', 'x', '-1', '1.5', '65536', '4000 ', '0x10'], 'must be a number from 0 to 65535.'],
+    [
+      'NODE_ENV',
+      ['prod', 'Production', 'PRODUCTION', 'staging', ' production', ''],
+      'must be one of development, test, production.',
+    ],
+    ['KEYFRONT_METRICS_PORT', ['', '65536', 'on'], 'must be a number from 0 to 65535.'],
+    ['KEYFRONT_INTROSPECTION', ['', 'on', 'closed', 'OPEN'], 'must be one of open, credential.'],
+    ['KEYFRONT_TRUSTED_PROXIES', ['all', '11', ''], 'must be a number from 0 to 10.'],
+    [
+      'KEYFRONT_WORKER_TIMEOUT_SECONDS',
+      ['', '0', '-1', '1.5', '3601', '10s'],
+      'must be a number of seconds from 1 to 3600.',
+    ],
+    [
+      'KEYFRONT_KEY_HASH',
+      ['md5', 'SHA256', 'murmur', ''],
+      'must be one of sha256, hmac-sha256, murmur32, murmur64, murmur128.',
+    ],
+  ])('reject each invalid value of %s', (name, values, problem) => {
+    for (const value of values) {
+      expect([value, ...problemsOf({ [name]: value })]).toEqual([value, `${name} ${problem}`]);
+    }
+  });
+
+  it.each(['0.0.0.0', '::', '10.0.0.1', 'example.com', '127.0.0.1.example.com', '1270.0.0.1'])(
+    'T-01 reject HOST=%j in development',
+    (HOST) => {
+      const problem = 'HOST: development listens on loopback only; set NODE_ENV=production to listen anywhere else.';
+      expect(problemsOf({ HOST })).toEqual([problem]);
+    },
+  );
+
+  it.each<[Record<string, string>, string]>([
+    [{ NODE_ENV: 'production', HOST: '' }, 'HOST must not be empty: give an address, 0.0.0.0 for all of IPv4.'],
+    [{ NODE_ENV: 'production', HOST: ' ' }, 'HOST must not be empty: give an address, 0.0.0.0 for all of IPv4.'],
+    [
+      { NODE_ENV: 'production', KEYFRONT_METRICS_PORT: '9464', KEYFRONT_METRICS_HOST: '' },
+      'KEYFRONT_METRICS_HOST must not be empty',
+    ],
+    [{ KEYFRONT_METRICS_PORT: '4000' }, 'KEYFRONT_METRICS_PORT must be another port than PORT'],
+    [{ KEYFRONT_METRICS_HOST: '127.0.0.1' }, 'KEYFRONT_METRICS_HOST requires KEYFRONT_METRICS_PORT.'],
+    [{ KEYFRONT_METRICS_PORT: '9464', KEYFRONT_METRICS_HOST: '0.0.0.0' }, 'development listens on loopback only'],
+    [{ KEYFRONT_DATA: '' }, 'KEYFRONT_DATA'],
+    [{ KEYFRONT_KEY_RING: '' }, 'KEYFRONT_KEY_RING'],
+    [{ KEYFRONT_GRAPHIQL: '' }, 'KEYFRONT_GRAPHIQL'],
+    [{ KEYFRONT_ONLY_TRUSTED_DOCUMENTS: 'yes' }, 'KEYFRONT_ONLY_TRUSTED_DOCUMENTS'],
+    [{ KEYFRONT_TRUSTED_DOCUMENTS: ' ' }, 'KEYFRONT_TRUSTED_DOCUMENTS'],
+    [
+      { KEYFRONT_ONLY_TRUSTED_DOCUMENTS: 'on' },
+      'KEYFRONT_ONLY_TRUSTED_DOCUMENTS=on requires KEYFRONT_TRUSTED_DOCUMENTS.',
+    ],
+  ])('reject %j', (env, problem) => {
+    expect(problemsOf(env)).toEqual([expect.stringContaining(problem)]);
+  });
+
+  it('O-08 reject a pepper that the hash algorithm would ignore', () => {
+    for (const algorithm of [undefined, 'sha256', 'murmur64']) {
+      const env = { KEYFRONT_KEY_HASH_PEPPER: 'p'.repeat(32), ...(algorithm && { KEYFRONT_KEY_HASH: algorithm }) };
+      expect(problemsOf(env)).toEqual(['KEYFRONT_KEY_HASH_PEPPER requires KEYFRONT_KEY_HASH=hmac-sha256.']);
+    }
+  });
+
+  it('measure nothing without a port, and measure on loopback by default', () => {
+    const metrics = (env: Record<string, string>) => readConfig(env).config.metrics;
+    expect(metrics({})).toBeUndefined();
+    expect(metrics({ KEYFRONT_METRICS_PORT: '9464' })).toEqual({ host: '127.0.0.1', port: 9464 });
+    const everywhere = { NODE_ENV: 'production', KEYFRONT_METRICS_PORT: '9464', KEYFRONT_METRICS_HOST: '0.0.0.0' };
+    expect(metrics(everywhere)).toEqual({ host: '0.0.0.0', port: 9464 });
+  });
+
+  it('have 30 seconds for a worker by default', () => {
+    expect(readConfig({}).config.workerTimeoutMs).toBe(30_000);
+    expect(readConfig({ KEYFRONT_WORKER_TIMEOUT_SECONDS: '5' }).config.workerTimeoutMs).toBe(5_000);
+  });
+
   it.each(['KEYFRONT_DATABASE_URL', 'KEYFRONT_QUOTA_URL'])('reject an invalid %s without its password', (name) => {
     const problems = problemsOf({ [name]: 'http://user:hunter2@host' });
     expect(problems).toEqual([

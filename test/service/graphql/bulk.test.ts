@@ -1,14 +1,13 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/lib/errors.js';
 import { codeOf, dataOf, issuesOf } from '../../support/responses.js';
-import { startApp, type TestApp } from '../../support/app.js';
+import { startOwnApp, type TestApp } from '../../support/app.js';
 import { stateOf, type State } from '../../support/state.js';
 
 let t: TestApp;
 beforeEach(async () => {
-  t = await startApp();
+  t = await startOwnApp();
 });
-afterEach(async () => t.close());
 
 interface Item {
   readonly orgKey: { readonly keyID: string; readonly version: number };

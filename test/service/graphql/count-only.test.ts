@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { createKeyService } from '../../../src/keys/key-service.js';
 import { dataOf } from '../../support/responses.js';
-import { startApp, type TestApp } from '../../support/app.js';
+import { startApp } from '../../support/app.js';
 import { serveWith } from '../../support/overridden-server.js';
 
-let t: TestApp;
-beforeAll(async () => {
-  t = await startApp();
-  await t.importKeys({ key_id: 'k1', org_id: 'acme' });
-});
-afterAll(async () => t.close());
+const t = await startApp();
+await t.importKeys({ key_id: 'k1', org_id: 'acme' });
+afterAll(() => t.close());
 
 /** How many pages of keys a selection reads, and what it returns. */
 async function pagesOf(selection: string) {

@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { codeOf, dataOf } from '../../support/responses.js';
-import { startApp, type TestApp } from '../../support/app.js';
+import { startApp } from '../../support/app.js';
 
-let t: TestApp;
-beforeAll(async () => {
-  t = await startApp();
-  await t.importKeys(
-    ...['a', 'b', 'c', 'd'].map((key_id) => ({ key_id, org_id: 'acme', quota_max: 100, quota_renewal_rate: 3600 })),
-  );
-});
-afterAll(async () => t.close());
+const t = await startApp();
+await t.importKeys(
+  ...['a', 'b', 'c', 'd'].map((key_id) => ({ key_id, org_id: 'acme', quota_max: 100, quota_renewal_rate: 3600 })),
+);
+afterAll(() => t.close());
 
 const sendRequest = async (query: string, variables: object = {}) =>
   dataOf<Record<string, unknown>>(await t.graphql(query, variables));

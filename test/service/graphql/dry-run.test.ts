@@ -1,18 +1,17 @@
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createKeyService } from '../../../src/keys/key-service.js';
 import { definitions } from '../../system/parity/definitions.js';
 import { everything, graphqlOf, jsonText, type Wire } from '../../system/parity/wire.js';
 import { codeOf, dataOf, errorsOf, issuesOf } from '../../support/responses.js';
-import { startApp, type TestResponse, type TestApp } from '../../support/app.js';
+import { startOwnApp, type TestResponse, type TestApp } from '../../support/app.js';
 import { generated, runs, seed } from '../../support/generated.js';
 import { stateOf } from '../../support/state.js';
 
 let t: TestApp;
 beforeEach(async () => {
-  t = await startApp();
+  t = await startOwnApp();
 });
-afterEach(async () => t.close());
 
 const figures = '{ max used remaining renewsAt }';
 const selected = `version definition ${everything} changes { path kind before after } warnings { path code message }

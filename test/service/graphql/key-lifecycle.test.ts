@@ -1,5 +1,5 @@
 import { verify as verifyBcrypt } from '@node-rs/bcrypt';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/lib/errors.js';
 import { aadFor } from '../../../src/keys/commands/protect-secrets.js';
 import { codeOf, dataOf, errorsOf, issuesOf } from '../../support/responses.js';
@@ -14,12 +14,11 @@ let t: TestApp;
 let serviceID: string;
 let bound: Record<string, string>;
 beforeEach(async () => {
-  t = await startApp();
+  t = await startOwnApp();
   bound = { 'x-svc-authorization': (await t.issue('service', { orgID: 'acme' })).secret };
   const credentials = await t.app.services.credentials.list();
   serviceID = credentials.find(({ kind, orgID }) => kind === 'service' && orgID === undefined)?.id ?? '';
 });
-afterEach(async () => t.close());
 
 type Arguments = Record<string, unknown>;
 type Headers = Record<string, string>;

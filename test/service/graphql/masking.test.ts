@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { errorsOf } from '../../support/responses.js';
-import { startApp, type TestResponse, type TestApp } from '../../support/app.js';
+import { startApp, type TestResponse } from '../../support/app.js';
 import { serveWith } from '../../support/overridden-server.js';
 
-let t: TestApp;
-beforeAll(async () => {
-  t = await startApp();
-  await t.importKeys({ key_id: 'k1', org_id: 'acme', quota_max: 5 });
-});
-afterAll(async () => t.close());
+const t = await startApp();
+await t.importKeys({ key_id: 'k1', org_id: 'acme', quota_max: 5 });
+afterAll(() => t.close());
 
 const secret = 'hunter2';
 const query = '{ orgKey(by: { keyID: "k1" }) { keyHash version state quota { used } } }';

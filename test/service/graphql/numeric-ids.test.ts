@@ -1,12 +1,11 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../support/app.js';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { startOwnApp, type TestApp } from '../../support/app.js';
 import { errorsOf, issuesOf } from '../../support/responses.js';
 
 let t: TestApp;
 beforeEach(async () => {
-  t = await startApp();
+  t = await startOwnApp();
 });
-afterEach(async () => t.close());
 
 const preview = (variables: string, query = 'query($k: ID) { previewKey(input: {keyID: $k}) { keyID } }') =>
   t.post(`{"query":${JSON.stringify(query)},"variables":${variables}}`);

@@ -1,16 +1,15 @@
 import { readFileSync } from 'node:fs';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startApp, type TestResponse, type TestApp } from '../../support/app.js';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { startOwnApp, type TestResponse, type TestApp } from '../../support/app.js';
 import { dataOf, errorsOf, issuesOf } from '../../support/responses.js';
 import { allHashes, stateOf } from '../../support/state.js';
 import { hashOf } from '../../support/factories.js';
 
 let t: TestApp;
 beforeEach(async () => {
-  t = await startApp();
+  t = await startOwnApp();
   await t.importKeys({ key_id: 'k1', org_id: 'acme', quota_max: 100, quota_remaining: 30, quota_renewal_rate: 60 });
 });
-afterEach(async () => t.close());
 
 const codesOf = (response: TestResponse) => errorsOf(response).map(({ extensions }) => extensions.code);
 

@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { errorsOf } from '../../support/responses.js';
-import { startApp, type TestApp } from '../../support/app.js';
+import { startApp } from '../../support/app.js';
 import { allHashes, stateOf } from '../../support/state.js';
 
-let t: TestApp;
-beforeAll(async () => {
-  t = await startApp();
-  await t.importKeys({ key_id: 'k1', org_id: 'acme' });
-});
-afterAll(async () => t.close());
+const t = await startApp();
+await t.importKeys({ key_id: 'k1', org_id: 'acme' });
+afterAll(() => t.close());
 
 const secret = 'hunter2';
 const preview = (input: string) => `{ previewKey(input: ${input}) { keyHash } }`;

@@ -1,16 +1,15 @@
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { responseLimitBytes, stringifyWithin } from '../../../src/graphql/operation/response-size.js';
 import { dataOf, errorsOf } from '../../support/responses.js';
-import { startApp, type TestApp } from '../../support/app.js';
+import { startOwnApp, type TestApp } from '../../support/app.js';
 import { generated, runs } from '../../support/generated.js';
 import { stateOf } from '../../support/state.js';
 
 let t: TestApp;
 beforeEach(async () => {
-  t = await startApp();
+  t = await startOwnApp();
 });
-afterEach(async () => t.close());
 
 const large = { text: 'x'.repeat(60_000) };
 const names = Array.from({ length: 40 }, (_, index) => `key-${index}`);

@@ -1,29 +1,26 @@
 import { createHash } from 'node:crypto';
 import { getNamedType, isLeafType, isObjectType, type GraphQLField, type GraphQLObjectType } from 'graphql';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { schema } from '../../../src/graphql/schema/api-schema.js';
 import { errorsOf } from '../../support/responses.js';
-import { startApp, type TestApp } from '../../support/app.js';
+import { startApp } from '../../support/app.js';
 import { statementsDuring } from '../../support/statements.js';
 
 const sha256 = (text: string) => createHash('sha256').update(text, 'utf8').digest('hex');
 
-let t: TestApp;
-beforeAll(async () => {
-  t = await startApp({ KEYFRONT_GRAPHQL_MAX_DEPTH: '30' });
-  const keys = Array.from({ length: 300 }, (_, index) => ({
-    key_id: `k${index}`,
-    org_id: `org-${index % 100}`,
-    alias: `Key ${index}`,
-    quota_max: 10,
-    tags: ['t'],
-    access_rights: { a: { api_id: 'a' } },
-  }));
-  await t.importKeys(...keys);
-  await t.graphql(
-    'mutation { updateOrgKeys(filter: {}, patch: { alias: "New" }, dryRun: false, first: 100) { dryRun } }',
-  );
-});
+const t = await startApp({ KEYFRONT_GRAPHQL_MAX_DEPTH: '30' });
+const keys = Array.from({ length: 300 }, (_, index) => ({
+  key_id: `k${index}`,
+  org_id: `org-${index % 100}`,
+  alias: `Key ${index}`,
+  quota_max: 10,
+  tags: ['t'],
+  access_rights: { a: { api_id: 'a' } },
+}));
+await t.importKeys(...keys);
+await t.graphql(
+  'mutation { updateOrgKeys(filter: {}, patch: { alias: "New" }, dryRun: false, first: 100) { dryRun } }',
+);
 afterAll(() => t.close());
 
 /** How to read up to 100 objects of a type, with its fields in the place of FIELDS. */

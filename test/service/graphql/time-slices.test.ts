@@ -1,19 +1,16 @@
 import { GraphQLError } from 'graphql';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { stringifyWithin, responseLimitBytes } from '../../../src/graphql/operation/response-size.js';
 import { maskResult } from '../../../src/graphql/plugins/use-masked-errors.js';
 import { paramsOfBody } from '../../../src/graphql/operation/params.js';
 import { createLogger } from '../../../src/lib/log.js';
-import { startApp, type TestApp } from '../../support/app.js';
+import { startApp } from '../../support/app.js';
 import { serveWith } from '../../support/overridden-server.js';
 import { requestContextOf } from '../../support/request-context.js';
 import { timersDueWithin } from '../../support/until.js';
 
-let t: TestApp;
-beforeAll(async () => {
-  t = await startApp();
-});
-afterAll(async () => t.close());
+const t = await startApp();
+afterAll(() => t.close());
 
 const aliases = Array.from({ length: 15 }, (_, n) => `a${n}: previewKey(input: $input) { keyHash }`);
 const query = `query ($input: PreviewKeyInput!) { ${aliases.join(' ')} }`;

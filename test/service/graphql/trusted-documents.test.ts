@@ -358,14 +358,4 @@ describe('a file of trusted documents', () => {
     for (const documentId of ids)
       expect((await t.post({ documentId })).body).toStrictEqual({ data: { __typename: 'Query' } });
   });
-
-  it('G-19 is required if only trusted documents are executed', async () => {
-    const { code, stderr } = await c.keyfront(['serve'], { PORT: '0', KEYFRONT_ONLY_TRUSTED_DOCUMENTS: 'on' });
-    expect(code).toBe(1);
-    expect(stderr).toContain('KEYFRONT_ONLY_TRUSTED_DOCUMENTS=on requires KEYFRONT_TRUSTED_DOCUMENTS.');
-    for (const env of [{ KEYFRONT_ONLY_TRUSTED_DOCUMENTS: 'yes' }, { KEYFRONT_TRUSTED_DOCUMENTS: ' ' }]) {
-      const outcome = await c.keyfront(['serve'], { PORT: '0', ...env });
-      expect([outcome.code, outcome.stderr]).toStrictEqual([1, expect.stringContaining(String(Object.keys(env)[0]))]);
-    }
-  });
 });

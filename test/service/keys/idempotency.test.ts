@@ -1,15 +1,14 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createKeyService } from '../../../src/keys/key-service.js';
 import { codeOf, dataOf, issuesOf } from '../../support/responses.js';
-import { startApp, type TestResponse, type TestApp } from '../../support/app.js';
+import { startOwnApp, type TestResponse, type TestApp } from '../../support/app.js';
 
 let t: TestApp;
 beforeEach(async () => {
-  t = await startApp();
+  t = await startOwnApp();
   const keys = ['a', 'b', 'c'].map((key_id) => ({ key_id, org_id: 'acme', alias: key_id, quota_max: 100 }));
   await t.importKeys(...keys);
 });
-afterEach(() => t.close());
 
 const rest = (method: string, path: string, key: string | undefined, body?: object): Promise<TestResponse> =>
   t.send(`/svc/org/keys/${path}`, {

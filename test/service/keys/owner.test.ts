@@ -1,13 +1,12 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { parseOrgIDOption } from '../../../src/cli/input/organisation.js';
-import { startApp, type TestApp } from '../../support/app.js';
+import { startOwnApp, type TestApp } from '../../support/app.js';
 import { sendRequest } from '../../support/responses.js';
 
 let t: TestApp;
 beforeEach(async () => {
-  t = await startApp();
+  t = await startOwnApp();
 });
-afterEach(async () => t.close());
 
 const bad = {
   'a slash': 'a/b',

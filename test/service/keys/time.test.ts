@@ -1,12 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { codeOf, dataOf } from '../../support/responses.js';
-import { startApp, startOwnApp, type TestApp } from '../../support/app.js';
+import { startOwnApp, type TestApp } from '../../support/app.js';
 
 let t: TestApp;
 beforeEach(async () => {
-  t = await startApp();
+  t = await startOwnApp();
 });
-afterEach(async () => t.close());
 
 const at = (seconds: number) => {
   t.clock.now = new Date(seconds * 1000);

@@ -1,14 +1,13 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../support/app.js';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { startOwnApp, type TestApp } from '../../support/app.js';
 import { fullUpdate, hashOf } from '../../support/factories.js';
 import { dataOf } from '../../support/responses.js';
 import { stateOf } from '../../support/state.js';
 
 let t: TestApp;
 beforeEach(async () => {
-  t = await startApp();
+  t = await startOwnApp();
 });
-afterEach(async () => t.close());
 
 const definition = {
   alias: 'Billing',

@@ -1,8 +1,8 @@
 import { verify } from '@node-rs/argon2';
 import { verify as verifyBcrypt } from '@node-rs/bcrypt';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { aadFor } from '../../../src/keys/commands/protect-secrets.js';
-import { startApp, type TestResponse, type TestApp } from '../../support/app.js';
+import { startOwnApp, type TestResponse, type TestApp } from '../../support/app.js';
 import { fullUpdate } from '../../support/factories.js';
 import { stateOf } from '../../support/state.js';
 
@@ -10,9 +10,8 @@ const maxInt64 = 9223372036854775807n;
 
 let t: TestApp;
 beforeEach(async () => {
-  t = await startApp();
+  t = await startOwnApp();
 });
-afterEach(async () => t.close());
 
 const seconds = () => BigInt(Math.floor(t.clock.now.getTime() / 1000));
 

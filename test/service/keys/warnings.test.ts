@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { warningCodes } from '../../../src/keys/definition/issue-codes.js';
-import { startApp, type TestApp } from '../../support/app.js';
+import { startApp } from '../../support/app.js';
 import { fullPreview } from '../../support/factories.js';
 
 // The clock of the tests stands here.
@@ -80,12 +80,9 @@ const cases: [string, object, string[]][] = [
   ],
 ];
 
-let t: TestApp;
-beforeAll(async () => {
-  t = await startApp();
-  await t.importKeys({ key_id: 'k1', org_id: 'acme' });
-});
-afterAll(async () => t.close());
+const t = await startApp();
+await t.importKeys({ key_id: 'k1', org_id: 'acme' });
+afterAll(() => t.close());
 
 const found = (body: Record<string, unknown>) =>
   ((body['warnings'] ?? []) as { path: string; code: string }[]).map(({ path, code }) => `${path} ${code}`).sort();

@@ -1,15 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { docsAssets, documentPath } from '../../../src/rest/docs-page/serve.js';
-import { startApp, startOwnApp, type TestApp } from '../../support/app.js';
+import { startApp, startOwnApp } from '../../support/app.js';
 
 const pagePaths = [...docsAssets.keys()];
 
-let t: TestApp;
-beforeAll(async () => {
-  t = await startApp();
-});
+const t = await startApp();
 afterAll(() => t.close());
 
 const get = (path: string, headers: Record<string, string> = {}) => t.send(path, { headers });

@@ -1,16 +1,15 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { sendRequest, issuesOf } from '../../support/responses.js';
-import { startApp, type TestResponse, type TestApp } from '../../support/app.js';
+import { startOwnApp, type TestResponse, type TestApp } from '../../support/app.js';
 import { allHashes, stateOf } from '../../support/state.js';
 import { hashOf } from '../../support/factories.js';
 
 let t: TestApp;
 let foreign: Record<string, string>;
 beforeEach(async () => {
-  t = await startApp();
+  t = await startOwnApp();
   foreign = { 'x-svc-authorization': (await t.issue('service', { orgID: 'globex' })).secret };
 });
-afterEach(async () => t.close());
 
 type Headers = Record<string, string>;
 

@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../support/app.js';
+import { afterAll, describe, expect, it } from 'vitest';
+import { startApp } from '../../support/app.js';
 import { fullPreview, hashOf } from '../../support/factories.js';
 
-let t: TestApp;
-beforeAll(async () => {
-  t = await startApp();
-});
-afterAll(async () => t.close());
+const t = await startApp();
+afterAll(() => t.close());
 
 describe('POST /api/keys/preview', () => {
   it('returns exactly api_model, data, key_hash and key_id', async () => {

@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { routes } from '../../../src/rest/routes.js';
-import { startApp, startOwnApp, type TestApp } from '../../support/app.js';
+import { startApp, startOwnApp } from '../../support/app.js';
 
-let t: TestApp;
-beforeAll(async () => {
-  t = await startApp();
-  await t.importKeys({ key_id: 'k1', org_id: 'acme' });
-});
-afterAll(async () => t.close());
+const t = await startApp();
+await t.importKeys({ key_id: 'k1', org_id: 'acme' });
+afterAll(() => t.close());
 
 const both = () => ({
   authorization: `Bearer ${t.management}`,

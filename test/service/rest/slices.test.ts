@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import type { Authenticate } from '../../../src/credentials/credential.js';
 import { createRouter } from '../../../src/http/router.js';
 import { createKeyService } from '../../../src/keys/key-service.js';
 import { createRESTRoutes } from '../../../src/rest/router.js';
-import { startApp, type TestApp } from '../../support/app.js';
+import { startApp } from '../../support/app.js';
 import { requestContextOf } from '../../support/request-context.js';
 
-let t: TestApp;
-beforeAll(async () => {
-  t = await startApp();
-});
-afterAll(async () => t.close());
+const t = await startApp();
+afterAll(() => t.close());
 
 /** The status of a preview, and in how many steps it was made, each of which others may be served before. */
 async function stepsOf(body: string): Promise<{ status: number; steps: number }> {

@@ -1,11 +1,11 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../support/app.js';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { startOwnApp, type TestApp } from '../../support/app.js';
 import { fullUpdate, hashOf } from '../../support/factories.js';
 import { allHashes, stateOf } from '../../support/state.js';
 
 let t: TestApp;
 beforeEach(async () => {
-  t = await startApp();
+  t = await startOwnApp();
   await t.importKeys({
     key_id: 'k1',
     org_id: 'acme',
@@ -15,7 +15,6 @@ beforeEach(async () => {
     quota_renewal_rate: 60,
   });
 });
-afterEach(async () => t.close());
 
 const put = (target: string, init: RequestInit = {}) =>
   t.send(target, {

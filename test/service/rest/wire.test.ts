@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type * as z from 'zod';
 import { KeyDefinition } from '../../../src/keys/definition/schema.js';
 import { memberOf, shapeOf } from '../../../src/keys/definition/introspection.js';
 import { definitionFromWire, definitionToWire, issuesToWire, wireName } from '../../../src/wire/field-names.js';
-import { startApp, type TestApp } from '../../support/app.js';
+import { startApp } from '../../support/app.js';
 import { fullPreview, fullUpdate } from '../../support/factories.js';
 
 /** Every field of the domain and its name in the key API's document, written by hand: the code derives the second. */
@@ -82,12 +82,9 @@ function namesIn(schema: z.core.$ZodType, at: string[] = []): Record<string, Rec
   return Object.assign(here, ...fields.map(([field, inner]) => namesIn(inner, [...at, field])));
 }
 
-let t: TestApp;
-beforeAll(async () => {
-  t = await startApp();
-  await t.importKeys({ key_id: 'k1', org_id: 'acme' });
-});
-afterAll(async () => t.close());
+const t = await startApp();
+await t.importKeys({ key_id: 'k1', org_id: 'acme' });
+afterAll(() => t.close());
 
 const paths = (body: Record<string, unknown>) => (body['issues'] as { path: string }[]).map(({ path }) => path).sort();
 
