@@ -2,7 +2,6 @@ import { inspect } from 'node:util';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config/config.js';
 import { createLogger } from '../../src/lib/log.js';
-import { Writable } from 'node:stream';
 import { startOwnApp, type TestApp } from '../support/app.js';
 
 let t: TestApp;
@@ -10,22 +9,23 @@ beforeEach(async () => {
   t = await startOwnApp();
 });
 
+/** A logger and the text that it has written. */
+function createSink() {
+  let text = '';
+  const log = createLogger('trace', { write: (line: string) => void (text += line) });
+  return { log, text: () => text };
+}
+
 /** A value in every way that it may come into a log, a message or a report. */
 function printed(value: unknown): string {
-  let line = '';
-  const sink = new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      line += chunk.toString('utf8');
-      done();
-    },
-  });
-  createLogger('trace', sink).info({ value }, 'printed');
+  const { log, text } = createSink();
+  log.info({ value }, 'printed');
   return [
     inspect(value, { depth: 10, showHidden: false }),
     JSON.stringify(value),
     String(value),
     inspect({ ...(value as object) }, { depth: 10 }),
-    line,
+    text(),
   ].join('\n');
 }
 
@@ -62,14 +62,7 @@ describe('printing to the log', () => {
     'token',
     'keyID',
   ])('redacts a member %s at any depth', (name) => {
-    let line = '';
-    const sink = new Writable({
-      write(chunk: Buffer, _encoding, done) {
-        line += chunk.toString('utf8');
-        done();
-      },
-    });
-    const log = createLogger('trace', sink);
+    const { log, text } = createSink();
     log.info({ [name]: 's3cret-marker' }, 'x');
     log.info({ a: { [name]: 's3cret-marker' } }, 'x');
     log.info({ a: { b: { [name]: 's3cret-marker' } } }, 'x');
@@ -78,7 +71,7 @@ describe('printing to the log', () => {
     log.info({ a: Object.assign(new Error('x'), { [name]: 's3cret-marker' }) }, 'x');
     log.info({ err: new AggregateError([Object.assign(new Error('x'), { [name]: 's3cret-marker' })], 'x') }, 'x');
     log.child({ [name]: 's3cret-marker' }).info('x');
-    expect(line).not.toContain('s3cret-marker');
-    expect(line.match(/\[hidden\]/g)).toHaveLength(8);
+    expect(text()).not.toContain('s3cret-marker');
+    expect(text().match(/\[hidden\]/g)).toHaveLength(8);
   });
 });

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -9,18 +8,18 @@ import { tokenPattern } from '../../../src/credentials/token.js';
 import type { StoredCredential } from '../../../src/credentials/credential.js';
 import { openDatabase } from '../../../src/storage/sqlite/connection.js';
 import { startApp, type TestApp } from '../../support/app.js';
+import { temporaryFolder } from '../../support/folder.js';
 
 let t: TestApp;
 let folder: string;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'keyfront-auth-life-'));
+  folder = await temporaryFolder();
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   t = await startApp({ KEYFRONT_DATA: folder });
 });
 afterEach(async () => {
   await t.close();
   vi.useRealTimers();
-  await rm(folder, { recursive: true, force: true });
 });
 
 const store = () => t.app.services.credentials;

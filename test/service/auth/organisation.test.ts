@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { startOwnApp, type TestResponse, type TestApp } from '../../support/app.js';
+import { codeOf } from '../../support/responses.js';
 import { stateOf } from '../../support/state.js';
 
 let t: TestApp;
@@ -31,8 +32,6 @@ const mutate = (keyID: string, variables: object = {}) =>
     { keyID, input: {}, ...variables },
     { 'x-svc-authorization': acmeService },
   );
-const codeOf = ({ body }: TestResponse) =>
-  body['code'] ?? (body['errors'] as { extensions: { code: string } }[] | undefined)?.[0]?.extensions.code;
 
 /** All that a caller can see of a response but the identifier of the request. */
 const seen = ({ status, headers, text }: TestResponse) => ({

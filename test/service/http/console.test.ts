@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OrgKeyCountDocument } from '../../../src/client/client.js';
 import { consoleAssets, consoleDocuments } from '../../../src/http/console-assets.js';
-import { startApp, type TestApp } from '../../support/app.js';
+import { startApp, startOwnApp, type TestApp } from '../../support/app.js';
 
 // What it does in a browser is tested in test/system/browser.
 describe('the console', () => {
@@ -22,10 +22,9 @@ describe('the console', () => {
     ['production', { NODE_ENV: 'production' }, 404],
     ['production, switched on', { NODE_ENV: 'production', KEYFRONT_CONSOLE: 'on' }, 200],
   ])('is served in %s as configured', async (_, env, status) => {
-    const own = await startApp(env);
+    const own = await startOwnApp(env);
     const views = ['/console', '/console/preview', `/console/keys/${'0'.repeat(64)}`, '/console/page.js'];
     const statuses = await Promise.all(views.map(async (path) => (await own.send(path)).status));
-    await own.close();
     expect(statuses).toEqual(views.map(() => status));
   });
 
@@ -72,11 +71,8 @@ describe('the documents of the console', () => {
     variables: { filter: null },
   };
   const send = async (env: Record<string, string>) => {
-    const own = await startApp(env);
-    const headers = { 'content-type': 'application/json', 'x-svc-authorization': own.service };
-    const { body } = await own.send('/graphql', { method: 'POST', headers, body: JSON.stringify(count) });
-    await own.close();
-    return body;
+    const own = await startOwnApp(env);
+    return (await own.post(count)).body;
   };
 
   it('are executed by their ids where only trusted documents are', async () => {

@@ -1,24 +1,20 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createKeyRingFile } from '../../../src/crypto/key-ring.js';
 import { hasFreeSpace } from '../../../src/storage/sqlite/maintenance.js';
-import { startApp, type TestApp } from '../../support/app.js';
+import { startOwnApp, type TestApp } from '../../support/app.js';
+import { temporaryFolder } from '../../support/folder.js';
 
 let folder: string;
 let t: TestApp;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'keyfront-ready-'));
-  t = await startApp({ KEYFRONT_DATA: folder });
+  folder = await temporaryFolder();
+  t = await startOwnApp({ KEYFRONT_DATA: folder });
   vi.useFakeTimers({ toFake: ['performance'] });
 });
-afterEach(async () => {
-  vi.useRealTimers();
-  await t.close();
-  await rm(folder, { recursive: true });
-});
+afterEach(() => void vi.useRealTimers());
 
 /** The time between two looks, of which none passes by itself here. */
 const passSecond = () => void vi.advanceTimersByTime(1_000);

@@ -1,13 +1,12 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createToken } from '../../../src/credentials/token.js';
 import { AppError } from '../../../src/lib/errors.js';
 import { listen, type RequestListener } from '../../../src/http/server/server.js';
 import { createLogger } from '../../../src/lib/log.js';
-import { startApp, type TestApp } from '../../support/app.js';
+import { startOwnApp, type TestApp } from '../../support/app.js';
+import { temporaryFolder } from '../../support/folder.js';
 import { exchange } from '../../support/server.js';
 import { timersDueWithin, until } from '../../support/until.js';
 import { createTestWatch, type TestWatch } from '../../support/watch.js';
@@ -16,16 +15,19 @@ let folder: string;
 let watch: TestWatch;
 let t: TestApp;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'keyfront-metrics-'));
+  folder = await temporaryFolder();
   watch = createTestWatch();
   const { meter } = watch;
-  t = await startApp({ KEYFRONT_DATA: folder }, {}, { meter });
+  t = await startOwnApp({ KEYFRONT_DATA: folder }, {}, { meter });
   await t.importKeys({ key_id: 'billing', org_id: 'acme', quota_max: 3 });
 });
-afterEach(async () => {
-  await t.close();
-  await rm(folder, { recursive: true });
-});
+
+/** Makes every change of a key fail, as on a full disk. */
+function breakStorage(): void {
+  const other = new Database(join(folder, 'keyfront.db'));
+  other.exec('ALTER TABLE audit RENAME TO audit_away');
+  other.close();
+}
 
 const requests = async () => watch.series('keyfront_requests_total');
 const named = (api: string, operation: string, verdict: string) =>
@@ -67,11 +69,7 @@ describe('the name of a client', () => {
 
   it('is logged as it was sent, truncated and printable', async () => {
     await from(`my\u{9b}client${'x'.repeat(500)}`);
-    const [line = ''] = t
-      .logs()
-      .split('\n')
-      .filter((text) => text.includes('"client"'));
-    const { client } = JSON.parse(line) as { client: string };
+    const client = String(t.logLines('"client"')[0]?.['client']);
     expect(client).toMatch(/^my[ -~\ufffd]+client?x+/);
     expect(client.length).toBeLessThan(80);
   });
@@ -132,9 +130,7 @@ describe('keyfront_requests_total', () => {
   });
 
   it('counts an internal error, for every other error of the response', async () => {
-    const other = new Database(join(folder, 'keyfront.db'));
-    other.exec('ALTER TABLE audit RENAME TO audit_away');
-    other.close();
+    breakStorage();
     const result = await t.graphql(`{ wrong: orgKey(by: { keyID: "a/b" }) { version }
       billing: orgKey(by: { keyID: "billing" }) { history { edges { node { version } } } } }`);
     expect(result.text).toMatch(/INVALID.*INTERNAL/);
@@ -253,9 +249,7 @@ describe('the metrics of storage', () => {
     };
     await expect(t.app.services.store.update('a hash', reject)).rejects.toThrow('Not now.');
     expect(await failures()).toBe(0);
-    const other = new Database(join(folder, 'keyfront.db'));
-    other.exec('ALTER TABLE audit RENAME TO audit_away');
-    other.close();
+    breakStorage();
     await t.update('billing', { org_id: 'acme', alias: 'changed' });
     expect(await failures()).toBe(1);
   });

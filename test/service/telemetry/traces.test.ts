@@ -1,33 +1,25 @@
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import ts from 'typescript';
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { unsupportedSettings, isTracingEnabled } from '../../../src/telemetry/tracing.js';
 import { version } from '../../../src/lib/version.js';
-import { startApp, type TestApp } from '../../support/app.js';
+import { startOwnApp, type TestApp } from '../../support/app.js';
+import { temporaryFolder } from '../../support/folder.js';
 import { nodesOf, sourceFiles } from '../../support/source.js';
 import { timersDueWithin } from '../../support/until.js';
-import { createTestWatch, type TestSpan, type TestWatch } from '../../support/watch.js';
+import { createTestWatch, type TestSpan } from '../../support/watch.js';
 
-let watch: TestWatch;
+const watch = createTestWatch();
 let folder: string;
 let t: TestApp;
 let seen = 0;
-beforeAll(() => {
-  watch = createTestWatch();
-});
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'keyfront-traces-'));
-  t = await startApp({ KEYFRONT_DATA: folder }, {}, { tracer: watch.tracer });
+  folder = await temporaryFolder();
+  t = await startOwnApp({ KEYFRONT_DATA: folder }, {}, { tracer: watch.tracer });
   await t.importKeys({ key_id: 'billing', org_id: 'acme', quota_max: 100 });
   seen = watch.spans().length;
-});
-afterEach(async () => {
-  await t.close();
-  await rm(folder, { recursive: true });
 });
 
 const spans = (): readonly TestSpan[] => watch.spans().slice(seen);
@@ -131,17 +123,11 @@ describe('a trace', () => {
 });
 
 describe('the log lines of a request', () => {
-  const lines = (text: string) =>
-    text
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line) as Record<string, unknown>);
-
   it('have its id and those of its trace, also when written later', async () => {
     const response = await t.graphql(update, {}, { traceparent, authorization: 'Bearer nonsense' });
     await timersDueWithin(60);
     const requestID = response.headers.get('x-request-id');
-    const found = lines(t.logs()).filter((line) => line['requestID'] === requestID);
+    const found = t.logLines(String(requestID));
     expect(found.map((line) => line['msg']).toSorted()).toEqual(['change', 'rejected', 'request']);
     for (const line of found) expect(line).toMatchObject({ trace_id: parent.traceID });
     const span = spans().find(({ spanID }) => spanID === found.find((line) => line['msg'] === 'change')?.['span_id']);
@@ -150,17 +136,16 @@ describe('the log lines of a request', () => {
 
   it('contain its operation, its outcome, and its duration', async () => {
     await t.graphql(update);
-    const line = lines(t.logs()).find((found) => found['msg'] === 'request');
+    const line = t.logLines('"msg":"request"')[0];
     expect(line).toMatchObject({ method: 'POST', route: '/graphql', operation: 'updateOrgKey', verdict: 'ok' });
     expect(line?.['ms']).toBeGreaterThan(0);
   });
 
   it('have no trace id without tracing', async () => {
-    const plain = await startApp();
+    const plain = await startOwnApp();
     await plain.graphql('{ __typename }', {}, { traceparent });
     expect(plain.logs()).toContain('"msg":"request"');
     expect(plain.logs()).not.toContain('trace_id');
-    await plain.close();
   });
 });
 
