@@ -10,16 +10,18 @@ beforeAll(async () => {
   await t.importKeys(
     { key_id: 'own', org_id: 'acme' },
     { key_id: 'foreign', org_id: 'globex', alias: 'x'.repeat(100), quota_max: 5 },
-    { key_id: 'gone', org_id: 'globex' },
+    { key_id: 'deleted', org_id: 'globex' },
   );
   await t.update('foreign', { alias: 'y', quota_max: 5 });
-  await t.send('/svc/org/keys/gone', { method: 'DELETE', headers: { 'x-svc-authorization': t.service } });
+  await t.send('/svc/org/keys/deleted', { method: 'DELETE', headers: { 'x-svc-authorization': t.service } });
   service = (await t.issue('service', { orgID: 'acme' })).secret;
 });
 afterAll(async () => t.close());
 
+type Attempt = readonly [method: string, target: string, body?: string, headers?: Record<string, string>];
+
 /** The response, and the statements that found it. */
-async function workFor(method: string, target: string, body?: string) {
+async function workFor(...[method, target, body, headers = {}]: Attempt) {
   const prototype = Object.getPrototypeOf(new Database(':memory:').prepare('SELECT 1')) as Database.Statement;
   const statements: string[] = [];
   const spies = (['get', 'all', 'run', 'iterate'] as const).map((name) => {
@@ -32,21 +34,51 @@ async function workFor(method: string, target: string, body?: string) {
       return found;
     });
   });
-  const headers = { 'x-svc-authorization': service, ...(body !== undefined && { 'content-type': 'application/json' }) };
-  const response = await t.send(target, { method, headers, ...(body !== undefined && { body }) });
+  const all = {
+    'x-svc-authorization': service,
+    ...(body !== undefined && { 'content-type': 'application/json' }),
+    ...headers,
+  };
+  const response = await t.send(target, { method, headers: all, ...(body !== undefined && { body }) });
   spies.forEach((spy) => spy.mockRestore());
   const text = response.text.replace(/"request_?ID":"[^"]*"/gi, '');
-  return { status: response.status, text, statements };
+  const shown = [...response.headers].filter(([name]) => name !== 'x-request-id');
+  return { status: response.status, headers: shown, text, statements };
 }
 
-const graphql = (query: string) => (keyID: string) =>
-  ['POST', '/graphql', JSON.stringify({ query: query.replaceAll('$id', JSON.stringify(keyID)) })] as const;
+const graphql =
+  (query: string) =>
+  (keyID: string): Attempt => [
+    'POST',
+    '/graphql',
+    JSON.stringify({ query: query.replaceAll('$id', JSON.stringify(keyID)) }),
+  ];
+const update = (args: string) => graphql(`mutation { updateOrgKey(keyID: $id, ${args}) { version } }`);
+const put =
+  (body: string, query = '', headers: Record<string, string> = {}) =>
+  (keyID: string): Attempt => ['PUT', `/svc/org/keys/${keyID}${query}`, body, headers];
 
 describe('A-08 a credential of another organisation, for a key that exists and one that does not', () => {
-  it.each<[string, (keyID: string) => readonly [string, string, string?]]>([
+  it.each<[string, (keyID: string) => Attempt]>([
     ['GET', (keyID) => ['GET', `/svc/org/keys/${keyID}`]],
-    ['PUT', (keyID) => ['PUT', `/svc/org/keys/${keyID}`, '{}']],
-    ['PUT with a password', (keyID) => ['PUT', `/svc/org/keys/${keyID}`, '{"basic_auth_data":{"password":"p"}}']],
+    ['PUT', put('{}')],
+    ['PUT with a reset', put('{}', '?reset_quota=1')],
+    ['PUT with a reset beyond 64 bits', put('{"quota_renewal_rate":9007199254740991,"quota_max":1}', '?reset_quota=1')],
+    ['PUT with its organisation', put('{"org_id":"globex"}')],
+    ['PUT with that of the credential', put('{"org_id":"acme"}')],
+    ['PUT with a hash type', put('{"basic_auth_data":{"hash_type":"argon2id"}}')],
+    ['PUT with a password', put('{"basic_auth_data":{"password":"p"}}')],
+    ['PUT with its version', put('{}', '', { 'if-match': '"2"' })],
+    ['PUT with another version', put('{}', '', { 'if-match': '"7"' })],
+    ['PUT with a malformed version', put('{}', '', { 'if-match': 'nonsense' })],
+    ['PUT with a malformed definition', put('{"rate":"x"}')],
+    ['updateOrgKey with a malformed definition', update('input: { rate: "x" }')],
+    ['updateOrgKey', update('input: {}')],
+    ['updateOrgKey with a reset', update('input: {}, resetQuota: true')],
+    ['updateOrgKey with its organisation', update('input: { orgID: "globex" }')],
+    ['updateOrgKey with that of the credential', update('input: { orgID: "acme" }')],
+    ['updateOrgKey with its version', update('input: {}, expectedVersion: 2')],
+    ['updateOrgKey with another version', update('input: {}, expectedVersion: 7')],
     ['DELETE', (keyID) => ['DELETE', `/svc/org/keys/${keyID}`]],
     ['restore', (keyID) => ['POST', `/svc/org/keys/${keyID}/restore`]],
     ['quota', (keyID) => ['POST', `/svc/org/keys/${keyID}/quota`]],
@@ -59,17 +91,18 @@ describe('A-08 a credential of another organisation, for a key that exists and o
     ['previewOrgKeyUpdate', graphql('{ previewOrgKeyUpdate(keyID: $id, input: {}) { version } }')],
     ['revertOrgKey', graphql('mutation { revertOrgKey(keyID: $id, toVersion: 1) { version } }')],
     ['consumeOrgQuota', graphql('mutation { consumeOrgQuota(keyID: $id) { allowed } }')],
-  ])('does the same work for %s', async (_operation, request) => {
+  ])('does the same work for %s', async (operation, request) => {
     // The first request of an operation prepares its document.
     await workFor(...request('unknown'));
     const unknown = await workFor(...request('unknown'));
-    expect(unknown.statements.length).toBeGreaterThan(0);
-    for (const keyID of ['foreign', 'gone']) expect(await workFor(...request(keyID))).toEqual(unknown);
-    if (_operation === 'GET') expect((await workFor(...request('own'))).statements).not.toEqual(unknown.statements);
+    // What is malformed is rejected before the key is looked up.
+    expect(unknown.statements.length > 0).toBe(!operation.includes('malformed'));
+    for (const keyID of ['foreign', 'deleted']) expect(await workFor(...request(keyID))).toEqual(unknown);
+    if (operation === 'GET') expect((await workFor(...request('own'))).statements).not.toEqual(unknown.statements);
   });
 
   it('returns CONFLICT with one message from createOrgKey, also when the other key is deleted', async () => {
-    for (const keyID of ['foreign', 'gone']) {
+    for (const keyID of ['foreign', 'deleted']) {
       const { status, text } = await workFor('POST', `/svc/org/keys/${keyID}`, '{"org_id":"acme"}');
       expect(status).toBe(409);
       expect(text).toContain('The key exists already; it is not overwritten.');

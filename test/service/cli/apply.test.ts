@@ -109,8 +109,7 @@ describe.each(['the data folder', 'a service'])('apply to %s', (place) => {
     ['a file that is no object', 17, 'must be an object'],
   ])('changes nothing for %s', async (_, value, message) => {
     await write('z.json', value);
-    const { code, stderr } = await apply('--org', 'acme');
-    expect([code, stderr]).toStrictEqual([1, expect.stringContaining(message)]);
+    expect(await apply('--org', 'acme')).toMatchObject({ code: 1, stderr: expect.stringContaining(message) as string });
     expect(await versions()).toStrictEqual({});
   });
 

@@ -273,9 +273,7 @@ describe('D-12 keyfront restore', () => {
   ])('restores nothing if the backup %s', async (_, damage, words) => {
     await backUp();
     await damage();
-    const { code, stderr } = await restore();
-    expect(code).toBe(1);
-    expect(stderr).toContain(words);
+    expect(await restore()).toMatchObject({ code: 1, stderr: expect.stringContaining(words) as string });
     expect(await readdir(fresh)).toStrictEqual(['key-ring.json']);
   });
 

@@ -108,8 +108,7 @@ describe('keyfront check', () => {
 
   it('names a history whose key was removed', async () => {
     tamper(`DELETE FROM keys WHERE key_hash = '${hash2}'`);
-    const { code, stderr } = await check();
-    expect([code, stderr]).toStrictEqual([1, `${broken(hash2)}1 key verified, problems found: 1.\n`]);
+    expect(await check()).toMatchObject({ code: 1, stderr: `${broken(hash2)}1 key verified, problems found: 1.\n` });
   });
 
   it.each([

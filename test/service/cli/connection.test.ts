@@ -171,9 +171,7 @@ describe('a connection to a service', () => {
     ['http://127.0.0.1:4000/?token=x', 'such as https://keys.example.com.'],
     ['https://user:word@127.0.0.1', 'must not contain a credential'],
   ])('rejects %s before it sends a request', async (at, reason) => {
-    const { code, stderr } = await preview(at);
-    expect(code).toBe(2);
-    expect(stderr).toContain(reason);
+    expect(await preview(at)).toMatchObject({ code: 2, stderr: expect.stringContaining(reason) as string });
   });
 
   it('uses plain HTTP to another machine only with --plain-http', async () => {
@@ -194,9 +192,7 @@ describe('a connection to a service', () => {
       'KEYFRONT_MANAGEMENT_CREDENTIAL contains a service credential. This command needs a management credential.',
     ],
   ])('rejects the environment %j with exit code 2', async (env, reason) => {
-    const { code, stderr } = await preview(url, [], env);
-    expect(code).toBe(2);
-    expect(stderr).toContain(reason);
+    expect(await preview(url, [], env)).toMatchObject({ code: 2, stderr: expect.stringContaining(reason) as string });
     expect(requests).toHaveLength(0);
   });
 });

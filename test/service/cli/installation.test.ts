@@ -64,9 +64,7 @@ describe('a data folder', () => {
   it('is rejected if its key ring is malformed, without quoting it', async () => {
     await withKeys();
     await writeFile(ring(), '{"keys": [hunter2', { mode: 0o600 });
-    const { code, stderr } = await open();
-    expect(code).toBe(1);
-    expect(stderr).toBe(`The key ring ${ring()} is malformed: it is not JSON.\n`);
+    expect(await open()).toMatchObject({ code: 1, stderr: `The key ring ${ring()} is malformed: it is not JSON.\n` });
   });
 
   it('is rejected if other users can read its key ring, with the command that repairs it', async () => {

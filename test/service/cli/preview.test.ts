@@ -141,8 +141,7 @@ describe('keyfront preview', () => {
     ['[]', 'contains no definition.'],
   ])('exits with 2 for a file that contains %j', async (content, reason) => {
     const file = await c.file('empty.json', content);
-    const { code, stderr } = await c.keyfront(['preview', file]);
-    expect([code, stderr]).toStrictEqual([2, `${file} ${reason}\n`]);
+    expect(await c.keyfront(['preview', file])).toMatchObject({ code: 2, stderr: `${file} ${reason}\n` });
   });
 
   it.each([['nowhere.json'], ['/'], ['-']])('exits with 2 if %s cannot be read', async (file) => {

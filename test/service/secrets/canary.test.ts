@@ -143,6 +143,9 @@ async function note(
   return await response;
 }
 
+const noteStatus = async (status: number, ...noted: Parameters<typeof note>) =>
+  expect((await note(...noted)).status).toBe(status);
+
 const json = { 'content-type': 'application/json' };
 const asService = () => ({ ...json, 'x-svc-authorization': t.service });
 const asManagement = () => ({ ...json, authorization: `Bearer ${t.management}` });
@@ -158,6 +161,10 @@ const updateQuery = `mutation($keyID: ID!, $input: UpdateKeyInput!, $version: In
 /** A body as it is, with both credentials. */
 const rawGraphQL = (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) =>
   t.send('/graphql', { method: 'POST', headers: { ...asService(), ...asManagement(), ...headers }, body });
+const updateStored = (input: object, version?: unknown, keyID: unknown = markers.storedKeyID) => ({
+  query: updateQuery,
+  variables: { keyID, input, version },
+});
 
 describe('canary secrets', () => {
   it('pass through the operations that succeed', async () => {
@@ -176,10 +183,8 @@ describe('canary secrets', () => {
     expect(
       (await note('GraphQL preview by literals', t.graphql(all), ['previewKeyID'])).body['errors'],
     ).toBeUndefined();
-    expect((await note('REST update', t.update(markers.storedKeyID, loaded), ['storedKeyID'])).status).toBe(200);
-    expect(
-      (await note('REST reset', t.update(markers.storedKeyID, {}, '?reset_quota=1'), ['storedKeyID'])).status,
-    ).toBe(200);
+    await noteStatus(200, 'REST update', t.update(markers.storedKeyID, loaded), ['storedKeyID']);
+    await noteStatus(200, 'REST reset', t.update(markers.storedKeyID, {}, '?reset_quota=1'), ['storedKeyID']);
     const updated = await note(
       'GraphQL update',
       t.graphql(updateQuery, { keyID: markers.storedKeyID, input: loadedInput }),
@@ -192,8 +197,8 @@ describe('canary secrets', () => {
   });
 
   it.each(Object.entries(rejectedDefinitions))('pass through REST and variables with %s', async (name, text) => {
-    expect((await note(`REST preview of ${name}`, t.preview(text))).status).toBe(400);
-    expect((await note(`REST update with ${name}`, t.update(markers.storedKeyID, text))).status).toBe(400);
+    await noteStatus(400, `REST preview of ${name}`, t.preview(text));
+    await noteStatus(400, `REST update with ${name}`, t.update(markers.storedKeyID, text));
     const camel = text.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
     for (const [operation, query] of [
       ['preview', previewQuery],
@@ -276,19 +281,10 @@ describe('canary secrets', () => {
     ['an operation name', { query: scalarQuery, operationName: { secret: jwt } }],
     ['extensions', { query: '{ __typename }', extensions: jwt }],
     ['a batch', [{ query: previewQuery, variables: { input: loadedInput } }]],
-    [
-      'a key identifier that is an object',
-      { query: updateQuery, variables: { keyID: { secret: markers.unknownKeyID }, input: {} } },
-    ],
-    [
-      'a version that is a secret',
-      { query: updateQuery, variables: { keyID: markers.storedKeyID, input: loadedInput, version: jwt } },
-    ],
-    [
-      'a stale version',
-      { query: updateQuery, variables: { keyID: markers.storedKeyID, input: loadedInput, version: 999 } },
-    ],
-    ['an unknown key', { query: updateQuery, variables: { keyID: markers.unknownKeyID, input: loadedInput } }],
+    ['a key identifier that is an object', updateStored({}, undefined, { secret: markers.unknownKeyID })],
+    ['a version that is a secret', updateStored(loadedInput, jwt)],
+    ['a stale version', updateStored(loadedInput, 999)],
+    ['an unknown key', updateStored(loadedInput, undefined, markers.unknownKeyID)],
   ])('pass through a GraphQL request with %s', async (name, body) => {
     const response = await note(`GraphQL with ${name}`, rawGraphQL(JSON.stringify(body)));
     expect(response.status).toBeLessThan(500);
@@ -333,21 +329,9 @@ describe('canary secrets', () => {
       );
       expect(response.status).toBeLessThan(500);
     };
-    for (const end of [
-      '',
-      '%ff',
-      '%00',
-      '%2f',
-      '%5c',
-      '%',
-      '%E2%80%AE',
-      'x'.repeat(300),
-      '/',
-      '/more',
-      '?reset_quota=2',
-    ]) {
+    const long = 'x'.repeat(300);
+    for (const end of ['', '%ff', '%00', '%2f', '%5c', '%', '%E2%80%AE', long, '/', '/more', '?reset_quota=2'])
       await put(`/svc/org/keys/${unknownKeyID}${end}`);
-    }
     for (const query of [`?reset_quota=${hmac}`, `?api_key=${hmac}`, `?reset_quota=1&access_token=${jwt}`])
       await put(stored + query);
     await put(stored, { 'if-match': `"${hmac}"` });
@@ -362,7 +346,7 @@ describe('canary secrets', () => {
       );
     }
     const restored = t.send(`${stored}/restore`, { method: 'POST', headers: asService() });
-    expect((await note('the key restored', restored, ['storedKeyID'])).status).toBe(200);
+    await noteStatus(200, 'the key restored', restored, ['storedKeyID']);
     await note('the quota', t.send(`${stored}/quota`, { method: 'POST', headers: asService() }));
     await note('the list', t.send('/svc/org/keys', { headers: asService() }), ['storedKeyID', 'otherKeyID']);
     const whole = `{ orgKeys(first: 100) { nodes: edges { node { keyHash definition { alias hmacStringSet }
@@ -409,14 +393,11 @@ describe('canary secrets', () => {
     };
     for (const [name, given] of Object.entries(headers)) {
       const rest = { ...json, ...given };
-      expect(
-        (
-          await note(
-            `REST preview, credentials ${name}`,
-            t.send(previewPath, { method: 'POST', headers: rest, body: text }),
-          )
-        ).status,
-      ).toBe(401);
+      await noteStatus(
+        401,
+        `REST preview, credentials ${name}`,
+        t.send(previewPath, { method: 'POST', headers: rest, body: text }),
+      );
       expect(
         (await note(`REST update, credentials ${name}`, t.send(stored, { method: 'PUT', headers: rest, body: text })))
           .status,

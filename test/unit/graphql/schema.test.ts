@@ -95,19 +95,8 @@ describe('the GraphQL schema', () => {
   });
 
   it('names the domain in every type that other subgraphs do not share', () => {
-    const shared = [
-      'DateTime',
-      'Int64',
-      'JSON',
-      'JSONObject',
-      'Mutation',
-      'Node',
-      'Organization',
-      'PageInfo',
-      'Query',
-      'Subscription',
-    ];
-    const names = ours.map(({ name }) => name).filter((name) => !shared.includes(name));
+    const shared = /^(DateTime|Int64|JSON|JSONObject|Mutation|Node|Organization|PageInfo|Query|Subscription)$/;
+    const names = ours.map(({ name }) => name).filter((name) => !shared.test(name));
     expect(names.filter((name) => !/Key|^QuotaMonitor|^OrganizationQuota$/.test(name))).toEqual([]);
   });
 

@@ -149,43 +149,17 @@ describe('the OpenAPI document', () => {
     expect(Object.values(document.paths).flatMap(Object.keys)).toHaveLength(routes.length);
   });
 
-  it('lists 409 for a key that exists and 412 for one that has changed', () => {
-    const statusesOf = (path: string, method: string) => Object.keys(operation(path, method).responses);
-    expect(statusesOf('/svc/org/keys/{keyID}', 'post')).toEqual([
-      '200',
-      '400',
-      '401',
-      '403',
-      '409',
-      '413',
-      '415',
-      '429',
-      '500',
-      '503',
-    ]);
-    for (const [path, method] of [
-      ['/svc/org/keys/{keyID}', 'delete'],
-      ['/svc/org/keys/{keyID}/restore', 'post'],
-    ] as const) {
-      expect(statusesOf(path, method)).toEqual(['200', '400', '401', '403', '404', '412', '413', '429', '500', '503']);
-    }
+  it.each([
+    ['/api/keys/preview', 'post', '200 400 401 403 413 415 429 500 503'],
+    ['/svc/org/keys/{keyID}', 'put', '200 400 401 403 404 412 413 415 429 500 503'],
+    ['/svc/org/keys/{keyID}', 'post', '200 400 401 403 409 413 415 429 500 503'],
+    ['/svc/org/keys/{keyID}', 'delete', '200 400 401 403 404 412 413 429 500 503'],
+    ['/svc/org/keys/{keyID}/restore', 'post', '200 400 401 403 404 412 413 429 500 503'],
+  ])('lists every status of %s (%s)', (path, method, statuses) => {
+    expect(Object.keys(operation(path, method).responses).join(' ')).toBe(statuses);
   });
 
-  it('lists every status', () => {
-    expect(Object.keys(preview.responses)).toEqual(['200', '400', '401', '403', '413', '415', '429', '500', '503']);
-    expect(Object.keys(update.responses)).toEqual([
-      '200',
-      '400',
-      '401',
-      '403',
-      '404',
-      '412',
-      '413',
-      '415',
-      '429',
-      '500',
-      '503',
-    ]);
+  it('contains the entity tag of an update', () => {
     expect(update.responses['200']?.headers).toHaveProperty('ETag');
   });
 
