@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 import { run } from '../../src/cli/main.js';
 import { readConfig } from '../../src/config/config.js';
 import { openServices } from '../../src/storage/open-storage.js';
-import { startServer, type TestServer } from './server.js';
+import { startOwnServer, type TestServer } from './server.js';
 
 export interface Outcome {
   readonly code: number;
@@ -105,11 +105,11 @@ async function* piped(text: string): AsyncGenerator<Uint8Array> {
   yield await Promise.resolve(bytes.subarray(middle));
 }
 
-/** Serves the data folder of a command line. With `env`, commands use the service instead of the folder. */
+/** Serves the data folder of a command line for the running test. With `env`, commands use the service instead of the folder. */
 export async function serveFolder({
   folder,
 }: CommandLine): Promise<{ readonly server: TestServer; readonly env: Record<string, string> }> {
-  const server = await startServer({ KEYFRONT_DATA: folder });
+  const server = await startOwnServer({ KEYFRONT_DATA: folder });
   server.t.clock.now = new Date();
   return { server, env: { KEYFRONT_URL: server.url, KEYFRONT_SERVICE_CREDENTIAL: server.t.service } };
 }

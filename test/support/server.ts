@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net';
+import { onTestFinished } from 'vitest';
 import { listen, type ListenOptions } from '../../src/http/server/server.js';
 import { createLogger } from '../../src/lib/log.js';
 import { startApp, type TestApp } from './app.js';
@@ -28,6 +29,13 @@ export async function startServer(
       await t.close();
     },
   };
+}
+
+/** A server for the running test, after which it stops. */
+export async function startOwnServer(...options: Parameters<typeof startServer>): Promise<TestServer> {
+  const server = await startServer(...options);
+  onTestFinished(() => server.close());
+  return server;
 }
 
 /** A response as it came over the wire. */

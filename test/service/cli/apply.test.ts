@@ -1,13 +1,11 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { parseJSON, stringifyJSON } from '../../../src/lib/json.js';
-import { makeCommandLine, serveFolder, type CommandLine } from '../../support/cli.js';
-import type { TestServer } from '../../support/server.js';
+import { makeOwnCommandLine, serveFolder, type CommandLine } from '../../support/cli.js';
 
 describe.each(['the data folder', 'a service'])('apply to %s', (place) => {
   let c: CommandLine;
-  let server: TestServer | undefined;
   let env: Record<string, string> = {};
   let folder = '';
   const keyfront = async (args: readonly string[]) => c.keyfront(args, env);
@@ -23,20 +21,13 @@ describe.each(['the data folder', 'a service'])('apply to %s', (place) => {
     );
 
   beforeEach(async () => {
-    c = await makeCommandLine();
+    c = await makeOwnCommandLine();
     await c.create();
     folder = join(c.folder, '..', 'keys');
     await mkdir(join(folder, 'mobile'), { recursive: true });
     await write('billing.json', { key_id: 'billing', org_id: 'acme', alias: 'Billing', rate: 1, per: 1 });
     await write('mobile/app.json', { key_id: 'app', alias: 'App', quota_max: 10 });
-    if (place === 'the data folder') return;
-    ({ server, env } = await serveFolder(c));
-  });
-  afterEach(async () => {
-    await server?.close();
-    server = undefined;
-    env = {};
-    await c.remove();
+    env = place === 'a service' ? (await serveFolder(c)).env : {};
   });
 
   it('creates keys that do not exist, and changes nothing the second time', async () => {

@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../support/app.js';
-import { makeOwnCommandLine, makeCommandLine, type CommandLine } from '../../support/cli.js';
+import { makeOwnCommandLine, type CommandLine } from '../../support/cli.js';
 import { tamper } from '../../support/tamper.js';
 import { until } from '../../support/until.js';
 
@@ -14,7 +14,7 @@ let t: TestApp;
 let target: string;
 let fresh: string;
 beforeEach(async () => {
-  c = await makeCommandLine();
+  c = await makeOwnCommandLine();
   target = join(c.folder, '..', 'backup');
   fresh = join(c.folder, '..', 'fresh');
   t = await startApp({ KEYFRONT_DATA: c.folder });
@@ -24,9 +24,7 @@ beforeEach(async () => {
   );
   await t.update('k1', { alias: 'two' });
 });
-afterEach(async () => {
-  await t.close();
-});
+afterEach(() => t.close());
 
 const ring = () => join(c.folder, 'key-ring.json');
 const backUp = (folder = target) => c.keyfront(['backup', folder]);

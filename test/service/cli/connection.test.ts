@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { pathText } from '../../../src/lib/errors.js';
 import { parsePath } from '../../../src/cli/input/path.js';
-import { makeCommandLine, type CommandLine } from '../../support/cli.js';
+import { makeOwnCommandLine, type CommandLine } from '../../support/cli.js';
 import { writeTLSFiles, type TLSFixture } from '../../support/localhost-tls.js';
 import { startServer, type TestServer } from '../../support/server.js';
 
@@ -41,12 +41,11 @@ beforeAll(async () => {
 });
 afterAll(() => void server.close());
 beforeEach(async () => {
-  c = await makeCommandLine();
+  c = await makeOwnCommandLine();
   file = await c.file('definition.json', '{}');
   replies = [fine];
   requests = [];
 });
-afterEach(async () => c.remove());
 
 const credentials = { KEYFRONT_MANAGEMENT_CREDENTIAL: secret, KEYFRONT_SERVICE_CREDENTIAL: secret };
 const preview = async (at = url, args: readonly string[] = [], env: Record<string, string> = credentials) => {

@@ -210,7 +210,6 @@ describe('keyfront doctor --url', () => {
     await c.create();
     served = await serveFolder(c);
   });
-  afterEach(async () => served.server.close());
 
   it('finds no problem in a service that is ready', async () => {
     const { code, findings } = await examine(served.env);

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { startServer } from '../../support/server.js';
+import { startOwnServer } from '../../support/server.js';
 import { makeOwnCommandLine, type CommandLine } from '../../support/cli.js';
 
 let c: CommandLine;
@@ -16,14 +16,10 @@ describe('keyfront init', () => {
     expect(stderr).toContain(join(c.folder, 'key-ring.json'));
     const [, management = '', service = ''] = /^management (\S+)\nservice (\S+)\n$/.exec(out) ?? [];
     expect(stderr).not.toContain(service);
-    const server = await startServer({ KEYFRONT_DATA: c.folder });
-    try {
-      const url = `${server.url}/svc/org/keys`;
-      expect((await fetch(url, { headers: { 'x-svc-authorization': service } })).status).toBe(200);
-      expect((await fetch(url, { headers: { 'x-svc-authorization': management } })).status).toBe(401);
-    } finally {
-      await server.close();
-    }
+    const server = await startOwnServer({ KEYFRONT_DATA: c.folder });
+    const url = `${server.url}/svc/org/keys`;
+    expect((await fetch(url, { headers: { 'x-svc-authorization': service } })).status).toBe(200);
+    expect((await fetch(url, { headers: { 'x-svc-authorization': management } })).status).toBe(401);
   });
 
   it('rejects an installation that exists', async () => {

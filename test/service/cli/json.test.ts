@@ -2,7 +2,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { commands } from '../../../src/cli/commands.js';
-import { makeCommandLine, type CommandLine } from '../../support/cli.js';
+import { makeOwnCommandLine, type CommandLine } from '../../support/cli.js';
 import { postgres, type EnginePlace } from '../../support/engines.js';
 import { hashOf } from '../../support/factories.js';
 import { startReceiver, type Receiver } from '../../support/receiver.js';
@@ -16,14 +16,13 @@ beforeAll(async () => {
 });
 afterAll(async () => receiver.close());
 beforeEach(async () => {
-  c = await makeCommandLine();
+  c = await makeOwnCommandLine();
   await prepare('init', '--json');
   await prepare('keys', 'import', await c.file('keys.jsonl', '{"key_id":"k1","org_id":"acme","hmac_string":"s"}\n'));
 });
 afterEach(async () => {
   await place?.remove();
   place = undefined;
-  await c.remove();
 });
 
 /** Runs a command that the command under test depends on, and returns its JSON. */

@@ -1,11 +1,10 @@
 import { existsSync } from 'node:fs';
 import { parse, validate } from 'graphql';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { documents } from '../../../src/cli/key-client/remote.js';
 import { schema } from '../../../src/graphql/schema/api-schema.js';
 import { parseJSON, stringifyJSON } from '../../../src/lib/json.js';
-import { makeOwnCommandLine, makeCommandLine, serveFolder, type CommandLine, type Outcome } from '../../support/cli.js';
-import type { TestServer } from '../../support/server.js';
+import { makeOwnCommandLine, serveFolder, type CommandLine, type Outcome } from '../../support/cli.js';
 
 const hash = '8805bb626b61fcb32e4c55b535399c92ecc8c2bb0dcaa3d327ec5a19da7adbd4';
 const stored = {
@@ -32,7 +31,6 @@ it('sends only operations that are valid and within the limits', () => {
 
 describe.each(['the data folder', 'a service'])('commands for a key of %s', (place) => {
   let c: CommandLine;
-  let server: TestServer | undefined;
   let env: Record<string, string> = {};
   const keyfront = async (args: readonly string[], more: Record<string, string> = {}, isTerminal = false) =>
     c.keyfront(args, { ...env, ...more }, false, { isTerminal });
@@ -40,16 +38,10 @@ describe.each(['the data folder', 'a service'])('commands for a key of %s', (pla
   const { key_id: keyID, hmac_string: hmac, ...plain } = stored;
 
   beforeEach(async () => {
-    c = await makeCommandLine();
+    c = await makeOwnCommandLine();
     const { code } = await c.keyfront(['keys', 'import', await c.file('keys.jsonl', stringifyJSON(stored))]);
     expect(code).toBe(0);
-    if (place === 'the data folder') return;
-    ({ server, env } = await serveFolder(c));
-  });
-  afterEach(async () => {
-    await server?.close();
-    server = undefined;
-    env = {};
+    env = place === 'a service' ? (await serveFolder(c)).env : {};
   });
 
   it('create generates the identifier, with a readable prefix', async () => {
@@ -234,15 +226,15 @@ describe.each(['the data folder', 'a service'])('commands for a key of %s', (pla
     ]);
     expect(entries[1]).toMatchObject({ quota_used_before_reset: 8120 });
     expect(entries[1]?.changes).toContainEqual({ path: 'rate', kind: 'CHANGED', before: 100, after: 300 });
-    expect(entries[1]?.['credential_id'] === 'cli').toBe(server === undefined);
-    if (!server) expect(entries[1]?.['credential_label']).toMatch(/^.+@.+ \(keyfront put\)$/);
+    expect(entries[1]?.['credential_id'] === 'cli').toBe(place === 'the data folder');
+    if (place === 'the data folder') expect(entries[1]?.['credential_label']).toMatch(/^.+@.+ \(keyfront put\)$/);
     const shown = await c.keyfront(['keys', 'export', '--with-secrets']);
     expect(shown.out).toContain('stored-secret');
   });
 
   it('--actor names who changes a data folder, and is rejected for a service', async () => {
     const done = await keyfront(['put', keyID, await definition({ ...plain, rate: 300 }), '--actor', 'ana']);
-    if (server) {
+    if (place === 'a service') {
       expect([done.code, done.stderr]).toStrictEqual([
         2,
         '--actor is for a data folder; a service records the credential.\n',

@@ -259,6 +259,28 @@ describe.skipIf(postgres.isMissing)(`an empty database of ${postgres.name}`, () 
     expect(await readdir(place.folder)).toStrictEqual([]);
   });
 
+  it('is written by the commands for a key, without a SQLite file', async () => {
+    await (await startApp(place.env)).close();
+    const file = await c.file('billing.json', '{"org_id":"acme","alias":"Billing"}');
+    expect(await c.keyfront(['put', 'billing', file, '--create', '--reason', 'a test'], place.env)).toMatchObject({
+      code: 0,
+    });
+    expect((await c.keyfront(['get', 'billing'], place.env)).out).toMatch(/"alias": ?"Billing"/);
+    expect((await c.keyfront(['history', 'billing'], place.env)).out).toContain('a test');
+    expect((await c.keyfront(['keys', 'export'], place.env)).out).toContain('"alias":"Billing"');
+  });
+
+  it('is backed up and restored by the tools of PostgreSQL, which the commands name', async () => {
+    await (await startApp(place.env)).close();
+    for (const [command, tool] of [
+      ['backup', 'pg_dump'],
+      ['restore', 'pg_restore'],
+    ]) {
+      const { code, stderr } = await c.keyfront([String(command), `${c.folder}-backup`], place.env);
+      expect([code, stderr]).toStrictEqual([1, expect.stringContaining(String(tool))]);
+    }
+  });
+
   it('is written by no command that only reads', async () => {
     await (await startApp(place.env)).close();
     for (const args of [['check'], ['credentials', 'list'], ['keys', 'export'], ['webhooks', 'list']]) {

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { stringifyJSON } from '../../../src/lib/json.js';
 import { makeOwnCommandLine, type CommandLine } from '../../support/cli.js';
-import { startServer, type TestServer } from '../../support/server.js';
+import { startOwnServer, type TestServer } from '../../support/server.js';
 
 let c: CommandLine;
 beforeEach(async () => {
@@ -284,9 +284,8 @@ describe('keyfront preview --import', () => {
 describe('keyfront preview --url', () => {
   let server: TestServer;
   beforeEach(async () => {
-    server = await startServer();
+    server = await startOwnServer();
   });
-  afterEach(async () => server.close());
   const requested = async (args: readonly string[], env: Record<string, string> = {}) =>
     c.keyfront(['preview', '--url', server.url, ...args], {
       KEYFRONT_MANAGEMENT_CREDENTIAL: server.t.management,

@@ -1,10 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { makeOwnCommandLine, makeCommandLine, serveFolder, type CommandLine, type Outcome } from '../../support/cli.js';
-import { postgres, type EnginePlace } from '../../support/engines.js';
-import type { TestServer } from '../../support/server.js';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { makeOwnCommandLine, serveFolder, type CommandLine, type Outcome } from '../../support/cli.js';
+import { postgres } from '../../support/engines.js';
 import { until } from '../../support/until.js';
 
 interface Tail {
@@ -19,29 +18,23 @@ const places = ['the data folder', 'a service', postgres.name];
 for (const place of places) {
   const isPostgres = place === postgres.name;
   describe.skipIf(isPostgres && postgres.isMissing)(`keyfront tail on ${place}`, () => {
-    let database: EnginePlace | undefined;
     let c: CommandLine;
-    let server: TestServer | undefined;
     let env: Record<string, string> = {};
     /** The cursor before the first change. */
     let start = '';
 
     beforeEach(async () => {
-      c = await makeCommandLine();
+      c = await makeOwnCommandLine();
+      env = {};
       if (isPostgres) {
-        database = await postgres.make();
-        env = database.env;
+        const database = await postgres.make();
+        onTestFinished(() => database.remove());
+        ({ env } = database);
       }
       await c.create(env);
-      if (place === 'a service') ({ server, env } = await serveFolder(c));
+      if (place === 'a service') ({ env } = await serveFolder(c));
       start = await cursorOfNow();
       await put('acme-1', { org_id: 'acme', alias: 'first' });
-    });
-    afterEach(async () => {
-      await server?.close();
-      server = undefined;
-      env = {};
-      await database?.remove();
     });
 
     async function put(keyID: string, definition: object): Promise<void> {

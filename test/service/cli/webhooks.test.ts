@@ -6,7 +6,7 @@ import { openServices } from '../../../src/storage/open-storage.js';
 import { addKey } from '../../../src/crypto/key-ring.js';
 import { addWebhook } from '../../../src/webhooks/manage.js';
 import { startApp, type TestApp } from '../../support/app.js';
-import { makeCommandLine, type CommandLine } from '../../support/cli.js';
+import { makeOwnCommandLine, type CommandLine } from '../../support/cli.js';
 import { startReceiver, whyNotBelieved, type Receiver } from '../../support/receiver.js';
 import { tamper } from '../../support/tamper.js';
 import { until } from '../../support/until.js';
@@ -16,7 +16,7 @@ let c: CommandLine;
 let receiver: Receiver;
 let t: TestApp | undefined;
 beforeEach(async () => {
-  c = await makeCommandLine();
+  c = await makeOwnCommandLine();
   await c.create();
   receiver = await startReceiver();
   t = undefined;
@@ -24,7 +24,6 @@ beforeEach(async () => {
 afterEach(async () => {
   await t?.close();
   await receiver.close();
-  await c.remove();
 });
 
 const webhooks = (...args: string[]) => c.keyfront(['webhooks', ...args]);

@@ -7,7 +7,7 @@ import { parseJSONCarefully } from '../../../src/lib/json.js';
 import { pingEveryMs } from '../../../src/graphql/websocket/websocket-server.js';
 import { followQuery } from '../../support/event-stream.js';
 import { misreadJSON } from '../../support/misread-json.js';
-import { exchange, startServer, type TestServer } from '../../support/server.js';
+import { exchange, startOwnServer, startServer, type TestServer } from '../../support/server.js';
 import { changeIn, closedWith, codesIn, connectSocket, openSocket, type TestSocket } from '../../support/websocket.js';
 
 let s: TestServer;
@@ -166,11 +166,8 @@ describe('a query or mutation over WebSocket', () => {
     expect(await socket.next()).toEqual({ type: 'complete', id: '2' });
     const failed = await socket.request('mutation { deleteOrgKey(keyID: "nope") { version } }', {}, '3');
     expect([failed.type, codesIn(failed)]).toEqual(['next', ['NOT_FOUND']]);
-    const lines = s.t
-      .logs()
-      .split('\n')
-      .filter((line) => line.includes('"request"'));
-    expect(lines.filter((line) => line.includes('"operation":"updateOrgKey"'))).toHaveLength(1);
+    const lines = s.t.logLines('"operation":"updateOrgKey"');
+    expect(lines.filter(({ msg }) => msg === 'request')).toHaveLength(1);
   });
 
   it.each(misreadJSON)('keeps the member name of $second, sent after $first', async ({ first, second }) => {
@@ -246,7 +243,7 @@ describe('a WebSocket connection', () => {
   it('is closed when it was not used for a minute, and when the client does not respond', async () => {
     vi.useFakeTimers({ toFake: ['setInterval'] });
     // The interval of this service starts with the fake clock.
-    const own = await startServer();
+    const own = await startOwnServer();
     const unused = await connectSocket(own.url);
     const dead = await connectSocket(own.url, { 'x-svc-authorization': own.t.service });
     await dead.request(followQuery);
@@ -257,7 +254,6 @@ describe('a WebSocket connection', () => {
     dead.socket.resume();
     expect(await dead.next()).toEqual(closedWith(1006));
     expect(await unused.next()).toMatchObject({ type: 'closed' });
-    await own.close();
   });
 
   it('does not keep a stopping server open', async () => {
