@@ -78,6 +78,11 @@ describe('settings', () => {
     [{ KEYFRONT_METRICS_PORT: '4000' }, 'KEYFRONT_METRICS_PORT must be another port than PORT'],
     [{ KEYFRONT_METRICS_HOST: '127.0.0.1' }, 'KEYFRONT_METRICS_HOST requires KEYFRONT_METRICS_PORT.'],
     [{ KEYFRONT_METRICS_PORT: '9464', KEYFRONT_METRICS_HOST: '0.0.0.0' }, 'development listens on loopback only'],
+    [{ KEYFRONT_KEY_HASH: 'hmac-sha256' }, 'KEYFRONT_KEY_HASH_PEPPER must have at least 32 bytes'],
+    [
+      { KEYFRONT_KEY_HASH: 'hmac-sha256', KEYFRONT_KEY_HASH_PEPPER: 'p'.repeat(31) },
+      'KEYFRONT_KEY_HASH_PEPPER must have at least 32 bytes',
+    ],
     [{ KEYFRONT_DATA: '' }, 'KEYFRONT_DATA'],
     [{ KEYFRONT_KEY_RING: '' }, 'KEYFRONT_KEY_RING'],
     [{ KEYFRONT_GRAPHIQL: '' }, 'KEYFRONT_GRAPHIQL'],

@@ -107,6 +107,11 @@ describe('POST /api/keys/preview', () => {
     },
   );
 
+  it('treats null like an absent field for a field of the update', async () => {
+    const { status, body } = await t.preview({ rsa_certificate_id: null, enable_detail_recording: null });
+    expect([status, body['data']]).toEqual([200, {}]);
+  });
+
   it('warns that an empty apply_policy_id was ignored', async () => {
     const { body } = await t.preview({ apply_policy_id: ' ' });
     expect(body).toMatchObject({

@@ -85,6 +85,10 @@ describe('PUT /svc/org/keys/{keyID}', () => {
     },
   );
 
+  it('treats null like an absent field for a field of the preview', async () => {
+    expect((await t.update('k1', { key_id: null, mtls_static_certificate_bindings: null })).status).toBe(200);
+  });
+
   it('writes a history entry with the credential and the versions', async () => {
     const { id, secret } = await t.issue('service');
     const { headers } = await t.update('k1', {}, '', { 'x-svc-authorization': secret });
