@@ -62,14 +62,6 @@ describe('the cache of operations', () => {
   const createDocumentCache = () => createOperationCache(servedSchema).documents;
   const put = (cache: ReturnType<typeof createDocumentCache>, text: string) => cache.set(text, parse(text));
 
-  it('returns a cached document', () => {
-    const cache = createDocumentCache();
-    const document = parse('{ a }');
-    cache.set('{ a }', document);
-    expect(cache.get('{ a }')).toBe(document);
-    expect(cache.get('{ b }')).toBeUndefined();
-  });
-
   it('evicts the least recently used document', () => {
     const cache = createDocumentCache();
     const large = (index: number) => `{ a${index} ${'a '.repeat(900)} }`;

@@ -377,13 +377,9 @@ describe('GraphQL’s own errors', () => {
 
   it.each([
     ['{ previewKey(input: {}) { nope } }', 'Cannot query field "nope" on type "KeyPreview".'],
-    ['{ nope }', 'Cannot query field "nope" on type "Query". Did you mean "node"?'],
     ['{ updateOrgKey(keyID: "k1", input: {}) { status } }', 'Cannot query field "updateOrgKey" on type "Query".'],
-    ['mutation { previewKey(input: {}) { keyID } }', 'Cannot query field "previewKey" on type "Mutation".'],
-    ['subscription { previewKey }', 'Cannot query field "previewKey" on type "Subscription".'],
     ['{ previewKey { keyID } }', '`input` is required.'],
     ['{ previewKey(input: {}) }', expect.stringContaining('must have a selection of subfields')],
-    ['{ ...f }', 'Unknown fragment "f".'],
   ])('name unknown parts of the schema: %s', async (query, message) => {
     const response = await t.graphql(query);
     expect(codesOf(response)[0]).toBe('INVALID');
@@ -460,20 +456,7 @@ describe('an operation', () => {
     expect(codesOf(response)).toStrictEqual(['INVALID']);
   });
 
-  it.each([
-    [null],
-    ['x'],
-    [1],
-    [[]],
-    [{}],
-    [{ query: null }],
-    [{ query: 1 }],
-    [{ query: '{ __typename }', variables: 'x' }],
-    [{ query: '{ __typename }', variables: [1] }],
-    [{ query: '{ __typename }', operationName: 1 }],
-    [{ query: '{ __typename }', nonsense: 1 }],
-    [{ query: '{ __typename }', extensions: 'x' }],
-  ])('is rejected if the body is %j', async (body) => {
+  it.each([[null], [{}], [{ query: '{ __typename }', nonsense: 1 }]])('is rejected if the body is %j', async (body) => {
     const response = await t.post(body ?? 'null', { accept: 'application/graphql-response+json' });
     expect(response.status).toBe(400);
     expect(codesOf(response)).toStrictEqual(['INVALID']);

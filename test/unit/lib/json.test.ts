@@ -249,19 +249,12 @@ describe('parseJSON compared with JSON.parse', () => {
     );
   });
 
-  it.each(['', ' ', 'tru', 'truex', '01', '1.', '.5', '+1', '-', '1e', '[1,]', '{"a":1,}', '{a:1}', '[1 2]', "'a'"])(
-    'rejects %j',
-    (text) => {
-      expect(issueOf(text)).toEqual({ path: [], code: 'MALFORMED_JSON' });
-    },
-  );
-
-  it.each(['"\u0000"', '"a\nb"', '"\\x"', '"\\u12g4"', '"\\u12"', '"\\', '"abc', '\ufeff1', '\u00a01', '1\u2028'])(
-    'rejects the text %j, which only looks like JSON',
-    (text) => {
-      expect(issueOf(text)).toEqual({ path: [], code: 'MALFORMED_JSON' });
-    },
-  );
+  it.each([
+    ...['', ' ', 'tru', 'truex', '01', '1.', '.5', '+1', '-', '1e', '[1,]', '{"a":1,}', '{a:1}', '[1 2]', "'a'"],
+    ...['"\u0000"', '"a\nb"', '"\\x"', '"\\u12g4"', '"\\u12"', '"\\', '"abc', '\ufeff1', '\u00a01', '1\u2028'],
+  ])('rejects %j', (text) => {
+    expect(issueOf(text)).toEqual({ path: [], code: 'MALFORMED_JSON' });
+  });
 });
 
 describe('isObject', () => {
