@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { run } from '../../src/cli/main.js';
 import { readConfig } from '../../src/config/config.js';
+import { parseJSON } from '../../src/lib/json.js';
 import { openServices } from '../../src/storage/open-storage.js';
 import { startOwnServer, type TestServer } from './server.js';
 
@@ -14,6 +15,13 @@ export interface Outcome {
   /** Standard error: everything for people. */
   readonly stderr: string;
 }
+
+/** The lines of a result in JSON Lines, integers beyond 2^53 as bigints. */
+export const jsonLines = (out: string) =>
+  out
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => parseJSON(line) as Record<string, unknown>);
 
 /** What a command may find around itself, beside its environment. */
 export interface Around {

@@ -53,11 +53,7 @@ function expectUnavailable(response: TestResponse): void {
 /** The reasons in the log for which credentials were rejected, in order. They are written a little later. */
 async function reasons(): Promise<string[]> {
   await timersDueWithin(40);
-  return t
-    .logs()
-    .split('\n')
-    .filter((line) => line.includes('"event":"authentication"'))
-    .map((line) => (JSON.parse(line) as { reason: string }).reason);
+  return t.logLines('"event":"authentication"').map(({ reason }) => String(reason));
 }
 
 const unsigned = (header: object, payload: object) =>

@@ -2,7 +2,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { parseJSON, stringifyJSON } from '../../../src/lib/json.js';
-import { makeOwnCommandLine, serveFolder, type CommandLine } from '../../support/cli.js';
+import { jsonLines, makeOwnCommandLine, serveFolder, type CommandLine } from '../../support/cli.js';
 
 describe.each(['the data folder', 'a service'])('apply to %s', (place) => {
   let c: CommandLine;
@@ -13,11 +13,7 @@ describe.each(['the data folder', 'a service'])('apply to %s', (place) => {
   const write = async (name: string, value: unknown) => writeFile(join(folder, name), stringifyJSON(value));
   const versions = async () =>
     Object.fromEntries(
-      (await keyfront(['list', '--json'])).out
-        .split('\n')
-        .filter(Boolean)
-        .map((line) => parseJSON(line) as { alias: string; version: number })
-        .map(({ alias, version }) => [alias, version]),
+      jsonLines((await keyfront(['list', '--json'])).out).map(({ alias, version }) => [String(alias), version]),
     );
 
   beforeEach(async () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { checkClock, checkTLS, judgeDisk, type Finding } from '../../../src/cli/diagnosis/machine.js';
 import { judgeSkew } from '../../../src/cli/diagnosis/service.js';
-import { makeOwnCommandLine, serveFolder, type CommandLine } from '../../support/cli.js';
+import { jsonLines, makeOwnCommandLine, serveFolder, type CommandLine } from '../../support/cli.js';
 import { postgres, postgresAndRedis, type EnginePlace } from '../../support/engines.js';
 import { writeTLSFiles, type TLSFixture } from '../../support/localhost-tls.js';
 
@@ -14,10 +14,7 @@ beforeEach(async () => {
 
 async function examine(env: Record<string, string> = {}) {
   const { code, out, stderr } = await c.keyfront(['doctor', '--json'], env);
-  const findings = out
-    .split('\n')
-    .slice(0, -1)
-    .map((line) => JSON.parse(line) as Finding);
+  const findings = jsonLines(out) as unknown as Finding[];
   for (const { status, remedy } of findings) expect(remedy === undefined).toBe(status === 'ok');
   const of = (check: string) => findings.filter((finding) => finding.check === check);
   return { code, stderr, findings, of };
@@ -132,9 +129,8 @@ describe('keyfront doctor', () => {
     expect((await examine()).of('credentials')).toMatchObject([
       { status: 'warning', remedy: `Run: keyfront credentials rotate ${id}` },
     ]);
-    const { out } = await c.keyfront(['credentials', 'list', '--json']);
-    for (const line of out.trim().split('\n')) {
-      await c.keyfront(['credentials', 'revoke', (JSON.parse(line) as { id: string }).id]);
+    for (const { id: each } of jsonLines((await c.keyfront(['credentials', 'list', '--json'])).out)) {
+      await c.keyfront(['credentials', 'revoke', String(each)]);
     }
     expect((await examine()).of('credentials')).toMatchObject([
       { status: 'warning', message: 'No service credential is valid.' },

@@ -5,9 +5,9 @@ import { hash as argon2 } from '@node-rs/argon2';
 import { hashSync as hashBcrypt, verify as verifyBcrypt } from '@node-rs/bcrypt';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { importLines } from '../../../src/cli/input/import-lines.js';
-import { parseJSON, stringifyJSON } from '../../../src/lib/json.js';
+import { stringifyJSON } from '../../../src/lib/json.js';
 import { startApp } from '../../support/app.js';
-import { makeOwnCommandLine, type CommandLine } from '../../support/cli.js';
+import { jsonLines, makeOwnCommandLine, type CommandLine } from '../../support/cli.js';
 import { fullUpdate } from '../../support/factories.js';
 import { collectGarbage } from '../../support/garbage.js';
 import { eventLoopTurns } from '../../support/until.js';
@@ -27,10 +27,7 @@ async function imported(content: string | Uint8Array, ...options: string[]) {
 async function exported(...options: string[]): Promise<Record<string, unknown>[]> {
   const { code, out } = await c.keyfront(['keys', 'export', ...options]);
   expect(code).toBe(0);
-  return out
-    .split('\n')
-    .slice(0, -1)
-    .map((line) => parseJSON(line) as Record<string, unknown>);
+  return jsonLines(out);
 }
 
 const k = (key_id: string, more: object = {}) => ({ key_id, org_id: 'acme', ...more });

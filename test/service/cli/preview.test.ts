@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { stringifyJSON } from '../../../src/lib/json.js';
-import { makeOwnCommandLine, type CommandLine } from '../../support/cli.js';
+import { jsonLines, makeOwnCommandLine, type CommandLine } from '../../support/cli.js';
 import { startOwnServer, type TestServer } from '../../support/server.js';
 
 let c: CommandLine;
@@ -19,11 +19,6 @@ const badIssues = [
   { path: 'quota_maxx', code: 'UNKNOWN_FIELD', message: 'is an unknown field; did you mean `quota_max`?' },
 ];
 const terminal = { isTerminal: true };
-const lines = (text: string) =>
-  text
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as Record<string, unknown>);
 
 describe('keyfront preview', () => {
   it('prints the normal form and hash of a valid definition as JSON, with exit code 0', async () => {
@@ -45,7 +40,7 @@ describe('keyfront preview', () => {
     const file = await c.file('bad.json', stringifyJSON(bad));
     const { code, out } = await c.keyfront(['preview', file]);
     expect(code).toBe(1);
-    expect(lines(out)).toStrictEqual([{ definition: file, valid: false, issues: badIssues }]);
+    expect(jsonLines(out)).toStrictEqual([{ definition: file, valid: false, issues: badIssues }]);
   });
 
   it('prints the same as text, coloured on a terminal', async () => {
@@ -101,7 +96,7 @@ describe('keyfront preview', () => {
     const many = await c.file('many.jsonl', `${stringifyJSON(good)}\n\n${stringifyJSON(odd)}\n{"alias":\n`);
     const { code, out, stderr } = await c.keyfront(['preview', one, array, many]);
     expect(code).toBe(1);
-    expect(lines(out).map(({ definition, valid }) => [definition, valid])).toStrictEqual([
+    expect(jsonLines(out).map(({ definition, valid }) => [definition, valid])).toStrictEqual([
       [one, true],
       [`${array}[0]`, true],
       [`${array}[1]`, false],
@@ -120,7 +115,7 @@ describe('keyfront preview', () => {
   ])('reads %s from standard input', async (_, input, count) => {
     const { code, out } = await c.keyfront(['preview', '-'], {}, false, { input });
     expect(code).toBe(0);
-    expect(lines(out)).toHaveLength(count);
+    expect(jsonLines(out)).toHaveLength(count);
     expect(out).toContain(goodHash);
   });
 
@@ -133,7 +128,7 @@ describe('keyfront preview', () => {
     const file = await c.file('odd.json', content);
     const { code, out } = await c.keyfront(['preview', file]);
     expect(code).toBe(1);
-    expect(lines(out)[0]?.['issues']).toMatchObject([{ code: problem, message }]);
+    expect(jsonLines(out)[0]?.['issues']).toMatchObject([{ code: problem, message }]);
   });
 
   it.each([
@@ -159,14 +154,14 @@ describe('keyfront preview', () => {
   it('prints no hash of a generated identifier', async () => {
     const file = await c.file('nameless.json', '{"alias":"a"}');
     const { out } = await c.keyfront(['preview', file]);
-    expect(lines(out)).toStrictEqual([{ definition: file, valid: true, data: { alias: 'a' }, warnings: [] }]);
+    expect(jsonLines(out)).toStrictEqual([{ definition: file, valid: true, data: { alias: 'a' }, warnings: [] }]);
   });
 
   it('hashes with the algorithm of the environment', async () => {
     const file = await c.file('good.json', stringifyJSON(good));
     const env = { KEYFRONT_KEY_HASH: 'hmac-sha256', KEYFRONT_KEY_HASH_PEPPER: 'p'.repeat(32) };
     const { out } = await c.keyfront(['preview', file], env);
-    expect(lines(out)[0]?.['key_hash']).toMatch(/^[\da-f]{64}$/);
+    expect(jsonLines(out)[0]?.['key_hash']).toMatch(/^[\da-f]{64}$/);
     expect(out).not.toContain(goodHash);
     expect((await c.keyfront(['preview', file], { KEYFRONT_KEY_HASH: 'md5' })).code).toBe(2);
   });
@@ -201,7 +196,7 @@ describe('keyfront preview', () => {
       ).toEqual([]);
     }
     const { out } = await c.keyfront(['preview', fine]);
-    expect(lines(out)[0]).toMatchObject({ data: { alias: evil } });
+    expect(jsonLines(out)[0]).toMatchObject({ data: { alias: evil } });
   });
 });
 
@@ -221,7 +216,7 @@ describe('keyfront preview --import', () => {
     const file = await c.file('keys.jsonl', content);
     const { code, out } = await c.keyfront(['preview', '--import', file]);
     expect(code).toBe(1);
-    expect(lines(out)).toMatchObject([
+    expect(jsonLines(out)).toMatchObject([
       { valid: true, key_hash: goodHash, data: { alias: 'Billing', org_id: 'acme' }, warnings: [] },
       { valid: false, issues: [{ path: 'key_id', code: 'MISSING' }] },
       { valid: false, issues: [{ path: 'org_id', code: 'MISSING' }] },
@@ -234,7 +229,7 @@ describe('keyfront preview --import', () => {
       { valid: true, warnings: [{ path: 'expires', code: 'EXPIRES_IN_PAST' }] },
     ]);
     const imported = await c.keyfront(['keys', 'import', file]);
-    const invalid = lines(out).flatMap(({ valid }, index) => (valid === true ? [] : [index + 1]));
+    const invalid = jsonLines(out).flatMap(({ valid }, index) => (valid === true ? [] : [index + 1]));
     expect([...imported.stderr.matchAll(/^line (\d+): (?!skipped)/gm)].map(([, line]) => Number(line))).toStrictEqual(
       invalid,
     );
@@ -244,8 +239,10 @@ describe('keyfront preview --import', () => {
   it('has no warning for the dates of an exported key, which an import stores', async () => {
     const dates = { date_created: '2026-01-01T00:00:00Z', last_updated: '1767225600' };
     const file = await c.file('keys.jsonl', stringifyJSON({ ...good, ...dates }));
-    expect(lines((await c.keyfront(['preview', '--import', '--strict', file])).out)[0]).toMatchObject({ warnings: [] });
-    expect(lines((await c.keyfront(['preview', file])).out)[0]).toMatchObject({
+    expect(jsonLines((await c.keyfront(['preview', '--import', '--strict', file])).out)[0]).toMatchObject({
+      warnings: [],
+    });
+    expect(jsonLines((await c.keyfront(['preview', file])).out)[0]).toMatchObject({
       warnings: [{ code: 'SERVER_OWNED' }, { code: 'SERVER_OWNED' }],
     });
   });
@@ -258,7 +255,7 @@ describe('keyfront preview --import', () => {
     const plain = await c.file('plain.jsonl', stringifyJSON({ key_id: 'k', basic_auth_data: { password: 'plain' } }));
     expect((await c.keyfront(['preview', '--import', '--org', 'acme', plain])).code).toBe(0);
     const rejected = await c.keyfront(['preview', '--import', '--org', 'acme', plain, '--passwords-are-hashed']);
-    expect(lines(rejected.out)[0]?.['issues']).toMatchObject([{ code: 'UNKNOWN_HASH_TYPE' }]);
+    expect(jsonLines(rejected.out)[0]?.['issues']).toMatchObject([{ code: 'UNKNOWN_HASH_TYPE' }]);
     expect(existsSync(c.folder)).toBe(false);
   });
 

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { makeOwnCommandLine, serveFolder, type CommandLine, type Outcome } from '../../support/cli.js';
+import { jsonLines, makeOwnCommandLine, serveFolder, type CommandLine, type Outcome } from '../../support/cli.js';
 import { postgres } from '../../support/engines.js';
 import { until } from '../../support/until.js';
 
@@ -49,11 +49,7 @@ for (const place of places) {
         onStop: (callback) => (stop = callback),
         onPrint: (text) => (printed += text),
       });
-      const changes = () =>
-        printed
-          .split('\n')
-          .slice(0, -1)
-          .map((line) => JSON.parse(line) as Record<string, unknown>);
+      const changes = () => jsonLines(printed.slice(0, printed.lastIndexOf('\n') + 1));
       return { changes, stop: () => stop(), ended };
     }
 

@@ -6,7 +6,7 @@ import { openServices } from '../../../src/storage/open-storage.js';
 import { addKey } from '../../../src/crypto/key-ring.js';
 import { addWebhook } from '../../../src/webhooks/manage.js';
 import { startApp, type TestApp } from '../../support/app.js';
-import { makeOwnCommandLine, type CommandLine } from '../../support/cli.js';
+import { jsonLines, makeOwnCommandLine, type CommandLine } from '../../support/cli.js';
 import { startReceiver, whyNotBelieved, type Receiver } from '../../support/receiver.js';
 import { tamper } from '../../support/tamper.js';
 import { until } from '../../support/until.js';
@@ -37,11 +37,7 @@ const add = async (...more: string[]) => {
   ]);
   return { id: /hook_\w+/.exec(stderr)?.[0] ?? '', secret: out.trim() };
 };
-const listed = async () =>
-  (await webhooks('list')).out
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as Record<string, unknown>);
+const listed = async () => jsonLines((await webhooks('list')).out);
 const serve = async (pace = quick) => (t = await startApp({ KEYFRONT_DATA: c.folder }, { dispatcherOptions: pace }));
 
 describe('webhooks list and dead', () => {
@@ -171,9 +167,9 @@ describe('webhooks', () => {
       { key_id: 'b', org_id: 'acme' },
       { key_id: 'c', org_id: 'acme' },
     );
-    const dead = async () => (await webhooks('dead', id)).out.split('\n').filter((line) => line !== '');
+    const dead = async () => jsonLines((await webhooks('dead', id)).out);
     await until(async () => (await dead()).length >= 3, 'Three dead letters');
-    const letters = (await dead()).map((line) => JSON.parse(line) as Record<string, string>);
+    const letters = (await dead()) as Record<string, string>[];
     expect(letters).toMatchObject(Array.from({ length: 3 }, () => ({ version: 1, attempts: 2, why: 'returned 500' })));
     const { out } = await c.keyfront(['webhooks', 'dead', id], {}, false, { isTerminal: true });
     expect(out).toMatch(/^EVENT +KEY HASH +VERSION +GIVEN UP +ATTEMPTS +WHY\nevt_/);
