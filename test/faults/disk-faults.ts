@@ -8,7 +8,8 @@ import { inspect } from './kit/inspect.js';
 import type { Entry, Operation } from './kit/ledger.js';
 import { carryOut } from './kit/operation.js';
 import { startReport, type Report } from './kit/report.js';
-import { killNow, launch, type Process } from './kit/service.js';
+import { killNow, launch } from './kit/service.js';
+import type { Process } from '../support/process.js';
 import { evenly } from './kit/sizes.js';
 import type { DataFolder, Workspace } from './kit/workspace.js';
 
@@ -102,18 +103,18 @@ async function liveOnce(run: DiskFaultRun, fault: Fault, name: string): Promise<
   const failures = async () => (existsSync(reportFile) ? await readFile(reportFile, 'utf8') : '');
   const hasFailedSync = async () => fault.what !== 'COUNT' && failedSync.test(await failures());
 
-  const port = await service.listening;
+  const url = await service.listening;
   const ledger: Entry[] = [];
   const findings: Finding[] = [];
-  if (port === undefined) findings.push(...(await startFindings(service)));
+  if (!url) findings.push(...(await startFindings(service)));
   else {
-    findings.push(...(await change(port, folder, ledger, hasFailedSync)));
+    findings.push(...(await change(Number(url.port), folder, ledger, hasFailedSync)));
     findings.push(...(await stopFindings(service, await hasFailedSync())));
   }
   findings.push(...(await inspect(folder.data, ledger)));
   if (findings.length > 0 && mutant === undefined) await workspace.keep(ledger);
   else await rm(folder.data, { recursive: true });
-  return { ledger, findings, hasServed: port !== undefined, failures: await failures() };
+  return { ledger, findings, hasServed: url !== undefined, failures: await failures() };
 }
 
 /** A start that fails reports the cause in one readable line and in its exit code. */

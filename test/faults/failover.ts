@@ -1,14 +1,14 @@
-import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createRandom } from '../support/generated.js';
 import { until } from '../support/until.js';
 import type { Entry } from './kit/ledger.js';
 import type { PostgresPair } from './kit/postgres-pair.js';
 import { startReport, type Report } from './kit/report.js';
-import { killNow, launch, portOf, type Process } from './kit/service.js';
+import { killNow, launch, portOf } from './kit/service.js';
+import type { Process } from '../support/process.js';
 import type { Workspace } from './kit/workspace.js';
 import { startWriting } from './kit/writers.js';
-import { look, prepare } from './postgres.js';
+import { look } from './postgres.js';
 
 /*
  * Two services on a primary with one standby, and writers on both. The primary is killed again and again, and its standby
@@ -39,16 +39,13 @@ export async function killPrimary({
   const ledger: Entry[] = [];
   const env = { KEYFRONT_DATABASE_URL: pair.url };
   const recoveryMs: number[] = [];
-  const folder = await prepare(
-    join(workspace.folder, `failover-${isStandbyBehind ? 'behind' : 'current'}`),
-    workspace,
-    env,
-  );
+  const folder = await workspace.fresh(`failover-${isStandbyBehind ? 'behind' : 'current'}`, env);
+  const { data } = folder;
   const services: Process[] = [];
   let endedServices = 0;
   let isOver = false;
   try {
-    services.push(launch({ main, data: folder.data, env }), launch({ main, data: folder.data, env }));
+    services.push(launch({ main, data, env }), launch({ main, data, env }));
     for (const { exited } of services) void exited.then(() => (endedServices += isOver ? 0 : 1));
     const ports = await Promise.all(services.map(portOf));
     for (let cycle = 0; cycle < failovers && report.found() === 0; cycle += 1) {
@@ -79,7 +76,7 @@ export async function killPrimary({
       await wait(100 + random.below(200));
       await Promise.all(writing.map((one) => one.stop()));
       ledger.push(...ledgers.flat());
-      const found = await look(folder.data, env, pair.primaryURL(), ledger);
+      const found = await look(data, pair.primaryURL(), ledger);
       report.addFindings(found, `FUZZ_SEED=${seed} POSTGRES_FAILOVERS=${cycle + 1}`);
       if (report.found() > 0 && !isStandbyBehind) await workspace.keep(ledger);
     }

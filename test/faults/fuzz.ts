@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { run } from '../../src/cli/main.js';
 import { start, type Running } from '../support/process.js';
+import { outputOf } from './kit/command.js';
 import { createInputs, type Canaries, type Input } from './fuzz-inputs.js';
 import { createConnection, type RawResponse } from './raw-connection.js';
 
@@ -29,9 +29,7 @@ export async function startService(main: string): Promise<Service> {
   const keyIDs = ['one', 'two', 'guarded'].map((name) => `fuzzkey${name}${randomBytes(8).toString('hex')}`);
   const file = join(data, 'keys.jsonl');
   writeFileSync(file, keyIDs.map((keyID) => `{"key_id":"${keyID}","org_id":"acme","quota_max":10}\n`).join(''));
-  const nothing = () => undefined;
-  const io = { env: { KEYFRONT_DATA: data }, stdout: nothing, stderr: nothing, isStderrTTY: false, onStop: nothing };
-  if ((await run(['keys', 'import', file], io)) !== 0) throw new Error('The keys to fuzz could not be imported.');
+  await outputOf(data, 'keys', 'import', file);
   const database = new Database(join(data, 'keyfront.db'));
   return {
     running,

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { createRandom } from '../support/generated.js';
+import { wrongResponses } from './kit/compare.js';
 import { inspect, inspectSecrets } from './kit/inspect.js';
 import type { Entry } from './kit/ledger.js';
 import { startReport, type Report } from './kit/report.js';
@@ -36,7 +37,11 @@ export async function killUnderLoad({ main, workspace, seed, cycles, mutant }: K
     const ledger: Entry[] = [];
     const where = `FUZZ_SEED=${folderSeed} KILL_CYCLES=${killsPerFolder}`;
     const look = async () => {
-      const found = [...(await inspect(folder.data, ledger)), ...(await inspectSecrets(folder.data))];
+      const found = [
+        ...(await inspect(folder.data, ledger)),
+        ...(await inspectSecrets(folder.data)),
+        ...wrongResponses(ledger),
+      ];
       report.addFindings(found, where);
       if (found.length > 0 && mutant === undefined) await workspace.keep(ledger);
     };

@@ -1,36 +1,18 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { postgres } from '../support/engines.js';
 import { seed } from '../support/generated.js';
 import { freshDatabase, testPostgres } from '../support/postgres.js';
-import { buildMain } from '../support/build.mjs';
 import { print } from './kit/report.js';
 import { sizeOf } from './kit/sizes.js';
-import { makeWorkspace } from './kit/workspace.js';
+import { useWorkspace } from './kit/suite.js';
 import { killMoving } from './moving.js';
 
-let main: string;
-beforeAll(async () => {
-  main = await buildMain();
-}, 120_000);
+const server = await testPostgres();
+const scenery = useWorkspace('moving');
 
 describe.skipIf(postgres.isMissing)(`migrate-store to ${postgres.name}, killed at any time and run again`, () => {
-  const run = async (kills: number, tampering?: string) => {
-    const server = await testPostgres();
-    const workspace = await makeWorkspace('moving');
-    try {
-      const database = () => freshDatabase(server);
-      return await killMoving({
-        main,
-        workspace,
-        seed,
-        kills,
-        database,
-        ...(tampering !== undefined && { tampering }),
-      });
-    } finally {
-      await workspace.remove();
-    }
-  };
+  const run = (kills: number, tampering?: string) =>
+    killMoving({ ...scenery(), seed, kills, database: () => freshDatabase(server), tampering });
 
   it(
     'D-16 loses and duplicates no row, and copies what has changed in the file since',

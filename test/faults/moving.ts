@@ -1,14 +1,14 @@
-import { cp, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { Client } from 'pg';
 import { startApp } from '../support/app.js';
+import { createProxy } from '../support/proxy.js';
 import { evenly } from './kit/sizes.js';
 import type { Finding } from './kit/compare.js';
 import { outputOf } from './kit/command.js';
 import { startReport, type Report } from './kit/report.js';
 import { launch } from './kit/service.js';
-import { createTap } from './kit/tap.js';
+import { statement } from './kit/stored.js';
 import type { Workspace } from './kit/workspace.js';
 
 /*
@@ -26,7 +26,7 @@ export interface MovingRun {
   /** Gives an empty database. */
   readonly database: () => Promise<{ readonly url: string; readonly drop: () => Promise<void> }>;
   /** Done to the database at the end, before it is looked at: what the harness must find. */
-  readonly tampering?: string;
+  readonly tampering?: string | undefined;
 }
 
 /** Several ranges of what is moved at a time. */
@@ -34,22 +34,23 @@ const keys = 650;
 
 export async function killMoving({ main, workspace, seed, kills, database, tampering }: MovingRun): Promise<Report> {
   const report = startReport('kill -9 of migrate-store', seed);
-  const template = join(workspace.folder, 'moved');
-  await makeSource(template, workspace.folder);
+  const folder = await mkdtemp(join(workspace.folder, 'moving-'));
+  const template = join(folder, 'moved');
+  await makeSource(template, folder);
 
   /** Runs the command until it ends, or has sent so many pieces. */
   const attempt = async (data: string, url: string, piece: number) => {
-    const tap = await createTap(url);
-    const running = launch({ main, data, args: ['migrate-store'], env: { KEYFRONT_DATABASE_URL: tap.url } });
-    tap.afterPieces(piece, () => running.kill('SIGKILL'));
+    const proxy = await createProxy(url);
+    const running = launch({ main, data, args: ['migrate-store'], env: { KEYFRONT_DATABASE_URL: proxy.url } });
+    proxy.afterPieces(piece, () => running.kill('SIGKILL'));
     const { code } = await running.exited;
-    await tap.close();
-    return { code, stderr: running.stderr(), pieces: tap.pieces() };
+    await proxy.close();
+    return { code, stderr: running.stderr(), pieces: proxy.pieces() };
   };
 
   const whole = await database();
-  await cp(template, join(workspace.folder, 'whole'), { recursive: true });
-  const { pieces } = await attempt(join(workspace.folder, 'whole'), whole.url, Infinity);
+  await cp(template, join(folder, 'whole'), { recursive: true });
+  const { pieces } = await attempt(join(folder, 'whole'), whole.url, Infinity);
   await whole.drop();
 
   let carried = 0;
@@ -57,7 +58,7 @@ export async function killMoving({ main, workspace, seed, kills, database, tampe
   for (const [number, piece] of evenly(pieces, kills).entries()) {
     if (report.found() > 0) break;
     const where = `MOVING_KILLS=${kills}, after ${piece} of ${pieces} pieces`;
-    const data = join(workspace.folder, `moved-${number}`);
+    const data = join(folder, `moved-${number}`);
     await cp(template, data, { recursive: true });
     const { url, drop } = await database();
     report.addCase();
@@ -77,7 +78,7 @@ export async function killMoving({ main, workspace, seed, kills, database, tampe
     if (again.code !== 0 || !message.test(again.stderr) || !isMarked(data)) {
       report.addFindings([{ kind: 'wrong response', what: `the next attempt: ${again.code}, ${again.stderr}` }], where);
     }
-    if (tampering !== undefined) await query(url, tampering);
+    if (tampering !== undefined) await statement(url, tampering);
     report.addFindings(await differences(data, url), where);
     await drop();
   }
@@ -147,7 +148,7 @@ async function differences(data: string, url: string): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const { table, columns } of tablesOf(file)) {
     const wanted = form(file.prepare<[], object>(`SELECT ${columns} FROM ${table}`).all());
-    const found = form(await query(url, `SELECT ${columns} FROM ${table}`));
+    const found = form(await statement(url, `SELECT ${columns} FROM ${table}`));
     const [there, meant] = [new Set(found), new Set(wanted)];
     const name = (row: string) => `${table}: ${row.slice(0, 120)}`;
     findings.push(
@@ -172,19 +173,12 @@ function isMarked(data: string): boolean {
 
 /** Whether the moving had come to its end. */
 async function isMoved(url: string): Promise<boolean> {
-  const [row] = await query<{ is_moved: boolean }>(url, `SELECT to_regclass('credentials') IS NOT NULL AS is_moved`);
+  const [row] = await statement<{ is_moved: boolean }>(
+    url,
+    `SELECT to_regclass('credentials') IS NOT NULL AS is_moved`,
+  );
   if (row?.is_moved !== true) return false;
-  const settings = await query<{ name: string }>(url, 'SELECT name FROM settings');
+  const settings = await statement<{ name: string }>(url, 'SELECT name FROM settings');
   const names = settings.map(({ name }) => name);
   return names.includes('key_ring') && !names.includes('moving_from');
-}
-
-async function query<Row extends object>(url: string, statement: string): Promise<Row[]> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query<Row>(statement)).rows;
-  } finally {
-    await client.end();
-  }
 }

@@ -1,17 +1,19 @@
-import { mkdtemp, chmod, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, chmod, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { Client } from 'pg';
-import { run } from '../../src/cli/main.js';
 import { createRandom } from '../support/generated.js';
 import { startPostgres, type TestPostgres } from '../support/postgres.js';
+import { stopPostgres } from '../support/postgres-setup.js';
+import type { Process } from '../support/process.js';
+import { until } from '../support/until.js';
+import { keyfront } from './kit/command.js';
 import { compare, type Finding } from './kit/compare.js';
 import type { Entry } from './kit/ledger.js';
 import { startReport, type Report } from './kit/report.js';
-import { killNow, launch, portOf, type Process } from './kit/service.js';
-import type { Stored, StoredChange } from './kit/stored.js';
-import type { DataFolder, Workspace } from './kit/workspace.js';
+import { killNow, launch, portOf } from './kit/service.js';
+import { readStoredOfServer, statement } from './kit/stored.js';
+import type { Workspace } from './kit/workspace.js';
 import { startWriting } from './kit/writers.js';
 
 /*
@@ -37,37 +39,17 @@ export async function startOwnServer(): Promise<OwnServer> {
     server,
     async crash() {
       process.kill(await postmaster(), 'SIGKILL');
-      if ('url' in server) await untilThere(server.url);
+      if (!('url' in server)) return;
+      const { url } = server;
+      const isThere = () =>
+        statement(url, 'SELECT').then(
+          () => true,
+          () => false,
+        );
+      await until(isThere, 'The server after its crash');
     },
-    async stop() {
-      const keeper = Number(await readFile(join(folder, 'keeper'), 'utf8').catch(() => '0'));
-      if (keeper > 0) process.kill(keeper, 'SIGTERM');
-      for (let isThere = keeper > 0; isThere;) {
-        await wait(50);
-        try {
-          process.kill(keeper, 0);
-        } catch {
-          isThere = false;
-        }
-      }
-      await rm(folder, { recursive: true, force: true });
-    },
+    stop: () => stopPostgres(folder),
   };
-}
-
-async function untilThere(url: string): Promise<void> {
-  for (const end = Date.now() + 30_000; ;) {
-    const client = new Client({ connectionString: url, connectionTimeoutMillis: 1_000 });
-    client.on('error', () => undefined);
-    try {
-      await client.connect();
-      await client.end();
-      return;
-    } catch (error) {
-      if (Date.now() > end) throw error;
-      await wait(50);
-    }
-  }
 }
 
 export interface PostgresRun {
@@ -78,7 +60,7 @@ export interface PostgresRun {
   readonly own: OwnServer;
   /** Of an empty database on it. */
   readonly url: string;
-  readonly mutant?: string;
+  readonly mutant?: string | undefined;
 }
 
 const faults = ['service', 'server', 'connections'] as const;
@@ -91,13 +73,10 @@ export async function killAroundPostgres(given: PostgresRun): Promise<Report> {
   const ledger: Entry[] = [];
   const counts = { service: 0, server: 0, connections: 0 };
   const env = { KEYFRONT_DATABASE_URL: url };
-  const folder = await prepare(
-    join(workspace.folder, `postgres-${mutant === undefined ? 'sound' : 'mutant'}`),
-    workspace,
-    env,
-  );
+  const folder = await workspace.fresh(`postgres-${mutant === undefined ? 'sound' : 'mutant'}`, env);
+  const { data } = folder;
   const services: Process[] = [];
-  const start = () => launch({ main, data: folder.data, mutant, env });
+  const start = () => launch({ main, data, mutant, env });
   try {
     services.push(start(), start());
     for (let cycle = 0; cycle < cycles && report.found() === 0; cycle += 1) {
@@ -123,7 +102,7 @@ export async function killAroundPostgres(given: PostgresRun): Promise<Report> {
       // What is left goes on, or comes back by itself.
       await wait(250 + random.below(250));
       await Promise.all(writing.map((one) => one.stop()));
-      report.addFindings(await look(folder.data, env, url, ledger), `FUZZ_SEED=${seed} POSTGRES_CYCLES=${cycle + 1}`);
+      report.addFindings(await look(data, url, ledger), `FUZZ_SEED=${seed} POSTGRES_CYCLES=${cycle + 1}`);
       if (report.found() > 0 && mutant === undefined) await workspace.keep(ledger);
     }
   } finally {
@@ -133,92 +112,9 @@ export async function killAroundPostgres(given: PostgresRun): Promise<Report> {
   return report.end(counts);
 }
 
-/** A database with credentials and the keys of the file. */
-export async function prepare(
-  data: string,
-  { keysFile }: Pick<Workspace, 'keysFile'>,
-  env: Record<string, string>,
-): Promise<DataFolder> {
-  const outputOf = async (...args: string[]) => {
-    const { code, out, stderr } = await keyfront(data, env, args);
-    if (code !== 0) throw new Error(`keyfront ${args.join(' ')} ended with ${code}: ${stderr}`);
-    return out.trim();
-  };
-  await outputOf('keys', 'import', keysFile);
-  const issue = (kind: string) => outputOf('credentials', 'issue', '--kind', kind, '--label', 'faults');
-  return { data, management: await issue('management'), service: await issue('service') };
-}
-
-/** Runs a command on a database in this process. */
-export async function keyfront(data: string, env: Record<string, string>, args: readonly string[]) {
-  let out = '';
-  let stderr = '';
-  const code = await run(args, {
-    env: { KEYFRONT_DATA: data, ...env },
-    stdout: (text) => {
-      out += text;
-    },
-    stderr: (text) => {
-      stderr += text;
-    },
-    isStderrTTY: false,
-    onStop: () => undefined,
-  });
-  return { code, out, stderr };
-}
-
 /** Checks the database, and compares it with what the clients know. */
-export async function look(
-  data: string,
-  env: Record<string, string>,
-  url: string,
-  ledger: readonly Entry[],
-): Promise<Finding[]> {
-  const { code, stderr } = await keyfront(data, env, ['check']);
+export async function look(data: string, url: string, ledger: readonly Entry[]): Promise<Finding[]> {
+  const { code, stderr } = await keyfront({ KEYFRONT_DATA: data, KEYFRONT_DATABASE_URL: url }, 'check');
   const findings: Finding[] = code === 0 ? [] : [{ kind: 'damaged', what: `keyfront check: ${stderr}` }];
   return [...findings, ...compare(ledger, await readStoredOfServer(url))];
-}
-
-/** Runs a statement behind the services' back. */
-export async function statement<Row extends object>(url: string, sql: string): Promise<Row[]> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query<Row>(sql)).rows;
-  } finally {
-    await client.end();
-  }
-}
-
-/** Reads the tables themselves, so that what is compared does not come from the code that is tested. */
-export async function readStoredOfServer(url: string): Promise<Stored> {
-  const read = <Row extends object>(sql: string) => statement<Row>(url, sql);
-  const keys = await read<{ key_hash: string; version: string; mark: string; used: string }>(
-    `SELECT key_hash, version, definition::json ->> 'alias' AS mark, quota_used AS used FROM keys`,
-  );
-  const terms = new Map<string, string[]>();
-  for (const { key_hash, tag } of await read<{ key_hash: string; tag: string }>(
-    'SELECT key_hash, substr(term, 3) AS tag FROM key_terms',
-  )) {
-    terms.set(key_hash, [...(terms.get(key_hash) ?? []), tag]);
-  }
-  const histories = new Map<string, StoredChange[]>();
-  for (const { key_hash, version, mark } of await read<{ key_hash: string; version: string; mark: string }>(
-    `SELECT key_hash, version_after AS version, definition::json ->> 'alias' AS mark FROM audit ORDER BY version_after`,
-  )) {
-    const history = histories.get(key_hash) ?? [];
-    history.push({ version: Number(version), mark });
-    histories.set(key_hash, history);
-  }
-  const [credentials] = await read<{ count: string }>('SELECT count(*) FROM credentials');
-  return {
-    keys: new Map(
-      keys.map(({ key_hash, version, mark, used }) => [
-        key_hash,
-        { version: Number(version), mark, terms: terms.get(key_hash) ?? [], used: Number(used) },
-      ]),
-    ),
-    histories,
-    credentials: Number(credentials?.count ?? 0),
-  };
 }

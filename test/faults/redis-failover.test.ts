@@ -43,7 +43,7 @@ describe.skipIf(!hasOwnRedis)(`failover of Redis by Sentinel${unlessNoOwn} (FUZZ
     expect(findings.map(({ kind }) => kind)).toContain('lost');
   });
 
-  it.each([
+  it.concurrent.each([
     ['a reset that is applied twice', 'storage/redis-repeats-resets', 'was reset twice'],
     ['a reset that is acknowledged and lost', 'storage/redis-forgets-resets', 'was not reset'],
   ])('detects a mutant: %s', { timeout: 600_000 }, async (_, mutant, what) => {

@@ -1,38 +1,28 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { postgres } from '../support/engines.js';
 import { seed } from '../support/generated.js';
 import { freshDatabase, testPostgres } from '../support/postgres.js';
 import { hasOwnRedis, ownRedis, unlessNoOwn } from '../support/redis.js';
 import { buildMain } from '../support/build.mjs';
-import { print, type Report } from './kit/report.js';
+import type { Report } from './kit/report.js';
 import { sizeOf } from './kit/sizes.js';
+import { expectSound, useWorkspace } from './kit/suite.js';
 import { killAroundRedis } from './redis.js';
 
 const server = await testPostgres();
 const name = `kill -9 of one of two services, and of Redis, with counters in Redis and keys on ${postgres.name}${unlessNoOwn}`;
 
 describe.skipIf(postgres.isMissing || !hasOwnRedis)(`${name} (FUZZ_SEED=${seed})`, () => {
-  let main: string;
-  let folder: string;
-  beforeAll(async () => {
-    [main, folder] = await Promise.all([buildMain(), mkdtemp(join(tmpdir(), 'keyfront-redis-faults-'))]);
-  }, 120_000);
-  afterAll(async () => rm(folder, { recursive: true, force: true }));
+  const scenery = useWorkspace('redis');
 
   async function around(cycles: number, mutantName?: string): Promise<Report> {
     const [redis, database] = await Promise.all([ownRedis('--appendfsync', 'everysec'), freshDatabase(server)]);
     try {
-      const place = { folder: join(folder, mutantName?.replace('/', '-') ?? 'sound'), redis, url: database.url };
-      return await killAroundRedis({
-        main,
-        seed,
-        cycles,
-        ...place,
-        ...(mutantName && { mutant: await buildMain(mutantName) }),
-      });
+      const { main, workspace } = scenery();
+      const folder = join(workspace.folder, mutantName?.replace('/', '-') ?? 'sound');
+      const mutant = mutantName && (await buildMain(mutantName));
+      return await killAroundRedis({ main, seed, cycles, folder, redis, url: database.url, mutant });
     } finally {
       await redis.remove();
       await database.drop();
@@ -44,10 +34,7 @@ describe.skipIf(postgres.isMissing || !hasOwnRedis)(`${name} (FUZZ_SEED=${seed})
     { timeout: 7_200_000 },
     async () => {
       const report = await around(sizeOf('REDIS_CYCLES'));
-      print(report);
-      expect(report.findings).toEqual([]);
-      // A run in which little was done would show little.
-      expect(report.acknowledged).toBeGreaterThan(report.cases * 5);
+      expectSound(report, report.cases * 5);
       expect(report.more['appliedResets']).toBeGreaterThan(0);
     },
   );

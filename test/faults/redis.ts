@@ -8,8 +8,10 @@ import { until } from '../support/until.js';
 import { createClient, type Sent } from './kit/client.js';
 import type { Finding } from './kit/compare.js';
 import { startReport, type Report } from './kit/report.js';
-import { killNow, launch, portOf, type Process } from './kit/service.js';
-import { prepare, statement } from './postgres.js';
+import { killNow, launch, portOf } from './kit/service.js';
+import type { Process } from '../support/process.js';
+import { makeInstallation } from './kit/workspace.js';
+import { statement } from './kit/stored.js';
 
 /*
  * Two services on one PostgreSQL database with their counters in one Redis, and writers on both. By turns a service is
@@ -26,7 +28,7 @@ export interface RedisRun {
   readonly redis: OwnRedis;
   /** Of an empty database. */
   readonly url: string;
-  readonly mutant?: string;
+  readonly mutant?: string | undefined;
 }
 
 /** What a writer knows of its counter. */
@@ -55,7 +57,7 @@ export async function killAroundRedis({ main, folder, seed, cycles, redis, url, 
   const own = Array.from({ length: writers }, (_, index) => `own-${index}`);
   await writeFile(keysFile, [...own.map((keyID) => line(keyID, ownMax)), line('shared', sharedMax)].join(''));
   const database = { KEYFRONT_DATABASE_URL: url };
-  const { data, service: credential } = await prepare(join(folder, 'data'), { keysFile }, database);
+  const { data, service: credential } = await makeInstallation(join(folder, 'data'), keysFile, database);
   const env = { ...database, KEYFRONT_QUOTA_URL: redis.url, KEYFRONT_QUOTA_KEYS: pattern };
   const headers = { 'x-svc-authorization': credential };
 

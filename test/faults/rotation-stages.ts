@@ -2,16 +2,18 @@ import { copyFile, mkdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createRandom } from '../support/generated.js';
+import type { TestDatabase } from '../support/postgres.js';
 import { until } from '../support/until.js';
+import { outputOf } from './kit/command.js';
 import { compare } from './kit/compare.js';
 import type { Entry } from './kit/ledger.js';
 import { startReport, type Report } from './kit/report.js';
 import { hasRemovedDraft, ringIDs } from './kit/ring.js';
-import { killNow, launch, portOf, type Process } from './kit/service.js';
-import { readStored } from './kit/stored.js';
+import { killNow, launch, portOf } from './kit/service.js';
+import type { Process } from '../support/process.js';
+import { readStored, readStoredOfServer } from './kit/stored.js';
 import type { DataFolder, Workspace } from './kit/workspace.js';
 import { startWriting, type Writing } from './kit/writers.js';
-import { keyfront, prepare, readStoredOfServer } from './postgres.js';
 
 /*
  * Two services rotate their key ring in stages while clients change the same keys through both. Each command is killed
@@ -25,9 +27,9 @@ export interface StagesRun {
   readonly seed: number;
   readonly rotations: number;
   /** Creates an empty PostgreSQL database; without it, the services share a data folder. */
-  readonly createDatabase?: () => Promise<{ readonly url: string; readonly drop: () => Promise<void> }>;
+  readonly createDatabase: (() => Promise<TestDatabase>) | undefined;
   /** Of the services, not of the commands. */
-  readonly mutant?: string;
+  readonly mutant?: string | undefined;
 }
 
 /** What a command takes to begin, and to do its work, on a machine that is not busy. */
@@ -58,7 +60,7 @@ export async function rotateInStages({
   const database = await createDatabase?.();
   const env = database ? { KEYFRONT_DATABASE_URL: database.url } : {};
   const name = `stages-${database ? 'postgres' : 'sqlite'}-${mutant ? 'mutant' : 'sound'}`;
-  const first = database ? await prepare(join(workspace.folder, name), workspace, env) : await workspace.fresh(name);
+  const first = await workspace.fresh(name, env);
   const otherData = database ? join(workspace.folder, `${name}-other`) : first.data;
   if (database) await mkdir(otherData);
   const hosts: [DataFolder, DataFolder] = [first, { ...first, data: otherData }];
@@ -80,8 +82,7 @@ export async function rotateInStages({
   };
   const command = (...args: string[]) => launch({ main, data: first.data, env, args: ['secrets', ...args] });
   const stageNow = async (): Promise<string> => {
-    const { code, out, stderr } = await keyfront(first.data, env, ['secrets', 'status', '--json']);
-    if (code !== 0) throw new Error(`keyfront secrets status: ${stderr}`);
+    const out = await outputOf({ KEYFRONT_DATA: first.data, ...env }, 'secrets', 'status', '--json');
     return (JSON.parse(out) as { stage: string }).stage;
   };
   const distribute = async () => {

@@ -4,7 +4,8 @@ import type { Finding } from './kit/compare.js';
 import { inspect } from './kit/inspect.js';
 import type { Entry } from './kit/ledger.js';
 import { startReport, type Report } from './kit/report.js';
-import { killNow, launch, portOf, type Process } from './kit/service.js';
+import { killNow, launch, portOf } from './kit/service.js';
+import type { Process } from '../support/process.js';
 import type { Workspace } from './kit/workspace.js';
 import { startWriting } from './kit/writers.js';
 

@@ -1,14 +1,14 @@
-import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createRandom } from '../support/generated.js';
+import type { TestDatabase } from '../support/postgres.js';
 import { compare } from './kit/compare.js';
 import type { Entry } from './kit/ledger.js';
 import { startReport, type Report } from './kit/report.js';
-import { killNow, launch, portOf, type Process } from './kit/service.js';
-import { readStored } from './kit/stored.js';
+import { killNow, launch, portOf } from './kit/service.js';
+import type { Process } from '../support/process.js';
+import { readStored, readStoredOfServer } from './kit/stored.js';
 import type { Workspace } from './kit/workspace.js';
 import { startWriting, type Writing } from './kit/writers.js';
-import { prepare, readStoredOfServer } from './postgres.js';
 
 /*
  * Two services of a version are replaced one by one by those of a next version, which adds a column to signed rows, while
@@ -23,7 +23,7 @@ export interface UpgradeRun {
   readonly seed: number;
   readonly upgrades: number;
   /** Creates an empty PostgreSQL database; without it, the services share a SQLite file. */
-  readonly createDatabase?: () => Promise<{ readonly url: string; readonly drop: () => Promise<void> }>;
+  readonly createDatabase: (() => Promise<TestDatabase>) | undefined;
 }
 
 /** Ends early when something is found. */
@@ -44,7 +44,7 @@ export async function upgradeUnderLoad({
     const database = await createDatabase?.();
     const env = database ? { KEYFRONT_DATABASE_URL: database.url } : {};
     const name = `upgrade-${store}-${run}`;
-    const folder = database ? await prepare(join(workspace.folder, name), workspace, env) : await workspace.fresh(name);
+    const folder = await workspace.fresh(name, env);
     const ledger: Entry[] = [];
     const running: Process[] = [];
     let loads = 0;

@@ -41,10 +41,10 @@ const unless = (isRight: boolean, what: string): Finding[] => (isRight ? [] : [w
 async function serves(scene: Scene): Promise<Finding[]> {
   const data = dataOf(scene);
   const service = launch({ main: scene.main, data });
-  const port = await service.listening;
-  if (port === undefined) return [wrongResponse(`the next start failed: ${service.stderr()}`)];
-  const secret = (await outputOf(data, 'credentials', 'issue', '--kind', 'service', '--label', 'next')).trim();
-  const client = createClient(port);
+  const url = await service.listening;
+  if (!url) return [wrongResponse(`the next start failed: ${service.stderr()}`)];
+  const secret = await outputOf(data, 'credentials', 'issue', '--kind', 'service', '--label', 'next');
+  const client = createClient(Number(url.port));
   const create = { kind: 'create', api: 'rest', keyID: 'next', mark: startMark, amount: 0 } as const;
   const { outcome, response } = await carryOut(client, { data, management: '', service: secret }, create);
   client.close();

@@ -1,13 +1,14 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { run } from '../../src/cli/main.js';
 import { readConfig } from '../../src/config/config.js';
 import { openServices } from '../../src/storage/open-storage.js';
 import { createRandom } from '../support/generated.js';
 import type { EnginePlace } from '../support/engines.js';
 import { outOfOrder, startReceiver, whyNotBelieved, type Received } from '../support/receiver.js';
-import { killNow, launch, portOf, type Process } from './kit/service.js';
+import { outputOf } from './kit/command.js';
+import { killNow, launch, portOf } from './kit/service.js';
+import type { Process } from '../support/process.js';
 
 /*
  * One service on a file, or two on one PostgreSQL database, clients that change keys, and a receiver that rejects the
@@ -46,7 +47,7 @@ export async function killSenders(given: WebhookRun): Promise<WebhookReport> {
   const start = () => launch({ main, data: place.folder, mutant, env: place.env });
   try {
     const service = await prepare(place);
-    const secret = await outputOf(place, 'webhooks', 'add', '--url', receiver.url);
+    const secret = await outputOf(place.env, 'webhooks', 'add', '--url', receiver.url);
     const tries = new Map<string, number>();
     const rejections = new Map<string, number>();
     const unbelieved: string[] = [];
@@ -110,30 +111,12 @@ export async function killSenders(given: WebhookRun): Promise<WebhookReport> {
 
 const nameOf = ({ data }: Received) => `${data.key_hash} ${data.version_after}`;
 
-async function outputOf(place: EnginePlace, ...args: string[]): Promise<string> {
-  let out = '';
-  let stderr = '';
-  const code = await run(args, {
-    env: place.env,
-    stdout: (text) => {
-      out += text;
-    },
-    stderr: (text) => {
-      stderr += text;
-    },
-    isStderrTTY: false,
-    onStop: () => undefined,
-  });
-  if (code !== 0) throw new Error(`keyfront ${args[0]} ended with ${code}: ${stderr}`);
-  return out.trim();
-}
-
 /** Brings the keys in, and resolves to a credential that may change them. */
-async function prepare(place: EnginePlace): Promise<string> {
-  const file = join(place.folder, 'keys.jsonl');
+async function prepare({ folder, env }: EnginePlace): Promise<string> {
+  const file = join(folder, 'keys.jsonl');
   await writeFile(file, keyIDs.map((key_id) => `${JSON.stringify({ key_id, org_id: 'acme' })}\n`).join(''));
-  await outputOf(place, 'keys', 'import', file);
-  return outputOf(place, 'credentials', 'issue', '--kind', 'service', '--label', 'faults');
+  await outputOf(env, 'keys', 'import', file);
+  return outputOf(env, 'credentials', 'issue', '--kind', 'service', '--label', 'faults');
 }
 
 /** Clients on every port, each with all keys in its own order, that do not mind who goes away. */

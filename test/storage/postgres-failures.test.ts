@@ -335,11 +335,10 @@ describe.skipIf(postgres.isMissing)(`D-16 a service on ${postgres.name}`, () => 
   beforeEach(async () => {
     database = await freshDatabase(server);
     const url = new URL(database.url);
-    proxy = await createProxy(url.hostname, Number(url.port || 5432));
-    url.host = `127.0.0.1:${proxy.port}`;
     url.password ||= password;
+    proxy = await createProxy(url.href);
     folder = await makeCommandLine();
-    env = { KEYFRONT_DATA: folder.folder, KEYFRONT_DATABASE_URL: url.href.replaceAll('+', '%20') };
+    env = { KEYFRONT_DATA: folder.folder, KEYFRONT_DATABASE_URL: proxy.url };
     t = await startApp(env);
     await t.importKeys({ key_id: 'k1', org_id: 'acme', quota_max: 10 });
   });

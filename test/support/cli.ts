@@ -55,36 +55,45 @@ export interface CommandLine {
   remove(): Promise<void>;
 }
 
+/** Runs one command in this process, and returns what it has printed. */
+export async function runCommand(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  isWatched = false,
+  around: Around = {},
+): Promise<Outcome> {
+  const { input, isTerminal = false, isInteractive = false, onPrint, onSay } = around;
+  let out = '';
+  let stderr = '';
+  const code = await run(args, {
+    env,
+    stdout: (text) => {
+      out += text;
+      onPrint?.(text);
+    },
+    stderr: (text) => {
+      stderr += text;
+      onSay?.(text);
+    },
+    ...(input !== undefined && { stdin: typeof input === 'string' ? piped(input) : input }),
+    isStdinTTY: isInteractive,
+    isStderrTTY: isWatched || isInteractive,
+    // Long commands would print progress, and a busy machine makes commands long.
+    ...(!isWatched && { nowMs: () => 0 }),
+    isStdoutTTY: isTerminal,
+    onStop: around.onStop ?? ((callback) => args[1] !== 'import' && callback()),
+  });
+  return { code, out, stderr };
+}
+
 /** A fresh data folder and the command line over it. */
 export async function makeCommandLine(): Promise<CommandLine> {
   const root = await mkdtemp(join(tmpdir(), 'keyfront-cli-'));
   const folder = join(root, 'data');
   return {
     folder,
-    keyfront: async (args, env = {}, isWatched = false, around = {}) => {
-      const { input, isTerminal = false, isInteractive = false, onPrint, onSay } = around;
-      let out = '';
-      let stderr = '';
-      const code = await run(args, {
-        env: { KEYFRONT_DATA: folder, ...env },
-        stdout: (text) => {
-          out += text;
-          onPrint?.(text);
-        },
-        stderr: (text) => {
-          stderr += text;
-          onSay?.(text);
-        },
-        ...(input !== undefined && { stdin: typeof input === 'string' ? piped(input) : input }),
-        isStdinTTY: isInteractive,
-        isStderrTTY: isWatched || isInteractive,
-        // Long commands would print progress, and a busy machine makes commands long.
-        ...(!isWatched && { nowMs: () => 0 }),
-        isStdoutTTY: isTerminal,
-        onStop: around.onStop ?? ((callback) => args[1] !== 'import' && callback()),
-      });
-      return { code, out, stderr };
-    },
+    keyfront: (args, env = {}, isWatched = false, around = {}) =>
+      runCommand(args, { KEYFRONT_DATA: folder, ...env }, isWatched, around),
     file: async (name, content) => {
       const path = join(root, name);
       await writeFile(path, content);

@@ -18,11 +18,14 @@ export default async function setup({ provide }: TestProject): Promise<() => Pro
   // The server may run as another user than the tests.
   await chmod(folder, 0o755);
   provide('postgresFolder', folder);
-  return async () => {
-    const keeper = await readFile(join(folder, 'keeper'), 'utf8').catch(() => undefined);
-    if (keeper !== undefined) await ended(Number(keeper));
-    await rm(folder, { recursive: true, force: true });
-  };
+  return () => stopPostgres(folder);
+}
+
+/** Stops the server of a folder, if there is one, and removes the folder. */
+export async function stopPostgres(folder: string): Promise<void> {
+  const keeper = await readFile(join(folder, 'keeper'), 'utf8').catch(() => undefined);
+  if (keeper !== undefined) await ended(Number(keeper));
+  await rm(folder, { recursive: true, force: true });
 }
 
 async function ended(keeper: number): Promise<void> {

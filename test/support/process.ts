@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { until } from './until.js';
 
 const root = new URL('../..', import.meta.url).pathname;
 
@@ -17,7 +18,7 @@ export interface Running {
   readonly signal: (name: NodeJS.Signals) => void;
   /** Resolves when the text was written to standard error. */
   readonly untilLogged: (text: string) => Promise<void>;
-  readonly exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+  readonly exited: Promise<Exit>;
 }
 
 /** The options of Node of `npm start`. */
@@ -30,7 +31,7 @@ async function nodeOptions(): Promise<string[]> {
 export async function start(
   main: string,
   data: string,
-  args: string[] = [],
+  args: readonly string[] = [],
   env: Record<string, string> = {},
 ): Promise<Running> {
   return startCommand(process.execPath, [...(await nodeOptions()), main, ...args], {
@@ -41,50 +42,85 @@ export async function start(
 
 interface CommandOptions {
   readonly cwd: string;
-  readonly env: Record<string, string>;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** A process of ours: the service, or a command. */
+export interface Process {
+  readonly pid: number;
+  /** Resolves to its URL once it listens, to undefined where it ends before. */
+  readonly listening: Promise<URL | undefined>;
+  readonly exited: Promise<Exit>;
+  readonly stdout: () => string;
+  readonly stderr: () => string;
+  readonly kill: (signal: NodeJS.Signals) => void;
+}
+
+/** Starts a command, which serves on a free port if it serves, and does not wait for it. */
+export function launchCommand(command: string, args: readonly string[], { cwd, env }: CommandOptions): Process {
+  const child = spawn(command, args, {
+    cwd,
+    env: { PATH: process.env['PATH'], PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  if (child.pid === undefined) throw new Error('The process did not start.');
+  let stdout = '';
+  let stderr = '';
+  const { promise: listening, resolve: listens } = Promise.withResolvers<URL | undefined>();
+  child.stdout.on('data', (chunk: Buffer) => {
+    stdout += chunk.toString('utf8');
+    const url = /Keyfront listens on (https?:\/\/[\d.]+:\d+)/.exec(stdout)?.[1];
+    if (url !== undefined) listens(new URL(url));
+  });
+  child.stderr.on('data', (chunk: Buffer) => {
+    stderr += chunk.toString('utf8');
+  });
+  const exited = (once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>).then(([code, signal]) => {
+    listens(undefined);
+    return { code, signal };
+  });
+  return {
+    pid: child.pid,
+    listening,
+    exited,
+    stdout: () => stdout,
+    stderr: () => stderr,
+    kill: (signal) => void child.kill(signal),
+  };
 }
 
 /** Starts a command that serves on a free port, and resolves once it listens. */
 export async function startCommand(
   command: string,
   args: readonly string[],
-  { cwd, env }: CommandOptions,
+  options: CommandOptions,
 ): Promise<Running> {
-  const child = spawn(command, args, {
-    cwd,
-    env: { PATH: process.env['PATH'], PORT: '0', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.on('data', (chunk: Buffer) => {
-    stdout += chunk.toString('utf8');
-  });
-  child.stderr.on('data', (chunk: Buffer) => {
-    stderr += chunk.toString('utf8');
-  });
+  const { pid, listening, exited, stdout, stderr, kill } = launchCommand(command, args, options);
   let isOver = false;
-  const exited = (once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>).then(([code, signal]) => {
+  void exited.then(() => {
     isOver = true;
-    return { code, signal };
   });
-  const until = async (isSo: () => boolean) => {
-    while (!isSo()) {
-      if (isOver) throw new Error(`The process ended early:\n${stdout}${stderr}`);
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
-  };
-  const listening = /Keyfront listens on (https?:\/\/[\d.]+:(\d+))/;
-  await until(() => listening.test(stdout));
-  const [, url = '', port = ''] = listening.exec(stdout) ?? [];
+  const endedEarly = () => new Error(`The process ended early:\n${stdout()}${stderr()}`);
+  const url = await listening;
+  if (!url) throw endedEarly();
   return {
-    pid: child.pid ?? 0,
-    url,
-    port: Number(port),
-    stdout: () => stdout,
-    stderr: () => stderr,
-    signal: (name) => void child.kill(name),
-    untilLogged: async (text) => until(() => stderr.includes(text)),
+    pid,
+    url: url.origin,
+    port: Number(url.port),
+    stdout,
+    stderr,
+    signal: kill,
+    untilLogged: (text) =>
+      until(() => {
+        const isLogged = stderr().includes(text);
+        if (!isLogged && isOver) throw endedEarly();
+        return isLogged;
+      }, `The line ${text}`),
     exited,
   };
 }

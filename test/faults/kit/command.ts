@@ -1,32 +1,17 @@
-import { run } from '../../../src/cli/main.js';
+import { runCommand, type Outcome } from '../../support/cli.js';
 
-export interface Outcome {
-  readonly code: number;
-  readonly out: string;
-  readonly stderr: string;
+/** A data folder, or the settings of an installation. */
+export type Place = string | Readonly<Record<string, string>>;
+
+/** Runs one command on an installation, in this process: for all that no fault is meant to happen to. */
+export function keyfront(place: Place, ...args: readonly string[]): Promise<Outcome> {
+  const env = typeof place === 'string' ? { KEYFRONT_DATA: place } : place;
+  return runCommand(args, env, false, { onStop: () => undefined });
 }
 
-/** Runs one command line on a data folder, in this process: for all that no fault is meant to happen to. */
-export async function keyfront(data: string, ...args: readonly string[]): Promise<Outcome> {
-  let out = '';
-  let stderr = '';
-  const code = await run(args, {
-    env: { KEYFRONT_DATA: data },
-    stdout: (text) => {
-      out += text;
-    },
-    stderr: (text) => {
-      stderr += text;
-    },
-    isStderrTTY: false,
-    onStop: () => undefined,
-  });
-  return { code, out, stderr };
-}
-
-/** The standard output of a command that must succeed. */
-export async function outputOf(data: string, ...args: readonly string[]): Promise<string> {
-  const { code, out, stderr } = await keyfront(data, ...args);
+/** The standard output of a command that must succeed, without its last line break. */
+export async function outputOf(place: Place, ...args: readonly string[]): Promise<string> {
+  const { code, out, stderr } = await keyfront(place, ...args);
   if (code !== 0) throw new Error(`keyfront ${args.join(' ')} ended with ${code}: ${stderr}`);
-  return out;
+  return out.trim();
 }

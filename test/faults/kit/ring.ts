@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { keyfront, type Outcome } from './command.js';
+import type { Outcome } from '../../support/cli.js';
+import { keyfront } from './command.js';
 
 /** The ids of the keys in a folder's ring, the active one last. */
 export async function ringIDs(data: string): Promise<string[]> {

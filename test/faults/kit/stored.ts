@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
+import { Client } from 'pg';
 
 /** A key as its row has it. */
 export interface StoredRow {
@@ -24,61 +25,94 @@ export interface Stored {
 }
 
 interface KeyRow {
-  key_hash: string;
-  version: number;
-  mark: string;
-  quota_used: number;
+  readonly key_hash: string;
+  readonly version: number | string;
+  readonly mark: string;
+  readonly used: number | string;
 }
 
 interface TermRow {
-  key_hash: string;
-  tag: string;
+  readonly key_hash: string;
+  readonly tag: string;
 }
 
-interface ChangeRow {
-  key_hash: string;
-  version_after: number;
-  mark: string;
+type ChangeRow = Omit<KeyRow, 'used'>;
+
+interface CountRow {
+  readonly count: number | string;
 }
 
-/** Reads the tables themselves, so that what is compared does not come from the code that is tested. */
+/** The statements that read the rows, by the expression for the mark in a definition. A tag's term is the tag behind `t:`. */
+const statements = (mark: string) => ({
+  keys: `SELECT key_hash, version, ${mark} AS mark, quota_used AS used FROM keys`,
+  terms: `SELECT key_hash, substr(term, 3) AS tag FROM key_terms WHERE term LIKE 't:%'`,
+  changes: `SELECT key_hash, version_after AS version, ${mark} AS mark FROM audit ORDER BY version_after`,
+  credentials: 'SELECT count(*) AS count FROM credentials',
+});
+
+/** Reads the tables of a file themselves, so that what is compared does not come from the code that is tested. */
 export function readStored(data: string): Stored {
   const database = new Database(join(data, 'keyfront.db'), { readonly: true });
   try {
-    const keys = database
-      .prepare<[], KeyRow>(
-        `SELECT key_hash, version, json_extract(definition, '$.alias') AS mark, quota_used FROM keys`,
-      )
-      .all();
-    const terms = new Map<string, string[]>();
-    // A tag's term is the tag behind `t:`.
-    const tags = database
-      .prepare<[], TermRow>(`SELECT key_hash, substr(term, 3) AS tag FROM key_terms WHERE term LIKE 't:%'`)
-      .all();
-    for (const { key_hash, tag } of tags) terms.set(key_hash, [...(terms.get(key_hash) ?? []), tag]);
-    const histories = new Map<string, StoredChange[]>();
-    const changes = database.prepare<[], ChangeRow>(
-      `SELECT key_hash, version_after, json_extract(definition, '$.alias') AS mark FROM audit ORDER BY version_after`,
+    const { keys, terms, changes, credentials } = statements(`json_extract(definition, '$.alias')`);
+    return storedIn(
+      database.prepare<[], KeyRow>(keys).all(),
+      database.prepare<[], TermRow>(terms).all(),
+      database.prepare<[], ChangeRow>(changes).all(),
+      database.prepare<[], CountRow>(credentials).all(),
     );
-    for (const { key_hash, version_after, mark } of changes.iterate()) {
-      const history = histories.get(key_hash) ?? [];
-      history.push({ version: version_after, mark });
-      histories.set(key_hash, history);
-    }
-    const credentials = database.prepare<[], { count: number }>('SELECT count(*) AS count FROM credentials').get();
-    return {
-      keys: new Map(
-        keys.map(({ key_hash, version, mark, quota_used }) => [
-          key_hash,
-          { version, mark, terms: terms.get(key_hash) ?? [], used: quota_used },
-        ]),
-      ),
-      histories,
-      credentials: credentials?.count ?? 0,
-    };
   } finally {
     database.close();
   }
+}
+
+/** The same on a PostgreSQL server. */
+export async function readStoredOfServer(url: string): Promise<Stored> {
+  const { keys, terms, changes, credentials } = statements(`definition::json ->> 'alias'`);
+  return storedIn(
+    await statement<KeyRow>(url, keys),
+    await statement<TermRow>(url, terms),
+    await statement<ChangeRow>(url, changes),
+    await statement<CountRow>(url, credentials),
+  );
+}
+
+/** Runs a statement on a PostgreSQL server, behind the services' back. */
+export async function statement<Row extends object>(url: string, sql: string): Promise<Row[]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query<Row>(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+function storedIn(
+  keys: readonly KeyRow[],
+  terms: readonly TermRow[],
+  changes: readonly ChangeRow[],
+  [credentials]: readonly CountRow[],
+): Stored {
+  const tags = new Map<string, string[]>();
+  for (const { key_hash, tag } of terms) tags.set(key_hash, [...(tags.get(key_hash) ?? []), tag]);
+  const histories = new Map<string, StoredChange[]>();
+  for (const { key_hash, version, mark } of changes) {
+    const history = histories.get(key_hash) ?? [];
+    history.push({ version: Number(version), mark });
+    histories.set(key_hash, history);
+  }
+  const rowOf = ({ key_hash, version, mark, used }: KeyRow): StoredRow => ({
+    version: Number(version),
+    mark,
+    terms: tags.get(key_hash) ?? [],
+    used: Number(used),
+  });
+  return {
+    keys: new Map(keys.map((row) => [row.key_hash, rowOf(row)])),
+    histories,
+    credentials: Number(credentials?.count ?? 0),
+  };
 }
 
 /** The names of the indexes of the file. */

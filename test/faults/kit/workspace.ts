@@ -23,8 +23,11 @@ export interface DataFolder {
 /** A folder of its own for a suite, gone at the end unless something was found. */
 export interface Workspace {
   readonly folder: string;
-  /** A data folder with credentials and the keys of `keysFor`, made once and copied from then on. */
-  fresh(name: string): Promise<DataFolder>;
+  /**
+   * A data folder with credentials and the keys of `keysFor`, copied from one that is made once; made anew with settings that
+   * name a database.
+   */
+  fresh(name: string, env?: Readonly<Record<string, string>>): Promise<DataFolder>;
   /** Lines for `keys import` that bring the keys of `keysFor` in. */
   readonly keysFile: string;
   /** Keeps the folder and the ledger of the clients, for the analysis of findings. */
@@ -35,8 +38,8 @@ export interface Workspace {
 /** The default number of writers. */
 export const defaultWriters = 8;
 
-export async function makeWorkspace(name: string, parent = tmpdir()): Promise<Workspace> {
-  const folder = await mkdtemp(join(parent, `keyfront-${name}-`));
+export async function makeWorkspace(name: string): Promise<Workspace> {
+  const folder = await mkdtemp(join(tmpdir(), `keyfront-${name}-`));
   const keysFile = join(folder, 'keys.jsonl');
   await writeFile(keysFile, keyLines());
   let template: DataFolder | undefined;
@@ -44,10 +47,11 @@ export async function makeWorkspace(name: string, parent = tmpdir()): Promise<Wo
   return {
     folder,
     keysFile,
-    async fresh(copy) {
-      template ??= await makeDataFolder(join(folder, 'template'), keysFile);
+    async fresh(copy, env) {
       const data = join(folder, copy);
       await rm(data, { recursive: true, force: true });
+      if (env?.['KEYFRONT_DATABASE_URL'] !== undefined) return makeInstallation(data, keysFile, env);
+      template ??= await makeInstallation(join(folder, 'template'), keysFile);
       await cp(template.data, data, { recursive: true });
       return { ...template, data };
     },
@@ -73,9 +77,14 @@ function keyLines(): string {
   return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
 }
 
-async function makeDataFolder(data: string, keysFile: string): Promise<DataFolder> {
-  await outputOf(data, 'keys', 'import', keysFile);
-  const issue = async (kind: string) =>
-    (await outputOf(data, 'credentials', 'issue', '--kind', kind, '--label', 'faults')).trim();
+/** Creates an installation with the keys of a file and a credential of each kind, in a data folder or by its settings. */
+export async function makeInstallation(
+  data: string,
+  keysFile: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<DataFolder> {
+  const place = { KEYFRONT_DATA: data, ...env };
+  await outputOf(place, 'keys', 'import', keysFile);
+  const issue = (kind: string) => outputOf(place, 'credentials', 'issue', '--kind', kind, '--label', 'faults');
   return { data, management: await issue('management'), service: await issue('service') };
 }

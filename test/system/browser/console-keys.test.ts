@@ -240,10 +240,8 @@ describe.skipIf(whyNoBrowser !== undefined)(title, () => {
 describe.skipIf(whyNoBrowser !== undefined || postgres.isMissing)(`${title}, on ${postgres.name}`, () => {
   it('shows that storage cannot be reached, and tries again on request', async () => {
     const place = await postgres.make();
-    const url = new URL(place.env['KEYFRONT_DATABASE_URL'] ?? '');
-    const proxy = await createProxy(url.hostname, Number(url.port || 5432));
-    url.host = `127.0.0.1:${proxy.port}`;
-    const server = await startServer({ ...place.env, KEYFRONT_DATABASE_URL: url.href.replaceAll('+', '%20') });
+    const proxy = await createProxy(place.env['KEYFRONT_DATABASE_URL'] ?? '');
+    const server = await startServer({ ...place.env, KEYFRONT_DATABASE_URL: proxy.url });
     const browser = await startBrowser();
     try {
       await server.t.importKeys(...keys);

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseJSON, stringifyJSON } from '../../../src/lib/json.js';
 import { buildMain } from '../../support/build.mjs';
-import { killNow, launch, portOf, type Process } from '../../faults/kit/service.js';
+import { killNow, launch, portOf } from '../../faults/kit/service.js';
+import type { Process } from '../../support/process.js';
 import { startApp, type TestResponse, type TestApp } from '../../support/app.js';
 import { postgres, type EnginePlace } from '../../support/engines.js';
 import { createRandom, runs, seed } from '../../support/generated.js';

@@ -1,7 +1,8 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createClient, OrgKeyChangedDocument, type OrgKeyChangedSubscription } from '../../../src/client/client.js';
 import { buildMain } from '../../support/build.mjs';
-import { killNow, launch, portOf, type Process } from '../../faults/kit/service.js';
+import { killNow, launch, portOf } from '../../faults/kit/service.js';
+import type { Process } from '../../support/process.js';
 import { openStream } from '../../support/event-stream.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { postgres, sqlite, type EnginePlace } from '../../support/engines.js';

@@ -1,2 +1,0 @@
-export const canPreload: boolean;
-export function compileLibrary(source: string, library: string): void;
