@@ -27,14 +27,7 @@ describeEngines('the head of the keys in the database', ({ make }) => {
     await place.remove();
   });
 
-  async function run(...statements: readonly string[]): Promise<void> {
-    const file = place.database ? undefined : new Database(join(place.folder, 'keyfront.db'));
-    for (const sql of statements) {
-      if (file) file.exec(sql);
-      else await place.database?.run(sql);
-    }
-    file?.close();
-  }
+  const run = (...statements: readonly string[]) => place.run(...statements);
   const save = (table: string, as = `saved_${table}`) => run(`CREATE TABLE ${as} AS SELECT * FROM ${table}`);
   const putBack = (table: string, where: string, from = `saved_${table}`) =>
     run(`DELETE FROM ${table} WHERE ${where}`, `INSERT INTO ${table} SELECT * FROM ${from} WHERE ${where}`);
@@ -203,7 +196,7 @@ describeEngines('the head of the keys in the database', ({ make }) => {
     expect(await t.app.services.store.purge(new Date())).toBe(2);
     await t.importKeys({ key_id: 'again', org_id: 'acme' }, { key_id: 'new', org_id: 'acme' });
     await clean();
-    await run(`UPDATE keys SET mac = ${place.database ? "'\\x00'" : "x'00'"} WHERE ${ofKey('damaged')}`);
+    await run(`UPDATE keys SET mac = ${place.bytes('00')} WHERE ${ofKey('damaged')}`);
     expect(await problems()).toStrictEqual([`The key ${hash('damaged')} fails the integrity check.`]);
     expect(await advance()).toStrictEqual([]);
     expect(await t.app.services.store.discard(hash('damaged'))).toBe('discarded');

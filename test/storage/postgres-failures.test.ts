@@ -313,16 +313,6 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
     });
     await expect(versionOf(session(lost))).rejects.toBe(lost);
   });
-
-  it('rejects a write by a client that does not sign, and any change of the history', async () => {
-    await store.add([aChange(aKey(1))]);
-    for (const [statement, words] of [
-      ['UPDATE keys SET quota_used = quota_used + 1', 'rows are signed'],
-      ['UPDATE audit SET reason = NULL', 'history is append-only'],
-    ] as const) {
-      await expect(database.run(statement)).rejects.toThrow(words);
-    }
-  });
 });
 
 describe.skipIf(postgres.isMissing)(`D-16 a service on ${postgres.name}`, () => {
@@ -407,20 +397,6 @@ describe.skipIf(postgres.isMissing)(`D-16 a service on ${postgres.name}`, () => 
     await other.remove();
   });
 
-  it('seals secrets and signs rows again in a rotation, and drops older keys then', async () => {
-    const keyfront = (...args: string[]) => folder.keyfront(args, env);
-    expect(await keyfront('secrets', 'rotate')).toMatchObject({ code: 0 });
-    expect(await keyfront('secrets', 'prune')).toMatchObject({
-      code: 0,
-      stderr: expect.stringMatching(
-        /^Removed older keys: 1\. The primary key is k2\.\nBackups from before the rotation need/,
-      ),
-    });
-    expect(await keyfront('check')).toMatchObject({ code: 0, stderr: '1 key verified, no problems found.\n' });
-    expect((await read()).status).toBe(200);
-    expect((await t.update('k1', { alias: 'after' })).status).toBe(200);
-  });
-
   it('refers to the tools of the server for backups', async () => {
     for (const command of ['backup', 'restore']) {
       const { code, stderr } = await folder.keyfront([command, `${folder.folder}-copy`], env);
@@ -436,94 +412,5 @@ describe.skipIf(postgres.isMissing)(`D-16 a service on ${postgres.name}`, () => 
     expect(stderr).toMatch(/^The database postgres on 127\.0\.0\.1:\d+ cannot be used: /);
     await read();
     expect(stderr + t.logs()).not.toContain(password);
-  });
-});
-
-describe.skipIf(postgres.isMissing)(`D-08 a row in ${postgres.name} that fails its integrity check`, () => {
-  let database: TestDatabase;
-  let folder: Awaited<ReturnType<typeof makeCommandLine>>;
-  let env: Record<string, string>;
-  let t: TestApp;
-  beforeEach(async () => {
-    database = await freshDatabase(server);
-    folder = await makeCommandLine();
-    env = { KEYFRONT_DATA: folder.folder, KEYFRONT_DATABASE_URL: database.url };
-    t = await startApp(env);
-    await t.importKeys(
-      { key_id: 'k1', org_id: 'acme', alias: 'one', tags: ['gold'], quota_max: 100, hmac_string: 'Xq7-hmac' },
-      { key_id: 'k2', org_id: 'globex', alias: 'two', tags: ['silver'], quota_max: 5 },
-    );
-    await t.update('k1', { alias: 'a', tags: ['gold'], quota_max: 100 });
-  });
-  afterEach(async () => {
-    await t.close();
-    await folder.remove();
-    await database.drop();
-  });
-
-  const tamper = async (statement: string) => {
-    for (const table of ['keys', 'audit', 'credentials']) {
-      await database.run(`ALTER TABLE ${table} DISABLE TRIGGER ALL; ALTER TABLE ${table} ALTER mac DROP NOT NULL`);
-    }
-    await database.run(statement);
-  };
-  const service = (path: string, method = 'GET', body?: string) =>
-    t.send(path, {
-      method,
-      headers: { 'x-svc-authorization': t.service, ...(body !== undefined && { 'content-type': 'application/json' }) },
-      ...(body !== undefined && { body }),
-    });
-  const internal = { status: 500, body: expect.objectContaining({ code: 'INTERNAL', message: 'Internal error.' }) };
-
-  it.each([
-    ['its version', "UPDATE keys SET version = version - 1 WHERE org_id = 'acme'"],
-    ['its owner', "UPDATE keys SET org_id = 'globex' WHERE org_id = 'acme'"],
-    ['a limit', `UPDATE keys SET definition = replace(definition, '100', '101') WHERE org_id = 'acme'`],
-    ['the count of its quota', "UPDATE keys SET quota_used = quota_used + 1 WHERE org_id = 'acme'"],
-    ['its secrets', "UPDATE keys SET hmac_string = '\\x00' WHERE org_id = 'acme'"],
-    ['its signature being there', "UPDATE keys SET mac = NULL WHERE org_id = 'acme'"],
-    ['itself being there', "DELETE FROM keys WHERE org_id = 'acme'"],
-  ])('returns INTERNAL for every use, and is found by check, after a change of %s', async (what, change) => {
-    await tamper(change);
-    expect(await service('/svc/org/keys/k1')).toMatchObject(internal);
-    expect(await t.update('k1', { alias: 'x' })).toMatchObject(internal);
-    expect(await service('/svc/org/keys/k1/quota', 'POST', '{"amount":1}')).toMatchObject(internal);
-    expect(await service('/svc/org/keys/k1', 'POST', '{"org_id":"acme"}')).toMatchObject(internal);
-    const page = await service('/svc/org/keys');
-    const isNamed = what !== 'itself being there';
-    expect([page.status, page.body['errors']]).toEqual([
-      200,
-      isNamed ? [expect.objectContaining({ code: 'INTERNAL' })] : undefined,
-    ]);
-    expect((await service('/svc/org/keys/k2')).status).toBe(200);
-    expect((await t.update('k2', { alias: 'x' })).status).toBe(200);
-    expect(await folder.keyfront(['check'], env)).toMatchObject({ code: 1 });
-  });
-
-  it.each([
-    ['an entry of its history', "UPDATE audit SET reason = 'x' WHERE version_after = 2"],
-    ['an entry being there', 'DELETE FROM audit WHERE version_after = 2'],
-  ])('returns INTERNAL for its history after a change of %s', async (_, change) => {
-    await tamper(change);
-    const { body } = await t.graphql(
-      '{ orgKey(by: { keyID: "k1" }) { history(last: 1) { edges { node { version } } } } }',
-    );
-    expect(body).toMatchObject({ errors: [{ message: 'Internal error.' }] });
-    expect(await folder.keyfront(['check'], env)).toMatchObject({ code: 1 });
-  });
-
-  it('authenticates no request as a credential, and is named by check', async () => {
-    const { id, secret } = await t.issue('service', { orgID: 'acme' });
-    await t.app.services.credentials.revoke(id, t.clock.now);
-    await tamper(`UPDATE credentials SET revoked = NULL, org_id = NULL WHERE id = '${id}'`);
-    expect(await t.send('/svc/org/keys', { headers: { 'x-svc-authorization': secret } })).toMatchObject(internal);
-    expect((await folder.keyfront(['check'], env)).stderr).toContain(`The credential ${id} fails the integrity check.`);
-  });
-
-  it('is reported by check when a key is missing from an index', async () => {
-    await tamper("DELETE FROM key_terms WHERE term = 't:gold'");
-    expect((await folder.keyfront(['check'], env)).stderr).toContain(
-      'The index of tags, policies and APIs does not match the key',
-    );
   });
 });

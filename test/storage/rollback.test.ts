@@ -1,5 +1,3 @@
-import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/app.js';
 import { makeCommandLine, type CommandLine } from '../support/cli.js';
@@ -20,14 +18,7 @@ describeEngines('an older row that was put back', ({ make }) => {
     await place.remove();
   });
 
-  async function run(...statements: readonly string[]): Promise<void> {
-    const file = place.database ? undefined : new Database(join(place.folder, 'keyfront.db'));
-    for (const sql of statements) {
-      if (file) file.exec(sql);
-      else await place.database?.run(sql);
-    }
-    file?.close();
-  }
+  const run = (...statements: readonly string[]) => place.run(...statements);
   const save = (table: string) => run(`CREATE TABLE saved_${table} AS SELECT * FROM ${table}`);
   const putBack = (table: string, where: string) =>
     run(

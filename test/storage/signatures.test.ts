@@ -1,31 +1,32 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startApp, type TestResponse, type TestApp } from '../support/app.js';
-import { makeCommandLine } from '../support/cli.js';
-import { tamper as tamperWith } from '../support/tamper.js';
+import { makeCommandLine, type CommandLine } from '../support/cli.js';
+import { describeEngines, sqlite, type EnginePlace, type TestEngine } from '../support/engines.js';
 
-let folder: string;
-let file: string;
+let place: EnginePlace;
 let t: TestApp;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'keyfront-signatures-'));
-  file = join(folder, 'keyfront.db');
-  t = await startApp({ KEYFRONT_DATA: folder });
-  await t.importKeys(
-    { key_id: 'k1', org_id: 'acme', alias: 'one', tags: ['gold'], quota_max: 100, hmac_string: 'Xq7-hmac' },
-    { key_id: 'k2', org_id: 'globex', alias: 'two', tags: ['silver'], quota_max: 5 },
-  );
-  for (const alias of ['a', 'b', 'c']) await t.update('k1', { alias, tags: ['gold'], quota_max: 100 });
-});
-afterEach(async () => {
-  await t.close();
-  await rm(folder, { recursive: true });
-});
+let c: CommandLine;
+function onEach({ make }: TestEngine): void {
+  beforeEach(async () => {
+    [place, c] = await Promise.all([make(), makeCommandLine()]);
+    t = await startApp(place.env);
+    await t.importKeys(
+      { key_id: 'k1', org_id: 'acme', alias: 'one', tags: ['gold'], quota_max: 100, hmac_string: 'Xq7-hmac' },
+      { key_id: 'k2', org_id: 'globex', alias: 'two', tags: ['silver'], quota_max: 5 },
+    );
+    for (const alias of ['a', 'b', 'c']) await t.update('k1', { alias, tags: ['gold'], quota_max: 100 });
+  });
+  afterEach(async () => {
+    await t.close();
+    await c.remove();
+    await place.remove();
+  });
+}
 
-const tamper = (...statements: string[]) => tamperWith(file, ...statements);
+const keyfront = (...args: string[]) => c.keyfront(args, place.env);
 const hash = (keyID: string) => t.app.services.ports.hashKeyID(keyID);
 const service = (path: string, method = 'GET', body?: string): Promise<TestResponse> =>
   t.send(path, {
@@ -46,17 +47,19 @@ const uses: Record<string, () => Promise<unknown>> = {
   'a creation': () => service('/svc/org/keys/k1', 'POST', '{"org_id":"acme"}'),
 };
 
-describe('D-08 a row that fails its integrity check', () => {
+describeEngines('D-08 a row that fails its integrity check', (engine) => {
+  onEach(engine);
+
   it.each([
-    ['its version', "UPDATE keys SET version = version - 1 WHERE org_id = 'acme'"],
-    ['its owner', "UPDATE keys SET org_id = 'globex' WHERE org_id = 'acme'"],
-    ['a limit', `UPDATE keys SET definition = replace(definition, '100', '101') WHERE org_id = 'acme'`],
-    ['the count of its quota', "UPDATE keys SET quota_used = quota_used + 1 WHERE org_id = 'acme'"],
-    ['its secrets', "UPDATE keys SET hmac_string = NULL WHERE org_id = 'acme'"],
-    ['its signature being there', "UPDATE keys SET mac = x'' WHERE org_id = 'acme'"],
-    ['itself being there', "DELETE FROM keys WHERE org_id = 'acme'"],
+    ['its version', () => "UPDATE keys SET version = version - 1 WHERE org_id = 'acme'"],
+    ['its owner', () => "UPDATE keys SET org_id = 'globex' WHERE org_id = 'acme'"],
+    ['a limit', () => `UPDATE keys SET definition = replace(definition, '100', '101') WHERE org_id = 'acme'`],
+    ['the count of its quota', () => "UPDATE keys SET quota_used = quota_used + 1 WHERE org_id = 'acme'"],
+    ['its secrets', () => "UPDATE keys SET hmac_string = NULL WHERE org_id = 'acme'"],
+    ['its signature being there', () => `UPDATE keys SET mac = ${place.bytes('')} WHERE org_id = 'acme'`],
+    ['itself being there', () => "DELETE FROM keys WHERE org_id = 'acme'"],
   ])('returns INTERNAL for every use, and is named in the log only, after a change of %s', async (what, change) => {
-    tamper(change);
+    await place.tamper(change());
     for (const [name, use] of Object.entries(uses)) expect(await use(), name).toMatchObject(internal);
     // A page names it, and has the other keys.
     const page = await service('/svc/org/keys');
@@ -67,17 +70,22 @@ describe('D-08 a row that fails its integrity check', () => {
     expect(t.logs()).toContain(`The key ${hash('k1')} failed its integrity check`);
     expect(t.logs()).not.toContain('Xq7-');
     expect((await service('/svc/org/keys/k2')).status).toBe(200);
+    expect((await t.update('k2', { alias: 'x' })).status).toBe(200);
+    expect(await keyfront('check')).toMatchObject({ code: 1 });
   });
 
   it('returns INTERNAL for every use of a row of a newer layout, and names a newer version in the log', async () => {
-    tamper("UPDATE keys SET mac = CAST(X'02' || substr(mac, 2) AS BLOB) WHERE org_id = 'acme'");
+    const type = place.database ? 'bytea' : 'BLOB';
+    await place.tamper(
+      `UPDATE keys SET mac = CAST(${place.bytes('02')} || substr(mac, 2) AS ${type}) WHERE org_id = 'acme'`,
+    );
     for (const [name, use] of Object.entries(uses)) expect(await use(), name).toMatchObject(internal);
     expect(t.logs()).toContain(`The key ${hash('k1')} has row layout 2`);
     expect((await service('/svc/org/keys/k2')).status).toBe(200);
   });
 
   it('fails alone in a bulk change that reads it', async () => {
-    tamper("UPDATE keys SET quota_used = 7 WHERE org_id = 'globex'");
+    await place.tamper("UPDATE keys SET quota_used = 7 WHERE org_id = 'globex'");
     const { body } = await t.graphql(
       'mutation { resetOrgQuotas(filter: {}, dryRun: false) { items { error { code } } } }',
     );
@@ -86,7 +94,7 @@ describe('D-08 a row that fails its integrity check', () => {
   });
 
   it('is not purged, because its date may have been changed', async () => {
-    tamper("UPDATE keys SET deleted = 1 WHERE org_id = 'acme'");
+    await place.tamper("UPDATE keys SET deleted = 1 WHERE org_id = 'acme'");
     expect(await t.app.services.store.purge(t.clock.now)).toBe(0);
     expect(await service('/svc/org/keys/k1')).toMatchObject(internal);
   });
@@ -94,23 +102,23 @@ describe('D-08 a row that fails its integrity check', () => {
   it('is not found by an index that contradicts it, such as another owner', async () => {
     const bound = (await t.issue('service', { orgID: 'globex' })).secret;
     // What a damaged index does: the row of the one is found where that of the other was.
-    tamper("UPDATE key_terms SET org_id = 'globex' WHERE term = 't:gold'");
+    await place.tamper("UPDATE key_terms SET org_id = 'globex' WHERE term = 't:gold'");
     const response = await t.send('/svc/org/keys?tag=gold', { headers: { 'x-svc-authorization': bound } });
     expect(response).toMatchObject(internal);
   });
 
   it.each([
-    ['a reason', "UPDATE audit SET reason = 'x' WHERE version_after = 2"],
-    ['a signature being there', "UPDATE audit SET mac = x'' WHERE version_after = 2"],
-    ['an entry being there', 'DELETE FROM audit WHERE version_after = 2'],
-    ['the order', 'UPDATE audit SET version_after = 9 WHERE version_after = 2'],
+    ['a reason', () => "UPDATE audit SET reason = 'x' WHERE version_after = 2"],
+    ['a signature being there', () => `UPDATE audit SET mac = ${place.bytes('')} WHERE version_after = 2`],
+    ['an entry being there', () => 'DELETE FROM audit WHERE version_after = 2'],
+    ['the order', () => 'UPDATE audit SET version_after = 9 WHERE version_after = 2'],
     [
       'an entry for another',
-      `UPDATE audit SET (definition, link, mac) = (SELECT definition, link, mac FROM audit WHERE version_after = 3)
+      () => `UPDATE audit SET (definition, link, mac) = (SELECT definition, link, mac FROM audit WHERE version_after = 3)
        WHERE version_after = 2`,
     ],
   ])('returns INTERNAL for a page of history after a change of %s, and returns the other pages', async (_, change) => {
-    tamper(change);
+    await place.tamper(change());
     const page = (args: string) =>
       t.graphql(`{ orgKey(by: { keyID: "k1" }) { history(${args}) { edges { cursor node { version reason } } } } }`);
     expect((await page('first: 3')).body).toMatchObject(masked);
@@ -121,50 +129,68 @@ describe('D-08 a row that fails its integrity check', () => {
       t.graphql(`mutation { revertOrgKey(keyID: "k1", toVersion: ${version}) { status } }`);
     expect((await revert(2)).body).toMatchObject(masked);
     expect((await revert(3)).body).toMatchObject({ data: { revertOrgKey: { status: 'ok' } } });
+    expect(await keyfront('check')).toMatchObject({ code: 1 });
   });
 
   it('authenticates no request as a credential, neither revoked nor widened', async () => {
     const { id, secret } = await t.issue('service', { orgID: 'acme' });
     await t.app.services.credentials.revoke(id, t.clock.now);
-    tamper(`UPDATE credentials SET revoked = NULL, org_id = NULL WHERE id = '${id}'`);
+    await place.tamper(`UPDATE credentials SET revoked = NULL, org_id = NULL WHERE id = '${id}'`);
     const response = await t.send('/svc/org/keys', { headers: { 'x-svc-authorization': secret } });
     expect(response).toMatchObject(internal);
     await expect(t.app.services.credentials.list()).rejects.toThrow(`The credential ${id} failed its integrity check`);
     await expect(t.app.services.credentials.revoke(id, t.clock.now)).rejects.toThrow(id);
     expect((await service('/svc/org/keys/k1')).status).toBe(200);
+    expect((await keyfront('check')).stderr).toContain(`The credential ${id} fails the integrity check.`);
+  });
+
+  it('is reported by check when a key is missing from an index', async () => {
+    await place.tamper("DELETE FROM key_terms WHERE term = 't:gold'");
+    const message = 'The index of tags, policies and APIs does not match the key';
+    expect((await keyfront('check')).stderr).toContain(message);
+  });
+
+  it('cannot be written by another program that does not sign', async () => {
+    for (const [statement, reason] of [
+      ['UPDATE keys SET quota_used = quota_used + 1', 'rows are signed: an update must replace the signature, mac'],
+      ['UPDATE credentials SET revoked = 1', 'rows are signed: an update must replace the signature, mac'],
+      ['UPDATE audit SET reason = NULL', 'history is append-only'],
+      [
+        `INSERT INTO credentials (id, kind, label, secret_hash, created) VALUES ('1', '2', '3', ${place.bytes('00')}, 5)`,
+        /NOT NULL constraint failed: credentials\.mac|null value in column "mac"/,
+      ],
+    ] as const) {
+      await expect(place.run(statement)).rejects.toThrow(reason);
+    }
+    expect((await service('/svc/org/keys/k1')).status).toBe(200);
   });
 });
 
+const file = () => join(place.folder, 'keyfront.db');
+
 describe('a database of signed rows', () => {
-  it('rejects a write of another program that does not sign', async () => {
-    const other = new Database(file);
-    for (const statement of ['UPDATE keys SET quota_used = quota_used + 1', 'UPDATE credentials SET revoked = 1']) {
-      expect(() => other.exec(statement)).toThrow('rows are signed: an update must replace the signature, mac');
-    }
-    const insert = `INSERT INTO credentials (id, kind, label, secret_hash, created) VALUES (1, 2, 3, randomblob(32), 5)`;
-    expect(() => other.exec(insert)).toThrow('NOT NULL constraint failed: credentials.mac');
-    other.close();
-    expect((await service('/svc/org/keys/k1')).status).toBe(200);
-  });
+  onEach(sqlite);
 
   it('is rejected without its key check value, and is left unchanged', async () => {
     await t.close();
-    tamper(
+    await place.tamper(
       "UPDATE keys SET quota_used = 0, mac = x'' WHERE org_id = 'acme'",
       "DELETE FROM settings WHERE name = 'key_ring'",
     );
-    const before = await readFile(file);
-    await expect(startApp({ KEYFRONT_DATA: folder })).rejects.toThrow(
-      `The database ${file} is damaged: the check value of its key ring is missing.`,
+    const before = await readFile(file());
+    await expect(startApp(place.env)).rejects.toThrow(
+      `The database ${file()} is damaged: the check value of its key ring is missing.`,
     );
-    expect(await readFile(file)).toStrictEqual(before);
+    expect(await readFile(file())).toStrictEqual(before);
     t = await startApp();
   });
 });
 
 describe('the rotation of the key ring', () => {
+  onEach(sqlite);
+
   const macs = () => {
-    const database = new Database(file, { readonly: true });
+    const database = new Database(file(), { readonly: true });
     const rows = ['keys', 'audit', 'credentials'].flatMap((table) =>
       database.prepare<[], { mac: Buffer }>(`SELECT mac FROM ${table}`).all(),
     );
@@ -173,38 +199,34 @@ describe('the rotation of the key ring', () => {
   };
 
   it('signs every row again while a service runs, histories and credentials included', async () => {
-    const c = await makeCommandLine();
     expect(macs()).toStrictEqual(new Set(['k1']));
-    expect(await c.keyfront(['secrets', 'rotate'], { KEYFRONT_DATA: folder })).toMatchObject({ code: 0 });
+    expect(await keyfront('secrets', 'rotate')).toMatchObject({ code: 0 });
     expect(macs()).toStrictEqual(new Set(['k2']));
     expect((await service('/svc/org/keys/k1')).status).toBe(200);
-    expect(await c.keyfront(['secrets', 'prune'], { KEYFRONT_DATA: folder })).toMatchObject({ code: 0 });
+    expect(await keyfront('secrets', 'prune')).toMatchObject({ code: 0 });
     expect((await service('/svc/org/keys/k1')).status).toBe(200);
     expect((await t.update('k1', { alias: 'after' })).status).toBe(200);
-    expect(await c.keyfront(['check'], { KEYFRONT_DATA: folder })).toMatchObject({ code: 0 });
-    await c.remove();
+    expect(await keyfront('check')).toMatchObject({ code: 0 });
   });
 
   it('drops no key under which a row is still signed, even in a history', async () => {
-    const c = await makeCommandLine();
     const oldest = (): Buffer | undefined => {
-      const database = new Database(file, { readonly: true });
+      const database = new Database(file(), { readonly: true });
       const row = database.prepare<[], { mac: Buffer }>('SELECT mac FROM audit WHERE id = 1').get();
       database.close();
       return row?.mac;
     };
     const old = oldest();
-    await c.keyfront(['secrets', 'rotate'], { KEYFRONT_DATA: folder });
+    await keyfront('secrets', 'rotate');
     expect(oldest()).not.toStrictEqual(old);
     // As a rotation leaves it that breaks off after the keys.
-    tamper(`UPDATE audit SET mac = x'${old?.toString('hex')}' WHERE id = 1`);
-    const prune = await c.keyfront(['secrets', 'prune'], { KEYFRONT_DATA: folder });
+    await place.tamper(`UPDATE audit SET mac = x'${old?.toString('hex')}' WHERE id = 1`);
+    const prune = await keyfront('secrets', 'prune');
     expect([prune.code, prune.stderr]).toStrictEqual([
       1,
       'An older key is still in use. Run `keyfront secrets rotate` first.\n',
     ]);
-    await c.keyfront(['secrets', 'rotate'], { KEYFRONT_DATA: folder });
-    expect(await c.keyfront(['secrets', 'prune'], { KEYFRONT_DATA: folder })).toMatchObject({ code: 0 });
-    await c.remove();
+    await keyfront('secrets', 'rotate');
+    expect(await keyfront('secrets', 'prune')).toMatchObject({ code: 0 });
   });
 });

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile, chmod, mkdir } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile, chmod, mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -37,8 +37,6 @@ keyStoreContract('a SQLite file', async () => {
     remove: async () => rm(own, { recursive: true }),
   };
 });
-
-const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
 
 /** How many transactions a write-ahead log holds: frames that name the size of the database end one. */
 function commitsIn(wal: Buffer): number {
@@ -80,17 +78,6 @@ describe('a SQLite file', () => {
     const database = openDatabase(file);
     createKeyStore(database, signer);
     expect(Number(database.pragma('busy_timeout', { simple: true }))).toBe(0);
-    database.close();
-  });
-
-  it('D-13 is accessible to its owner only, with its companions and its folder', async () => {
-    const inner = join(folder, 'new');
-    const database = openDatabase(join(inner, 'keyfront.db'));
-    await createKeyStore(database, signer).add([aChange(aKey(1))]);
-    const names = await readdir(inner);
-    expect(names.sort()).toStrictEqual(['keyfront.db', 'keyfront.db-shm', 'keyfront.db-wal']);
-    for (const name of names) expect(`${name} ${await modeOf(join(inner, name))}`).toBe(`${name} 600`);
-    expect(await modeOf(inner)).toBe('700');
     database.close();
   });
 

@@ -1,11 +1,9 @@
-import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openServices, type Services } from '../../src/storage/open-storage.js';
 import { readConfig } from '../../src/config/config.js';
 import { maxWebhooks, type WebhookStore } from '../../src/webhooks/webhook.js';
 import { aDeadLetter, aPendingDelivery, aWebhook } from '../support/factories.js';
 import { describeEngines, type EnginePlace } from '../support/engines.js';
-import { tamper } from '../support/tamper.js';
 import { until } from '../support/until.js';
 
 const at = new Date('2026-01-31T12:00:00Z');
@@ -233,9 +231,7 @@ describeEngines('the webhook store', (engine) => {
   it('delivers to no webhook that was inserted by another program', async () => {
     await store.add(aWebhook('a', { orgID: 'acme' }), 'start');
     await store.add(aWebhook('b', { created: new Date(at.getTime() + 1) }), 'start');
-    const statement = `UPDATE webhooks SET org_id = NULL WHERE id = 'a'`;
-    if (place.database) await place.database.run(`ALTER TABLE webhooks DISABLE TRIGGER USER; ${statement}`);
-    else tamper(join(place.folder, 'keyfront.db'), statement);
+    await place.tamper(`UPDATE webhooks SET org_id = NULL WHERE id = 'a'`);
     const { held, damaged } = await store.acquireLeases('one', 60_000);
     expect(held.map((one) => one.webhook.id)).toStrictEqual(['b']);
     expect(damaged).toStrictEqual(['a']);

@@ -1,8 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { describe } from 'vitest';
 import { redisSettings, testRedis, unlessMissing as unlessNoRedis } from './redis.js';
+import { tamper } from './tamper.js';
 import { freshDatabase, testPostgres, unlessMissing, type TestDatabase } from './postgres.js';
 
 /** A database and a data folder, on which tests start any number of services. */
@@ -12,6 +14,12 @@ export interface EnginePlace {
   /** The folder of the key ring, and of the database if it is a file. */
   readonly folder: string;
   readonly database: TestDatabase | undefined;
+  /** Runs statements on its tables, bypassing the service. */
+  readonly run: (...statements: readonly string[]) => Promise<void>;
+  /** Changes its tables in spite of the triggers and constraints that protect signed rows. */
+  readonly tamper: (...statements: readonly string[]) => Promise<void>;
+  /** Bytes in a statement. */
+  readonly bytes: (hex: string) => string;
   readonly remove: () => Promise<void>;
 }
 
@@ -27,14 +35,47 @@ const redis = testRedis();
 
 async function place(database: TestDatabase | undefined): Promise<EnginePlace> {
   const folder = await mkdtemp(join(tmpdir(), 'keyfront-engine-'));
+  const file = join(folder, 'keyfront.db');
   return {
     env: { KEYFRONT_DATA: folder, ...(database && { KEYFRONT_DATABASE_URL: database.url }) },
     folder,
     database,
+    ...(database ? onServer(database) : onFile(file)),
     remove: async () => {
       await rm(folder, { recursive: true, force: true });
       await database?.drop();
     },
+  };
+}
+
+type Tables = Pick<EnginePlace, 'run' | 'tamper' | 'bytes'>;
+
+function onFile(file: string): Tables {
+  return {
+    run: (...statements) => {
+      const database = new Database(file);
+      return Promise.resolve()
+        .then(() => statements.forEach((statement) => database.exec(statement)))
+        .finally(() => database.close());
+    },
+    tamper: (...statements) => Promise.resolve(tamper(file, ...statements)),
+    bytes: (hex) => `x'${hex}'`,
+  };
+}
+
+function onServer(database: TestDatabase): Tables {
+  const run = async (...statements: readonly string[]) => {
+    for (const statement of statements) await database.run(statement);
+  };
+  return {
+    run,
+    tamper: async (...statements) => {
+      for (const table of ['keys', 'audit', 'credentials', 'webhooks']) {
+        await run(`ALTER TABLE ${table} DISABLE TRIGGER USER; ALTER TABLE ${table} ALTER mac DROP NOT NULL`);
+      }
+      await run(...statements);
+    },
+    bytes: (hex) => `'\\x${hex}'`,
   };
 }
 
