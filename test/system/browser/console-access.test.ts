@@ -1,26 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import type { Browser } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { sampleKeyLines } from '../../../src/cli/server/sample.js';
 import { startServer, type TestServer } from '../../support/server.js';
-import { startBrowser, whyNoBrowser } from './chromium.js';
+import { describeInBrowser } from './browser.js';
 import { openConsole, type ConsolePage } from './console-page.js';
 import { photographConsole } from './photograph.js';
-
-const title =
-  whyNoBrowser === undefined ? 'the console for everyone' : `the console for everyone: left out, for ${whyNoBrowser}`;
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
-describe.skipIf(whyNoBrowser !== undefined)(title, () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await startBrowser();
-  }, 60_000);
-  afterAll(() => browser.close());
-
+describeInBrowser('the console for everyone', (browser) => {
   let server: TestServer;
   let c: ConsolePage;
   let key: string;
@@ -95,7 +85,7 @@ describe.skipIf(whyNoBrowser !== undefined)(title, () => {
   };
 
   it.each(Object.keys(views))('violates no rule of WCAG 2.2 AA in %s, in light and dark', async (view) => {
-    c = await openConsole(browser, server);
+    c = await openConsole(browser(), server);
     await views[view]?.();
     for (const colorScheme of ['light', 'dark'] as const) {
       await c.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
@@ -106,12 +96,12 @@ describe.skipIf(whyNoBrowser !== undefined)(title, () => {
   it.each([390, 1280, 2560])('fits %i pixels without scrolling sideways', async (width) => {
     const viewport = { width, height: 900 };
     for (const view of Object.values(views)) {
-      c = await openConsole(browser, server, { viewport, reducedMotion: 'reduce' });
+      c = await openConsole(browser(), server, { viewport, reducedMotion: 'reduce' });
       await view();
       expect(await c.page.evaluate('document.documentElement.scrollWidth')).toBe(width);
       await c.close();
     }
-    c = await openConsole(browser, server, { viewport, reducedMotion: 'reduce' });
+    c = await openConsole(browser(), server, { viewport, reducedMotion: 'reduce' });
     await views['a key']?.();
     if (width === 390) await photographConsole(c.page, 'console-phone', 760);
     await c.go('/console');
@@ -120,7 +110,7 @@ describe.skipIf(whyNoBrowser !== undefined)(title, () => {
   });
 
   it('is operated with the keyboard alone, from sign-in to a saved edit', async () => {
-    c = await openConsole(browser, server);
+    c = await openConsole(browser(), server);
     const press = async (...keys: string[]) => {
       for (const name of keys) await c.page.keyboard.press(name);
     };
@@ -156,7 +146,7 @@ describe.skipIf(whyNoBrowser !== undefined)(title, () => {
   });
 
   it('paints its first content, measured by the browser', async () => {
-    c = await openConsole(browser, server);
+    c = await openConsole(browser(), server);
     await expect.poll(() => c.page.evaluate(`performance.getEntriesByName('first-contentful-paint').length`)).toBe(1);
     const time = await c.page.evaluate(`performance.getEntriesByName('first-contentful-paint')[0].startTime`);
     if (process.env['TIMES'] !== undefined) console.log(`first contentful paint: ${Math.round(Number(time))} ms`);

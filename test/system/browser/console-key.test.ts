@@ -1,14 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Browser } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { startServer, type TestServer } from '../../support/server.js';
-import { startBrowser, whyNoBrowser } from './chromium.js';
+import { describeInBrowser } from './browser.js';
 import { openConsole, type ConsolePage } from './console-page.js';
-
-const title =
-  whyNoBrowser === undefined ? 'a key in the console' : `a key in the console: left out, for ${whyNoBrowser}`;
 
 const billing = {
   key_id: 'billing',
@@ -24,13 +20,7 @@ const billing = {
 
 const { key_id: _keyID, org_id: _orgID, hmac_string: _secret, ...definition } = billing;
 
-describe.skipIf(whyNoBrowser !== undefined)(title, () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await startBrowser();
-  }, 60_000);
-  afterAll(() => browser.close());
-
+describeInBrowser('a key in the console', (browser) => {
   let server: TestServer;
   let c: ConsolePage;
   let path: string;
@@ -47,7 +37,7 @@ describe.skipIf(whyNoBrowser !== undefined)(title, () => {
     await server.close();
   });
   const open = async (view = path) => {
-    c = await openConsole(browser, server, { path: view });
+    c = await openConsole(browser(), server, { path: view });
     await c.signIn(server.t.service);
     await c.page.getByText('Loading …').waitFor({ state: 'hidden' });
   };
@@ -185,7 +175,7 @@ describe.skipIf(whyNoBrowser !== undefined)(title, () => {
   });
 
   it('previews with a management credential as the user types, and drops the response to an earlier text', async () => {
-    c = await openConsole(browser, server, { path: '/console/preview' });
+    c = await openConsole(browser(), server, { path: '/console/preview' });
     await c.signIn(server.t.management);
     await c.page.getByLabel('Definition as JSON').waitFor();
     await c.go(`${path}?edit=yes`);
@@ -323,7 +313,7 @@ describe.skipIf(whyNoBrowser !== undefined)(title, () => {
     const own = await startServer({ KEYFRONT_DATA: folder });
     try {
       await own.t.importKeys(billing);
-      c = await openConsole(browser, own, { path: `${path}?edit=yes` });
+      c = await openConsole(browser(), own, { path: `${path}?edit=yes` });
       await c.signIn(own.t.service);
       await field('rate').fill('300');
       await review();

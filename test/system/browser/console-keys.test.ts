@@ -1,15 +1,11 @@
 import { readFile } from 'node:fs/promises';
-import type { Browser } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { postgres } from '../../support/engines.js';
 import { createProxy } from '../../support/proxy.js';
 import { startServer, type TestServer } from '../../support/server.js';
 import { until } from '../../support/until.js';
-import { startBrowser, whyNoBrowser } from './chromium.js';
+import { describeInBrowser } from './browser.js';
 import { openConsole, type ConsolePage } from './console-page.js';
-
-const title =
-  whyNoBrowser === undefined ? 'the list of the console' : `the list of the console: left out, for ${whyNoBrowser}`;
 
 const keys = [
   { key_id: 'billing', org_id: 'acme', alias: 'Billing', rate: 100, per: 60, tags: ['production'], quota_max: 1000 },
@@ -17,13 +13,7 @@ const keys = [
   { key_id: 'trial', org_id: 'globex', alias: 'Trial', expires: 1893456000 },
 ];
 
-describe.skipIf(whyNoBrowser !== undefined)(title, () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await startBrowser();
-  }, 60_000);
-  afterAll(() => browser.close());
-
+describeInBrowser('the list of the console', (browser) => {
   let server: TestServer;
   let c: ConsolePage;
   beforeEach(async () => {
@@ -35,7 +25,7 @@ describe.skipIf(whyNoBrowser !== undefined)(title, () => {
     await server.close();
   });
   const open = async (path = '/console') => {
-    c = await openConsole(browser, server, { path });
+    c = await openConsole(browser(), server, { path });
     await c.signIn(server.t.service);
   };
   const names = () => c.column('Alias');
@@ -59,7 +49,7 @@ describe.skipIf(whyNoBrowser !== undefined)(title, () => {
   });
 
   it('explains a credential of the wrong kind without sending it', async () => {
-    c = await openConsole(browser, server);
+    c = await openConsole(browser(), server);
     await c.signIn(server.t.management);
     expect(await c.page.getByRole('alert').innerText()).toContain('needs a service credential');
     expect(c.requests.filter((request) => request.startsWith('POST'))).toEqual([]);
@@ -237,15 +227,14 @@ describe.skipIf(whyNoBrowser !== undefined)(title, () => {
   });
 });
 
-describe.skipIf(whyNoBrowser !== undefined || postgres.isMissing)(`${title}, on ${postgres.name}`, () => {
-  it('shows that storage cannot be reached, and tries again on request', async () => {
+describeInBrowser(`the list of the console, on ${postgres.name}`, (browser) => {
+  it.skipIf(postgres.isMissing)('shows that storage cannot be reached, and tries again on request', async () => {
     const place = await postgres.make();
     const proxy = await createProxy(place.env['KEYFRONT_DATABASE_URL'] ?? '');
     const server = await startServer({ ...place.env, KEYFRONT_DATABASE_URL: proxy.url });
-    const browser = await startBrowser();
+    const c = await openConsole(browser(), server);
     try {
       await server.t.importKeys(...keys);
-      const c = await openConsole(browser, server);
       await c.signIn(server.t.service);
       await expect.poll(() => c.column('Alias')).toHaveLength(3);
       proxy.cut();
@@ -259,7 +248,7 @@ describe.skipIf(whyNoBrowser !== undefined || postgres.isMissing)(`${title}, on 
       await expect.poll(() => c.column('Alias')).toHaveLength(3);
       expect(await alert.count()).toBe(0);
     } finally {
-      await browser.close();
+      await c.close();
       await server.close();
       await proxy.close();
       await place.remove();

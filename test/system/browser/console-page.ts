@@ -1,13 +1,9 @@
-import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Locator } from 'playwright-core';
 import type { TestServer } from '../../support/server.js';
+import { openPage, type WatchedPage } from './browser.js';
 
 /** The console in a browser. */
-export interface ConsolePage {
-  readonly page: Page;
-  /** Everything that the browser has requested, as method and address. */
-  readonly requests: readonly string[];
-  /** Messages of the browser's console, violations of the policy of the page, and errors of its scripts. */
-  readonly problems: readonly string[];
+export interface ConsolePage extends Omit<WatchedPage, 'context'> {
   /** Pastes a credential into the form of the view. */
   readonly signIn: (secret: string) => Promise<void>;
   /** Opens an address of the console without a reload, so that the credentials stay. */
@@ -16,8 +12,6 @@ export interface ConsolePage {
   readonly column: (name: string) => Promise<string[]>;
   readonly card: (name: string) => Locator;
   readonly button: (name: string | RegExp) => Locator;
-  /** Everything that the browser stores for the page, and its address. */
-  readonly kept: () => Promise<string>;
   readonly close: () => Promise<void>;
 }
 
@@ -27,25 +21,8 @@ export async function openConsole(
   { url }: Pick<TestServer, 'url'>,
   { path = '/console', ...options }: BrowserContextOptions & { readonly path?: string } = {},
 ): Promise<ConsolePage> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
-  context.setDefaultTimeout(20_000);
-  const page = await context.newPage();
-  const requests: string[] = [];
-  const problems: string[] = [];
-  await context.route(
-    () => true,
-    async (route) => {
-      const request = route.request();
-      requests.push(`${request.method()} ${request.url().replace(url, '')}`);
-      if (request.url().startsWith(`${url}/`)) await route.continue();
-      else await route.abort();
-    },
-  );
-  context.on('console', (message) => problems.push(`${message.type()}: ${message.text()}`));
-  context.on('weberror', (error) => problems.push(error.error().message));
-  await page.addInitScript(
-    `addEventListener('securitypolicyviolation', (event) => console.error('violation', event.violatedDirective, event.blockedURI))`,
-  );
+  const size = { viewport: { width: 1280, height: 900 }, ...options };
+  const { context, page, requests, problems, kept } = await openPage(browser, url, size);
   await page.goto(url + path);
   await page.getByRole('heading', { level: 1 }).waitFor();
   const signIn = async (secret: string) => {
@@ -69,13 +46,7 @@ export async function openConsole(
     },
     card: (name) => page.getByRole('region', { name }),
     button: (name) => page.getByRole('button', { name }),
-    kept: async () => {
-      const databases = `indexedDB.databases().then((all) => all.map(({ name }) => name))`;
-      const stored = await page.evaluate(
-        `${databases}.then((databases) => JSON.stringify([{ ...localStorage }, { ...sessionStorage }, databases, location.href]))`,
-      );
-      return `${JSON.stringify(await context.cookies())} ${String(stored)}`;
-    },
+    kept,
     close: () => context.close(),
   };
 }

@@ -1,27 +1,15 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { startIssuer } from '../../service/auth/issuer.js';
 import { startServer, type TestServer } from '../../support/server.js';
-import { startBrowser, whyNoBrowser } from './chromium.js';
+import { describeInBrowser } from './browser.js';
 import { openConsole, type ConsolePage } from './console-page.js';
 
-const title =
-  whyNoBrowser === undefined
-    ? 'the preview of the console'
-    : `the preview of the console: left out, for ${whyNoBrowser}`;
-
-describe.skipIf(whyNoBrowser !== undefined)(title, () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await startBrowser();
-  }, 60_000);
-  afterAll(() => browser.close());
-
+describeInBrowser('the preview of the console', (browser) => {
   let server: TestServer;
   let c: ConsolePage;
   beforeEach(async () => {
     server = await startServer();
-    c = await openConsole(browser, server, { path: '/console/preview' });
+    c = await openConsole(browser(), server, { path: '/console/preview' });
     await c.signIn(server.t.management);
   });
   afterEach(async () => {
@@ -65,7 +53,7 @@ describe.skipIf(whyNoBrowser !== undefined)(title, () => {
     const own = await startServer({ KEYFRONT_OIDC_ISSUER: issuer.url, KEYFRONT_OIDC_AUDIENCE: 'keyfront' });
     try {
       await c.close();
-      c = await openConsole(browser, own, { path: '/console/preview' });
+      c = await openConsole(browser(), own, { path: '/console/preview' });
       await c.page.getByText(`A token (JWT) that ${issuer.url} has issued for this service`).waitFor();
       const seconds = own.t.clock.now.getTime() / 1000;
       const claims = { iss: issuer.url, aud: 'other', sub: 'ada', iat: seconds, exp: seconds + 300 };

@@ -1,75 +1,68 @@
-import chromium from '@sparticuz/chromium';
-import { chromium as browserType, type Browser, type BrowserContext, type Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { BrowserContext, Page } from 'playwright-core';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { sampleKeyLines } from '../../../src/cli/server/sample.js';
 import { startServer, type TestServer } from '../../support/server.js';
+import { describeInBrowser } from './browser.js';
 
 /** How long the browser may take over a step. The machine may be busy with other things. */
 const timeoutMs = 20_000;
 
-let browser: Browser;
-beforeAll(async () => {
-  // Not with the arguments that the package suggests: with them all pages share a process and origins are not isolated.
-  const args = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'];
-  browser = await browserType.launch({ args, executablePath: await chromium.executablePath() });
-}, 60_000);
-afterAll(() => browser.close());
+describeInBrowser('the page of the REST documents', (browser) => {
+  let server: TestServer;
+  let context: BrowserContext;
+  let page: Page;
+  /** What must not happen: requests to other origins, failed scripts, and violations of the page's policy. */
+  let failures: string[];
 
-let server: TestServer;
-let context: BrowserContext;
-let page: Page;
-/** What must not happen: requests to other origins, failed scripts, and violations of the page's policy. */
-let failures: string[];
-
-beforeEach(async () => {
-  failures = [];
-  context = await browser.newContext();
-  page = await context.newPage();
-  page.setDefaultTimeout(timeoutMs);
-  page.on('pageerror', (error) => failures.push(error.message));
-  page.on('console', (message) => {
-    // An error response is no failure of the page.
-    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
-      failures.push(message.text());
-    }
+  beforeEach(async () => {
+    failures = [];
+    context = await browser().newContext();
+    page = await context.newPage();
+    page.setDefaultTimeout(timeoutMs);
+    page.on('pageerror', (error) => failures.push(error.message));
+    page.on('console', (message) => {
+      // An error response is no failure of the page.
+      if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
+        failures.push(message.text());
+      }
+    });
+    page.on('request', (request) => {
+      if (!request.url().startsWith(`${server.url}/`) && !request.url().startsWith('data:'))
+        failures.push(request.url());
+    });
   });
-  page.on('request', (request) => {
-    if (!request.url().startsWith(`${server.url}/`) && !request.url().startsWith('data:')) failures.push(request.url());
+  afterEach(async () => {
+    await context.close();
+    await server.close();
   });
-});
-afterEach(async () => {
-  await context.close();
-  await server.close();
-});
 
-async function open(env: Record<string, string> = {}): Promise<void> {
-  server = await startServer(env);
-  await server.t.importKeys(...sampleKeyLines.map((line) => JSON.parse(line) as object));
-  await page.goto(`${server.url}/docs`);
-}
+  async function open(env: Record<string, string> = {}): Promise<void> {
+    server = await startServer(env);
+    await server.t.importKeys(...sampleKeyLines.map((line) => JSON.parse(line) as object));
+    await page.goto(`${server.url}/docs`);
+  }
 
-async function authorize(scheme: 'management' | 'service', credential: string): Promise<void> {
-  await page.locator('.auth-wrapper > .authorize').first().click();
-  await page.locator(`.auth-container:has(code:text-is("${scheme}")) input`).fill(credential);
-  await page.locator(`.auth-container:has(code:text-is("${scheme}")) button.authorize`).click();
-  await page.locator('.close-modal').click();
-}
+  async function authorize(scheme: 'management' | 'service', credential: string): Promise<void> {
+    await page.locator('.auth-wrapper > .authorize').first().click();
+    await page.locator(`.auth-container:has(code:text-is("${scheme}")) input`).fill(credential);
+    await page.locator(`.auth-container:has(code:text-is("${scheme}")) button.authorize`).click();
+    await page.locator('.close-modal').click();
+  }
 
-/** Opens an operation, sends its first example or the given body, and returns the response that the page shows. */
-async function execute(operation: string, body?: string): Promise<{ status: string; shown: string }> {
-  const block = page.locator(`.opblock[id$="-${operation}"]`);
-  await block.locator('.opblock-summary-control').click();
-  if (body !== undefined) await block.locator('textarea.body-param__text').fill(body);
-  await block.locator('button.execute').click();
-  const live = block.locator('.live-responses-table');
-  await live.waitFor();
-  return {
-    status: await live.locator('tbody .response-col_status').first().innerText(),
-    shown: await live.locator('.response-col_description .highlight-code').first().innerText(),
-  };
-}
+  /** Opens an operation, sends its first example or the given body, and returns the response that the page shows. */
+  async function execute(operation: string, body?: string): Promise<{ status: string; shown: string }> {
+    const block = page.locator(`.opblock[id$="-${operation}"]`);
+    await block.locator('.opblock-summary-control').click();
+    if (body !== undefined) await block.locator('textarea.body-param__text').fill(body);
+    await block.locator('button.execute').click();
+    const live = block.locator('.live-responses-table');
+    await live.waitFor();
+    return {
+      status: await live.locator('tbody .response-col_status').first().innerText(),
+      shown: await live.locator('.response-col_description .highlight-code').first().innerText(),
+    };
+  }
 
-describe('the page of the REST documents, in a browser', () => {
   it('follows the colour scheme of the system', async () => {
     await page.emulateMedia({ colorScheme: 'dark' });
     await open();

@@ -1,4 +1,5 @@
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions } from 'playwright-core';
+import { openPage, type WatchedPage } from './browser.js';
 
 /** What stands in the editors of GraphiQL. */
 export interface Editors {
@@ -9,12 +10,7 @@ export interface Editors {
 }
 
 /** GraphiQL in a browser, as its user has it before him. */
-export interface GraphiQLPage {
-  readonly page: Page;
-  /** All requests of the browser, as method and address. */
-  readonly requests: readonly string[];
-  /** The messages of the console, violations of the page's policy included, and the errors of its scripts. */
-  readonly problems: readonly string[];
+export interface GraphiQLPage extends Omit<WatchedPage, 'context'> {
   readonly tabs: () => Promise<string[]>;
   readonly editors: () => Promise<Editors>;
   /** Opens the tab of this name, or the example, from the list in the sidebar. */
@@ -27,8 +23,6 @@ export interface GraphiQLPage {
   readonly run: () => Promise<Record<string, unknown>>;
   /** The words above GraphiQL; undefined where there are none. */
   readonly hint: () => Promise<string | undefined>;
-  /** Everything that the browser keeps for the page, and its address. */
-  readonly kept: () => Promise<string>;
   readonly close: () => Promise<void>;
 }
 
@@ -48,26 +42,8 @@ export async function openGraphiQL(
   url: string,
   options: BrowserContextOptions = {},
 ): Promise<GraphiQLPage> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
-  context.setDefaultTimeout(20_000);
-  const page = await context.newPage();
-  const requests: string[] = [];
-  const problems: string[] = [];
-  // Routed, so that what would leave this machine is seen even where it could not get anywhere.
-  await context.route(
-    () => true,
-    async (route) => {
-      const request = route.request();
-      requests.push(`${request.method()} ${request.url()}`);
-      if (request.url().startsWith(`${url}/`)) await route.continue();
-      else await route.abort();
-    },
-  );
-  context.on('console', (message) => problems.push(`${message.type()}: ${message.text()}`));
-  context.on('weberror', (error) => problems.push(error.error().message));
-  await page.addInitScript(
-    `addEventListener('securitypolicyviolation', (event) => console.error('violation', event.violatedDirective, event.blockedURI))`,
-  );
+  const size = { viewport: { width: 1280, height: 800 }, ...options };
+  const { context, page, requests, problems, kept } = await openPage(browser, url, size);
 
   const editor = async (name: keyof typeof files): Promise<string> =>
     page.evaluate(`${modelOf(files[name])}.getValue()`);
@@ -137,14 +113,7 @@ export async function openGraphiQL(
       return JSON.parse(await editor('response')) as Record<string, unknown>;
     },
     hint: async () => ((await page.locator('#hint').isVisible()) ? page.locator('#hint-text').innerText() : undefined),
-    kept: async () => {
-      const cookies = await context.cookies();
-      const databases = `indexedDB.databases().then((all) => all.map(({ name }) => name))`;
-      const stored = await page.evaluate(
-        `${databases}.then((databases) => JSON.stringify([{ ...localStorage }, { ...sessionStorage }, databases, location.href]))`,
-      );
-      return `${JSON.stringify(cookies)} ${String(stored)}`;
-    },
+    kept,
     close: () => context.close(),
   };
 }

@@ -1,0 +1,54 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeAll, beforeEach } from 'vitest';
+import { buildMain } from './build.mjs';
+import { start, type Running } from './process.js';
+
+export interface Processes {
+  /** The built program. */
+  readonly main: () => string;
+  /** The path of a file in the folder of the test. */
+  readonly path: (name: string) => string;
+  /** Starts the service on a data folder in the folder of the test, by default `data`. */
+  readonly start: (args?: readonly string[], env?: Record<string, string>, data?: string) => Promise<Running>;
+}
+
+/** Builds the program once, and gives each test of a file a folder and processes that end with the test. */
+export function useProcesses(): Processes {
+  let main = '';
+  let folder = '';
+  const running: Running[] = [];
+  beforeAll(async () => {
+    main = await buildMain();
+  }, 120_000);
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'keyfront-process-'));
+  });
+  afterEach(async () => {
+    await Promise.all(running.splice(0).map(kill));
+    await rm(folder, { recursive: true });
+  });
+  const path = (name: string) => join(folder, name);
+  return {
+    main: () => main,
+    path,
+    start: async (args = [], env = {}, data = 'data') => {
+      const one = await start(main, path(data), args, env);
+      running.push(one);
+      return one;
+    },
+  };
+}
+
+/** Ends a process without giving it a chance to do anything. */
+export async function kill(one: Running): Promise<void> {
+  one.signal('SIGKILL');
+  await one.exited;
+}
+
+/** The credentials that a first start has printed. */
+export function printedBy({ stdout }: Running): { readonly management: string; readonly service: string } {
+  const find = (kind: string) => new RegExp(`kf_${kind}_\\w{38}`).exec(stdout())?.[0] ?? '';
+  return { management: find('mgt'), service: find('svc') };
+}
