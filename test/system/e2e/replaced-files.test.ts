@@ -1,29 +1,13 @@
-import { copyFile, mkdtemp, rename, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { copyFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startApp } from '../../support/app.js';
+import { describe, expect, it } from 'vitest';
 import { makeCommandLine } from '../../support/cli.js';
-import { buildMain } from '../../support/build.mjs';
-import { start, type Running } from '../../support/process.js';
+import type { Running } from '../../support/process.js';
+import { printedBy, useProcesses } from '../../support/processes.js';
 
-let main: string;
-let folder: string;
-let running: Running | undefined;
-beforeAll(async () => {
-  main = await buildMain();
-}, 120_000);
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'keyfront-replaced-'));
-});
-afterEach(async () => {
-  running?.signal('SIGKILL');
-  await running?.exited;
-  running = undefined;
-  await rm(folder, { recursive: true });
-});
+const { path, start } = useProcesses();
 
-const fileOf = (name: string) => join(folder, 'data', name);
+const fileOf = (name: string) => join(path('data'), name);
 
 /** The status of an update; undefined when the service has gone. */
 async function update(one: Running, alias: string): Promise<number | undefined> {
@@ -31,7 +15,7 @@ async function update(one: Running, alias: string): Promise<number | undefined> 
     const response = await fetch(`${one.url}/svc/org/keys/acme-billing`, {
       method: 'PUT',
       headers: {
-        'X-Svc-Authorization': /kf_svc_\w+/.exec(one.stdout())?.[0] ?? '',
+        'X-Svc-Authorization': printedBy(one).service,
         'Content-Type': 'application/json',
       },
       body: JSON.stringify({ alias, rate: 1, per: 1 }),
@@ -44,17 +28,17 @@ async function update(one: Running, alias: string): Promise<number | undefined> 
 
 async function backup(): Promise<string> {
   const c = await makeCommandLine();
-  const target = join(folder, 'backup');
-  expect(await c.keyfront(['backup', target], { KEYFRONT_DATA: join(folder, 'data') })).toMatchObject({ code: 0 });
+  const target = path('backup');
+  expect(await c.keyfront(['backup', target], { KEYFRONT_DATA: path('data') })).toMatchObject({ code: 0 });
   await c.remove();
   return join(target, 'keyfront.db');
 }
 
 async function checked(): Promise<string> {
   const c = await makeCommandLine();
-  const { code, out, stderr } = await c.keyfront(['keys', 'export'], { KEYFRONT_DATA: join(folder, 'data') });
+  const { code, out, stderr } = await c.keyfront(['keys', 'export'], { KEYFRONT_DATA: path('data') });
   expect(code, stderr).toBe(0);
-  expect(await c.keyfront(['check'], { KEYFRONT_DATA: join(folder, 'data') })).toMatchObject({ code: 0 });
+  expect(await c.keyfront(['check'], { KEYFRONT_DATA: path('data') })).toMatchObject({ code: 0 });
   await c.remove();
   return out;
 }
@@ -63,10 +47,7 @@ describe.each([
   ['one process', []],
   ['two workers', ['--workers', '2']],
 ])('D-05 a service of %s', (_, options) => {
-  const started = async () => {
-    running = await start(main, join(folder, 'data'), ['serve', '--sample', ...options]);
-    return running;
-  };
+  const started = () => start(['serve', '--sample', ...options]);
 
   it('acknowledges nothing more after its database file was replaced, and exits with 1 and the reason', async () => {
     const one = await started();
@@ -88,25 +69,5 @@ describe.each([
     expect(await one.exited).toStrictEqual({ code: 1, signal: null });
     expect(one.stderr()).toContain('keyfront.db-wal was deleted while the database was in use');
     expect(await checked()).toContain('"alias":"acknowledged"');
-  });
-});
-
-describe('D-05 a service whose -wal is deleted', () => {
-  it('rejects writes and /ready with 503', async () => {
-    const t = await startApp({ KEYFRONT_DATA: join(folder, 'data') });
-    await t.importKeys({ key_id: 'k1', org_id: 'acme' });
-    expect((await t.send('/ready')).status).toBe(200);
-    await rm(fileOf('keyfront.db-wal'));
-    expect(await t.update('k1', { alias: 'after' })).toMatchObject({
-      status: 503,
-      body: {
-        code: 'UNAVAILABLE',
-        // The look that is taken every second may come before the write, which then writes nothing.
-        message: expect.stringMatching(/^Storage (failed, and it is not known|has failed)/),
-      },
-    });
-    expect(await t.app.services.failed).toMatchObject({ message: expect.stringContaining('-wal was deleted') });
-    await expect.poll(async () => (await t.send('/ready')).status).toBe(503);
-    await t.close();
   });
 });

@@ -1,40 +1,12 @@
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { IO } from '../../../src/cli/io.js';
 import { run } from '../../../src/cli/main.js';
-import { buildMain } from '../../support/build.mjs';
-import { readResponse, start, type Running } from '../../support/process.js';
+import { readResponse, type Running } from '../../support/process.js';
+import { printedBy, useProcesses } from '../../support/processes.js';
 
-let main: string;
-beforeAll(async () => {
-  main = await buildMain();
-}, 120_000);
-
-let folder: string;
-let running: Running[] = [];
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'keyfront-robust-'));
-});
-afterEach(async () => {
-  for (const one of running) {
-    one.signal('SIGKILL');
-    await one.exited;
-  }
-  running = [];
-  await rm(folder, { recursive: true });
-});
-
-async function started(env: Record<string, string> = {}, args: string[] = []): Promise<Running> {
-  const one = await start(main, join(folder, 'data'), args, env);
-  running.push(one);
-  return one;
-}
-
-const tokenIn = (text: string, kind: string) => new RegExp(`kf_${kind}_\\w{38}`).exec(text)?.[0] ?? '';
+const { path, start } = useProcesses();
 
 /** An update whose body has come halfway; the rest is sent with the function. */
 async function halfAnUpdate(one: Running): Promise<{ socket: Socket; finish: () => void }> {
@@ -42,7 +14,7 @@ async function halfAnUpdate(one: Running): Promise<{ socket: Socket; finish: () 
   socket.on('error', () => undefined);
   await once(socket, 'connect');
   socket.write(
-    `PUT /svc/org/keys/acme-billing HTTP/1.1\r\nHost: x\r\nX-Svc-Authorization: ${tokenIn(one.stdout(), 'svc')}\r\n` +
+    `PUT /svc/org/keys/acme-billing HTTP/1.1\r\nHost: x\r\nX-Svc-Authorization: ${printedBy(one).service}\r\n` +
       'Content-Type: application/json\r\nContent-Length: 16\r\n\r\n{"alia',
   );
   // A response shows that the one sent before it has arrived.
@@ -55,7 +27,7 @@ describe('an uncaught exception', () => {
   it.each(['throw', 'reject', 'string'])(
     'O-03 (%s) is logged without secrets, lets requests in progress complete, and ends the process with exit code 1',
     async (fault) => {
-      const one = await started({ NODE_OPTIONS: `--import=${mutant}`, PLANTED_FAULT: fault }, ['--sample']);
+      const one = await start(['--sample'], { NODE_OPTIONS: `--import=${mutant}`, PLANTED_FAULT: fault });
       const { socket, finish } = await halfAnUpdate(one);
       one.signal('SIGUSR2');
       await one.untilLogged('"level":"fatal"');
@@ -83,7 +55,7 @@ describe('a second signal', () => {
     ['SIGTERM', 'SIGINT'],
     ['SIGINT', 'SIGTERM'],
   ] as const)('O-01 (%s, then %s) ends at once a process that waits for a request', async (first, second) => {
-    const one = await started({}, ['--sample']);
+    const one = await start(['--sample']);
     const { socket } = await halfAnUpdate(one);
     one.signal(first);
     await one.untilLogged('stopping');
@@ -98,12 +70,11 @@ describe('a second signal', () => {
 
 describe('the memory of the process', () => {
   it('S-12 is not opened to a debugger by SIGUSR1 in production, unlike in development', async () => {
-    const production = await started({ NODE_ENV: 'production' });
+    const production = await start([], { NODE_ENV: 'production' });
     production.signal('SIGUSR1');
     expect((await fetch(`${production.url}/health`)).status).toBe(200);
     expect(production.stderr()).not.toMatch(/debugger/i);
-    const development = await start(main, join(folder, 'other'));
-    running.push(development);
+    const development = await start([], {}, 'other');
     development.signal('SIGUSR1');
     await development.untilLogged('Debugger listening');
   });
@@ -121,7 +92,7 @@ describe('the memory of the process', () => {
   ])('S-12 is not exposed by options of Node in production: rejects a start with %s, and names it', async (option) => {
     let output = '';
     const io: IO = {
-      env: { NODE_ENV: 'production', KEYFRONT_DATA: join(folder, 'data'), PORT: '0' },
+      env: { NODE_ENV: 'production', KEYFRONT_DATA: path('data'), PORT: '0' },
       stdout: () => undefined,
       stderr: (text) => (output += text),
       isStderrTTY: false,
@@ -139,7 +110,7 @@ describe('the memory of the process', () => {
   });
 
   it('is not exposed by an option in the environment either', async () => {
-    const rejected = start(main, join(folder, 'data'), [], {
+    const rejected = start([], {
       NODE_ENV: 'production',
       NODE_OPTIONS: '--inspect=0',
     });
@@ -151,24 +122,24 @@ describe('the memory of the process', () => {
 
 describe('serving beyond loopback', () => {
   it('T-01 uses plain HTTP in production only, with a warning in the log', async () => {
-    const one = await started({ NODE_ENV: 'production', HOST: '0.0.0.0' });
+    const one = await start([], { NODE_ENV: 'production', HOST: '0.0.0.0' });
     await one.untilLogged('serving plain HTTP on a non-loopback address');
-    await expect(start(main, join(folder, 'other'), [], { HOST: '0.0.0.0' })).rejects.toThrow(/loopback only/);
+    await expect(start([], { HOST: '0.0.0.0' }, 'other')).rejects.toThrow(/loopback only/);
   });
 
   it('logs no warning on loopback', async () => {
-    const one = await started({ NODE_ENV: 'production' });
+    const one = await start([], { NODE_ENV: 'production' });
     expect(one.stderr()).not.toContain('plain HTTP');
   });
 });
 
 describe('the service under Node without __proto__', () => {
   it('P-04 returns a preview, an update and a page as usual', async () => {
-    const one = await started({ NODE_OPTIONS: '--disable-proto=delete' }, ['--sample']);
+    const one = await start(['--sample'], { NODE_OPTIONS: '--disable-proto=delete' });
     const json = { 'content-type': 'application/json' };
     const preview = await fetch(`${one.url}/api/keys/preview`, {
       method: 'POST',
-      headers: { ...json, authorization: `Bearer ${tokenIn(one.stdout(), 'mgt')}` },
+      headers: { ...json, authorization: `Bearer ${printedBy(one).management}` },
       body: '{"alias":"x","basic_auth_data":{"password":"p"}}',
     });
     expect(await preview.json()).toMatchObject({ data: { alias: 'x' } });
@@ -176,7 +147,7 @@ describe('the service under Node without __proto__', () => {
       'mutation { updateOrgKey(keyID: "acme-billing", input: { basicAuthData: { password: "p", hashType: "argon2id" } }) { status version } }';
     const update = await fetch(`${one.url}/graphql`, {
       method: 'POST',
-      headers: { ...json, 'x-svc-authorization': tokenIn(one.stdout(), 'svc') },
+      headers: { ...json, 'x-svc-authorization': printedBy(one).service },
       body: JSON.stringify({ query }),
     });
     expect(await update.json()).toEqual({ data: { updateOrgKey: { status: 'ok', version: 2 } } });

@@ -1,41 +1,26 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { makeCommandLine } from '../../support/cli.js';
-import { postgres } from '../../support/engines.js';
-import { buildMain } from '../../support/build.mjs';
-import { start, type Running } from '../../support/process.js';
+import { describeEngines } from '../../support/engines.js';
+import type { Running } from '../../support/process.js';
+import { printedBy, useProcesses } from '../../support/processes.js';
 import { until } from '../../support/until.js';
 
-let main: string;
-let folder: string;
-const running: Running[] = [];
-beforeAll(async () => {
-  main = await buildMain();
-  folder = await mkdtemp(join(tmpdir(), 'keyfront-workers-'));
-}, 120_000);
-afterEach(async () => {
-  for (const one of running.splice(0)) {
-    one.signal('SIGKILL');
-    await one.exited;
-  }
-});
-afterAll(async () => {
-  await rm(folder, { recursive: true });
-});
+const { start } = useProcesses();
 
-async function started(name: string, args: readonly string[] = [], env: Record<string, string> = {}): Promise<Running> {
+const started = (args: readonly string[] = [], env: Record<string, string> = {}): Promise<Running> =>
   // At debug, the log contains the requests of health checks, from which `workersOf` reads the process ids.
-  const options = ['serve', '--workers', '2', ...args];
-  const one = await start(main, join(folder, name), options, { LOG_LEVEL: 'debug', ...env });
-  running.push(one);
-  return one;
-}
+  start(['serve', '--workers', '2', ...args], { LOG_LEVEL: 'debug', ...env });
+
+/** The headers of a request that changes a key, on a connection of its own. */
+const headersFor = (one: Running) => ({
+  'X-Svc-Authorization': printedBy(one).service,
+  'Content-Type': 'application/json',
+  connection: 'close',
+});
 
 /** Sends requests until this number of workers has responded, and reads their process ids from the log. */
 async function workersOf(one: Running, but: readonly number[] = [], count = 2): Promise<number[]> {
@@ -52,72 +37,11 @@ async function workersOf(one: Running, but: readonly number[] = [], count = 2): 
 }
 
 const isRunning = (pid: number) => existsSync(`/proc/${pid}`);
-async function gone(pids: readonly number[]): Promise<void> {
-  for (let attempt = 0; pids.some(isRunning); attempt += 1) {
-    if (attempt > 1_000) throw new Error('They are still there.');
-    await wait(10);
-  }
-}
+const gone = (pids: readonly number[]) => until(() => !pids.some(isRunning), 'The end of the workers');
 
 describe('serve --workers 2', () => {
-  it('serves from two processes that read each other’s changes, and prints credentials and the sample once', async () => {
-    const one = await started('first', ['--sample']);
-    expect(await workersOf(one)).toHaveLength(2);
-    expect(one.stdout().match(/kf_svc_\w+/g)?.length).toBe(1);
-    expect(one.stdout().match(/Sample keys: 3 imported/g)).toHaveLength(1);
-    const headers = {
-      'X-Svc-Authorization': /kf_svc_\w+/.exec(one.stdout())?.[0] ?? '',
-      'Content-Type': 'application/json',
-      connection: 'close',
-    };
-    const url = `${one.url}/svc/org/keys/acme-billing`;
-    for (let count = 0; count < 6; count += 1) {
-      const body = JSON.stringify({ alias: `Round ${count}`, rate: 1, per: 1 });
-      expect((await fetch(url, { method: 'PUT', headers, body })).status).toBe(200);
-      expect(await (await fetch(url, { headers })).text()).toContain(`"alias":"Round ${count}"`);
-    }
-    one.signal('SIGTERM');
-    expect(await one.exited).toStrictEqual({ code: 0, signal: null });
-    const { stdout } = await started('first');
-    expect(stdout()).not.toContain('kf_svc_');
-  });
-
-  it('has changes of each worker followed by keyfront tail', async () => {
-    const one = await started('followed', ['--sample']);
-    await workersOf(one);
-    const service = /kf_svc_\w+/.exec(one.stdout())?.[0] ?? '';
-    const c = await makeCommandLine();
-    const env = { KEYFRONT_URL: one.url, KEYFRONT_SERVICE_CREDENTIAL: service };
-    let [printed, written] = ['', ''];
-    let stop = (): void => undefined;
-    const ended = c.keyfront(['tail', '--json'], env, false, {
-      onStop: (callback) => (stop = callback),
-      onPrint: (text) => (printed += text),
-      onSay: (text) => (written += text),
-    });
-    await until(() => written.startsWith('Waiting'));
-    // The primary passes each new connection to the next worker.
-    for (let rate = 1; rate <= 4; rate += 1) {
-      const response = await fetch(`${one.url}/svc/org/keys/acme-billing`, {
-        method: 'PUT',
-        headers: { 'x-svc-authorization': service, 'content-type': 'application/json', connection: 'close' },
-        body: JSON.stringify({ rate, per: 1 }),
-      });
-      expect(response.status).toBe(200);
-    }
-    await until(() => printed.split('\n').length === 5);
-    stop();
-    expect((await ended).code).toBe(0);
-    const changes = printed
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line) as { version: number });
-    expect(changes.map(({ version }) => version)).toStrictEqual([2, 3, 4, 5]);
-    await c.remove();
-  });
-
   it('continues when a worker gets a signal from another program, and stops as a whole with SIGINT', async () => {
-    const one = await started('signals');
+    const one = await started();
     const pids = await workersOf(one);
     for (const pid of pids) process.kill(pid, 'SIGTERM');
     await wait(300);
@@ -129,7 +53,7 @@ describe('serve --workers 2', () => {
   });
 
   it('kills a suspended worker (SIGSTOP), replaces it and serves every new connection', async () => {
-    const one = await started('stopped', [], { KEYFRONT_WORKER_TIMEOUT_SECONDS: '5' });
+    const one = await started([], { KEYFRONT_WORKER_TIMEOUT_SECONDS: '5' });
     const [stopped = 0, other = 0] = await workersOf(one);
     process.kill(stopped, 'SIGSTOP');
     await one.untilLogged(`"worker":${stopped},"reason":"no heartbeat for 5 seconds"`);
@@ -146,20 +70,10 @@ describe('serve --workers 2', () => {
     expect(await one.exited).toStrictEqual({ code: 0, signal: null });
   });
 
-  it('leaves no worker behind when the primary is killed', async () => {
-    const one = await started('orphans');
-    const pids = await workersOf(one);
-    one.signal('SIGKILL');
-    await gone(pids);
-  });
-
   it('logs one line per worker, and no error, when the primary is killed under load', async () => {
-    const one = await started('killed', ['--sample']);
+    const one = await started(['--sample']);
     const pids = await workersOf(one);
-    const headers = {
-      'X-Svc-Authorization': /kf_svc_\w+/.exec(one.stdout())?.[0] ?? '',
-      'Content-Type': 'application/json',
-    };
+    const { connection: _closes, ...headers } = headersFor(one);
     const write = async () => {
       const response = await fetch(`${one.url}/svc/org/keys/acme-billing/quota`, {
         method: 'POST',
@@ -189,7 +103,7 @@ describe('serve --workers 2', () => {
   });
 
   it('exits with 1 when workers end as soon as they are replaced', async () => {
-    const one = await started('crashes');
+    const one = await started();
     const killed: number[] = [];
     let isOver = false;
     void one.exited.then(() => (isOver = true));
@@ -208,13 +122,13 @@ describe('serve --workers 2', () => {
     const taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
     const { port } = taken.address() as AddressInfo;
-    await expect(started('port', [], { PORT: String(port) })).rejects.toThrow(/^(?!.*kf_)[^]*the port is in use[^]*$/);
+    await expect(started([], { PORT: String(port) })).rejects.toThrow(/^(?!.*kf_)[^]*the port is in use[^]*$/);
     taken.close();
-    expect((await started('port')).stdout()).toContain('kf_mgt_');
+    expect((await started()).stdout()).toContain('kf_mgt_');
   });
 
   it('serves the metrics of all workers at one port, and keeps the counts of a killed worker', async () => {
-    const one = await started('measured', [], { KEYFRONT_METRICS_PORT: '0' });
+    const one = await started([], { KEYFRONT_METRICS_PORT: '0' });
     const [victim = 0] = await workersOf(one);
     const url = /"url":"(http:[^"]+\/metrics)"/.exec(one.stderr())?.[1] ?? '';
     const read = async () => (await fetch(url)).text();
@@ -238,7 +152,7 @@ describe('serve --workers 2', () => {
 
   it('serves TLS, and rejects unusable TLS files with one message', async () => {
     const files = { KEYFRONT_TLS_CERT: '/dev/null', KEYFRONT_TLS_KEY: '/dev/null' };
-    await expect(started('tls', [], files)).rejects.toThrow(/KEYFRONT_TLS|certificate/i);
+    await expect(started([], files)).rejects.toThrow(/KEYFRONT_TLS|certificate/i);
   });
 });
 
@@ -255,18 +169,15 @@ describe('the option --workers', () => {
   );
 });
 
-describe.skipIf(postgres.isMissing)(`serve --workers 2 on ${postgres.name}`, () => {
+describeEngines('serve --workers 2', (engine) => {
   it('serves from two processes that read each other’s changes, prints credentials once and continues without a worker', async () => {
-    const place = await postgres.make();
+    const place = await engine.make();
     try {
-      const one = await started('postgres', ['--sample'], place.env);
+      const one = await started(['--sample'], place.env);
       const [victim = 0] = await workersOf(one);
-      expect(one.stdout().match(/kf_svc_\w+/g)?.length).toBe(1);
-      const headers = {
-        'X-Svc-Authorization': /kf_svc_\w+/.exec(one.stdout())?.[0] ?? '',
-        'Content-Type': 'application/json',
-        connection: 'close',
-      };
+      expect(one.stdout().match(/kf_svc_\w+/g)).toHaveLength(1);
+      expect(one.stdout().match(/Sample keys: 3 imported/g)).toHaveLength(1);
+      const headers = headersFor(one);
       const url = `${one.url}/svc/org/keys/acme-billing`;
       const put = async (alias: string) => {
         const body = JSON.stringify({ alias, rate: 1, per: 1 });
@@ -285,6 +196,7 @@ describe.skipIf(postgres.isMissing)(`serve --workers 2 on ${postgres.name}`, () 
       expect(await (await fetch(url, { headers })).text()).toContain('"alias":"after"');
       one.signal('SIGTERM');
       expect(await one.exited).toStrictEqual({ code: 0, signal: null });
+      expect((await started([], place.env)).stdout()).not.toContain('kf_svc_');
     } finally {
       await place.remove();
     }

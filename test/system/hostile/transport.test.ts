@@ -92,14 +92,8 @@ describe('T-04 T-05 an ambiguous request is rejected:', () => {
       `POST /graphql HTTP/1.1\r\n${host}${json}Content-Type: text/plain\r\nContent-Length: 2\r\n\r\n{}`,
     ],
     ['an absolute target', `GET http://keyfront.test/health HTTP/1.1\r\n${host}\r\n`],
-    ['the absolute target of another host', `GET http://other.test/health HTTP/1.1\r\n${host}\r\n`],
-    ['a target that is no path', `GET health HTTP/1.1\r\n${host}\r\n`],
     ['a target that is a star', `OPTIONS * HTTP/1.1\r\n${host}\r\n`],
     ['a fragment', `GET /health#x HTTP/1.1\r\n${host}\r\n`],
-    ['two slashes', `GET //health HTTP/1.1\r\n${host}\r\n`],
-    ['a backslash', `GET /\\health HTTP/1.1\r\n${host}\r\n`],
-    ['a dot segment', `GET /x/../health HTTP/1.1\r\n${host}\r\n`],
-    ['an encoded dot segment', `GET /x/%2e%2E/health HTTP/1.1\r\n${host}\r\n`],
     ['a method that HTTP does not have', `BREW /health HTTP/1.1\r\n${host}\r\n`],
     ['a method in lower case', `get /health HTTP/1.1\r\n${host}\r\n`],
     ['the beginning of HTTP 2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
@@ -111,6 +105,28 @@ describe('T-04 T-05 an ambiguous request is rejected:', () => {
     expect(response.isClosed).toBe(true);
     expect(JSON.parse(response.body)).toEqual({ status: 'error', code: 'INVALID', message: expect.any(String) });
     expectGuarded(response);
+  });
+
+  it.each([
+    '/svc/org/keys/%2e%2e',
+    '/svc/org/keys/%2E%2e/keys/k1',
+    '/svc/org/keys/.%2e',
+    '/svc/org/keys/../keys/k1',
+    '/svc/./org/keys/k1',
+    '/svc/%2e/org/keys/k1',
+    '//svc/org/keys/k1',
+    '/svc//org/keys/k1',
+    '/svc/org/keys//k1',
+    '/svc/org/keys\\k1',
+    'svc/org/keys/k1',
+    'http://other.test/svc/org/keys/k1',
+    '*',
+  ])('R-01 the target %s, which changes no key', async (target) => {
+    const before = await versionOfKey();
+    const response = await send(update('other').replace('/svc/org/keys/k1', () => target));
+    expect(response.status).toBe(400);
+    expectGuarded(response);
+    expect(await versionOfKey()).toBe(before);
   });
 
   it.each(['0.9', '2.0', '3.1'])('returns 505 for HTTP/%s', async (version) => {
@@ -354,8 +370,14 @@ describe('methods and paths of the service:', () => {
     ['an encoded letter', ['/he%61lth', '/%67raphql', '/svc/org/%6beys']],
     ['a parameter in the path', ['/health;x=y', '/graphql;x', '/svc/org/keys;x=y']],
     ['white space', ['/health%20', '/%20health', '/graphql%09', '/health%00']],
+    ['a first segment', ['/api/health', '/x/ready', '/graphql/health', '/graphql/unused', '/nothing?x=/health']],
   ])('T-06 %s makes it another path, which returns 404', async (_what, targets) => {
     for (const target of targets) expect(`${target} ${(await send(request(target))).status}`).toBe(`${target} 404`);
+  });
+
+  it.each(['...', 'a..b', '.a', '%2e%2e%2e'])('accepts the dots of the key identifier %s', async (key) => {
+    const headers = `X-Svc-Authorization: ${s.t.service}\r\n`;
+    expect((await send(request(`/svc/org/keys/${key}`, { headers }))).status).toBe(404);
   });
 
   it('G-13 rejects a mutation by GET with 405 and without effect', async () => {

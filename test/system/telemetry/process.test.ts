@@ -1,34 +1,11 @@
 import { createServer, type Server } from 'node:http';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer as createSocketServer, type AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { buildMain } from '../../support/build.mjs';
-import { start, type Running } from '../../support/process.js';
+import { describe, expect, it } from 'vitest';
+import type { Running } from '../../support/process.js';
+import { useProcesses } from '../../support/processes.js';
 
-let main: string;
-beforeAll(async () => {
-  main = await buildMain();
-}, 120_000);
-
-let folder: string;
-let running: Running | undefined;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'keyfront-watched-'));
-});
-afterEach(async () => {
-  running?.signal('SIGKILL');
-  await running?.exited;
-  running = undefined;
-  await rm(folder, { recursive: true });
-});
-
-async function started(env: Record<string, string>): Promise<Running> {
-  running = await start(main, join(folder, 'data'), [], env);
-  return running;
-}
+const { start } = useProcesses();
 
 const metricsURL = (one: Running) => /"url":"(http:[^"]+\/metrics)"/.exec(one.stderr())?.[1] ?? '';
 
@@ -51,7 +28,7 @@ async function startCollector(): Promise<{ endpoint: string; received: () => str
 
 describe('metrics of a process', () => {
   it('are served at their own port, which serves nothing else, and not at that of the service', async () => {
-    const one = await started({ KEYFRONT_METRICS_PORT: '0' });
+    const one = await start([], { KEYFRONT_METRICS_PORT: '0' });
     const url = metricsURL(one);
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/metrics$/);
     await fetch(`${one.url}/health`);
@@ -73,10 +50,10 @@ describe('metrics of a process', () => {
   });
 
   it('are not measured by default, and a port in use prevents the start', async () => {
-    const one = await started({});
+    const one = await start();
     expect(metricsURL(one)).toBe('');
     const { port } = new URL(one.url);
-    const twice = start(main, join(folder, 'other'), [], { KEYFRONT_METRICS_PORT: port });
+    const twice = start([], { KEYFRONT_METRICS_PORT: port }, 'other');
     await expect(twice).rejects.toThrow(
       `Cannot listen on 127.0.0.1:${port}: the port is in use. Stop the process that uses it, or set KEYFRONT_METRICS_PORT to another port.`,
     );
@@ -86,7 +63,7 @@ describe('metrics of a process', () => {
 describe('traces of a process', () => {
   it('reach the collector of the standard variables, the last ones when the service stops', async () => {
     const { endpoint, received, server } = await startCollector();
-    const one = await started({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_SERVICE_NAME: 'keys-of-acme' });
+    const one = await start([], { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_SERVICE_NAME: 'keys-of-acme' });
     const traceID = '4bf92f3577b34da6a3ce929d0e0e4736';
     await fetch(`${one.url}/graphql?a=canary-query`, {
       method: 'POST',
@@ -114,7 +91,7 @@ describe('traces of a process', () => {
     const silent = createSocketServer(() => undefined).listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const { port } = silent.address() as AddressInfo;
-    const one = await started({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` });
+    const one = await start([], { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` });
     expect((await fetch(`${one.url}/ready`)).status).toBe(200);
     const before = performance.now();
     one.signal('SIGTERM');
@@ -125,7 +102,7 @@ describe('traces of a process', () => {
 
   it('that cannot be sent are reported in the log, without the content of the address', async () => {
     const endpoint = Object.assign(new URL('http://127.0.0.1:1'), { username: 'ada', password: 'canary' });
-    const one = await started({
+    const one = await start([], {
       OTEL_EXPORTER_OTLP_ENDPOINT: endpoint.href,
       OTEL_EXPORTER_OTLP_HEADERS: 'api-key=canary-header',
       OTEL_BSP_SCHEDULE_DELAY: '50',
