@@ -50,7 +50,18 @@ export default defineConfig({
           isolate: false,
         },
       },
-      { extends: true, test: { name: 'system', include: ['test/{system,faults}/**/*.test.ts'], globalSetup } },
+      {
+        extends: true,
+        test: {
+          name: 'system',
+          include: ['test/{system,faults}/**/*.test.ts'],
+          globalSetup,
+          // These wait for processes, timeouts and disks for more than half of their time.
+          maxWorkers: Math.min(2 * availableParallelism() + 1, 12),
+          // Vitest runs projects with other numbers of workers one after the other.
+          sequence: { groupOrder: 1 },
+        },
+      },
     ],
     // Limits against hanging, generous because the machine may be busy with other work.
     testTimeout: 120_000,

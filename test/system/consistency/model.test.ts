@@ -7,7 +7,7 @@ import { generated, runs } from '../../support/generated.js';
 import { createModel, restoreWindow, type Definition, type ListQuery, type Model } from './model.js';
 import { lifecycleMutants, type StoreMutant } from './store-mutants.js';
 
-const numRuns = runs('MODEL_RUNS', 100);
+const numRuns = runs('MODEL_RUNS', 50);
 /** A run has half as many on average. */
 const maxCommands = runs('MODEL_COMMANDS', 40);
 const keyIDs = ['k0', 'k1', 'k2'];
