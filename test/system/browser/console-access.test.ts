@@ -149,7 +149,6 @@ describeInBrowser('the console for everyone', (browser) => {
     c = await openConsole(browser(), server);
     await expect.poll(() => c.page.evaluate(`performance.getEntriesByName('first-contentful-paint').length`)).toBe(1);
     const time = await c.page.evaluate(`performance.getEntriesByName('first-contentful-paint')[0].startTime`);
-    if (process.env['TIMES'] !== undefined) console.log(`first contentful paint: ${Math.round(Number(time))} ms`);
     expect(Number(time)).toBeGreaterThan(0);
   });
 });

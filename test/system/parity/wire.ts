@@ -61,7 +61,7 @@ const accessRight: Fields = {
   limit: ['limit', { kind: 'object', fields: limit }],
 };
 
-/** Every field of the document, by its name there, with its name in GraphQL. */
+/** Every field of the document, in its order, by its name there, with its name in GraphQL. */
 export const fields: Fields = {
   access_rights: ['accessRights', { kind: 'map', fields: accessRight }],
   alias: ['alias'],
@@ -94,8 +94,12 @@ export const fields: Fields = {
   oauth_client_id: ['oauthClientID'],
   oauth_keys: ['oauthKeys'],
   org_id: ['orgID'],
-  ...limit,
+  per: ['per'],
+  quota_max: ['quotaMax'],
+  quota_remaining: ['quotaRemaining'],
+  quota_renewal_rate: ['quotaRenewalRate'],
   quota_renews: ['quotaRenews'],
+  rate: ['rate'],
   rsa_certificate_id: ['rsaCertificateID'],
   session_lifetime: ['sessionLifetime'],
   smoothing: [
@@ -112,6 +116,8 @@ export const fields: Fields = {
     },
   ],
   tags: ['tags'],
+  throttle_interval: ['throttleInterval'],
+  throttle_retry_limit: ['throttleRetryLimit'],
 };
 
 const names = pairsOf(fields);
