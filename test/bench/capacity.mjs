@@ -2,10 +2,8 @@
 // them would, and what gives out first: `node test/bench/capacity.mjs`. Prints the figures of OPERATING.md; with `--write`
 // it also puts them there.
 import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { json } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { measuredFactors, modelLines } from './capacity-model.mjs';
@@ -23,18 +21,16 @@ const { values } = parseArgs({
 });
 if (!values['skip-build']) execFileSync('npm', ['run', 'build'], { stdio: ['ignore', 'ignore', 'inherit'] });
 // These need what was just built.
+const { loadTogether, moveToServer, startService, writeToOperating, writeWorkloads } = await import('./fleet.mjs');
 const { createFolder } = await import('./folder.mjs');
 const { describeMachine } = await import('./machine.mjs');
 const { keyIDOf, keys, ownWorkloads } = await import('./payload.mjs');
 const { startPostgres } = await import('./postgres.mjs');
-const { node, processors, startServer } = await import('./process.mjs');
+const { processors } = await import('./process.mjs');
 
 const rounds = Number(values.rounds);
 const seconds = Number(values.seconds);
 const connections = Number(values.connections);
-const load = new URL('load.mjs', import.meta.url).pathname;
-const main = new URL('../../dist/main.js', import.meta.url).pathname;
-const operating = new URL('../../OPERATING.md', import.meta.url).pathname;
 
 const body = (/** @type {string} */ query, /** @type {object} */ variables) => JSON.stringify({ query, variables });
 const consume = 'mutation ($keyID: ID!) { consumeOrgQuota(keyID: $keyID) { allowed } }';
@@ -65,17 +61,12 @@ const found = {};
 let syncUs = NaN;
 let tripUs = NaN;
 try {
-  for (const [name, workload] of Object.entries(workloads)) {
-    writeFileSync(join(folder.path, name), JSON.stringify(workload.bodies));
-  }
+  writeWorkloads(folder.path, workloads);
   syncUs = syncTime(join(server.folder, 'sync'));
   tripUs = await tripTime();
   const onServer = folder.copy('on-server');
   const env = { KEYFRONT_DATABASE_URL: server.url };
-  execFileSync(process.execPath, [main, 'migrate-store'], {
-    env: { PATH: process.env.PATH, KEYFRONT_DATA: onServer, ...env },
-    stdio: 'ignore',
-  });
+  moveToServer(onServer, env);
   await measure('SQLite, 1 process', [{ data: folder.copy('sqlite'), env: {} }]);
   await measure('PostgreSQL, 1 process', [{ data: onServer, env }]);
   await measure('PostgreSQL, 2 processes', [
@@ -99,55 +90,23 @@ async function measure(
   server.pin(processors && (cpus?.load ?? `0-${availableParallelism() - 1}`));
   const running = [];
   for (const [index, { data, env }] of processes.entries()) {
-    running.push(
-      await startServer(
-        { name, label: name, script: '../../dist/main.js', args: ['serve'], workloads: [], env },
-        {
-          data,
-          log: join(folder.path, `${name} ${index}.log`),
-          flags: ['--max-semi-space-size=64'],
-          cpus: cpus?.server,
-        },
-      ),
-    );
+    const log = join(folder.path, `${name} ${index}.log`);
+    running.push(await startService(name, { data, log, env, cpus: cpus?.server }));
   }
   let offset = 0;
   // The first round warms up.
   for (let round = 0; round <= rounds; round += 1) {
     for (const [workload, { good, connections: all }] of Object.entries(workloads)) {
-      const before = { cpu: cpu(), server: server.cpuUs(), wal: await wal() };
-      const results = await Promise.all(
-        running.map(async ({ url }, index) => {
-          const job = {
-            ...{ url, headers: folder.headersFor(workload), bodies: join(folder.path, workload), good },
-            ...{ offset: offset + index * 400, connections: Math.max(1, all / running.length), seconds },
-          };
-          const child = node(cpus?.load, [load], { stdio: ['pipe', 'pipe', 'inherit'] });
-          child.stdin?.end(JSON.stringify(job));
-          return /** @type {any} */ (await json(/** @type {any} */ (child.stdout)));
-        }),
-      );
-      const responses = results.reduce((sum, one) => sum + one.good + one.errors, 0);
-      offset += responses;
+      const walBefore = await wal();
+      const job = { headers: folder.headersFor(workload), bodies: join(folder.path, workload), good, seconds };
+      const figures = await loadTogether(running, { ...job, offset, connections: all, cpus: cpus?.load }, server);
+      offset += figures.responses;
       if (round === 0) continue;
-      const firstError = results.map((one) => one.firstError).find(Boolean) ?? '';
-      ((found[name] ??= {})[workload] ??= []).push({
-        perSecond: results.reduce((sum, one) => sum + one.perSecond, 0),
-        p50Ms: Math.max(...results.map((one) => one.p50Ms)),
-        p99Ms: Math.max(...results.map((one) => one.p99Ms)),
-        errors: results.reduce((sum, one) => sum + one.errors + one.broken, 0),
-        firstError,
-        cpuUs: (cpu() - before.cpu) / responses,
-        serverUs: (server.cpuUs() - before.server) / responses,
-        walBytes: ((await wal()) - before.wal) / responses,
-      });
+      const walBytes = ((await wal()) - walBefore) / figures.responses;
+      ((found[name] ??= {})[workload] ??= []).push({ ...figures, walBytes });
     }
   }
   for (const one of running) await one.stop();
-
-  function cpu() {
-    return running.reduce((sum, one) => sum + one.cpuUs(), 0);
-  }
 }
 
 /** The median of a figure's rounds. */
@@ -210,14 +169,7 @@ function print(/** @type {number} */ entryBytes) {
   );
   const figures = lines.join('\n');
   console.log(figures);
-  if (values.write) {
-    const text = readFileSync(operating, 'utf8');
-    writeFileSync(
-      operating,
-      text.replace(/(<!-- capacity -->\n).*(\n<!-- \/capacity -->)/s, (_, begin, end) => `${begin}${figures}${end}`),
-    );
-    execFileSync('npx', ['prettier', '--write', operating], { stdio: 'ignore' });
-  }
+  if (values.write) writeToOperating('capacity', figures);
   const errors = places.flatMap((place) =>
     Object.keys(workloads).flatMap((workload) =>
       (found[place]?.[workload] ?? [])

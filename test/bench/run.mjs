@@ -9,17 +9,13 @@ import { plot } from './plot.mjs';
 import { processors } from './process.mjs';
 import { clientFigures, figuresOf, tables } from './report.mjs';
 import { servers } from './servers.mjs';
-import { runWorkload } from './workload.mjs';
+import { conditionsOf, runOptions, runWorkload } from './workload.mjs';
 
 const { values } = parseArgs({
   options: {
-    rounds: { type: 'string', default: '5' },
-    seconds: { type: 'string', default: '3' },
-    'warm-up': { type: 'string', default: '3' },
-    connections: { type: 'string', default: '64' },
+    ...runOptions,
     only: { type: 'string' },
     servers: { type: 'string' },
-    flags: { type: 'string', default: '--max-semi-space-size=64' },
     unpinned: { type: 'boolean', default: false },
   },
 });
@@ -31,14 +27,7 @@ if (unknown.length > 0) throw new Error(`--only ${unknown} is none of ${[...name
 const workloads = names.filter((name) => only.includes(name));
 const chosen = chooseServers(values.servers);
 
-const conditions = {
-  rounds: Number(values.rounds),
-  seconds: Number(values.seconds),
-  warmUp: Number(values['warm-up']),
-  connections: Number(values.connections),
-  flags: values.flags.split(' ').filter(Boolean),
-  cpus: values.unpinned ? undefined : processors,
-};
+const conditions = conditionsOf(values, values.unpinned ? undefined : processors);
 const machine = describeMachine();
 /** @type {Record<string, ReturnType<typeof figuresOf>>} */
 const results = {};

@@ -12,20 +12,18 @@ import { figuresOf } from './report.mjs';
 import { diskTables, stageTitle } from './slow-disk-report.mjs';
 import { createSlowSyncs, hasSlowSyncs } from './slow-syncs.mjs';
 import { spread } from './statistics.mjs';
-import { runWorkload } from './workload.mjs';
+import { conditionsOf, runOptions, runWorkload } from './workload.mjs';
 
 const { values } = parseArgs({
   options: {
-    rounds: { type: 'string', default: '5' },
+    ...runOptions,
     seconds: { type: 'string', default: '2' },
     'warm-up': { type: 'string', default: '10' },
-    connections: { type: 'string', default: '64' },
     servers: { type: 'string', default: 'keyfront,raw,raw-single,apollo,mercurius-jit' },
     /** How much longer a sync takes, in microseconds. */
     longer: { type: 'string', default: '0,500,1000,2000,5000' },
     /** Which one is the server's: another may be quieter. */
     processor: { type: 'string', default: '0' },
-    flags: { type: 'string', default: '--max-semi-space-size=64' },
   },
 });
 if (!hasSlowSyncs) {
@@ -34,14 +32,7 @@ if (!hasSlowSyncs) {
 }
 const chosen = chooseServers(values.servers);
 
-const conditions = {
-  rounds: Number(values.rounds),
-  seconds: Number(values.seconds),
-  warmUp: Number(values['warm-up']),
-  connections: Number(values.connections),
-  flags: values.flags.split(' ').filter(Boolean),
-  cpus: processorsWith(Number(values.processor)),
-};
+const conditions = conditionsOf(values, processorsWith(Number(values.processor)));
 /**
  * A round in which other processes have more of the server's processor is left out: a thread that wakes up on a busy processor has to wait
  * for it, which makes each sync longer still, and that only for some.

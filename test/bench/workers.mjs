@@ -1,13 +1,11 @@
 // The throughput of two workers, relative to one process: `node test/bench/workers.mjs`. Server and load share all
 // processors here, so that the ratio counts, and not the rate. Both are up at once and loaded in turn.
-import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { sendLoad, startService, writeWorkloads } from './fleet.mjs';
 import { createFolder } from './folder.mjs';
 import { describeMachine } from './machine.mjs';
 import { ownWorkloads } from './payload.mjs';
-import { startServer } from './process.mjs';
 import { ratios, spread } from './statistics.mjs';
 
 const { values } = parseArgs({
@@ -19,43 +17,36 @@ const { values } = parseArgs({
     flags: { type: 'string', default: '--max-semi-space-size=64' },
   },
 });
-const load = new URL('load.mjs', import.meta.url).pathname;
 const counts = values.workers.split(',');
 const folder = createFolder();
 const machine = describeMachine();
 try {
   for (const workload of /** @type {const} */ (['preview', 'update'])) {
-    const { bodies, good } = ownWorkloads[workload];
-    const file = join(folder.path, `${workload}.bodies`);
-    writeFileSync(file, JSON.stringify(bodies));
+    const { good } = ownWorkloads[workload];
+    writeWorkloads(folder.path, { [workload]: ownWorkloads[workload] });
     const running = [];
     for (const count of counts) {
       const name = `${workload}-${count}`;
-      const server = await startServer(
-        { name, label: '', script: '../../dist/main.js', args: ['serve', '--workers', count], workloads: [] },
-        {
-          data: folder.copy(name),
-          log: join(folder.path, `${name}.log`),
-          flags: values.flags.split(' '),
-          cpus: undefined,
-        },
-      );
+      const server = await startService(name, {
+        data: folder.copy(`${name}-data`),
+        log: join(folder.path, `${name}.log`),
+        args: ['--workers', count],
+        flags: values.flags.split(' '),
+      });
       running.push({ count, server, rates: /** @type {number[]} */ ([]), errors: 0, offset: 0 });
     }
     // The first round only warms up.
     for (let round = 0; round <= Number(values.rounds); round += 1) {
       for (const one of running) {
-        const job = {
+        const found = await sendLoad({
           url: one.server.url,
           headers: folder.headersFor(workload),
-          bodies: file,
+          bodies: join(folder.path, workload),
           offset: one.offset,
           good,
           connections: Number(values.connections),
           seconds: Number(values.seconds),
-        };
-        const { stdout } = spawnSync(process.execPath, [load], { input: JSON.stringify(job), encoding: 'utf8' });
-        const found = JSON.parse(stdout);
+        });
         one.offset += found.good + found.errors;
         one.errors += found.errors + found.broken;
         if (round > 0) one.rates.push(found.perSecond);

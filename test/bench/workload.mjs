@@ -24,6 +24,30 @@ import { sendRequest, requestREST, createComparison, requireSame } from './verif
  * @property {import('./clients.mjs').Client} [client] whose headers are sent
  */
 
+/** The options of a run on the command line, with their defaults. */
+export const runOptions = /** @type {const} */ ({
+  rounds: { type: 'string', default: '5' },
+  seconds: { type: 'string', default: '3' },
+  'warm-up': { type: 'string', default: '3' },
+  connections: { type: 'string', default: '64' },
+  flags: { type: 'string', default: '--max-semi-space-size=64' },
+});
+
+/** The conditions of a run, from its options. */
+export function conditionsOf(
+  /** @type {Record<keyof typeof runOptions, string>} */ options,
+  /** @type {Plan['cpus']} */ cpus,
+) {
+  return {
+    rounds: Number(options.rounds),
+    seconds: Number(options.seconds),
+    warmUp: Number(options['warm-up']),
+    connections: Number(options.connections),
+    flags: options.flags.split(' ').filter(Boolean),
+    cpus,
+  };
+}
+
 /** @type {readonly Stage[]} */
 const oneStage = [{}];
 

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/app.js';
 import { sqlite, type EnginePlace } from '../support/engines.js';
-import { callRedis, freePort, hasOwnRedis, ownRedis, unlessNoOwn } from '../support/redis.js';
+import { freePort } from '../support/free-port.mjs';
+import { callRedis, hasOwnRedis, ownRedis, unlessNoOwn } from '../support/redis.js';
 import { redisPair, type RedisPair } from '../support/redis-sentinel.js';
 import { until } from '../support/until.js';
 

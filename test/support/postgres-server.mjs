@@ -1,12 +1,11 @@
 // A PostgreSQL server for tests, in its own folder. It runs until it is stopped, or until the process with the given
 // number has ended: node postgres-server.mjs FOLDER PROCESS
-import { spawn, spawnSync } from 'node:child_process';
-import { chownSync, existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { arch, platform } from 'node:os';
+import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import timers from 'node:timers';
-import process, { argv, exit, getuid, kill, pid } from 'node:process';
+import process, { argv, exit, kill, pid } from 'node:process';
+import { createCluster } from './embedded-postgres.mjs';
+import { freePort } from './free-port.mjs';
 
 const [, , folder = '', owner = ''] = argv;
 const write = (/** @type {string} */ name, /** @type {string} */ text) => {
@@ -17,30 +16,12 @@ const write = (/** @type {string} */ name, /** @type {string} */ text) => {
 
 try {
   writeFileSync(join(folder, 'keeper'), String(pid));
-  const { initdb, postgres } = await import(
-    `@embedded-postgres/${platform() === 'win32' ? 'windows' : platform()}-${arch()}`
-  );
-  // PostgreSQL does not run as root, so that root starts it as an unprivileged user.
-  const as = getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
-  const data = join(folder, 'data');
-  mkdirSync(data, { mode: 0o700 });
-  if (as.uid !== undefined) chownSync(data, as.uid, as.gid);
-  const options = ['--encoding=UTF8', '--locale=C', '--username=keyfront', '--auth=trust', '--no-sync'];
-  const made = spawnSync(initdb, [`--pgdata=${data}`, ...options], { ...as, encoding: 'utf8', cwd: '/' });
-  if (made.status !== 0) throw new Error(made.error?.message ?? made.stderr);
-
+  const startServer = await createCluster(folder, ['--no-sync']);
   const port = await freePort();
-  const settings = {
-    listen_addresses: '127.0.0.1',
-    unix_socket_directories: '',
-    max_connections: '200',
-    shared_buffers: '64MB',
-    // The tests kill processes; a test of power loss would require it.
-    fsync: 'off',
-  };
-  const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  // The tests kill processes; a test of power loss would require fsync.
+  const settings = { max_connections: '200', shared_buffers: '64MB', fsync: 'off' };
   const start = () => {
-    const server = spawn(postgres, ['-D', data, '-p', String(port), ...args], { ...as, cwd: '/' });
+    const server = startServer(port, settings);
     server.stderr.on('data', (/** @type {Buffer} */ chunk) => {
       const text = chunk.toString('utf8');
       writeFileSync(join(folder, 'log'), text, { flag: 'a' });
@@ -78,16 +59,4 @@ try {
 function fail(error) {
   write('failed', error instanceof Error ? error.message : 'for an unknown reason');
   exit(1);
-}
-
-/** @returns {Promise<number>} */
-function freePort() {
-  return new Promise((resolve, reject) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      probe.close(() =>
-        typeof address === 'object' && address ? resolve(address.port) : reject(new Error('no port')),
-      );
-    });
-  });
 }

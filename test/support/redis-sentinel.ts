@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { callRedis, freePort, ownRedis, type OwnRedis } from './redis.js';
+import { freePort } from './free-port.mjs';
+import { callRedis, ownRedis, type OwnRedis } from './redis.js';
 import { until } from './until.js';
 
 /** A primary of Redis and its replica, watched by a Sentinel. */

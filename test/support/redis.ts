@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createClient, SocketClosedUnexpectedlyError } from '@redis/client';
+import { freePort } from './free-port.mjs';
 
 /** The URL of a Redis server for tests, which is started on first use; or why there is none. */
 export type TestRedis = { readonly url: () => Promise<string> } | { readonly missing: string };
@@ -157,16 +157,4 @@ async function responses(url: string): Promise<boolean> {
     // A server that requires a password is ready too.
     return error instanceof Error && error.message.startsWith('NOAUTH');
   }
-}
-
-/** A free port of loopback. */
-export async function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.on('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
-    });
-  });
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
-import { freePort } from '../../support/redis.js';
+import { freePort } from '../../support/free-port.mjs';
 import { until } from '../../support/until.js';
 
 const execute = promisify(execFile);

@@ -1,0 +1,85 @@
+// Services on one PostgreSQL server that are loaded together, and the load itself: see load.mjs.
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
+import { node, startServer } from './process.mjs';
+
+const load = new URL('load.mjs', import.meta.url).pathname;
+const main = new URL('../../dist/main.js', import.meta.url).pathname;
+const operating = new URL('../../OPERATING.md', import.meta.url).pathname;
+
+/** Sends load from a process of its own, and resolves to what it has found. */
+export async function sendLoad(
+  /** @type {import('./load.mjs').Job} */ job,
+  /** @type {string | undefined} */ cpus = undefined,
+) {
+  const child = node(cpus, [load], { stdio: ['pipe', 'pipe', 'inherit'] });
+  child.stdin?.end(JSON.stringify(job));
+  return /** @type {any} */ (await json(/** @type {any} */ (child.stdout)));
+}
+
+/** Starts the service, in production and with the flags of the benchmarks. */
+export function startService(
+  /** @type {string} */ name,
+  /** @type {{ data: string, log: string, env?: Record<string, string>, args?: readonly string[], flags?: readonly string[], cpus?: string | undefined }} */
+  { data, log, env = {}, args = [], flags = ['--max-semi-space-size=64'], cpus },
+) {
+  const server = { name, label: name, script: '../../dist/main.js', args: ['serve', ...args], workloads: [], env };
+  return startServer(server, { data, log, flags, cpus });
+}
+
+/** Moves the keys of a data folder to a server. */
+export function moveToServer(/** @type {string} */ data, /** @type {Record<string, string>} */ env) {
+  const own = { PATH: process.env.PATH, KEYFRONT_DATA: data, ...env };
+  execFileSync(process.execPath, [main, 'migrate-store'], { env: own, stdio: 'ignore' });
+}
+
+/**
+ * Loads services together, each with its part of the connections, and measures the processor time of a response.
+ *
+ * @param {readonly import('./process.mjs').Running[]} services
+ * @param {Omit<import('./load.mjs').Job, 'url'> & { cpus?: string | undefined }} job
+ * @param {{ cpuUs: () => number }} server the database server
+ */
+export async function loadTogether(services, { cpus, connections, offset, ...job }, server) {
+  const cpuUs = () => services.reduce((sum, one) => sum + one.cpuUs(), 0);
+  const before = { own: cpuUs(), server: server.cpuUs() };
+  const own = Math.max(1, Math.floor(connections / services.length));
+  const found = await Promise.all(
+    services.map(({ url }, index) => sendLoad({ ...job, url, offset: offset + index * 400, connections: own }, cpus)),
+  );
+  const sum = (/** @type {(one: any) => number} */ of) => found.reduce((total, one) => total + of(one), 0);
+  const responses = sum(({ good, errors }) => good + errors);
+  return {
+    responses,
+    perSecond: sum(({ perSecond }) => perSecond),
+    p50Ms: Math.max(...found.map(({ p50Ms }) => p50Ms)),
+    p99Ms: Math.max(...found.map(({ p99Ms }) => p99Ms)),
+    errors: sum(({ errors, broken }) => errors + broken),
+    firstError: found.map(({ firstError }) => firstError).find(Boolean) ?? '',
+    cpuUs: (cpuUs() - before.own) / responses,
+    serverUs: (server.cpuUs() - before.server) / responses,
+  };
+}
+
+/** Writes the files of requests that the load reads, each with the name of its workload. */
+export function writeWorkloads(
+  /** @type {string} */ folder,
+  /** @type {Record<string, { bodies: readonly unknown[] }>} */ workloads,
+) {
+  for (const [name, { bodies }] of Object.entries(workloads)) {
+    writeFileSync(join(folder, name), JSON.stringify(bodies));
+  }
+}
+
+/** Replaces what stands between the comments `NAME` and `/NAME` of OPERATING.md. */
+export function writeToOperating(/** @type {string} */ name, /** @type {string} */ text) {
+  const block = new RegExp(`(<!-- ${name} -->\\n+).*?(\\n+<!-- /${name} -->)`, 's');
+  const old = readFileSync(operating, 'utf8');
+  writeFileSync(
+    operating,
+    old.replace(block, (_, begin, end) => `${begin}${text}${end}`),
+  );
+  execFileSync('npx', ['prettier', '--write', operating], { stdio: 'ignore' });
+}

@@ -1,8 +1,0 @@
-export interface TestResponse {
-  readonly status: number;
-  readonly body: Buffer;
-  readonly closes: boolean;
-}
-export class ResponseReader {
-  push(chunk: Buffer): TestResponse | undefined;
-}

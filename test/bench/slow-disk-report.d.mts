@@ -1,4 +1,0 @@
-export function reachedAt(
-  points: readonly { readonly syncUs: number; readonly ratio: number }[],
-  ratio: number,
-): number | undefined;

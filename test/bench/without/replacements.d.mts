@@ -1,1 +1,0 @@
-export const replacements: Readonly<Record<string, readonly { readonly module: string; readonly by: string }[]>>;

