@@ -4,12 +4,14 @@ import { definitions, sharedDefinition } from '../system/parity/definitions.js';
 import { graphqlOf, isObject, jsonText, type Wire, type WireObject } from '../system/parity/wire.js';
 import { createRandom } from '../support/generated.js';
 
+type Header = readonly [name: string, value: string];
+
 /** A request as it goes over the wire. */
 export interface Input {
   readonly kind: string;
   readonly method: string;
   readonly target: string;
-  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly headers: readonly Header[];
   readonly body: Buffer;
   /** Whether every secret in it stands in a secret's place, so that not even an acceptance may show it. */
   readonly isIntact: boolean;
@@ -80,96 +82,31 @@ const naughty = [
   '"'.repeat(40),
 ];
 
+const wordsOf = (text: string) => text.split(' ');
+
+/** Pieces that matter to a parser of JSON or of GraphQL. */
 const fragments = [
-  ...[
-    '{',
-    '}',
-    '[',
-    ']',
-    '"',
-    ',',
-    ':',
-    '\\',
-    '\\u0000',
-    '\\ud800',
-    '\\u',
-    '//',
-    '/*',
-    '#',
-    '...',
-    '!',
-    '$',
-    '@',
-    '|',
-    '&',
-  ],
-  ...[
-    'null',
-    'true',
-    '1e400',
-    '1e-400',
-    '-0',
-    '01',
-    '1.5',
-    '9223372036854775807',
-    '9223372036854775808',
-    '1'.repeat(500),
-  ],
-  ...[
-    '"__proto__":{"polluted":true},',
-    '"constructor":1,',
-    '"alias":"a","alias":"b",',
-    '[['.repeat(40),
-    '{"a":'.repeat(70),
-  ],
-  ...[
-    '\u0000',
-    '\ufeff',
-    '\u2028',
-    '"""',
-    '@skip(if: true)',
-    '@include(if: $x)',
-    '__typename',
-    'fragment A on Query { ...A }',
-  ],
+  ...wordsOf('{ } [ ] " , : \\ \\u0000 \\ud800 \\u // /* # ... ! $ @ | & null true __typename """'),
+  ...wordsOf('1e400 1e-400 -0 01 1.5 9223372036854775807 9223372036854775808'),
+  '1'.repeat(500),
+  '"__proto__":{"polluted":true},',
+  '"constructor":1,',
+  '"alias":"a","alias":"b",',
+  '[['.repeat(40),
+  '{"a":'.repeat(70),
+  '\u0000',
+  '\ufeff',
+  '\u2028',
+  '@skip(if: true)',
+  '@include(if: $x)',
+  'fragment A on Query { ...A }',
 ];
 
-const texts = [
-  'alias',
-  'certificate',
-  'oauth_client_id',
-  'org_id',
-  'apply_policy_id',
-  'date_created',
-  'last_updated',
-  'key_id',
-];
-const lists = ['tags', 'apply_policies', 'mtls_static_certificate_bindings'];
-const numbers = [
-  'rate',
-  'per',
-  'expires',
-  'quota_max',
-  'quota_renewal_rate',
-  'max_query_depth',
-  'throttle_interval',
-  'last_check',
-];
-const numberTexts = [
-  '0',
-  '-1',
-  '-2',
-  '1.5',
-  '1e3',
-  '9223372036854775807',
-  '9223372036854775808',
-  '1e400',
-  '1e-400',
-  '-0',
-  '"5"',
-  'null',
-  '[]',
-];
+const texts = wordsOf('alias certificate oauth_client_id org_id apply_policy_id date_created last_updated key_id');
+const lists = wordsOf('tags apply_policies mtls_static_certificate_bindings');
+const numbers = wordsOf('rate per expires quota_max quota_renewal_rate max_query_depth throttle_interval last_check');
+const numberTexts = wordsOf('0 -1 -2 1.5 1e3 9223372036854775807 9223372036854775808 1e400 1e-400 -0 "5" null []');
+const methods = wordsOf('GET POST PUT DELETE PATCH HEAD OPTIONS TRACE PROPFIND QUERY');
 
 const documents = [
   'query($input: PreviewKeyInput!) { previewKey(input: $input) { keyID keyHash data { alias tags rate hmacStringSet jwtData { secretSet } } warnings { path code } } }',
@@ -213,84 +150,55 @@ export function createInputs(
   /** Hashing a password takes longer than all the rest, and a queue of them is no news. */
   const loadedFor = (random: Random) => (random.below(8) === 0 ? loadedFully : loadedLightly);
 
-  function credentials(random: Random): (readonly [string, string])[] {
+  function credentials(random: Random): Header[] {
+    const of = (managementValue: string, serviceValue: string): Header[] => [
+      ['authorization', managementValue],
+      ['x-svc-authorization', serviceValue],
+    ];
+    const valid = of(`Bearer ${management}`, service);
     const roll = random.below(20);
     if (roll === 0) return [];
-    if (roll === 1)
-      return [
-        ['authorization', `Bearer ${canaries.credential}`],
-        ['x-svc-authorization', canaries.credential],
-      ];
-    if (roll === 2)
-      return [
-        ['authorization', `Bearer ${service}`],
-        ['x-svc-authorization', management],
-      ];
-    if (roll === 3) {
-      return [
-        ['authorization', `Bearer ${management}`],
-        ['authorization', `Bearer ${management}`],
-        ['x-svc-authorization', service],
-        ['x-svc-authorization', service],
-      ];
-    }
-    return [
-      ['authorization', `Bearer ${management}`],
-      ['x-svc-authorization', service],
-    ];
+    if (roll === 1) return of(`Bearer ${canaries.credential}`, canaries.credential);
+    if (roll === 2) return of(`Bearer ${service}`, management);
+    return roll === 3 ? [...valid, ...valid] : valid;
   }
 
+  const withJSON = (random: Random): Header[] => [...credentials(random), ['content-type', 'application/json']];
+
   /** A target and method for a definition, and the body that carries it there. */
-  function addressed(
-    random: Random,
-    kind: string,
-    definition: string,
-    isIntact: boolean,
-    graphqlDefinition?: string,
-  ): Input {
-    const headers = [...credentials(random), ['content-type', 'application/json'] as const];
+  function addressed(random: Random, kind: string, definition: string, graphqlDefinition?: string): Input {
+    const headers = withJSON(random);
     const keyID = random.pick([...keyIDs.slice(0, -1), ...keyIDs.slice(0, -1), canaries.unknownKeyID]);
     const way = random.below(graphqlDefinition === undefined ? 3 : 5);
-    if (way === 0)
-      return { kind, method: 'POST', target: '/api/keys/preview', headers, body: Buffer.from(definition), isIntact };
+    const rest = { kind, headers, body: Buffer.from(definition), isIntact: true };
+    if (way === 0) return { ...rest, method: 'POST', target: '/api/keys/preview' };
     if (way === 1) {
       const query = random.pick(['', '', '', '?reset_quota=1', '?reset_quota=2', '?reset_quota=1&reset_quota=1']);
-      return {
-        kind,
-        method: 'PUT',
-        target: `/svc/org/keys/${encodeURIComponent(keyID)}${query}`,
-        headers,
-        body: Buffer.from(definition),
-        isIntact,
-      };
+      return { ...rest, method: 'PUT', target: `/svc/org/keys/${encodeURIComponent(keyID)}${query}` };
     }
     if (way === 2) {
       const ifMatch = random.pick(['"999999999"', '"0"', 'W/"1"', canaries.credential]);
-      return {
-        kind,
-        method: 'PUT',
-        target: `/svc/org/keys/${guarded}`,
-        headers: [...headers, ['if-match', ifMatch]],
-        body: Buffer.from(definition),
-        isIntact,
-      };
+      const more: Header[] = [...headers, ['if-match', ifMatch]];
+      return { ...rest, method: 'PUT', target: `/svc/org/keys/${guarded}`, headers: more };
     }
     const document = documents[way === 3 ? 0 : random.pick([1, 2])] ?? '';
     const body = `{"query":${JSON.stringify(document)},"variables":{"id":${JSON.stringify(keyID)},"input":${graphqlDefinition}}}`;
-    return { kind, method: 'POST', target: '/graphql', headers, body: Buffer.from(body), isIntact };
+    return { ...rest, method: 'POST', target: '/graphql', body: Buffer.from(body) };
   }
+
+  const inBothAPIs = (random: Random, kind: string, definition: Wire) =>
+    addressed(random, kind, jsonText(definition), jsonText(graphqlOf(definition)));
 
   const makers: readonly ((random: Random) => Input)[] = [
     function definitionFromPool(random) {
-      const definition = random.pick(pool);
-      return addressed(random, 'definition', jsonText(definition), true, jsonText(graphqlOf(definition)));
+      return inBothAPIs(random, 'definition', random.pick(pool));
     },
     function loadedDefinition(random) {
       const flawed: Wire = {
         ...loadedFor(random),
         [random.pick([...numbers, ...texts, ...lists])]: random.pick([true, {}, -2, '\0', null]),
       };
-      return addressed(random, 'definition with secrets', jsonText(flawed), true, jsonText(graphqlOf(flawed)));
+      return inBothAPIs(random, 'definition with secrets', flawed);
     },
     function naughtyDefinition(random) {
       const definition: Wire = {
@@ -300,11 +208,11 @@ export function createInputs(
         meta_data: Object.fromEntries([[random.pick(naughty), random.pick(naughty)]]),
         access_rights: Object.fromEntries([[random.pick(naughty), { api_id: random.pick(naughty) }]]),
       };
-      return addressed(random, 'naughty strings', jsonText(definition), true, jsonText(graphqlOf(definition)));
+      return inBothAPIs(random, 'naughty strings', definition);
     },
     function numericDefinition(random) {
       const text = `{"${random.pick(numbers)}":${random.pick(numberTexts)},"meta_data":{"n":${random.pick(numberTexts)}}}`;
-      return addressed(random, 'numbers', text, true);
+      return addressed(random, 'numbers', text);
     },
     function jsonCase(random) {
       const { json } = random.pick(jsonCases);
@@ -316,92 +224,38 @@ export function createInputs(
         ['{"query":"{__typename}","variables":', '}'],
       ];
       const [before, after] = random.pick(wrappings);
-      const input = addressed(random, 'JSON suite', '', true);
+      const input = addressed(random, 'JSON suite', '');
       const target = random.pick([input.target, '/graphql']);
-      return {
-        ...input,
-        target,
-        method: target === '/graphql' ? 'POST' : input.method,
-        body: Buffer.concat([Buffer.from(before), bytes, Buffer.from(after)]),
-      };
+      const method = target === '/graphql' ? 'POST' : input.method;
+      return { ...input, target, method, body: Buffer.concat([Buffer.from(before), bytes, Buffer.from(after)]) };
     },
     function mutatedDefinition(random) {
-      const definition = random.pick([loadedFor(random), random.pick(pool)]);
-      const input = addressed(
-        random,
-        'mutated definition',
-        jsonText(definition),
-        false,
-        jsonText(graphqlOf(definition)),
-      );
-      return { ...input, body: mutated(random, input.body) };
+      const input = inBothAPIs(random, 'mutated definition', random.pick([loadedFor(random), random.pick(pool)]));
+      return { ...input, body: mutated(random, input.body), isIntact: false };
     },
     function mutatedDocument(random) {
       const document = mutated(random, Buffer.from(random.pick(documents))).toString('utf8');
-      const variables = `{"id":${JSON.stringify(random.pick(keyIDs.slice(0, -1)))},"input":${jsonText(graphqlOf(random.pick([loadedFor(random), random.pick(pool)])))}}`;
-      const headers = [...credentials(random), ['content-type', 'application/json'] as const];
-      const accept = random.pick([
-        [],
-        [],
-        [
-          [
-            'accept',
-            random.pick([
-              'text/event-stream',
-              'multipart/mixed',
-              'text/html',
-              'application/graphql-response+json',
-              '*/*;q=0',
-            ]),
-          ] as const,
-        ],
-      ]);
+      const definition = random.pick([loadedFor(random), random.pick(pool)]);
+      const keyID = JSON.stringify(random.pick(keyIDs.slice(0, -1)));
+      const variables = `{"id":${keyID},"input":${jsonText(graphqlOf(definition))}}`;
+      const accept = wordsOf(
+        'text/event-stream multipart/mixed text/html application/graphql-response+json */*;q=0',
+      ).map((type): Header => ['accept', type]);
+      const headers = [...withJSON(random), ...random.pick([[], [], [random.pick(accept)]])];
+      const kind = 'mutated document';
       if (random.below(6) === 0) {
-        const target =
-          `/graphql?query=${encodeURIComponent(document.toWellFormed())}&variables=${encodeURIComponent(variables.toWellFormed())}`.slice(
-            0,
-            12_000,
-          );
-        return {
-          kind: 'mutated document by GET',
-          method: 'GET',
-          target,
-          headers: [...headers, ...accept],
-          body: Buffer.alloc(0),
-          isIntact: false,
-        };
+        const [query, values] = [document, variables].map((text) => encodeURIComponent(text.toWellFormed()));
+        const target = `/graphql?query=${query}&variables=${values}`.slice(0, 12_000);
+        return { kind: `${kind} by GET`, method: 'GET', target, headers, body: Buffer.alloc(0), isIntact: false };
       }
-      const body = `{"query":${JSON.stringify(document)},"variables":${variables}${random.pick(['', '', ',"operationName":"M"', ',"operationName":7', ',"extensions":{"a":[]}'])}}`;
-      return {
-        kind: 'mutated document',
-        method: 'POST',
-        target: '/graphql',
-        headers: [...headers, ...accept],
-        body: Buffer.from(body),
-        isIntact: false,
-      };
+      const more = random.pick(['', '', ',"operationName":"M"', ',"operationName":7', ',"extensions":{"a":[]}']);
+      const body = Buffer.from(`{"query":${JSON.stringify(document)},"variables":${variables}${more}}`);
+      return { kind, method: 'POST', target: '/graphql', headers, body, isIntact: false };
     },
     function oddTarget(random) {
       const pieces = [
-        'api',
-        'keys',
-        'preview',
-        'svc',
-        'org',
-        'graphql',
-        'health',
-        'ready',
+        ...wordsOf('api keys preview svc org graphql health ready . .. %2e%2e %2f %5c %ff %00 % %E2%80%AE ;a=b'),
         '',
-        '.',
-        '..',
-        '%2e%2e',
-        '%2f',
-        '%5c',
-        '%ff',
-        '%00',
-        '%',
-        '%E2%80%AE',
-        ';a=b',
         canaries.unknownKeyID,
         random.pick(keyIDs),
         encodeURIComponent(random.pick(naughty).toWellFormed()),
@@ -416,60 +270,32 @@ export function createInputs(
         `/api/keys/preview/${own}`,
       ]);
       const queries = [
-        '',
-        '',
-        '?',
-        '?reset_quota=1',
-        '?reset_quota=01',
-        '?reset_quota=%31',
-        '?RESET_QUOTA=1',
-        '?reset_quota[]=1',
+        ...['', ''],
+        ...wordsOf('? ?reset_quota=1 ?reset_quota=01 ?reset_quota=%31 ?RESET_QUOTA=1 ?reset_quota[]=1'),
         `?token=${canaries.credential}`,
         '?query={__typename}',
         `?${encodeURIComponent(random.pick(naughty).toWellFormed())}`,
-        '?%',
-        '?&&&',
-        '?a=b?c=d#e',
+        ...wordsOf('?% ?&&& ?a=b?c=d#e'),
       ];
-      const method = random.pick([
-        'GET',
-        'POST',
-        'PUT',
-        'DELETE',
-        'PATCH',
-        'HEAD',
-        'OPTIONS',
-        'TRACE',
-        'PROPFIND',
-        'QUERY',
-      ]);
+      const method = random.pick(methods);
       // A key that is deleted would leave the rest of the run with nothing to change.
       const query = method === 'DELETE' ? '?a=b' : random.pick(queries);
       const target = (path + query).replace(/[\s\0]/g, '+') || '/';
-      return {
-        kind: 'odd target',
-        method,
-        target,
-        headers: [...credentials(random), ['content-type', 'application/json']],
-        body: Buffer.from(random.pick(['', '{}', jsonText(loadedFor(random))])),
-        isIntact: true,
-      };
+      const body = Buffer.from(random.pick(['', '{}', jsonText(loadedFor(random))]));
+      return { kind: 'odd target', method, target, headers: withJSON(random), body, isIntact: true };
     },
     function oddHeaders(random) {
       const value = () =>
         random.pick([...naughty, canaries.credential, `Bearer ${canaries.credential}`]).replace(/[\r\n\0]/g, ' ');
-      const odd: (readonly [string, string])[] = [
-        [
-          'content-type',
-          random.pick([
-            'text/plain',
-            'application/json; charset=utf-16',
-            'application/json;a=b',
-            'application/x-www-form-urlencoded',
-            'multipart/form-data; boundary=x',
-            value(),
-          ]),
-        ],
+      const types = [
+        'text/plain',
+        'application/json; charset=utf-16',
+        'application/json;a=b',
+        'application/x-www-form-urlencoded',
+        'multipart/form-data; boundary=x',
+      ];
+      const odd: Header[] = [
+        ['content-type', random.pick([...types, value()])],
         ['accept', value()],
         ['content-encoding', random.pick(['gzip', 'br', 'identity', value()])],
         ['if-match', random.pick(['*', '"1"', value()])],
@@ -485,21 +311,16 @@ export function createInputs(
         ['x-http-method-override', 'PUT'],
         ['host', value()],
       ];
-      const base = addressed(
-        random,
-        'odd headers',
-        jsonText(loadedFor(random)),
-        true,
-        jsonText(graphqlOf(loadedFor(random))),
-      );
+      const base = inBothAPIs(random, 'odd headers', loadedFor(random));
       const chosen = Array.from({ length: 1 + random.below(3) }, () => random.pick(odd));
       const kept = base.headers.filter(([name]) => random.below(3) > 0 || !chosen.some(([other]) => other === name));
       return { ...base, headers: [...kept, ...chosen] };
     },
     function noise(random) {
-      const input = addressed(random, 'noise', '', false);
-      const bytes = Buffer.from(Array.from({ length: random.below(200) }, () => random.below(256)));
-      return { ...input, target: random.pick([input.target, '/graphql']), method: 'POST', body: bytes };
+      const input = addressed(random, 'noise', '');
+      const body = Buffer.from(Array.from({ length: random.below(200) }, () => random.below(256)));
+      const target = random.pick([input.target, '/graphql']);
+      return { ...input, target, method: 'POST', body, isIntact: false };
     },
   ];
 

@@ -280,7 +280,7 @@ describe('D-05 a disk that fails', () => {
 });
 
 describe('D-07 a database that another process has locked', () => {
-  it('never blocks the event loop with a wait inside SQLite', () => {
+  it('D-01 never blocks the event loop with a wait inside SQLite', () => {
     const database = openDatabase(file);
     createWriteGate(database);
     expect(database.pragma('busy_timeout', { simple: true })).toBe(0n);

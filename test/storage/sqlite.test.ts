@@ -74,13 +74,6 @@ describe('a SQLite file', () => {
     again.close();
   });
 
-  it('D-01 never waits for a lock inside SQLite, because such a wait blocks the process', () => {
-    const database = openDatabase(file);
-    createKeyStore(database, signer);
-    expect(Number(database.pragma('busy_timeout', { simple: true }))).toBe(0);
-    database.close();
-  });
-
   it('commits once for all quota changes that are acknowledged together', async () => {
     const database = openDatabase(file);
     const store = createKeyStore(database, signer);
@@ -110,18 +103,6 @@ describe('a SQLite file', () => {
     await createKeyStore(database, signer).add([aChange(aKey(1))]);
     database.close();
     expect(await readdir(folder)).toStrictEqual(['keyfront.db']);
-  });
-
-  it('D-10 is rejected with a reason if it has a newer version, and is left unchanged', async () => {
-    openDatabase(file).close();
-    const newer = new Database(file);
-    newer.pragma('user_version = 99');
-    newer.close();
-    const before = await readFile(file);
-    expect(() => openDatabase(file)).toThrow(
-      /^The database .*keyfront\.db cannot be used: it has schema version 99, and this Keyfront knows \d+; use a newer Keyfront$/,
-    );
-    expect(await readFile(file)).toStrictEqual(before);
   });
 
   it('is rejected with a reason if it is no database, and is left unchanged', async () => {
@@ -235,39 +216,5 @@ describe('a SQLite file that another process has locked', () => {
     });
     expect(await stateOf(t, 'k1')).toStrictEqual(before);
     await t.close();
-  });
-});
-
-describe('a data folder with keys', () => {
-  it('contains neither key identifiers nor secrets in clear, in any file', async () => {
-    const t = await startApp({ KEYFRONT_DATA: folder });
-    const secrets = {
-      key_id: 'token-Xq7-identifier',
-      basic_auth_data: { user: 'u', password: 'Xq7-password' },
-      jwt_data: { secret: 'Xq7-jwt-secret' },
-      hmac_string: 'Xq7-hmac-string',
-    };
-    await t.importKeys({ ...secrets, org_id: 'acme' });
-    const { key_id, ...definition } = secrets;
-    expect((await t.update(key_id, definition)).status).toBe(200);
-    expect(
-      (
-        await t.graphql(
-          'mutation { updateOrgKey(keyID: "token-Xq7-identifier", input: { hmacString: "Xq7-other" }) { status } }',
-        )
-      ).body,
-    ).toHaveProperty('data.updateOrgKey');
-    const names = async () => (await readdir(folder)).sort();
-    const contents = async () =>
-      Buffer.concat(await Promise.all((await names()).map((name) => readFile(join(folder, name))))).toString('latin1');
-    expect(await names()).toStrictEqual(['key-ring.json', 'keyfront.db', 'keyfront.db-shm', 'keyfront.db-wal']);
-    const open = await contents();
-    await t.close();
-    for (const text of [open, await contents(), t.logs()]) {
-      expect(text).not.toContain('Xq7-');
-      expect(text).not.toContain(t.management);
-      expect(text).not.toContain(t.service);
-    }
-    expect(open).toContain(hashOf('token-Xq7-identifier'));
   });
 });
