@@ -1,33 +1,20 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildMain } from '../../support/build.mjs';
-import { start, type Running } from '../../support/process.js';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Running } from '../../support/process.js';
+import { useProcesses } from '../../support/processes.js';
 
 const run = promisify(execFile);
-
-let main: string;
-let folder: string;
-let one: Running;
-beforeAll(async () => {
-  main = await buildMain();
-  folder = await mkdtemp(join(tmpdir(), 'keyfront-e2e-credentials-'));
-  one = await start(main, join(folder, 'data'));
-}, 120_000);
-afterAll(async () => {
-  one.signal('SIGKILL');
-  await one.exited;
-  await rm(folder, { recursive: true });
-});
+const { main, path, start } = useProcesses();
 
 /** The command line as another process, on the same data folder. */
 const keyfront = (...args: string[]) =>
-  run(process.execPath, [main, ...args], {
-    env: { PATH: process.env['PATH'], KEYFRONT_DATA: join(folder, 'data') },
-  });
+  run(process.execPath, [main(), ...args], { env: { PATH: process.env['PATH'], KEYFRONT_DATA: path('data') } });
+
+let one: Running;
+beforeEach(async () => {
+  one = await start();
+});
 
 async function issue(): Promise<{ id: string; secret: string }> {
   const { stdout, stderr } = await keyfront('credentials', 'issue', '--kind', 'management', '--label', 'e2e');
@@ -42,7 +29,7 @@ async function statusOf(secret: string): Promise<number> {
 async function killAndRestart(): Promise<void> {
   one.signal('SIGKILL');
   expect(await one.exited).toStrictEqual({ code: null, signal: 'SIGKILL' });
-  one = await start(main, join(folder, 'data'));
+  one = await start();
 }
 
 describe('a credential while a service runs', () => {
@@ -80,6 +67,5 @@ describe('a credential while a service runs', () => {
     const [used = ''] = stdout.split('\n').flatMap((row) => (row.startsWith(id) ? row.split(/ {2,}/).slice(8, 9) : []));
     expect(Date.parse(used)).toBeGreaterThanOrEqual(before);
     expect(Date.parse(used)).toBeLessThanOrEqual(Date.now());
-    one = await start(main, join(folder, 'data'));
   });
 });

@@ -1,13 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { startApp } from '../../support/app.js';
-import { buildMain } from '../../support/build.mjs';
 import { freshDatabase, testPostgres, unlessMissing } from '../../support/postgres.js';
-import { start, type Running } from '../../support/process.js';
+import { useProcesses } from '../../support/processes.js';
 
 const postgres = await testPostgres();
+const { path, start } = useProcesses();
 const rounds = 10;
 
 /** Sends the same requests to both URLs at once, each on a connection of its own, and returns what has changed. */
@@ -40,25 +37,14 @@ async function race(urls: readonly string[], service: string) {
 
 /** Starts processes on a store with one key, and returns the result of the race. */
 async function raceOf(settings: Record<string, string>, processes: readonly (readonly string[])[]): Promise<unknown> {
-  const [main, folder] = await Promise.all([buildMain(), mkdtemp(join(tmpdir(), 'keyfront-processes-'))]);
-  const running: Running[] = [];
-  try {
-    const t = await startApp({ KEYFRONT_DATA: folder, ...settings });
-    await t.importKeys({ key_id: 'counted', org_id: 'acme', quota_max: rounds });
-    const { secret } = await t.issue('service');
-    await t.close();
-    for (const args of processes) running.push(await start(main, folder, [...args], settings));
-    return await race(
-      [running[0], running[1] ?? running[0]].flatMap((one) => one?.url ?? []),
-      secret,
-    );
-  } finally {
-    for (const { signal, exited } of running) {
-      signal('SIGKILL');
-      await exited;
-    }
-    await rm(folder, { recursive: true });
-  }
+  const t = await startApp({ KEYFRONT_DATA: path('data'), ...settings });
+  await t.importKeys({ key_id: 'counted', org_id: 'acme', quota_max: rounds });
+  const { secret } = await t.issue('service');
+  await t.close();
+  const urls: string[] = [];
+  for (const args of processes) urls.push((await start(args, settings)).url);
+  // The workers of one process share a port.
+  return race(urls.length === 1 ? [...urls, ...urls] : urls, secret);
 }
 
 const once = { data: { orgKeys: { totalCount: 1 + rounds }, orgKey: { quota: { used: rounds } } } };
