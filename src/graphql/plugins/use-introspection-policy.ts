@@ -6,9 +6,7 @@ import { operationError } from '../errors.js';
 import { documentIDOf } from '../operation/params.js';
 
 /** Who may introspect the schema: all clients, or requests with a valid credential only. */
-export const introspectionPolicies = ['open', 'credential'] as const;
-/** The value of `KEYFRONT_INTROSPECTION`. */
-export type IntrospectionPolicy = (typeof introspectionPolicies)[number];
+export type IntrospectionPolicy = 'open' | 'credential';
 
 /**
  * Rejects every operation of a client that may not introspect, except `{ __typename }`, with the same error, before it is

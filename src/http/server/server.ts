@@ -131,6 +131,12 @@ function createHTTPServer(
   const closing = new WeakSet<Socket>();
   const enqueue = createAdmissionControl(undefined, meter);
   const logOverload = createOverloadLog(log);
+  const admit = (start: () => void, reject: (rejection: Rejection) => void) =>
+    enqueue(start, () => {
+      logOverload();
+      meter?.countRejection('overload');
+      reject(overloaded);
+    });
 
   const options = { ...serverOptions(timeouts), ...(webSockets && { shouldUpgradeCallback: webSockets.accepts }) };
   const server: Server = tls
@@ -162,14 +168,10 @@ function createHTTPServer(
       return rejectRequest(response, rejection);
     }
     if (healthPaths.includes(request.url ?? '')) return handle(request, response, arrivedMs);
-    enqueue(
+    admit(
       // The client may have closed the connection while the request was waiting.
       () => response.destroyed || handle(request, response, arrivedMs),
-      () => {
-        logOverload();
-        meter?.countRejection('overload');
-        rejectRequest(response, overloaded);
-      },
+      (reason) => rejectRequest(response, reason),
     );
   });
   if (webSockets) {
@@ -180,13 +182,9 @@ function createHTTPServer(
         meter?.countRejection('malformed');
         return rejectConnection(socket, rejection);
       }
-      enqueue(
+      admit(
         () => webSockets.open(request, socket, head, enqueue),
-        () => {
-          logOverload();
-          meter?.countRejection('overload');
-          rejectConnection(socket, overloaded);
-        },
+        (reason) => rejectConnection(socket, reason),
       );
     });
   }
