@@ -131,12 +131,9 @@ describe('keyfront preview', () => {
     expect(jsonLines(out)[0]?.['issues']).toMatchObject([{ code: problem, message }]);
   });
 
-  it.each([
-    ['', 'contains no definition.'],
-    ['[]', 'contains no definition.'],
-  ])('exits with 2 for a file that contains %j', async (content, reason) => {
+  it.each(['', '[]'])('exits with 2 for a file that contains %j', async (content) => {
     const file = await c.file('empty.json', content);
-    expect(await c.keyfront(['preview', file])).toMatchObject({ code: 2, stderr: `${file} ${reason}\n` });
+    expect(await c.keyfront(['preview', file])).toMatchObject({ code: 2, stderr: `${file} contains no definition.\n` });
   });
 
   it.each([['nowhere.json'], ['/'], ['-']])('exits with 2 if %s cannot be read', async (file) => {
