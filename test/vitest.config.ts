@@ -56,8 +56,8 @@ export default defineConfig({
           name: 'system',
           include: ['test/{system,faults}/**/*.test.ts'],
           globalSetup,
-          // These wait for processes, timeouts and disks for more than half of their time.
-          maxWorkers: Math.min(2 * availableParallelism() + 1, 12),
+          // These wait for processes, timeouts and disks for more than a third of their time.
+          maxWorkers: Math.min(availableParallelism() + 2, 8),
           // Vitest runs projects with other numbers of workers one after the other.
           sequence: { groupOrder: 1 },
         },

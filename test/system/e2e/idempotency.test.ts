@@ -130,7 +130,7 @@ function expectedState(probes: number) {
   };
 }
 
-describe.concurrent.each(cases)(`idempotency keys %s (FUZZ_SEED=${seed})`, (name, isMissing, open) => {
+describe.each(cases)(`idempotency keys %s (FUZZ_SEED=${seed})`, (name, isMissing, open) => {
   it.skipIf(isMissing)(
     'have each effect once and return its first result, when the process is killed between and during requests',
     async () => {

@@ -243,3 +243,15 @@ describe.each(['REST', 'GraphQL'] as const)('a replacement through %s', (api) =>
     expect((await stored()).definition).toEqual({ alias: 'alone' });
   });
 });
+
+it.each(['<PASSWORD>', '***', '••••'])('R-13 never stores a mask as a secret: %s', async (mask) => {
+  const sent = { basic_auth_data: { password: mask }, jwt_data: { secret: mask }, hmac_string: mask };
+  const response = await t.update(keyID, sent);
+  expect(response.body['issues']).toMatchObject([
+    { path: 'basic_auth_data.password', code: 'MASKED_SECRET' },
+    { path: 'hmac_string', code: 'MASKED_SECRET' },
+    { path: 'jwt_data.secret', code: 'MASKED_SECRET' },
+  ]);
+  expect(issuesOf(await updateThroughGraphQL(sent))).toHaveLength(3);
+  expect((await stored()).secrets).toEqual({ passwordHash: undefined, jwtSecret: undefined, hmacString: undefined });
+});
