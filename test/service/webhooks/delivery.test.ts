@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { startApp, type TestApp } from '../../support/app.js';
 import { describeEngines, type EnginePlace } from '../../support/engines.js';
 import { outOfOrder, startReceiver, whyNotBelieved, type Receiver } from '../../support/receiver.js';
@@ -166,6 +166,20 @@ describeEngines('webhooks', (engine) => {
     t = await startApp(place.env, { dispatcherOptions: quick });
     await until(() => receiver.received.length === 2);
     expect(receiver.taken()).toHaveLength(1);
+  });
+
+  it('are sent again, and later ones too, after storage has failed to record a result', async () => {
+    await hookTo(t, receiver.url);
+    receiver.behaviour = () => {
+      receiver.behaviour = () => 200;
+      vi.spyOn(t.app.services.webhooks, 'recordResults').mockRejectedValueOnce(new Error('The disk is full.'));
+      return 200;
+    };
+    await key('a');
+    await until(() => receiver.received.length === 2);
+    await change('a', 'later');
+    await receiver.until((taken) => taken.length === 2);
+    expect(outOfOrder(receiver.taken())).toBeUndefined();
   });
 
   it('become dead letters after the maximum number of attempts, and can be replayed', async () => {
