@@ -212,7 +212,10 @@ export function createMetrics({
         wrongCredentials.inc({ kind: oneOf(kinds, kind), reason: oneOf(reasons, reason) }),
       consumed: (verdict) => quotas.inc({ verdict: oneOf(verdicts, verdict) }),
       webhookAttempted: (outcome) => webhooks.inc({ outcome }),
-      registerGauge: (what, read) => void sources.set(what, read),
+      registerGauge: (what, read) => {
+        const others = sources.get(what);
+        sources.set(what, others ? async () => (await others()) + (await read()) : read);
+      },
     },
   };
 }

@@ -71,7 +71,7 @@ export interface Meter {
   readonly consumed: (verdict: string) => void;
   /** A delivery was attempted, or an event became a dead letter. */
   readonly webhookAttempted: (outcome: WebhookOutcome) => void;
-  /** Registers the function that reads a gauge. */
+  /** Registers a function that reads a gauge, whose value is the sum of those of all its functions. */
   readonly registerGauge: (name: GaugeName, read: () => number | Promise<number>) => void;
 }
 
