@@ -35,6 +35,6 @@ export function complete({ resolve, reject }: WaitingCaller, outcome: ChangeOutc
 
 /** Reports a committed group. Called after {@link complete}, because an error of telemetry must not reject what is committed. */
 export function reportGroup(group: readonly WaitingCaller[], beginMs: number, meter: Meter | undefined): void {
-  meter?.committed(group.length, (performance.now() - beginMs) / 1000);
+  if (group.length > 0) meter?.committed(group.length, (performance.now() - beginMs) / 1000);
   for (const { onGroup } of group) onGroup?.(group.length);
 }

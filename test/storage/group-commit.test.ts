@@ -116,30 +116,6 @@ describe('group commit', () => {
     expect(begun).toBe(3);
   });
 
-  /** Requests a change in each of the next iterations of the event loop. */
-  const inIterations = (names: readonly string[], change: (name: string) => Promise<unknown>): Promise<unknown>[] => {
-    const [name, ...later] = names;
-    if (name === undefined) return [];
-    const rest = new Promise((resolve) => setImmediate(() => resolve(Promise.all(inIterations(later, change)))));
-    return [change(name), rest];
-  };
-
-  it('commits the changes of consecutive iterations of the event loop in one transaction', async () => {
-    await Promise.all(inIterations(['a', 'b', 'c', 'd'], (name) => commit(addTwice(name))));
-    expect([rows().length, begun]).toEqual([8, 1]);
-  });
-
-  it('commits after 5 ms although changes keep coming', async () => {
-    let nowMs = 0;
-    const slow = createGroupCommit(database, checks, {}, undefined, () => nowMs);
-    const done = inIterations(['a', 'b', 'c', 'd', 'e', 'f'], (name) => {
-      nowMs += 2;
-      return slow(addTwice(name));
-    });
-    await Promise.all(done);
-    expect([rows().length, begun]).toEqual([12, 2]);
-  });
-
   it('starts no further change of a group after 10 ms, and commits the others next, in order', async () => {
     let nowMs = 0;
     const slow = createGroupCommit(database, checks, {}, undefined, () => nowMs);

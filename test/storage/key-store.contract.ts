@@ -217,6 +217,12 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       for (const name of ['own', 'foreign']) await place.tamper(`DELETE FROM keys WHERE key_hash = '${hashOf(name)}'`);
       await expect(store.find(hashOf('own'), 'acme')).rejects.toMatchObject({ code: 'INTERNAL' });
       expect(await store.find(hashOf('foreign'), 'acme')).toBeUndefined();
+      // Beside each other, and so in one group of changes.
+      const update = (name: string, orgID: string) =>
+        store.update(hashOf(name), (found) => anUpdate(found), orgID).catch((error: unknown) => error);
+      expect(
+        await Promise.all([update('own', 'acme'), update('foreign', 'acme'), update('foreign', 'globex')]),
+      ).toMatchObject([{ code: 'INTERNAL' }, { message: 'There is no such key.' }, { code: 'INTERNAL' }]);
     });
 
     it('finds many keys at once, deleted ones too, each once and none for the hash of no key', async () => {

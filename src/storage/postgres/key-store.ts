@@ -6,7 +6,7 @@ import { postgresDialect } from '../sql/dialect.js';
 import { createKeyRowStatements } from '../sql/keys/key-rows.js';
 import { createSqlKeyStore } from '../sql/keys/key-store.js';
 import { createTimeSlices, type TimeSlices } from '../time-slices.js';
-import { createGroupWrite } from './group-write.js';
+import { createKeyGroups } from './key-groups.js';
 import type { PgPool } from './pool.js';
 import { createPgSession } from './session.js';
 import { createPgWideReader } from './wide-reader.js';
@@ -18,7 +18,7 @@ import { createPgWideReader } from './wide-reader.js';
 export function createKeyStore(
   connections: PgPool,
   signer: RowSigner,
-  watch: Telemetry = {},
+  telemetry: Telemetry = {},
   wide: PgPool = connections,
   slices: TimeSlices = createTimeSlices(),
 ): KeyStore & QuotaManager & QuotaOutbox {
@@ -27,10 +27,11 @@ export function createKeyStore(
     {
       session: createPgSession(connections),
       rows,
-      writer: createGroupWrite(connections, rows, watch, slices),
+      groups: createKeyGroups(connections, rows, slices),
       reader: createPgWideReader(connections),
       wideReader: createPgWideReader(wide),
       slices,
+      telemetry,
     },
     signer,
   );

@@ -84,7 +84,7 @@ function createEngine(
   const probe = createWriteProbe(database, file, now);
   const notifier = createFeedNotifier(session, { everyMs: pollIntervalMs });
   const engine: Storage = {
-    store: withChangeNotifications(createKeyStore(database, signer, guard, reader), notifier.hint),
+    store: withChangeNotifications(createKeyStore(database, signer, guard, reader, watch), notifier.hint),
     feed: createChangeFeed(session, signer, notifier),
     credentials: createCredentialStore(session, signer, createCredentialCache(database)),
     webhooks: createWebhookStore(session, signer),

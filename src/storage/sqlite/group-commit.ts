@@ -12,8 +12,15 @@ import {
 } from '../change-group.js';
 import { isFatalToWrites, retryOnBusy } from './errors.js';
 
+/** A change of keys, which the group writer reports. */
+export interface KeyCommit {
+  /** If the change has waited for others already: called when it is the turn of this process to write. */
+  readonly onTaken?: () => void;
+}
+
 interface WaitingCommit extends WaitingCaller {
   readonly change: () => unknown;
+  readonly keys: KeyCommit | undefined;
 }
 
 /** What is checked around each group. All throw an error with which the whole group is rejected. */
@@ -27,9 +34,7 @@ interface WriteChecks {
 }
 
 /** No further change of a group begins after this time. Those that are left make the next group. */
-const maxGroupMs = 10;
-/** The maximum time for which a group waits for more changes. */
-const maxDelayMs = 5;
+export const maxGroupMs = 10;
 
 /**
  * Commits the changes that are requested at about the same time in one transaction, because syncing many costs as much
@@ -46,8 +51,10 @@ export function createGroupCommit(
 ) {
   const { meter } = telemetry;
   const enter = createGroupEntry(telemetry);
+  const enterUnreported = createGroupEntry({});
   let waiting: WaitingCommit[] = [];
-  meter?.registerGauge('commits_waiting', () => waiting.length);
+  const reported = (group: readonly WaitingCommit[]) => group.filter(({ keys }) => !keys);
+  meter?.registerGauge('commits_waiting', () => reported(waiting).length);
 
   /** A savepoint within a group; a transaction of its own otherwise. */
   const atomically = database.transaction((change: () => unknown) => change());
@@ -98,21 +105,11 @@ export function createGroupCommit(
       }
     } catch (error) {
       for (const { reject } of group) reject(error);
-      if (isOfStorage(error)) meter?.commitFailed();
+      if (isOfStorage(error) && reported(group).length > 0) meter?.commitFailed();
       return;
     }
     group.forEach((waiter, index) => complete(waiter, outcomes[index]));
-    reportGroup(group, beginMs, meter);
-  }
-
-  /**
-   * Commits once an iteration of the event loop adds no change, the group is full, or `untilMs` is reached: admission
-   * control starts requests that arrived together in several iterations.
-   */
-  function commitWhenComplete(seen: number, untilMs: number): void {
-    const { length } = waiting;
-    if (length === seen || length >= maxGroupSize || nowMs() >= untilMs) commitWaiting();
-    else setImmediate(commitWhenComplete, length, untilMs);
+    reportGroup(reported(group), beginMs, meter);
   }
 
   function commitWaiting(): void {
@@ -122,14 +119,16 @@ export function createGroupCommit(
       waiting = waiting.slice(maxGroupSize);
       if (group.length === 0) return;
       if (waiting.length > 0) setImmediate(commitWaiting);
+      for (const { keys } of group) keys?.onTaken?.();
       await commit(group);
     });
   }
 
-  return <T>(change: () => T): Promise<T> =>
-    enter<T>((caller) => {
-      if (waiting.length === 0) setImmediate(commitWhenComplete, 0, nowMs() + maxDelayMs);
-      waiting.push({ change, ...caller });
+  return <T>(change: () => T, keys?: KeyCommit): Promise<T> =>
+    (keys ? enterUnreported : enter)<T>((caller) => {
+      waiting.push({ change, keys, ...caller });
+      if (keys?.onTaken) commitWaiting();
+      else if (waiting.length === 1) setImmediate(commitWaiting);
     });
 }
 

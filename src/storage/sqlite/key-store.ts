@@ -2,25 +2,25 @@ import type { Database, Statement } from 'better-sqlite3';
 import type { KeyStore } from '../../keys/ports.js';
 import type { QuotaManager, QuotaOutbox } from '../../keys/quota/quota-manager.js';
 import type { RowSigner } from '../../crypto/row-signer.js';
+import type { Telemetry } from '../../telemetry/ports.js';
 import { keyTable, type KeyRow } from '../records/key.js';
 import { quotaChangeTable } from '../records/quota-change.js';
 import { revisionTable } from '../records/revision.js';
 import { isSameRow, type SignedRow } from '../records/signed.js';
 import { sqliteDialect } from '../sql/dialect.js';
+import type { KeyGroup, KeyGroups, WriteGroup, WrittenGroup } from '../sql/keys/group-writer.js';
 import {
   createKeyRowStatements,
   isLarge,
-  keyWriteOf,
   writesOfMissing,
   type KeyLookup,
   type KeyRowStatements,
   type KeyWrite,
-  type KeyWriter,
-  type RowChange,
-  type WriteCommand,
 } from '../sql/keys/key-rows.js';
 import { createSqlKeyStore } from '../sql/keys/key-store.js';
 import { insertReceipt, receiptValues } from '../sql/keys/receipts.js';
+import { atOnce, inSlices } from '../time-slices.js';
+import { maxGroupMs } from './group-commit.js';
 import { createReader, type Reader } from './reader.js';
 import { createExecutor, createSqliteSession, parametersOf } from './session.js';
 import { createWriteGate, type WriteGate } from './write-gate.js';
@@ -31,67 +31,79 @@ export function createKeyStore(
   signer: RowSigner,
   guard: WriteGate = createWriteGate(database),
   reader: Reader = createReader(database, guard),
+  telemetry: Telemetry = {},
 ): KeyStore & QuotaManager & QuotaOutbox {
   const session = createSqliteSession(database, guard);
   const rows = createKeyRowStatements(sqliteDialect, signer);
-  const writer = createKeyWriter(database, guard, rows);
-  return createSqlKeyStore({ session, rows, writer, reader, wideReader: reader, slices: guard.slices }, signer);
+  const groups = createKeyGroups(database, guard, rows);
+  const { slices } = guard;
+  return createSqlKeyStore({ session, rows, groups, reader, wideReader: reader, slices, telemetry }, signer);
 }
 
-/** How often a change of a large key is applied outside of a transaction when other changes come between. */
+/** How often the changes of a large key are applied outside of a transaction when other processes change it in between. */
 const maxPreparations = 3;
 
-interface PreparedCommand<T> {
-  readonly from: SignedRow<KeyRow>;
-  readonly command: WriteCommand<T>;
-}
-
-/** Writes each change in a transaction that locks the file before the key is read, or in a savepoint of one. */
-function createKeyWriter(
+/**
+ * Writes a group in one transaction, which locks the file before a key is read, so that no change is made from a row that is
+ * replaced. Changes of a large key are applied before their transaction, in time slices, and written if the row is the same.
+ */
+function createKeyGroups(
   database: Database,
-  { write }: WriteGate,
-  { selectOne, lookUpOne, lookUpMany, verified, rowOf }: KeyRowStatements,
-): KeyWriter {
+  { write, slices }: WriteGate,
+  { selectOne, lookUpOne, lookUpMany, rowOf }: KeyRowStatements,
+): KeyGroups {
   const execute = createExecutor(database);
   const put = createPut(database);
 
-  function find(keyHash: string, orgID?: string): SignedRow<KeyRow> | undefined {
-    const values = [keyHash, orgID ?? null];
-    const [row] = execute<SignedRow<KeyRow>>(selectOne, values);
-    return row ? verified(row) : rowOf(execute<KeyLookup>(lookUpOne, values)[0]);
+  function find(keyHash: string): KeyLookup | undefined {
+    const values = [keyHash, null];
+    return execute<SignedRow<KeyRow>>(selectOne, values)[0] ?? execute<KeyLookup>(lookUpOne, values)[0];
   }
 
-  function putChange(before: SignedRow<KeyRow> | undefined, command: WriteCommand<unknown>): void {
-    const written = keyWriteOf(before, [command]);
+  function putIfAny(written: KeyWrite | undefined): void {
     if (written) put(written);
   }
 
-  /** Writes a change. For a large row it returns the work to do first, unless `prepared` was made from the same row. */
-  function changeOne<T>(
-    keyHash: string,
-    { apply, applyInSlices }: RowChange<T>,
-    orgID: string | undefined,
-    prepared: PreparedCommand<T> | undefined,
-    mayPrepare: boolean,
-  ): { readonly result: T } | { readonly prepare: () => Promise<PreparedCommand<T>> } {
-    const row = find(keyHash, orgID);
-    const isPrepared = row !== undefined && prepared !== undefined && isSameRow(row, prepared.from);
-    if (isLarge(row) && !isPrepared && applyInSlices && mayPrepare) {
-      return { prepare: async () => ({ from: row, command: await applyInSlices(row) }) };
+  function writeSmall({ keyHashes, apply }: KeyGroup): WrittenGroup {
+    const endMs = performance.now() + maxGroupMs;
+    const isLate = () => performance.now() >= endMs;
+    const separately = new Map<string, WriteGroup>();
+    for (const keyHash of keyHashes) {
+      const found = find(keyHash);
+      if (isLarge(found)) separately.set(keyHash, (take) => writeLarge(found, take()));
+      else putIfAny(atOnce(apply(keyHash, found, isLate)));
+      if (isLate()) break;
     }
-    const command = isPrepared ? prepared.command : apply(row);
-    putChange(row, command);
-    return { result: command.result };
+    return { separately };
+  }
+
+  async function writeLarge(row: SignedRow<KeyRow>, { apply }: KeyGroup): Promise<WrittenGroup> {
+    const keyHash = row.key_hash;
+    for (let from = row, preparations = 1; ; preparations += 1) {
+      const prepared = await inSlices(slices, apply(keyHash, from));
+      const changed = await write(() => {
+        const found = find(keyHash);
+        if (found?.mac && isSameRow(found, from)) {
+          putIfAny(prepared);
+        } else if (isLarge(found) && preparations < maxPreparations) {
+          return found;
+        } else {
+          putIfAny(atOnce(apply(keyHash, found)));
+        }
+        return undefined;
+      }, {});
+      if (!changed) return {};
+      from = changed;
+    }
   }
 
   return {
-    async change<T>(keyHash: string, change: RowChange<T>, orgID?: string) {
-      let prepared: PreparedCommand<T> | undefined;
-      for (let attempts = 0; ; attempts += 1) {
-        const done = await write(() => changeOne(keyHash, change, orgID, prepared, attempts < maxPreparations));
-        if ('result' in done) return done.result;
-        prepared = await done.prepare();
-      }
+    // Each is part of the next commit.
+    maxGroups: Infinity,
+    write(take) {
+      let group: KeyGroup | undefined;
+      const taken = () => (group ??= take());
+      return write(() => writeSmall(taken()), { onTaken: taken });
     },
     add: (changes) =>
       write(() => {

@@ -5,7 +5,7 @@ import type { ReadBudget } from '../../keys/read-budget.js';
 import type { RunExclusive } from '../storage.js';
 import { migratedTo } from '../sql/copy-store.js';
 import { createTimeSlices, type TimeSlices } from '../time-slices.js';
-import { createGroupCommit } from './group-commit.js';
+import { createGroupCommit, type KeyCommit } from './group-commit.js';
 import { createFileSettings } from './session.js';
 import { isFatal, isFatalToWrites, MigratedError, retryOnBusy } from './errors.js';
 
@@ -21,9 +21,10 @@ export interface WriteGate {
   /**
    * Runs a change in a transaction, which the change must not open itself, and resolves when it is durable.
    *
+   * @param keys - for a change of keys, which is reported elsewhere
    * @throws {AppError} UNAVAILABLE when nothing was written, or, if the message states so, when this is unknown.
    */
-  readonly write: <T>(change: () => T) => Promise<T>;
+  readonly write: <T>(change: () => T, keys?: KeyCommit) => Promise<T>;
   /** Whether writes can be expected to succeed. After a full disk, a probe write finds out, at most once a second. */
   readonly isWritable: () => boolean;
   /** Resolves with the cause when the database must not be written to any more. */
@@ -132,9 +133,9 @@ export function createWriteGate(
         throw error;
       }
     },
-    async write(change) {
+    async write(change, keys) {
       try {
-        const value = await commit(change);
+        const value = await commit(change, keys);
         // A small change may succeed on a full disk: the write probe decides whether the disk has free space again.
         if (!hasSpace) isWritable();
         return value;

@@ -6,14 +6,18 @@ import { keyFromRow, keyTable, keyToRow, termsOf, type KeyRow } from '../../reco
 import { quotaChangeTable, quotaChangeToRow, type QuotaChangeRow } from '../../records/quota-change.js';
 import { revisionTable, revisionToRow, type RevisionRow } from '../../records/revision.js';
 import { createSignedTable, integrityError, isSameRow, type SignedRow } from '../../records/signed.js';
-import type { TimeSlices } from '../../time-slices.js';
+import { atOnce, type Steps } from '../../time-slices.js';
 import type { Dialect } from '../dialect.js';
 import { prepared, type WideQuery } from '../session.js';
 
-/** The result for a hash: a row or none, and 1 if there is a history without its row. */
-export type KeyLookup = { readonly wanted: string; readonly is_lost: bigint } & (
-  SignedRow<KeyRow> | { readonly [column in keyof SignedRow<KeyRow>]: null }
-);
+/** The result for a hash: the row of its key, or none. */
+export type KeyLookup = SignedRow<KeyRow> | MissingKey;
+
+type MissingKey = { readonly [column in keyof SignedRow<KeyRow>]: null } & {
+  readonly wanted: string;
+  /** The organisation of a key that has a history and no row. */
+  readonly lost_org: string | null;
+};
 
 // With an organisation, `$2`, another's row is not even read: the time taken does not show that it exists.
 const selectOne = prepared('SELECT * FROM keys WHERE key_hash = $1 AND org_id = coalesce($2, org_id)');
@@ -22,11 +26,10 @@ const selectOne = prepared('SELECT * FROM keys WHERE key_hash = $1 AND org_id = 
 // The row of a key that moved to another organisation is there, and its first history entry names the former one.
 const lookUpIn = (hashes: string) =>
   prepared(
-    `SELECT wanted.hash AS wanted, k.*, CAST(CASE WHEN k.key_hash IS NOT NULL THEN 0 WHEN EXISTS (
-         SELECT 1 FROM (SELECT org_id FROM audit a WHERE a.key_hash = wanted.hash ORDER BY version_after LIMIT 1) AS first
-         WHERE CAST($2 AS text) IS NULL
-           OR (first.org_id = $2 AND NOT EXISTS (SELECT 1 FROM keys other WHERE other.key_hash = wanted.hash))
-       ) THEN 1 ELSE 0 END AS bigint) AS is_lost
+    `SELECT wanted.hash AS wanted, k.*, CASE
+         WHEN k.key_hash IS NULL AND NOT EXISTS (SELECT 1 FROM keys other WHERE other.key_hash = wanted.hash)
+         THEN (SELECT org_id FROM audit a WHERE a.key_hash = wanted.hash ORDER BY version_after LIMIT 1)
+       END AS lost_org
      FROM ${hashes} AS wanted
        LEFT JOIN keys k ON k.key_hash = wanted.hash AND (CAST($2 AS text) IS NULL OR k.org_id = $2)`,
   );
@@ -53,10 +56,18 @@ export function createKeyRowStatements({ listOf, isInTime, inList }: Dialect, si
     selectOne,
     lookUpOne: lookUpIn('(SELECT CAST($1 AS text) AS hash)'),
     lookUpMany: lookUpIn(`(SELECT value AS hash FROM ${listOf('$1')})`),
-    /** @throws {AppError} INTERNAL when the row is damaged, or is missing although it has a history. */
-    rowOf: (found: KeyLookup | undefined): SignedRow<KeyRow> | undefined => {
-      if (found?.is_lost === 1n) throw integrityError(`The key ${found.wanted}`);
-      return found === undefined || found.key_hash === null ? undefined : verified(found);
+    /**
+     * The verified row; undefined if there is none.
+     *
+     * @param orgID - the organisation of the caller, which does not learn that a key of another is lost
+     * @throws {AppError} INTERNAL when the row is damaged, or is missing although it has a history.
+     */
+    rowOf: (found: KeyLookup | undefined, orgID: string | undefined): SignedRow<KeyRow> | undefined => {
+      if (found === undefined) return undefined;
+      if (found.key_hash !== null) return verified(found);
+      const { lost_org: lostOrg } = found;
+      if (lostOrg !== null && (orgID ?? lostOrg) === lostOrg) throw integrityError(`The key ${found.wanted}`);
+      return undefined;
     },
     /** The hashes that have a key, for `WideReader.keys`. */
     sizesOf: (keyHashes: readonly string[], orgID: string | undefined): WideQuery =>
@@ -67,11 +78,7 @@ export function createKeyRowStatements({ listOf, isInTime, inList }: Dialect, si
 }
 
 /** A change of the row of a key, which is undefined when there is no key. It is pure, because it may be applied again. */
-export interface RowChange<T> {
-  readonly apply: (row: SignedRow<KeyRow> | undefined) => WriteCommand<T>;
-  /** The same in time slices, for a large row. */
-  readonly applyInSlices?: (row: SignedRow<KeyRow>) => Promise<WriteCommand<T>>;
-}
+export type RowChange<T> = (row: SignedRow<KeyRow> | undefined) => Steps<WriteCommand<T>>;
 
 /** The writes of one change: the next row of the key if it changes, and what belongs to it. */
 export interface WriteCommand<T> {
@@ -94,18 +101,6 @@ export interface KeyWrite {
   readonly receipts: readonly Receipt[];
   readonly addedTerms: readonly string[];
   readonly droppedTerms: readonly string[];
-}
-
-/** How an engine writes keys. A promise resolves when the write is durable. */
-export interface KeyWriter {
-  /** Reads the row, applies the change and writes the result, in one transaction. If the change throws, it fails alone. */
-  readonly change: <T>(keyHash: string, change: RowChange<T>, orgID?: string) => Promise<T>;
-  /**
-   * Applies changes, by the hashes of their keys, in one transaction, except those of keys that exist.
-   *
-   * @returns the hashes of the keys that were added.
-   */
-  readonly add: (changes: ReadonlyMap<string, RowChange<unknown>>) => Promise<ReadonlySet<string>>;
 }
 
 /** The result of changes that were applied one after the other; undefined when the key stays as it is. */
@@ -135,9 +130,9 @@ export function writesOfMissing(
   found: readonly KeyLookup[],
   rowOf: KeyRowStatements['rowOf'],
 ): KeyWrite[] {
-  const existing = new Set(found.flatMap((one) => rowOf(one)?.key_hash ?? []));
-  return [...changes].flatMap(([keyHash, { apply }]) =>
-    existing.has(keyHash) ? [] : (keyWriteOf(undefined, [apply(undefined)]) ?? []),
+  const existing = new Set(found.flatMap((one) => rowOf(one, undefined)?.key_hash ?? []));
+  return [...changes].flatMap(([keyHash, change]) =>
+    existing.has(keyHash) ? [] : (keyWriteOf(undefined, [atOnce(change(undefined))]) ?? []),
   );
 }
 
@@ -145,22 +140,20 @@ export function writesOfMissing(
 const largeCharacters = 16 * 1024;
 
 /** Whether a change of this row is applied in time slices. */
-export const isLarge = (row: KeyRow | undefined): row is KeyRow =>
-  row !== undefined && row.definition.length > largeCharacters;
-
-type ApplyTransition<T> = (stored: StoredKey | undefined) => T;
+export const isLarge = (found: KeyLookup | undefined): found is SignedRow<KeyRow> =>
+  (found?.definition?.length ?? 0) > largeCharacters;
 
 /** Makes changes of rows out of changes of keys. A change that returns undefined leaves its key as it is. */
-export function createRowChanges(signer: RowSigner, slices: TimeSlices) {
+export function createRowChanges(signer: RowSigner) {
   const keys = createSignedTable(signer, keyTable);
   const revisions = createSignedTable(signer, revisionTable);
   const quotaChanges = createSignedTable(signer, quotaChangeTable);
 
-  /** Each step takes milliseconds when the definition is large. */
-  function* steps<T extends KeyTransition | undefined>(
+  // One generator function for all changes: V8 makes a hidden class for each generator function that is called.
+  function* changed<T extends KeyTransition | undefined>(
     before: SignedRow<KeyRow> | undefined,
-    apply: ApplyTransition<T>,
-  ): Generator<undefined, WriteCommand<T>> {
+    apply: (stored: StoredKey | undefined) => T,
+  ): Steps<WriteCommand<T>> {
     const stored = before && keyFromRow(before);
     yield;
     const result = apply(stored);
@@ -181,21 +174,7 @@ export function createRowChanges(signer: RowSigner, slices: TimeSlices) {
     };
   }
 
-  return <T extends KeyTransition | undefined>(apply: ApplyTransition<T>): RowChange<T> => ({
-    apply(row) {
-      const work = steps(row, apply);
-      let step = work.next();
-      while (!step.done) step = work.next();
-      return step.value;
-    },
-    async applyInSlices(row) {
-      const work = steps(row, apply);
-      for (;;) {
-        const slice = slices.next();
-        if (slice) await slice;
-        const step = work.next();
-        if (step.done) return step.value;
-      }
-    },
-  });
+  return <T extends KeyTransition | undefined>(apply: (stored: StoredKey | undefined) => T): RowChange<T> =>
+    (row) =>
+      changed(row, apply);
 }

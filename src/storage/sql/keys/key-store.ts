@@ -1,9 +1,11 @@
 import type { RowSigner } from '../../../crypto/row-signer.js';
+import type { StoredKey } from '../../../keys/key.js';
 import type { KeyStore, KeyTransition } from '../../../keys/ports.js';
-import type { QuotaManager, QuotaOutbox } from '../../../keys/quota/quota-manager.js';
+import type { QuotaDecision, QuotaManager, QuotaOutbox } from '../../../keys/quota/quota-manager.js';
+import type { Telemetry } from '../../../telemetry/ports.js';
 import { keyFromRow, keyToRow, type KeyRow } from '../../records/key.js';
 import type { SignedRow } from '../../records/signed.js';
-import { mapInSlices, type TimeSlices } from '../../time-slices.js';
+import { mapInSlices, type Steps, type TimeSlices } from '../../time-slices.js';
 import { isBindableText } from '../dialect.js';
 import type { SqlSession, WideReader } from '../session.js';
 import { readCounters } from './counters.js';
@@ -11,7 +13,8 @@ import { createHistory } from './history.js';
 import { createKeyHeads } from './key-heads.js';
 import { createKeyMaintenance } from './key-maintenance.js';
 import { createKeyLists } from './key-lists.js';
-import { createRowChanges, type KeyLookup, type KeyRowStatements, type KeyWriter } from './key-rows.js';
+import { createGroupWriter, type KeyGroups } from './group-writer.js';
+import { createRowChanges, type KeyLookup, type KeyRowStatements, type WriteCommand } from './key-rows.js';
 import { createQuotaOutbox } from './quota-outbox.js';
 import { createReceiptStore } from './receipts.js';
 
@@ -19,12 +22,13 @@ import { createReceiptStore } from './receipts.js';
 interface KeyStoreDeps {
   readonly session: SqlSession;
   readonly rows: KeyRowStatements;
-  readonly writer: KeyWriter;
+  readonly groups: KeyGroups;
   /** Reads keys of known hashes. */
   readonly reader: WideReader;
   /** Reads that may look at many rows. */
   readonly wideReader: WideReader;
   readonly slices: TimeSlices;
+  readonly telemetry: Telemetry;
 }
 
 /**
@@ -33,12 +37,12 @@ interface KeyStoreDeps {
  * when few of their columns are shown.
  */
 export function createSqlKeyStore(
-  { session, rows, writer, reader, wideReader, slices }: KeyStoreDeps,
+  { session, rows, groups, reader, wideReader, slices, telemetry }: KeyStoreDeps,
   signer: RowSigner,
 ): KeyStore & QuotaManager & QuotaOutbox {
   const { dialect, all } = session;
-  const { change } = writer;
-  const rowChange = createRowChanges(signer, slices);
+  const change = createGroupWriter(groups, rows, telemetry);
+  const rowChange = createRowChanges(signer);
 
   /** Verifies a row and converts it within one time slice: both take milliseconds for a large definition. */
   async function findAs<Made>(
@@ -51,7 +55,7 @@ export function createSqlKeyStore(
     const [row] = await all<SignedRow<KeyRow>>(rows.selectOne, values);
     const slice = slices.next();
     if (slice) await slice;
-    const found = row ? rows.verified(row) : rows.rowOf((await all<KeyLookup>(rows.lookUpOne, values))[0]);
+    const found = row ? rows.verified(row) : rows.rowOf((await all<KeyLookup>(rows.lookUpOne, values))[0], orgID);
     return found && convert(found);
   }
 
@@ -59,7 +63,32 @@ export function createSqlKeyStore(
   async function findMissing(keyHashes: readonly string[], orgID: string | undefined): Promise<SignedRow<KeyRow>[]> {
     if (keyHashes.length === 0) return [];
     const found = await all<KeyLookup>(rows.lookUpMany, [keyHashes, orgID ?? null]);
-    return found.flatMap((one) => rows.rowOf(one) ?? []);
+    return found.flatMap((one) => rows.rowOf(one, orgID) ?? []);
+  }
+
+  // Declared once, and not with each change: see `createRowChanges`.
+  function* resealed(
+    row: SignedRow<KeyRow> | undefined,
+    reseal: Parameters<KeyStore['reseal']>[1],
+  ): Steps<WriteCommand<undefined>> {
+    const stored = row && keyFromRow(row);
+    yield;
+    const next = row && stored && keyToRow(reseal(stored), row.history_link);
+    yield;
+    return { next: next && rows.signed(next), result: undefined };
+  }
+
+  function* consumed<T>(
+    row: SignedRow<KeyRow> | undefined,
+    decide: (stored: StoredKey | undefined) => QuotaDecision<T>,
+  ): Steps<WriteCommand<T>> {
+    const stored = row && keyFromRow(row);
+    yield;
+    const { next, result, receipt } = decide(stored);
+    if (!row || !next) return { result };
+    yield;
+    const signed = rows.signed({ ...row, quota_used: next.used, quota_renews: next.renews ?? null });
+    return { next: signed, result, receipt };
   }
 
   const keyOf = (row: SignedRow<KeyRow>) => keyFromRow(rows.verified(row));
@@ -96,31 +125,13 @@ export function createSqlKeyStore(
     applyPending: () => Promise.resolve('APPLIED'),
     counters: readCounters(dialect, wideReader),
     update: (keyHash, apply, orgID) => change(keyHash, rowChange(apply), orgID),
-    reseal: (keyHash, reseal) =>
-      change(keyHash, {
-        apply: (row) => ({
-          next: row && rows.signed(keyToRow(reseal(keyFromRow(row)), row.history_link)),
-          result: undefined,
-        }),
-      }),
-    consume: (keyHash, decide, orgID) =>
-      change(
-        keyHash,
-        {
-          apply: (row) => {
-            const { next, result, receipt } = decide(row && keyFromRow(row));
-            if (!row || !next) return { result };
-            const signed = rows.signed({ ...row, quota_used: next.used, quota_renews: next.renews ?? null });
-            return { next: signed, result, receipt };
-          },
-        },
-        orgID,
-      ),
+    reseal: (keyHash, reseal) => change(keyHash, (row) => resealed(row, reseal)),
+    consume: (keyHash, decide, orgID) => change(keyHash, (row) => consumed(row, decide), orgID),
     async add(keys) {
       const first = new Map<string, KeyTransition>();
       for (const key of keys) if (!first.has(key.next.keyHash)) first.set(key.next.keyHash, key);
       const changes = new Map([...first].map(([keyHash, key]) => [keyHash, rowChange(() => key)]));
-      const added = changes.size > 0 ? await writer.add(changes) : undefined;
+      const added = changes.size > 0 ? await groups.add(changes) : undefined;
       return keys.map((key) => first.get(key.next.keyHash) === key && added?.has(key.next.keyHash) === true);
     },
   };
