@@ -6,6 +6,7 @@ import { codeOf, dataOf, errorsOf, issuesOf } from '../../support/responses.js';
 import { startApp, startOwnApp, type TestResponse, type TestApp } from '../../support/app.js';
 import { temporaryFolder } from '../../support/folder.js';
 import { allHashes, stateOf } from '../../support/state.js';
+import { until } from '../../support/until.js';
 import { hashOf } from '../../support/factories.js';
 
 const day = 86_400_000;
@@ -367,8 +368,8 @@ describe('a purge', () => {
     await first.graphql('mutation { deleteOrgKey(keyID: "recent") { status } }');
     await first.close();
     const second = await startOwnApp({ KEYFRONT_DATA: folder });
+    await until(() => second.logs().includes('deleted keys purged'), 'The purge');
     expect(await allHashes(second)).toStrictEqual([hashOf('recent')]);
-    expect(second.logs()).toContain('deleted keys purged');
   });
 });
 

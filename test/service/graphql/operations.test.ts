@@ -380,6 +380,7 @@ describe('GraphQL’s own errors', () => {
     ['{ updateOrgKey(keyID: "k1", input: {}) { status } }', 'Cannot query field "updateOrgKey" on type "Query".'],
     ['{ previewKey { keyID } }', '`input` is required.'],
     ['{ previewKey(input: {}) }', expect.stringContaining('must have a selection of subfields')],
+    ['{ ...f }', 'Unknown fragment "f".'],
   ])('name unknown parts of the schema: %s', async (query, message) => {
     const response = await t.graphql(query);
     expect(codesOf(response)[0]).toBe('INVALID');
