@@ -107,6 +107,7 @@ describe('C-04 a key under concurrent updates, resets, consumption and reads', (
       for (let index = 0; index < runs('HISTORIES', 4); index += 1) {
         const { definition = [], counter = [] } = await recordApart(apps, seed + index, size);
         expect(counter.filter(({ input }) => input.kind === 'consume').length).toBeGreaterThan(size / 4);
+        expect(counter.some(({ input, output }) => input.kind === 'update' && output?.response === 'done')).toBe(true);
         for (const stuck of [unexplained(definition, oneKey), unexplained(counter, oneCounter)]) {
           expect(stuck && `replay it with FUZZ_SEED=${seed + index}:\n${lines(stuck)}`).toBeUndefined();
         }

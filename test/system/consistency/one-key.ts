@@ -25,6 +25,8 @@ export type Input =
 export interface Output {
   readonly response: 'done' | 'rejected' | 'conflict';
   readonly seen: Partial<Seen>;
+  /** Whether the key is changed, but its counter is reset only once Redis can be reached. */
+  readonly isResetPending?: boolean;
 }
 
 export type History = Operation<Input, Output>[];
@@ -100,17 +102,18 @@ export async function recordApart(
       .map((operation) => ({ ...operation, output: operation.output && only(operation.output, names) }));
   return {
     definition: showing(['version', 'alias'], ({ kind }) => kind !== 'consume'),
-    // What an update shows of the counter is read after it, when others may have counted.
-    counter: showing(['used'], () => true).map((operation) =>
-      operation.input.kind === 'update'
-        ? { ...operation, output: operation.output && only(operation.output, []) }
-        : operation,
-    ),
+    counter: showing(['used'], () => true).map((operation) => {
+      const { input, output } = operation;
+      if (input.kind !== 'update' || !output) return operation;
+      if (output.isResetPending) return { ...operation, output: undefined, responded: Infinity };
+      // What an update shows of the counter is read after it, when others may have counted.
+      return { ...operation, output: only(output, []) };
+    }),
   };
 }
 
-function only({ response, seen }: Output, names: readonly (keyof Seen)[]): Output {
-  return { response, seen: Object.fromEntries(names.flatMap((name) => (name in seen ? [[name, seen[name]]] : []))) };
+function only({ seen, ...rest }: Output, names: readonly (keyof Seen)[]): Output {
+  return { ...rest, seen: Object.fromEntries(names.flatMap((name) => (name in seen ? [[name, seen[name]]] : []))) };
 }
 
 /** The counter alone: conflicts of updates are not checked, and their results are accepted. */
@@ -163,6 +166,7 @@ async function sendQuery(app: TestApp, keyID: string, input: Input, isREST: bool
   };
   return {
     response: body['allowed'] === false ? 'rejected' : 'done',
+    isResetPending: response.headers.get('quota-reset') === 'pending' || body['quotaReset'] === 'PENDING',
     seen: Object.fromEntries(
       (['version', 'alias', 'used', 'max'] as const).flatMap((name) => (name in body ? [[name, body[name]]] : [])),
     ),
@@ -184,7 +188,7 @@ async function requestGraphQL(app: TestApp, keyID: string, input: Input): Promis
   const { alias, max: quotaMax, isReset, expectedVersion } = input;
   return app.graphql(
     `mutation ($keyID: ID!, $input: UpdateKeyInput!, $isReset: Boolean!, $expectedVersion: Int) {
-      updateOrgKey(keyID: $keyID, input: $input, resetQuota: $isReset, expectedVersion: $expectedVersion) { orgKey { ${shown} } }
+      updateOrgKey(keyID: $keyID, input: $input, resetQuota: $isReset, expectedVersion: $expectedVersion) { orgKey { ${shown} } quotaReset }
     }`,
     { keyID, input: { alias, quotaMax }, isReset, expectedVersion },
   );
