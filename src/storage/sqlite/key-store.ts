@@ -55,8 +55,9 @@ function createKeyGroups(
   const execute = createExecutor(database);
   const put = createPut(database);
 
-  function find(keyHash: string): KeyLookup | undefined {
-    const values = [keyHash, null];
+  /** Does the same work for a key of another organisation and for none: the time taken does not show which it is. */
+  function find(keyHash: string, orgID: string | undefined): KeyLookup | undefined {
+    const values = [keyHash, orgID ?? null];
     return execute<SignedRow<KeyRow>>(selectOne, values)[0] ?? execute<KeyLookup>(lookUpOne, values)[0];
   }
 
@@ -64,12 +65,12 @@ function createKeyGroups(
     if (written) put(written);
   }
 
-  function writeSmall({ keyHashes, apply }: KeyGroup): WrittenGroup {
+  function writeSmall({ keyHashes, orgOf, apply }: KeyGroup): WrittenGroup {
     const endMs = performance.now() + maxGroupMs;
     const isLate = () => performance.now() >= endMs;
     const separately = new Map<string, WriteGroup>();
     for (const keyHash of keyHashes) {
-      const found = find(keyHash);
+      const found = find(keyHash, orgOf(keyHash));
       if (isLarge(found)) separately.set(keyHash, (take) => writeLarge(found, take()));
       else putIfAny(atOnce(apply(keyHash, found, isLate)));
       if (isLate()) break;
@@ -77,12 +78,12 @@ function createKeyGroups(
     return { separately };
   }
 
-  async function writeLarge(row: SignedRow<KeyRow>, { apply }: KeyGroup): Promise<WrittenGroup> {
+  async function writeLarge(row: SignedRow<KeyRow>, { orgOf, apply }: KeyGroup): Promise<WrittenGroup> {
     const keyHash = row.key_hash;
     for (let from = row, preparations = 1; ; preparations += 1) {
       const prepared = await inSlices(slices, apply(keyHash, from));
       const changed = await write(() => {
-        const found = find(keyHash);
+        const found = find(keyHash, orgOf(keyHash));
         if (found?.mac && isSameRow(found, from)) {
           putIfAny(prepared);
         } else if (isLarge(found) && preparations < maxPreparations) {

@@ -42,6 +42,8 @@ export type WriteGroup = (take: () => KeyGroup) => Promise<WrittenGroup>;
 /** The changes of a group, as the engine sees them. */
 export interface KeyGroup {
   readonly keyHashes: readonly string[];
+  /** The organisation that all changes of a key are limited to, if any: a row of another need not be read. */
+  readonly orgOf: (keyHash: string) => string | undefined;
   /** Whether others have changed some of the keys several times between the read and the write, so that rows are locked. */
   readonly isContended: boolean;
   /**
@@ -157,6 +159,7 @@ export function createGroupWriter(
         beginMs = performance.now();
         return {
           keyHashes: [...group.keys()],
+          orgOf: (keyHash) => orgOf(group.get(keyHash)),
           isContended: taken.some(({ conflicts }) => conflicts >= conflictsBeforeLock),
           apply: (keyHash, found, isLate) => applyInOrder(group.get(keyHash), found, isLate),
         };
@@ -249,6 +252,11 @@ function byKey(changes: readonly WaitingChange[]): ReadonlyMap<string, KeyChange
     else group.set(item.keyHash, { changes: [item], outcomes: [] });
   }
   return group;
+}
+
+function orgOf(key: KeyChanges | undefined): string | undefined {
+  const orgID = key?.changes[0]?.orgID;
+  return key?.changes.every((change) => change.orgID === orgID) === true ? orgID : undefined;
 }
 
 function busyKey(): AppError {
