@@ -20,7 +20,8 @@ describe(`a service of two workers (FUZZ_SEED=${seed})`, () => {
 
   it('detects a mutant that responds before the commit', { timeout: 600_000 }, async () => {
     const mutant = await buildMain('storage/acknowledges-before-commit');
-    const { findings } = await killWorkers({ ...scenery(), seed, services: 5, mutant });
+    // Ends with the first service that has lost a change: whether a kill comes between the two depends on the machine.
+    const { findings } = await killWorkers({ ...scenery(), seed, services: 30, mutant });
     expect(findings.map(({ kind }) => kind)).toContain('lost');
   });
 
