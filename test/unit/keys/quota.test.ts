@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { carryOverQuota, consume, quotaFigures, resetQuota } from '../../../src/keys/quota/quota.js';
+import { changedQuota, quotaChangeOf } from '../../../src/keys/quota/quota-change.js';
 import type { QuotaState } from '../../../src/keys/key.js';
 import { maxInt64 } from '../../../src/lib/int64.js';
 import { aKey } from '../../support/factories.js';
@@ -46,6 +47,23 @@ describe('resetQuota', () => {
   it('starts a period, or keeps the end of the period of a quota that does not renew', () => {
     expect(resetQuota({ used: 7n, renews: 5n }, 60n, seconds)).toStrictEqual({ used: 0n, renews: seconds + 60n });
     expect(resetQuota({ used: 7n, renews: 5n }, 0n, seconds)).toStrictEqual({ used: 0n, renews: 5n });
+  });
+});
+
+describe('quotaChangeOf', () => {
+  it.each([
+    ['changes nothing without a reset, another period or a new end', [60n, 1n], [60n, 1n], false, undefined],
+    ['changes nothing between quotas that do not renew', [0n, 1n], [-1n, 1n], false, undefined],
+    ['keeps the count when the length of the period changes', [60n, 1n], [90n, 1n], false, [7n, 1n]],
+    ['keeps the count when the key starts its next period first', [60n, 1n], [60n, 61n], false, [7n, 1n]],
+    ['begins the count of a period that followed the last one', [60n, -1n], [90n, -1n], false, [0n, 59n]],
+    ['resets the count', [60n, 1n], [60n, 1n], true, [0n, 60n]],
+  ] as const)('%s', (_, [periodBefore, endBefore], [periodAfter, endAfter], isReset, expected) => {
+    const quotaOf = (used: bigint, end: bigint) => ({ used, renews: seconds + end });
+    const before = key(quotaOf(0n, endBefore), { quotaRenewalRate: periodBefore });
+    const after = key(quotaOf(0n, endAfter), { quotaRenewalRate: periodAfter });
+    const change = quotaChangeOf(before, after, now, isReset);
+    expect(change && changedQuota(change, quotaOf(7n, endBefore))).toStrictEqual(expected && quotaOf(...expected));
   });
 });
 

@@ -18,6 +18,7 @@ const allowing = (method: string) => ({ accessRights: [{ label: 'a', allowedUrls
 const method = ['accessRights', 0, 'allowedUrls', 0, 'methods', 0];
 const nest = (levels: number): unknown => (levels === 0 ? 1 : { in: nest(levels - 1) });
 const smoothing = { enabled: true, step: 10, delay: 5, threshold: 100, trigger: 0.5 };
+const policies = (count: number) => Array.from({ length: count }, (_, index) => `policy ${index}`);
 const placeholder = 'is a placeholder; send the secret itself, null to clear it, or leave it out to keep it';
 
 describe('R-12 the rules reject a definition with path, code and message', () => {
@@ -207,6 +208,13 @@ describe('R-12 the rules reject a definition with path, code and message', () =>
       'must have another name',
     ],
     ['metadata that is a list', { metaData: [] }, ['metaData'], 'WRONG_TYPE', 'must be an object'],
+    [
+      'a policy more than the limit',
+      { applyPolicies: policies(100), applyPolicyID: 'policy' },
+      ['applyPolicyID'],
+      'TOO_MANY',
+      'must be left out: with it, there are more than 100 policies in `applyPolicies`',
+    ],
   ])('for %s', (_, raw, path, code, message) => {
     const error = rejection(raw);
     expect(error.issues).toStrictEqual([{ path, code, message }]);
@@ -254,6 +262,7 @@ describe('the rules accept a definition', () => {
     ['with a password of 72 bytes', { basicAuthData: { password: 'é'.repeat(36) } }],
     ['with a longer one for argon2id', { basicAuthData: { hashType: 'argon2id', password: 'x'.repeat(73) } }],
     ['with both names of one flag that agree', { enableDetailRecording: true, enableDetailedRecording: true }],
+    ['with 100 policies in both fields', { applyPolicies: policies(99), applyPolicyID: 'policy' }],
     ['with smoothing that is complete', { smoothing }],
     ['with a trigger of 1', { smoothing: { ...smoothing, trigger: 1 } }],
     ['with disabled smoothing, for all its other fields', { smoothing: { enabled: false, step: 0 } }],
