@@ -63,7 +63,9 @@ describe('quotaChangeOf', () => {
     const before = key(quotaOf(0n, endBefore), { quotaRenewalRate: periodBefore });
     const after = key(quotaOf(0n, endAfter), { quotaRenewalRate: periodAfter });
     const change = quotaChangeOf(before, after, now, isReset);
-    expect(change && changedQuota(change, quotaOf(7n, endBefore))).toStrictEqual(expected && quotaOf(...expected));
+    expect(change && changedQuota(change, quotaOf(7n, endBefore))).toStrictEqual(
+      expected && quotaOf(expected[0], expected[1]),
+    );
   });
 });
 

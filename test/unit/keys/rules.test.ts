@@ -160,7 +160,7 @@ describe('R-12 the rules reject a definition with path, code and message', () =>
     ],
     [
       'metadata too large',
-      { metaData: { list: Array.from({ length: 10_000 }, () => 0) } },
+      { metaData: { list: Array.from({ length: 10_000 }, () => 0), invalid: NaN } },
       ['metaData'],
       'TOO_MANY',
       'must have at most 10000 members in all',
@@ -208,6 +208,9 @@ describe('R-12 the rules reject a definition with path, code and message', () =>
       'must have another name',
     ],
     ['metadata that is a list', { metaData: [] }, ['metaData'], 'WRONG_TYPE', 'must be an object'],
+    ['no object', null, [], 'WRONG_TYPE', 'must be an object'],
+    ['a text with NUL', { alias: 'a\0' }, ['alias'], 'MALFORMED_TEXT', 'must be well-formed Unicode without NUL'],
+    ['a name like that of a field of the preview', { keyIDs: 1 }, ['keyIDs'], 'UNKNOWN_FIELD', 'is an unknown field'],
     [
       'a policy more than the limit',
       { applyPolicies: policies(100), applyPolicyID: 'policy' },
@@ -238,10 +241,13 @@ describe('R-12 the rules reject a definition with path, code and message', () =>
   });
 
   it('for every problem at once, those of single fields and those between fields', () => {
-    const error = rejection({ alias: 1, tagz: [], smoothing: { enabled: true, step: 'x' }, per: -3 });
-    expect(error.message).toBe('The key definition has 7 problems.');
+    const basicAuthData = { hashType: 'x', password: 'x'.repeat(73) };
+    const error = rejection({ alias: 1, tagz: [], smoothing: { enabled: true, step: 'x' }, per: -3, basicAuthData });
+    expect(error.message).toBe('The key definition has 9 problems.');
     expect(error.issues.map(({ path, code }) => `${path.join('.')} ${code}`).sort()).toStrictEqual([
       'alias WRONG_TYPE',
+      'basicAuthData.hashType UNKNOWN_HASH_TYPE',
+      'basicAuthData.password TOO_LONG',
       'per OUT_OF_RANGE',
       'smoothing.delay INCOMPLETE_SMOOTHING',
       'smoothing.step WRONG_TYPE',
@@ -263,6 +269,7 @@ describe('the rules accept a definition', () => {
     ['with a longer one for argon2id', { basicAuthData: { hashType: 'argon2id', password: 'x'.repeat(73) } }],
     ['with both names of one flag that agree', { enableDetailRecording: true, enableDetailedRecording: true }],
     ['with 100 policies in both fields', { applyPolicies: policies(99), applyPolicyID: 'policy' }],
+    ['with the least integer of 32 bits', { smoothing: { step: -(2 ** 31) } }],
     ['with smoothing that is complete', { smoothing }],
     ['with a trigger of 1', { smoothing: { ...smoothing, trigger: 1 } }],
     ['with disabled smoothing, for all its other fields', { smoothing: { enabled: false, step: 0 } }],
