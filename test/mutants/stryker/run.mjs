@@ -1,0 +1,99 @@
+// Generates mutants with Stryker and runs tests against them: `npm run test:stryker -- keys` (see `groups`). The tests of
+// each stage run only against the mutants that those of the stages before did not detect; then those of all stages run
+// again with a new thread for each mutant. Prints the survivors and a table, and fails below a score of 90 %.
+import { join, relative } from 'node:path';
+import { Stryker } from '@stryker-mutator/core';
+
+const root = join(import.meta.dirname, '../../..');
+const minScore = 90;
+
+/** The files to mutate, and the test files of each stage. */
+const groups = {
+  keys: {
+    mutate: 'src/keys/**/*.ts',
+    stages: [
+      'test/unit/keys/*.test.ts test/unit/graphql/schema.test.ts test/unit/rest/openapi.test.ts',
+      'test/service/keys/*.test.ts',
+      'test/service/{rest,graphql,auth}/*.test.ts test/service/change-log.test.ts test/service/cli/key*.test.ts',
+    ],
+  },
+  sql: {
+    mutate: 'src/storage/sql/**/*.ts',
+    stages: ['test/unit/storage/*.test.ts test/storage/*.test.ts', 'test/service/**/*.test.ts'],
+  },
+  executor: {
+    mutate: 'src/graphql/executor/**/*.ts',
+    stages: ['test/unit/graphql/*.test.ts', 'test/service/graphql/*.test.ts'],
+  },
+  json: { mutate: 'src/lib/json*.ts', stages: ['test/unit/**/*json*.test.ts'] },
+};
+
+const options = {
+  testRunner: 'vitest',
+  plugins: ['@stryker-mutator/vitest-runner', './test/mutants/stryker/selection.mjs'],
+  checkers: ['selection'],
+  // `related` would miss tests that reach a file through the whole service.
+  vitest: { configFile: 'test/mutants/stryker/vitest.config.mjs', related: false },
+  coverageAnalysis: /** @type {const} */ ('perTest'),
+  ignorePatterns: ['dist', 'build', 'data'],
+  reporters: ['progress-append-only'],
+  thresholds: { high: 95, low: minScore, break: null },
+  concurrency: 1,
+  // Stryker detects endless loops by their number of rounds. No mutant should reach this limit because a machine is busy.
+  timeoutMS: 60_000,
+  // Not in node_modules, where Vitest takes the copy of the project for packages and records no coverage.
+  tempDirName: '.stryker-tmp',
+};
+
+/** The statuses of a mutant that was run; `selection.mjs` reports the others as if they had type errors. */
+const outcomes = ['Killed', 'Timeout', 'Survived', 'NoCoverage'];
+/** @typedef {Awaited<ReturnType<Stryker['runMutationTest']>>[number]} Result */
+const isUndetected = (/** @type {Result} */ { status }) => status === 'Survived' || status === 'NoCoverage';
+
+const names = /** @type {(keyof typeof groups)[]} */ (process.argv.slice(2));
+for (const name of names.length > 0 ? names : /** @type {typeof names} */ (Object.keys(groups))) {
+  const results = await runStages(groups[name]);
+  if (printResults(results) < minScore) process.exitCode = 1;
+}
+
+/** @returns {Promise<Result[]>} */
+async function runStages(/** @type {(typeof groups)['keys']} */ { mutate, stages }) {
+  /** @type {Map<string, Result>} */
+  const results = new Map();
+  delete process.env['STRYKER_ONLY'];
+  for (const [index, tests] of [...stages, stages.join(' ')].entries()) {
+    process.env['STRYKER_TESTS'] = tests;
+    // What a module computes once and keeps is not computed again with the mutant, except in a new thread.
+    process.env['STRYKER_ISOLATE'] = String(index === stages.length);
+    // Each mutant of code that runs during an import needs a new thread and all tests: for these, those of the first stage do.
+    const ignoreStatic = index > 0;
+    const ran = await new Stryker({ ...options, mutate: [mutate], ignoreStatic }).runMutationTest();
+    // The identifiers are those of the stage before, because the same files are mutated.
+    for (const result of ran.filter(({ status }) => outcomes.includes(status))) {
+      if (result.status !== 'NoCoverage' || !results.has(result.id)) results.set(result.id, result);
+    }
+    const undetected = [...results.values()].filter(isUndetected);
+    console.log(`${undetected.length} of ${results.size} mutants are undetected after ${tests}`);
+    if (undetected.length === 0) break;
+    process.env['STRYKER_ONLY'] = undetected.map(({ id }) => id).join(',');
+  }
+  return [...results.values()];
+}
+
+/** Returns the score in percent. */
+function printResults(/** @type {readonly Result[]} */ results) {
+  for (const { fileName, location, mutatorName, replacement, status } of results.filter(isUndetected)) {
+    const place = `${relative(root, fileName)}:${location.start.line + 1}:${location.start.column + 1}`;
+    console.log(`${status} ${place} ${mutatorName}: ${replacement?.replace(/\s+/g, ' ')}`);
+  }
+  const files = Map.groupBy(results, ({ fileName }) => relative(root, fileName));
+  const rows = [...files, /** @type {const} */ (['all', results])].map(([file, ofFile]) => {
+    const [killed = 0, timeout = 0, survived = 0, uncovered = 0] = outcomes.map(
+      (outcome) => ofFile.filter(({ status }) => status === outcome).length,
+    );
+    const score = Math.floor((1000 * (killed + timeout)) / ofFile.length) / 10;
+    return { file, mutants: ofFile.length, killed, timeout, survived, uncovered, score };
+  });
+  console.table(rows);
+  return rows.at(-1)?.score ?? 0;
+}
