@@ -111,7 +111,7 @@ export function createGroupWriter(
     if (isStarting || groups >= maxGroups || !waiting.some(isFree)) return;
     isStarting = true;
     groups += 1;
-    setImmediate(startWhenComplete, 0, performance.now() + maxDelayMs);
+    setImmediate(startWhenComplete, waiting.length, performance.now() + maxDelayMs);
   }
 
   /**
