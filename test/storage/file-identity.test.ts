@@ -81,7 +81,7 @@ describe('D-05 a database file in use', () => {
       code: 'UNAVAILABLE',
       message: 'Storage has failed; nothing was written.',
     });
-    expect(await engine.whyNotReady()).toBe('storage takes no writes');
+    expect(await engine.whyNotReady()).toBe('storage accepts no writes');
     await opened.close();
   });
 

@@ -1,6 +1,5 @@
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Meter } from '../../src/telemetry/ports.js';
 import { createGroupCommit } from '../../src/storage/sqlite/group-commit.js';
 
 let database: Database.Database;
@@ -13,7 +12,7 @@ beforeEach(() => {
   begun = 0;
   database = new Database(':memory:', { verbose: (sql) => (begun += /^BEGIN/.test(String(sql)) ? 1 : 0) });
   database.exec('CREATE TABLE rows (name TEXT PRIMARY KEY) STRICT');
-  commit = createGroupCommit(database, checks, {}, undefined, () => 0);
+  commit = createGroupCommit(database, checks, undefined, () => 0);
 });
 afterEach(() => database.close());
 
@@ -118,7 +117,7 @@ describe('group commit', () => {
 
   it('starts no further change of a group after 10 ms, and commits the others next, in order', async () => {
     let nowMs = 0;
-    const slow = createGroupCommit(database, checks, {}, undefined, () => nowMs);
+    const slow = createGroupCommit(database, checks, undefined, () => nowMs);
     const order: number[] = [];
     const between: number[] = [];
     const done = Promise.all(
@@ -137,23 +136,13 @@ describe('group commit', () => {
     expect(new Set(between)).toContain(2);
   });
 
-  it('resolves a committed change although telemetry throws', async () => {
-    const faults: unknown[] = [];
-    const fail = () => {
-      throw new Error('telemetry failed');
-    };
-    const meter = { registerGauge: () => undefined, committed: fail, commitFailed: fail } as unknown as Meter;
-    const watched = createGroupCommit(
-      database,
-      checks,
-      { meter },
-      (work) => work().catch((error: unknown) => void faults.push(error) as never),
-      () => 0,
-    );
-    await expect(watched(addTwice('a'))).resolves.toBe('a');
-    await expect(Promise.all([watched(addTwice('b')), watched(addTwice('c'))])).resolves.toEqual(['b', 'c']);
-    await expect(watched(addTwice('a'))).rejects.toThrow('UNIQUE');
-    expect(faults).toHaveLength(3);
+  it('commits a change that others have joined at once, with those that wait', async () => {
+    const started: number[] = [];
+    const others = commit(addTwice('b'));
+    const joined = commit(addTwice('a'), () => started.push(begun));
+    expect([started, begun]).toEqual([[0], 1]);
+    expect(await Promise.all([others, joined])).toEqual(['b', 'a']);
+    expect(begun).toBe(1);
   });
 
   it('writes nothing when storage has failed', async () => {

@@ -79,8 +79,8 @@ describe('D-04 the log of a full database', () => {
     const guard = createWriteGate(database, { report: (line) => void lines.push(line), nowMs: () => clock });
     const store = createKeyStore(database, signer, guard);
     const limit = (pages: number) => database.pragma(`max_page_count = ${pages}`);
-    const begin = 'Storage is full: database or disk is full. Writes are rejected until there is free space.';
-    const end = 'Storage takes writes again.';
+    const begin = 'Storage is full: database or disk is full. It rejects writes until a probe write succeeds.';
+    const end = 'Storage accepts writes again.';
     await store.add([aChange(aKey(0))]);
     for (let episode = 1; episode <= 3; episode += 1) {
       limit(Number(database.pragma('page_count', { simple: true })));
@@ -178,7 +178,7 @@ describe('D-04 a full disk', () => {
       await rm(ballast);
       vi.advanceTimersByTime(1_000);
       expect((await t.send('/ready')).status).toBe(200);
-      const reported = ['Storage is full: database or disk is full.', 'Storage takes writes again.'];
+      const reported = ['Storage is full: database or disk is full.', 'Storage accepts writes again.'];
       for (const line of reported) expect(t.logs().split(line), line).toHaveLength(2);
       expect((await t.update('k1', { alias: 'found' })).status).toBe(200);
     },

@@ -73,7 +73,6 @@ function createEngine(
   const file = database.name;
   const guard = createWriteGate(database, {
     report,
-    watch,
     runExclusive,
     verifyFiles,
     ...(slices && { slices }),
@@ -91,7 +90,7 @@ function createEngine(
     signatures: createSignatures(session, signer),
     checkpoints: createCheckpoints(session, signer),
     settings: createSettings(session),
-    whyNotReady: () => promised(() => (guard.isWritable() ? probe() : 'storage takes no writes')),
+    whyNotReady: () => promised(() => (guard.isWritable() ? probe() : 'storage accepts no writes')),
     checkWritable: () => promised(guard.isWritable),
     failed: guard.failed,
     damages: () => promised(() => withDatabaseName(file, () => damagesOf(database))),

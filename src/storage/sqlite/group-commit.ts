@@ -1,26 +1,11 @@
-import { SqliteError, type Database } from 'better-sqlite3';
-import { AppError } from '../../lib/errors.js';
-import type { Telemetry } from '../../telemetry/ports.js';
+import type { Database } from 'better-sqlite3';
 import type { RunExclusive } from '../storage.js';
-import {
-  complete,
-  createGroupEntry,
-  maxGroupSize,
-  reportGroup,
-  type ChangeOutcome,
-  type WaitingCaller,
-} from '../change-group.js';
+import { complete, maxGroupSize, type ChangeOutcome, type WaitingCaller } from '../change-group.js';
 import { isFatalToWrites, retryOnBusy } from './errors.js';
-
-/** A change of keys, which the group writer reports. */
-export interface KeyCommit {
-  /** If the change has waited for others already: called when it is the turn of this process to write. */
-  readonly onTaken?: () => void;
-}
 
 interface WaitingCommit extends WaitingCaller {
   readonly change: () => unknown;
-  readonly keys: KeyCommit | undefined;
+  readonly onStart: (() => void) | undefined;
 }
 
 /** What is checked around each group. All throw an error with which the whole group is rejected. */
@@ -45,16 +30,10 @@ export const maxGroupMs = 10;
 export function createGroupCommit(
   database: Database,
   { requireSound, requireUnmigrated, verifyFiles }: WriteChecks,
-  telemetry: Telemetry = {},
   runExclusive: RunExclusive = (work) => work(),
   nowMs: () => number = () => performance.now(),
 ) {
-  const { meter } = telemetry;
-  const enter = createGroupEntry(telemetry);
-  const enterUnreported = createGroupEntry({});
   let waiting: WaitingCommit[] = [];
-  const reported = (group: readonly WaitingCommit[]) => group.filter(({ keys }) => !keys);
-  meter?.registerGauge('commits_waiting', () => reported(waiting).length);
 
   /** A savepoint within a group; a transaction of its own otherwise. */
   const atomically = database.transaction((change: () => unknown) => change());
@@ -93,7 +72,6 @@ export function createGroupCommit(
 
   async function commit(all: readonly WaitingCommit[]): Promise<void> {
     let group = all;
-    const beginMs = meter ? performance.now() : 0;
     let outcomes: readonly ChangeOutcome[];
     try {
       outcomes = await retryOnBusy(() => run(group));
@@ -105,11 +83,9 @@ export function createGroupCommit(
       }
     } catch (error) {
       for (const { reject } of group) reject(error);
-      if (isOfStorage(error) && reported(group).length > 0) meter?.commitFailed();
       return;
     }
     group.forEach((waiter, index) => complete(waiter, outcomes[index]));
-    reportGroup(reported(group), beginMs, meter);
   }
 
   function commitWaiting(): void {
@@ -119,20 +95,16 @@ export function createGroupCommit(
       waiting = waiting.slice(maxGroupSize);
       if (group.length === 0) return;
       if (waiting.length > 0) setImmediate(commitWaiting);
-      for (const { keys } of group) keys?.onTaken?.();
+      for (const { onStart } of group) onStart?.();
       await commit(group);
     });
   }
 
-  return <T>(change: () => T, keys?: KeyCommit): Promise<T> =>
-    (keys ? enterUnreported : enter)<T>((caller) => {
-      waiting.push({ change, keys, ...caller });
-      if (keys?.onTaken) commitWaiting();
+  /** @param onStart - for a change that others have joined already, so that it does not wait: called before its group starts */
+  return <T>(change: () => T, onStart?: () => void): Promise<T> =>
+    new Promise<T>((resolve, reject) => {
+      waiting.push({ change, onStart, resolve: resolve as WaitingCaller['resolve'], reject });
+      if (onStart) commitWaiting();
       else if (waiting.length === 1) setImmediate(commitWaiting);
     });
-}
-
-/** A lone change that is rejected, such as one of a key that does not exist, is no failure of storage. */
-function isOfStorage(error: unknown): boolean {
-  return !(error instanceof AppError) || error.cause instanceof SqliteError;
 }

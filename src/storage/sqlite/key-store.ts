@@ -92,7 +92,7 @@ function createKeyGroups(
           putIfAny(atOnce(apply(keyHash, found)));
         }
         return undefined;
-      }, {});
+      });
       if (!changed) return {};
       from = changed;
     }
@@ -104,7 +104,7 @@ function createKeyGroups(
     write(take) {
       let group: KeyGroup | undefined;
       const taken = () => (group ??= take());
-      return write(() => writeSmall(taken()), { onTaken: taken });
+      return write(() => writeSmall(taken()), taken);
     },
     add: (changes) =>
       write(() => {

@@ -1,11 +1,10 @@
 import { SqliteError, type Database } from 'better-sqlite3';
 import { AppError } from '../../lib/errors.js';
-import type { Telemetry } from '../../telemetry/ports.js';
 import type { ReadBudget } from '../../keys/read-budget.js';
 import type { RunExclusive } from '../storage.js';
 import { migratedTo } from '../sql/copy-store.js';
 import { createTimeSlices, type TimeSlices } from '../time-slices.js';
-import { createGroupCommit, type KeyCommit } from './group-commit.js';
+import { createGroupCommit } from './group-commit.js';
 import { createFileSettings } from './session.js';
 import { isFatal, isFatalToWrites, MigratedError, retryOnBusy } from './errors.js';
 
@@ -21,10 +20,10 @@ export interface WriteGate {
   /**
    * Runs a change in a transaction, which the change must not open itself, and resolves when it is durable.
    *
-   * @param keys - for a change of keys, which is reported elsewhere
+   * @param onStart - for a change that others have joined already: called when the transaction is about to start
    * @throws {AppError} UNAVAILABLE when nothing was written, or, if the message states so, when this is unknown.
    */
-  readonly write: <T>(change: () => T, keys?: KeyCommit) => Promise<T>;
+  readonly write: <T>(change: () => T, onStart?: () => void) => Promise<T>;
   /** Whether writes can be expected to succeed. After a full disk, a probe write finds out, at most once a second. */
   readonly isWritable: () => boolean;
   /** Resolves with the cause when the database must not be written to any more. */
@@ -34,7 +33,6 @@ export interface WriteGate {
 interface WriteGateOptions {
   /** Receives a line for the operator when the disk becomes full, and when it has free space again. */
   readonly report?: (line: string) => void;
-  readonly watch?: Telemetry | undefined;
   readonly runExclusive?: RunExclusive | undefined;
   /** Throws when the database's files are no longer those that were opened. Runs before changes are acknowledged. */
   readonly verifyFiles?: () => void;
@@ -54,7 +52,6 @@ export function createWriteGate(
   database: Database,
   {
     report = () => undefined,
-    watch,
     runExclusive,
     verifyFiles = () => undefined,
     nowMs = () => performance.now(),
@@ -78,7 +75,7 @@ export function createWriteGate(
   const requireSound = () => {
     if (failure) throw unavailable('Storage has failed; nothing was written.', { retryAfterSeconds: 5 });
   };
-  const commit = createGroupCommit(database, { requireSound, requireUnmigrated, verifyFiles }, watch, runExclusive);
+  const commit = createGroupCommit(database, { requireSound, requireUnmigrated, verifyFiles }, runExclusive);
 
   function asUnwritten(error: unknown): unknown {
     if (isFatalToWrites(error)) {
@@ -95,7 +92,7 @@ export function createWriteGate(
     const isFull = error.code === 'SQLITE_FULL';
     if (!isFull && !error.code.startsWith('SQLITE_READONLY')) return error;
     const state = isFull ? 'full' : 'read-only';
-    if (hasSpace) report(`Storage is ${state}: ${error.message}. Writes are rejected until there is free space.`);
+    if (hasSpace) report(`Storage is ${state}: ${error.message}. It rejects writes until a probe write succeeds.`);
     hasSpace = false;
     return unavailable(`Storage is ${state}; nothing was written.`, {
       retryAfterSeconds: 60,
@@ -112,7 +109,7 @@ export function createWriteGate(
       lastProbe = nowMs();
       probeSpace();
       hasSpace = true;
-      report('Storage takes writes again.');
+      report('Storage accepts writes again.');
     } catch (error) {
       if (isFatalToWrites(error)) fail(error);
     }
@@ -133,9 +130,9 @@ export function createWriteGate(
         throw error;
       }
     },
-    async write(change, keys) {
+    async write(change, onStart) {
       try {
-        const value = await commit(change, keys);
+        const value = await commit(change, onStart);
         // A small change may succeed on a full disk: the write probe decides whether the disk has free space again.
         if (!hasSpace) isWritable();
         return value;

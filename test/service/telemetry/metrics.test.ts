@@ -275,7 +275,7 @@ describe('the gauges', () => {
     await Promise.all(hashes);
     expect(await waiting()).toBe(0);
     const writes = Array.from({ length: 3 }, (_, index) =>
-      t.app.services.credentials.markUsed(new Map([[`missing${index}`, t.clock.now]])),
+      t.app.services.store.update(`missing${index}`, () => undefined),
     );
     expect((await lines())['queue="commits"']).toBe(3);
     await Promise.all(writes);

@@ -1,13 +1,6 @@
 import { AppError } from '../../../lib/errors.js';
 import type { Telemetry } from '../../../telemetry/ports.js';
-import {
-  complete,
-  createGroupEntry,
-  maxGroupSize,
-  reportGroup,
-  type ChangeOutcome,
-  type WaitingCaller,
-} from '../../change-group.js';
+import { complete, maxGroupSize, type ChangeOutcome, type WaitingCaller } from '../../change-group.js';
 import type { KeyRow } from '../../records/key.js';
 import type { SignedRow } from '../../records/signed.js';
 import type { Steps } from '../../time-slices.js';
@@ -73,6 +66,8 @@ interface WaitingChange extends WaitingCaller {
   readonly orgID: string | undefined;
   /** How often another process changed the key between the read and the write. */
   conflicts: number;
+  /** Called after the commit, with the number of changes that it contains. */
+  readonly onCommit: ((size: number) => void) | undefined;
 }
 
 /** The changes of one key in the order of their requests, and the outcomes of those that were applied. */
@@ -95,10 +90,8 @@ const maxConflicts = 10;
 export function createGroupWriter(
   { maxGroups, write }: Pick<KeyGroups, 'maxGroups' | 'write'>,
   { rowOf }: Pick<KeyRowStatements, 'rowOf'>,
-  telemetry: Telemetry = {},
+  { meter, tracer }: Telemetry = {},
 ) {
-  const { meter } = telemetry;
-  const enter = createGroupEntry(telemetry);
   let waiting: WaitingChange[] = [];
   meter?.registerGauge('commits_waiting', () => waiting.length);
   const busy = new Set<string>();
@@ -188,7 +181,7 @@ export function createGroupWriter(
     const others = [...(separately ?? [])].map(([keyHash, writeOne]) =>
       writeGroup(writeOne, () => group.get(keyHash)?.changes ?? []),
     );
-    reportGroup(completed, beginMs, meter);
+    report(completed, beginMs);
     await Promise.all(others);
   }
 
@@ -236,12 +229,33 @@ export function createGroupWriter(
     return keyWriteOf(before, commands);
   }
 
-  /** Reads the row, applies the change and writes the result. If the change throws, it fails alone. */
-  return <T>(keyHash: string, change: RowChange<T>, orgID?: string): Promise<T> =>
-    enter((caller) => {
-      waiting.push({ keyHash, change, orgID, conflicts: 0, ...caller });
+  /** Called after the changes are resolved, because an error of telemetry must not reject what is committed. */
+  function report(committed: readonly WaitingChange[], beginMs: number): void {
+    if (committed.length > 0) meter?.committed(committed.length, (performance.now() - beginMs) / 1000);
+    for (const { onCommit } of committed) onCommit?.(committed.length);
+  }
+
+  const enqueue = <T>(keyHash: string, change: RowChange<T>, orgID?: string, onCommit?: WaitingChange['onCommit']) =>
+    new Promise<T>((resolve, reject) => {
+      waiting.push({
+        keyHash,
+        change,
+        orgID,
+        conflicts: 0,
+        onCommit,
+        resolve: resolve as WaitingCaller['resolve'],
+        reject,
+      });
       schedule();
     });
+
+  /** Reads the row, applies the change and writes the result. If the change throws, it fails alone. */
+  return <T>(keyHash: string, change: RowChange<T>, orgID?: string): Promise<T> =>
+    tracer
+      ? tracer.withSpan('commit', {}, (setAttributes) =>
+          enqueue(keyHash, change, orgID, (size) => setAttributes({ 'keyfront.commit.batch_size': size })),
+        )
+      : enqueue(keyHash, change, orgID);
 }
 
 function byKey(changes: readonly WaitingChange[]): ReadonlyMap<string, KeyChanges> {
