@@ -53,11 +53,11 @@ export interface StorageDeps {
   /** Receives lines for the operator. */
   readonly report: (line: string) => void;
   readonly now: () => Date;
-  readonly watch?: Telemetry | undefined;
+  readonly watch: Telemetry;
   /** For a file that several processes write to. */
   readonly runExclusive?: RunExclusive | undefined;
-  /** Divides the synchronous work of all requests of the process; the engine makes its own when absent. */
-  readonly slices?: TimeSlices | undefined;
+  /** Divides the synchronous work of all requests of the process. */
+  readonly slices: TimeSlices;
 }
 
 /** A storage engine in use. */

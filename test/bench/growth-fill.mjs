@@ -4,8 +4,8 @@ import { openServices } from '../../build/storage/open-storage.js';
 import { followKeyRing } from '../../build/crypto/key-ring.js';
 import { createRowSigner } from '../../build/crypto/row-signer.js';
 import { openDatabase } from '../../build/storage/sqlite/connection.js';
-import { createKeyStore } from '../../build/storage/sqlite/key-store.js';
 import { changeOf } from './growth-keys.mjs';
+import { createKeyStore } from './growth-store.mjs';
 
 const batch = 5_000;
 

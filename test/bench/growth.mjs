@@ -10,13 +10,13 @@ import { positionOfEntry } from '../../build/keys/key-query.js';
 import { openDatabase } from '../../build/storage/sqlite/connection.js';
 import { sqliteDialect } from '../../build/storage/sql/dialect.js';
 import { pageStatement } from '../../build/storage/sql/keys/key-query.js';
-import { createKeyStore } from '../../build/storage/sqlite/key-store.js';
 import { parametersOf } from '../../build/storage/sqlite/session.js';
 import { fill } from './growth-fill.mjs';
 import { importFigures } from './growth-import.mjs';
 import { aliasOf, now, seconds } from './growth-keys.mjs';
 import { serviceFigures } from './growth-service.mjs';
 import { startFigures } from './growth-start.mjs';
+import { createKeyStore } from './growth-store.mjs';
 import { describeMachine, resultsFolder, versions } from './machine.mjs';
 
 const machine = describeMachine();

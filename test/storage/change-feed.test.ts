@@ -8,12 +8,12 @@ import { createChangeFeed } from '../../src/storage/sql/change-feed.js';
 import { sqliteDialect } from '../../src/storage/sql/dialect.js';
 import type { Prepared, SqlSession, Value } from '../../src/storage/sql/session.js';
 import { createPgPool, inTransaction } from '../../src/storage/postgres/pool.js';
-import { createKeyStore } from '../../src/storage/postgres/key-store.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { describeEngines, postgres, type EnginePlace } from '../support/engines.js';
 import { followKeyRing } from '../../src/crypto/key-ring.js';
 import { createRowSigner } from '../../src/crypto/row-signer.js';
 import { signer } from '../support/signer.js';
+import { postgresKeyStore } from '../support/storage.js';
 import { until } from '../support/until.js';
 import { aChange, aKey, anUpdate, aRevision, hashOf } from '../support/factories.js';
 
@@ -332,7 +332,7 @@ describe.skipIf(postgres.isMissing)(
           await session.query('SELECT pg_current_xact_id()');
           await change(t, 'a');
           const within = { run: <T>(work: (own: typeof session) => Promise<T>) => work(session) };
-          const store = createKeyStore({ ...within, close: connections.close }, authenticity);
+          const store = postgresKeyStore({ ...within, close: connections.close }, authenticity);
           await store.update(hashOf('a'), (found) => anUpdate(found));
           await store.update(hashOf('a'), (found) => anUpdate(found));
         }),

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Storage, DatabaseHandle } from '../../src/storage/storage.js';
 import { openSQLite } from '../../src/storage/sqlite/engine.js';
 import { signer } from '../support/signer.js';
+import { storageDeps } from '../support/storage.js';
 import { aChange, aKey, anUpdate, hashOf } from '../support/factories.js';
 
 let folder: string;
@@ -22,7 +23,7 @@ afterEach(async () => rm(folder, { recursive: true }));
 
 async function open(): Promise<[DatabaseHandle, Storage]> {
   const one = await openSQLite(file, 'create');
-  return [one, await one.start(signer, { report: () => undefined, now: () => new Date() })];
+  return [one, await one.start(signer, storageDeps())];
 }
 
 const update = () => engine.store.update(hashOf(1), (found) => anUpdate(found));

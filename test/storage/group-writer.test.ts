@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Meter } from '../../src/telemetry/ports.js';
 import { openDatabase, type Database } from '../../src/storage/sqlite/connection.js';
-import { createKeyStore } from '../../src/storage/sqlite/key-store.js';
 import { createWriteGate } from '../../src/storage/sqlite/write-gate.js';
 import type { RunExclusive } from '../../src/storage/storage.js';
 import { signer } from '../support/signer.js';
+import { sqliteKeyStore } from '../support/storage.js';
 import { until } from '../support/until.js';
 import { aChange, aKey, anUpdate, hashOf } from '../support/factories.js';
 
@@ -33,9 +33,9 @@ function meterOf(sizes: number[]): Meter {
 /** A store with keys from 0 on, and the sizes of the groups that it writes. */
 async function storeOf(count: number, { runExclusive }: { runExclusive?: RunExclusive } = {}) {
   const sizes: number[] = [];
-  await createKeyStore(database, signer).add(names(count).map((name) => aChange(aKey(name))));
+  await sqliteKeyStore(database, signer).add(names(count).map((name) => aChange(aKey(name))));
   const gate = createWriteGate(database, { runExclusive });
-  const store = createKeyStore(database, signer, gate, undefined, { meter: meterOf(sizes) });
+  const store = sqliteKeyStore(database, signer, gate, undefined, { meter: meterOf(sizes) });
   return { store, sizes };
 }
 
@@ -129,13 +129,13 @@ describe('the group writer on SQLite', () => {
   });
 
   it('writes the other changes of a group before those of a large key', async () => {
-    await createKeyStore(database, signer).add([
+    await sqliteKeyStore(database, signer).add([
       aChange(aKey('large', { definition: { metaData: { notes: 'x'.repeat(20_000) } } })),
     ]);
     let grant: (() => void) | undefined;
     const slices = { next: () => new Promise<void>((resolve) => (grant = resolve)) };
-    await createKeyStore(database, signer).add([aChange(aKey('small'))]);
-    const store = createKeyStore(database, signer, createWriteGate(database, { slices }));
+    await sqliteKeyStore(database, signer).add([aChange(aKey('small'))]);
+    const store = sqliteKeyStore(database, signer, createWriteGate(database, { slices }));
     let isDone = false;
     const large = store.update(hashOf('large'), (found) => anUpdate(found)).finally(() => (isDone = true));
     const update = async () => (await store.update(hashOf('small'), (found) => anUpdate(found)))?.next.version;
@@ -170,7 +170,7 @@ describe('the group writer on SQLite', () => {
   });
 
   it('resolves a committed change although telemetry throws', async () => {
-    await createKeyStore(database, signer).add([aChange(aKey(0)), aChange(aKey(1))]);
+    await sqliteKeyStore(database, signer).add([aChange(aKey(0)), aChange(aKey(1))]);
     const faults: unknown[] = [];
     const noteFault = (error: unknown) => void faults.push(error);
     const listeners = process.listeners('unhandledRejection');
@@ -183,7 +183,7 @@ describe('the group writer on SQLite', () => {
       throw new Error('telemetry failed');
     };
     const meter = { registerGauge: () => undefined, committed: fail, commitFailed: fail } as unknown as Meter;
-    const store = createKeyStore(database, signer, createWriteGate(database), undefined, { meter });
+    const store = sqliteKeyStore(database, signer, createWriteGate(database), undefined, { meter });
     const update = (name: number) => store.update(hashOf(name), (found) => anUpdate(found));
     await expect(update(0)).resolves.toMatchObject({ next: { version: 2 } });
     await expect(Promise.all([update(0), update(1)])).resolves.toMatchObject([

@@ -7,7 +7,6 @@ import type { KeyStore } from '../../src/keys/ports.js';
 import type { Prepared } from '../../src/storage/sql/session.js';
 import { createPgPool, inTransaction, type PgPool, type Session } from '../../src/storage/postgres/pool.js';
 import { openPostgres } from '../../src/storage/postgres/engine.js';
-import { createKeyStore } from '../../src/storage/postgres/key-store.js';
 import { versionOf } from '../../src/storage/postgres/migrate.js';
 import { schemaVersion } from '../../src/storage/sql/schema.js';
 import { startApp, type TestApp } from '../support/app.js';
@@ -16,6 +15,7 @@ import { postgres } from '../support/engines.js';
 import { freshDatabase, testPostgres, type TestDatabase } from '../support/postgres.js';
 import { createProxy, type Proxy } from '../support/proxy.js';
 import { signer } from '../support/signer.js';
+import { postgresKeyStore, storageDeps } from '../support/storage.js';
 import { until } from '../support/until.js';
 import { aChange, aKey, anUpdate, aRevision, hashOf } from '../support/factories.js';
 
@@ -48,7 +48,7 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
           }),
         ),
     };
-    store = createKeyStore(listening, signer);
+    store = postgresKeyStore(listening, signer);
   });
   afterEach(async () => {
     await connections.close();
@@ -269,7 +269,7 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
     const opened = await Promise.all(
       Array.from({ length: 3 }, async () => {
         const one = await openPostgres(empty.url);
-        await one.start(signer, { report: () => undefined, now: () => new Date() });
+        await one.start(signer, storageDeps());
         return one;
       }),
     );

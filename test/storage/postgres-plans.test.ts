@@ -6,10 +6,10 @@ import { openPostgres } from '../../src/storage/postgres/engine.js';
 import { postgresDialect } from '../../src/storage/sql/dialect.js';
 import { countStatement, pageStatement } from '../../src/storage/sql/keys/key-query.js';
 import type { WideQuery } from '../../src/storage/sql/session.js';
-import { createKeyStore } from '../../src/storage/postgres/key-store.js';
 import { postgres, type EnginePlace } from '../support/engines.js';
 import { openPlans, recorded, type Sent, type Work } from '../support/postgres-plans.js';
 import { signer } from '../support/signer.js';
+import { postgresKeyStore } from '../support/storage.js';
 import { aChange, aKey, anUpdate, hashOf } from '../support/factories.js';
 
 const keys = 20_000;
@@ -51,7 +51,7 @@ describe.skipIf(postgres.isMissing)(`the plans of ${keys} keys on ${postgres.nam
     await place.database?.run(fill);
     connections = createPgPool(url, 'plans');
     plans = await openPlans(url);
-    await createKeyStore(connections, signer).add(ours.map(aChange));
+    await postgresKeyStore(connections, signer).add(ours.map(aChange));
   }, 60_000);
   afterAll(async () => {
     await plans.close();
@@ -155,9 +155,9 @@ describe.skipIf(postgres.isMissing)(`the plans of ${keys} keys on ${postgres.nam
   });
 
   /** What the store has to ask the server for it, by both kinds of plan. */
-  const workFor = async (use: (store: ReturnType<typeof createKeyStore>) => Promise<unknown>) => {
+  const workFor = async (use: (store: ReturnType<typeof postgresKeyStore>) => Promise<unknown>) => {
     const { connections: heard, sent } = recorded(connections);
-    await use(createKeyStore(heard, signer));
+    await use(postgresKeyStore(heard, signer));
     // What is written is written once more to be looked at, and undone; what was changed meanwhile is found all the same.
     const all = sent.filter(
       ({ statement }) => !/^(BEGIN|COMMIT|ROLLBACK)/.test(typeof statement === 'string' ? statement : statement.text),
@@ -172,7 +172,7 @@ describe.skipIf(postgres.isMissing)(`the plans of ${keys} keys on ${postgres.nam
   };
   const [first, second] = ours.map(({ keyHash }) => keyHash);
   const one = first ?? '';
-  type Store = ReturnType<typeof createKeyStore>;
+  type Store = ReturnType<typeof postgresKeyStore>;
   const uses: [string, (store: Store) => Promise<unknown>][] = [
     ['a look for a key', (store) => store.find(one)],
     ['a look for a key that is not there', (store) => store.find(hashOf('unknown'))],

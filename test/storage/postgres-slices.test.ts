@@ -4,6 +4,7 @@ import { createTimeSlices } from '../../src/storage/time-slices.js';
 import { postgres } from '../support/engines.js';
 import { freshDatabase, testPostgres } from '../support/postgres.js';
 import { signer } from '../support/signer.js';
+import { storageDeps } from '../support/storage.js';
 import { aChange, aKey } from '../support/factories.js';
 
 const server = await testPostgres();
@@ -15,8 +16,7 @@ it.skipIf(postgres.isMissing)('reads each key and each history on PostgreSQL in 
     const slices = createTimeSlices();
     let count = 0;
     const counting = { next: () => ((count += 1), slices.next()) };
-    const deps = { report: () => undefined, now: () => new Date(), slices: counting };
-    const { store } = await opened.start(signer, deps);
+    const { store } = await opened.start(signer, storageDeps({ slices: counting }));
     const key = aKey('sliced');
     await store.add([aChange(key)]);
     const slicesOf = async (work: Promise<unknown>) => {

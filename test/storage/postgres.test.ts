@@ -2,6 +2,7 @@ import { openPostgres } from '../../src/storage/postgres/engine.js';
 import { postgres } from '../support/engines.js';
 import { freshDatabase, testPostgres } from '../support/postgres.js';
 import { signer } from '../support/signer.js';
+import { storageDeps } from '../support/storage.js';
 import { keyStoreContract } from './key-store.contract.js';
 import { describe } from 'vitest';
 
@@ -13,7 +14,7 @@ describe.skipIf(postgres.isMissing)('D-16', () => {
     return {
       open: async () => {
         const opened = await openPostgres(url);
-        const { store } = await opened.start(signer, { report: () => undefined, now: () => new Date() });
+        const { store } = await opened.start(signer, storageDeps());
         return { store, close: () => opened.close() };
       },
       tamper: async (statement) => void (await run(statement)),

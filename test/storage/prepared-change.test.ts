@@ -3,11 +3,11 @@ import type { StoredKey } from '../../src/keys/key.js';
 import type { KeyTransition } from '../../src/keys/ports.js';
 import { openDatabase, type Database } from '../../src/storage/sqlite/connection.js';
 import { createWriteGate } from '../../src/storage/sqlite/write-gate.js';
-import { createKeyStore } from '../../src/storage/sqlite/key-store.js';
 import { keyTable, type KeyRow } from '../../src/storage/records/key.js';
 import { createSignedTable, type SignedRow } from '../../src/storage/records/signed.js';
 import { createTimeSlices } from '../../src/storage/time-slices.js';
 import { signer } from '../support/signer.js';
+import { sqliteKeyStore } from '../support/storage.js';
 import { aChange, aKey, anUpdate } from '../support/factories.js';
 
 const parseNatively = JSON.parse as (text: string) => unknown;
@@ -32,7 +32,7 @@ function watchedStore() {
       return slices.next();
     },
   };
-  const store = createKeyStore(database, signer, createWriteGate(database, { slices: counting }));
+  const store = sqliteKeyStore(database, signer, createWriteGate(database, { slices: counting }));
   const applied: boolean[] = [];
   const change = (found: StoredKey | undefined): KeyTransition => {
     applied.push(database.inTransaction);
@@ -44,7 +44,7 @@ function watchedStore() {
 it('verifies and parses each key within the time slice that was granted for it', async () => {
   const events: string[] = [];
   const granting = { next: () => void events.push('slice') };
-  const store = createKeyStore(database, signer, createWriteGate(database, { slices: granting }));
+  const store = sqliteKeyStore(database, signer, createWriteGate(database, { slices: granting }));
   const added = ['one', 'two', 'three'].map(large);
   await store.add(added.map((key) => aChange(key)));
   const parse = vi.spyOn(JSON, 'parse');
@@ -126,7 +126,7 @@ describe('a change of a key with a large definition', () => {
       throw new Error('not this one');
     };
     await expect(store.update(key.keyHash, fail)).rejects.toThrow('not this one');
-    expect(await store.find(key.keyHash)).toEqual(await createKeyStore(database, signer).find(key.keyHash));
+    expect(await store.find(key.keyHash)).toEqual(await sqliteKeyStore(database, signer).find(key.keyHash));
     expect(await store.find(key.keyHash)).toMatchObject({ version: 1 });
   });
 });

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { StoredKey } from '../../src/keys/key.js';
 import { openDatabase, type Database } from '../../src/storage/sqlite/connection.js';
 import { createWriteGate } from '../../src/storage/sqlite/write-gate.js';
-import { createKeyStore } from '../../src/storage/sqlite/key-store.js';
 import { signer } from '../support/signer.js';
+import { sqliteKeyStore } from '../support/storage.js';
 import { aChange, aKey } from '../support/factories.js';
 
 const moment = new Date('2026-01-31T12:00:00Z');
@@ -26,8 +26,8 @@ async function purge(keys: readonly StoredKey[]): Promise<{ purged: number; writ
       return guard.write(change);
     },
   };
-  await createKeyStore(database, signer, guard).add(keys.map(aChange));
-  const purged = await createKeyStore(database, signer, counting).purge(moment);
+  await sqliteKeyStore(database, signer, guard).add(keys.map(aChange));
+  const purged = await sqliteKeyStore(database, signer, counting).purge(moment);
   return { purged, writes };
 }
 const deleted = (name: string, bytes: number): StoredKey =>
@@ -45,9 +45,9 @@ it('purges a hundred small keys in one transaction', async () => {
 
 it('skips any number of damaged keys', async () => {
   const keys = Array.from({ length: 600 }, (_, n) => deleted(`key ${String(n).padStart(3, '0')}`, 10));
-  await createKeyStore(database, signer).add(keys.map(aChange));
+  await sqliteKeyStore(database, signer).add(keys.map(aChange));
   database.exec(
     `UPDATE keys SET mac = zeroblob(32) WHERE key_hash IN (SELECT key_hash FROM keys ORDER BY key_hash LIMIT 550)`,
   );
-  expect(await createKeyStore(database, signer).purge(moment)).toBe(50);
+  expect(await sqliteKeyStore(database, signer).purge(moment)).toBe(50);
 });

@@ -8,9 +8,9 @@ import type { KeyQuery } from '../../src/keys/key-query.js';
 import { clockMs, createBoundedQuery, type Query, type QueryResult } from '../../src/storage/sqlite/bounded-query.js';
 import { openDatabase, type Database } from '../../src/storage/sqlite/connection.js';
 import { createWriteGate } from '../../src/storage/sqlite/write-gate.js';
-import { createKeyStore } from '../../src/storage/sqlite/key-store.js';
 import { createReader, createWorkerRunner } from '../../src/storage/sqlite/reader.js';
 import { signer } from '../support/signer.js';
+import { sqliteKeyStore } from '../support/storage.js';
 import { until } from '../support/until.js';
 import { aChange, aKey } from '../support/factories.js';
 
@@ -45,7 +45,7 @@ function storeWith(run: (query: Query) => Promise<QueryResult>) {
     },
     close: () => Promise.resolve(),
   }));
-  return { store: createKeyStore(database, signer, guard, reader), requested };
+  return { store: sqliteKeyStore(database, signer, guard, reader), requested };
 }
 const never = () => new Promise<QueryResult>(() => undefined);
 
@@ -123,7 +123,7 @@ describe('worker threads', () => {
   it('read what the service has written, and are closed with it', async () => {
     const guard = createWriteGate(database);
     const reader = createReader(database, guard, () => createWorkerRunner(join(folder, 'keyfront.db')));
-    const store = createKeyStore(database, signer, guard, reader);
+    const store = sqliteKeyStore(database, signer, guard, reader);
     try {
       await store.add(['a', 'b', 'c', 'd'].map((name) => aChange(withNotes(name))));
       expect(await store.count({}, now)).toBe(4);

@@ -5,10 +5,10 @@ import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AppError } from '../../src/lib/errors.js';
 import { configure, openDatabase } from '../../src/storage/sqlite/connection.js';
-import { createKeyStore } from '../../src/storage/sqlite/key-store.js';
 import { schemaVersion } from '../../src/storage/sql/schema.js';
 import { startApp } from '../support/app.js';
 import { signer } from '../support/signer.js';
+import { sqliteKeyStore } from '../support/storage.js';
 import { stateOf } from '../support/state.js';
 import { eventLoopTurns } from '../support/until.js';
 import { aChange, aKey, anUpdate, hashOf } from '../support/factories.js';
@@ -27,7 +27,7 @@ keyStoreContract('a SQLite file', async () => {
   return {
     open: async () => {
       const database = openDatabase(join(own, 'keyfront.db'));
-      return { store: createKeyStore(database, signer), close: async () => void database.close() };
+      return { store: sqliteKeyStore(database, signer), close: async () => void database.close() };
     },
     tamper: async (statement) => {
       const database = new Database(join(own, 'keyfront.db'));
@@ -61,7 +61,7 @@ describe('a SQLite file', () => {
 
   it('D-01 is synced to disk: synchronous is FULL and the journal is WAL, also after writes', async () => {
     const database = openDatabase(file);
-    const store = createKeyStore(database, signer);
+    const store = sqliteKeyStore(database, signer);
     const settings = () =>
       [database.pragma('synchronous', { simple: true }), database.pragma('journal_mode', { simple: true })].map(String);
     expect(settings()).toStrictEqual(['2', 'wal']);
@@ -76,7 +76,7 @@ describe('a SQLite file', () => {
 
   it('commits once for all quota changes that are acknowledged together', async () => {
     const database = openDatabase(file);
-    const store = createKeyStore(database, signer);
+    const store = sqliteKeyStore(database, signer);
     await store.add([aChange(aKey(1))]);
     const changes = Array.from({ length: 200 }, (_, index) => ({
       keyHash: hashOf(1),
@@ -100,7 +100,7 @@ describe('a SQLite file', () => {
 
   it('is one file again once it is closed', async () => {
     const database = openDatabase(file);
-    await createKeyStore(database, signer).add([aChange(aKey(1))]);
+    await sqliteKeyStore(database, signer).add([aChange(aKey(1))]);
     database.close();
     expect(await readdir(folder)).toStrictEqual(['keyfront.db']);
   });
@@ -152,7 +152,7 @@ describe('a SQLite file that another process has locked', () => {
 
   it('rejects an update with UNAVAILABLE and a time to retry, writes nothing, and loses nothing', async () => {
     const database = openDatabase(file);
-    const store = createKeyStore(database, signer);
+    const store = sqliteKeyStore(database, signer);
     await store.add([aChange(aKey(1))]);
     await whileLocked(async () => {
       const attempt = store.update(hashOf(1), (found) => anUpdate(found));
@@ -170,7 +170,7 @@ describe('a SQLite file that another process has locked', () => {
 
   it('is locked before a change is computed, so that no change reads a value that another replaces', async () => {
     const database = openDatabase(file);
-    const store = createKeyStore(database, signer);
+    const store = sqliteKeyStore(database, signer);
     await store.add([aChange(aKey(1))]);
     let requested = 0;
     await whileLocked(async () => {
@@ -186,7 +186,7 @@ describe('a SQLite file that another process has locked', () => {
 
   it('is waited for if it is unlocked in time', async () => {
     const database = openDatabase(file);
-    const store = createKeyStore(database, signer);
+    const store = sqliteKeyStore(database, signer);
     await store.add([aChange(aKey(1))]);
     const other = new Database(file);
     other.exec('BEGIN IMMEDIATE');

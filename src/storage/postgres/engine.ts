@@ -1,23 +1,22 @@
 import { AppError } from '../../lib/errors.js';
-import { createChangeFeed, createFeedNotifier } from '../sql/change-feed.js';
+import { createFeedNotifier } from '../sql/change-feed.js';
 import { InstallationNotFoundError, type Access, type Storage, type DatabaseHandle } from '../storage.js';
-import { withChangeNotifications, type ChangeNotifier } from '../sql/change-notifier.js';
+import type { ChangeNotifier } from '../sql/change-notifier.js';
 import { createSettings, readContents } from '../sql/settings.js';
 import { urlsOfHosts } from '../../lib/postgres-hosts.js';
 import { withTimeout } from '../../lib/timeout.js';
 import type { SqlSession } from '../sql/session.js';
 import { wideReadLimits, createPgPool, type PgPool, type Session } from './pool.js';
-import { createCredentialStore } from '../sql/credential-store.js';
 import { forLog, classifyForRetry } from './errors.js';
-import { createKeyStore } from './key-store.js';
+import { createKeyGroups } from './key-groups.js';
 import { requireSchema, schemaVersion } from '../sql/schema.js';
 import { goOnAfterHistory, migrate, versionOf } from './migrate.js';
 import { acquireDatabaseLock } from './advisory-lock.js';
 import { createPgSession } from './session.js';
 import { createPgNotifier } from './notifier.js';
-import { createCheckpoints } from '../sql/keys/checkpoints.js';
-import { createSignatures } from '../sql/signatures.js';
-import { createWebhookStore } from '../sql/webhook-store.js';
+import { createPgWideReader } from './wide-reader.js';
+import { createKeyRowStatements } from '../sql/keys/key-rows.js';
+import { createSqlStores } from '../sql/stores.js';
 
 /** The polling interval, for when a notification was lost. */
 const pollIntervalMs = 1_000;
@@ -159,12 +158,25 @@ function createEngine(
   ...[signer, { now, watch, slices }]: Parameters<DatabaseHandle['start']>
 ): Storage {
   const { run } = connections;
-  const settings = createSettings(session);
+  const rows = createKeyRowStatements(session.dialect, signer);
+  const stores = createSqlStores(
+    {
+      session,
+      rows,
+      groups: createKeyGroups(connections, rows, slices),
+      reader: createPgWideReader(connections),
+      wideReader: createPgWideReader(wide),
+      slices,
+      telemetry: watch,
+      notifier,
+    },
+    signer,
+  );
 
   async function whyUnusable(): Promise<string | undefined> {
     try {
       if ((await run(versionOf)) < schemaVersion) return 'the database has the schema of an older version';
-      await settings.set('probe', now().toISOString());
+      await stores.settings.set('probe', now().toISOString());
       return undefined;
     } catch (error) {
       const cause = error instanceof AppError && error.cause instanceof Error ? error.cause : forLog(error);
@@ -173,13 +185,7 @@ function createEngine(
   }
 
   return {
-    store: withChangeNotifications(createKeyStore(connections, signer, watch, wide, slices), notifier.hint),
-    feed: createChangeFeed(session, signer, notifier),
-    credentials: createCredentialStore(session, signer),
-    webhooks: createWebhookStore(session, signer),
-    signatures: createSignatures(session, signer),
-    checkpoints: createCheckpoints(session, signer),
-    settings,
+    ...stores,
     whyNotReady: () => withTimeout(probeTimeoutMs, whyUnusable(), () => 'the database does not respond'),
     // Connections to a server are renewed by the pool; a restart of this process would change nothing.
     checkWritable: () => Promise.resolve(true),

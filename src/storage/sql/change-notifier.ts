@@ -1,5 +1,4 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { KeyStore } from '../../keys/ports.js';
 
 /** How changes are found. */
 export interface ChangeSource {
@@ -91,26 +90,6 @@ export function createChangeNotifier({ read, listen, everyMs }: ChangeSource): C
       return () => {
         if (subscribers.delete(own) && subscribers.size === 0) stop();
       };
-    },
-  };
-}
-
-/** The same store, which calls back after every commit that has added to a history. */
-export function withChangeNotifications<Store extends Pick<KeyStore, 'update' | 'add'>>(
-  store: Store,
-  onChange: () => void,
-): Store {
-  return {
-    ...store,
-    update: async (...change) => {
-      const done = await store.update(...change);
-      if (done) onChange();
-      return done;
-    },
-    add: async (keys) => {
-      const done = await store.add(keys);
-      onChange();
-      return done;
     },
   };
 }

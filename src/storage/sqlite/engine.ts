@@ -1,20 +1,17 @@
 import { createSearchIndexes, dropSearchIndexes } from '../sql/schema.js';
-import { createChangeFeed, createFeedNotifier } from '../sql/change-feed.js';
+import { createFeedNotifier } from '../sql/change-feed.js';
 import type { Access, Storage, DatabaseHandle } from '../storage.js';
-import { withChangeNotifications } from '../sql/change-notifier.js';
-import { createSettings, readContents } from '../sql/settings.js';
+import { readContents } from '../sql/settings.js';
 import { backupDatabase, createWriteProbe, damagesOf, logBytes, shrinkWriteAheadLog } from './maintenance.js';
 import { createCredentialCache } from './credential-cache.js';
-import { createCredentialStore } from '../sql/credential-store.js';
 import { configure, withDatabaseName, openDatabase, openReadOnly, versionOf, type Database } from './connection.js';
 import { identifyFiles } from './files.js';
 import { createWriteGate } from './write-gate.js';
-import { createKeyStore } from './key-store.js';
+import { createKeyGroups } from './key-store.js';
 import { createReader, createWorkerRunner } from './reader.js';
 import { createFileSettings, createSqliteSession } from './session.js';
-import { createCheckpoints } from '../sql/keys/checkpoints.js';
-import { createSignatures } from '../sql/signatures.js';
-import { createWebhookStore } from '../sql/webhook-store.js';
+import { createKeyRowStatements } from '../sql/keys/key-rows.js';
+import { createSqlStores } from '../sql/stores.js';
 
 /** How often changes of other processes are looked for. */
 const pollIntervalMs = 250;
@@ -68,28 +65,36 @@ function createEngine(
   database: Database,
   hasWorkers: boolean,
   verifyFiles: () => void,
-  ...[signer, { report, now, watch = {}, runExclusive, slices }]: Parameters<DatabaseHandle['start']>
+  ...[signer, { report, now, watch, runExclusive, slices }]: Parameters<DatabaseHandle['start']>
 ): { readonly engine: Storage; readonly stop: () => Promise<void> } {
   const file = database.name;
   const guard = createWriteGate(database, {
     report,
     runExclusive,
     verifyFiles,
-    ...(slices && { slices }),
+    slices,
   });
   const reader = createReader(database, guard, hasWorkers ? () => createWorkerRunner(file) : undefined);
   watch.meter?.registerGauge('wal_bytes', () => logBytes(database));
   const session = createSqliteSession(database, guard);
   const probe = createWriteProbe(database, file, now);
   const notifier = createFeedNotifier(session, { everyMs: pollIntervalMs });
+  const rows = createKeyRowStatements(session.dialect, signer);
   const engine: Storage = {
-    store: withChangeNotifications(createKeyStore(database, signer, guard, reader, watch), notifier.hint),
-    feed: createChangeFeed(session, signer, notifier),
-    credentials: createCredentialStore(session, signer, createCredentialCache(database)),
-    webhooks: createWebhookStore(session, signer),
-    signatures: createSignatures(session, signer),
-    checkpoints: createCheckpoints(session, signer),
-    settings: createSettings(session),
+    ...createSqlStores(
+      {
+        session,
+        rows,
+        groups: createKeyGroups(database, guard, rows),
+        reader,
+        wideReader: reader,
+        slices,
+        telemetry: watch,
+        notifier,
+        credentialCache: createCredentialCache(database),
+      },
+      signer,
+    ),
     whyNotReady: () => promised(() => (guard.isWritable() ? probe() : 'storage accepts no writes')),
     checkWritable: () => promised(guard.isWritable),
     failed: guard.failed,

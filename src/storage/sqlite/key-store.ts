@@ -1,44 +1,21 @@
 import type { Database, Statement } from 'better-sqlite3';
-import type { KeyStore } from '../../keys/ports.js';
-import type { QuotaManager, QuotaOutbox } from '../../keys/quota/quota-manager.js';
-import type { RowSigner } from '../../crypto/row-signer.js';
-import type { Telemetry } from '../../telemetry/ports.js';
 import { keyTable, type KeyRow } from '../records/key.js';
 import { quotaChangeTable } from '../records/quota-change.js';
 import { revisionTable } from '../records/revision.js';
 import { isSameRow, type SignedRow } from '../records/signed.js';
-import { sqliteDialect } from '../sql/dialect.js';
 import type { KeyGroup, KeyGroups, WriteGroup, WrittenGroup } from '../sql/keys/group-writer.js';
 import {
-  createKeyRowStatements,
   isLarge,
   writesOfMissing,
   type KeyLookup,
   type KeyRowStatements,
   type KeyWrite,
 } from '../sql/keys/key-rows.js';
-import { createSqlKeyStore } from '../sql/keys/key-store.js';
 import { insertReceipt, receiptValues } from '../sql/keys/receipts.js';
 import { atOnce, inSlices } from '../time-slices.js';
 import { maxGroupMs } from './group-commit.js';
-import { createReader, type Reader } from './reader.js';
-import { createExecutor, createSqliteSession, parametersOf } from './session.js';
-import { createWriteGate, type WriteGate } from './write-gate.js';
-
-/** The key store over one SQLite file. */
-export function createKeyStore(
-  database: Database,
-  signer: RowSigner,
-  guard: WriteGate = createWriteGate(database),
-  reader: Reader = createReader(database, guard),
-  telemetry: Telemetry = {},
-): KeyStore & QuotaManager & QuotaOutbox {
-  const session = createSqliteSession(database, guard);
-  const rows = createKeyRowStatements(sqliteDialect, signer);
-  const groups = createKeyGroups(database, guard, rows);
-  const { slices } = guard;
-  return createSqlKeyStore({ session, rows, groups, reader, wideReader: reader, slices, telemetry }, signer);
-}
+import { createExecutor, parametersOf } from './session.js';
+import type { WriteGate } from './write-gate.js';
 
 /** How often the changes of a large key are applied outside of a transaction when other processes change it in between. */
 const maxPreparations = 3;
@@ -47,7 +24,7 @@ const maxPreparations = 3;
  * Writes a group in one transaction, which locks the file before a key is read, so that no change is made from a row that is
  * replaced. Changes of a large key are applied before their transaction, in time slices, and written if the row is the same.
  */
-function createKeyGroups(
+export function createKeyGroups(
   database: Database,
   { write, slices }: WriteGate,
   { selectOne, lookUpOne, lookUpMany, rowOf }: KeyRowStatements,

@@ -6,15 +6,15 @@ import { openDatabase } from '../../../src/storage/sqlite/connection.js';
 import { sqliteDialect } from '../../../src/storage/sql/dialect.js';
 import { countStatement, pageStatement } from '../../../src/storage/sql/keys/key-query.js';
 import { parametersOf } from '../../../src/storage/sqlite/session.js';
-import { createKeyStore } from '../../../src/storage/sqlite/key-store.js';
 import { postgres } from '../../support/engines.js';
 import { aChange, aKey } from '../../support/factories.js';
 import { createRandom, runs, seed } from '../../support/generated.js';
 import { signer } from '../../support/signer.js';
+import { sqliteKeyStore, storageDeps } from '../../support/storage.js';
 
 const pages = runs('PAGES', 2000);
 const database = openDatabase(':memory:');
-const store = createKeyStore(database, signer);
+const store = sqliteKeyStore(database, signer);
 const { below, pick } = createRandom(seed);
 const now = new Date('2026-01-31T12:00:00Z');
 const seconds = BigInt(now.getTime() / 1000);
@@ -132,7 +132,7 @@ describe('a page of keys', () => {
     async () => {
       const { database: own, remove } = await postgres.make();
       const opened = await openPostgres(own?.url ?? '');
-      const other = await opened.start(signer, { report: () => undefined, now: () => now });
+      const other = await opened.start(signer, storageDeps({ now: () => now }));
       await other.store.add(keys.map(aChange));
       for (let run = 0; run < runs('PAGES', 400); run += 1) {
         const query = randomQuery();

@@ -19,7 +19,7 @@ import { createQuotaOutbox } from './quota-outbox.js';
 import { createReceiptStore } from './receipts.js';
 
 /** What an engine gives to the key store. */
-interface KeyStoreDeps {
+export interface KeyStoreDeps {
   readonly session: SqlSession;
   readonly rows: KeyRowStatements;
   readonly groups: KeyGroups;
@@ -29,6 +29,8 @@ interface KeyStoreDeps {
   readonly wideReader: WideReader;
   readonly slices: TimeSlices;
   readonly telemetry: Telemetry;
+  /** Called after every commit that has added to a history. */
+  readonly onChange: () => void;
 }
 
 /**
@@ -37,7 +39,7 @@ interface KeyStoreDeps {
  * when few of their columns are shown.
  */
 export function createSqlKeyStore(
-  { session, rows, groups, reader, wideReader, slices, telemetry }: KeyStoreDeps,
+  { session, rows, groups, reader, wideReader, slices, telemetry, onChange }: KeyStoreDeps,
   signer: RowSigner,
 ): KeyStore & QuotaManager & QuotaOutbox {
   const { dialect, all } = session;
@@ -124,7 +126,11 @@ export function createSqlKeyStore(
     pendingChange: () => undefined,
     applyPending: () => Promise.resolve('APPLIED'),
     counters: readCounters(dialect, wideReader),
-    update: (keyHash, apply, orgID) => change(keyHash, rowChange(apply), orgID),
+    async update(keyHash, apply, orgID) {
+      const transition = await change(keyHash, rowChange(apply), orgID);
+      if (transition) onChange();
+      return transition;
+    },
     reseal: (keyHash, reseal) => change(keyHash, (row) => resealed(row, reseal)),
     consume: (keyHash, decide, orgID) => change(keyHash, (row) => consumed(row, decide), orgID),
     async add(keys) {
@@ -132,6 +138,7 @@ export function createSqlKeyStore(
       for (const key of keys) if (!first.has(key.next.keyHash)) first.set(key.next.keyHash, key);
       const changes = new Map([...first].map(([keyHash, key]) => [keyHash, rowChange(() => key)]));
       const added = changes.size > 0 ? await groups.add(changes) : undefined;
+      onChange();
       return keys.map((key) => first.get(key.next.keyHash) === key && added?.has(key.next.keyHash) === true);
     },
   };

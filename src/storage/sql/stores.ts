@@ -1,0 +1,36 @@
+import type { RowSigner } from '../../crypto/row-signer.js';
+import type { Storage } from '../storage.js';
+import { createChangeFeed } from './change-feed.js';
+import type { ChangeNotifier } from './change-notifier.js';
+import { createCredentialStore, type CredentialCache } from './credential-store.js';
+import { createCheckpoints } from './keys/checkpoints.js';
+import { createSqlKeyStore, type KeyStoreDeps } from './keys/key-store.js';
+import { createSettings } from './settings.js';
+import { createSignatures } from './signatures.js';
+import { createWebhookStore } from './webhook-store.js';
+
+/** The dependencies of the stores, which each engine provides. */
+interface SqlStoresDeps extends Omit<KeyStoreDeps, 'onChange'> {
+  readonly notifier: ChangeNotifier;
+  readonly credentialCache?: CredentialCache;
+}
+
+/** The stores whose statements are the same for both engines. */
+type SqlStores = Pick<
+  Storage,
+  'store' | 'feed' | 'credentials' | 'webhooks' | 'signatures' | 'checkpoints' | 'settings'
+>;
+
+/** Creates all stores of a database. */
+export function createSqlStores({ notifier, credentialCache, ...deps }: SqlStoresDeps, signer: RowSigner): SqlStores {
+  const { session } = deps;
+  return {
+    store: createSqlKeyStore({ ...deps, onChange: notifier.hint }, signer),
+    feed: createChangeFeed(session, signer, notifier),
+    credentials: createCredentialStore(session, signer, credentialCache),
+    webhooks: createWebhookStore(session, signer),
+    signatures: createSignatures(session, signer),
+    checkpoints: createCheckpoints(session, signer),
+    settings: createSettings(session),
+  };
+}

@@ -1,0 +1,47 @@
+import type { RowSigner } from '../../src/crypto/row-signer.js';
+import type { Telemetry } from '../../src/telemetry/ports.js';
+import { createKeyGroups as createPgKeyGroups } from '../../src/storage/postgres/key-groups.js';
+import type { PgPool } from '../../src/storage/postgres/pool.js';
+import { createPgSession } from '../../src/storage/postgres/session.js';
+import { createPgWideReader } from '../../src/storage/postgres/wide-reader.js';
+import { createKeyRowStatements } from '../../src/storage/sql/keys/key-rows.js';
+import { createSqlKeyStore } from '../../src/storage/sql/keys/key-store.js';
+import type { Database } from '../../src/storage/sqlite/connection.js';
+import { createKeyGroups } from '../../src/storage/sqlite/key-store.js';
+import { createReader, type Reader } from '../../src/storage/sqlite/reader.js';
+import { createSqliteSession } from '../../src/storage/sqlite/session.js';
+import { createWriteGate, type WriteGate } from '../../src/storage/sqlite/write-gate.js';
+import type { StorageDeps } from '../../src/storage/storage.js';
+import { createTimeSlices } from '../../src/storage/time-slices.js';
+
+/** The dependencies of an engine, without telemetry and without a log. */
+export function storageDeps(changes: Partial<StorageDeps> = {}): StorageDeps {
+  return { report: () => undefined, now: () => new Date(), watch: {}, slices: createTimeSlices(), ...changes };
+}
+
+/** The key store on a connection of SQLite. Reads that may scan many rows run in this thread, unless `reader` runs them elsewhere. */
+export function sqliteKeyStore(
+  database: Database,
+  signer: RowSigner,
+  gate: WriteGate = createWriteGate(database),
+  reader: Reader = createReader(database, gate),
+  telemetry: Telemetry = {},
+) {
+  const session = createSqliteSession(database, gate);
+  const rows = createKeyRowStatements(session.dialect, signer);
+  const groups = createKeyGroups(database, gate, rows);
+  const { slices } = gate;
+  const deps = { session, rows, groups, reader, wideReader: reader, slices, telemetry, onChange: () => undefined };
+  return createSqlKeyStore(deps, signer);
+}
+
+/** The key store on the connections of a pool. */
+export function postgresKeyStore(connections: PgPool, signer: RowSigner) {
+  const session = createPgSession(connections);
+  const rows = createKeyRowStatements(session.dialect, signer);
+  const slices = createTimeSlices();
+  const groups = createPgKeyGroups(connections, rows, slices);
+  const reader = createPgWideReader(connections);
+  const deps = { session, rows, groups, reader, wideReader: reader, slices, telemetry: {}, onChange: () => undefined };
+  return createSqlKeyStore(deps, signer);
+}
