@@ -48,7 +48,6 @@ export function startScheduledJobs(
   const jobs = [
     startPurging(services, restoreWindowMs, log),
     startCheckpoints(services, restoreWindowMs, log, checkpointEveryMs),
-    startShrinking(services, log),
     startStorageChecks(services, log),
     ...(mayHaveOtherHosts ? [startRingReports(services, log)] : []),
   ];
@@ -86,18 +85,6 @@ const reportEveryMs = 20_000;
 function startRingReports({ ringReports }: Services, log: Logger): ScheduledJob {
   const failure = 'the key ring could not be reported to the other hosts';
   return schedule({ everyMs: reportEveryMs, isImmediate: true, log, failure }, async () => ringReports.report());
-}
-
-const shrinkEveryMs = 30_000;
-
-/** Keeps the write-ahead log from staying as large as a long reader once made it. */
-function startShrinking({ shrinkWriteAheadLog }: Services, log: Logger): ScheduledJob {
-  const failure = 'the write-ahead log could not be shrunk';
-  return schedule({ everyMs: shrinkEveryMs, log, failure }, async () => {
-    const found = await shrinkWriteAheadLog();
-    if (found?.isDone !== false) return;
-    log.warn({ bytes: found.bytes }, 'the write-ahead log grows, because a process reads the database for a long time');
-  });
 }
 
 const defaultCheckpointEveryMs = 10_000;

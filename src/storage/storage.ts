@@ -92,8 +92,6 @@ export interface Storage {
    * them at the end; after an interruption, the next process that opens the file for writing does.
    */
   readonly load: <T>(work: () => Promise<T>) => Promise<T>;
-  /** Truncates a large write-ahead log. Undefined when there is none. */
-  readonly shrinkWriteAheadLog: () => Promise<Shrinking | undefined>;
 }
 
 /** Figures of a database. */
@@ -102,11 +100,4 @@ export interface Contents {
   readonly keys: number;
   /** The newest change of any key; undefined if there is none. */
   readonly newestChange: { readonly at: Date; readonly keyHash: string; readonly version: number } | undefined;
-}
-
-/** The result of truncating the log. */
-export interface Shrinking {
-  readonly bytes: number;
-  /** False when another process still reads from the log. */
-  readonly isDone: boolean;
 }

@@ -198,6 +198,5 @@ function createEngine(
         new Error('A backup copies a SQLite file. PostgreSQL has pg_dump, and its own continuous archiving.'),
       ),
     load: (work) => work(),
-    shrinkWriteAheadLog: () => Promise.resolve(undefined),
   };
 }

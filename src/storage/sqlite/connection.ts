@@ -63,14 +63,27 @@ export function openReadOnly(file: string, allowNewer = false): Database.Databas
   });
 }
 
-/** Sorts of normal work fit in memory: they are short, or limited in time. */
-const settings = { cache_size: '-16000', wal_autocheckpoint: '1000', temp_store: 'MEMORY' };
+/**
+ * Sorts of normal work fit in memory: they are short, or limited in time. A log that grew during a long read is truncated
+ * to 32 MiB when it is written from its start again.
+ */
+const settings = {
+  cache_size: '-16000',
+  wal_autocheckpoint: '1000',
+  journal_size_limit: '33554432',
+  temp_store: 'MEMORY',
+};
 
 /**
  * A load of millions of keys writes the same pages many times, so that it keeps more of them, and copies them out of a log
  * of 190 MiB only. Its indexes are sorted in files in the data folder, which have no name and end with the sort.
  */
-const loadSettings = { cache_size: '-65536', wal_autocheckpoint: '48000', temp_store: 'FILE' };
+const loadSettings = {
+  cache_size: '-65536',
+  wal_autocheckpoint: '48000',
+  journal_size_limit: '-1',
+  temp_store: 'FILE',
+};
 
 /** Prepares a connection for a load of many keys, or for normal work again. Not within a transaction. */
 export function configure(database: Database.Database, work: 'load' | 'normal'): void {

@@ -2,7 +2,7 @@ import { createSearchIndexes, dropSearchIndexes } from '../sql/schema.js';
 import { createFeedNotifier } from '../sql/change-feed.js';
 import type { Access, Storage, DatabaseHandle } from '../storage.js';
 import { readContents } from '../sql/settings.js';
-import { backupDatabase, createWriteProbe, damagesOf, logBytes, shrinkWriteAheadLog } from './maintenance.js';
+import { backupDatabase, createWriteProbe, damagesOf, logBytes } from './maintenance.js';
 import { createCredentialCache } from './credential-cache.js';
 import { configure, withDatabaseName, openDatabase, openReadOnly, versionOf, type Database } from './connection.js';
 import { identifyFiles } from './files.js';
@@ -117,7 +117,6 @@ function createEngine(
         configure(database, 'normal');
       }
     },
-    shrinkWriteAheadLog: () => guard.read(() => shrinkWriteAheadLog(database)),
   };
   const stop = () => {
     notifier.stop();

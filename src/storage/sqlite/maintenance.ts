@@ -2,7 +2,6 @@ import { closeSync, openSync, statSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { schemaVersion } from '../sql/schema.js';
-import type { Shrinking } from '../storage.js';
 import { versionOf } from './connection.js';
 import { createFileSettings } from './session.js';
 
@@ -36,17 +35,6 @@ export function damagesOf(database: Database.Database): string[] {
   const found = database.pragma('integrity_check') as { integrity_check: string }[];
   const lines = found.flatMap((row) => row.integrity_check.split('\n'));
   return lines.filter((line) => line !== 'ok' && !line.startsWith('***'));
-}
-
-/** SQLite keeps its log at about 4 MiB unless a long read makes it grow; it then keeps its size. */
-const largeBytes = 32 * 1024 * 1024;
-
-/** Truncates a large write-ahead log, without waiting for readers. Undefined when it is not large. */
-export function shrinkWriteAheadLog(database: Database.Database, largerThan = largeBytes): Shrinking | undefined {
-  const bytes = logBytes(database);
-  if (bytes <= largerThan) return undefined;
-  const [result] = database.pragma('wal_checkpoint(TRUNCATE)') as { busy: bigint }[];
-  return { bytes, isDone: Number(result?.busy ?? 1) === 0 };
 }
 
 /** The size of the write-ahead log. */
