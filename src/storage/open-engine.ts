@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { InstallationNotFoundError, type Access, type DatabaseHandle } from './storage.js';
+import { InstallationNotFoundError, isNew, type Access, type DatabaseHandle } from './storage.js';
 import { migratedTo } from './sql/copy-store.js';
 import { openSQLite } from './sqlite/engine.js';
 
@@ -52,7 +52,7 @@ async function openServer(file: string, url: string, { access, allowNew }: Stora
   if (!isSecond) return openPostgres(url, access);
   try {
     const opened = await openPostgres(url, 'write');
-    if (!opened.isNew) return opened;
+    if (!(await isNew(opened))) return opened;
     await opened.close();
   } catch (error) {
     if (!(error instanceof InstallationNotFoundError)) throw error;

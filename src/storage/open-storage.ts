@@ -15,6 +15,7 @@ import { createSealer, type Sealer } from '../crypto/encryption.js';
 import { createRowSigner } from '../crypto/row-signer.js';
 import {
   InstallationNotFoundError,
+  isNew,
   type Access,
   type Storage,
   type DatabaseHandle,
@@ -93,8 +94,9 @@ export async function openServices(
   const place = { databaseFile: config.databaseFile, databaseURL: secrets.databaseURL };
   const opened = await openStorage(place, { access, allowMigrated, allowNew });
   try {
-    if (opened.isNew && access !== 'create') throw unfinished(opened);
-    const ring = openKeyRing(config, opened, now());
+    const isFirstStart = await isNew(opened);
+    if (isFirstStart && access !== 'create') throw unfinished(opened);
+    const ring = openKeyRing(config, opened.name, isFirstStart, now());
     const sealer = createSealer(ring);
     const signer = createRowSigner(ring);
     const keyRingCheck = createKeyRingCheck(sealer);
@@ -170,13 +172,13 @@ function unfinished({ name }: DatabaseHandle): InstallationNotFoundError {
   );
 }
 
-function openKeyRing({ keyRingFile }: Config, { name, isNew }: DatabaseHandle, now: Date): () => KeyRing {
+function openKeyRing({ keyRingFile }: Config, name: string, isFirstStart: boolean, now: Date): () => KeyRing {
   if (name === ':memory:') {
     const ring = createMemoryKeyRing(now);
     return () => ring;
   }
   if (!existsSync(keyRingFile)) {
-    if (!isNew) {
+    if (!isFirstStart) {
       throw new Error(
         `The key ring ${keyRingFile} does not exist, and the database ${name} needs the one it was written with.`,
       );

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { loadKeyRing } from '../crypto/key-ring.js';
 import { parseJSON, stringifyJSON } from '../lib/json.js';
-import type { ListedSettings } from './storage.js';
+import type { Settings } from './storage.js';
 
 /** The key ring of one host, as its service has reported it. */
 export interface RingReport {
@@ -27,7 +27,7 @@ const activeMs = 120_000;
  *
  * @param keyRingFile - the file whose keys are reported
  */
-export function createRingReports(settings: ListedSettings, keyRingFile: string, now: () => Date): RingReports {
+export function createRingReports(settings: Settings, keyRingFile: string, now: () => Date): RingReports {
   const own = `${hostname()}:${keyRingFile}`;
   return {
     report: () => {

@@ -5,6 +5,7 @@ import type { KeyStore } from '../keys/ports.js';
 import type { Telemetry } from '../telemetry/ports.js';
 import type { TimeSlices } from './time-slices.js';
 import type { WebhookStore } from '../webhooks/webhook.js';
+import { keyRingCheckName } from '../crypto/key-ring-check.js';
 import type { RowSigner } from '../crypto/row-signer.js';
 import type { Checkpoints } from './sql/keys/checkpoints.js';
 import type { Signatures } from './sql/signatures.js';
@@ -13,10 +14,6 @@ import type { Signatures } from './sql/signatures.js';
 export interface Settings {
   get(name: string): Promise<string | undefined>;
   set(name: string, value: string): Promise<void>;
-}
-
-/** Settings whose names can be listed. */
-export interface ListedSettings extends Settings {
   /** The settings whose names begin with the prefix, with their values. */
   list(prefix: string): Promise<(readonly [name: string, value: string])[]>;
 }
@@ -37,12 +34,15 @@ export interface DatabaseHandle {
   readonly hasKeys: boolean;
   /** Whether there is anything that was signed or sealed with a key ring. */
   readonly hasRows: boolean;
-  /** Whether no process has completed the first start on it: it has no rows and no key check value. */
-  readonly isNew: boolean;
   readonly settings: Settings;
   /** Begins to serve requests. */
   readonly start: (signer: RowSigner, deps: StorageDeps) => Promise<Storage>;
   readonly close: () => Promise<void>;
+}
+
+/** Whether no process has completed the first start on a database: it has no rows and no key check value. */
+export async function isNew({ hasRows, settings }: DatabaseHandle): Promise<boolean> {
+  return !hasRows && (await settings.get(keyRingCheckName)) === undefined;
 }
 
 /** Runs work while this process holds the write lock. */
@@ -68,7 +68,7 @@ export interface Storage {
   readonly webhooks: WebhookStore;
   readonly signatures: Signatures;
   readonly checkpoints: Checkpoints;
-  readonly settings: ListedSettings;
+  readonly settings: Settings;
   /** Why it accepts no writes, for the log; undefined when a write has just succeeded. */
   readonly whyNotReady: () => Promise<string | undefined>;
   /**

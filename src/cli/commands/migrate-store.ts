@@ -1,5 +1,6 @@
 import { readConfig } from '../../config/config.js';
 import { openServices, type Services } from '../../storage/open-storage.js';
+import { isNew } from '../../storage/storage.js';
 import { copyStore, migratedFrom, type CopyResult } from '../../storage/sql/copy-store.js';
 import type { openForMigration } from '../../storage/postgres/engine.js';
 import { openLockedRows, type LockedRows } from '../../storage/sqlite/copy-source.js';
@@ -86,15 +87,16 @@ async function copyTo(io: IO, databaseURL: string, source: LockedRows, services:
 
 /** @throws {Error} unless the database is empty or contains a part of this data folder */
 async function requireOwnCopy(
-  { name, settings, isNew }: Awaited<ReturnType<typeof openForMigration>>,
+  target: Awaited<ReturnType<typeof openForMigration>>,
   migrationSourceSetting: string,
   id: string,
 ): Promise<void> {
+  const { name, settings } = target;
   const sourceID = await settings.get(migrationSourceSetting);
   if (sourceID === id) return;
   if (sourceID !== undefined)
     throw new Error(`The database ${name} contains an incomplete copy of another data folder.`);
-  if (!isNew) {
+  if (!(await isNew(target))) {
     throw new Error(
       `The database ${name} is not empty: it contains an installation that is not a copy of this data folder. ` +
         'Name an empty database.',

@@ -72,14 +72,11 @@ export async function openForMigration(
       );
     });
     const session = createPgSession(connections);
-    const settings = createSettings(session);
-    const hasRows = is?.hasKeys === true || is?.hasOthers === true;
     return {
       name,
       hasKeys: is?.hasKeys === true,
-      hasRows,
-      isNew: !hasRows && (await settings.get('key_ring')) === undefined,
-      settings,
+      hasRows: is?.hasKeys === true || is?.hasOthers === true,
+      settings: createSettings(session),
       start: async (signer, deps) => {
         await releaseLock();
         releaseLock = () => Promise.resolve();

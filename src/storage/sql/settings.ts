@@ -1,4 +1,4 @@
-import type { Contents, ListedSettings } from '../storage.js';
+import type { Contents, Settings } from '../storage.js';
 import { prepared, type SqlSession } from './session.js';
 
 /** The statements of the settings. */
@@ -11,7 +11,7 @@ export const settingStatements = {
 };
 
 /** The settings of a database, each written in a transaction of its own. */
-export function createSettings({ all, run }: Pick<SqlSession, 'all' | 'run'>): ListedSettings {
+export function createSettings({ all, run }: Pick<SqlSession, 'all' | 'run'>): Settings {
   return {
     get: async (name) => (await all<{ value: string }>(settingStatements.get, [name]))[0]?.value,
     set: async (name, value) => {

@@ -1,7 +1,7 @@
 import { createSearchIndexes, dropSearchIndexes } from '../sql/schema.js';
 import { createFeedNotifier } from '../sql/change-feed.js';
 import type { Access, Storage, DatabaseHandle } from '../storage.js';
-import { readContents } from '../sql/settings.js';
+import { createSettings, readContents } from '../sql/settings.js';
 import { backupDatabase, createWriteProbe, damagesOf, logBytes } from './maintenance.js';
 import { createCredentialCache } from './credential-cache.js';
 import { configure, withDatabaseName, openDatabase, openReadOnly, versionOf, type Database } from './connection.js';
@@ -9,7 +9,7 @@ import { identifyFiles } from './files.js';
 import { createWriteGate } from './write-gate.js';
 import { createKeyGroups } from './key-store.js';
 import { createReader, createWorkerRunner } from './reader.js';
-import { createFileSettings, createSqliteSession } from './session.js';
+import { createSqliteSession } from './session.js';
 import { createKeyRowStatements } from '../sql/keys/key-rows.js';
 import { createSqlStores } from '../sql/stores.js';
 
@@ -30,18 +30,12 @@ export async function openSQLite(file: string, access: Access): Promise<Database
   const naming = <T>(work: () => T) => promised(() => withDatabaseName(file, work));
   try {
     return await naming(() => {
-      const settings = createFileSettings(database);
-      const hasAny = hasRowsIn(database, 'keys', 'credentials', 'webhooks');
       let stop: () => Promise<void> = () => Promise.resolve();
       return {
         name: file,
         hasKeys: hasRowsIn(database, 'keys'),
-        hasRows: hasAny,
-        isNew: !hasAny && settings.get('key_ring') === undefined,
-        settings: {
-          get: (name) => naming(() => settings.get(name)),
-          set: (name, value) => naming(() => settings.set(name, value)),
-        },
+        hasRows: hasRowsIn(database, 'keys', 'credentials', 'webhooks'),
+        settings: createSettings(createSqliteSession(database, { read: naming, write: naming })),
         start: (signer, deps) =>
           naming(() => {
             const started = createEngine(database, hasWorkers, verifyFiles, signer, deps);
