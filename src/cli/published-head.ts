@@ -52,7 +52,7 @@ export interface HeadSummary {
  * @throws {AppError} INTERNAL when a row fails its integrity check.
  */
 export async function writeHead(
-  { credentials, store, sealer, now }: Services,
+  { credentials, checkpoints, sealer, now }: Services,
   write: (line: string) => Promise<void>,
 ): Promise<HeadSummary> {
   const at = now();
@@ -68,7 +68,7 @@ export async function writeHead(
     counts.credentials += 1;
     await put({ credential: id, label, revoked: revoked?.toISOString(), expires: expires?.toISOString() });
   }
-  for await (const head of store.heads()) {
+  for await (const head of checkpoints.states()) {
     counts.keys += 1;
     await put({ ...head, deleted: head.deleted?.toISOString() });
   }
@@ -106,7 +106,7 @@ export async function compareWithHead(services: Services, file: string): Promise
   };
   const purgedBefore = purgedBeforeOf(services);
   for await (const page of inPages(keys(), pageSize)) {
-    for (const rollback of await services.store.compareHeads(page)) {
+    for (const rollback of await services.checkpoints.compare(page)) {
       if (!mayBePurged(rollback, at, purgedBefore)) problems.push(textOfRollback(rollback));
     }
   }

@@ -137,14 +137,6 @@ export interface KeyStore extends ReceiptStore {
   purge(deletedBefore: Date): Promise<number>;
   /** Verifies every key and its history, ordered by hash. Reports damaged keys instead of throwing. */
   verifyIntegrity(): AsyncIterable<IntegrityReport>;
-  /**
-   * Returns the state of every key, ordered by hash.
-   *
-   * @throws {AppError} INTERNAL when a row fails its integrity check.
-   */
-  heads(): AsyncIterable<KeyHead>;
-  /** Returns the keys that are older than these states, or missing. Rows that fail the integrity check are left out. */
-  compareHeads(heads: readonly KeyHead[]): Promise<KeyRollback[]>;
 }
 
 /** The state of a key, without its definition. */

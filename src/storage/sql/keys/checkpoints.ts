@@ -65,6 +65,14 @@ export interface Checkpoints {
    * @throws {AppError} INTERNAL when a checkpoint fails its integrity check.
    */
   verify(purgedBefore: Date): AsyncIterable<CheckpointProblem>;
+  /**
+   * Yields the state of every key, ordered by hash.
+   *
+   * @throws {AppError} INTERNAL when a row fails its integrity check.
+   */
+  states(): AsyncIterable<KeyHead>;
+  /** Returns the keys that are older than these states, or missing. Rows that fail the integrity check are left out. */
+  compare(heads: readonly KeyHead[]): Promise<KeyRollback[]>;
   /** Returns those that are not among the published checkpoints of the database, whose chain `verify` verifies. */
   findLost(logged: readonly LoggedCheckpoint[]): Promise<readonly LoggedCheckpoint[]>;
 }
@@ -255,6 +263,15 @@ export function createCheckpoints(session: SqlSession, signer: RowSigner): Check
         yield* writeRoot(root, { ...content, published });
         return published;
       }),
+    async *states() {
+      for await (const page of statesAfter('')) {
+        for (const { keyHash, state } of page) {
+          if (!state) throw integrityError(`The key ${keyHash}`);
+          yield state;
+        }
+      }
+    },
+    compare: (heads) => snapshot(() => rollbacksOf(heads)),
     async findLost(logged) {
       const rows = await all<SignedRow<HeadRow>>(sql.published);
       const digests = new Map(rows.map((row) => [Number(row.sequence), digestOf(row)]));

@@ -1,12 +1,12 @@
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import type { RowSigner } from '../../../crypto/row-signer.js';
-import type { KeyHead, KeyRollback, KeyStore } from '../../../keys/ports.js';
+import type { KeyHead, KeyRollback } from '../../../keys/ports.js';
 import { purgedName } from '../../records/checkpoint.js';
 import { headTable, type HeadRow } from '../../records/head.js';
 import { headByName } from '../heads.js';
 import { keyTable, type KeyRow } from '../../records/key.js';
 import { revisionTable, type RevisionRow } from '../../records/revision.js';
-import { createSignedTable, dateOf, integrityError, type SignedRow } from '../../records/signed.js';
+import { createSignedTable, dateOf, type SignedRow } from '../../records/signed.js';
 import { batchesBySize, readPages } from '../pages.js';
 import { prepared, query, type SqlSession, type Work } from '../session.js';
 
@@ -91,22 +91,6 @@ export interface ScannedState {
   /** The size of its definition, in bytes. */
   readonly size: bigint;
   readonly state: KeyHead | undefined;
-}
-
-/** States of keys that are published outside of the database, and the comparison of the database with them. */
-export function createKeyHeads(session: SqlSession, signer: RowSigner): Pick<KeyStore, 'heads' | 'compareHeads'> {
-  const { statesAfter, rollbacksOf } = createKeyStates(session, signer);
-  return {
-    async *heads() {
-      for await (const states of statesAfter('')) {
-        for (const { keyHash, state } of states) {
-          if (!state) throw integrityError(`The key ${keyHash}`);
-          yield state;
-        }
-      }
-    },
-    compareHeads: (heads) => session.snapshot(() => rollbacksOf(heads)),
-  };
 }
 
 /** Whether the period of a quota can have followed that of an earlier state. Updates and resets begin one at any time. */

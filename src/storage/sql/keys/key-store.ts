@@ -10,7 +10,6 @@ import { isBindableText } from '../dialect.js';
 import type { SqlSession, WideReader } from '../session.js';
 import { readCounters } from './counters.js';
 import { createHistory } from './history.js';
-import { createKeyHeads } from './key-heads.js';
 import { createKeyMaintenance } from './key-maintenance.js';
 import { createKeyLists } from './key-lists.js';
 import { createGroupWriter, type KeyGroups } from './group-writer.js';
@@ -100,7 +99,6 @@ export function createSqlKeyStore(
     ...createHistory(session, signer, (keyHash) => findAs((row) => row, keyHash), slices),
     ...createReceiptStore(session),
     ...createKeyMaintenance(session, signer),
-    ...createKeyHeads(session, signer),
     find: (keyHash, orgID) => findAs(keyFromRow, keyHash, orgID),
     async findMany(keyHashes, reads, orgID) {
       const hashes = [...new Set(keyHashes)].filter(isBindableText);
