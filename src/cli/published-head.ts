@@ -1,12 +1,11 @@
 import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { z } from 'zod';
-import type { KeyHead, KeyRollback } from '../keys/ports.js';
 import { inPages } from '../lib/in-pages.js';
 import { errorCodeOf } from '../lib/errors.js';
 import { parseJSON } from '../lib/json.js';
 import type { LoggedCheckpoint } from '../storage/sql/keys/checkpoints.js';
-import { mayBePurged } from '../storage/records/checkpoint.js';
+import { mayBePurged, type KeyHead, type KeyRollback } from '../storage/records/checkpoint.js';
 import type { Services } from '../storage/open-storage.js';
 import { splitLines } from './input/jsonl.js';
 import { toJSONLine } from './output/json.js';

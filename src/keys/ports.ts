@@ -139,25 +139,6 @@ export interface KeyStore extends ReceiptStore {
   verifyIntegrity(): AsyncIterable<IntegrityReport>;
 }
 
-/** The state of a key, without its definition. */
-export interface KeyHead {
-  readonly keyHash: string;
-  readonly dateCreated: string;
-  readonly version: number;
-  /** The newest link of the history, which all entries before it lead to; base64url. */
-  readonly link: string;
-  readonly quotaUsed: bigint;
-  readonly quotaRenews?: bigint | undefined;
-  readonly deleted?: Date | undefined;
-}
-
-/** How a key differs from an earlier state of it. */
-export type KeyRollback = { readonly head: KeyHead } & (
-  | { readonly kind: 'missing' | 'replaced' | 'history' }
-  | { readonly kind: 'older'; readonly version: number }
-  | { readonly kind: 'quota'; readonly quotaUsed: bigint }
-);
-
 /** `intact`: the key passes the integrity check and was not removed. `absent`: there is no key with this hash. */
 export type DiscardOutcome = 'discarded' | 'intact' | 'absent';
 

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { KeyHead, KeyRollback } from '../../keys/ports.js';
 import { parseJSON } from '../../lib/json.js';
 import type { HeadRow } from './head.js';
 
@@ -9,6 +8,25 @@ export const pageName = (prefix: string) => `keys.${prefix}`;
 export const publishedName = (sequence: bigint) => `published.${String(sequence).padStart(19, '0')}`;
 /** The mark that a key was purged, so that it is not missing. Its page removes it. */
 export const purgedName = ({ keyHash, dateCreated }: PurgedKey) => `purged.${keyHash}.${dateCreated}`;
+
+/** The state of a key, without its definition. */
+export interface KeyHead {
+  readonly keyHash: string;
+  readonly dateCreated: string;
+  readonly version: number;
+  /** The newest link of the history, which all entries before it lead to; base64url. */
+  readonly link: string;
+  readonly quotaUsed: bigint;
+  readonly quotaRenews?: bigint | undefined;
+  readonly deleted?: Date | undefined;
+}
+
+/** How a key differs from an earlier state of it. */
+export type KeyRollback = { readonly head: KeyHead } & (
+  | { readonly kind: 'missing' | 'replaced' | 'history' }
+  | { readonly kind: 'older'; readonly version: number }
+  | { readonly kind: 'quota'; readonly quotaUsed: bigint }
+);
 
 /** A key that was removed with its history, as the service does. */
 export type PurgedKey = Pick<KeyHead, 'keyHash' | 'dateCreated'>;

@@ -1,6 +1,5 @@
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import type { RowSigner } from '../../../crypto/row-signer.js';
-import type { KeyHead, KeyRollback } from '../../../keys/ports.js';
 import {
   contentOf,
   digestOf,
@@ -14,6 +13,8 @@ import {
   purgedName,
   rootName,
   type Checkpoint,
+  type KeyHead,
+  type KeyRollback,
   type PublishedCheckpoint,
   type PublishedContent,
 } from '../../records/checkpoint.js';

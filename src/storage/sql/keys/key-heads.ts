@@ -1,7 +1,6 @@
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import type { RowSigner } from '../../../crypto/row-signer.js';
-import type { KeyHead, KeyRollback } from '../../../keys/ports.js';
-import { purgedName } from '../../records/checkpoint.js';
+import { purgedName, type KeyHead, type KeyRollback } from '../../records/checkpoint.js';
 import { headTable, type HeadRow } from '../../records/head.js';
 import { headByName } from '../heads.js';
 import { keyTable, type KeyRow } from '../../records/key.js';
