@@ -38,13 +38,13 @@ afterEach(async () => {
 function storeWith(run: (query: Query) => Promise<QueryResult>) {
   const requested: Query[] = [];
   const guard = createWriteGate(database);
-  const reader = createReader(database, guard, () => ({
+  const reader = createReader(database, guard, {
     run: (query) => {
       requested.push(query);
       return run(query);
     },
     close: () => Promise.resolve(),
-  }));
+  });
   return { store: sqliteKeyStore(database, signer, guard, reader), requested };
 }
 const never = () => new Promise<QueryResult>(() => undefined);
@@ -122,7 +122,7 @@ describe('a bounded query', () => {
 describe('worker threads', () => {
   it('read what the service has written, and are closed with it', async () => {
     const guard = createWriteGate(database);
-    const reader = createReader(database, guard, () => createWorkerRunner(join(folder, 'keyfront.db')));
+    const reader = createReader(database, guard, createWorkerRunner(join(folder, 'keyfront.db')));
     const store = sqliteKeyStore(database, signer, guard, reader);
     try {
       await store.add(['a', 'b', 'c', 'd'].map((name) => aChange(withNotes(name))));

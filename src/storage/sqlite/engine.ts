@@ -68,7 +68,7 @@ function createEngine(
     verifyFiles,
     slices,
   });
-  const reader = createReader(database, guard, hasWorkers ? () => createWorkerRunner(file) : undefined);
+  const reader = createReader(database, guard, hasWorkers ? createWorkerRunner(file) : undefined);
   watch.meter?.registerGauge('wal_bytes', () => logBytes(database));
   const session = createSqliteSession(database, guard);
   const probe = createWriteProbe(database, file, now);

@@ -4,7 +4,7 @@ import { AppError } from '../../lib/errors.js';
 import type { ReadBudget } from '../../keys/read-budget.js';
 import type { SizeLimit, WideQuery, WideReader } from '../sql/session.js';
 import { parametersOf } from './session.js';
-import { clockMs, createBoundedQuery, type BoundedQuery, type Query, type QueryResult } from './bounded-query.js';
+import { clockMs, createBoundedQuery, type Query, type QueryResult } from './bounded-query.js';
 import type { WriteGate } from './write-gate.js';
 
 /** Reads keys on the connection of the service when that is quick, and everything else in a worker. */
@@ -16,14 +16,14 @@ export interface Reader extends WideReader {
 const quickMs = 2;
 const quickBytes = 256 * 1024;
 
-/** `runnerOf` gives what runs the other queries; it may use the function that runs them on this connection. */
-export function createReader(
-  database: Database,
-  { read }: Pick<WriteGate, 'read'>,
-  runnerOf: (run: BoundedQuery) => QueryRunner = createInlineRunner,
-): Reader {
+/**
+ * Creates the reader of a connection.
+ *
+ * @param runner - runs long reads; absent for a database in memory, which no other thread can open
+ */
+export function createReader(database: Database, { read }: Pick<WriteGate, 'read'>, runner?: QueryRunner): Reader {
   const runQuickly = createBoundedQuery(database);
-  const { run, close } = runnerOf(runQuickly);
+  const run: QueryRunner['run'] = runner?.run ?? ((query) => Promise.resolve(query).then(runQuickly));
 
   const inWorker = (query: BoundQuery, reads: ReadBudget | undefined): Promise<Done> => {
     const untilMs = reads ? performance.timeOrigin + reads.endsAtMs : Infinity;
@@ -48,7 +48,7 @@ export function createReader(
       const { rows, found } = isDone ? quick : await inWorker({ ...ready, keys: limit }, reads);
       return { rows: rows as Row[], found };
     },
-    close,
+    close: async () => runner?.close(),
   };
 }
 
@@ -71,11 +71,6 @@ interface QueryRunner {
   readonly close: () => Promise<void>;
 }
 
-/** For a database in memory, which no other thread can open. */
-function createInlineRunner(run: BoundedQuery): QueryRunner {
-  return { run: (query) => Promise.resolve(query).then(run), close: () => Promise.resolve() };
-}
-
 /** Two, so that a query which needs all of its time holds no other up. */
 const maxThreads = 2;
 const maxWaiting = 64;
@@ -95,7 +90,6 @@ export function createWorkerRunner(file: string): QueryRunner {
       filename: new URL('./read-worker.js', import.meta.url).href,
       minThreads: 0,
       maxThreads,
-      maxQueue: maxWaiting,
       idleTimeout: idleMs,
       resourceLimits,
     });
