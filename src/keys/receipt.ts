@@ -7,7 +7,7 @@ export interface Receipt {
 }
 
 /** Where the receipts of one kind of request are looked up. */
-export type ReceiptSource = Pick<ReceiptStore, 'findReceipt' | 'purgeReceipts'>;
+export type ReceiptSource = Pick<ReceiptStore, 'findReceipt'>;
 
 /** The receipts. Those of changes are written with them; if there is one with the same id, the change is rejected. */
 export interface ReceiptStore {

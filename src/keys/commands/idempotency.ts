@@ -57,7 +57,8 @@ export function createIdempotency({ store, receipts: { digest, seal, open, isKey
       if (!receipt) return undefined;
       const oldest = new Date(now().getTime() - receiptLifetimeMs);
       if (receipt.at <= oldest) {
-        await receipts.purgeReceipts(oldest);
+        // In the store, an expired receipt would reject the new one. Redis replaces it.
+        await store.purgeReceipts(oldest);
         return undefined;
       }
       if (isKeyRemoved(receipt.sealed)) throw unreadableResult();

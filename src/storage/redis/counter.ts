@@ -78,8 +78,6 @@ export function receiptsOfCounter(redis: Redis, pattern: string, keyHash: string
       const [at, sealed] = text.split(':');
       return sealed === undefined ? undefined : { id, at: new Date(Number(at)), sealed: Buffer.from(sealed, 'base64') };
     },
-    // `writeScript` replaces expired ones.
-    purgeReceipts: () => Promise.resolve(0),
   };
 }
 
