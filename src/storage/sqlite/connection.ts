@@ -20,11 +20,12 @@ const openTimeoutMs = 5_000;
  * @throws {Error} that names the file when it cannot be opened, is no database, is open to others, or comes from a newer version.
  */
 export function openDatabase(file: string, access: Exclude<Access, 'read'> = 'create'): Database.Database {
-  const database = connect(file, () => {
+  const open = () => {
     if (access !== 'create') requireFile(file);
     if (file !== ':memory:') createPrivately(file);
     return new Database(file, { timeout: openTimeoutMs });
-  });
+  };
+  const database = withDatabaseName(file, open, 'opened');
   return prepared(database, file, () => {
     // Before anything is written: an empty file is no installation.
     if (access !== 'create' && versionOf(database) === 0) throw noInstallation(file, 'is empty');
@@ -50,11 +51,12 @@ export function openDatabase(file: string, access: Exclude<Access, 'read'> = 'cr
  * @throws as `openDatabase`, and when the schema is not the current one.
  */
 export function openReadOnly(file: string, allowNewer = false): Database.Database {
-  const database = connect(file, () => {
+  const open = () => {
     requireFile(file);
     requirePrivateFiles(file);
     return new Database(file, { readonly: true, fileMustExist: true, timeout: openTimeoutMs });
-  });
+  };
+  const database = withDatabaseName(file, open, 'opened');
   return prepared(database, file, () => {
     database.pragma('trusted_schema = OFF');
     database.pragma('temp_store = MEMORY');
@@ -109,39 +111,26 @@ function noInstallation(file: string, state: string): InstallationNotFoundError 
   );
 }
 
-/** Runs what belongs to opening a database, so that its errors name the file. */
-export function withDatabaseName<T>(file: string, work: () => T): T {
+/** Adds the file name to errors of `work`. */
+export function withDatabaseName<T>(file: string, work: () => T, verb: 'opened' | 'used' = 'used'): T {
   try {
     return work();
   } catch (error) {
-    if (!(error instanceof Database.SqliteError)) throw error;
-    throw new Error(`The database ${file} cannot be used: ${inOneLine(error.message)}`, { cause: error });
-  }
-}
-
-/** SQLite quotes the text of a damaged schema, which has several lines. */
-function inOneLine(text: string): string {
-  return text.replace(/\s+/g, ' ');
-}
-
-function connect(file: string, open: () => Database.Database): Database.Database {
-  try {
-    return open();
-  } catch (error) {
     if (error instanceof InstallationNotFoundError) throw error;
-    throw new Error(`The database ${file} cannot be opened: ${describeError(error)}`, { cause: error });
+    // SQLite quotes the text of a damaged schema, which has several lines.
+    const reason = describeError(error).replace(/\n\s*/g, ' ');
+    throw new Error(`The database ${file} cannot be ${verb}: ${reason}`, { cause: error });
   }
 }
 
 function prepared(database: Database.Database, file: string, prepare: () => void): Database.Database {
   database.defaultSafeIntegers(true);
   try {
-    prepare();
+    withDatabaseName(file, prepare);
     return database;
   } catch (error) {
     database.close();
-    if (error instanceof InstallationNotFoundError) throw error;
-    throw new Error(`The database ${file} cannot be used: ${inOneLine(describeError(error))}`, { cause: error });
+    throw error;
   }
 }
 
