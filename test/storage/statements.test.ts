@@ -87,9 +87,8 @@ describe('D-15 a statement', () => {
       storage/sql/dialect.ts: message
       storage/sql/dialect.ts: parameter
       storage/sql/dialect.ts: table
-      storage/sql/keys/checkpoints.ts: dialect.forUpdate
+      storage/sql/heads.ts: insert
       storage/sql/keys/checkpoints.ts: dialect.inList('$1', 'text')
-      storage/sql/keys/checkpoints.ts: insertInto('heads', columns)
       storage/sql/keys/counters.ts: inList('$1', 'text')
       storage/sql/keys/counters.ts: integerMember('definition', 'quotaMax')
       storage/sql/keys/counters.ts: integerMember('definition', 'quotaRenewalRate')
@@ -97,7 +96,7 @@ describe('D-15 a statement', () => {
       storage/sql/keys/counters.ts: pageSize
       storage/sql/keys/counters.ts: select
       storage/sql/keys/history-batches.ts: spans
-      storage/sql/keys/key-heads.ts: inList('$1', 'text')
+      storage/sql/keys/key-heads.ts: dialect.inList('$1', 'text')
       storage/sql/keys/key-heads.ts: pageSize
       storage/sql/keys/key-maintenance.ts: forUpdate
       storage/sql/keys/key-maintenance.ts: inList('$1', 'text')

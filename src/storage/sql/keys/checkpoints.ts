@@ -18,22 +18,16 @@ import {
   type PublishedCheckpoint,
   type PublishedContent,
 } from '../../records/checkpoint.js';
-import { headTable, type HeadRow } from '../../records/head.js';
-import { headByName, insertHead } from '../heads.js';
-import { createSignedTable, integrityError, type SignedRow } from '../../records/signed.js';
-import { insertInto, prepared, query, valuesOf, type SqlSession, type Work } from '../session.js';
+import type { HeadRow } from '../../records/head.js';
+import { createHeads } from '../heads.js';
+import { integrityError, type SignedRow } from '../../records/signed.js';
+import { prepared, query, type SqlSession, type Work } from '../session.js';
 import { createKeyStates, type ScannedState } from './key-heads.js';
 
 /** One checkpoint reads pages until it has read this number of keys or of bytes: some 40 ms of work in parts. */
 const minKeysRead = 2_000;
 const minBytesRead = 4 * 1024 * 1024;
 const comparedAtOnce = 10;
-
-const columns = headTable.columnNames;
-const write = prepared(
-  `${insertInto('heads', columns)} ON CONFLICT (name) DO UPDATE
-   SET sequence = excluded.sequence, content = excluded.content, mac = excluded.mac`,
-);
 
 const damaged = () => integrityError('The head of the keys');
 
@@ -73,7 +67,7 @@ export interface Checkpoints {
    */
   states(): AsyncIterable<KeyHead>;
   /** Returns the keys that are older than these states, or missing. Rows that fail the integrity check are left out. */
-  compare(heads: readonly KeyHead[]): Promise<KeyRollback[]>;
+  compare(states: readonly KeyHead[]): Promise<KeyRollback[]>;
   /** Returns those that are not among the published checkpoints of the database, whose chain `verify` verifies. */
   findLost(logged: readonly LoggedCheckpoint[]): Promise<readonly LoggedCheckpoint[]>;
 }
@@ -84,10 +78,9 @@ export interface Checkpoints {
  */
 export function createCheckpoints(session: SqlSession, signer: RowSigner): Checkpoints {
   const { dialect, all, snapshot, transaction } = session;
-  const table = createSignedTable(signer, headTable);
+  const heads = createHeads(session, signer);
   const { statesAfter, rollbacksOf } = createKeyStates(session, signer);
   const sql = {
-    lock: prepared(`SELECT * FROM heads WHERE name = $1 ${dialect.forUpdate}`),
     byNames: prepared(`SELECT * FROM heads WHERE name ${dialect.inList('$1', 'text')}`),
     published: prepared(`SELECT * FROM heads WHERE name > 'published.' AND name < 'published.~' ORDER BY name`),
     marks: prepared(`SELECT name FROM heads WHERE name > $1 AND name < $2`),
@@ -98,12 +91,12 @@ export function createCheckpoints(session: SqlSession, signer: RowSigner): Check
   let position = 0;
 
   function verified(row: SignedRow<HeadRow> | undefined): SignedRow<HeadRow> | undefined {
-    if (row ? !table.isAuthentic(row) || row.sequence < known : known > 0n) throw damaged();
+    if (row ? !heads.isAuthentic(row) || row.sequence < known : known > 0n) throw damaged();
     known = row?.sequence ?? known;
     return row;
   }
-  function* readRoot(statement = headByName): Work<SignedRow<HeadRow> | undefined> {
-    return verified((yield* query<SignedRow<HeadRow>>(statement, [rootName]))[0]);
+  function* readRoot(read = heads.read): Work<SignedRow<HeadRow> | undefined> {
+    return verified(yield* read(rootName));
   }
   function* readPages(checkpoint: Checkpoint, of: readonly string[]): Work<Map<string, KeyHead[]>> {
     const listed = of.filter((prefix) => checkpoint.pages[prefix] !== undefined);
@@ -112,7 +105,7 @@ export function createCheckpoints(session: SqlSession, signer: RowSigner): Check
     return new Map(
       listed.map((prefix) => {
         const page = found.get(pageName(prefix));
-        if (!page || !table.isAuthentic(page) || digestOf(page) !== checkpoint.pages[prefix]) throw damaged();
+        if (!page || !heads.isAuthentic(page) || digestOf(page) !== checkpoint.pages[prefix]) throw damaged();
         return [prefix, pageFromContent(page.content)];
       }),
     );
@@ -122,8 +115,11 @@ export function createCheckpoints(session: SqlSession, signer: RowSigner): Check
   }
   function* writeRoot(before: HeadRow, content: Omit<Checkpoint, 'previous'>): Work<void> {
     const sequence = before.sequence + 1n;
-    const next = { name: rootName, sequence, content: JSON.stringify({ ...content, previous: digestOf(before) }) };
-    yield* query(write, valuesOf(table.signed(next), columns));
+    yield* heads.put({
+      name: rootName,
+      sequence,
+      content: JSON.stringify({ ...content, previous: digestOf(before) }),
+    });
   }
 
   /** The states of the keys in the next pages, and the prefixes of these pages. */
@@ -165,7 +161,7 @@ export function createCheckpoints(session: SqlSession, signer: RowSigner): Check
 
   /** Writes the pages that have changed, unless another process has written a checkpoint since. */
   function* commit(root: HeadRow, pages: ReadonlyMap<string, NextPage>): Work<boolean> {
-    const locked = yield* readRoot(sql.lock);
+    const locked = yield* readRoot(heads.lock);
     if (locked?.sequence !== root.sequence) return false;
     const { pages: digests, ...rest } = contentOf<Checkpoint>(locked);
     const sequence = yield* credentialsSequence();
@@ -175,7 +171,7 @@ export function createCheckpoints(session: SqlSession, signer: RowSigner): Check
     const changed = [...pages].filter(([, { isChanged }]) => isChanged);
     for (const [prefix, { states }] of changed) {
       const page = { name: pageName(prefix), sequence: root.sequence + 1n, content: pageToContent(states) };
-      yield* query(write, valuesOf(table.signed(page), columns));
+      yield* heads.put(page);
       next[prefix] = digestOf(page);
     }
     const of = [...pages.keys()];
@@ -190,8 +186,7 @@ export function createCheckpoints(session: SqlSession, signer: RowSigner): Check
 
   function* begin(): Work<void> {
     const content: Checkpoint = { previous: '', credentials: String(yield* credentialsSequence()), pages: {} };
-    const first = { name: rootName, sequence: 1n, content: JSON.stringify(content) };
-    yield* query(insertHead, valuesOf(table.signed(first), columns));
+    yield* heads.add({ name: rootName, sequence: 1n, content: JSON.stringify(content) });
   }
 
   function* verifyPublished(): Work<CheckpointProblem[]> {
@@ -199,7 +194,7 @@ export function createCheckpoints(session: SqlSession, signer: RowSigner): Check
     let last = '';
     let isChained = true;
     for (const row of yield* query<SignedRow<HeadRow>>(sql.published)) {
-      isChained &&= table.isAuthentic(row) && contentOf<PublishedContent>(row).previous === last;
+      isChained &&= heads.isAuthentic(row) && contentOf<PublishedContent>(row).previous === last;
       last = digestOf(row);
     }
     const content = root && contentOf<Checkpoint>(root);
@@ -214,7 +209,7 @@ export function createCheckpoints(session: SqlSession, signer: RowSigner): Check
   return {
     async advance({ purgedBefore, accept = false }) {
       const first = position;
-      const before = await snapshot(readRoot);
+      const before = await snapshot(() => readRoot());
       if (!before) await transaction(begin);
       const { of, states } = await readStates(first);
       const found = await snapshot(function* () {
@@ -247,7 +242,7 @@ export function createCheckpoints(session: SqlSession, signer: RowSigner): Check
     },
     publish: (at, minAgeMs) =>
       transaction(function* () {
-        const root = yield* readRoot(sql.lock);
+        const root = yield* readRoot(heads.lock);
         if (!root) return undefined;
         const content = contentOf<Checkpoint>(root);
         const last = content.published;
@@ -259,7 +254,7 @@ export function createCheckpoints(session: SqlSession, signer: RowSigner): Check
           previous: last?.digest ?? '',
         };
         const row = { name: publishedName(root.sequence), sequence: root.sequence, content: JSON.stringify(entry) };
-        yield* query(insertHead, valuesOf(table.signed(row), columns));
+        yield* heads.add(row);
         const published = { sequence: Number(root.sequence), at: at.getTime(), digest: digestOf(row) };
         yield* writeRoot(root, { ...content, published });
         return published;
@@ -272,7 +267,7 @@ export function createCheckpoints(session: SqlSession, signer: RowSigner): Check
         }
       }
     },
-    compare: (heads) => snapshot(() => rollbacksOf(heads)),
+    compare: (states) => snapshot(() => rollbacksOf(states)),
     async findLost(logged) {
       const rows = await all<SignedRow<HeadRow>>(sql.published);
       const digests = new Map(rows.map((row) => [Number(row.sequence), digestOf(row)]));

@@ -1,8 +1,7 @@
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import type { RowSigner } from '../../../crypto/row-signer.js';
 import { purgedName, type KeyHead, type KeyRollback } from '../../records/checkpoint.js';
-import { headTable, type HeadRow } from '../../records/head.js';
-import { headByName } from '../heads.js';
+import { createHeads } from '../heads.js';
 import { keyTable, type KeyRow } from '../../records/key.js';
 import { revisionTable, type RevisionRow } from '../../records/revision.js';
 import { createSignedTable, dateOf, type SignedRow } from '../../records/signed.js';
@@ -14,15 +13,16 @@ const pageSize = 200;
 const maxBytesAtOnce = 256 * 1024;
 
 /** Reads states of keys, and compares the database with earlier ones. */
-export function createKeyStates({ dialect: { inList }, all }: SqlSession, signer: RowSigner) {
+export function createKeyStates(session: SqlSession, signer: RowSigner) {
+  const { dialect, all } = session;
   const keys = createSignedTable(signer, keyTable);
   const revisions = createSignedTable(signer, revisionTable);
-  const marks = createSignedTable(signer, headTable);
+  const heads = createHeads(session, signer);
   const page = prepared(
     `SELECT key_hash, CAST(octet_length(definition) AS bigint) AS size FROM keys
      WHERE key_hash > $1 ORDER BY key_hash LIMIT ${pageSize}`,
   );
-  const byHashes = prepared(`SELECT * FROM keys WHERE key_hash ${inList('$1', 'text')}`);
+  const byHashes = prepared(`SELECT * FROM keys WHERE key_hash ${dialect.inList('$1', 'text')}`);
   const entryAt = prepared('SELECT * FROM audit WHERE key_hash = $1 AND version_after = $2');
   const resetSince = prepared(
     'SELECT 1 FROM audit WHERE key_hash = $1 AND version_after > $2 AND quota_used_before_reset IS NOT NULL LIMIT 1',
@@ -33,8 +33,8 @@ export function createKeyStates({ dialect: { inList }, all }: SqlSession, signer
     // Damaged rows are reported by `verifyIntegrity`.
     if (row && !keys.isAuthentic(row)) return undefined;
     if (row?.date_created !== head.dateCreated) {
-      const [mark] = yield* query<SignedRow<HeadRow>>(headByName, [purgedName(head)]);
-      return mark && marks.isAuthentic(mark) ? undefined : { head, kind: row ? 'replaced' : 'missing' };
+      const mark = yield* heads.read(purgedName(head));
+      return mark && heads.isAuthentic(mark) ? undefined : { head, kind: row ? 'replaced' : 'missing' };
     }
     if (row.version < BigInt(version)) return { head, kind: 'older', version: Number(row.version) };
     const [entry] = yield* query<SignedRow<RevisionRow>>(entryAt, [keyHash, BigInt(version)]);
@@ -65,11 +65,11 @@ export function createKeyStates({ dialect: { inList }, all }: SqlSession, signer
     }
   }
 
-  function* rollbacksOf(heads: readonly KeyHead[]): Work<KeyRollback[]> {
-    const found = yield* query<SignedRow<KeyRow>>(byHashes, [heads.map(({ keyHash }) => keyHash)]);
+  function* rollbacksOf(states: readonly KeyHead[]): Work<KeyRollback[]> {
+    const found = yield* query<SignedRow<KeyRow>>(byHashes, [states.map(({ keyHash }) => keyHash)]);
     const rows = new Map(found.map((row) => [row.key_hash, row]));
     const rollbacks: KeyRollback[] = [];
-    for (const head of heads) {
+    for (const head of states) {
       const rollback = yield* rollbackOf(head, rows.get(head.keyHash));
       if (rollback) rollbacks.push(rollback);
     }

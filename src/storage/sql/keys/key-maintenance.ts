@@ -2,15 +2,14 @@ import { setImmediate as nextIteration } from 'node:timers/promises';
 import type { DiscardOutcome, IntegrityReport, KeyStore } from '../../../keys/ports.js';
 import type { RowSigner } from '../../../crypto/row-signer.js';
 import { pageFromContent, pageName, prefixOf, purgedName, type PurgedKey } from '../../records/checkpoint.js';
-import { headTable, type HeadRow } from '../../records/head.js';
-import { headByName, insertHead } from '../heads.js';
+import { createHeads } from '../heads.js';
 import { keyFromRow, keyTable, termsOf, type KeyRow } from '../../records/key.js';
 import { revisionTable, type RevisionRow } from '../../records/revision.js';
 import { createSignedTable, type SignedRow } from '../../records/signed.js';
 import type { Dialect } from '../dialect.js';
 import { createChain } from './history-entries.js';
 import { readPages } from '../pages.js';
-import { prepared, query, valuesOf, type SqlSession, type Work } from '../session.js';
+import { prepared, query, type SqlSession, type Work } from '../session.js';
 
 const scanPageSize = 500;
 const verifiedAtOnce = 20;
@@ -55,20 +54,15 @@ interface DeletedKey {
 type Maintenance = Pick<KeyStore, 'all' | 'discard' | 'purge' | 'verifyIntegrity'>;
 
 /** The operations of a key store that go through all keys, and the removal of damaged ones. */
-export function createKeyMaintenance(
-  { dialect, all, transaction, snapshot }: SqlSession,
-  signer: RowSigner,
-): Maintenance {
+export function createKeyMaintenance(session: SqlSession, signer: RowSigner): Maintenance {
+  const { dialect, all, transaction, snapshot } = session;
   const sql = statements(dialect);
   const keys = createSignedTable(signer, keyTable);
   const revisions = createSignedTable(signer, revisionTable);
-  const heads = createSignedTable(signer, headTable);
+  const heads = createHeads(session, signer);
 
   /** Marks a key as purged, so that a checkpoint which has its state does not report it as missing. */
-  function* addMark(key: PurgedKey): Work<void> {
-    const mark = heads.signed({ name: purgedName(key), sequence: 1n, content: '' });
-    yield* query(insertHead, valuesOf(mark, headTable.columnNames));
-  }
+  const addMark = (key: PurgedKey) => heads.add({ name: purgedName(key), sequence: 1n, content: '' });
 
   const pages = (size: number) => readPages<SignedRow<KeyRow>>((last) => all(sql.page, [last?.key_hash ?? '', size]));
 
@@ -127,7 +121,7 @@ export function createKeyMaintenance(
     yield* query(sql.dropAllTerms, [keyHash]);
     for (const statement of sql.remove) yield* query(statement, [keyHash]);
     // Nor its date, which its state in the checkpoint has.
-    const [page] = yield* query<SignedRow<HeadRow>>(headByName, [pageName(prefixOf(keyHash))]);
+    const page = yield* heads.read(pageName(prefixOf(keyHash)));
     const states = page && heads.isAuthentic(page) ? pageFromContent(page.content) : [];
     const state = states.find((one) => one.keyHash === keyHash);
     if (state) yield* addMark(state);
