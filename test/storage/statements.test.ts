@@ -60,6 +60,7 @@ describe('D-15 a statement', () => {
       storage/postgres/notifier.ts: channel
       storage/postgres/wide-reader.ts: isWithin
       storage/postgres/wide-reader.ts: sql
+      storage/sql/change-feed.ts: entrySize
       storage/sql/change-feed.ts: feed.horizon
       storage/sql/change-feed.ts: feed.isAfter
       storage/sql/change-feed.ts: feed.order('ASC')
@@ -95,9 +96,12 @@ describe('D-15 a statement', () => {
       storage/sql/keys/counters.ts: isInTime
       storage/sql/keys/counters.ts: pageSize
       storage/sql/keys/counters.ts: select
+      storage/sql/keys/history-batches.ts: entrySize
       storage/sql/keys/history-batches.ts: spans
+      storage/sql/keys/history.ts: entrySize
       storage/sql/keys/key-heads.ts: dialect.inList('$1', 'text')
       storage/sql/keys/key-heads.ts: pageSize
+      storage/sql/keys/key-maintenance.ts: entrySize
       storage/sql/keys/key-maintenance.ts: forUpdate
       storage/sql/keys/key-maintenance.ts: inList('$1', 'text')
       storage/sql/keys/key-maintenance.ts: table

@@ -6,6 +6,7 @@ import type { RowSigner } from '../../crypto/row-signer.js';
 import { createSignedTable, type SignedRow } from '../records/signed.js';
 import { createChangeNotifier, type ChangeNotifier, type ChangeSource } from './change-notifier.js';
 import type { Dialect } from './dialect.js';
+import { entrySize } from './keys/history-entries.js';
 import { batchesBySize } from './pages.js';
 import { prepared, type SqlSession } from './session.js';
 
@@ -98,7 +99,7 @@ function feedStatements({ feed, inList, types }: Dialect) {
        ) AS bounds
        UNION ALL SELECT * FROM (
          SELECT CAST(NULL AS bigint), ${feed.tx}, id, CAST(NULL AS ${types.bytes}), key_hash, org_id,
-           CAST(octet_length(definition) + octet_length(changes) AS bigint)
+           ${entrySize}
          FROM audit WHERE ${feed.isAfter} AND ${isComplete} ORDER BY ${feed.order('ASC')} LIMIT $3
        ) AS scanned`,
     ),

@@ -7,7 +7,7 @@ import type { SignedRow } from '../../records/signed.js';
 import type { TimeSlices } from '../../time-slices.js';
 import { batchesBySize } from '../pages.js';
 import { prepared, type SqlSession } from '../session.js';
-import { isUnbroken, readBytes, sizeOf, spanOf, type SizedVersion, type Span } from './history-entries.js';
+import { entrySize, isUnbroken, readBytes, sizeOf, spanOf, type SizedVersion, type Span } from './history-entries.js';
 
 interface HistoryBatchesDeps {
   readonly session: SqlSession;
@@ -40,8 +40,7 @@ export function createHistoryBatches({
   const spans = dialect.historySpans('$1');
   // SQLite reads a CROSS JOIN from left to right: it looks entries up by the spans.
   const sizes = prepared(
-    `SELECT w.place, a.version_after AS version,
-       CAST(octet_length(a.definition) + octet_length(a.changes) AS bigint) AS size
+    `SELECT w.place, a.version_after AS version, ${entrySize} AS size
      FROM ${spans} AS w CROSS JOIN audit a
      WHERE a.key_hash = w.hash AND a.version_after BETWEEN w.first AND w.newest`,
   );

@@ -73,6 +73,9 @@ function isSame(a: Uint8Array, b: Uint8Array): boolean {
   return Buffer.compare(a, b) === 0;
 }
 
+/** The size of the definition and the changes of an entry in bytes, as an expression over a row of `audit`. */
+export const entrySize = 'CAST(octet_length(definition) + octet_length(changes) AS bigint)';
+
 /** How long the entries are that one short read reads; one entry may be longer. */
 export const readBytes = 256 * 1024;
 

@@ -10,7 +10,7 @@ import type { KeyRow } from '../../records/key.js';
 import { revisionFromRow, revisionTable, type RevisionRow } from '../../records/revision.js';
 import { createSignedTable, isSameRow, type SignedRow } from '../../records/signed.js';
 import { mapInSlices, type TimeSlices } from '../../time-slices.js';
-import { isUnbroken, partsOf, sizeOf, spanOf, type SizedVersion, type Span } from './history-entries.js';
+import { entrySize, isUnbroken, partsOf, sizeOf, spanOf, type SizedVersion, type Span } from './history-entries.js';
 import { createHistoryBatches } from './history-batches.js';
 import { prepared, type SqlSession } from '../session.js';
 
@@ -20,8 +20,8 @@ const between = prepared(
    WHERE a.key_hash = $1 AND a.version_after BETWEEN $2 AND $3 ORDER BY a.version_after`,
 );
 const sizes = prepared(
-  `SELECT version_after AS version, CAST(octet_length(definition) + octet_length(changes) AS bigint) AS size FROM audit
-   WHERE key_hash = $1 AND version_after BETWEEN $2 AND $3 ORDER BY version_after`,
+  `SELECT version_after AS version, ${entrySize} AS size
+   FROM audit WHERE key_hash = $1 AND version_after BETWEEN $2 AND $3 ORDER BY version_after`,
 );
 
 const maxAttempts = 5;

@@ -7,7 +7,7 @@ import { keyFromRow, keyTable, termsOf, type KeyRow } from '../../records/key.js
 import { revisionTable, type RevisionRow } from '../../records/revision.js';
 import { createSignedTable, type SignedRow } from '../../records/signed.js';
 import type { Dialect } from '../dialect.js';
-import { createChain } from './history-entries.js';
+import { createChain, entrySize } from './history-entries.js';
 import { readPages } from '../pages.js';
 import { prepared, query, type SqlSession, type Work } from '../session.js';
 
@@ -36,8 +36,7 @@ const statements = ({ inList, forUpdate }: Dialect) => ({
   ),
   sizeWithHistory: prepared(
     `SELECT CAST(octet_length(definition) + (
-       SELECT coalesce(sum(octet_length(definition) + octet_length(changes)), 0) FROM audit a
-       WHERE a.key_hash = k.key_hash
+       SELECT coalesce(sum(${entrySize}), 0) FROM audit a WHERE a.key_hash = k.key_hash
      ) AS bigint) AS size FROM keys k WHERE key_hash = $1`,
   ),
   dropTerms: prepared(`DELETE FROM key_terms WHERE term ${inList('$1', 'text')} AND key_hash = $2`),
