@@ -69,7 +69,7 @@ export async function createApp(
     ...overrides.openOptions,
     liveQuotas: 'relay',
     report: (line) => log.warn(line),
-    watch: telemetry,
+    telemetry,
   });
   if (overrides.isVerified !== true && !isShared) await requireWholeFile(services, config, log);
   const { credentials, feed, now, ports, sealer, store, webhooks } = services;

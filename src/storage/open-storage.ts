@@ -51,7 +51,7 @@ export interface OpenOptions {
   readonly allowNew?: boolean;
   /** Takes what a person should know: of work that opening had to do, and of a disk that is full. */
   readonly report?: (line: string) => void;
-  readonly watch?: Telemetry;
+  readonly telemetry?: Telemetry;
 }
 
 /** A data folder, or a database of a server, that is open: what the server and the command line both stand on. */
@@ -88,7 +88,7 @@ export async function openServices(
   overrides: ServiceOverrides = {},
   opening: OpenOptions = {},
 ): Promise<Services> {
-  const { access = 'write', liveQuotas = 'off', report = () => undefined, watch = {} } = opening;
+  const { access = 'write', liveQuotas = 'off', report = () => undefined, telemetry = {} } = opening;
   const { allowMigrated = false, allowNew = false } = opening;
   const now = overrides.now ?? (() => new Date());
   const place = { databaseFile: config.databaseFile, databaseURL: secrets.databaseURL };
@@ -103,7 +103,13 @@ export async function openServices(
     await requireSameRing(config, opened, keyRingCheck);
     await requireSameKeyHash(config, secrets, opened, access);
     const slices = createTimeSlices();
-    const storage = await opened.start(signer, { report, now, watch, runExclusive: overrides.runExclusive, slices });
+    const storage = await opened.start(signer, {
+      report,
+      now,
+      telemetry,
+      runExclusive: overrides.runExclusive,
+      slices,
+    });
     const { settings, ...engine } = storage;
     const { store, feed, credentials } = engine;
     await beginHeads(storage, keyRingCheck, opened, access);
@@ -111,13 +117,13 @@ export async function openServices(
     const live =
       liveQuotas === 'off'
         ? undefined
-        : await openLiveQuotas(config, secrets, { store, now, report, relays, meter: watch.meter });
+        : await openLiveQuotas(config, secrets, { store, now, report, relays, meter: telemetry.meter });
     const close = async () => {
       await live?.close();
       await opened.close();
     };
     const passwords = createPasswordHasher();
-    watch.meter?.registerGauge('passwords_waiting', () => passwords.waiting());
+    telemetry.meter?.registerGauge('passwords_waiting', () => passwords.waiting());
     const ports: Ports = {
       store,
       quotas: live?.quotas ?? store,

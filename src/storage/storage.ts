@@ -53,7 +53,7 @@ export interface StorageDeps {
   /** Receives lines for the operator. */
   readonly report: (line: string) => void;
   readonly now: () => Date;
-  readonly watch: Telemetry;
+  readonly telemetry: Telemetry;
   /** For a file that several processes write to. */
   readonly runExclusive?: RunExclusive | undefined;
   /** Divides the synchronous work of all requests of the process. */

@@ -16,7 +16,7 @@ import { createTimeSlices } from '../../src/storage/time-slices.js';
 
 /** The dependencies of an engine, without telemetry and without a log. */
 export function storageDeps(changes: Partial<StorageDeps> = {}): StorageDeps {
-  return { report: () => undefined, now: () => new Date(), watch: {}, slices: createTimeSlices(), ...changes };
+  return { report: () => undefined, now: () => new Date(), telemetry: {}, slices: createTimeSlices(), ...changes };
 }
 
 /** The key store on a connection of SQLite. Reads that may scan many rows run in this thread, unless `reader` runs them elsewhere. */

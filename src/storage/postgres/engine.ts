@@ -63,7 +63,7 @@ export async function openForMigration(
   };
   try {
     if (access !== 'read') releaseLock = await acquireDatabaseLock(connections);
-    const [is] = await connections.run(async (session) => {
+    const [content] = await connections.run(async (session) => {
       requireSuitable(await session.query<ServerState>(selectServerState));
       await prepareSchema(session, access, name);
       return session.query<{ hasKeys: boolean; hasOthers: boolean }>(
@@ -74,8 +74,8 @@ export async function openForMigration(
     const session = createPgSession(connections);
     return {
       name,
-      hasKeys: is?.hasKeys === true,
-      hasRows: is?.hasKeys === true || is?.hasOthers === true,
+      hasKeys: content?.hasKeys === true,
+      hasRows: content?.hasKeys === true || content?.hasOthers === true,
       settings: createSettings(session),
       start: async (signer, deps) => {
         await releaseLock();
@@ -152,7 +152,7 @@ function createEngine(
   wide: PgPool,
   session: SqlSession,
   notifier: ChangeNotifier,
-  ...[signer, { now, watch, slices }]: Parameters<DatabaseHandle['start']>
+  ...[signer, { now, telemetry, slices }]: Parameters<DatabaseHandle['start']>
 ): Storage {
   const { run } = connections;
   const rows = createKeyRowStatements(session.dialect, signer);
@@ -164,7 +164,7 @@ function createEngine(
       reader: createPgWideReader(connections),
       wideReader: createPgWideReader(wide),
       slices,
-      telemetry: watch,
+      telemetry,
       notifier,
     },
     signer,

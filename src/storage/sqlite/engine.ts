@@ -27,17 +27,17 @@ export async function openSQLite(file: string, access: Access): Promise<Database
   // A read-only command serves no other requests, and no other thread can open a database in memory.
   const hasWorkers = !database.memory && access !== 'read';
   // Errors of SQLite while the file is opened contain its name.
-  const naming = <T>(work: () => T) => promised(() => withDatabaseName(file, work));
+  const withFileName = <T>(work: () => T) => toPromise(() => withDatabaseName(file, work));
   try {
-    return await naming(() => {
+    return await withFileName(() => {
       let stop: () => Promise<void> = () => Promise.resolve();
       return {
         name: file,
         hasKeys: hasRowsIn(database, 'keys'),
         hasRows: hasRowsIn(database, 'keys', 'credentials', 'webhooks'),
-        settings: createSettings(createSqliteSession(database, { read: naming, write: naming })),
+        settings: createSettings(createSqliteSession(database, { read: withFileName, write: withFileName })),
         start: (signer, deps) =>
-          naming(() => {
+          withFileName(() => {
             const started = createEngine(database, hasWorkers, verifyFiles, signer, deps);
             stop = started.stop;
             return started.engine;
@@ -59,18 +59,18 @@ function createEngine(
   database: Database,
   hasWorkers: boolean,
   verifyFiles: () => void,
-  ...[signer, { report, now, watch, runExclusive, slices }]: Parameters<DatabaseHandle['start']>
+  ...[signer, { report, now, telemetry, runExclusive, slices }]: Parameters<DatabaseHandle['start']>
 ): { readonly engine: Storage; readonly stop: () => Promise<void> } {
   const file = database.name;
-  const guard = createWriteGate(database, {
+  const gate = createWriteGate(database, {
     report,
     runExclusive,
     verifyFiles,
     slices,
   });
-  const reader = createReader(database, guard, hasWorkers ? createWorkerRunner(file) : undefined);
-  watch.meter?.registerGauge('wal_bytes', () => logBytes(database));
-  const session = createSqliteSession(database, guard);
+  const reader = createReader(database, gate, hasWorkers ? createWorkerRunner(file) : undefined);
+  telemetry.meter?.registerGauge('wal_bytes', () => logBytes(database));
+  const session = createSqliteSession(database, gate);
   const probe = createWriteProbe(database, file, now);
   const notifier = createFeedNotifier(session, { everyMs: pollIntervalMs });
   const rows = createKeyRowStatements(session.dialect, signer);
@@ -79,24 +79,24 @@ function createEngine(
       {
         session,
         rows,
-        groups: createKeyGroups(database, guard, rows),
+        groups: createKeyGroups(database, gate, rows),
         reader,
         wideReader: reader,
         slices,
-        telemetry: watch,
+        telemetry,
         notifier,
         credentialCache: createCredentialCache(database),
       },
       signer,
     ),
-    whyNotReady: () => promised(() => (guard.isWritable() ? probe() : 'storage accepts no writes')),
-    checkWritable: () => promised(guard.isWritable),
-    failed: guard.failed,
-    damages: () => promised(() => withDatabaseName(file, () => damagesOf(database))),
+    whyNotReady: () => toPromise(() => (gate.isWritable() ? probe() : 'storage accepts no writes')),
+    checkWritable: () => toPromise(gate.isWritable),
+    failed: gate.failed,
+    damages: () => toPromise(() => withDatabaseName(file, () => damagesOf(database))),
     contents: async () => ({ schemaVersion: versionOf(database), ...(await readContents(session)) }),
     copyTo: (target, onProgress) => backupDatabase(database, target, onProgress),
     async load(work) {
-      const isFirst = await guard.write(() => {
+      const isFirst = await gate.write(() => {
         if (hasRowsIn(database, 'keys')) return false;
         for (const statement of dropSearchIndexes) database.exec(statement);
         return true;
@@ -107,7 +107,7 @@ function createEngine(
         return await work();
       } finally {
         // In a transaction each, so that other processes can write in between.
-        for (const statement of createSearchIndexes) await guard.write(() => database.exec(statement));
+        for (const statement of createSearchIndexes) await gate.write(() => database.exec(statement));
         configure(database, 'normal');
       }
     },
@@ -138,7 +138,7 @@ function emptyStrayLog(database: Database, verifyFiles: () => void): void {
 }
 
 /** Runs synchronous work for an asynchronous port. */
-function promised<T>(work: () => T): Promise<T> {
+function toPromise<T>(work: () => T): Promise<T> {
   return new Promise((resolve) => {
     resolve(work());
   });
