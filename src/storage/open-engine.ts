@@ -5,7 +5,7 @@ import { migratedTo } from './sql/copy-store.js';
 import { openSQLite } from './sqlite/engine.js';
 
 /** Where an installation is kept. */
-export interface StoragePlace {
+export interface StorageLocation {
   readonly databaseFile: string;
   /** Of a database server, which takes the place of the file. */
   readonly databaseURL: string | undefined;
@@ -26,10 +26,10 @@ export interface StorageAccess {
  * @throws {InstallationNotFoundError} when there is none and it may not be created.
  * @throws {Error} that names the place and what to do, when the place may not be used.
  */
-export async function openStorage(place: StoragePlace, permitted: StorageAccess): Promise<DatabaseHandle> {
-  return place.databaseURL === undefined
-    ? openFile(place.databaseFile, permitted)
-    : openServer(place.databaseFile, place.databaseURL, permitted);
+export async function openStorage(location: StorageLocation, permitted: StorageAccess): Promise<DatabaseHandle> {
+  return location.databaseURL === undefined
+    ? openFile(location.databaseFile, permitted)
+    : openServer(location.databaseFile, location.databaseURL, permitted);
 }
 
 async function openFile(file: string, { access, allowMigrated }: StorageAccess): Promise<DatabaseHandle> {
@@ -64,7 +64,7 @@ async function openServer(file: string, url: string, { access, allowNew }: Stora
 }
 
 /** What `restore` works on, beside the database that it becomes. */
-export function restoringFile({ databaseFile }: Pick<StoragePlace, 'databaseFile'>): string {
+export function restoringFile({ databaseFile }: Pick<StorageLocation, 'databaseFile'>): string {
   return `${databaseFile}.restoring`;
 }
 

@@ -91,8 +91,8 @@ export async function openServices(
   const { access = 'write', liveQuotas = 'off', report = () => undefined, telemetry = {} } = opening;
   const { allowMigrated = false, allowNew = false } = opening;
   const now = overrides.now ?? (() => new Date());
-  const place = { databaseFile: config.databaseFile, databaseURL: secrets.databaseURL };
-  const opened = await openStorage(place, { access, allowMigrated, allowNew });
+  const location = { databaseFile: config.databaseFile, databaseURL: secrets.databaseURL };
+  const opened = await openStorage(location, { access, allowMigrated, allowNew });
   try {
     const isFirstStart = await isNew(opened);
     if (isFirstStart && access !== 'create') throw unfinished(opened);

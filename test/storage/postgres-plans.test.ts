@@ -75,8 +75,8 @@ describe.skipIf(postgres.isMissing)(`the plans of ${keys} keys on ${postgres.nam
       limit: limit + 1,
     });
     const [row] = await connections.run(async (session) => {
-      const places = await session.query<{ place: string }>(sql, parameters);
-      return session.query<KeyRow>('SELECT * FROM keys WHERE key_hash = $1', [places[limit]?.place]);
+      const found = await session.query<{ key_hash: string }>(sql, parameters);
+      return session.query<KeyRow>('SELECT * FROM keys WHERE key_hash = $1', [found[limit]?.key_hash]);
     });
     return (
       row && {

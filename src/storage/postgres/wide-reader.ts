@@ -35,14 +35,14 @@ function withKeys({ sql, parameters }: WideQuery, { maxBytes, mayCut }: SizeLimi
   const isWithin = mayCut ? `(p.so_far <= ${max} OR p.nth = 1)` : `p.bytes <= ${max}`;
   return {
     sql: `WITH page AS MATERIALIZED (${sql}),
-      numbered AS (SELECT place, size, row_number() OVER () AS nth FROM page),
+      numbered AS (SELECT key_hash, size, row_number() OVER () AS nth FROM page),
       sized AS (
-        SELECT place, nth, sum(size) OVER (ORDER BY nth)::bigint AS so_far, sum(size) OVER ()::bigint AS bytes,
+        SELECT key_hash, nth, sum(size) OVER (ORDER BY nth)::bigint AS so_far, sum(size) OVER ()::bigint AS bytes,
           count(*) OVER () AS count
         FROM numbered
       )
       SELECT p.count AS page_count, p.bytes AS page_bytes, k.*
-      FROM sized p LEFT JOIN keys k ON k.key_hash = p.place AND ${isWithin} ORDER BY p.nth`,
+      FROM sized p LEFT JOIN keys k ON k.key_hash = p.key_hash AND ${isWithin} ORDER BY p.nth`,
     parameters: [...parameters, BigInt(maxBytes)],
   };
 }

@@ -40,9 +40,9 @@ function cursorOf({ tx, id }: FeedPosition, mark: string): string {
 function positionOfCursor(cursor: string): FingerprintedPosition {
   const text = cursor.length <= 80 ? Buffer.from(cursor, 'base64url').toString('latin1') : '';
   const [, tx = '', id = '', mark = ''] = /^(\d{1,19})\.(\d{1,19})\.([\da-f]{8}|)$/.exec(text) ?? [];
-  const place = { tx: int64Of(tx), id: int64Of(id), mark };
-  if (place.tx === undefined || place.id === undefined) throw badCursor();
-  return { tx: place.tx, id: place.id, mark };
+  const position = { tx: int64Of(tx), id: int64Of(id), mark };
+  if (position.tx === undefined || position.id === undefined) throw badCursor();
+  return { tx: position.tx, id: position.id, mark };
 }
 
 function int64Of(digits: string): bigint | undefined {
@@ -164,25 +164,31 @@ export function createChangeFeed(
       const page = within.slice(0, limit);
       const isFull = matching.length > page.length;
       const last = isFull ? page.at(-1) : scanned.at(-1);
-      const wanted = new Map([...page, ...(last ? [last] : [])].map((place) => [place.id, place]));
+      const wanted = new Map([...page, ...(last ? [last] : [])].map((position) => [position.id, position]));
       const rows = wanted.size === 0 ? [] : await all<EntryRow>(sql.entries, [[...wanted.keys()]]);
       const entries = new Map(rows.map((row) => [row.id, row]));
       return {
-        events: page.flatMap((place) => {
-          const row = entries.get(place.id);
+        events: page.flatMap((position) => {
+          const row = entries.get(position.id);
           if (!row) return [];
           // One entry that fails its integrity check must not keep all that follow from being read.
           const entry = table.isAuthentic(row) ? revisionFromRow(row) : undefined;
           const { key_hash: keyHash, org_id: orgID, version_after: version } = row;
-          return { cursor: cursorOf(place, fingerprintOf(row.link)), keyHash, orgID, version: Number(version), entry };
+          return {
+            cursor: cursorOf(position, fingerprintOf(row.link)),
+            keyHash,
+            orgID,
+            version: Number(version),
+            entry,
+          };
         }),
         cursor: last ? cursorOf(last, fingerprintOf(entries.get(last.id)?.link)) : cursorOf(from, from.mark),
         hasMore: isFull || scanned.length === maxScanned,
       };
     },
     async latestCursor() {
-      const [place] = await all<LinkedPosition>(sql.newest);
-      return place ? cursorOf(place, fingerprintOf(place.link)) : cursorOf(start, '');
+      const [newest] = await all<LinkedPosition>(sql.newest);
+      return newest ? cursorOf(newest, fingerprintOf(newest.link)) : cursorOf(start, '');
     },
     subscribe: follow,
   };

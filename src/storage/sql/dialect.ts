@@ -17,7 +17,7 @@ export interface Dialect {
   readonly nowMs: string;
   /** The condition that a value is in the list that is one parameter. */
   readonly inList: (parameter: string, type: 'text' | 'bigint') => string;
-  /** The items of a JSON list of `[hash, first, newest]` as rows, numbered from 0 as `place`. */
+  /** The items of a JSON list of `[hash, first, newest]` as rows, numbered from 0 as `span_index`. */
   readonly historySpans: (parameter: string) => string;
   /** The items of the list that is one parameter, of text, as the column `value` of a table. */
   readonly listOf: (parameter: string) => string;
@@ -67,7 +67,7 @@ export const sqliteDialect: Dialect = {
   nowMs: `CAST(unixepoch('subsec') * 1000 AS INTEGER)`,
   inList: (parameter) => `IN (SELECT value FROM json_each(${parameter}))`,
   historySpans: (parameter) =>
-    `(SELECT key AS place, value ->> 0 AS hash, value ->> 1 AS first, value ->> 2 AS newest FROM json_each(${parameter}))`,
+    `(SELECT key AS span_index, value ->> 0 AS hash, value ->> 1 AS first, value ->> 2 AS newest FROM json_each(${parameter}))`,
   listOf: (parameter) => `json_each(${parameter})`,
   integerMember: (column, member) => `${column} ->> '$.${member}'`,
   isInTime: 'in_time()',
@@ -113,7 +113,7 @@ export const postgresDialect: Dialect = {
   nowMs: '(extract(epoch FROM clock_timestamp()) * 1000)::bigint',
   inList: (parameter, type) => `= ANY (${parameter}::${type}[])`,
   historySpans: (parameter) =>
-    `(SELECT nth - 1 AS place, item ->> 0 AS hash, (item ->> 1)::bigint AS first, (item ->> 2)::bigint AS newest
+    `(SELECT nth - 1 AS span_index, item ->> 0 AS hash, (item ->> 1)::bigint AS first, (item ->> 2)::bigint AS newest
       FROM json_array_elements(${parameter}::json) WITH ORDINALITY AS items (item, nth))`,
   listOf: (parameter) => `unnest(${parameter}::text[]) AS list (value)`,
   // `json` and not `jsonb`, which holds no NUL and would parse all of a definition to find one member.

@@ -64,9 +64,9 @@ export function createBoundedQuery(database: Database): BoundedQuery {
   /** The rows in the order in which they were found. */
   function readKeys(found: readonly Sized[], maxBytes: number): object[] {
     const [within = []] = batchesBySize(found, maxBytes);
-    const places = within.map(({ place }) => place);
-    const rows = new Map(select.all(JSON.stringify(places)).map((row) => [row.key_hash, row]));
-    return places.flatMap((place) => rows.get(place) ?? []);
+    const keyHashes = within.map(({ key_hash }) => key_hash);
+    const rows = new Map(select.all(JSON.stringify(keyHashes)).map((row) => [row.key_hash, row]));
+    return keyHashes.flatMap((keyHash) => rows.get(keyHash) ?? []);
   }
 
   return (query) => {
@@ -90,6 +90,6 @@ interface Named {
 }
 
 interface Sized {
-  readonly place: string;
+  readonly key_hash: string;
   readonly size: bigint;
 }

@@ -117,9 +117,9 @@ describe('a page of keys', () => {
         expect(found, `FUZZ_SEED=${seed}: ${words}`).toStrictEqual(pageOf(query));
         // The other way to go, which a store takes where a term is common.
         const { sql, parameters } = pageStatement(sqliteDialect, query, true);
-        const walked = database.prepare<[object], { place: string }>(sql).all(parametersOf(parameters));
+        const walked = database.prepare<[object], { key_hash: string }>(sql).all(parametersOf(parameters));
         expect(
-          walked.map(({ place }) => place),
+          walked.map(({ key_hash }) => key_hash),
           `FUZZ_SEED=${seed}: ${words}`,
         ).toStrictEqual(found);
       }

@@ -24,7 +24,7 @@ interface PlannedRead {
   size: bigint;
 }
 
-type Placed<Row> = Row & { readonly place: bigint };
+type OfSpan<Row> = Row & { readonly span_index: bigint };
 type HistoryRow = SignedRow<RevisionRow> & { readonly key_created: string };
 
 /**
@@ -40,23 +40,23 @@ export function createHistoryBatches({
   const spans = dialect.historySpans('$1');
   // SQLite reads a CROSS JOIN from left to right: it looks entries up by the spans.
   const sizes = prepared(
-    `SELECT w.place, a.version_after AS version, ${entrySize} AS size
+    `SELECT w.span_index, a.version_after AS version, ${entrySize} AS size
      FROM ${spans} AS w CROSS JOIN audit a
      WHERE a.key_hash = w.hash AND a.version_after BETWEEN w.first AND w.newest`,
   );
   // Each entry comes with the creation date of its key in the same snapshot, as for one history.
   const entries = prepared(
-    `SELECT w.place, a.*, k.date_created AS key_created
+    `SELECT w.span_index, a.*, k.date_created AS key_created
      FROM ${spans} AS w CROSS JOIN keys k CROSS JOIN audit a
      WHERE k.key_hash = w.hash AND a.key_hash = w.hash AND a.version_after BETWEEN w.first AND w.newest
-     ORDER BY w.place, a.version_after`,
+     ORDER BY w.span_index, a.version_after`,
   );
 
   async function rowsOf<Row>(statement: typeof sizes, reads: readonly PlannedRead[]): Promise<Map<PlannedRead, Row[]>> {
     const given = reads.map(({ request: { key }, span }) => [key.keyHash, span.first, span.newest]);
     const rows = new Map(reads.map((read): [PlannedRead, Row[]] => [read, []]));
-    for (const row of await all<Placed<Row>>(statement, [JSON.stringify(given)])) {
-      const read = reads[Number(row.place)];
+    for (const row of await all<OfSpan<Row>>(statement, [JSON.stringify(given)])) {
+      const read = reads[Number(row.span_index)];
       if (read) rows.get(read)?.push(row);
     }
     return rows;

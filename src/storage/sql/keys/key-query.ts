@@ -40,7 +40,7 @@ export function termCountStatement({ filter, orderBy }: KeyQuery): WideQuery | u
 }
 
 /**
- * The statement for the hashes of a page of keys (`place`) and the sizes of their definitions. Values are parameters; only
+ * The statement for the hashes of a page of keys and the sizes of their definitions. Values are parameters; only
  * our own column names are put together. If too many keys have a term for them to be sorted, `isCommon` reads all keys in
  * order instead.
  */
@@ -74,7 +74,7 @@ export function pageStatement(
   const order = `${column ? `${column} ${direction}, ` : ''}${hash} ${direction}`;
   const limit = add(BigInt(query.limit));
   return {
-    sql: `SELECT k.key_hash AS place, octet_length(k.definition) AS size FROM ${from} WHERE ${conditions.join(' AND ')} ORDER BY ${order} LIMIT ${limit}`,
+    sql: `SELECT k.key_hash, octet_length(k.definition) AS size FROM ${from} WHERE ${conditions.join(' AND ')} ORDER BY ${order} LIMIT ${limit}`,
     parameters,
   };
 }
@@ -84,7 +84,7 @@ export function orgPagesStatement(dialect: Dialect, query: KeyQuery, orgIDs: rea
   const parameters: (string | bigint)[] = [];
   const pages = orgIDs.map((orgID) => {
     const { sql } = pageStatement(dialect, { ...query, filter: { ...query.filter, orgID } }, false, parameters);
-    return `SELECT place, size FROM (${sql}) AS page`;
+    return `SELECT key_hash, size FROM (${sql}) AS page`;
   });
   return { sql: pages.join(' UNION ALL '), parameters };
 }

@@ -40,7 +40,7 @@ export type KeyRowStatements = ReturnType<typeof createKeyRowStatements>;
 /** Looks rows of keys up and verifies them. The parameters of all statements: hashes, and an organisation or null. */
 export function createKeyRowStatements({ listOf, isInTime, inList }: Dialect, signer: RowSigner) {
   const table = createSignedTable(signer, keyTable);
-  const sizes = `SELECT key_hash AS place, octet_length(definition) AS size FROM keys
+  const sizes = `SELECT key_hash, octet_length(definition) AS size FROM keys
     WHERE ${isInTime} AND key_hash ${inList('$1', 'text')}`;
 
   /** @throws {AppError} INTERNAL when the row is damaged. */
