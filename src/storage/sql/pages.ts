@@ -16,6 +16,12 @@ export async function* readPages<Row>(
   }
 }
 
+/** The hash of a key and the size of its definition in bytes. */
+export interface SizedKey {
+  readonly key_hash: string;
+  readonly size: bigint;
+}
+
 /** Divides items into batches of at most this size in bytes, in their order. One item may be larger. */
 export function* batchesBySize<Item extends { readonly size: bigint }>(
   items: Iterable<Item>,

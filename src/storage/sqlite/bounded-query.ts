@@ -1,6 +1,7 @@
 import { SqliteError, type Database, type Statement } from 'better-sqlite3';
 import { LRUCache } from 'lru-cache';
-import { batchesBySize } from '../sql/pages.js';
+import type { KeyRow } from '../records/key.js';
+import { batchesBySize, type SizedKey } from '../sql/pages.js';
 import type { FoundKeys, SizeLimit } from '../sql/session.js';
 
 /** A statement with `in_time()` among its conditions, which SQLite calls for every row that it reads. */
@@ -13,7 +14,7 @@ export interface Query {
   readonly keys?: SizeLimit;
 }
 
-/** What came of a query. It can be sent between threads, which an error with a code cannot. */
+/** Result of a query, without errors: their codes are lost between threads. */
 export type QueryResult =
   | { readonly outcome: 'done'; readonly rows: readonly object[]; readonly found: FoundKeys }
   | { readonly outcome: 'late' }
@@ -22,29 +23,29 @@ export type QueryResult =
 /** The time in milliseconds, on one clock for all threads of the process. */
 export const clockMs = (): number => performance.timeOrigin + performance.now();
 
-/** The rows between two reads of the clock, one of which takes a tenth of the time of a small row. */
+/** Rows per read of the clock, which costs a tenth of a small row. */
 const rowsPerCheck = 16;
 
-/** How many statements are kept, by their texts. */
+/** Maximum number of cached statements. */
 const maxStatements = 64;
 
-class Late extends Error {}
+class QueryTimeoutError extends Error {}
 
-/** Runs a query until it is done or its time is up. */
+/** Runs a query until it is completed or its deadline is reached. */
 export type BoundedQuery = (query: Query) => QueryResult;
 
-/** Runs queries on a connection until they are done or their time is up. There is one for a connection. */
+/** Creates the function that runs queries on a connection until their deadlines. A connection has one. */
 export function createBoundedQuery(database: Database): BoundedQuery {
   let untilMs = Infinity;
   let rowsSeen = 0;
   // A native statement cannot be interrupted from JavaScript, but a function that it calls can throw.
   database.function('in_time', { deterministic: false }, () => {
     rowsSeen += 1;
-    if (rowsSeen % rowsPerCheck === 0 && clockMs() > untilMs) throw new Late();
+    if (rowsSeen % rowsPerCheck === 0 && clockMs() > untilMs) throw new QueryTimeoutError();
     return 1;
   });
   // A statement is freed with its object, and in a thread that makes few objects that is late.
-  const statements = new LRUCache<string, Statement<[object], Sized>>({
+  const statements = new LRUCache<string, Statement<[object], SizedKey>>({
     max: maxStatements,
     memoMethod: (sql) => database.prepare(sql),
   });
@@ -57,12 +58,12 @@ export function createBoundedQuery(database: Database): BoundedQuery {
     return { outcome: 'done', rows, found: { count: found.length, bytes } };
   });
 
-  const select = database.prepare<[string], Named>(
+  const select = database.prepare<[string], KeyRow>(
     'SELECT * FROM keys WHERE key_hash IN (SELECT value FROM json_each(?))',
   );
 
   /** The rows in the order in which they were found. */
-  function readKeys(found: readonly Sized[], maxBytes: number): object[] {
+  function readKeys(found: readonly SizedKey[], maxBytes: number): object[] {
     const [within = []] = batchesBySize(found, maxBytes);
     const keyHashes = within.map(({ key_hash }) => key_hash);
     const rows = new Map(select.all(JSON.stringify(keyHashes)).map((row) => [row.key_hash, row]));
@@ -76,20 +77,11 @@ export function createBoundedQuery(database: Database): BoundedQuery {
     try {
       return find(query);
     } catch (error) {
-      if (error instanceof Late) return { outcome: 'late' };
+      if (error instanceof QueryTimeoutError) return { outcome: 'late' };
       if (error instanceof SqliteError) return { outcome: 'failed', message: error.message, code: error.code };
       throw error;
     } finally {
       untilMs = Infinity;
     }
   };
-}
-
-interface Named {
-  readonly key_hash: string;
-}
-
-interface Sized {
-  readonly key_hash: string;
-  readonly size: bigint;
 }

@@ -7,12 +7,12 @@ import { parametersOf } from './session.js';
 import { clockMs, createBoundedQuery, type Query, type QueryResult } from './bounded-query.js';
 import type { WriteGate } from './write-gate.js';
 
-/** Reads keys on the connection of the service when that is quick, and everything else in a worker. */
+/** Runs short reads on the main connection, others in a worker. */
 export interface Reader extends WideReader {
   readonly close: () => Promise<void>;
 }
 
-/** What a page that an index finds takes many times over. */
+/** Limits of a read on the main connection, a multiple of what a page that an index finds takes. */
 const quickMs = 2;
 const quickBytes = 256 * 1024;
 
@@ -25,23 +25,23 @@ export function createReader(database: Database, { read }: Pick<WriteGate, 'read
   const runQuickly = createBoundedQuery(database);
   const run: QueryRunner['run'] = runner?.run ?? ((query) => Promise.resolve(query).then(runQuickly));
 
-  const inWorker = (query: BoundQuery, reads: ReadBudget | undefined): Promise<Done> => {
+  const inWorker = (query: BoundQuery, reads: ReadBudget | undefined): Promise<CompletedQuery> => {
     const untilMs = reads ? performance.timeOrigin + reads.endsAtMs : Infinity;
-    const work = async () => done(await run({ ...query, untilMs }), reads);
+    const work = async () => requireCompleted(await run({ ...query, untilMs }), reads);
     return reads ? reads.inOrder(work) : work();
   };
 
   return {
-    many: async <Row>(query: WideQuery, reads?: ReadBudget) => (await inWorker(bound(query), reads)).rows as Row[],
+    many: async <Row>(query: WideQuery, reads?: ReadBudget) => (await inWorker(bindQuery(query), reads)).rows as Row[],
     async keys<Row>(query: WideQuery, limit: SizeLimit, reads?: ReadBudget) {
-      const ready = bound(query);
+      const ready = bindQuery(query);
       const quick = await read(() => {
         const result = runQuickly({
           ...ready,
           keys: { maxBytes: Math.min(quickBytes, limit.maxBytes), mayCut: false },
           untilMs: clockMs() + quickMs,
         });
-        return result.outcome === 'late' ? undefined : done(result);
+        return result.outcome === 'late' ? undefined : requireCompleted(result);
       }, reads);
       const isTooMuch = quick && !limit.mayCut && quick.found.bytes > limit.maxBytes;
       const isDone = quick && (isTooMuch || quick.rows.length === quick.found.count);
@@ -54,32 +54,38 @@ export function createReader(database: Database, { read }: Pick<WriteGate, 'read
 
 type BoundQuery = Omit<Query, 'untilMs'>;
 
-const bound = ({ sql, parameters }: WideQuery): BoundQuery => ({ sql, parameters: parametersOf(parameters) });
+const bindQuery = ({ sql, parameters }: WideQuery): BoundQuery => ({ sql, parameters: parametersOf(parameters) });
 
-type Done = Extract<QueryResult, { readonly outcome: 'done' }>;
+type CompletedQuery = Extract<QueryResult, { readonly outcome: 'done' }>;
 
-function done(result: QueryResult, reads?: ReadBudget): Done {
+/**
+ * Returns the completed query.
+ *
+ * @throws {AppError} UNAVAILABLE when the deadline of the request was reached.
+ * @throws {SqliteError} when the query failed.
+ */
+function requireCompleted(result: QueryResult, reads?: ReadBudget): CompletedQuery {
   if (result.outcome === 'done') return result;
   if (result.outcome === 'failed') throw new SqliteError(result.message, result.code);
   throw reads ? reads.expired() : new Error('A query without a deadline was late.');
 }
 
-/** Runs queries that may look at many rows. */
+/** Runs queries that may scan many rows. */
 interface QueryRunner {
-  /** UNAVAILABLE when too many wait. */
+  /** @throws {AppError} UNAVAILABLE when too many queries wait. */
   readonly run: (query: Query) => Promise<QueryResult>;
   readonly close: () => Promise<void>;
 }
 
-/** Two, so that a query which needs all of its time holds no other up. */
+/** Two, so that a query that runs until its deadline does not delay others. */
 const maxThreads = 2;
 const maxWaiting = 64;
 const idleMs = 30_000;
 
-/** The keys that one request reads are 6 MiB at the most. Without a limit each thread would have young objects of as much as the main thread. */
+/** One request reads at most 6 MiB. Without a limit, each thread gets the young generation of the main thread. */
 const resourceLimits = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 128 };
 
-/** Worker threads with a connection each, started when there is a query for them. */
+/** Runs queries in worker threads with a connection each, which start with the first query. */
 export function createWorkerRunner(file: string): QueryRunner {
   let started: Promise<Tinypool> | undefined;
   let isClosed = false;

@@ -5,7 +5,7 @@ import { createHeads } from '../heads.js';
 import { keyTable, type KeyRow } from '../../records/key.js';
 import { revisionTable, type RevisionRow } from '../../records/revision.js';
 import { createSignedTable, dateOf, type SignedRow } from '../../records/signed.js';
-import { batchesBySize, readPages } from '../pages.js';
+import { batchesBySize, readPages, type SizedKey } from '../pages.js';
 import { prepared, query, type SqlSession, type Work } from '../session.js';
 
 const pageSize = 200;
@@ -77,11 +77,6 @@ export function createKeyStates(session: SqlSession, signer: RowSigner) {
   }
 
   return { statesAfter, rollbacksOf };
-}
-
-interface SizedKey {
-  readonly key_hash: string;
-  readonly size: bigint;
 }
 
 /** The state of one key. */
