@@ -4,14 +4,14 @@ import { InstallationNotFoundError, isNew, type Access, type DatabaseHandle } fr
 import { migratedTo } from './sql/copy-store.js';
 import { openSQLite } from './sqlite/engine.js';
 
-/** Where an installation is kept. */
+/** The location of an installation. */
 export interface StorageLocation {
   readonly databaseFile: string;
-  /** Of a database server, which takes the place of the file. */
+  /** Of a database server, which is used instead of the file. */
   readonly databaseURL: string | undefined;
 }
 
-/** What opening may do to storage. */
+/** Permissions for opening storage. */
 export interface StorageAccess {
   readonly access: Access;
   /** Permits writing to a file that `migrate-store` has copied to a database server. */
@@ -24,7 +24,7 @@ export interface StorageAccess {
  * Opens the file or the database server.
  *
  * @throws {InstallationNotFoundError} when there is none and it may not be created.
- * @throws {Error} that names the place and what to do, when the place may not be used.
+ * @throws {Error} that names the location and the remedy, when the location may not be used.
  */
 export async function openStorage(location: StorageLocation, permitted: StorageAccess): Promise<DatabaseHandle> {
   return location.databaseURL === undefined

@@ -10,7 +10,7 @@ import type { RowSigner } from '../crypto/row-signer.js';
 import type { Checkpoints } from './sql/keys/checkpoints.js';
 import type { Signatures } from './sql/signatures.js';
 
-/** Facts that hold for a whole database, such as how its keys are hashed. */
+/** Settings of a database, such as how its keys are hashed. */
 export interface Settings {
   get(name: string): Promise<string | undefined>;
   set(name: string, value: string): Promise<void>;
@@ -19,12 +19,12 @@ export interface Settings {
 }
 
 /**
- * What opening may do: `create` makes an installation that is missing, `write` requires one and brings its schema up to
- * date, `read` requires one of the current schema and changes nothing.
+ * Access rights: `create` creates a missing installation, `write` requires one and migrates its schema, `read` requires one
+ * with the current schema and changes nothing.
  */
 export type Access = 'create' | 'write' | 'read';
 
-/** There is no installation at the place that the settings name. The message names the place and what to do. */
+/** The settings name no installation. The message names the location and the remedy. */
 export class InstallationNotFoundError extends Error {}
 
 /** An open database with the current schema, which serves no requests yet. */
@@ -69,14 +69,14 @@ export interface Storage {
   readonly signatures: Signatures;
   readonly checkpoints: Checkpoints;
   readonly settings: Settings;
-  /** Why it accepts no writes, for the log; undefined when a write has just succeeded. */
+  /** The reason why writes fail, for the log; undefined when a write has just succeeded. */
   readonly whyNotReady: () => Promise<string | undefined>;
   /**
-   * Whether changes can be expected to succeed. Finds out when a database's files were replaced while in use (`failed`
-   * resolves then), and when a full disk has free space again. Cheap enough for every second.
+   * Whether changes can be expected to succeed. Detects that the files of a database were replaced while in use (`failed`
+   * resolves then), and that a full disk has free space again. Cheap enough for every second.
    */
   readonly checkWritable: () => Promise<boolean>;
-  /** Resolves with the cause when nothing may be written any more. */
+  /** Resolves with the cause after a fatal storage error. */
   readonly failed: Promise<Error>;
   /** The errors that the database finds in its own file. */
   readonly damages: () => Promise<string[]>;

@@ -26,7 +26,7 @@ export async function inSlices<T>(slices: TimeSlices, work: Steps<T>): Promise<T
   }
 }
 
-/** Makes something of each item, with others served in between: a large key takes milliseconds to verify and to parse. */
+/** Maps items and lets other requests run in between: a large key takes milliseconds to verify and to parse. */
 export async function mapInSlices<Item, Made>(
   slices: TimeSlices,
   items: Iterable<Item>,

@@ -69,14 +69,14 @@ describe('D-10 a migration', () => {
     migrate(database, steps);
     const before = contents();
     expect(() => migrate(database)).toThrow(
-      `it has schema version ${schemaVersion + 1}, and this Keyfront knows ${schemaVersion}; use a newer Keyfront`,
+      `it has schema version ${schemaVersion + 1}, and this Keyfront supports ${schemaVersion}; use a newer Keyfront`,
     );
     expect(contents()).toStrictEqual(before);
   });
 
   it('names the remedy for an older schema that may not be migrated', () => {
     expect(() => requireSchema(1, { known: 2 })).toThrow(
-      'it has schema version 1, and this Keyfront knows 2; start the service once to bring it up to date',
+      'it has schema version 1, and this Keyfront supports 2; start the service once to bring it up to date',
     );
     expect(() => requireSchema(2, { known: 2 })).not.toThrow();
   });

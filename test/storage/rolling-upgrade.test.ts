@@ -105,7 +105,7 @@ describeEngines('a service while a newer version adds a column beside it', ({ ma
     await write(nextTable().signed({ ...(await rowOf('k2')), note: 'text' }));
     expect((await read('k2')).body).toMatchObject({ errors: [{ message: 'Internal error.' }] });
     expect(t.logs()).toContain(
-      `The key ${hash('k2')} has row layout 2, and this Keyfront knows up to 1: a newer version`,
+      `The key ${hash('k2')} has row layout 2, and this Keyfront supports up to 1: a newer version`,
     );
     expect((await t.update('k1', { alias: 'last' })).status).toBe(200);
   });

@@ -23,7 +23,7 @@ const columns = {
   scopes: 'text?',
 } as const satisfies Columns;
 
-/** A credential as every engine keeps it. */
+/** A credential row. */
 export type CredentialRow = RowOf<typeof columns> & { kind: CredentialKind };
 
 /** The table of credentials. */
@@ -55,7 +55,7 @@ export function credentialFromRow(row: CredentialRow): StoredCredential {
   };
 }
 
-/** The scopes of a row. One that this version does not know permits nothing. */
+/** The scopes of a row. Unknown scopes permit nothing. */
 export function scopesOf({ scopes: names }: Pick<CredentialRow, 'scopes'>): readonly Scope[] | undefined {
   const found = names?.split(',');
   return found && (Object.keys(scopes) as Scope[]).filter((scope) => found.includes(scope));

@@ -79,12 +79,12 @@ export const term = {
   api: (apiID: string) => `a:${apiID}`,
 };
 
-/** Everything a key can be found by that it may have several of. */
+/** The search terms of a key. */
 export function termsOf({ definition: { tags, applyPolicies, accessRights } }: StoredKey): Set<string> {
   return new Set([
     ...(tags ?? []).map(term.tag),
     ...(applyPolicies ?? []).map(term.policy),
-    // A gateway looks entries up by API identifier; the label stands in where there is none.
+    // Without an API identifier, the label is the term.
     ...(accessRights ?? []).map(({ apiID, label }) => term.api(apiID ?? label)),
   ]);
 }

@@ -128,13 +128,13 @@ function layoutOf(mac: unknown): number {
   return mac instanceof Uint8Array ? (mac[0] ?? 0) : 0;
 }
 
-/** No two values have the same form, and none ends where another goes on. */
+/** Distinct values have distinct forms. The `|` after a form ends it: a text has its length, and no other form contains `|`. */
 function formOf(value: unknown): string {
   if (value === null) return 'n';
   if (typeof value === 'bigint') return `i${value}`;
   if (typeof value === 'string') return `t${value.length}:${value}`;
   if (value instanceof Uint8Array) return `b${Buffer.from(value).toString('hex')}`;
-  // A damaged row may hold a kind of value that no column takes, and that nothing was ever signed for.
+  // A damaged row may contain values of other types, which are never signed.
   return '?';
 }
 
@@ -149,7 +149,7 @@ export function integrityError(what: string): AppError {
 function newerLayout(what: string, layout: number, newest: number): AppError {
   return new AppError(
     'INTERNAL',
-    `${nameForLog(what)} has row layout ${layout}, and this Keyfront knows up to ${newest}: a newer version wrote it, or it is damaged.`,
+    `${nameForLog(what)} has row layout ${layout}, and this Keyfront supports up to ${newest}: a newer version wrote it, or it is damaged.`,
   );
 }
 

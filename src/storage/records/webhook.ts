@@ -14,7 +14,7 @@ const columns = {
   paused_why: 'text?',
 } as const satisfies Columns;
 
-/** A webhook as every engine keeps it. */
+/** A webhook row. */
 export type WebhookRow = RowOf<typeof columns>;
 
 /** The table of webhooks. */

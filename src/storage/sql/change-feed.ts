@@ -130,7 +130,7 @@ export function createFeedNotifier(
 /** The maximum number of changes that one read filters. */
 const maxScanned = 1_000;
 
-/** The maximum size of a page; one entry may be longer. Reading and verifying so much takes milliseconds. */
+/** The maximum size of a page in bytes; one entry may be larger. Verifying a page takes milliseconds. */
 const maxPageBytes = 256 * 1024;
 
 type EntryRow = SignedRow<RevisionRow> & { readonly id: bigint };

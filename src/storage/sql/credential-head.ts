@@ -39,7 +39,7 @@ export function createCredentialHead(session: SqlSession, signer: RowSigner) {
   return {
     /** @throws {AppError} INTERNAL when it is damaged, missing, or older than one that this process has read. */
     current: async (): Promise<CredentialHead> => current(),
-    /** Undefined when the head has another signature by now: what was read with the given one is not the newest. */
+    /** Undefined if the head has changed: the rows read with this signature are outdated. */
     async stampsAt(mac: Uint8Array | null): Promise<CredentialStamps | undefined> {
       if (mac === null) throw integrityError('The head of the credentials');
       const isKnown = known !== undefined && Buffer.compare(known.mac, mac) === 0;

@@ -34,7 +34,7 @@ const statements = ({ inList, forUpdate }: Dialect) => {
   const withState = `*, CASE WHEN revoked IS NOT NULL THEN 'revoked' WHEN expires <= $1 THEN 'expired' ELSE 'active' END AS state,
     ${headSignature} AS head_mac`;
   return {
-    // Two rows are read for every hash, so that one that does not exist takes as long as one that does.
+    // Two rows are read in any case: response times do not reveal whether a hash exists.
     nearest: prepared(
       `SELECT * FROM (SELECT ${withState} FROM credentials WHERE secret_hash >= $2 ORDER BY secret_hash LIMIT 1) AS nearest
        UNION ALL SELECT * FROM (SELECT ${withState} FROM credentials ORDER BY secret_hash LIMIT 1) AS first`,
@@ -135,7 +135,7 @@ export function createCredentialStore(
       }),
     findDamaged: async () => (await allRows()).filter((row) => !table.isAuthentic(row)).map(({ id }) => id),
     async findRolledBack() {
-      // The head first: a change that comes between shows in both, and is compared again.
+      // Reads the head before and after the rows, and repeats if it changed.
       for (let attempt = 1; ; attempt += 1) {
         const { sequence, stamps } = await head.current();
         const rows = await allRows();

@@ -1,4 +1,4 @@
-/** What differs between the SQL of the two engines. All other text is the same for both. */
+/** Differences between the SQL dialects. All other text is the same for both engines. */
 export interface Dialect {
   readonly name: 'sqlite' | 'postgres';
   readonly types: {
@@ -19,7 +19,7 @@ export interface Dialect {
   readonly inList: (parameter: string, type: 'text' | 'bigint') => string;
   /** The items of a JSON list of `[hash, first, newest]` as rows, numbered from 0 as `span_index`. */
   readonly historySpans: (parameter: string) => string;
-  /** The items of the list that is one parameter, of text, as the column `value` of a table. */
+  /** The items of a text list parameter, as the column `value` of a table. */
   readonly listOf: (parameter: string) => string;
   /** An integer member of a JSON text. */
   readonly integerMember: (column: string, member: string) => string;
@@ -47,7 +47,7 @@ interface FeedDialect {
   readonly isBeyond: string;
 }
 
-/** Whether both engines take the text as a parameter. PostgreSQL rejects NUL, and no stored text has any. */
+/** Whether both engines accept the text as a parameter. PostgreSQL rejects NUL, and no stored text has any. */
 export function isBindableText(text: string): boolean {
   return !text.includes('\0');
 }
@@ -85,7 +85,7 @@ export const sqliteDialect: Dialect = {
   forUpdate: '',
 };
 
-/** The setting that is added to the transaction numbers of this server, so that new entries come after all existing ones. */
+/** The setting added to transaction numbers, so that new entries sort last. */
 export const feedOffset = `(SELECT value::bigint FROM settings WHERE name = 'feed_offset')`;
 
 /** All transactions below have ended, so no entry is added below. */

@@ -30,7 +30,7 @@ export function requireSchema(
 ): void {
   if (found === known || (found < known && allowOlder) || (found > known && allowNewer)) return;
   const advice = found > known ? 'use a newer Keyfront' : 'start the service once to bring it up to date';
-  throw new Error(`it has schema version ${found}, and this Keyfront knows ${known}; ${advice}`);
+  throw new Error(`it has schema version ${found}, and this Keyfront supports ${known}; ${advice}`);
 }
 
 /** The indexes that only lists and searches of keys need, by name. */

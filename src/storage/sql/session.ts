@@ -59,14 +59,14 @@ export interface WideQuery {
   readonly parameters: readonly Value[];
 }
 
-/** How much of the definitions of keys may be read. */
+/** The maximum size of the definitions that a query may read. */
 export interface SizeLimit {
   readonly maxBytes: number;
   /** Whether to read as many keys as are within `maxBytes`, at least one; otherwise none if all are larger. */
   readonly mayCut: boolean;
 }
 
-/** Reads that may look at many rows, beside those of single keys. They end at the deadline of the request. */
+/** Reads that may scan many rows. They end at the deadline of the request. */
 export interface WideReader {
   readonly many: <Row>(query: WideQuery, reads?: ReadBudget) => Promise<readonly Row[]>;
   /** The rows of the keys whose `key_hash` a query selects, in its order, with the `size` of each in bytes. */

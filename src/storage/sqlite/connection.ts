@@ -14,10 +14,10 @@ export type { Database } from 'better-sqlite3';
 const openTimeoutMs = 5_000;
 
 /**
- * Opens a database file and migrates it; `:memory:` gives one that is gone when closed.
+ * Opens a database file and migrates it; `:memory:` opens a database without a file.
  *
  * @throws {InstallationNotFoundError} when there is none and it may not be created.
- * @throws {Error} that names the file when it cannot be opened, is no database, is open to others, or comes from a newer version.
+ * @throws {Error} that names the file when it cannot be opened, is no database, is not private, or comes from a newer version.
  */
 export function openDatabase(file: string, access: Exclude<Access, 'read'> = 'create'): Database.Database {
   const open = () => {
@@ -35,7 +35,7 @@ export function openDatabase(file: string, access: Exclude<Access, 'read'> = 'cr
     database.pragma('foreign_keys = ON');
     database.pragma('trusted_schema = OFF');
     migrate(database);
-    // An import that was interrupted has left them to this.
+    // Indexes that an interrupted import has not created.
     configure(database, 'load');
     for (const statement of createSearchIndexes) database.exec(statement);
     configure(database, 'normal');
@@ -48,7 +48,8 @@ export function openDatabase(file: string, access: Exclude<Access, 'read'> = 'cr
  * index of its log (`-shm`) beside it, for which the folder has to be writable.
  *
  * @param allowNewer - whether another process may have applied newer migrations.
- * @throws as `openDatabase`, and when the schema is not the current one.
+ * @throws {InstallationNotFoundError} when there is none.
+ * @throws {Error} that names the file, as `openDatabase`, and when the schema is not the current one.
  */
 export function openReadOnly(file: string, allowNewer = false): Database.Database {
   const open = () => {

@@ -13,7 +13,7 @@ import { createSqliteSession } from './session.js';
 import { createKeyRowStatements } from '../sql/keys/key-rows.js';
 import { createSqlStores } from '../sql/stores.js';
 
-/** How often changes of other processes are looked for. */
+/** Polling interval for changes of other processes. */
 const pollIntervalMs = 250;
 
 /**

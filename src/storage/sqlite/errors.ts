@@ -8,7 +8,7 @@ export class FilesReplacedError extends Error {}
 /** `migrate-store` has copied the database to a server since it was opened. */
 export class MigratedError extends Error {}
 
-/** Errors of reading concern what is read. After any other error of the disk, what it holds is not known. */
+/** A failed read affects that read only; after other disk errors the content of the disk is unknown. */
 const readErrors: ReadonlySet<string> = new Set([
   'SQLITE_IOERR_READ',
   'SQLITE_IOERR_SHORT_READ',
@@ -16,7 +16,7 @@ const readErrors: ReadonlySet<string> = new Set([
   'SQLITE_IOERR_NOMEM',
 ]);
 
-/** Whether nothing may be written after this error: what was to be written may or may not be there, or the file is gone. */
+/** Whether no further write is permitted: the outcome of a write is unknown, or the file is gone. */
 export function isFatal(error: unknown): error is Error {
   if (error instanceof FilesReplacedError || error instanceof MigratedError) return true;
   if (!(error instanceof SqliteError)) return false;

@@ -17,7 +17,11 @@ export function createPrivately(file: string): void {
   syncName(file);
 }
 
-/** Throws an Error with the command that corrects it when other users can read the file, its log or the folder. */
+/**
+ * Requires that the file, its log and the folder are private.
+ *
+ * @throws {Error} with the command that corrects it, when other users can read one of them.
+ */
 export function requirePrivateFiles(file: string): void {
   requirePrivate(dirname(file), '700');
   for (const name of [file, `${file}-wal`, `${file}-shm`]) requirePrivate(name, '600');
@@ -54,8 +58,8 @@ function requirePrivate(path: string, mode: '600' | '700'): void {
 const suffixes = ['', '-wal', '-shm'];
 
 /**
- * Remembers which files a database consists of, by device and inode. A process writes to the files that it opened, so
- * that changes are lost once a path leads to another file or to none: the next start reads what the path leads to.
+ * Remembers the files of a database by device and inode. A process writes to the files that it opened, so changes are lost
+ * once a path names another file or none: the next start reads the file that the path names.
  *
  * @returns a function that looks again, at the cost of three calls of stat.
  * @throws {FilesReplacedError} from that function, when a file was replaced or deleted.

@@ -6,7 +6,7 @@ import { versionOf } from './connection.js';
 import { createFileSettings } from './session.js';
 
 const minFreeShare = 0.05;
-/** Enough on a large disk, of which it is less than the share. */
+/** Enough on disks of more than 5 GiB. */
 const minFreeBytes = 256 * 1024 * 1024;
 
 /** Returns a function that writes a probe and returns, for the log, why that failed; undefined if it succeeded. */

@@ -2,7 +2,7 @@ import { platform, setPriority } from 'node:os';
 import { createBoundedQuery, type BoundedQuery, type Query, type QueryResult } from './bounded-query.js';
 import { openReadOnly } from './connection.js';
 
-// On Linux this concerns the calling thread alone: requests that need no worker go first.
+// On Linux this affects only this thread: other requests have priority.
 if (platform() === 'linux') setPriority(10);
 
 let run: BoundedQuery | undefined;

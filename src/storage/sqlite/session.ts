@@ -42,7 +42,7 @@ export function createSqliteSession(database: Database, { read, write }: SqliteG
   };
 }
 
-/** SQLite takes `$1` for a parameter with the name 1. */
+/** SQLite parses `$1` as a parameter named 1. */
 export function parametersOf(values: readonly Value[]): object {
   const parameters: Record<number, unknown> = {};
   for (const [index, value] of values.entries()) parameters[index + 1] = asParameter(value);

@@ -58,7 +58,7 @@ describe('a signed table that knows the first of two layouts', () => {
     expect(older.integrityError('The thing a', older.signed(row), unknown)).toMatchObject({
       code: 'INTERNAL',
       message:
-        'The thing a has row layout 2, and this Keyfront knows up to 1: a newer version wrote it, or it is damaged.',
+        'The thing a has row layout 2, and this Keyfront supports up to 1: a newer version wrote it, or it is damaged.',
     });
   });
 

@@ -43,8 +43,8 @@ export type CheckpointProblem = KeyRollback | { readonly kind: 'published' } | {
 /** Signed, hash-chained checkpoints of the states of all keys, in the database. They show that older rows were put back. */
 export interface Checkpoints {
   /**
-   * Verifies the keys of the next pages against the newest checkpoint, and writes one with their states. States that were
-   * put back stay as they were before, unless they are accepted.
+   * Verifies the keys of the next pages against the newest checkpoint, and writes one with their states. Rolled-back keys
+   * keep their earlier state unless `accept` is set.
    *
    * @throws {AppError} INTERNAL when a checkpoint fails its integrity check, or is older than one that this process has read.
    */
@@ -55,7 +55,7 @@ export interface Checkpoints {
   /** Appends the newest checkpoint to the published ones; undefined if the last one is recent or nothing has changed. */
   publish(at: Date, minAgeMs: number): Promise<PublishedCheckpoint | undefined>;
   /**
-   * Yields what is older than in the newest checkpoint.
+   * Yields differences from the newest checkpoint.
    *
    * @throws {AppError} INTERNAL when a checkpoint fails its integrity check.
    */
@@ -293,7 +293,7 @@ interface NextPage {
   isChanged: boolean;
 }
 
-/** Whether the state is as it was, except for quota that was used since. */
+/** Whether only the used quota has grown. */
 function isContinued(saved: KeyHead, { state }: Partial<ScannedState> = {}): boolean {
   return (
     state !== undefined &&

@@ -5,13 +5,13 @@ import type { KeyRow } from '../../records/key.js';
 import type { SignedRow } from '../../records/signed.js';
 import { batchesBySize } from '../pages.js';
 
-/** The versions from one to another, both included; none where the newest is before the first. */
+/** The versions from one to another, both included; empty if the newest is before the first. */
 export interface Span {
   readonly first: number;
   readonly newest: number;
 }
 
-/** The error of a history whose key is not there any more. */
+/** The error for a key that was purged during the read. */
 export function purgedMeanwhile(): AppError {
   return new AppError('NOT_FOUND', 'The key was purged while it was read.');
 }
@@ -61,7 +61,7 @@ export function createChain(isGood: (row: SignedRow<RevisionRow>) => boolean) {
       last = row;
       return isWhole;
     },
-    /** The newest entry, where the key stands at the end of them. */
+    /** The newest entry, if the key's version and link match it. */
     endAt(key: KeyRow): RevisionRow | undefined {
       const isEnd = isWhole && last?.version_after === key.version && isSame(last.link, key.history_link);
       return isEnd ? last : undefined;
@@ -76,7 +76,7 @@ function isSame(a: Uint8Array, b: Uint8Array): boolean {
 /** The size of the definition and the changes of an entry in bytes, as an expression over a row of `audit`. */
 export const entrySize = 'CAST(octet_length(definition) + octet_length(changes) AS bigint)';
 
-/** How long the entries are that one short read reads; one entry may be longer. */
+/** The maximum size of the entries of one short read in bytes; one entry may be larger. */
 export const readBytes = 256 * 1024;
 
 /** The size of the entry of a version, in bytes. */
@@ -90,7 +90,7 @@ export function sizeOf(found: readonly SizedVersion[]): number {
   return found.reduce((bytes, { size }) => bytes + Number(size), 0);
 }
 
-/** The span in parts that are short enough to be read at once. What is missing in it lies in one of them too. */
+/** Divides a span into short reads. Missing entries are within one of them. */
 export function partsOf({ first, newest }: Span, found: readonly SizedVersion[]): Span[] {
   const later = [...batchesBySize(found, readBytes)].slice(1).map(([{ version }]) => Number(version));
   return [first, ...later].map((from, index) => ({ first: from, newest: (later[index] ?? newest + 1) - 1 }));

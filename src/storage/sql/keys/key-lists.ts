@@ -22,7 +22,7 @@ interface KeyListsDeps {
   readonly session: SqlSession;
   readonly reader: WideReader;
   readonly slices: TimeSlices;
-  /** The key of a row. Throws INTERNAL when the row fails its integrity check. */
+  /** The key of a row. @throws {AppError} INTERNAL when the row fails its integrity check. */
   readonly keyOf: (row: SignedRow<KeyRow>) => StoredKey;
 }
 

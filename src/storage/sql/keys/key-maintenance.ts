@@ -90,7 +90,7 @@ export function createKeyMaintenance(session: SqlSession, signer: RowSigner): Ma
     };
   }
 
-  /** Removes the first of the keys, as many as one transaction removes in milliseconds, and at least one. */
+  /** Removes at least one key, and as many as fit one short transaction. */
   function* purgePart(keyHashes: readonly string[], moment: bigint): Work<{ seen: number; purged: number }> {
     let bytes = 0;
     let seen = 0;
@@ -119,7 +119,7 @@ export function createKeyMaintenance(session: SqlSession, signer: RowSigner): Ma
     // A damaged row does not show which terms it had.
     yield* query(sql.dropAllTerms, [keyHash]);
     for (const statement of sql.remove) yield* query(statement, [keyHash]);
-    // Nor its date, which its state in the checkpoint has.
+    // The purge mark needs the creation date, which the checkpoint has.
     const page = yield* heads.read(pageName(prefixOf(keyHash)));
     const states = page && heads.isAuthentic(page) ? pageFromContent(page.content) : [];
     const state = states.find((one) => one.keyHash === keyHash);

@@ -129,7 +129,7 @@ function where(
   const conditions: string[] = [isInTime];
   const texts = [filter.orgID, filter.aliasPrefix, filter.tag, filter.policy, filter.apiID];
   if (!texts.every((text) => isBindableText(text ?? ''))) conditions.push('false');
-  // An index is entered at one bound. It must be that of the cursor: otherwise a late page would begin where the filter does.
+  // An index scan starts at one bound, which must be that of the cursor: otherwise a late page starts at the filter's bound.
   const lower = (column: string) => (order?.isBoundedBelow && order.column === column ? withoutIndex(column) : column);
   const upper = (column: string) => (order?.isBoundedAbove && order.column === column ? withoutIndex(column) : column);
 

@@ -80,7 +80,7 @@ export function createKeyRowStatements({ listOf, isInTime, inList }: Dialect, si
 /** A change of the row of a key, which is undefined when there is no key. It is pure, because it may be applied again. */
 export type RowChange<T> = (row: SignedRow<KeyRow> | undefined) => Steps<WriteCommand<T>>;
 
-/** The writes of one change: the next row of the key if it changes, and what belongs to it. */
+/** The writes of one change: the next row of the key if it changes, and its history entry, outbox entry and receipt. */
 export interface WriteCommand<T> {
   readonly next?: SignedRow<KeyRow> | undefined;
   readonly entry?: SignedRow<RevisionRow> | undefined;

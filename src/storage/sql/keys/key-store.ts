@@ -17,7 +17,7 @@ import { createRowChanges, type KeyLookup, type KeyRowStatements, type WriteComm
 import { createQuotaOutbox } from './quota-outbox.js';
 import { createReceiptStore } from './receipts.js';
 
-/** What an engine gives to the key store. */
+/** The dependencies of the key store. */
 export interface KeyStoreDeps {
   readonly session: SqlSession;
   readonly rows: KeyRowStatements;
