@@ -99,8 +99,6 @@ describe('D-15 a statement', () => {
       storage/sql/keys/history-batches.ts: entrySize
       storage/sql/keys/history-batches.ts: spans
       storage/sql/keys/history.ts: entrySize
-      storage/sql/keys/key-heads.ts: dialect.inList('$1', 'text')
-      storage/sql/keys/key-heads.ts: pageSize
       storage/sql/keys/key-maintenance.ts: entrySize
       storage/sql/keys/key-maintenance.ts: forUpdate
       storage/sql/keys/key-maintenance.ts: inList('$1', 'text')
@@ -119,6 +117,8 @@ describe('D-15 a statement', () => {
       storage/sql/keys/key-rows.ts: inList('$1', 'text')
       storage/sql/keys/key-rows.ts: isInTime
       storage/sql/keys/key-rows.ts: listOf('$1')
+      storage/sql/keys/key-states.ts: dialect.inList('$1', 'text')
+      storage/sql/keys/key-states.ts: pageSize
       storage/sql/schema.ts: bytes
       storage/sql/schema.ts: bytesLiteral(emptySHA256)
       storage/sql/schema.ts: clustered

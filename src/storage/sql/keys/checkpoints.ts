@@ -22,7 +22,7 @@ import type { HeadRow } from '../../records/head.js';
 import { createHeads } from '../heads.js';
 import { integrityError, type SignedRow } from '../../records/signed.js';
 import { prepared, query, type SqlSession, type Work } from '../session.js';
-import { createKeyStates, type ScannedState } from './key-heads.js';
+import { createKeyStates, type ScannedState } from './key-states.js';
 
 /** One checkpoint reads pages until it has read this number of keys or of bytes: some 40 ms of work in parts. */
 const minKeysRead = 2_000;
