@@ -35,7 +35,7 @@ async function storeOf(count: number, { runExclusive }: { runExclusive?: RunExcl
   const sizes: number[] = [];
   await sqliteKeyStore(database, signer).add(names(count).map((name) => aChange(aKey(name))));
   const gate = createWriteGate(database, { runExclusive });
-  const store = sqliteKeyStore(database, signer, gate, undefined, { meter: meterOf(sizes) });
+  const store = sqliteKeyStore(database, signer, { gate, telemetry: { meter: meterOf(sizes) } });
   return { store, sizes };
 }
 
@@ -135,7 +135,7 @@ describe('the group writer on SQLite', () => {
     let grant: (() => void) | undefined;
     const slices = { next: () => new Promise<void>((resolve) => (grant = resolve)) };
     await sqliteKeyStore(database, signer).add([aChange(aKey('small'))]);
-    const store = sqliteKeyStore(database, signer, createWriteGate(database, { slices }));
+    const store = sqliteKeyStore(database, signer, { gate: createWriteGate(database, { slices }) });
     let isDone = false;
     const large = store.update(hashOf('large'), (found) => anUpdate(found)).finally(() => (isDone = true));
     const update = async () => (await store.update(hashOf('small'), (found) => anUpdate(found)))?.next.version;
@@ -183,7 +183,7 @@ describe('the group writer on SQLite', () => {
       throw new Error('telemetry failed');
     };
     const meter = { registerGauge: () => undefined, committed: fail, commitFailed: fail } as unknown as Meter;
-    const store = sqliteKeyStore(database, signer, createWriteGate(database), undefined, { meter });
+    const store = sqliteKeyStore(database, signer, { telemetry: { meter } });
     const update = (name: number) => store.update(hashOf(name), (found) => anUpdate(found));
     await expect(update(0)).resolves.toMatchObject({ next: { version: 2 } });
     await expect(Promise.all([update(0), update(1)])).resolves.toMatchObject([

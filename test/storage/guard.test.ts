@@ -27,7 +27,7 @@ describe('D-04 a full database', () => {
   it('rejects writes with a reason, serves reads, and accepts writes when there is space again', async () => {
     const database = openDatabase(file);
     const guard = createWriteGate(database);
-    const store = sqliteKeyStore(database, signer, guard);
+    const store = sqliteKeyStore(database, signer, { gate: guard });
     await store.add([aChange(aKey(1))]);
     const limit = (pages: number) => database.pragma(`max_page_count = ${pages}`);
     limit(Number(database.pragma('page_count', { simple: true })));
@@ -54,7 +54,7 @@ describe('D-04 a full database', () => {
     let clock = 0;
     const database = openDatabase(file);
     const guard = createWriteGate(database, { nowMs: () => clock });
-    const store = sqliteKeyStore(database, signer, guard);
+    const store = sqliteKeyStore(database, signer, { gate: guard });
     const limit = (pages: number) => database.pragma(`max_page_count = ${pages}`);
     limit(Number(database.pragma('page_count', { simple: true })));
     await expect(store.add([aChange(aKey(2, large))])).rejects.toMatchObject({ code: 'UNAVAILABLE' });
@@ -77,7 +77,7 @@ describe('D-04 the log of a full database', () => {
     let clock = 0;
     const database = openDatabase(file);
     const guard = createWriteGate(database, { report: (line) => void lines.push(line), nowMs: () => clock });
-    const store = sqliteKeyStore(database, signer, guard);
+    const store = sqliteKeyStore(database, signer, { gate: guard });
     const limit = (pages: number) => database.pragma(`max_page_count = ${pages}`);
     const begin = 'Storage is full: database or disk is full. It rejects writes until a probe write succeeds.';
     const end = 'Storage accepts writes again.';
@@ -101,7 +101,7 @@ describe('D-04 the log of a full database', () => {
     let clock = 0;
     const database = openDatabase(file);
     const guard = createWriteGate(database, { report: (line) => void lines.push(line), nowMs: () => clock });
-    const store = sqliteKeyStore(database, signer, guard);
+    const store = sqliteKeyStore(database, signer, { gate: guard });
     await store.add([aChange(aKey(1))]);
     database.pragma(`max_page_count = ${String(database.pragma('page_count', { simple: true }))}`);
     for (let attempt = 2; attempt < 6; attempt += 1) {

@@ -32,7 +32,7 @@ function watchedStore() {
       return slices.next();
     },
   };
-  const store = sqliteKeyStore(database, signer, createWriteGate(database, { slices: counting }));
+  const store = sqliteKeyStore(database, signer, { gate: createWriteGate(database, { slices: counting }) });
   const applied: boolean[] = [];
   const change = (found: StoredKey | undefined): KeyTransition => {
     applied.push(database.inTransaction);
@@ -44,7 +44,7 @@ function watchedStore() {
 it('verifies and parses each key within the time slice that was granted for it', async () => {
   const events: string[] = [];
   const granting = { next: () => void events.push('slice') };
-  const store = sqliteKeyStore(database, signer, createWriteGate(database, { slices: granting }));
+  const store = sqliteKeyStore(database, signer, { gate: createWriteGate(database, { slices: granting }) });
   const added = ['one', 'two', 'three'].map(large);
   await store.add(added.map((key) => aChange(key)));
   const parse = vi.spyOn(JSON, 'parse');

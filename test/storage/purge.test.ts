@@ -26,8 +26,8 @@ async function purge(keys: readonly StoredKey[]): Promise<{ purged: number; writ
       return guard.write(change);
     },
   };
-  await sqliteKeyStore(database, signer, guard).add(keys.map(aChange));
-  const purged = await sqliteKeyStore(database, signer, counting).purge(moment);
+  await sqliteKeyStore(database, signer, { gate: guard }).add(keys.map(aChange));
+  const purged = await sqliteKeyStore(database, signer, { gate: counting }).purge(moment);
   return { purged, writes };
 }
 const deleted = (name: string, bytes: number): StoredKey =>

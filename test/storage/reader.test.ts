@@ -45,7 +45,7 @@ function storeWith(run: (query: Query) => Promise<QueryResult>) {
     },
     close: () => Promise.resolve(),
   });
-  return { store: sqliteKeyStore(database, signer, guard, reader), requested };
+  return { store: sqliteKeyStore(database, signer, { gate: guard, reader }), requested };
 }
 const never = () => new Promise<QueryResult>(() => undefined);
 
@@ -123,7 +123,7 @@ describe('worker threads', () => {
   it('read what the service has written, and are closed with it', async () => {
     const guard = createWriteGate(database);
     const reader = createReader(database, guard, createWorkerRunner(join(folder, 'keyfront.db')));
-    const store = sqliteKeyStore(database, signer, guard, reader);
+    const store = sqliteKeyStore(database, signer, { gate: guard, reader });
     try {
       await store.add(['a', 'b', 'c', 'd'].map((name) => aChange(withNotes(name))));
       expect(await store.count({}, now)).toBe(4);

@@ -19,19 +19,29 @@ export function storageDeps(changes: Partial<StorageDeps> = {}): StorageDeps {
   return { report: () => undefined, now: () => new Date(), telemetry: {}, slices: createTimeSlices(), ...changes };
 }
 
+interface SqliteKeyStoreOptions {
+  readonly gate?: WriteGate;
+  readonly reader?: Reader;
+  readonly telemetry?: Telemetry;
+  readonly onChange?: () => void;
+}
+
 /** The key store on a connection of SQLite. Reads that may scan many rows run in this thread, unless `reader` runs them elsewhere. */
 export function sqliteKeyStore(
   database: Database,
   signer: RowSigner,
-  gate: WriteGate = createWriteGate(database),
-  reader: Reader = createReader(database, gate),
-  telemetry: Telemetry = {},
+  {
+    gate = createWriteGate(database),
+    reader = createReader(database, gate),
+    telemetry = {},
+    onChange = () => undefined,
+  }: SqliteKeyStoreOptions = {},
 ) {
   const session = createSqliteSession(database, gate);
   const rows = createKeyRowStatements(session.dialect, signer);
   const groups = createKeyGroups(database, gate, rows);
   const { slices } = gate;
-  const deps = { session, rows, groups, reader, wideReader: reader, slices, telemetry, onChange: () => undefined };
+  const deps = { session, rows, groups, reader, wideReader: reader, slices, telemetry, onChange };
   return createSqlKeyStore(deps, signer);
 }
 
