@@ -1,6 +1,6 @@
 import { createKeyRowStatements } from '../../build/storage/sql/keys/key-rows.js';
 import { createSqlKeyStore } from '../../build/storage/sql/keys/key-store.js';
-import { createKeyGroups } from '../../build/storage/sqlite/key-store.js';
+import { createKeyGroups } from '../../build/storage/sqlite/key-groups.js';
 import { createReader } from '../../build/storage/sqlite/reader.js';
 import { createSqliteSession } from '../../build/storage/sqlite/session.js';
 import { createWriteGate } from '../../build/storage/sqlite/write-gate.js';

@@ -163,10 +163,10 @@ describe('D-15 a statement', () => {
       storage/sqlite/connection.ts: name
       storage/sqlite/connection.ts: value
       storage/sqlite/engine.ts: table
-      storage/sqlite/key-store.ts: assignments
-      storage/sqlite/key-store.ts: columns.join(', ')
-      storage/sqlite/key-store.ts: columns.map((column) => \`@\${column}\`).join(', ')
-      storage/sqlite/key-store.ts: table"
+      storage/sqlite/key-groups.ts: assignments
+      storage/sqlite/key-groups.ts: columns.join(', ')
+      storage/sqlite/key-groups.ts: columns.map((column) => \`@\${column}\`).join(', ')
+      storage/sqlite/key-groups.ts: table"
     `);
   });
 

@@ -7,7 +7,7 @@ import { createPgWideReader } from '../../src/storage/postgres/wide-reader.js';
 import { createKeyRowStatements } from '../../src/storage/sql/keys/key-rows.js';
 import { createSqlKeyStore } from '../../src/storage/sql/keys/key-store.js';
 import type { Database } from '../../src/storage/sqlite/connection.js';
-import { createKeyGroups } from '../../src/storage/sqlite/key-store.js';
+import { createKeyGroups } from '../../src/storage/sqlite/key-groups.js';
 import { createReader, type Reader } from '../../src/storage/sqlite/reader.js';
 import { createSqliteSession } from '../../src/storage/sqlite/session.js';
 import { createWriteGate, type WriteGate } from '../../src/storage/sqlite/write-gate.js';

@@ -7,7 +7,7 @@ import { createCredentialCache } from './credential-cache.js';
 import { configure, withDatabaseName, openDatabase, openReadOnly, versionOf, type Database } from './connection.js';
 import { identifyFiles } from './files.js';
 import { createWriteGate } from './write-gate.js';
-import { createKeyGroups } from './key-store.js';
+import { createKeyGroups } from './key-groups.js';
 import { createReader, createWorkerRunner } from './reader.js';
 import { createSqliteSession } from './session.js';
 import { createKeyRowStatements } from '../sql/keys/key-rows.js';
