@@ -90,7 +90,7 @@ export function createGroupCommit(
 
   function commitWaiting(): void {
     void runExclusive(async () => {
-      // Taken only now: changes that are requested while this process waits for its turn join the group.
+      // Taken only now: changes that are requested while another process writes join the group.
       const group = waiting.slice(0, maxGroupSize);
       waiting = waiting.slice(maxGroupSize);
       if (group.length === 0) return;

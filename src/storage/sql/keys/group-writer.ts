@@ -37,7 +37,7 @@ export interface KeyGroup {
   readonly keyHashes: readonly string[];
   /** The organisation that all changes of a key are limited to, if any: a row of another need not be read. */
   readonly orgOf: (keyHash: string) => string | undefined;
-  /** Whether others have changed some of the keys several times between the read and the write, so that rows are locked. */
+  /** Whether other processes have changed some of the keys several times between the read and the write: rows are locked then. */
   readonly isContended: boolean;
   /**
    * Applies the changes of one key to its row, and returns what to write, if anything. It may run again.
@@ -99,7 +99,7 @@ export function createGroupWriter(
   let isStarting = false;
   const isFree = ({ keyHash }: WaitingChange) => !busy.has(keyHash);
 
-  /** Starts a group, unless one is about to take what waits. */
+  /** Starts a group, unless one is starting already, which takes the waiting changes. */
   function schedule(): void {
     if (isStarting || groups >= maxGroups || !waiting.some(isFree)) return;
     isStarting = true;
