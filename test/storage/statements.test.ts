@@ -74,8 +74,8 @@ describe('D-15 a statement', () => {
       storage/sql/change-feed.ts: types.bytes
       storage/sql/copy-store.ts: chunkSize
       storage/sql/copy-store.ts: isAfter
+      storage/sql/copy-store.ts: isWithin
       storage/sql/copy-store.ts: namesOf(columns).join(', ')
-      storage/sql/copy-store.ts: order
       storage/sql/copy-store.ts: order.join(', ')
       storage/sql/copy-store.ts: table
       storage/sql/credential-head.ts: name

@@ -1,7 +1,7 @@
 import { readConfig } from '../../config/config.js';
 import { openServices, type Services } from '../../storage/open-storage.js';
 import { isNew } from '../../storage/storage.js';
-import { copyStore, migratedFrom, type CopyResult } from '../../storage/sql/copy-store.js';
+import { copyStore, migratedFrom, migrationSourceSetting, type CopyResult } from '../../storage/sql/copy-store.js';
 import type { openForMigration } from '../../storage/postgres/engine.js';
 import { openLockedRows, type LockedRows } from '../../storage/sqlite/copy-source.js';
 import type { CLICommand, OptionValues } from '../command.js';
@@ -55,7 +55,7 @@ interface Migration {
 
 async function copyTo(io: IO, databaseURL: string, source: LockedRows, services: Services): Promise<Migration> {
   // Loaded on demand: other commands do not need the driver.
-  const { migrationSourceSetting, openForMigration } = await import('../../storage/postgres/engine.js');
+  const { openForMigration } = await import('../../storage/postgres/engine.js');
   const { createRowTarget } = await import('../../storage/postgres/copy-target.js');
   const target = await openForMigration(databaseURL);
   try {
@@ -66,7 +66,7 @@ async function copyTo(io: IO, databaseURL: string, source: LockedRows, services:
       );
       return { database: target.name, copied: undefined };
     }
-    await requireOwnCopy(target, migrationSourceSetting, source.id);
+    await requireOwnCopy(target, source.id);
     const verification = createProgressLine(io, 'keys verified');
     const { problems } = await verifyInstallation(services, verification.show);
     verification.end();
@@ -74,7 +74,7 @@ async function copyTo(io: IO, databaseURL: string, source: LockedRows, services:
     if (problems.length > 0) throw new Error('Nothing was copied: the file is damaged.');
     await target.settings.set(migrationSourceSetting, source.id);
     const progress = createProgressLine(io, 'keys copied');
-    const rows = createRowTarget(target.connections, migrationSourceSetting);
+    const rows = createRowTarget(target.connections);
     const result = await copyStore(source, rows, progress.show, () => source.mark(target.name));
     progress.end();
     io.stderr(summaryOf(result, target.name));
@@ -88,7 +88,6 @@ async function copyTo(io: IO, databaseURL: string, source: LockedRows, services:
 /** @throws {Error} unless the database is empty or contains a part of this data folder */
 async function requireOwnCopy(
   target: Awaited<ReturnType<typeof openForMigration>>,
-  migrationSourceSetting: string,
   id: string,
 ): Promise<void> {
   const { name, settings } = target;

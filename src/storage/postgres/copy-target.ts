@@ -1,51 +1,38 @@
 import {
+  copiedTables,
   createRowSource,
   endOfHashes,
   migratedFrom,
-  rangeTableNames,
-  rangeTables,
-  smallTables,
+  migrationSourceSetting,
   type CopiedRow,
+  type CopiedTableName,
   type HashRange,
-  type RangeTable,
   type RowTarget,
-  type SmallTable,
 } from '../sql/copy-store.js';
-import { namesOf, type Columns } from '../records/signed.js';
+import { namesOf } from '../records/signed.js';
 import { settingStatements } from '../sql/settings.js';
 import { inTransaction, type PgPool, type Session } from './pool.js';
 import { createPgSession, unnestRows } from './session.js';
 
-/**
- * A database that is being filled. At the end, `migratedFrom` takes the place of the setting `migrationSourceSetting`, which holds the
- * id of the source until then.
- */
-export function createRowTarget(connections: PgPool, migrationSourceSetting: string): RowTarget {
+/** The target of a copy. At the end, `migratedFrom` replaces `migrationSourceSetting`, which names the source until then. */
+export function createRowTarget(connections: PgPool): RowTarget {
   const { run } = connections;
 
   return {
     ...createRowSource(createPgSession(connections)),
-    replace: (range, from) =>
+    replace: (source, tables, range) =>
       run((session) =>
         inTransaction(session, async () => {
-          for (const table of rangeTableNames) {
+          for (const table of tables) {
             await clear(session, table, range);
-            const { columns } = rangeTables[table];
-            for await (const rows of from.rows(table, range)) await insert(session, table, columns, rows);
+            for await (const rows of source.rows(table, range)) await insert(session, table, rows);
           }
-        }),
-      ),
-    replaceSmall: (table, rows) =>
-      run((session) =>
-        inTransaction(session, async () => {
-          await session.query(`DELETE FROM ${table}`);
-          await insert(session, table, smallTables[table].columns, rows);
         }),
       ),
     finish: (values) =>
       run((session) =>
         inTransaction(session, async () => {
-          // What is written from now on comes after what was moved.
+          // New rows get numbers after the copied ones.
           for (const table of numbered) {
             await session.query(
               `SELECT setval(pg_get_serial_sequence('${table}', 'id'), coalesce(max(id), 0) + 1, false) FROM ${table}`,
@@ -63,16 +50,17 @@ export function createRowTarget(connections: PgPool, migrationSourceSetting: str
 /** Tables whose rows have numbers of their own. */
 const numbered = ['audit', 'quota_changes'] as const;
 
-async function clear(session: Session, table: RangeTable, { after, upTo = endOfHashes }: HashRange): Promise<void> {
-  await session.query(`DELETE FROM ${table} WHERE key_hash > $1 AND key_hash <= $2`, [after, upTo]);
+async function clear(session: Session, table: CopiedTableName, range: HashRange | undefined): Promise<void> {
+  if (range) {
+    const { after, upTo = endOfHashes } = range;
+    await session.query(`DELETE FROM ${table} WHERE key_hash > $1 AND key_hash <= $2`, [after, upTo]);
+  } else {
+    await session.query(`DELETE FROM ${table}`);
+  }
 }
 
-async function insert(
-  session: Session,
-  table: RangeTable | SmallTable,
-  columns: Columns,
-  rows: readonly CopiedRow[],
-): Promise<void> {
+async function insert(session: Session, table: CopiedTableName, rows: readonly CopiedRow[]): Promise<void> {
+  const { columns } = copiedTables[table];
   const names = namesOf(columns);
   // Entries of a file are in the order of their numbers, so they have no transaction.
   const [txColumn, txValue] = table === 'audit' ? [', tx', ', 0'] : ['', ''];

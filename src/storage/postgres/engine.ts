@@ -2,6 +2,7 @@ import { AppError } from '../../lib/errors.js';
 import { createFeedNotifier } from '../sql/change-feed.js';
 import { InstallationNotFoundError, type Access, type Storage, type DatabaseHandle } from '../storage.js';
 import type { ChangeNotifier } from '../sql/change-notifier.js';
+import { migrationSourceSetting } from '../sql/copy-store.js';
 import { createSettings, readContents } from '../sql/settings.js';
 import { urlsOfHosts } from '../../lib/postgres-hosts.js';
 import { withTimeout } from '../../lib/timeout.js';
@@ -20,9 +21,6 @@ import { createSqlStores } from '../sql/stores.js';
 
 /** The polling interval, for when a notification was lost. */
 const pollIntervalMs = 1_000;
-
-/** The setting of a database into which `migrate-store` is copying a data folder. */
-export const migrationSourceSetting = 'moving_from';
 
 /**
  * Opens a database of a PostgreSQL server as far as `access` permits. One process at a time migrates, until it begins.

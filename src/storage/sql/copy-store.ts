@@ -4,7 +4,7 @@ import { headTable } from '../records/head.js';
 import { keyTable } from '../records/key.js';
 import { quotaChangeTable } from '../records/quota-change.js';
 import { revisionTable } from '../records/revision.js';
-import { namesOf } from '../records/signed.js';
+import { namesOf, type Columns } from '../records/signed.js';
 import { deliveryColumns, webhookTable } from '../records/webhook.js';
 import { receiptColumns } from './keys/receipts.js';
 import { readPages } from './pages.js';
@@ -17,61 +17,86 @@ export const migratedTo = 'migrated_to';
 /** Setting of a database server: the id of the data folder that was copied into it, once the copy is complete. */
 export const migratedFrom = 'migrated_from';
 
+/** Setting of a database server into which `migrate-store` is copying a data folder: the id of that data folder. */
+export const migrationSourceSetting = 'moving_from';
+
 /** A row as it is copied: its columns by name. */
 export type CopiedRow = Readonly<Record<string, unknown>>;
 
-/** Hashes after the one and up to the other; to the end where that is undefined. */
+/** Hashes after `after`, up to `upTo` or the end. */
 export interface HashRange {
   readonly after: string;
   readonly upTo: string | undefined;
 }
 
-/** The tables that are copied in ranges of hashes: their columns, their order and the number of rows of a chunk. */
-export const rangeTables = {
-  keys: { columns: keyTable.columns, order: ['key_hash'], chunkSize: 200 },
-  audit: { columns: { id: 'integer', ...revisionTable.columns }, order: ['key_hash', 'version_after'], chunkSize: 500 },
+/** How a table is copied. Its rows are read, sent and compared in chunks, so that no text or statement contains all of them. */
+interface CopiedTable {
+  readonly columns: Columns;
+  readonly order: readonly string[];
+  /** The number of rows of a chunk. */
+  readonly chunkSize: number;
+  /** Whether it is copied in ranges of hashes. Its order begins with `key_hash`. */
+  readonly hasRange: boolean;
+}
+
+/** The tables that are copied. */
+export const copiedTables = {
+  keys: { columns: keyTable.columns, order: ['key_hash'], chunkSize: 200, hasRange: true },
+  audit: {
+    columns: { id: 'integer', ...revisionTable.columns },
+    order: ['key_hash', 'version_after'],
+    chunkSize: 500,
+    hasRange: true,
+  },
   // Without an index on the key in SQLite, each chunk reads the whole table.
   key_terms: {
     columns: { term: 'text', key_hash: 'text', org_id: 'text' },
     order: ['key_hash', 'term'],
     chunkSize: 10_000,
+    hasRange: true,
   },
-} as const;
-/** One of {@link rangeTables}. */
-export type RangeTable = keyof typeof rangeTables;
-
-/** The names of {@link rangeTables}. */
-export const rangeTableNames = Object.keys(rangeTables) as RangeTable[];
-
-/** Tables that have no range of hashes: their columns and their order. Each is read at once. */
-export const smallTables = {
-  credentials: { columns: credentialTable.columns, order: 'id' },
-  heads: { columns: headTable.columns, order: 'name' },
-  webhooks: { columns: webhookTable.columns, order: 'id' },
+  credentials: { columns: credentialTable.columns, order: ['id'], chunkSize: 500, hasRange: false },
+  heads: { columns: headTable.columns, order: ['name'], chunkSize: 10, hasRange: false },
+  webhooks: { columns: webhookTable.columns, order: ['id'], chunkSize: 500, hasRange: false },
   webhook_progress: {
     columns: { webhook_id: 'text', cursor: 'text', holder: 'text?', held_until: 'integer' },
-    order: 'webhook_id',
+    order: ['webhook_id'],
+    chunkSize: 500,
+    hasRange: false,
   },
-  webhook_deliveries: { columns: deliveryColumns, order: 'webhook_id, key_hash, event_id' },
-  quota_changes: { columns: { id: 'integer', ...quotaChangeTable.columns }, order: 'id' },
-  receipts: { columns: receiptColumns, order: 'id' },
-} as const;
-/** One of {@link smallTables}. */
-export type SmallTable = keyof typeof smallTables;
+  webhook_deliveries: {
+    columns: deliveryColumns,
+    order: ['webhook_id', 'key_hash', 'event_id'],
+    chunkSize: 500,
+    hasRange: false,
+  },
+  quota_changes: {
+    columns: { id: 'integer', ...quotaChangeTable.columns },
+    order: ['id'],
+    chunkSize: 500,
+    hasRange: false,
+  },
+  receipts: { columns: receiptColumns, order: ['id'], chunkSize: 200, hasRange: false },
+} as const satisfies Record<string, CopiedTable>;
 
-/** The rows that belong to the hashes of a range. */
+/** One of {@link copiedTables}. */
+export type CopiedTableName = keyof typeof copiedTables;
+
+const tableNames = Object.keys(copiedTables) as CopiedTableName[];
+const rangeTables = tableNames.filter((table) => copiedTables[table].hasRange);
+const wholeTables = tableNames.filter((table) => !copiedTables[table].hasRange);
+
+/** The database that rows are copied from. */
 export interface RowSource {
-  /** All rows of one table in a range, in the same order for both engines, a chunk at a time. */
-  readonly rows: (table: RangeTable, range: HashRange) => AsyncIterable<readonly CopiedRow[]>;
-  readonly small: (table: SmallTable) => Promise<readonly CopiedRow[]>;
+  /** All rows of one table, or those in a range, in the same order for both engines, a chunk at a time. */
+  readonly rows: (table: CopiedTableName, range?: HashRange) => AsyncIterable<readonly CopiedRow[]>;
   readonly setting: (name: string) => Promise<string | undefined>;
 }
 
 /** The database that rows are copied to. */
 export interface RowTarget extends RowSource {
-  /** Replaces the rows of the range by these, all or none. */
-  readonly replace: (range: HashRange, from: RowSource) => Promise<void>;
-  readonly replaceSmall: (table: SmallTable, rows: readonly CopiedRow[]) => Promise<void>;
+  /** Replaces the rows of these tables, or those in a range, by the rows of the source, all or none. */
+  readonly replace: (source: RowSource, tables: readonly CopiedTableName[], range?: HashRange) => Promise<void>;
   /** Completes the copy: processes may open the database from now on. */
   readonly finish: (settings: ReadonlyMap<string, string>) => Promise<void>;
 }
@@ -88,48 +113,46 @@ export interface CopyResult {
 const movedSettings = ['key_hash', 'key_ring'];
 
 /**
- * Copies all rows as they are, with their signatures. Each range is read back and compared; a range that is identical
- * already is skipped, so that an interrupted copy continues.
+ * Copies all rows as they are, with their signatures. Each range of hashes, and each other table, is read back and compared;
+ * what is identical already is skipped, so that an interrupted copy continues.
  *
- * @param beforeFinish marks the source. It runs before the target is complete, so that no process can be served from both.
+ * @param beforeFinish - marks the source. It runs before the target is complete, so that no process can be served from both.
  */
 export async function copyStore(
   source: RowSource,
   target: RowTarget,
   onProgress: (keys: number) => void,
-  beforeFinish: () => void = () => undefined,
+  beforeFinish: () => void,
 ): Promise<CopyResult> {
-  const counts = { keys: 0, entries: 0, found: 0 };
+  const counts = { keys: 0, entries: 0, credentials: 0, found: 0 };
+
+  async function copyPart(tables: readonly CopiedTableName[], range?: HashRange): Promise<{ isUnchanged: boolean }> {
+    const wanted = await digest(source, tables, range);
+    const isUnchanged = (await digest(target, tables, range)).text === wanted.text;
+    if (!isUnchanged) {
+      await target.replace(source, tables, range);
+      if ((await digest(target, tables, range)).text !== wanted.text) {
+        const part = range ? `up to the key ${range.upTo ?? 'at the end'}` : `of ${tables.join(', ')}`;
+        throw new Error(`The rows ${part} differ from the source after they were written.`);
+      }
+    }
+    counts.entries += wanted.entries;
+    counts.credentials += wanted.credentials;
+    return { isUnchanged };
+  }
+
   for (let after: string | undefined = ''; after !== undefined;) {
     const keys: readonly CopiedRow[] = await firstOf(source.rows('keys', { after, upTo: undefined }));
     const last = keys.at(-1)?.['key_hash'];
-    // The last range has no keys and no end: the target must have no rows there either.
+    // The last range has no keys and no end, so that rows that only the target has are removed too.
     const range: HashRange = { after, upTo: typeof last === 'string' ? last : undefined };
-    const wanted = await digest(source, range);
-    const isIdentical = (await digest(target, range)).text === wanted.text;
-    if (!isIdentical) {
-      await target.replace(range, source);
-      if ((await digest(target, range)).text !== wanted.text) {
-        throw new Error(
-          `The rows up to the key ${range.upTo ?? 'at the end'} differ from the source after they were written.`,
-        );
-      }
-    }
+    const { isUnchanged } = await copyPart(rangeTables, range);
     counts.keys += keys.length;
-    counts.entries += wanted.entries;
-    counts.found += isIdentical ? keys.length : 0;
+    counts.found += isUnchanged ? keys.length : 0;
     onProgress(counts.keys);
     after = range.upTo;
   }
-  let credentials = 0;
-  for (const table of Object.keys(smallTables) as SmallTable[]) {
-    const rows = await source.small(table);
-    await target.replaceSmall(table, rows);
-    if (written(await target.small(table)) !== written(rows)) {
-      throw new Error(`The rows of ${table} differ from the source after they were written.`);
-    }
-    if (table === 'credentials') credentials = rows.length;
-  }
+  for (const table of wholeTables) await copyPart([table]);
   const settings = new Map<string, string>();
   for (const name of movedSettings) {
     const value = await source.setting(name);
@@ -137,7 +160,7 @@ export async function copyStore(
   }
   beforeFinish();
   await target.finish(settings);
-  return { ...counts, credentials };
+  return counts;
 }
 
 async function firstOf(chunks: AsyncIterable<readonly CopiedRow[]>): Promise<readonly CopiedRow[]> {
@@ -145,32 +168,35 @@ async function firstOf(chunks: AsyncIterable<readonly CopiedRow[]>): Promise<rea
   return [];
 }
 
-async function digest(from: RowSource, range: HashRange): Promise<{ text: string; entries: number }> {
+async function digest(
+  from: RowSource,
+  tables: readonly CopiedTableName[],
+  range: HashRange | undefined,
+): Promise<{ text: string; entries: number; credentials: number }> {
   const hash = createHash('sha256');
-  let entries = 0;
-  for (const table of rangeTableNames) {
+  const counts = { entries: 0, credentials: 0 };
+  for (const table of tables) {
     hash.update('next table');
     for await (const chunk of from.rows(table, range)) {
-      for (const row of chunk) hash.update(written([row]));
-      if (table === 'audit') entries += chunk.length;
+      for (const row of chunk) hash.update(serializeRow(row));
+      if (table === 'audit') counts.entries += chunk.length;
+      if (table === 'credentials') counts.credentials += chunk.length;
     }
   }
-  return { text: hash.digest('hex'), entries };
+  return { text: hash.digest('hex'), ...counts };
 }
 
-/** Rows as text, with their columns sorted. */
-function written(rows: readonly CopiedRow[]): string {
+/** A row as text, with its columns sorted. */
+function serializeRow(row: CopiedRow): string {
   const form = (value: unknown) => {
     if (typeof value === 'bigint') return `i${value}`;
     return value instanceof Uint8Array ? `b${Buffer.from(value).toString('hex')}` : value;
   };
   return JSON.stringify(
-    rows.map((row) =>
-      Object.entries(row)
-        .filter(([, value]) => value !== undefined)
-        .toSorted(([a], [b]) => (a < b ? -1 : 1))
-        .map(([name, value]) => [name, form(value)]),
-    ),
+    Object.entries(row)
+      .filter(([, value]) => value !== undefined)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, value]) => [name, form(value)]),
   );
 }
 
@@ -182,24 +208,27 @@ export function createRowSource(session: SqlSession): RowSource {
   const { all } = session;
   const settings = createSettings(session);
   return {
-    rows(table, { after, upTo = endOfHashes }) {
-      const { columns, order, chunkSize } = rangeTables[table];
-      const chunk = (isAfter: string) =>
-        unprepared(
-          `SELECT ${namesOf(columns).join(', ')} FROM ${table} WHERE key_hash <= $1 AND ${isAfter}
-           ORDER BY ${order.join(', ')} LIMIT ${chunkSize}`,
+    rows(table, range) {
+      const { columns, order, chunkSize } = copiedTables[table];
+      const [isWithin, bounds] = range ? ['key_hash <= $1', [range.upTo ?? endOfHashes]] : ['true', []];
+      const chunk = (isAfter: string, after: readonly Value[]) =>
+        all<CopiedRow>(
+          unprepared(
+            `SELECT ${namesOf(columns).join(', ')} FROM ${table} WHERE ${isWithin} AND ${isAfter}
+             ORDER BY ${order.join(', ')} LIMIT ${chunkSize}`,
+          ),
+          [...bounds, ...after],
         );
-      const first = chunk('key_hash > $2');
-      const next = chunk(`(${order.join(', ')}) > (${order.map((_, index) => `$${index + 2}`).join(', ')})`);
-      const readAfter = (last: CopiedRow | undefined) =>
-        last
-          ? all<CopiedRow>(next, [upTo, ...order.map((column) => last[column] as Value)])
-          : all<CopiedRow>(first, [upTo, after]);
-      return readPages(readAfter, chunkSize);
-    },
-    small: (table) => {
-      const { columns, order } = smallTables[table];
-      return all<CopiedRow>(unprepared(`SELECT ${namesOf(columns).join(', ')} FROM ${table} ORDER BY ${order}`));
+      const places = order.map((_, index) => `$${bounds.length + index + 1}`);
+      const isAfterLast = `(${order.join(', ')}) > (${places.join(', ')})`;
+      return readPages((last: CopiedRow | undefined) => {
+        if (last)
+          return chunk(
+            isAfterLast,
+            order.map((column) => last[column] as Value),
+          );
+        return range ? chunk('key_hash > $2', [range.after]) : chunk('true', []);
+      }, chunkSize);
     },
     setting: (name) => settings.get(name),
   };

@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { copyStore, rangeTables, smallTables } from '../../../src/storage/sql/copy-store.js';
-import { migrationSourceSetting, openForMigration } from '../../../src/storage/postgres/engine.js';
+import { copiedTables, copyStore, migrationSourceSetting } from '../../../src/storage/sql/copy-store.js';
+import { openForMigration } from '../../../src/storage/postgres/engine.js';
 import { createRowTarget } from '../../../src/storage/postgres/copy-target.js';
+import type { PgPool, Session } from '../../../src/storage/postgres/pool.js';
 import { postgresTypes } from '../../../src/storage/postgres/session.js';
 import { openLockedRows } from '../../../src/storage/sqlite/copy-source.js';
 import { startApp } from '../../support/app.js';
@@ -150,17 +151,43 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
     expect(await stateOf(env)).toStrictEqual(before);
   });
 
+  it('sends and reads back any number of receipts and dead letters in statements of a limited number of rows', async () => {
+    const rows = 1_100;
+    const file = new Database(join(c.folder, 'keyfront.db'));
+    file.exec(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows})
+      INSERT INTO receipts SELECT 'receipt ' || i, 7, x'00' FROM n`);
+    file.exec(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows})
+      INSERT INTO webhook_deliveries SELECT 'hook_a', 'h1', 'evt_' || i, 'dead', 1, 1, 30, NULL, 7000, '' FROM n`);
+    file.close();
+    const source = openLockedRows(`${c.folder}/keyfront.db`);
+    const opened = await openForMigration(env.KEYFRONT_DATABASE_URL);
+    await opened.settings.set(migrationSourceSetting, source.id);
+    const { connections, sizes } = countingRows(opened.connections);
+    await copyStore(
+      source,
+      createRowTarget(connections),
+      () => undefined,
+      () => undefined,
+    );
+    await opened.close();
+    source.close();
+    for (const table of ['receipts', 'webhook_deliveries']) {
+      const [found] = (await place.database?.run<{ count: bigint }>(`SELECT count(*) AS count FROM ${table}`)) ?? [];
+      expect([table, Number(found?.count)]).toStrictEqual([table, rows]);
+    }
+    expect(Math.max(...sizes)).toBe(500);
+  });
+
   it('copies every column of these tables, with its type', async () => {
     expect(await c.keyfront(['migrate-store'], env)).toMatchObject({ code: 0 });
-    const tables = { ...rangeTables, ...smallTables };
     const found = await place.database?.run<{ name: string; type: string; nullable: string }>(
       `SELECT table_name || '.' || column_name AS name, data_type AS type, is_nullable AS nullable
        FROM information_schema.columns WHERE table_schema = current_schema() AND column_name <> 'tx'
-         AND table_name IN (${Object.keys(tables)
+         AND table_name IN (${Object.keys(copiedTables)
            .map((table) => `'${table}'`)
            .join(', ')}) ORDER BY 1`,
     );
-    const sent = Object.entries(tables).flatMap(([table, { columns }]) =>
+    const sent = Object.entries(copiedTables).flatMap(([table, { columns }]) =>
       Object.entries<keyof typeof postgresTypes>(columns).map(([name, type]) => ({
         name: `${table}.${name}`,
         type: postgresTypes[type],
@@ -238,7 +265,7 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
     const source = openLockedRows(`${c.folder}/keyfront.db`);
     const opened = await openForMigration(env.KEYFRONT_DATABASE_URL);
     await opened.settings.set(migrationSourceSetting, source.id);
-    const target = createRowTarget(opened.connections, migrationSourceSetting);
+    const target = createRowTarget(opened.connections);
     const fault = { ...target, finish: () => Promise.reject(new Error('killed')) };
     const moving = copyStore(
       source,
@@ -289,9 +316,8 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
     const breakOff = (keys: number) => {
       if (keys >= 400) throw new Error('broken off');
     };
-    await expect(
-      copyStore(source, createRowTarget(opened.connections, migrationSourceSetting), breakOff),
-    ).rejects.toThrow('broken off');
+    const target = createRowTarget(opened.connections);
+    await expect(copyStore(source, target, breakOff, () => undefined)).rejects.toThrow('broken off');
     await opened.close();
     source.close();
     await expect(startApp({ KEYFRONT_DATA: c.folder, ...env })).rejects.toThrow(/holds a part of a data folder only/);
@@ -331,18 +357,24 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
   it('detects rows that differ when they are read back', async () => {
     const source = openLockedRows(`${c.folder}/keyfront.db`);
     const opened = await openForMigration(env.KEYFRONT_DATABASE_URL);
-    const target = createRowTarget(opened.connections, migrationSourceSetting);
+    const target = createRowTarget(opened.connections);
     for (const column of ['quota_used', 'version']) {
       const fault = {
         ...target,
-        replace: async (...[range, from]: Parameters<typeof target.replace>) => {
-          await target.replace(range, from);
+        replace: async (...request: Parameters<typeof target.replace>) => {
+          await target.replace(...request);
           await place.database?.run(
             `ALTER TABLE keys DISABLE TRIGGER ALL; UPDATE keys SET ${column} = ${column} + 1 WHERE key_hash = (SELECT max(key_hash) FROM keys)`,
           );
         },
       };
-      await expect(copyStore(source, fault, () => undefined)).rejects.toThrow('from the source after');
+      const copied = copyStore(
+        source,
+        fault,
+        () => undefined,
+        () => undefined,
+      );
+      await expect(copied).rejects.toThrow('from the source after');
     }
     await opened.close();
     source.close();
@@ -377,3 +409,19 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
     expect(invalid.stderr).not.toContain(password);
   });
 });
+
+/** The connections, and the number of rows that each statement on a table without ranges sends or returns. */
+function countingRows({ run, close }: PgPool): { connections: PgPool; sizes: number[] } {
+  const sizes: number[] = [];
+  const counting = (session: Session): Session => ({
+    ...session,
+    query: async <Row>(...[statement, parameters = []]: Parameters<Session['query']>) => {
+      const rows = await session.query<Row>(statement, parameters);
+      const text = typeof statement === 'string' ? statement : statement.text;
+      const sent = parameters.map((values) => (Array.isArray(values) ? values.length : 0));
+      if (/receipts|webhook_deliveries/.test(text)) sizes.push(rows.length, ...sent);
+      return rows;
+    },
+  });
+  return { connections: { run: (work) => run((session) => work(counting(session))), close }, sizes };
+}
