@@ -144,10 +144,10 @@ export function createLiveQuotas({ redis, store, pattern, now }: LiveQuotasDeps)
       }
     },
     counters: (orgIDs, reads) => store.counters(orgIDs, reads),
-    async consume(keyHash, decide) {
+    async consume(keyHash, decide, orgID) {
       for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
         const reading = readCounter(keyHash).catch((error: unknown) => ({ error }));
-        const [key, counter] = [await find(keyHash), await reading];
+        const [key, counter] = [await find(keyHash, orgID), await reading];
         if (!key) return decide(undefined).result;
         if ('error' in counter) {
           // Rejects callers without access to the key first.
@@ -235,11 +235,29 @@ function contended(): AppError {
   return new AppError('UNAVAILABLE', 'The live quota is busy; nothing was counted.', { retryAfterSeconds: 1 });
 }
 
-/** Finds keys as the store does, with one read for all requests of one tick of the event loop. */
+interface KeyRequest {
+  readonly keyHash: string;
+  readonly orgID: string | undefined;
+}
+
+/** Finds keys as the store does, with one read per organisation for all requests of one tick of the event loop. */
 function createBatchLoader(store: Pick<KeyStore, 'find' | 'findMany'>): KeyStore['find'] {
-  const loader = new DataLoader<string, StoredKey | undefined>((keyHashes) => findEach(store, keyHashes), {
+  async function findAll(requests: readonly KeyRequest[]): Promise<(StoredKey | Error | undefined)[]> {
+    const found = new Map<KeyRequest, StoredKey | Error | undefined>();
+    const orgIDs = [...new Set(requests.map(({ orgID }) => orgID))];
+    await Promise.all(
+      orgIDs.map(async (orgID) => {
+        const ofOrg = requests.filter((request) => request.orgID === orgID);
+        const keyHashes = ofOrg.map(({ keyHash }) => keyHash);
+        const keys = await findEach(store, keyHashes, undefined, orgID);
+        for (const [index, request] of ofOrg.entries()) found.set(request, keys[index]);
+      }),
+    );
+    return requests.map((request) => found.get(request));
+  }
+  const loader = new DataLoader<KeyRequest, StoredKey | undefined>(findAll, {
     cache: false,
     batchScheduleFn: (dispatch) => setImmediate(dispatch),
   });
-  return (keyHash) => loader.load(keyHash);
+  return (keyHash, orgID) => loader.load({ keyHash, orgID });
 }

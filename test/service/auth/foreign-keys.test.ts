@@ -1,12 +1,15 @@
 import Database from 'better-sqlite3';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { startApp, type TestApp } from '../../support/app.js';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { startApp, startOwnApp, type TestApp } from '../../support/app.js';
+import { describeConfigurations } from '../../support/engines.js';
 import { hashOf } from '../../support/factories.js';
+import { redisSettings, testRedis, unlessMissing } from '../../support/redis.js';
 
+const redis = testRedis();
 let t: TestApp;
 let service: string;
-beforeAll(async () => {
-  t = await startApp();
+async function startWithKeys(settings: Record<string, string>): Promise<void> {
+  t = await startApp(settings);
   await t.importKeys(
     { key_id: 'own', org_id: 'acme' },
     { key_id: 'foreign', org_id: 'globex', alias: 'x'.repeat(100), quota_max: 5 },
@@ -15,8 +18,7 @@ beforeAll(async () => {
   await t.update('foreign', { alias: 'y', quota_max: 5 });
   await t.send('/svc/org/keys/deleted', { method: 'DELETE', headers: { 'x-svc-authorization': t.service } });
   service = (await t.issue('service', { orgID: 'acme' })).secret;
-});
-afterAll(async () => t.close());
+}
 
 type Attempt = readonly [method: string, target: string, body?: string, headers?: Record<string, string>];
 
@@ -58,7 +60,10 @@ const put =
   (body: string, query = '', headers: Record<string, string> = {}) =>
   (keyID: string): Attempt => ['PUT', `/svc/org/keys/${keyID}${query}`, body, headers];
 
-describe('A-08 a credential of another organisation, for a key that exists and one that does not', () => {
+function suite(settings: () => Promise<Record<string, string>>): void {
+  beforeAll(async () => startWithKeys(await settings()));
+  afterAll(async () => t.close());
+
   it.each<[string, (keyID: string) => Attempt]>([
     ['GET', (keyID) => ['GET', `/svc/org/keys/${keyID}`]],
     ['PUT', put('{}')],
@@ -106,6 +111,42 @@ describe('A-08 a credential of another organisation, for a key that exists and o
       const { status, text } = await workFor('POST', `/svc/org/keys/${keyID}`, '{"org_id":"acme"}');
       expect(status).toBe(409);
       expect(text).toContain('The key exists already; it is not overwritten.');
+    }
+  });
+}
+
+const name = 'A-08 a credential of another organisation, for a key that exists and one that does not';
+describe(name, () => suite(() => Promise.resolve({})));
+describe.skipIf('missing' in redis)(`${name}, with counters in Redis${unlessMissing(redis)}`, () =>
+  suite(() => redisSettings(redis)),
+);
+
+describeConfigurations('A-08 a damaged key of another organisation', (engine) => {
+  it('is consumed from like a key that does not exist', async () => {
+    const place = await engine.make();
+    onTestFinished(() => place.remove());
+    const own = await startOwnApp(place.env);
+    await own.importKeys(
+      { key_id: 'changed', org_id: 'globex', quota_max: 5 },
+      { key_id: 'lost', org_id: 'globex', quota_max: 5 },
+    );
+    await place.tamper(
+      `UPDATE keys SET quota_used = 1, mac = sealed_key_id WHERE key_hash = '${hashOf('changed')}'`,
+      `DELETE FROM keys WHERE key_hash = '${hashOf('lost')}'`,
+    );
+    const { secret: ofAcme } = await own.issue('service', { orgID: 'acme' });
+    const consume = (keyID: string, secret: string) =>
+      own.send(`/svc/org/keys/${keyID}/quota`, { method: 'POST', headers: { 'x-svc-authorization': secret } });
+    const unknown = await consume('unknown', ofAcme);
+    expect(unknown.status).toBe(404);
+    for (const keyID of ['changed', 'lost']) {
+      // At the same time, and so found by one read if the credentials were the same.
+      const [foreign, permitted] = await Promise.all([consume(keyID, ofAcme), consume(keyID, own.service)]);
+      expect(foreign).toMatchObject({
+        status: 404,
+        body: { ...unknown.body, request_id: expect.any(String) as string },
+      });
+      expect(permitted.status).toBe(500);
     }
   });
 });
