@@ -1,30 +1,41 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { receiptLifetimeMs } from '../keys/commands/idempotency.js';
 import type { Services } from './open-storage.js';
 import type { Logger } from '../lib/log.js';
 
-/** Work that runs at an interval. `stop` resolves when no run is in progress. */
+/** Work that runs again and again. `stop` resolves when the run in progress has ended. */
 interface ScheduledJob {
   readonly stop: () => Promise<void>;
 }
 
 interface JobOptions {
+  /** The wait between two runs, and before the first. */
   readonly everyMs: number;
-  /** Also begins at once. */
+  /** Begins at once, without a wait. */
   readonly isImmediate?: boolean;
   readonly log: Logger;
   /** The line for a failed run. */
   readonly failure: string;
 }
 
+/** Runs work, and again `everyMs` after the end of each run, so that slow runs do not queue. */
 function schedule({ everyMs, isImmediate = false, log, failure }: JobOptions, work: () => Promise<void>): ScheduledJob {
-  const run = () => work().catch((error: unknown) => log.error({ err: error }, failure));
-  let running: Promise<void> = isImmediate ? run() : Promise.resolve();
-  const timer = setInterval(() => {
-    running = running.then(run);
-  }, everyMs).unref();
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const pause = () => wait(everyMs, undefined, { signal, ref: false }).catch(() => undefined);
+
+  async function runUntilStopped(): Promise<void> {
+    if (!isImmediate) await pause();
+    while (!signal.aborted) {
+      await work().catch((error: unknown) => log.error({ err: error }, failure));
+      await pause();
+    }
+  }
+
+  const running = runUntilStopped();
   return {
     stop: () => {
-      clearInterval(timer);
+      stopping.abort();
       return running;
     },
   };

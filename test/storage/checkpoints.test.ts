@@ -9,6 +9,7 @@ import { startApp, type TestApp } from '../support/app.js';
 import { makeCommandLine, type CommandLine } from '../support/cli.js';
 import { describeEngines, postgres, type EnginePlace } from '../support/engines.js';
 import { statementsDuring } from '../support/statements.js';
+import { timersDueWithin, until } from '../support/until.js';
 
 const day = 86_400_000;
 
@@ -330,7 +331,7 @@ describe('the head of the keys of a data folder', () => {
   });
 
   it('is brought up to date every ten seconds and written to the log every ten minutes', async () => {
-    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'], fakeNodeBuiltins: true });
     const head = { keyHash: 'abc', dateCreated: '', version: 1, link: '', quotaUsed: 0n };
     const checkpoints = {
       ...t.app.services.checkpoints,
@@ -352,5 +353,22 @@ describe('the head of the keys of a data folder', () => {
       expect.objectContaining({ level: 'info', sequence: 7, digest: 'digest', msg: 'head published' }),
       expect.objectContaining({ level: 'info', sequence: 7, digest: 'digest', msg: 'head published' }),
     ]);
+  });
+
+  it('is not brought up to date again while that takes longer than the interval, nor after the service has stopped', async () => {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const advance = vi.fn(async () => {
+      await released;
+      return { isEnd: true, rollbacks: [] };
+    });
+    const services = { ...t.app.services, checkpoints: { ...t.app.services.checkpoints, advance } };
+    const job = startCheckpoints(services, 0, createLogger('silent'), 1);
+    await until(() => advance.mock.calls.length === 1);
+    // Many intervals.
+    await timersDueWithin(50);
+    const stopped = job.stop();
+    release();
+    await stopped;
+    expect(advance).toHaveBeenCalledTimes(1);
   });
 });
