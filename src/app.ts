@@ -67,7 +67,7 @@ export async function createApp(
   const services = await openServices(config, secrets, overrides, {
     access: 'create',
     ...overrides.openOptions,
-    liveQuotas: 'relay',
+    liveQuotas: true,
     report: (line) => log.warn(line),
     telemetry,
   });

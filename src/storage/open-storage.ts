@@ -40,11 +40,8 @@ export interface ServiceOverrides {
 export interface OpenOptions {
   /** Default: `write`. */
   readonly access?: Access;
-  /**
-   * Counters that are kept in Redis: `off` opens no connection (the default), `use` connects, and `relay` also applies
-   * pending changes in the background.
-   */
-  readonly liveQuotas?: 'off' | 'use' | 'relay';
+  /** Whether to connect to live counters that are kept in Redis. Default: false. */
+  readonly liveQuotas?: boolean;
   /** Permits writing to a file that `migrate-store` has copied to a database server. */
   readonly allowMigrated?: boolean;
   /** Permits a new installation in a database server while the data folder holds a database file. */
@@ -72,6 +69,8 @@ export interface Services extends Omit<Storage, 'settings' | 'store'> {
   /** Whether everything that could be sealed anew is under the active key: the last rotation ran to its end. */
   readonly isRotated: (primaryID: string) => Promise<boolean>;
   readonly ringReports: RingReports;
+  /** Applies pending changes of counters in Redis. Undefined if they are in the database, or were not opened. */
+  readonly relayPending: ((signal: AbortSignal) => Promise<void>) | undefined;
   readonly close: () => Promise<void>;
 }
 
@@ -88,7 +87,7 @@ export async function openServices(
   overrides: ServiceOverrides = {},
   opening: OpenOptions = {},
 ): Promise<Services> {
-  const { access = 'write', liveQuotas = 'off', report = () => undefined, telemetry = {} } = opening;
+  const { access = 'write', liveQuotas = false, report = () => undefined, telemetry = {} } = opening;
   const { allowMigrated = false, allowNew = false } = opening;
   const now = overrides.now ?? (() => new Date());
   const location = { databaseFile: config.databaseFile, databaseURL: secrets.databaseURL };
@@ -113,11 +112,9 @@ export async function openServices(
     const { settings, ...engine } = storage;
     const { store, feed, credentials } = engine;
     await beginHeads(storage, keyRingCheck, opened, access);
-    const relays = liveQuotas === 'relay';
-    const live =
-      liveQuotas === 'off'
-        ? undefined
-        : await openLiveQuotas(config, secrets, { store, now, report, relays, meter: telemetry.meter });
+    const live = liveQuotas
+      ? await openLiveQuotas(config, secrets, { store, now, report, meter: telemetry.meter })
+      : undefined;
     const close = async () => {
       await live?.close();
       await opened.close();
@@ -152,6 +149,7 @@ export async function openServices(
       resealKeyRingCheck: () => settings.set(keyRingCheckName, keyRingCheck.seal(true)),
       isRotated: async (primaryID) => keyRingCheck.keyIDOf((await settings.get(keyRingCheckName)) ?? '') === primaryID,
       ringReports: createRingReports(settings, config.keyRingFile, now),
+      relayPending: live?.relayPending,
       close,
     };
   } catch (error) {
@@ -164,7 +162,7 @@ export async function openServices(
 async function openLiveQuotas(
   { quotaKeys: pattern }: Config,
   { quotaURL: url }: ConfigSecrets,
-  parts: Pick<Parameters<typeof openRedisQuotas>[0], 'store' | 'now' | 'report' | 'relays' | 'meter'>,
+  parts: Pick<Parameters<typeof openRedisQuotas>[0], 'store' | 'now' | 'report' | 'meter'>,
 ): Promise<OpenQuotas | undefined> {
   if (url === undefined) return undefined;
   // Its client is loaded by those alone who use it.

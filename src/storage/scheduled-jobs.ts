@@ -19,7 +19,10 @@ interface JobOptions {
 }
 
 /** Runs work, and again `everyMs` after the end of each run, so that slow runs do not queue. */
-function schedule({ everyMs, isImmediate = false, log, failure }: JobOptions, work: () => Promise<void>): ScheduledJob {
+function schedule(
+  { everyMs, isImmediate = false, log, failure }: JobOptions,
+  work: (signal: AbortSignal) => Promise<void>,
+): ScheduledJob {
   const stopping = new AbortController();
   const { signal } = stopping;
   const pause = () => wait(everyMs, undefined, { signal, ref: false }).catch(() => undefined);
@@ -27,7 +30,7 @@ function schedule({ everyMs, isImmediate = false, log, failure }: JobOptions, wo
   async function runUntilStopped(): Promise<void> {
     if (!isImmediate) await pause();
     while (!signal.aborted) {
-      await work().catch((error: unknown) => log.error({ err: error }, failure));
+      await work(signal).catch((error: unknown) => log.error({ err: error }, failure));
       await pause();
     }
   }
@@ -60,6 +63,7 @@ export function startScheduledJobs(
     startPurging(services, restoreWindowMs, log),
     startCheckpoints(services, restoreWindowMs, log, checkpointEveryMs),
     startStorageChecks(services, log),
+    ...(services.relayPending ? [startRelay(services.relayPending, log)] : []),
     ...(mayHaveOtherHosts ? [startRingReports(services, log)] : []),
   ];
   return {
@@ -88,6 +92,14 @@ function startStorageChecks({ checkWritable }: Services, log: Logger): Scheduled
   return schedule({ everyMs: checkEveryMs, log, failure: 'storage could not be checked' }, async () => {
     await checkWritable();
   });
+}
+
+const relayEveryMs = 1_000;
+
+/** Applies the pending changes of counters in Redis. */
+function startRelay(relayPending: (signal: AbortSignal) => Promise<void>, log: Logger): ScheduledJob {
+  const failure = 'the pending changes of live quotas could not be applied';
+  return schedule({ everyMs: relayEveryMs, log, failure }, relayPending);
 }
 
 const reportEveryMs = 20_000;

@@ -82,7 +82,7 @@ async function* findingsOf(io: IO): AsyncGenerator<Finding, void> {
 async function* checkInstallation(config: Config, secrets: ConfigSecrets): AsyncGenerator<Finding, void> {
   let services: Services;
   try {
-    services = await openServices(config, secrets, {}, { access: 'read', liveQuotas: 'use' });
+    services = await openServices(config, secrets, {}, { access: 'read', liveQuotas: true });
   } catch (error) {
     yield findingOfOpening(error);
     return;

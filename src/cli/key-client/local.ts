@@ -29,7 +29,7 @@ export async function withLocalKeys<T>(
 ): Promise<T> {
   const label = actorLabel(io, command, options);
   const access = readCommands.has(command) || options['plan'] === true ? 'read' : 'write';
-  const result = withServices(io, { access, liveQuotas: 'use' }, async ({ ports }) => {
+  const result = withServices(io, { access, liveQuotas: true }, async ({ ports }) => {
     const keys = createKeyService(ports);
     const caller: CallContext = {
       credentialID: 'cli',

@@ -33,7 +33,7 @@ export interface LiveQuotas extends QuotaManager {
    * The outbox relay: applies the pending changes from before the moment, and acknowledges them. A failed change stays and
    * delays only later changes of its key. Rejects at the end with the first error.
    */
-  readonly relayPending: (before: Date, isStopped: () => boolean) => Promise<void>;
+  readonly relayPending: (before: Date, signal: AbortSignal) => Promise<void>;
 }
 
 const maxAttempts = 20;
@@ -172,7 +172,7 @@ export function createLiveQuotas({ redis, store, pattern, now }: LiveQuotasDeps)
       }
       throw contended();
     },
-    async relayPending(before, isStopped) {
+    async relayPending(before, signal) {
       const failures = new Map<string, unknown>();
       for await (const page of store.pendingBefore(before)) {
         const changes = page.filter(({ keyHash }) => !failures.has(keyHash));
@@ -182,7 +182,7 @@ export function createLiveQuotas({ redis, store, pattern, now }: LiveQuotasDeps)
         for (const [keyHash, error] of failed) failures.set(keyHash, error);
         // When Redis cannot be reached, the next page would fail as this one did.
         const isUnreachable = done.length === 0 && [...failed.values()].some(isUnavailable);
-        if (isUnreachable || isStopped()) break;
+        if (isUnreachable || signal.aborted) break;
       }
       const [failure] = failures.values();
       if (failures.size > 0) throw failure;

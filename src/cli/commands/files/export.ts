@@ -45,7 +45,7 @@ async function exportKeys(io: IO, options: OptionValues): Promise<number> {
   const includeSecrets = options['with-secrets'] === true;
   const url = serviceURLFrom(io, options);
   if (url !== undefined) return exportFromService(io, options, url);
-  return withServices(io, { access: 'read', liveQuotas: 'use' }, async (services) => {
+  return withServices(io, { access: 'read', liveQuotas: true }, async (services) => {
     const progress = createProgressLine(io, 'keys');
     const { keys: total } = await services.contents();
     let count = 0;

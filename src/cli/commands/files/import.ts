@@ -59,7 +59,7 @@ async function importKeys(io: IO, options: OptionValues, [file = '']: readonly s
   rejectServiceURL(io);
   const size = file === '-' ? undefined : await sizeOf(file);
   const mode = isDryRun ? 'read' : 'create';
-  return withServices(io, { access: mode, liveQuotas: updates ? 'use' : 'off' }, async ({ ports, store, load }) => {
+  return withServices(io, { access: mode, liveQuotas: updates }, async ({ ports, store, load }) => {
     const progress = createProgressLine(io, 'lines');
     let bytesRead = 0;
     const stop = new AbortController();
