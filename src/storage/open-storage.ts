@@ -23,7 +23,7 @@ import {
   type RunExclusive,
 } from './storage.js';
 import { createRingReports, type RingReports } from './ring-reports.js';
-import type { OpenQuotas, openRedisQuotas } from './redis/open.js';
+import type { OpenQuotas } from './redis/open.js';
 import { openStorage } from './open-engine.js';
 import { createReceiptCodec } from './sql/keys/receipts.js';
 import { makePrivateFolder } from './sqlite/files.js';
@@ -112,9 +112,13 @@ export async function openServices(
     const { settings, ...engine } = storage;
     const { store, feed, credentials } = engine;
     await beginHeads(storage, keyRingCheck, opened, access);
-    const live = liveQuotas
-      ? await openLiveQuotas(config, secrets, { store, now, report, meter: telemetry.meter })
-      : undefined;
+    let live: OpenQuotas | undefined;
+    if (liveQuotas && secrets.quotaURL !== undefined) {
+      // Loaded on demand: other installations do not need the client.
+      const { openRedisQuotas } = await import('./redis/open.js');
+      const { meter } = telemetry;
+      live = await openRedisQuotas({ url: secrets.quotaURL, pattern: config.quotaKeys, store, now, report, meter });
+    }
     const close = async () => {
       await live?.close();
       await opened.close();
@@ -156,18 +160,6 @@ export async function openServices(
     await opened.close();
     throw error;
   }
-}
-
-/** Live counters in Redis; undefined where they stand with their keys. */
-async function openLiveQuotas(
-  { quotaKeys: pattern }: Config,
-  { quotaURL: url }: ConfigSecrets,
-  parts: Pick<Parameters<typeof openRedisQuotas>[0], 'store' | 'now' | 'report' | 'meter'>,
-): Promise<OpenQuotas | undefined> {
-  if (url === undefined) return undefined;
-  // Its client is loaded by those alone who use it.
-  const { openRedisQuotas } = await import('./redis/open.js');
-  return openRedisQuotas({ url, pattern, ...parts });
 }
 
 function unfinished({ name }: DatabaseHandle): InstallationNotFoundError {
