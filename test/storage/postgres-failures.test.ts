@@ -5,7 +5,7 @@ import { readConfig } from '../../src/config/config.js';
 import type { QuotaManager } from '../../src/keys/quota/quota-manager.js';
 import type { KeyStore } from '../../src/keys/ports.js';
 import type { Prepared } from '../../src/storage/sql/session.js';
-import { createPgPool, inTransaction, type PgPool, type Session } from '../../src/storage/postgres/pool.js';
+import { createPgPool, inSnapshot, inTransaction, type PgPool, type Session } from '../../src/storage/postgres/pool.js';
 import { openPostgres } from '../../src/storage/postgres/engine.js';
 import { versionOf } from '../../src/storage/postgres/migrate.js';
 import { schemaVersion } from '../../src/storage/sql/schema.js';
@@ -230,6 +230,19 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
     await release();
     expect((await attempt)?.next.version).toBe(2);
     expect(await store.historyOf(hashOf(1))).toHaveLength(2);
+  });
+
+  it('repeats reads in a snapshot when their connection is lost before its end', async () => {
+    let runs = 0;
+    const read = connections.run((session) =>
+      inSnapshot(session, async () => {
+        runs += 1;
+        if (runs === 1) await terminateAll();
+        await until(async () => runs > 1 || (await connectionCount()) === 0);
+        return 'read';
+      }),
+    );
+    expect([await read, runs]).toStrictEqual(['read', 2]);
   });
 
   it('rejects a change, with nothing written, when another client holds the row for too long', async () => {

@@ -203,24 +203,25 @@ export function createPgPool(
 /** Runs work that writes nothing in a transaction with one snapshot. */
 export async function inSnapshot<T>(session: Session, work: () => Promise<T>): Promise<T> {
   await session.query('BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY');
-  return finished(session, work);
+  const result = await orRollback(session, work);
+  await session.query('COMMIT');
+  return result;
 }
 
 /** Runs work within a transaction. */
 export async function inTransaction<T>(session: Session, work: () => Promise<T>): Promise<T> {
   await session.query('BEGIN');
-  return finished(session, work);
+  const result = await orRollback(session, work);
+  await session.write('COMMIT');
+  return result;
 }
 
-async function finished<T>(session: Session, work: () => Promise<T>): Promise<T> {
-  let done: T;
+async function orRollback<T>(session: Session, work: () => Promise<T>): Promise<T> {
   try {
-    done = await work();
+    return await work();
   } catch (error) {
     // A lost connection has ended the transaction; the first error is the cause.
     await session.query('ROLLBACK').catch(() => undefined);
     throw error;
   }
-  await session.write('COMMIT');
-  return done;
 }
