@@ -182,7 +182,7 @@ export function createDeliveryWorker(
     cursor = page.cursor;
     if (page.events.length > 0) {
       // A key that is created again after a purge repeats its versions: the result of an earlier one must not apply to it.
-      for (const { keyHash, entry } of page.events) if (entry?.versionBefore === 0) await inFlight.get(keyHash);
+      for (const { keyHash, version } of page.events) if (version === 1) await inFlight.get(keyHash);
       await record({ cursor, enqueued: { spans: spansOf(page.events), dueMs: Date.now() } });
       savedMs = Date.now();
     } else if (hasMoved && Date.now() - savedMs > saveIntervalMs) {

@@ -142,4 +142,33 @@ describeEngines('a webhook, in a damaged database', (engine) => {
     await eventually(() => expect(versionsOf('b')).toStrictEqual([1]));
     expect(receiver.received.every(({ data }) => data.org_id === 'acme')).toBe(true);
   });
+
+  it('makes a dead letter of a damaged first event although an attempt of the purged key is in flight', async () => {
+    const { id } = await hookTo(t, receiver.url);
+    const { feed, store, webhooks } = t.app.services;
+    const [response, creation] = [Promise.withResolvers<number>(), Promise.withResolvers<void>()];
+    receiver.behaviour = () => response.promise;
+    await t.importKeys({ key_id: 'a', org_id: 'acme' });
+    await eventually(() => expect(receiver.received).toHaveLength(1));
+
+    const read = feed.read.bind(feed);
+    const pages = vi.spyOn(feed, 'read').mockImplementation(async (query) => {
+      await creation.promise;
+      return read(query);
+    });
+    const headers = { 'x-svc-authorization': t.service };
+    expect((await t.send('/svc/org/keys/a', { method: 'DELETE', headers })).status).toBe(200);
+    await store.purge(new Date(t.clock.now.getTime() + 1));
+    t.clock.now = new Date(t.clock.now.getTime() + 1_000);
+    await t.importKeys({ key_id: 'a', org_id: 'acme' });
+    await damage('audit', `UPDATE audit SET reason = 'forged' WHERE version_after = 1`);
+    creation.resolve();
+    const events = () =>
+      pages.mock.settledResults.flatMap(({ type, value }) => (type === 'fulfilled' ? value.events : []));
+    await eventually(() => expect(events()).toMatchObject([{ version: 1, entry: undefined }]));
+    await polls(3);
+    response.resolve(200);
+    const letters = () => webhooks.deadLetters({ webhookID: id }, 10);
+    await eventually(async () => expect(await letters()).toMatchObject([{ version: 1, attempts: maxAttempts }]));
+  });
 });
