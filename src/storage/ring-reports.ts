@@ -14,6 +14,7 @@ export interface RingReport {
 
 /** The key rings of the hosts that share a database: each has a copy of its own. */
 export interface RingReports {
+  /** Stores the report of this host, and removes those of hosts that have not reported for a day. */
   readonly report: () => Promise<void>;
   /** The hosts whose services have reported within the last two minutes, this one included. */
   readonly active: () => Promise<RingReport[]>;
@@ -21,6 +22,8 @@ export interface RingReports {
 
 const prefix = 'ring_of ';
 const activeMs = 120_000;
+/** Each pod of a container platform has another host name. */
+const keptMs = 86_400_000;
 
 /**
  * The reports of this process, and those that other processes have stored.
@@ -29,20 +32,27 @@ const activeMs = 120_000;
  */
 export function createRingReports(settings: Settings, keyRingFile: string, now: () => Date): RingReports {
   const own = `${hostname()}:${keyRingFile}`;
+
+  async function list(): Promise<RingReport[]> {
+    return (await settings.list(prefix)).map(([name, value]) => {
+      // Written by us, from this very type.
+      const content = parseJSON(value) as unknown as { at: string; primaryID: string; ids: string[] };
+      return { ...content, host: name.slice(prefix.length), at: new Date(content.at) };
+    });
+  }
+
+  const isWithin = ({ at }: RingReport, ms: number) => at.getTime() >= now().getTime() - ms;
+
   return {
-    report: () => {
+    async report() {
       const { primaryID, ids } = loadKeyRing(keyRingFile);
       const value = stringifyJSON({ at: now().toISOString(), primaryID, ids });
-      return settings.set(`${prefix}${own}`, value);
+      await settings.set(`${prefix}${own}`, value);
+      const old = (await list()).filter((report) => !isWithin(report, keptMs));
+      for (const { host } of old) await settings.remove(`${prefix}${host}`);
     },
     async active() {
-      const since = now().getTime() - activeMs;
-      const reports = (await settings.list(prefix)).map(([name, value]): RingReport => {
-        // Written by us, from this very type.
-        const content = parseJSON(value) as unknown as { at: string; primaryID: string; ids: string[] };
-        return { ...content, host: name.slice(prefix.length), at: new Date(content.at) };
-      });
-      const active = reports.filter(({ at }) => at.getTime() >= since);
+      const active = (await list()).filter((report) => isWithin(report, activeMs));
       // The services of this host follow the file at once.
       const { primaryID, ids } = loadKeyRing(keyRingFile);
       return active.map((report) => (report.host === own ? { ...report, primaryID, ids } : report));

@@ -14,6 +14,7 @@ import type { Signatures } from './sql/signatures.js';
 export interface Settings {
   get(name: string): Promise<string | undefined>;
   set(name: string, value: string): Promise<void>;
+  remove(name: string): Promise<void>;
   /** The settings whose names begin with the prefix, with their values. */
   list(prefix: string): Promise<(readonly [name: string, value: string])[]>;
 }

@@ -1,6 +1,7 @@
 import { copyFile, mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/app.js';
 import { makeCommandLine, type CommandLine } from '../support/cli.js';
@@ -44,6 +45,16 @@ async function exchange(): Promise<void> {
   }
 }
 
+async function rowsOf(statement: string): Promise<unknown[]> {
+  if (place.database) return place.database.run(statement);
+  const file = new Database(join(place.folder, 'keyfront.db'), { readonly: true });
+  try {
+    return file.prepare(statement).all();
+  } finally {
+    file.close();
+  }
+}
+
 /** Starts each process again, one after the other. */
 async function restartAll(envs: readonly Record<string, string>[]): Promise<void> {
   for (const [index, env] of envs.entries()) {
@@ -73,6 +84,24 @@ describeEngines('a rotation in stages with two processes that share a key ring',
     }
     expect(await keyfront('check')).toMatchObject({ code: 0 });
     expect(await status()).toMatchObject({ primary_id: 'k2', ids: ['k2'] });
+  });
+
+  it('removes the reports of hosts that have not reported for a day', async () => {
+    place = await make();
+    apps.push(await start(place.env));
+    const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString();
+    await place.run(
+      ...[1, 23, 25].map(
+        (hours) =>
+          `INSERT INTO settings VALUES ('ring_of pod-${hours}:x', '{"at":"${hoursAgo(hours)}","primaryID":"k1","ids":["k1"]}')`,
+      ),
+    );
+    await report();
+    const reports = `SELECT name FROM settings WHERE name LIKE 'ring_of pod-%' ORDER BY name`;
+    expect(await rowsOf(reports)).toStrictEqual([{ name: 'ring_of pod-1:x' }, { name: 'ring_of pod-23:x' }]);
+    expect((await apps[0]?.app.services.ringReports.active())?.map(({ host }) => host)).toStrictEqual([
+      `${hostname()}:${ringOf(place.folder)}`,
+    ]);
   });
 
   it('rejects steps out of order', async () => {

@@ -17,6 +17,9 @@ export function createSettings({ all, run }: Pick<SqlSession, 'all' | 'run'>): S
     set: async (name, value) => {
       await run(settingStatements.set, [name, value]);
     },
+    remove: async (name) => {
+      await run(settingStatements.remove, [name]);
+    },
     list: async (prefix) => {
       const rows = await all<{ name: string; value: string }>(listByPrefix, [prefix]);
       return rows.map(({ name, value }) => [name, value] as const);
