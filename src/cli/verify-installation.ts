@@ -78,9 +78,9 @@ async function pendingResetsOf({ store }: Services, problems: string[]): Promise
 const endOfTime = new Date(8_640_000_000_000_000);
 
 async function problemsOfWebhooks(webhooks: Services['webhooks'], sealer: Sealer): Promise<string[]> {
-  const damaged = await webhooks.damaged();
+  const { intact, damaged } = await webhooks.list();
   if (damaged.length > 0) return damaged.map((id) => `The webhook ${id} fails the integrity check.`);
-  return (await webhooks.list()).flatMap((webhook) =>
+  return intact.flatMap((webhook) =>
     sealedValuesOf(webhook)
       .filter(({ sealed, aad }) => !canOpen(sealer, sealed, aad))
       .map(({ name }) => `The ${name} of ${webhook.id} cannot be decrypted.`),

@@ -53,6 +53,14 @@ export interface LeasedWebhook {
   readonly remainingMs: number;
 }
 
+/** All webhooks. */
+export interface WebhookList {
+  /** The webhooks whose row passes its integrity check. */
+  readonly intact: readonly Webhook[];
+  /** Identifiers of the others. */
+  readonly damaged: readonly string[];
+}
+
 /** The leases of one process. */
 export interface Leases {
   readonly held: readonly LeasedWebhook[];
@@ -103,8 +111,7 @@ export interface WebhookStore {
    * @throws {AppError} CONFLICT at the maximum number of webhooks.
    */
   add(webhook: Webhook, cursor: string): Promise<void>;
-  /** Returns the webhooks whose row passes its integrity check; `damaged` returns the others. */
-  list(): Promise<Webhook[]>;
+  list(): Promise<WebhookList>;
   /**
    * Reads, applies and writes in one transaction, which also recalls the lease; undefined if there is none. `change` may
    * run again.
@@ -114,8 +121,6 @@ export interface WebhookStore {
   remove(id: string): Promise<boolean>;
   /** Whether a process may still act on the state before the last change of the webhook. */
   isRecalled(id: string): Promise<boolean>;
-  /** Returns the identifiers of the webhooks whose row fails its integrity check. */
-  damaged(): Promise<string[]>;
   deliveryStats(): Promise<DeliveryStats[]>;
   /** Returns the selected dead letters, oldest first. */
   deadLetters(query: DeadLetterFilter, limit: number): Promise<Delivery[]>;

@@ -98,12 +98,12 @@ export async function checkRedis({ ports }: Services, hasRedis: boolean): Promis
 /** Checks that every webhook is active and has no failed deliveries. */
 export async function checkWebhooks({ webhooks }: Services): Promise<Finding[]> {
   const check = 'webhooks';
-  const damaged = (await webhooks.damaged()).map((id): Finding => {
+  const { intact, damaged } = await webhooks.list();
+  const failed = damaged.map((id): Finding => {
     const remedy = `Run: keyfront webhooks remove ${id}`;
     return { check, status: 'failed', message: damagedWebhookMessage(id), remedy };
   });
-  const listed = await webhooks.list();
-  const paused = listed.flatMap((webhook): Finding[] => {
+  const paused = intact.flatMap((webhook): Finding[] => {
     if (!webhook.paused) return [];
     const message = `${webhook.id} is paused: ${printable(webhook.paused.why)}.`;
     return [{ check, status: 'warning', message, remedy: `Run: keyfront webhooks resume ${webhook.id}` }];
@@ -123,7 +123,7 @@ export async function checkWebhooks({ webhooks }: Services): Promise<Finding[]> 
     };
     return [...(deadLetters > 0 ? [dead] : []), ...(retryingKeys > 0 ? [retrying] : [])];
   });
-  const findings = [...damaged, ...paused, ...failing];
+  const findings = [...failed, ...paused, ...failing];
   if (findings.length > 0) return findings;
-  return [{ check, status: 'ok', message: `Webhooks: ${listed.length}, none with failed deliveries.` }];
+  return [{ check, status: 'ok', message: `Webhooks: ${intact.length}, none with failed deliveries.` }];
 }

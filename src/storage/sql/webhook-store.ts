@@ -147,7 +147,6 @@ export function createWebhookStore({ dialect, all, run, transaction }: SqlSessio
     if (!table.isAuthentic(row)) throw table.integrityError(`The webhook ${row.id}`, row);
     return webhookFromRow(row);
   }
-  const allRows = () => all<SignedRow<WebhookRow>>(sql.all);
 
   const filterValues = ({ webhookID, eventID }: DeadLetterFilter) => [webhookID, eventID ?? null] as const;
   const canMatch = ({ webhookID, eventID = '' }: DeadLetterFilter) =>
@@ -169,7 +168,13 @@ export function createWebhookStore({ dialect, all, run, transaction }: SqlSessio
         yield* query(sql.insert, signedValues(webhook));
         yield* query(sql.insertProgress, [webhook.id, cursor]);
       }),
-    list: async () => (await allRows()).filter(table.isAuthentic).map(webhookFromRow),
+    async list() {
+      const rows = await all<SignedRow<WebhookRow>>(sql.all);
+      return {
+        intact: rows.filter(table.isAuthentic).map(webhookFromRow),
+        damaged: rows.filter((row) => !table.isAuthentic(row)).map(({ id }) => id),
+      };
+    },
     change: (id, change) =>
       transaction(function* () {
         const [row] = isBindableText(id) ? yield* query<SignedRow<WebhookRow>>(sql.byIDForUpdate, [id]) : [];
@@ -191,7 +196,6 @@ export function createWebhookStore({ dialect, all, run, transaction }: SqlSessio
         return removed.length > 0;
       }),
     isRecalled: async (id) => (await all(sql.isRecalled, [id])).length > 0,
-    damaged: async () => (await allRows()).filter((row) => !table.isAuthentic(row)).map(({ id }) => id),
     deliveryStats: async () => {
       const rows = await all<{ id: string; failing: bigint; dead: bigint }>(sql.deliveryStats);
       return rows.map((row) => ({

@@ -111,7 +111,7 @@ describeEngines('a webhook, in a damaged database', (engine) => {
     expect(receiver.received).toHaveLength(0);
     expect(t.logs().split(message)).toHaveLength(2);
 
-    const [{ label } = { label: '' }] = await webhooks.list();
+    const [{ label } = { label: '' }] = (await webhooks.list()).intact;
     await damage('webhooks', `UPDATE webhooks SET label = 'forged' WHERE id = '${id}'`);
     await eventually(() => expect(t.logs()).toContain('fails its integrity check'));
     await damage('webhooks', `UPDATE webhooks SET label = '${label}' WHERE id = '${id}'`);

@@ -9,7 +9,7 @@ import { countOf } from '../../output/count.js';
  * @throws {Error} if a webhook fails the integrity check
  */
 export async function requireIntactWebhooks({ webhooks }: Services): Promise<void> {
-  const damaged = await webhooks.damaged();
+  const { damaged } = await webhooks.list();
   if (damaged.length === 0) return;
   throw new Error(
     `These webhooks fail the integrity check: ${damaged.join(', ')}. Remove each with \`keyfront webhooks remove ID\` first.`,

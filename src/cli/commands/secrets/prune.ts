@@ -38,7 +38,8 @@ async function prune(io: IO, options: OptionValues): Promise<number> {
       if (!key) damaged.skip(keyHash);
       else if (needsOlderKey(services, key, primaryID, damaged.skip)) throw olderKeyInUse();
     }
-    for (const webhook of await services.webhooks.list()) {
+    const { intact } = await services.webhooks.list();
+    for (const webhook of intact) {
       if (sealedValuesOf(webhook).some(({ sealed }) => services.sealer.keyIDOf(sealed) !== primaryID)) {
         throw olderKeyInUse();
       }

@@ -44,7 +44,8 @@ async function rotate(io: IO, options: OptionValues): Promise<number> {
       progress.show(count, count / total);
     }
     const isCurrent = (sealed: Uint8Array) => services.sealer.keyIDOf(sealed) === primaryID;
-    for (const { id } of await services.webhooks.list()) {
+    const { intact } = await services.webhooks.list();
+    for (const { id } of intact) {
       await services.webhooks.change(id, (webhook) => resealWebhook(webhook, services.sealer, isCurrent));
     }
     // Rows without a secret, such as those of the history, still have signatures of the older key.

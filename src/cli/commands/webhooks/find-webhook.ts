@@ -23,9 +23,10 @@ export const eventOption: Option = {
  * @throws {Error} if its row fails the integrity check
  */
 export async function findWebhook({ webhooks }: Services, id: string): Promise<Webhook> {
-  const webhook = (await webhooks.list()).find((candidate) => candidate.id === id);
+  const { intact, damaged } = await webhooks.list();
+  const webhook = intact.find((candidate) => candidate.id === id);
   if (webhook) return webhook;
-  throw (await webhooks.damaged()).includes(id) ? new Error(damagedWebhookMessage(id)) : webhookNotFound(id);
+  throw damaged.includes(id) ? new Error(damagedWebhookMessage(id)) : webhookNotFound(id);
 }
 
 /** Explains that a webhook is damaged, and what to do. */

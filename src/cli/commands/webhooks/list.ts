@@ -29,14 +29,14 @@ async function list(io: IO, options: OptionValues): Promise<number> {
   const format = selectOutputFormat(io, options);
   return withServices(io, { access: 'read' }, async ({ webhooks, sealer }) => {
     const statsByWebhook = new Map((await webhooks.deliveryStats()).map((stats) => [stats.webhookID, stats]));
-    const listed = (await webhooks.list()).map((webhook) => {
+    const { intact, damaged } = await webhooks.list();
+    const listed = intact.map((webhook) => {
       const url = new URL(sealer.open(webhook.sealedURL, webhookAAD(webhook.id, 'url')));
       return { webhook, receiver: redactedURL(url), stats: statsByWebhook.get(webhook.id) };
     });
     if (listed.length === 0) io.stderr('There are no webhooks.\n');
     else if (format.isJSON) for (const entry of listed) io.stdout(`${toJSONLine(toJSONObject(entry))}\n`);
     else io.stdout(formatTable([headings, ...listed.map(toRow)]));
-    const damaged = await webhooks.damaged();
     for (const id of damaged) io.stderr(`Skipped: ${damagedWebhookMessage(id)}\n`);
     return damaged.length > 0 ? damagedExitCode : 0;
   });
