@@ -106,7 +106,7 @@ export function createDeliveryWorker(
 
   async function pause(reason: string): Promise<void> {
     log.error({ why: reason }, 'webhook paused');
-    const paused = { at: new Date(Date.now()), why: reason };
+    const paused = { at: new Date(), why: reason };
     await storage(() => store.change(webhook.id, (found) => (found.paused ? found : { ...found, paused })));
     end();
   }

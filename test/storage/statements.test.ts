@@ -82,12 +82,12 @@ describe('D-15 a statement', () => {
       storage/sql/credential-store.ts: forUpdate
       storage/sql/credential-store.ts: inList('$1', 'text')
       storage/sql/credential-store.ts: withState
-      storage/sql/dialect.ts: column
       storage/sql/dialect.ts: columns.join(', ')
       storage/sql/dialect.ts: feedHorizon
       storage/sql/dialect.ts: message
       storage/sql/dialect.ts: parameter
       storage/sql/dialect.ts: table
+      storage/sql/dialect.ts: unsigned
       storage/sql/heads.ts: insert
       storage/sql/keys/checkpoints.ts: dialect.inList('$1', 'text')
       storage/sql/keys/counters.ts: inList('$1', 'text')
@@ -131,10 +131,10 @@ describe('D-15 a statement', () => {
       storage/sql/schema.ts: isPostgres ? updatedOften : clustered
       storage/sql/schema.ts: name
       storage/sql/schema.ts: numbered
-      storage/sql/schema.ts: rejectUnchanged('credentials', 'mac', unsigned)
-      storage/sql/schema.ts: rejectUnchanged('heads', 'mac', unsigned)
-      storage/sql/schema.ts: rejectUnchanged('keys', 'mac', unsigned)
-      storage/sql/schema.ts: rejectUnchanged('webhooks', 'mac', unsigned)
+      storage/sql/schema.ts: rejectUnsigned('credentials')
+      storage/sql/schema.ts: rejectUnsigned('heads')
+      storage/sql/schema.ts: rejectUnsigned('keys')
+      storage/sql/schema.ts: rejectUnsigned('webhooks')
       storage/sql/schema.ts: rejectUpdatesOf('audit', ['id', ...linkedColumns, 'link'], 'history is append-only')
       storage/sql/schema.ts: rowNumber
       storage/sql/schema.ts: text

@@ -10,9 +10,10 @@ export interface Dialect {
   /** The options of a table: rows have a number, are stored in their primary key, or are updated often. */
   readonly tableOptions: Readonly<Record<'numbered' | 'clustered' | 'updatedOften', string>>;
   readonly bytesLiteral: (hex: string) => string;
-  /** Triggers that reject updates: of these columns, or those that leave the column as it is. */
+  /** A trigger that rejects updates of these columns. */
   readonly rejectUpdatesOf: (table: string, columns: readonly string[], message: string) => string;
-  readonly rejectUnchanged: (table: string, column: string, message: string) => string;
+  /** A trigger that rejects updates which leave the signature as it is. */
+  readonly rejectUnsigned: (table: string) => string;
   /** The clock that all processes on the database share, in Unix milliseconds. */
   readonly nowMs: string;
   /** The condition that a value is in the list that is one parameter. */
@@ -52,6 +53,8 @@ export function isBindableText(text: string): boolean {
   return !text.includes('\0');
 }
 
+const unsigned = 'rows are signed: an update must replace the signature, mac';
+
 /** The dialect of SQLite. */
 export const sqliteDialect: Dialect = {
   name: 'sqlite',
@@ -61,9 +64,9 @@ export const sqliteDialect: Dialect = {
   rejectUpdatesOf: (table, columns, message) =>
     `CREATE TRIGGER ${table}_is_append_only BEFORE UPDATE OF ${columns.join(', ')} ON ${table}
      BEGIN SELECT RAISE(ABORT, '${message}'); END;`,
-  rejectUnchanged: (table, column, message) =>
-    `CREATE TRIGGER changed_${table}_are_signed BEFORE UPDATE ON ${table} WHEN NEW.${column} IS OLD.${column}
-     BEGIN SELECT RAISE(ABORT, '${message}'); END;`,
+  rejectUnsigned: (table) =>
+    `CREATE TRIGGER changed_${table}_are_signed BEFORE UPDATE ON ${table} WHEN NEW.mac IS OLD.mac
+     BEGIN SELECT RAISE(ABORT, '${unsigned}'); END;`,
   nowMs: `CAST(unixepoch('subsec') * 1000 AS INTEGER)`,
   inList: (parameter) => `IN (SELECT value FROM json_each(${parameter}))`,
   historySpans: (parameter) =>
@@ -107,9 +110,9 @@ export const postgresDialect: Dialect = {
   rejectUpdatesOf: (table, columns, message) =>
     `CREATE TRIGGER ${table}_is_append_only BEFORE UPDATE OF ${columns.join(', ')} ON ${table}
      FOR EACH ROW EXECUTE FUNCTION keyfront_reject('${message}');`,
-  rejectUnchanged: (table, column, message) =>
+  rejectUnsigned: (table) =>
     `CREATE TRIGGER changed_${table}_are_signed BEFORE UPDATE ON ${table} FOR EACH ROW
-     WHEN (NEW.${column} = OLD.${column}) EXECUTE FUNCTION keyfront_reject('${message}');`,
+     WHEN (NEW.mac = OLD.mac) EXECUTE FUNCTION keyfront_reject('${unsigned}');`,
   nowMs: '(extract(epoch FROM clock_timestamp()) * 1000)::bigint',
   inList: (parameter, type) => `= ANY (${parameter}::${type}[])`,
   historySpans: (parameter) =>

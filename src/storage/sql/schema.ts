@@ -59,11 +59,10 @@ export const createSearchIndexes = Object.entries(searchIndexes).map(
 export const dropSearchIndexes = Object.keys(searchIndexes).map((name) => `DROP INDEX IF EXISTS ${name};`);
 
 const emptySHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
-const unsigned = 'rows are signed: an update must replace the signature, mac';
 
 /** All times are Unix milliseconds, except those of a definition, which are Unix seconds. */
 function createTables(dialect: Dialect): string {
-  const { types, tableOptions, bytesLiteral, rejectUpdatesOf, rejectUnchanged } = dialect;
+  const { types, tableOptions, bytesLiteral, rejectUpdatesOf, rejectUnsigned } = dialect;
   const { text, integer, bytes, rowNumber } = types;
   const { numbered, clustered, updatedOften } = tableOptions;
   const isPostgres = dialect.name === 'postgres';
@@ -93,7 +92,7 @@ CREATE TABLE keys (
   history_link ${bytes} NOT NULL,
   mac ${bytes} NOT NULL
 ) ${updatedOften};
-${rejectUnchanged('keys', 'mac', unsigned)}
+${rejectUnsigned('keys')}
 
 -- Tags, policies and APIs, as t:…, p:… and a:….
 CREATE TABLE key_terms (
@@ -142,7 +141,7 @@ CREATE TABLE credentials (
   successor_id ${text},
   mac ${bytes} NOT NULL
 ) ${numbered};
-${rejectUnchanged('credentials', 'mac', unsigned)}
+${rejectUnsigned('credentials')}
 
 -- The outbox of counters that are kept outside of the database.
 CREATE TABLE quota_changes (
@@ -172,7 +171,7 @@ CREATE TABLE webhooks (
   paused_why ${text},
   mac ${bytes} NOT NULL
 ) ${numbered};
-${rejectUnchanged('webhooks', 'mac', unsigned)}
+${rejectUnsigned('webhooks')}
 
 -- The lease of a webhook: one process at a time delivers for it.
 CREATE TABLE webhook_progress (
@@ -222,7 +221,7 @@ CREATE INDEX receipts_by_time ON receipts (at);
 function createHeads({
   types: { text, integer, bytes },
   tableOptions: { clustered },
-  rejectUnchanged,
+  rejectUnsigned,
 }: Dialect): string {
   return `
 CREATE TABLE heads (
@@ -231,7 +230,7 @@ CREATE TABLE heads (
   content ${text} NOT NULL,
   mac ${bytes} NOT NULL
 ) ${clustered};
-${rejectUnchanged('heads', 'mac', unsigned)}
+${rejectUnsigned('heads')}
 `;
 }
 

@@ -37,7 +37,7 @@ export function createQuotaOutbox({ all, transaction }: SqlSession, signer: RowS
       }
       if (bad) throw damaged(bad);
     },
-    countPending: async () => Number((await all<{ pending: bigint | string }>(count, []))[0]?.pending ?? 0),
+    countPending: async () => Number((await all<{ pending: bigint }>(count, []))[0]?.pending ?? 0),
     acknowledge: (changes) =>
       transaction(function* () {
         for (const { keyHash, dateCreated, lastUpdated } of changes) {
