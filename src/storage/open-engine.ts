@@ -7,7 +7,7 @@ import { openSQLite } from './sqlite/engine.js';
 /** The location of an installation. */
 export interface StorageLocation {
   readonly databaseFile: string;
-  /** Of a database server, which is used instead of the file. */
+  /** The URL of a database server; replaces the file. */
   readonly databaseURL: string | undefined;
 }
 

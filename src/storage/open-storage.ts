@@ -46,12 +46,12 @@ export interface OpenOptions {
   readonly allowMigrated?: boolean;
   /** Permits a new installation in a database server while the data folder holds a database file. */
   readonly allowNew?: boolean;
-  /** Takes what a person should know: of work that opening had to do, and of a disk that is full. */
+  /** Receives lines for the operator: migrations, a full disk. */
   readonly report?: (line: string) => void;
   readonly telemetry?: Telemetry;
 }
 
-/** A data folder, or a database of a server, that is open: what the server and the command line both stand on. */
+/** An open installation, as used by the server and the command line. */
 export interface Services extends Omit<Storage, 'settings' | 'store'> {
   readonly ports: Ports;
   /** Without the live counters, which may be in Redis: see `ports.quotas`. */
@@ -78,8 +78,7 @@ export interface Services extends Omit<Storage, 'settings' | 'store'> {
  * Opens the data folder or the database server that is set, as far as `access` permits.
  *
  * @throws {InstallationNotFoundError} when there is none and it may not be created.
- * @throws {Error} for people when it does not match the settings, or its key ring is missing or another; nothing has
- * been overwritten then.
+ * @throws {Error} when it does not match the settings, or its key ring is missing or another. Nothing is overwritten.
  */
 export async function openServices(
   config: Config,
@@ -179,7 +178,7 @@ function openKeyRing({ keyRingFile }: Config, name: string, isFirstStart: boolea
         `The key ring ${keyRingFile} does not exist, and the database ${name} needs the one it was written with.`,
       );
     }
-    // A database of a server brings no folder along.
+    // A data folder of a database server may not exist yet.
     if (!existsSync(dirname(keyRingFile))) makePrivateFolder(dirname(keyRingFile));
     createKeyRingFile(keyRingFile, now);
   }
@@ -224,7 +223,7 @@ async function beginHeads(
   await settings.set(keyRingCheckName, keyRingCheck.seal(true));
 }
 
-/** Keys are found by their hash, so that another way of hashing would lose them all without a word. */
+/** Keys are found by hash: another algorithm would find none. */
 async function requireSameKeyHash(
   { keyHash }: Config,
   { keyHashPepper }: ConfigSecrets,

@@ -5,7 +5,7 @@ export interface CircuitBreaker {
   /**
    * Counts a key once.
    *
-   * @param requestedPauseMs the `Retry-After` of a 429 or 503 response
+   * @param requestedPauseMs - the `Retry-After` of a 429 or 503 response
    */
   readonly recordFailure: (keyHash: string, requestedPauseMs: number | undefined) => void;
   /** Whether so many different keys failed without a success between them that new events wait. */

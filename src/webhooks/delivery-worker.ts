@@ -12,7 +12,7 @@ import type { WebhookClient } from './http-client.js';
 import { retryDelayMs, type RetryPolicy } from './retry-policy.js';
 import type { Delivery, DeliveryKind, DeliveryResults, EventSpan, LeasedWebhook, WebhookStore } from './webhook.js';
 
-/** What a delivery worker needs. */
+/** Dependencies of a delivery worker. */
 export interface DeliveryWorkerDeps {
   readonly store: WebhookStore;
   readonly history: Pick<KeyStore, 'historyOf'>;
@@ -29,9 +29,9 @@ export interface DeliveryWorkerDeps {
 /** Delivers events to one receiver while this process holds the lease of its webhook. */
 export interface DeliveryWorker {
   /**
-   * Extends the lease, and looks for requested replays.
+   * Extends the lease and reads requested replays.
    *
-   * @param endsMs end of the lease by the monotonic clock of this process; attempts in flight are aborted then
+   * @param endsMs - end of the lease by the monotonic clock of this process; attempts in flight are aborted then
    */
   readonly renewLease: (endsMs: number) => void;
   /** Starts no further attempt. Resolves when the attempts in flight have ended or, after `withinMs`, were aborted. */
@@ -52,9 +52,9 @@ const maxTimerMs = 2_147_483_647;
 
 /**
  * Starts the worker. It moves new events from the change feed to the table of deliveries while the receiver keeps up, and
- * sends what is due there.
+ * sends due deliveries.
  *
- * @param leaseEndsMs as of `renewLease`
+ * @param leaseEndsMs - as of `renewLease`
  */
 export function createDeliveryWorker(
   { webhook, cursor: startCursor }: LeasedWebhook,
@@ -129,7 +129,7 @@ export function createDeliveryWorker(
     const msUntil = ({ dueMs = Infinity }: Delivery) => Math.max(0, dueMs - Date.now());
     const due = idle.filter((delivery) => msUntil(delivery) === 0).slice(0, free);
     const permitted = due.filter(start);
-    // The page was full of retries: the next one has none.
+    // If the page had only retries, the next has none.
     if (permitted.length < due.length) return 0;
     if (inFlight.size >= maxConcurrent) return undefined;
     const canTakeMore = due.length < free && (found.length === 0 || !breaker.isOpen());

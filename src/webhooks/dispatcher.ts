@@ -7,7 +7,7 @@ import { defaultRetryPolicy, type RetryPolicy } from './retry-policy.js';
 import { createWebhookClient, type WebhookClientOptions } from './http-client.js';
 import type { Webhook } from './webhook.js';
 
-/** What the dispatcher needs. */
+/** Dependencies of the dispatcher. */
 export interface DispatcherDeps
   extends
     Omit<DeliveryWorkerDeps, 'client' | 'holder' | 'retryPolicy' | 'storage'>,

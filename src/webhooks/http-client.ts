@@ -13,7 +13,7 @@ export interface AttemptOutcome {
   /** The status of the response; 0 without a response. */
   readonly status: number;
   readonly isDelivered: boolean;
-  /** What the receiver requests by `Retry-After`. */
+  /** The receiver's `Retry-After`. */
   readonly retryAfterMs?: number | undefined;
   /** Without a part of the URL, and without text from the receiver. */
   readonly description: string;

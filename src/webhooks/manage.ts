@@ -84,7 +84,7 @@ export async function changeWebhook(
   await untilReleased(webhooks, id);
 }
 
-/** A recalled lease cannot be renewed, so that a process that is gone, or hangs, keeps it for a few seconds at most. */
+/** A crashed or hanging process keeps a recalled lease only until it expires. */
 const releaseTimeoutMs = 15_000;
 const pollIntervalMs = 20;
 

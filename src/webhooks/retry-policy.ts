@@ -22,8 +22,8 @@ const maxRetryAfterMs = 24 * hour;
 /**
  * Returns the delay before the next attempt in milliseconds, with a jitter of 25 %.
  *
- * @param attempts failed attempts so far, from 1
- * @param retryAfterMs the receiver's `Retry-After`; the longer of both delays applies
+ * @param attempts - failed attempts so far, from 1
+ * @param retryAfterMs - the receiver's `Retry-After`; the longer of both delays applies
  */
 export function retryDelayMs({ delaysMs }: RetryPolicy, attempts: number, retryAfterMs: number | undefined): number {
   const delayMs = (delaysMs[attempts - 1] ?? delaysMs.at(-1) ?? hour) * (0.75 + Math.random() / 2);

@@ -14,7 +14,7 @@ export function createWebhookSecret(): string {
  * Returns the headers of a message by Standard Webhooks 1.0.0: an HMAC-SHA256 over `id.timestamp.body` with each secret. `id` and
  * `timestamp` contain no full stop.
  *
- * @param timestamp Unix seconds of this attempt
+ * @param timestamp - Unix seconds of this attempt
  */
 export function signedHeaders(
   secrets: readonly string[],

@@ -47,7 +47,7 @@ export type EventSpan = Pick<Delivery, 'keyHash' | 'version' | 'lastVersion'>;
 /** A webhook whose lease this process holds, so that it alone delivers. */
 export interface LeasedWebhook {
   readonly webhook: Webhook;
-  /** Position in the change feed behind all events that have been delivered or have a {@link Delivery}. */
+  /** Position in the change feed after all events that have been delivered or have a {@link Delivery}. */
   readonly cursor: string;
   /** Remaining lease duration, counted from the start of the call that acquired it. */
   readonly remainingMs: number;

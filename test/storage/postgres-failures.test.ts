@@ -300,7 +300,7 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
     );
     const foreign = await freshDatabase(server);
     await foreign.run('CREATE TABLE keys (id int)');
-    await expect(openPostgres(foreign.url)).rejects.toThrow(/it has a table keys that is not ours/);
+    await expect(openPostgres(foreign.url)).rejects.toThrow(/it has a table keys that is not Keyfront's/);
     expect(await foreign.run('SELECT * FROM keys')).toStrictEqual([]);
     await foreign.drop();
   });
@@ -310,7 +310,7 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
     for (const statement of [...tables, 'CREATE TABLE settings (name text, value text)']) {
       const foreign = await freshDatabase(server);
       await foreign.run(statement);
-      await expect(openPostgres(foreign.url)).rejects.toThrow(/it has a table settings that is not ours/);
+      await expect(openPostgres(foreign.url)).rejects.toThrow(/it has a table settings that is not Keyfront's/);
       await foreign.drop();
     }
   });

@@ -11,7 +11,7 @@ import { wideReadLimits, createPgPool, type PgPool, type Session } from './pool.
 import { forLog, classifyForRetry } from './errors.js';
 import { createKeyGroups } from './key-groups.js';
 import { requireSchema, schemaVersion } from '../sql/schema.js';
-import { goOnAfterHistory, migrate, versionOf } from './migrate.js';
+import { migrate, raiseFeedOffset, versionOf } from './migrate.js';
 import { acquireDatabaseLock } from './advisory-lock.js';
 import { createPgSession } from './session.js';
 import { createPgNotifier } from './notifier.js';
@@ -101,7 +101,7 @@ async function prepareSchema(session: Session, access: Access, name: string): Pr
   if (version === 0) throw noInstallation(name);
   if (access === 'read') return requireSchema(version ?? 0);
   await migrate(session);
-  await goOnAfterHistory(session);
+  await raiseFeedOffset(session);
 }
 
 function noInstallation(name: string): InstallationNotFoundError {

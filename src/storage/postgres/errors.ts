@@ -51,29 +51,32 @@ function isOfConnection(error: Error): boolean {
 export function unwritten(error: unknown): unknown {
   const errorClass = classifyForRetry(error);
   if (errorClass === undefined) return error;
-  if (errorClass === 'connectionLost') return unavailable('Storage cannot be reached; nothing was written.', 2, error);
-  if (errorClass === 'retryable') return unavailable('Storage is busy; nothing was written.', 1, error);
+  if (errorClass === 'connectionLost')
+    return unavailableError('Storage cannot be reached; nothing was written.', 2, error);
+  if (errorClass === 'retryable') return unavailableError('Storage is busy; nothing was written.', 1, error);
   const code = error instanceof DatabaseError ? (error.code ?? '') : '';
   const [message, seconds] = permanentErrors[code] ?? permanentErrors[code.slice(0, 2)] ?? [];
   return message === undefined
     ? new AppError('INTERNAL', 'Storage rejected a statement.', { cause: forLog(error) })
-    : unavailable(`${message}; nothing was written.`, seconds, error);
+    : unavailableError(`${message}; nothing was written.`, seconds, error);
 }
 
 /** The error for the caller when a statement was sent and no response came. */
 export function unknownOutcome(error: unknown): AppError {
   const message = 'Storage failed, and it is not known whether this was written: read before you try again.';
-  return unavailable(message, undefined, error);
+  return unavailableError(message, undefined, error);
 }
 
-/** Whether all connections were in use, so that the server may be well. */
+/** Whether all connections were in use; the server may be healthy. */
 export function isPoolExhausted(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('timeout exceeded when trying to connect');
 }
 
 /** The error for the caller when no connection became free in time. */
 export function noConnection(error: unknown): unknown {
-  return isPoolExhausted(error) ? unavailable('Storage is busy; nothing was written.', 1, error) : unwritten(error);
+  return isPoolExhausted(error)
+    ? unavailableError('Storage is busy; nothing was written.', 1, error)
+    : unwritten(error);
 }
 
 /** By the error code of the server or its class (the first two characters), with the seconds until a retry. */
@@ -86,7 +89,7 @@ const permanentErrors: Readonly<Record<string, readonly [message: string, second
   '53': ['Storage is short of resources', 5],
 };
 
-function unavailable(message: string, retryAfterSeconds: number | undefined, cause: unknown): AppError {
+function unavailableError(message: string, retryAfterSeconds: number | undefined, cause: unknown): AppError {
   return new AppError('UNAVAILABLE', message, {
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
     cause: forLog(cause),

@@ -25,7 +25,7 @@ const receipt = unnestRows('r', { key_hash: 'text', ...receiptColumns }, quotaCh
 
 const assignments = keyNames
   .filter((column) => column !== 'key_hash')
-  // A definition that stays is not sent: it may be large, and lies where it is.
+  // An unchanged definition is not sent: it may be large.
   .map((column) => `${column} = ${column === 'definition' ? 'coalesce(i.definition, k.definition)' : `i.${column}`}`);
 
 /**

@@ -40,7 +40,7 @@ export async function versionOf(session: Session): Promise<number> {
   if (taken === null || taken === undefined) return 0;
   const version = tables?.settings ? await versionSetting(session) : undefined;
   if (version === undefined)
-    throw new Error(`it has a table ${taken} that is not ours; give Keyfront a database or schema of its own`);
+    throw new Error(`it has a table ${taken} that is not Keyfront's; use a separate database or schema`);
   return Number(version);
 }
 
@@ -60,10 +60,10 @@ const foreignTableCodes: ReadonlySet<string> = new Set(['42703', '42883', '22P02
 const nextPosition = `pg_snapshot_xmax(pg_current_snapshot())::text::bigint + ${feedOffset}`;
 
 /**
- * After a dump was restored, the server may count its transactions from a lower number: new entries would come before
- * existing ones, and these would count as not yet committed. Raises the offset so that new entries come last.
+ * After a restored dump, transaction numbers may restart lower: new entries would come before existing ones, and these
+ * would count as not yet committed. Raises the offset so that new entries come last.
  */
-export async function goOnAfterHistory(session: Session): Promise<void> {
+export async function raiseFeedOffset(session: Session): Promise<void> {
   await session.query(
     `UPDATE settings SET value = newest.tx::text FROM (SELECT max(tx) AS tx FROM audit) AS newest
      WHERE name = 'feed_offset' AND newest.tx >= ${nextPosition}`,

@@ -71,10 +71,10 @@ interface PoolOptions {
   readonly statementTimeoutMs?: number;
 }
 
-/** For reads that may look at many rows. Requests have as long, and other reads and all writes need none of these. */
+/** Limits of reads that may scan many rows, on separate connections. */
 export const wideReadLimits = { max: 4, statementTimeoutMs: readDeadlineMs } as const satisfies PoolOptions;
 
-/** A standby, which takes no change until it is promoted. Classified by its code as the error of a connection. */
+/** A standby is read-only until promotion. Classified by its code as the error of a connection. */
 const standbyError = () => Object.assign(new Error('The server is a standby.'), { code: 'ESTANDBY' });
 
 /**

@@ -32,7 +32,7 @@ export const postgresTypes: Readonly<Record<Columns[string], string>> = {
   'bytes?': 'bytea',
 };
 
-/** Rows that come as an array for each column, from the parameter of the given number on. */
+/** Rows from one array parameter per column, starting at parameter `from`. */
 export function unnestRows(name: string, columns: Columns, from: number): { sql: string; next: number } {
   const types = Object.values(columns);
   const parameters = types.map((type, index) => `$${from + index}::${postgresTypes[type]}[]`);

@@ -106,7 +106,7 @@ export function createRedis(
   async function probeServer(client: RedisConnection): Promise<void> {
     await client.connect();
     if (sentinels) {
-      // A server that Sentinel names may be a primary no more, or not yet.
+      // Sentinel may name a server that is not the primary any more, or not yet.
       const [role] = await client.sendCommand<[string]>(['ROLE']);
       if (role !== 'master') throw new Error('it is not a primary');
     }
@@ -136,12 +136,12 @@ export function createRedis(
 
   async function attempt(script: Script, parameters: readonly string[], ifUnknown: string): Promise<readonly string[]> {
     const client = usable;
-    if (!client) throw unavailable(unreached);
-    if (inFlight >= maxInFlight) throw unavailable('The live quota is busy; nothing was counted.');
+    if (!client) throw unavailableError(unreached);
+    if (inFlight >= maxInFlight) throw unavailableError('The live quota is busy; nothing was counted.');
     try {
       return await run(script, parameters, client);
     } catch (error) {
-      throw unavailable(error instanceof ErrorReply ? unreached : ifUnknown, error);
+      throw unavailableError(error instanceof ErrorReply ? unreached : ifUnknown, error);
     }
   }
 
@@ -184,7 +184,7 @@ function destroy(client: RedisConnection): void {
   }
 }
 
-function unavailable(message: string, cause?: unknown): AppError {
+function unavailableError(message: string, cause?: unknown): AppError {
   return new AppError('UNAVAILABLE', message, {
     retryAfterSeconds: 1,
     ...(cause !== undefined && { cause: forLog(cause) }),
@@ -208,7 +208,7 @@ async function findPrimary({ urls, name, primaryURL }: Sentinels, timeoutMs: num
     try {
       const found = await requestPrimary(url, name, timeoutMs);
       if (found) return primaryURL(...found);
-      problem = `Sentinel does not know the primary ${name}`;
+      problem = `Sentinel has no primary named ${name}`;
     } catch (error) {
       problem ||= `Sentinel: ${error instanceof Error ? error.message : 'it failed for an unknown reason'}`;
     }

@@ -6,7 +6,7 @@ import type { Receipt, ReceiptSource } from '../../keys/receipt.js';
 import type { Redis } from './client.js';
 import { readReceiptScript } from './lua.js';
 
-/** The two keys of a counter. What is in braces decides the hash slot, and so both are in the same one. */
+/** Both Redis keys of a counter. The text in braces selects the hash slot, so they share one. */
 export function keyNames(pattern: string, keyHash: string): [counter: string, kept: string] {
   const counter = pattern.replace('{keyHash}', keyHash);
   return [counter, `keyfront:{${counter}}`];

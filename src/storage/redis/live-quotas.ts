@@ -37,7 +37,7 @@ export interface LiveQuotas extends QuotaManager {
 }
 
 const maxAttempts = 20;
-/** The longest time to live of a counter: more milliseconds would lose precision. */
+/** The maximum time to live of a counter: more milliseconds would lose precision. */
 const maxTimeToLiveMs = 100_000_000_000_000n;
 
 /**
@@ -77,12 +77,13 @@ export function createLiveQuotas({ redis, store, pattern, now }: LiveQuotasDeps)
     const way = isBegun && !isAnew ? 'add' : 'set';
     const ends = isPeriodic ? next.renews : undefined;
     const isTimed = Number(counter.expiry) >= 0;
-    const isAsItWas = way === 'add' && counter.count !== undefined && ends === (isTimed ? current.renews : undefined);
+    const isExpiryUnchanged =
+      way === 'add' && counter.count !== undefined && ends === (isTimed ? current.renews : undefined);
     return {
       way,
       amount: way === 'add' ? next.used - current.used : next.used,
       limit: undefined,
-      timeToLive: isAsItWas ? '' : ends === undefined ? 'none' : timeUntil(ends, now()),
+      timeToLive: isExpiryUnchanged ? '' : ends === undefined ? 'none' : timeUntil(ends, now()),
       created: key.dateCreated,
       changed: isBegun ? (counter.kept?.changed ?? 0n) : key.lastUpdated,
       renews: next.renews,
@@ -98,7 +99,7 @@ export function createLiveQuotas({ redis, store, pattern, now }: LiveQuotasDeps)
       const isBegun = isOf(counter, key);
       if (isBegun && counter.kept && counter.kept.changed >= change.lastUpdated) return;
       const current = quotaOf(counter, key, now().getTime());
-      // The row of the key contains the change already.
+      // A new counter starts from the row, which contains the change.
       const next = isBegun ? changedQuota(change, current) : key.quota;
       const isPeriodic = isBegun ? change.periodAfter > 0n : isRenewed(key);
       const isAnew = change.isReset || next.used !== current.used;
@@ -106,7 +107,7 @@ export function createLiveQuotas({ redis, store, pattern, now }: LiveQuotasDeps)
       const changed = isBegun ? change.lastUpdated : key.lastUpdated;
       if ((await write(keyHash, counter, { ...wanted, changed })).found === 'done') return;
     }
-    throw contended();
+    throw contendedError();
   }
 
   /** Applies the changes of each key in order, and those of different keys concurrently. Resolves to the errors by key. */
@@ -163,14 +164,14 @@ export function createLiveQuotas({ redis, store, pattern, now }: LiveQuotasDeps)
         const limit = wanted.way === 'add' ? (key.definition.quotaMax ?? 0n) - wanted.amount : undefined;
         const { found, counter: before } = await write(keyHash, counter, { ...wanted, limit, receipt });
         if (found === 'other') continue;
-        if (found === 'repeated') throw contended();
+        if (found === 'repeated') throw contendedError();
         if (found === 'done' && (wanted.way === 'set' || receipt)) return result;
         // Others may have counted since the read: the result is computed from the counter at the time of the write.
         const decided = decide({ ...key, quota: quotaOf(before, key, now().getTime()) });
         if ((decided.next !== undefined) === (found === 'done')) return decided.result;
         if (found === 'done') return result;
       }
-      throw contended();
+      throw contendedError();
     },
     async relayPending(before, signal) {
       const failures = new Map<string, unknown>();
@@ -231,7 +232,7 @@ function isUnavailable(error: unknown): boolean {
   return errorCodeOf(error) === 'UNAVAILABLE';
 }
 
-function contended(): AppError {
+function contendedError(): AppError {
   return new AppError('UNAVAILABLE', 'The live quota is busy; nothing was counted.', { retryAfterSeconds: 1 });
 }
 

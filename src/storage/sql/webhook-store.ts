@@ -32,7 +32,7 @@ const deliveryNames = namesOf(deliveryColumns);
 const signedWebhookColumns = webhookTable.columnNames;
 /** The dead letter `$2`, or all if it is NULL. */
 const isSelected = `webhook_id = $1 AND state = 'dead' AND (CAST($2 AS text) IS NULL OR event_id = $2)`;
-/** The delivery as it was read: it may have been discarded, or its key purged and created again. */
+/** The delivery with the version that was read; it may have been discarded, or its key purged and created again. */
 const isSameDelivery = 'webhook_id = $1 AND key_hash = $2 AND event_id = $3 AND version = $4';
 const nextDeliveries = (condition: string) =>
   prepared(
@@ -152,7 +152,7 @@ export function createWebhookStore({ dialect, all, run, transaction }: SqlSessio
   const canMatch = ({ webhookID, eventID = '' }: DeadLetterFilter) =>
     isBindableText(webhookID) && isBindableText(eventID);
 
-  /** The values that identify a delivery as it was read. */
+  /** The values that identify a delivery with the version that was read. */
   const sameDelivery = (id: string, { keyHash, eventID, version }: Delivery) => [id, keyHash, eventID, version];
   const bigintOrNull = (value: number | undefined) => (value === undefined ? null : BigInt(value));
 
@@ -229,7 +229,7 @@ export function createWebhookStore({ dialect, all, run, transaction }: SqlSessio
       const isHeld = (row: LeaseRow) => row.holder === holder && Number(row.remaining_ms) > forMs / 2;
       const held = active.filter(isHeld).map((row) => leaseOf(row, row.cursor, Number(row.remaining_ms)));
       const free = active.filter((row) => !isHeld(row) && (row.holder === holder || row.remaining_ms <= 0n));
-      // The usual case, in which nothing is written.
+      // Common case: nothing is written.
       if (free.length === 0) return { held, recalled: recalledIDs, damaged };
       const ids = free.map(({ id }) => id);
       const acquired = await run<{ webhook_id: string; cursor: string }>(sql.acquire, [ids, holder, BigInt(forMs)]);
