@@ -86,10 +86,7 @@ async function copyTo(io: IO, databaseURL: string, source: LockedRows, services:
 }
 
 /** @throws {Error} unless the database is empty or contains a part of this data folder */
-async function requireOwnCopy(
-  target: Awaited<ReturnType<typeof openForMigration>>,
-  id: string,
-): Promise<void> {
+async function requireOwnCopy(target: Awaited<ReturnType<typeof openForMigration>>, id: string): Promise<void> {
   const { name, settings } = target;
   const sourceID = await settings.get(migrationSourceSetting);
   if (sourceID === id) return;
