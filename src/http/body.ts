@@ -9,7 +9,7 @@ interface BodySource {
 }
 
 /**
- * Reads the body of a request as text, without a byte order mark; '' when there is none. Never holds more than the limit.
+ * Reads the body of a request as text, without a byte order mark; '' without a body. Buffers at most `limitBytes`.
  *
  * @throws {AppError} TOO_LARGE, or INVALID with one issue: UNSUPPORTED_ENCODING, INCOMPLETE_BODY or MALFORMED_TEXT.
  */
@@ -19,7 +19,7 @@ export async function readBody({ headers, body }: BodySource, limitBytes: number
 
   const encoding = headers.get('content-encoding') ?? 'identity';
   if (encoding.toLowerCase() !== 'identity') {
-    // Unpacking would need a second limit, since few packed bytes can hold very many.
+    // Decompression would need a second limit: a few bytes can expand to very many.
     throw invalid('UNSUPPORTED_ENCODING', 'The body must be sent without a content encoding.');
   }
   return decodeBody(await body(limitBytes));
@@ -40,19 +40,19 @@ export function isJSONContentType(contentType: string | null): boolean {
   return contentType !== null && jsonContentType.test(contentType);
 }
 
-/** Whether an error is about the media type or the encoding of a body, for which HTTP has the status 415. */
+/** Whether an error concerns the media type or the encoding of a body, for which HTTP has the status 415. */
 export function isUnsupportedMediaType({ issues: [issue] }: AppError): boolean {
   return issue?.code === 'UNSUPPORTED_TYPE' || issue?.code === 'UNSUPPORTED_ENCODING';
 }
 
 const jsonContentType = /^[ \t]*application\/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?$/i;
 
-/** The rest of a body that exceeds the limit by this factor is not read. */
+/** `readBytes` destroys the stream of a body that is larger than the limit times this factor. */
 const maxExcess = 64;
 
 /**
- * Reads a stream to its end. Rejects as soon as it exceeds the limit. The rest is read and dropped, up to `maxExcess`: a
- * client whose connection is reset while it sends may never see the response.
+ * Reads a stream to its end. Rejects as soon as the stream exceeds the limit, then discards the rest, up to
+ * `maxExcess`: a client whose connection is reset while it sends may never receive the response.
  *
  * @throws {AppError} TOO_LARGE, or INVALID with the issue INCOMPLETE_BODY.
  */
@@ -78,15 +78,15 @@ export function readBytes(stream: Readable | undefined, limitBytes: number): Pro
       resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
     });
     stream.on('error', rejectIncomplete);
-    // Every stream emits it. Creating an error with its stack trace costs more than reading a body.
+    // Every stream emits `close`. Creating an error with its stack trace costs more than reading a body.
     stream.on('close', () => isSettled || rejectIncomplete());
   });
 }
 
 /**
- * The text of a JSON body, without a byte order mark.
+ * Decodes a JSON body, without its byte order mark.
  *
- * @throws {AppError} INVALID with the issue MALFORMED_TEXT, or TOO_LARGE when it has more values than a body may have.
+ * @throws {AppError} INVALID with the issue MALFORMED_TEXT, or TOO_LARGE for more than `maxValues` values.
  */
 export function decodeBody(bytes: Uint8Array): string {
   const text = decodeUTF8(bytes);

@@ -7,9 +7,9 @@ const fileNames = ['page.css', 'page.js', 'icon.svg'];
 const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '"': '&quot;', '<': '&lt;' };
 
 /**
- * The console by path. Each of its views has a path, at which the same page is served.
+ * Returns the files of the console by path. Each view has its own path, all with the same page.
  *
- * @param issuer the issuer of single sign-on, which the page names
+ * @param issuer - the issuer of single sign-on; the page contains it
  */
 export function consoleAssets(issuer = ''): ReadonlyMap<string, StaticAsset> {
   const escaped = issuer.replace(/[&"<]/g, (character) => escapes[character] ?? '');
@@ -21,5 +21,5 @@ export function consoleAssets(issuer = ''): ReadonlyMap<string, StaticAsset> {
   ]);
 }
 
-/** The file of the GraphQL documents of the console, by their ids. */
+/** The path of the file with the GraphQL documents of the console, by id. */
 export const consoleDocuments = fileURLToPath(new URL('console/documents.json', browserFolder));

@@ -1,8 +1,8 @@
 import Negotiator from 'negotiator';
 
 /**
- * The one of `types` that an `Accept` header prefers, the first of equals; undefined if it accepts none. Responses are
- * UTF-8, so that a range with another charset accepts none. Without a header every type is accepted.
+ * Returns the type that an `Accept` header prefers, the first of equals; undefined if the header accepts none of
+ * `types`. A missing header accepts every type. Responses are UTF-8, so a range with another charset matches no type.
  */
 export function preferredType<T extends string>(accept: string | null, types: readonly T[]): T | undefined {
   const offers = types.flatMap((type) => [type, `${type};charset=utf-8`]);
@@ -16,7 +16,7 @@ export function acceptedCoding<T extends string>(acceptEncoding: string | null, 
   return codings.find((coding) => accepted.includes(coding));
 }
 
-/** Whether `If-None-Match` names the entity tag. The tag may be weak: proxies mark it so when they compress a response. */
+/** Whether `If-None-Match` contains the entity tag. Weak tags match too: proxies weaken tags when they compress. */
 export function matchesEntityTag(ifNoneMatch: string | null, etag: string): boolean {
   const tags = (ifNoneMatch ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));
   return tags.includes(etag) || tags.includes('*');

@@ -13,8 +13,8 @@ const exposedHeaders = 'ETag, Retry-After, X-Request-ID';
 const preflightSeconds = '600';
 
 /**
- * Allows pages of the given origins to use the service: responds to their preflight requests, and allows them to read
- * every response. An origin must match exactly. Credentials are sent in headers, so that cookies are never allowed.
+ * Allows pages of the given origins to use the service: responds to their preflight requests, and adds the CORS headers
+ * to every response. An origin must match exactly. Clients send credentials in headers, so cookies are never allowed.
  */
 export function createCORS(origins: readonly string[]): Middleware {
   const allowedOrigin = ({ headers }: RequestContext) => {

@@ -15,7 +15,7 @@ export const statuses: Record<ErrorCode, number> = {
   INTERNAL: 500,
 };
 
-/** How to authenticate, for a 401. A header of its own has no registered scheme. */
+/** The `WWW-Authenticate` challenge of each kind. No scheme is registered for a custom header. */
 const challenges: Record<CredentialKind, string> = {
   management: 'Bearer realm="keyfront"',
   service: 'ApiKey realm="keyfront", header="X-Svc-Authorization"',
@@ -34,17 +34,17 @@ interface ErrorResponseOptions {
   readonly credential?: CredentialKind;
 }
 
-/** What clients may see of an error. */
+/** The part of an error that clients receive. */
 type PublicError = Pick<AppError, 'code' | 'message' | 'issues'> & Partial<Pick<AppError, 'retryAfterSeconds'>>;
 
 const maskedError: PublicError = { code: 'INTERNAL', message: 'Internal error.', issues: [] };
 
-/** The response to an error, in the form of the REST API. An error that is not meant for clients is masked. */
+/** Returns the response to an error in the format of the REST API. Masks an error that is not public. */
 export function errorResponse(thrown: unknown, requestID: string, options?: ErrorResponseOptions): HTTPResponse {
   return publicErrorResponse(isPublicError(thrown) ? thrown : maskedError, requestID, options);
 }
 
-/** The response to an error that needs no stack trace, in the form of the REST API. */
+/** Returns the response to a public error in the format of the REST API. A plain object costs no stack trace. */
 export function publicErrorResponse(
   error: PublicError,
   requestID: string | undefined,

@@ -3,7 +3,7 @@ import type { Meter } from '../telemetry/ports.js';
 import type { HTTPResponse } from './response.js';
 import type { Route } from './router.js';
 
-/** Load balancers and orchestrators read them. Admission control does not apply to them. */
+/** The paths that load balancers and orchestrators probe. Exempt from admission control. */
 export const healthPaths: readonly string[] = ['/health', '/ready'];
 
 /** The health checks of a process. */
@@ -16,7 +16,7 @@ export interface Health {
 
 const checkIntervalMs = 1_000;
 
-/** The routes are public, so that readiness is checked at most once a second. A change of it is logged. */
+/** The routes are public, so readiness is checked at most once per second. Logs each change of readiness. */
 export function createHealth(
   whyNotReady: () => Promise<string | undefined>,
   log: Logger,

@@ -4,14 +4,14 @@ import { errorResponse, isPublicError } from './error-response.js';
 import { healthPaths } from './health.js';
 import type { Middleware } from './router.js';
 
-/** Writes one log line for each request, that of a health check at the level debug, and ends its measurement and its trace. */
+/** Writes one log line per request (level debug for health checks), and ends its measurement and its trace. */
 export function logRequests(log: Logger): Middleware {
   return async ({ record }, next) => {
     const response = await next();
     const { status } = response;
     const { requestID, method, operation, client, route = '(other)' } = record;
     const ms = record.complete(route, status);
-    // Probes every few seconds would be most lines of a log. The reason for a failed one is a line of its own.
+    // Probes every few seconds would fill the log. `createHealth` logs why a probe fails.
     const level = healthPaths.includes(route) ? 'debug' : 'info';
     log[level]({ requestID, method, route, status, operation, client, verdict: record.verdict, ms }, 'request');
     return response;
@@ -32,7 +32,7 @@ export const addDefaultHeaders: Middleware = async (request, next) => {
   return response;
 };
 
-/** Responds to an error that a route throws. An error that is not meant for clients is logged and masked. */
+/** Responds to an error that a route throws. Logs and masks an error that is not public. */
 export function maskErrors(log: Logger): Middleware {
   return async ({ id, record }, next) => {
     try {

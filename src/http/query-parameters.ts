@@ -1,9 +1,9 @@
 import { AppError } from '../lib/errors.js';
 
 /**
- * The parameters of a query string without its question mark, decoded once.
+ * Parses a query string without its question mark. Decodes percent-encoding once.
  *
- * @throws {AppError} INVALID with the name of a parameter that is repeated, is not percent-encoded UTF-8, or contains NUL.
+ * @throws {AppError} INVALID with the name of a parameter that is repeated, not percent-encoded UTF-8, or contains NUL.
  */
 export function parseQuery(query: string): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
@@ -25,7 +25,7 @@ function decoded(text: string, name: string): string {
   } catch (cause) {
     throw malformedParameter(name, 'must be percent-encoded UTF-8', cause);
   }
-  // SQLite's functions take NUL for the end of a text.
+  // SQLite functions end a text at NUL.
   if (value.includes('\0')) throw malformedParameter(name, 'must not contain NUL');
   return value;
 }

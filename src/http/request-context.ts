@@ -21,7 +21,6 @@ export interface IncomingRequest {
   readonly openSignal: () => AbortSignal;
 }
 
-/** What a context needs beside the request. */
 interface RequestContextDeps {
   readonly record: RequestRecord;
   readonly clientAddress: string | undefined;
@@ -47,12 +46,15 @@ export interface RequestContext {
   /** The data of the log line and the metrics. Completed while the request is served. */
   readonly record: RequestRecord;
   /**
-   * The bytes of the body, read at the first call with the limit of that call.
+   * Reads the body at the first call, with the limit of that call. Later calls return the same promise.
    *
    * @throws {AppError} TOO_LARGE, or INVALID with the issue INCOMPLETE_BODY.
    */
   readonly body: (limitBytes: number) => Promise<Uint8Array>;
-  /** The principals that the credentials of the request prove, verified at the first call. An invalid credential does not reject the promise. */
+  /**
+   * Verifies the credentials of the request at the first call. Returns the principals; an invalid credential does not
+   * reject the promise.
+   */
   readonly principal: () => Promise<AuthContext>;
   /** Aborted when the client disconnects before the response is complete. */
   readonly signal: () => AbortSignal;
@@ -83,7 +85,7 @@ export function createRequestContext(
   };
 }
 
-/** A request of Node's server. */
+/** Adapts a request of Node's server. */
 export function incomingFromNode(request: IncomingMessage, response: ServerResponse): IncomingRequest {
   const { method = '', url = '', headers } = request;
   return {
@@ -105,7 +107,7 @@ function signalOf(response: ServerResponse): AbortSignal {
   return controller.signal;
 }
 
-/** A request of `fetch`, whose URL is absolute. */
+/** Adapts a request of `fetch`, whose URL is absolute. */
 export function incomingFromFetch(request: Request): IncomingRequest {
   const { method, url, headers, body, signal } = request;
   return {

@@ -49,7 +49,7 @@ export function createRequestHandler({
     fetch: async (request, socketAddress) =>
       toFetchResponse(await respond(incomingFromFetch(request), socketAddress, performance.now())),
     handle: (request, response, arrivedMs = performance.now()) => {
-      // A closed socket has no address. All of them count as one client.
+      // A closed socket has no address. All closed sockets count as one client.
       const socketAddress = request.socket.remoteAddress ?? 'unknown';
       respond(incomingFromNode(request, response), socketAddress, arrivedMs)
         .then((ready) => sendResponse(response, ready))
@@ -62,8 +62,8 @@ export function createRequestHandler({
 }
 
 /**
- * The address of the client: the remote address of the socket, or the one that the outermost of `trustedProxies` proxies
- * added to `X-Forwarded-For`. Entries further left are not trusted and not read.
+ * The address of the client: the remote address of the socket, or the address that the outermost of `trustedProxies`
+ * proxies added to `X-Forwarded-For`. Entries further left are not trusted and not read.
  */
 export function clientAddressOf(
   socketAddress: string | undefined,
@@ -82,7 +82,9 @@ export function clientAddressOf(
   return address;
 }
 
-/** One spelling for each address: IPv4 in IPv6 (`::ffff:192.0.2.1`) is the IPv4 address, hexadecimal is lower case. */
+/**
+ * Returns the canonical form of an address: IPv4-mapped IPv6 (`::ffff:192.0.2.1`) as IPv4, hexadecimal in lower case.
+ */
 function plain(address: string): string {
   return isIP(address) === 0 ? address : ipaddr.process(address).toString();
 }

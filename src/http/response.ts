@@ -18,7 +18,7 @@ export function jsonResponse(
   return jsonTextResponse(stringifyJSON(body), status, headers);
 }
 
-/** A JSON response with a list of items that are JSON texts already, and more members beside it. */
+/** A JSON response with a list, whose items are already JSON texts, and other members. */
 export function jsonListResponse(
   name: string,
   items: readonly string[],
@@ -36,7 +36,7 @@ function jsonTextResponse(text: string, status: number, headers: Readonly<Record
 export function sendResponse(to: ServerResponse, { status, headers, body }: HTTPResponse): void {
   if (body instanceof Readable) {
     if (!to.destroyed) to.writeHead(status, headers);
-    // After an error of the stream the connection is closed: only that marks the response as incomplete.
+    // After an error of the stream, `pipeline` closes the connection: only that marks the response as incomplete.
     pipeline(body, to, () => undefined);
     return;
   }
@@ -48,10 +48,9 @@ export function sendResponse(to: ServerResponse, { status, headers, body }: HTTP
 }
 
 /**
- * Converts a response to one of `fetch`.
+ * Converts a response to a `Response` of `fetch`. A streamed body remains a stream.
  *
- * @param response a response whose body was not read
- * @returns a response with the same status, headers and body; a stream stays a stream
+ * @param response - its body has not been read
  */
 export function toFetchResponse({ status, headers, body }: HTTPResponse): Response {
   const content = body instanceof Readable ? (Readable.toWeb(body) as BodyInit) : body;

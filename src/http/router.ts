@@ -4,14 +4,14 @@ import { errorResponse } from './error-response.js';
 import type { RequestContext } from './request-context.js';
 import type { HTTPResponse } from './response.js';
 
-/** Serves a request. `wildcard` is the segment that the path's `*` stands for, still percent-encoded. */
+/** Serves a request. `wildcard` is the path segment that matches `*`, still percent-encoded. */
 export type Handler = (request: RequestContext, wildcard: string) => HTTPResponse | Promise<HTTPResponse>;
 
-/** A path, a method and what serves them. */
+/** A path, a method and their handler. */
 export interface Route {
   /** At most one segment is `*`. It appears in the log and in metrics. */
   readonly path: string;
-  /** GET stands for HEAD too, `*` for every method. */
+  /** GET includes HEAD; `*` is every method. */
   readonly method: string;
   readonly handle: Handler;
 }
@@ -28,7 +28,7 @@ interface Match {
   readonly wildcard: string;
 }
 
-/** The route in the log of a request that matches none: its path may contain a secret. */
+/** The logged route of a request that matches no route: its path may contain a secret. */
 const noRoute = '(other)';
 
 /** Returns a function that sends each request through the middlewares, in their order, to its route. */
@@ -78,7 +78,7 @@ function methodNotAllowed(routes: readonly Route[], requestID: string): HTTPResp
   });
 }
 
-/** The segment that `*` stands for in the path; undefined when the path does not match. */
+/** Returns the segment of the path that matches `*`; undefined when the path does not match. */
 function wildcardOf(pattern: string, path: string): string | undefined {
   const [prefix = '', suffix = ''] = pattern.split('*');
   const wildcard = path.slice(prefix.length, path.length - suffix.length);

@@ -79,7 +79,7 @@ const contentTypes: Readonly<Record<string, string>> = {
   '.png': 'image/png',
 };
 
-/** The headers of a page that loads its own scripts, and what the directives in `sources` permit. */
+/** Returns the headers of a page. `sources` extends a policy that permits scripts of this origin only. */
 export function pageHeaders(sources: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const policy = {
     'default-src': "'none'",
@@ -99,7 +99,7 @@ export const browserFolder = new URL('./browser/', import.meta.url);
 /**
  * Returns a file of the folder that `src/bundle-pages.mjs` writes beside this module.
  *
- * @param edit changes the text of the file
+ * @param edit - changes the text of the file
  * @throws {Error} when the content type of the file is unknown
  */
 export function browserFile(
@@ -119,7 +119,7 @@ export function browserFile(
   });
 }
 
-/** Returns the smallest encoding that the request accepts, or 304 if `If-None-Match` names it. */
+/** Responds with the smallest encoding that the request accepts, or 304 if `If-None-Match` contains its entity tag. */
 export async function serveAsset(requestHeaders: RequestHeaders, asset: StaticAsset): Promise<HTTPResponse> {
   const encoding = acceptedCoding(requestHeaders.get('accept-encoding'), encodings) ?? 'identity';
   // Different bytes need different entity tags.
@@ -137,7 +137,7 @@ export async function serveAsset(requestHeaders: RequestHeaders, asset: StaticAs
   };
 }
 
-/** The routes of assets by their paths. */
+/** Returns a route for each asset. */
 export function assetRoutes(assets: ReadonlyMap<string, StaticAsset>): Route[] {
   return [...assets].map(([path, asset]) => ({
     path,

@@ -3,11 +3,11 @@ import type { Meter } from '../../telemetry/ports.js';
 
 /** Limits of the queue, in milliseconds and requests. */
 export interface AdmissionLimits {
-  /** For how long one iteration of the event loop starts requests, before it reads new ones (health checks among them). */
+  /** How long one iteration of the event loop starts requests before it reads new ones, health checks included. */
   readonly sliceMs: number;
-  /** How many requests may wait. */
+  /** Maximum number of waiting requests. */
   readonly maxWaiting: number;
-  /** While the first request in the queue has waited for longer, new requests are rejected. */
+  /** New requests are rejected while the first request in the queue has waited for longer. */
   readonly maxWaitMs: number;
 }
 
@@ -25,8 +25,8 @@ interface WaitingRequest {
 const maxScheduled = 16;
 
 /**
- * A bounded queue of requests. A request starts at once while there are few. When there are more, they wait, and each
- * iteration of the event loop starts some of them. When the queue is full or slow, new requests are rejected.
+ * A bounded queue of requests. While there are few requests, each starts at once. Otherwise requests wait, and each
+ * iteration of the event loop starts some of them. A full or slow queue rejects new requests.
  */
 export function createAdmissionControl(
   { sliceMs, maxWaiting, maxWaitMs }: AdmissionLimits = defaultLimits,
@@ -41,7 +41,7 @@ export function createAdmissionControl(
   let arrivalsMs = 0;
   let slice: { readonly began: number; readonly durationMs: number } | undefined;
 
-  /** Starts the next request, unless this iteration has used its time: then the next iteration continues. */
+  /** Starts the next request, or leaves it to the next iteration if this one has used its time slice. */
   function startNext(): void {
     scheduled -= 1;
     const now = performance.now();

@@ -9,8 +9,8 @@ const rejections: Readonly<Record<string, Rejection>> = {
 };
 
 /**
- * Responds to bytes that Node's parser rejects. The connection is closed without a response while an earlier request on it
- * has none yet: the client would take this response for that of the earlier request.
+ * Responds to bytes that Node's parser rejects. Closes the connection without a response if an earlier request on it
+ * still has no complete response: the client would attribute this response to the earlier request.
  */
 export function respondToClientError(
   error: NodeJS.ErrnoException,

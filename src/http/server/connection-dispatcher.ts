@@ -11,7 +11,7 @@ export interface ConnectionDispatcher {
 }
 
 /**
- * Listens at an address and passes each connection on, unread.
+ * Listens at an address and passes each connection to `dispatch` without reading from it.
  *
  * @throws {Error} when the address cannot be used
  */
@@ -25,7 +25,7 @@ export async function dispatchConnections(
     address,
     stop: async () => {
       await acceptPendingConnections(server);
-      // The promise of `close` would also wait for the dispatched connections.
+      // Not awaited: `close` would also wait for the dispatched connections.
       server.close();
     },
   };

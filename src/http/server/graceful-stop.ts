@@ -18,20 +18,20 @@ const sweepIntervalMs = 50;
 const maxIterations = 100;
 
 /**
- * Completes the responses in progress. WebSockets are closed by their owner. Resolves when all connections are closed, after
- * 8 seconds at the latest.
+ * Completes the responses in progress. Resolves when all connections are closed, after 8 seconds at the latest. The
+ * WebSocket server closes its connections itself.
  */
 export async function stopGracefully(
   server: Server,
   { connections, responses, unused }: ServerActivity,
 ): Promise<void> {
-  // `closeAllConnections` does not know connections that became WebSockets.
+  // `closeAllConnections` does not include upgraded connections, such as WebSockets.
   const deadline = setTimeout(() => connections.forEach((connection) => connection.destroy()), stopTimeoutMs);
   const closed = Promise.all(
     [...connections].map((connection) => new Promise((resolve) => connection.once('close', resolve))),
   );
   responses.forEach(announceClose);
-  // Node does not count a connection without any request as idle, such as one that a browser opens in advance.
+  // Node does not count a connection without a request as idle, such as a connection that a browser opens in advance.
   const firstRequestTimeout = setTimeout(
     () => unused.forEach((connection) => connection.destroy()),
     firstRequestTimeoutMs,
@@ -46,7 +46,7 @@ export async function stopGracefully(
   clearTimeout(deadline);
 }
 
-/** Lets the client of a response know that the server closes the connection after it. */
+/** Announces to the client that the server closes the connection after this response. */
 export function announceClose(response: ServerResponse): void {
   if (!response.headersSent) response.setHeader('connection', 'close');
 }
@@ -61,7 +61,7 @@ export async function acceptPendingConnections(server: SocketServer): Promise<vo
     hasAccepted = true;
   };
   server.on('connection', onConnection);
-  // The current iteration may have accepted connections already; the following ones are counted whole.
+  // The current iteration may have accepted connections already; the loop counts complete iterations only.
   await nextIteration();
   // Bounded, because clients may connect without end.
   for (let iteration = 0; hasAccepted && iteration < maxIterations; iteration += 1) {

@@ -5,11 +5,11 @@ const maxUnreadMs = 4_000;
 const checkIntervalMs = 50;
 
 /**
- * Closes a connection whose client keeps sending a body after its response, such as one that is too large. The close is
- * delayed: a client whose connection is reset while it sends may never see the response.
+ * Closes a connection whose client keeps sending a body after the response, such as a body that is too large. Delays
+ * the close: a client whose connection is reset while it sends may never receive the response.
  */
 export function closeAfterUnreadBody(request: IncomingMessage, response: ServerResponse): void {
-  // Read now, because a request whose body was destroyed has no socket any more.
+  // Read now: a request loses its socket when its body is destroyed.
   const { socket } = request;
   response.once('finish', () => {
     if (request.complete) return;

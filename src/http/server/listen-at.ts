@@ -6,7 +6,7 @@ export interface ListenAddress {
   readonly port: number;
 }
 
-/** The settings that name the address, for errors. */
+/** The names of the settings of an address, for error messages. */
 export interface AddressSettings {
   readonly host: string;
   readonly port: string;
@@ -15,7 +15,7 @@ export interface AddressSettings {
 /** The settings of the address of the service. */
 export const serviceAddressSettings: AddressSettings = { host: 'HOST', port: 'PORT' };
 
-/** The maximum number of connections that wait to be accepted. Beyond Node's default of 511, a client retries after a second. */
+/** The maximum length of the accept queue. A client beyond Node's default of 511 retries after a second. */
 const backlog = 4_096;
 
 /**

@@ -28,7 +28,7 @@ const timeoutMs = 5_000;
 const maxConnections = 32;
 
 /**
- * Serves metrics at an address of their own.
+ * Serves metrics at a separate address.
  *
  * @throws {Error} when the address cannot be used
  */

@@ -19,7 +19,7 @@ export function rejectRequest(response: ServerResponse, rejection: Rejection): v
   sendResponse(response, toResponse(rejection));
 }
 
-/** Rejects bytes that are not a request, and closes the connection. */
+/** Rejects a request for which Node creates no `ServerResponse`, and closes the connection. */
 export function rejectConnection(socket: Duplex, rejection: Rejection): void {
   const { status, headers, body } = toResponse(rejection);
   const text = typeof body === 'string' ? body : '';

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Rejection } from './rejection.js';
 
-/** Why a request is rejected that a proxy and this server may interpret differently; undefined for a valid one. */
+/** Returns the rejection of a request that a proxy and this server may interpret differently; undefined if valid. */
 export function validateRequest(request: IncomingMessage): Rejection | undefined {
   const { httpVersion, headersDistinct: headers } = request;
   if (httpVersion !== '1.1' && httpVersion !== '1.0') return reject(505, 'HTTP version not supported; use HTTP/1.1.');
@@ -18,7 +18,7 @@ export function validateRequest(request: IncomingMessage): Rejection | undefined
   if (hosts.length === 0 && httpVersion === '1.1') return reject(400, 'The Host header is missing.');
   if (!isHost(hosts[0] ?? '')) return reject(400, 'The Host header is not a host name or an address.');
 
-  // Node keeps the first one and drops the other, which a proxy may have used.
+  // Node keeps the first header and drops the second, which a proxy may have used.
   if ((headers['content-type']?.length ?? 0) > 1) return reject(400, 'The Content-Type header must not be repeated.');
 
   const coding = headers['transfer-encoding'];
@@ -33,14 +33,14 @@ function reject(status: number, message: string): Rejection {
   return { status, message, headers: { connection: 'close' } };
 }
 
-/** Whether all readers of URLs take the target for the same path. */
+/** Whether all URL parsers map the target to the same path. */
 function isNormalTarget(target: string): boolean {
   const path = target.split('?', 1)[0] ?? '';
   if (!path.startsWith('/') || target.includes('#')) return false;
   return !path.includes('//') && !path.includes('\\') && !/\/(\.|%2e){1,2}(\/|$)/i.test(path);
 }
 
-/** Whether a `Host` can be part of a URL; any other would throw where the URL is parsed. */
+/** Whether a `Host` can be part of a URL. Parsing a URL with any other host would throw. */
 function isHost(host: string): boolean {
   return host === '' || (/^([\w.-]+|\[[\da-f:.]+\])(:\d{1,5})?$/i.test(host) && URL.canParse(`http://${host}`));
 }

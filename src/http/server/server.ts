@@ -17,12 +17,12 @@ import { readTLS, type TLSFiles } from './tls.js';
 /** Serves a request. `arrivedMs` is the time of its arrival by `performance.now()`. */
 export type RequestListener = (request: IncomingMessage, response: ServerResponse, arrivedMs: number) => void;
 
-/** Options of a server that receives its connections from elsewhere. */
+/** Options of a server that receives its connections from another process. */
 export interface ServeOptions {
   /** Undefined for plain HTTP. */
   readonly tls?: TLSFiles | undefined;
   readonly log: Logger;
-  /** A connection that exceeds one of them is closed. */
+  /** The server closes a connection that exceeds one of them. */
   readonly timeouts?: ServerTimeouts;
   readonly telemetry?: Telemetry | undefined;
   /** Undefined if there are no WebSockets. */
@@ -56,9 +56,12 @@ export const defaultTimeouts: ServerTimeouts = {
 
 /** Opens WebSockets for the server. */
 export interface WebSocketUpgrades {
-  /** Whether a request is the handshake of a WebSocket that exists. The server ignores other upgrades, as RFC 9110 (7.8) allows. */
+  /**
+   * Whether a request is the handshake of a WebSocket that the service provides. The server ignores other upgrades, as
+   * RFC 9110 (7.8) allows.
+   */
   readonly accepts: (request: IncomingMessage) => boolean;
-  /** Takes over the connection of a request. `enqueue` admits the operations of its messages like requests. */
+  /** Takes over the connection of a request. Its operations pass admission control (`enqueue`) like requests. */
   readonly open: (request: IncomingMessage, socket: Duplex, head: Buffer, enqueue: Enqueue) => void;
 }
 
@@ -70,15 +73,15 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
-/** A server without a port. It serves the connections that it is given. */
+/** A server without a port, which serves the connections that `accept` receives. */
 export interface ConnectionServer {
   readonly accept: (socket: Socket) => void;
-  /** As `RunningServer.stop`. The caller passes no connection after it. */
+  /** As `RunningServer.stop`. The caller must not call `accept` afterwards. */
   stop(): Promise<void>;
 }
 
 const maxConnections = 10_000;
-/** In bytes: the target, and the names and values of all header lines. */
+/** The maximum size of the target and of all header lines, in bytes. */
 const maxHeaderSize = 16 * 1024;
 
 /**
@@ -94,7 +97,7 @@ export async function listen(handle: RequestListener, options: ListenOptions): P
     url: `${options.tls ? 'https' : 'http'}://${address}`,
     stop: async () => {
       await acceptPendingConnections(server);
-      // HTTP's own `close` would close idle connections at once, together with requests that are on their way.
+      // `close` of node:http would close idle connections at once, and lose requests in transit on them.
       SocketServer.prototype.close.call(server);
       await stop();
     },
@@ -127,7 +130,7 @@ function createHTTPServer(
   const connections = new Set<Socket>();
   const responses = new Set<ServerResponse>();
   const unused = new Map<string, Socket>();
-  /** Connections that are closed after a response which has been decided on. */
+  /** Connections that close after the response to their last request. */
   const closing = new WeakSet<Socket>();
   const enqueue = createAdmissionControl(undefined, meter);
   const logOverload = createOverloadLog(log);
@@ -147,7 +150,7 @@ function createHTTPServer(
     const arrivedMs = performance.now();
     const { socket } = request;
     unused.delete(remoteEndOf(socket));
-    // A pipelined request whose response no client would ever receive.
+    // A pipelined request: its client would never receive the response.
     if (closing.has(socket)) return;
     responses.add(response);
     const deadline = setTimeout(
@@ -190,7 +193,7 @@ function createHTTPServer(
   }
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   server.on('checkContinue', (request, response) => {
-    // Node finds 100-continue anywhere in the header. A request that is rejected for it must not send its body.
+    // Node finds 100-continue anywhere in the header. The client of a rejected request must not send its body.
     if (validateRequest(request) === undefined) response.writeContinue();
     server.emit('request', request, response);
   });
@@ -219,7 +222,7 @@ function createHTTPServer(
   };
 }
 
-/** Node before 24.9 cannot serve a request without its upgrade. */
+/** Node before 24.9 cannot ignore an upgrade and serve the request. */
 const notUpgradable: Rejection = {
   status: 400,
   message: 'The Upgrade header is supported for WebSockets at /graphql only.',
@@ -243,14 +246,14 @@ function serverOptions({ headersMs, requestMs, idleMs }: ServerTimeouts): Server
     maxHeaderSize,
     // By default, Node drops the second of two `Authorization` headers. A joined header is not valid.
     joinDuplicateHeaders: true,
-    // The request guard checks it. Node's own response lacks the default headers.
+    // The request guard checks the header: Node's own response lacks the default headers.
     requireHostHeader: false,
   };
 }
 
 /**
- * Keeps every header line of a request. By default, Node drops those beyond the 1000th, while its parser still obeys the
- * ones that frame the body. `maxHeaderSize` bounds them.
+ * Keeps every header line of a request. By default, Node drops the lines beyond the 1000th, while its parser still
+ * applies the lines that frame the body. `maxHeaderSize` limits their size.
  */
 export function keepAllHeaderLines(server: Server): void {
   server.maxHeadersCount = 0;
