@@ -41,7 +41,7 @@ export interface AppOverrides extends ServiceOverrides {
   readonly graphql?: GraphQLOverrides;
   /** Whether the parent process has verified the database file. */
   readonly isVerified?: boolean;
-  /** How to open storage. Default: it is created if it does not exist. */
+  /** How to open storage. Default: create it if it does not exist. */
   readonly openOptions?: Pick<OpenOptions, 'access' | 'allowMigrated' | 'allowNew'>;
   readonly dispatcherOptions?: DispatcherOptions;
   /** The interval of checkpoints, in milliseconds. */
@@ -51,7 +51,7 @@ export interface AppOverrides extends ServiceOverrides {
 /**
  * Composes the service.
  *
- * @throws as `openServices` and `readTrustedDocuments` do
+ * @throws {Error} as `openServices` and `readTrustedDocuments` do
  */
 export async function createApp(
   config: Config,
@@ -62,7 +62,7 @@ export async function createApp(
 ): Promise<App> {
   const { corsOrigins, graphiql, introspection, maxSubscriptions, oidc, restoreWindowMs, trustedProxies } = config;
   const isShared = secrets.databaseURL !== undefined;
-  // First, so that an invalid file leaves nothing open.
+  // Read first, so that an invalid file leaves no resource open.
   const documents = readTrustedDocuments(config.console ? consoleDocuments : undefined, config.trustedDocumentsFile);
   const services = await openServices(config, secrets, overrides, {
     access: 'create',
@@ -102,7 +102,7 @@ export async function createApp(
     ...overrides.graphql,
   });
 
-  // The path of a request. The request guard and the admission control of `http/server/server.ts` come before it.
+  // The path of a request, after the request guard and the admission control of `http/server/server.ts`.
   const router = createRouter(
     [logRequests(log), addDefaultHeaders, createCORS(corsOrigins), maskErrors(log)],
     [

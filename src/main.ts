@@ -20,7 +20,7 @@ const workerArgument = '(worker)';
 /** The first argument of a process that `bin/keyfront.ts` has started. It stops when the channel between them closes. */
 const launchedArgument = '(launched)';
 
-// On SIGUSR1, Node would open its inspector, which exposes the memory. This handler replaces that.
+// By default, Node opens its inspector on SIGUSR1, which exposes the memory. A handler disables that.
 if (process.env['NODE_ENV'] === 'production') process.on('SIGUSR1', () => undefined);
 
 const node = supportedNode();
@@ -29,8 +29,8 @@ if (node !== process.execPath) await launch(node, import.meta.url, process.argv.
 // Only this file and the launcher use `process`: other modules receive what they need as parameters.
 // Files are readable by their owner only.
 process.umask(0o077);
-// Keeps the compiled code of the modules that load after this, which saves a sixth of the CPU time of a start. Only for the
-// owner of the program: a folder of another user would stop the owner from building it again.
+// Caches the compiled code of the modules that load after this, which saves a sixth of the CPU time of a start. Only if
+// the owner of the program runs it: a folder of another user would prevent the owner from building again.
 if (statSync(import.meta.dirname).uid === (process.getuid?.() ?? 0)) {
   nodeModule.enableCompileCache(join(import.meta.dirname, 'compile-cache'));
 }
@@ -81,7 +81,7 @@ const code = await run(process.argv.slice(isLaunched ? 3 : 2), {
 const outputExitCode = await output.end();
 process.exitCode = outputExitCode === 0 ? code : outputExitCode;
 if (primary || isLaunched) {
-  // An open channel would keep the process alive. The listeners are for a parent that ends, not for this.
+  // An open channel would keep the process alive. The listeners handle the exit of the parent, not this disconnect.
   process.removeAllListeners('disconnect');
   if (process.connected) process.disconnect();
 }
@@ -91,7 +91,7 @@ function startWorker(): WorkerProcess {
   const child = fork(process.argv[1] ?? '', [workerArgument]);
   // Connections that Node has queued but not yet sent. Node drops them when the worker ends.
   const unsent = new Set<Socket>();
-  // An error of a worker ends it, which `exit` reports.
+  // An error ends the worker, and `exit` reports that.
   child.on('error', () => undefined);
   return {
     pid: child.pid,
@@ -113,7 +113,7 @@ function startWorker(): WorkerProcess {
 }
 
 function connectWorkerToPrimary(): PrimaryProcess {
-  // A terminal, or a tool that ends a process group, also signals workers. They ignore it: the primary stops them.
+  // A terminal, or a tool that ends a process group, also signals workers, which ignore it: the primary stops them.
   for (const signal of stopSignals) process.on(signal, () => undefined);
   return connectToPrimary(process);
 }
