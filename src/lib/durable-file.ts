@@ -22,13 +22,13 @@ export function createDurableFile(path: string, content: string): void {
 }
 
 /**
- * Replaces a file by one of mode 0600; after a crash it is either the old one or the new one. `content` is called
- * while the draft `<path>.new` exists, so that changes by several processes cannot overlap.
+ * Replaces a file by one of mode 0600; after a crash the path has either the old or the new file. Calls `content` while
+ * the draft `<path>.new` exists, so that changes by several processes cannot overlap.
  *
  * @throws {Error} of the operating system, with the code EEXIST when the draft exists.
  */
 export function replaceDurableFile(path: string, content: () => string): void {
-  // A link to the file is kept and its target replaced, so that the ring may live on another mount.
+  // Keeps a symbolic link and replaces its target, so that the file may be on another mount.
   const target = realpathSync(path);
   const draft = `${target}.new`;
   writeDraft(draft, content);

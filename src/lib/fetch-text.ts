@@ -21,8 +21,8 @@ export interface FetchedText {
 }
 
 /**
- * Fetches a URL and reads the whole body as UTF-8. The timer is our own: the signal of `AbortSignal.timeout` can be
- * garbage-collected once the headers have arrived (Node 20), and the body then has no limit.
+ * Fetches a URL and reads the whole body as UTF-8. Uses its own timer: the signal of `AbortSignal.timeout` can be
+ * garbage-collected once the headers have arrived (Node 20), and the body then has no timeout.
  *
  * @throws {DOMException} TimeoutError when the response is not complete in time.
  * @throws {ResponseTooLarge} when the body is larger than `maxBytes`.

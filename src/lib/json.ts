@@ -19,13 +19,13 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** From here on an integer is the nearest double, so that a short token such as 1e300 does not become a huge bigint. */
+/** An integer from this magnitude on is the nearest double, so that a token such as 1e300 is not a huge bigint. */
 const exactBelow = 1e40;
 
 /** Decimals of up to this many digits are exact as doubles, so that shorter tokens need no check. */
 const safeDigits = 15;
 
-/** A slice of a text shares the memory of the text from this length on, in V8. */
+/** In V8, a slice of at least this length shares the memory of its text. */
 const minSharedLength = 13;
 
 const quote = 0x22;
@@ -96,7 +96,7 @@ function isSpace(code: number): boolean {
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 }
 
-/** Uses JSON.parse if its result is known to be exact; otherwise returns undefined for the careful parser. */
+/** Returns the result of JSON.parse if it is known to be exact; undefined if the text needs the careful parser. */
 function parseNatively(text: string): JSONValue | undefined {
   const names = countPlainNames(text);
   if (names === undefined) return undefined;
@@ -111,15 +111,15 @@ function parseNatively(text: string): JSONValue | undefined {
 }
 
 /**
- * Counts the member names of a text; undefined if the text needs the careful parser, as for names with escapes
- * (`hasEscapedName`). The count is meaningful only for a valid text, so that JSON.parse must accept the text too.
+ * Counts the member names of a text; undefined if the text needs the careful parser, for example for names with escapes
+ * (`hasEscapedName`). The count is correct only for a text that JSON.parse accepts.
  */
 function countPlainNames(text: string): number | undefined {
   let names = 0;
   let depth = 0;
   let digits = 0;
   let stringEnd = 0;
-  // The first backslash from the newest string on. The documents of most clients have one for each of their lines.
+  // The first backslash after the start of the last string. GraphQL documents have an escape for each line break.
   let escape = nextEscape(text, 0);
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
@@ -174,7 +174,7 @@ function countMembers(value: JSONValue): number {
     for (const item of value) if (typeof item === 'object') members += countMembers(item);
     return members;
   }
-  // A list of the values takes twice as long to make as one of the names.
+  // `Object.values` takes twice as long as `Object.keys`.
   for (const name of Object.keys(value)) {
     members++;
     const member = value[name];
@@ -266,7 +266,7 @@ class CarefulParser {
     return items;
   }
 
-  /** Steps over an opening bracket. The path has one step for each array or object around it. */
+  /** Skips an opening bracket. The path has one segment for each enclosing array or object. */
   #enter(): void {
     if (this.#path.length >= maxJSONDepth) {
       throw invalidBody([], 'TOO_DEEP', `is nested more than ${maxJSONDepth} levels deep`);
@@ -290,13 +290,13 @@ class CarefulParser {
       }
     }
     this.#at++;
-    // V8 copies short slices. A long one would keep the whole text in memory, for as long as a cache keeps the query in it.
+    // V8 copies short slices. A long slice would keep the whole text in memory while a cache keeps the query in it.
     if (!hasEscape && this.#at - start < minSharedLength) return this.#text.slice(start + 1, this.#at - 1);
-    // The token has been checked to its last character, so that this only resolves its escapes, and copies.
+    // The token is valid, so JSON.parse only resolves its escapes, and copies it.
     return JSON.parse(this.#text.slice(start, this.#at)) as string;
   }
 
-  /** Steps from a backslash to the last character of its escape sequence. */
+  /** Skips from a backslash to the last character of its escape sequence. */
   #skipEscape(): void {
     const code = this.#text.charCodeAt(this.#at + 1);
     const length = code === letterU ? 6 : 2;
@@ -327,7 +327,7 @@ class CarefulParser {
     return value;
   }
 
-  /** The text that a sticky pattern matches here. */
+  /** Returns the text that a sticky pattern matches at the current position. */
   #match(pattern: RegExp): string {
     pattern.lastIndex = this.#at;
     const found = pattern.exec(this.#text)?.[0];
@@ -381,27 +381,27 @@ function exactNumber(token: string): number | bigint | 'OUT_OF_RANGE' | 'IMPRECI
   const end = significantEnd(digits);
   if (end === 0) return nearest;
   const zeros = Number(exponent) - fraction.length + digits.length - end;
-  // A digit stands behind the decimal point, and the double, being an integer, has lost it.
+  // A digit other than 0 follows the decimal point. The double is an integer, so it has lost the digit.
   if (zeros < 0) return 'IMPRECISE';
   if (Number.isSafeInteger(nearest) || Math.abs(nearest) >= exactBelow) return nearest;
   const exact = BigInt(sign + digits.slice(0, end) + '0'.repeat(zeros));
   return BigInt(nearest) === exact ? nearest : exact;
 }
 
-/** Where the zeros at the end begin. A loop, since the pattern /0+$/ takes quadratic time on zeros before a one. */
+/** Returns the index after the last digit other than 0. The pattern /0+$/ would take quadratic time on zeros. */
 function significantEnd(digits: string): number {
   let end = digits.length;
   while (end > 0 && digits[end - 1] === '0') end--;
   return end;
 }
 
-/** The error of an invalid text. The message of its issue follows the name of a member, or of the text if the path is empty. */
+/** Creates the error of an invalid text. `message` is a predicate; its subject is the member at `path`, or the body. */
 function invalidBody(path: Path, code: string, message: string): AppError {
   const subject = path.length === 0 ? 'The body' : 'A member of the body';
   return new AppError('INVALID', `${subject} ${message}.`, { issues: [{ path: [...path], code, message }] });
 }
 
-/** A replacer for `JSON.stringify`: a long integer becomes the text of its digits, which is written as it is. */
+/** A replacer for `JSON.stringify` that writes all digits of a long integer. */
 export function inDigits(_name: string, value: unknown): unknown {
   if (typeof value === 'bigint') return JSON.rawJSON(String(value));
   if (typeof value !== 'number' || !Number.isInteger(value)) return value;

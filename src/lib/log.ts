@@ -23,8 +23,8 @@ const hidden: ReadonlySet<string> = new Set([
 /**
  * Creates the logger: JSON lines, to standard error by default, with the members of `hidden` redacted.
  *
- * @param destination receives the lines, each with its line break
- * @param ids returns additional members of each line, such as the trace ID.
+ * @param destination - receives the lines, each with its line break
+ * @param ids - returns additional members of each line, such as the trace ID
  */
 export function createLogger(level: LogLevel, destination?: DestinationStream, ids?: () => object): Logger {
   const options = {
@@ -44,7 +44,7 @@ export function createLogger(level: LogLevel, destination?: DestinationStream, i
   return pino(options, destination ?? standardError());
 }
 
-/** Writes the lines of one event loop iteration together, because a write is slower than the rest of a line. */
+/** Writes the lines of one event loop iteration together, because a write takes longer than formatting a line. */
 function standardError(): DestinationStream {
   const output = pino.destination({ dest: 2, sync: true });
   let held = '';
@@ -70,7 +70,7 @@ const maxLevels = 10;
 function redacted(members: Members, level = 1): Members {
   const shown: Members = {};
   for (const [name, value] of Object.entries(members)) {
-    // Pino serializes the error to an object, which is redacted by the serializer above.
+    // Pino serializes the error to an object, which the serializer above redacts.
     if (level === 1 && value instanceof Error && name === 'err') shown[name] = value;
     else shown[name] = hidden.has(name) && value !== undefined ? '[hidden]' : redactedValue(value, level);
   }

@@ -1,6 +1,6 @@
 /**
- * Runs work that creates errors without stack traces, which are the expensive part of an error. For errors that are sent
- * to clients: one operation can have a thousand.
+ * Runs `work` without capturing stack traces, the expensive part of an error. For errors that are sent to clients: one
+ * operation can have a thousand.
  */
 export function withoutStackTraces<T>(work: () => T): T {
   const limit = Error.stackTraceLimit;

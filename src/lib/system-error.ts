@@ -2,7 +2,7 @@ import { systemCodeOf } from './durable-file.js';
 
 const noPermission = 'this user has no permission; run it as the user of the service, or change the owner of the file';
 
-/** What an error of the operating system means, and what to do. */
+/** Explanations of the errors of the operating system, with advice. */
 const explanations: Readonly<Record<string, string>> = {
   EACCES: noPermission,
   EPERM: noPermission,
@@ -20,7 +20,7 @@ const explanations: Readonly<Record<string, string>> = {
   ENAMETOOLONG: 'the name is too long',
 };
 
-/** Returns what an error of the operating system means, with its code: `it is a folder; name a file (EISDIR)`. */
+/** Explains an error of the operating system, with its code: `it is a folder; name a file (EISDIR)`. */
 export function explainSystemError(error: unknown): string {
   const code = systemCodeOf(error);
   if (code === undefined) return 'unknown reason';
@@ -28,11 +28,11 @@ export function explainSystemError(error: unknown): string {
   return explanation === undefined ? code : `${explanation} (${code})`;
 }
 
-/** Returns the message of an error for people. That of an error of the operating system is replaced by words. */
+/** Returns the message of an error for people. Replaces the message of a system error by an explanation. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return 'An unknown error occurred.';
   const code = systemCodeOf(error);
-  // Node's own messages begin with the code. Others are for people already.
+  // Node's own messages begin with the code. Other messages are already for people.
   if (code === undefined || !error.message.startsWith(`${code}:`)) return error.message;
   const path: unknown = Reflect.get(error, 'path');
   return `${typeof path === 'string' ? path : 'A file'} cannot be used: ${explainSystemError(error)}.`;

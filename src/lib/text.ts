@@ -9,7 +9,7 @@ export function printableLines(text: string): string {
 }
 
 /**
- * Whether a text can be hashed and stored unchanged. Half of a surrogate pair has no UTF-8 form and would hash like U+FFFD,
+ * Whether a text can be hashed and stored unchanged. A lone surrogate has no UTF-8 encoding and would hash like U+FFFD,
  * so that two identifiers would collide. SQLite functions end a text at NUL.
  */
 export function isStorableText(text: string): boolean {
