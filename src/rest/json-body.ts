@@ -25,10 +25,10 @@ export async function readJSONBody({ request, nextSlice }: SlicedCall): Promise<
 }
 
 /**
- * Responds to a request with a definition in its body. Paths of issues and warnings have the field names in the body. Other
- * requests are served between the steps, each of which takes tens of milliseconds for the largest bodies.
+ * Responds to a request with a definition in its body. Paths of issues and warnings have the field names of the body.
+ * Waits for a time slice before each step, because a step takes tens of milliseconds for the largest bodies.
  *
- * @param respond its second parameter renders warnings as `warningsMember` does
+ * @param respond - its second parameter renders warnings as `warningsMember` does
  * @throws {AppError} INVALID or TOO_LARGE, or as `respond` does
  */
 export async function respondToDefinition(
@@ -52,7 +52,7 @@ export async function respondToDefinition(
   return withWireIssuePaths(body, work, nextSlice);
 }
 
-/** Runs `work`. When it rejects with issues, their paths are renamed to the field names in `body`. */
+/** Runs `work`. If it rejects with issues, renames the fields in their paths to the names in `body`. */
 export async function withWireIssuePaths<T>(
   body: JSONValue,
   work: () => T | Promise<T>,

@@ -1,13 +1,13 @@
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import { stringifyJSON } from '../lib/json.js';
 
-/** The maximum size of a list, which is that of a GraphQL response. A page that would be larger has fewer keys than `limit`. */
+/** The maximum size of a page, as of a GraphQL response. A page that would be larger has fewer keys than `limit`. */
 export const listLimitBytes = 2 * 1024 * 1024;
 
 /** How many bytes are stringified in one iteration of the event loop. */
 const sliceBytes = 256 * 1024;
 
-/** Stringifies the items that are within the limit, at least one, as `render` returns them. */
+/** Stringifies rendered items until they exceed `limitBytes`; at least one item. */
 export async function stringifyItemsWithin<Item>(
   items: readonly Item[],
   render: (item: Item) => object,

@@ -43,8 +43,8 @@ export function parseResetQuota(query: string): boolean {
 }
 
 /**
- * The versions named by `If-Match`, of which one must be current; undefined for any. Weak tags never match (RFC 9110,
- * 13.1.1).
+ * Parses `If-Match`. Returns the versions of which one must be current; undefined for any version. Weak tags never
+ * match (RFC 9110, 13.1.1).
  *
  * @throws {AppError} CONFLICT when no tag has the form of a version
  */
@@ -56,7 +56,7 @@ export function parseIfMatch(ifMatch: string | null): readonly number[] | undefi
   return versions;
 }
 
-/** The value of `Idempotency-Key`: a string in quotes (RFC 8941), or without them; undefined if the header is absent. */
+/** Parses `Idempotency-Key`, with quotes (RFC 8941) or without; undefined if the header is absent. */
 export function parseIdempotencyKey(header: string | null): string | undefined {
   if (header === null) return undefined;
   return /^"([^"\\]*)"$/.exec(header.trim())?.[1] ?? header.trim();

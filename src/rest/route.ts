@@ -47,7 +47,7 @@ export interface RouteDefinition {
   readonly summary: string;
   readonly description: string;
   readonly parameters: readonly JSONSchema[];
-  /** The body: a definition of a variant under the name of its schema, or a schema of its own. */
+  /** The body: a definition of a variant, or another schema. `name` is that of the component. */
   readonly input?: { readonly name: string; readonly variant?: Variant; readonly schema?: JSONSchema };
   readonly output: { readonly name: string; readonly members: JSONSchema; readonly optional?: JSONSchema };
   readonly success: string;

@@ -57,7 +57,7 @@ function decodeSegment(wildcard: string): string | undefined {
   }
 }
 
-/** The status of an error for which HTTP has a more specific one than that of its code. */
+/** Returns the status of an error for which HTTP has a more specific status than that of its code. */
 function specificStatus(error: AppError, { headers }: RequestContext): number | undefined {
   if (error.code === 'CONFLICT' && headers.get('if-match') !== null) return preconditionFailedStatus;
   return isUnsupportedMediaType(error) ? unsupportedMediaTypeStatus : undefined;

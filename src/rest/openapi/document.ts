@@ -119,7 +119,7 @@ const headersOfFailure: { readonly [Code in ErrorCode]?: JSONSchema } = {
   UNAVAILABLE: retryAfter,
 };
 
-/** The response of each error status. CONFLICT concerns a version, or a key that exists. */
+/** Returns the error response of a code. CONFLICT has the status 412 for a stale version, 409 for a key that exists. */
 function failuresOf(code: ErrorCode, { operation, credential, examples }: RouteDefinition): [number, JSONSchema][] {
   const isStale = code === 'CONFLICT' && operation !== 'createOrgKey';
   const status = isStale ? preconditionFailedStatus : statuses[code];
@@ -128,7 +128,7 @@ function failuresOf(code: ErrorCode, { operation, credential, examples }: RouteD
   return [[status, shown ? failure(code, shown) : { $ref: `#/components/responses/${shared}` }]];
 }
 
-/** The response without a management credential. That without a service credential is under the code alone. */
+/** The name of the response without a management credential; without a service credential it is the code. */
 const withoutManagement = 'UNAUTHENTICATED_MANAGEMENT';
 
 /** The responses that several operations share. */
@@ -203,7 +203,7 @@ const errorSchema = {
   },
 };
 
-/** Path, code and message of an issue or a warning. The description of the code lists the meaning of each one. */
+/** Path, code and message of an issue or a warning. The description of `code` lists the meaning of each code. */
 function problemSchema(description: string, codes: Readonly<Record<string, string>>): JSONSchema {
   const meanings = Object.entries(codes).map(([code, meaning]) => `- \`${code}\`: ${meaning}`);
   return {

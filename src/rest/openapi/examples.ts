@@ -37,7 +37,7 @@ export function documented(summary: string, json: string): JSONSchema {
   return { summary, value: JSON.parse(json) as unknown };
 }
 
-/** Collects one entry of each example that has one, by the name of the example. */
+/** Collects the entries of the examples that have one, by example name. */
 function collect(
   examples: Examples,
   entryOf: (example: RouteExample) => JSONSchema | undefined,

@@ -13,13 +13,13 @@ import {
 } from '../../keys/definition/introspection.js';
 import { labelField, textToWire, wireName } from '../../wire/field-names.js';
 
-/** A JSON Schema of draft 2020-12, which is the one that OpenAPI 3.1 uses. */
+/** A JSON Schema of draft 2020-12, which OpenAPI 3.1 uses. */
 export type JSONSchema = Readonly<Record<string, unknown>>;
 
 /** The object that a schema describes: a request, the result of a preview, or a stored key. */
 export interface Target {
   readonly direction: 'input' | 'preview' | 'stored';
-  /** Collects the schemas of the objects inside others, by name. */
+  /** Collects the schemas of nested objects, by name. */
   readonly components: Map<string, JSONSchema>;
 }
 

@@ -141,7 +141,7 @@ async function handle({ caller, keys, query }: RouteCall): Promise<HTTPResponse>
   const found = entriesOf(page);
   const readable = found.slice(0, limit).flatMap((entry) => ('key' in entry ? entry.key : []));
   const members = await stringifyItemsWithin(await withQuotas(keys, readable), (shown) => keyToJSON(keys, shown));
-  // The first key that the response has no room for, and all after it, are on the next page.
+  // The next page begins with the first key that would exceed the size of the response.
   const omitted = readable[members.length];
   const shown = found.slice(0, limit).filter(beforeKey(omitted));
   const errors = shown.flatMap((entry) => ('key' in entry ? [] : errorOf(entry.position.keyHash)));
@@ -153,7 +153,7 @@ async function handle({ caller, keys, query }: RouteCall): Promise<HTTPResponse>
   });
 }
 
-/** A filter of entries that are before this key; of all if there is none. */
+/** Returns a filter for the entries before this key; undefined includes all. */
 function beforeKey(key: StoredKey | undefined): (entry: PageEntry) => boolean {
   let isBefore = true;
   return (entry) => (isBefore &&= !('key' in entry && entry.key === key));

@@ -98,7 +98,7 @@ export const changedSince: RouteExample = {
     }`,
 };
 
-/** A definition of another organisation than that of the credential. */
+/** A definition of an organisation other than that of the credential. */
 export const otherOrganisation: Pick<RouteExample, 'status' | 'response'> = {
   status: 403,
   response: `

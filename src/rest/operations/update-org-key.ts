@@ -109,7 +109,7 @@ async function handle(call: RouteCall): Promise<HTTPResponse> {
   return respondToDefinition(call, 'update', async (input, renderWarnings) => {
     const update = { keyID, input, resetQuota, expectedVersion };
     const { key, warnings, quotaReset } = await keys.updateOrgKey(caller, update);
-    // The contract defines every member of the body, so that the status of the reset is a header.
+    // The contract defines every member of the body, so the status of the reset is a header.
     const reset = quotaReset && { 'quota-reset': quotaReset.toLowerCase() };
     return changeResponse('modified', keyID, key, renderWarnings(warnings), reset);
   });

@@ -11,7 +11,7 @@ export function indentExactly(json: string): string {
   return JSON.stringify(JSON.parse(marked), null, 2).replace(/"\\u0000(-?\d+)"/g, '$1');
 }
 
-/** Returns the text indented with exact integers, or undefined if ordinary formatting loses nothing. */
+/** Returns the text indented with exact integers, or undefined if ordinary formatting keeps all digits. */
 export function exactJSON(text: string): string | undefined {
   try {
     const exact = indentExactly(text);

@@ -1,7 +1,7 @@
 /** A React component of Swagger UI. */
 type WrappedComponent<Props> = (props: Props) => unknown;
 
-/** What Swagger UI passes to a function that wraps one of its components. */
+/** The system object that Swagger UI passes to a wrapper of a component. */
 interface SwaggerUISystem<Props> {
   readonly React: { readonly createElement: (component: WrappedComponent<Props>, props: Props) => unknown };
 }
