@@ -5,7 +5,7 @@ import { isAudited } from '../keys/audit.js';
 import type { Context } from './context.js';
 import { rootFieldsOf, type RequestedOperation } from './operation/root-fields.js';
 
-/** Writes a mutation to the audit log that was rejected before the domain; the domain writes all others. */
+/** Writes a mutation that was rejected before the domain to the audit log; the domain writes all others. */
 export function auditRejectedMutation(
   operation: string,
   args: Readonly<Record<string, unknown>>,

@@ -6,7 +6,7 @@ import type { ChangeDeadline, AuditLog, CallContext } from '../keys/ports.js';
 import type { ReadBudget } from '../keys/read-budget.js';
 import type { KeyService } from '../keys/key-service.js';
 
-/** Added to the context that Yoga passes to plugins and resolvers. */
+/** The part of Yoga's context that the server provides, for plugins and resolvers. */
 export interface ServerContext {
   readonly requestContext: RequestContext;
 }
@@ -26,14 +26,14 @@ export interface Context extends ServerContext {
   /**
    * Verifies the service credential of the request again.
    *
-   * @throws {AppError} UNAUTHENTICATED when it is not valid any more.
+   * @throws {AppError} UNAUTHENTICATED when the credential is not valid any more.
    */
   readonly revalidate: () => Promise<void>;
   /**
-   * Registers a subscription. The signal is aborted when it must end.
+   * Registers a subscription. Aborts the signal when the subscription must end.
    *
    * @throws {AppError} RATE_LIMITED when the credential has the maximum number of subscriptions; UNAVAILABLE when the
-   * process has, or is stopping.
+   * process has the maximum, or is stopping.
    */
   readonly openStream: (credentialID: string) => AbortSignal;
   /** Awaited before work that may take milliseconds; undefined while the current tick of the event loop has time left. */
@@ -45,9 +45,10 @@ export interface Context extends ServerContext {
 }
 
 /**
- * The principal of the credential of this kind.
+ * Returns the principal of the credential of this kind, as the caller of the domain.
  *
- * @throws {AppError} UNAUTHENTICATED when the request has none; RATE_LIMITED or UNAVAILABLE when it was not verified.
+ * @throws {AppError} UNAUTHENTICATED when the request has no such credential; RATE_LIMITED or UNAVAILABLE if
+ * unverified.
  */
 export function callerOf(
   { holder, requestID, changeDeadline, reads }: Pick<Context, 'holder' | 'requestID' | 'changeDeadline' | 'reads'>,

@@ -4,7 +4,7 @@ import { AppError, toErrorCode } from '../lib/errors.js';
 import { definitionPathText } from './path-text.js';
 import { withoutStackTraces } from '../lib/stack-traces.js';
 
-/** The error for the audit log that stands for an error of graphql-js. */
+/** Converts an error of graphql-js to an AppError for the audit log. */
 export function toAppError(error: unknown): AppError {
   const code = toErrorCode(maskError(error).extensions['code']);
   return new AppError(code ?? 'INTERNAL', 'The operation was rejected.', { cause: error });
@@ -24,8 +24,10 @@ export function requestError(error: AppError, status = statuses[error.code], loc
 }
 
 /**
- * The error of an operation that is rejected as a whole. For clients of application/json the HTTP status is 200: gateways
- * such as Apollo's replace the body of any other status by an error of their own. `rejected` are the errors that it replaces.
+ * The error of an operation that is rejected as a whole. For clients of application/json the HTTP status is 200:
+ * gateways such as Apollo's replace the body of any other status by an error of their own.
+ *
+ * @param rejected - the errors that this error replaces; it has their locations
  */
 export function operationError(error: AppError, rejected: readonly GraphQLError[] = []): GraphQLError {
   const nodes = rejected.flatMap((one) => one.nodes ?? []);
@@ -35,7 +37,9 @@ export function operationError(error: AppError, rejected: readonly GraphQLError[
   return graphqlError;
 }
 
-/** Sets the status 400 of an operation that was not executed; with application/json it has 200, like `operationError`. */
+/**
+ * Sets the status 400 of an operation that was not executed; with application/json it is 200, as for `operationError`.
+ */
 export function notExecuted({ errors = [] }: ExecutionResult): ExecutionResult {
   for (const { extensions } of errors) extensions['http'] = { status: 400, spec: true };
   return { errors };
@@ -49,7 +53,7 @@ export function maskedCause(error: GraphQLError): unknown {
 function translateError(error: unknown): GraphQLError {
   const cause = originalErrorOf(error);
   if (cause instanceof AppError && cause.code !== 'INTERNAL') {
-    // An error without a path is of the request; Yoga has wrapped it.
+    // An error without a path concerns the whole request; Yoga has wrapped it.
     if (error instanceof GraphQLError && error.path) return fromAppError(cause, error);
     return cause.code === 'RATE_LIMITED' ? operationError(cause) : requestError(cause);
   }
@@ -70,7 +74,7 @@ function translateError(error: unknown): GraphQLError {
   });
 }
 
-/** The messages of the relay plugin for an `id` of `Query.node`. */
+/** The messages of the relay plugin for an unknown `id` of `Query.node`. */
 const isUnknownID = /^Invalid global ID: |(has not been implemented|does not support loading by id)$/s;
 
 function unknownID(): AppError {
@@ -79,7 +83,7 @@ function unknownID(): AppError {
   });
 }
 
-/** The prefix with the variable that a scalar rejected, which only the outer error names. */
+/** Returns a prefix with the variable that a scalar rejected: only the outer error contains its name. */
 function variablePrefix(cause: GraphQLError, error: GraphQLError): string {
   const name = cause === error ? undefined : /^Variable "(\$\w+)" has invalid value/.exec(error.message)?.[1];
   return name === undefined ? '' : `Variable "${name}": `;
@@ -113,7 +117,8 @@ export function locationOf({ nodes, source, positions, path }: GraphQLError) {
 }
 
 /**
- * Removes quoted tokens and values from messages of graphql-js, which may be misplaced secrets. Keeps names of the schema.
+ * Removes quoted tokens and values, which may be misplaced secrets, from messages of graphql-js. Keeps names of the
+ * schema.
  */
 function removeQuotedValues(message: string): string {
   // The token is quoted without escapes: it ends at the last quotation mark.

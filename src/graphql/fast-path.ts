@@ -21,9 +21,9 @@ import { servedSchema } from './schema/served.js';
 import type { TrustedDocuments } from './plugins/use-trusted-documents.js';
 
 /**
- * Responds to a request whose operation Yoga has validated before, without Yoga: its hooks and `fetch` take longer than a
- * preview. The response is the one that Yoga would give, to the byte. Everything is decided before the operation is
- * executed: undefined leaves the request to Yoga, with nothing done that counts twice.
+ * Executes an operation that Yoga has validated before, without Yoga: its hooks and `fetch` take longer than a preview.
+ * The response has the same bytes as that of Yoga. Returns undefined, before it executes the operation, for a request
+ * that Yoga must serve; no effect then occurs twice.
  */
 export type FastPath = (request: RequestContext) => Promise<HTTPResponse | undefined>;
 
@@ -110,7 +110,7 @@ interface Params {
   readonly variableValues: Record<string, unknown>;
 }
 
-/** The parameters in the body of a request; undefined when Yoga has to find the document or to reject the request. */
+/** The parameters in the body of a request; undefined when Yoga must look up the document or reject the request. */
 async function readParams(
   request: RequestContext,
   trustedDocuments: TrustedDocuments,
@@ -130,7 +130,7 @@ async function readParams(
 }
 
 /**
- * The text of the document that a request names, by itself or by an id; undefined when the plugins of Yoga have to decide.
+ * Returns the document of a request, sent as `query` or by an id; undefined when Yoga's plugins must decide.
  *
  * @throws {GraphQLError} INVALID when the id is not a string.
  */
@@ -158,7 +158,7 @@ class ReadyResponse implements HTTPResponse {
 
 const fetchAPI = { Response: ReadyResponse } as unknown as FetchAPI;
 
-/** The response to a result, with the status, headers and text that Yoga gives it. */
+/** Returns the response to a result, with the same status, headers and text as Yoga. */
 function toResponse(result: ExecutionResult, mediaType: JSONType): HTTPResponse {
   return processRegularResult(result, fetchAPI, mediaType) as unknown as ReadyResponse;
 }

@@ -12,8 +12,8 @@ const maxCachedLength = 256;
 const cache = new Map<string, JSONType | undefined>();
 
 /**
- * The type of a response in JSON to a request with this `Accept` header; undefined when Yoga may respond with another type
- * or reject the request.
+ * Returns the type of a JSON response to a request with this `Accept` header; undefined when Yoga may respond with
+ * another type or reject the request.
  */
 export function negotiateJSON(accept: string | null): JSONType | undefined {
   const header = accept || '*/*';
@@ -23,7 +23,7 @@ export function negotiateJSON(accept: string | null): JSONType | undefined {
   return type;
 }
 
-/** The rule of Yoga: the first range that matches a type in JSON decides, `application/json` for one that matches both. */
+/** Follows Yoga: the first range that matches a JSON type decides, `application/json` for a range that matches both. */
 function firstMatch(header: string): JSONType | undefined {
   for (const range of header.replace(/\s/g, '').toLowerCase().split(',')) {
     const [mediaType = '', ...parameters] = range.split(';');

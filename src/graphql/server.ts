@@ -47,9 +47,9 @@ interface GraphQLServerDeps extends GraphQLOverrides, Pick<Authenticator, 'reval
   readonly log: Logger;
   readonly introspection: IntrospectionPolicy;
   readonly trustedDocuments: TrustedDocuments;
-  /** Whether browsers get GraphiQL. Default: false. */
+  /** Whether to serve GraphiQL to browsers. Default: false. */
   readonly graphiql?: boolean;
-  /** More plugins of Yoga, for tests. */
+  /** Additional plugins of Yoga, for tests. */
   readonly plugins?: readonly Plugin<object, ServerContext>[];
   /** The deadline of one operation, in milliseconds. Default: 5,000. */
   readonly deadlineMs?: number | undefined;
@@ -115,7 +115,7 @@ export function createGraphQLServer({
     schema: servedSchema,
     context: async (serverContext) => {
       const holder = await serverContext.requestContext.principal();
-      // The document has been parsed and validated in this tick. It is executed in one that has time left.
+      // Yoga has parsed and validated the document in this tick. It executes the operation in a tick with time left.
       await nextSlice();
       return contextOf(serverContext, holder);
     },
@@ -127,9 +127,9 @@ export function createGraphQLServer({
     multipart: false,
     cors: false,
     logging: false,
-    // Bodies are bounded by `useExactRequests`, at half the cost of the built-in limit.
+    // `useExactRequests` limits bodies, at half the cost of the built-in limit.
     maxRequestBodySize: false,
-    // Yoga keeps a thousand documents however large, and errors that quote them.
+    // By default, Yoga caches a thousand documents of any size, and errors that quote them.
     parserAndValidationCache: {
       documentCache: operations.documents,
       errorCache: { get: () => undefined, set: () => undefined },
@@ -157,7 +157,7 @@ export function createGraphQLServer({
   const { handleRequest, fetchAPI } = yoga;
   async function handleByYoga(requestContext: RequestContext): Promise<HTTPResponse> {
     const { method, target, headers } = requestContext;
-    // All that Yoga reads itself. Our plugins read the request context.
+    // Yoga itself reads only the method, the URL and this header. Our plugins read the request context.
     const accept = headers.get('accept');
     const request = new fetchAPI.Request(`http://localhost${target}`, {
       method,

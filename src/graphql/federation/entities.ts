@@ -8,17 +8,19 @@ export interface Entity {
   /** The names of its key fields; each alone identifies an entity. */
   readonly keys: readonly string[];
   /**
-   * Finds the entity of a representation, which is client input: a router forwards it. Paths of issues begin in the
-   * representation.
+   * Finds the entity of a representation, which is client input: a router forwards it. Paths of issues are relative to
+   * the representation.
    *
-   * @throws {AppError} INVALID for a malformed key field; FORBIDDEN for an organisation that the credential cannot access.
+   * @throws {AppError} INVALID for a malformed key field; FORBIDDEN for an organisation that the credential cannot
+   * access.
    */
   readonly find: (representation: object, context: Context) => Promise<object | null>;
 }
 
 /**
- * The entities by type name. Each representation is validated like an argument and authorized alone. A key that is unknown,
- * deleted or of another organisation is null. Every organisation exists, so for another one the error states the reason.
+ * The entities by type name. Each representation is validated like an argument and authorized separately. A key that is
+ * unknown, deleted or of another organisation is null. Every organisation exists, so the error for another organisation
+ * is FORBIDDEN.
  */
 export const entities: ReadonlyMap<string, Entity> = new Map<string, Entity>([
   [
@@ -32,7 +34,7 @@ export const entities: ReadonlyMap<string, Entity> = new Map<string, Entity>([
     'Organization',
     {
       keys: ['id'],
-      // A promise, so that an invalid representation fails alone.
+      // Rejects instead of throwing, so that an invalid representation does not fail the others.
       find: (representation, context) =>
         new Promise((resolve) => {
           const orgID = keyFieldOf(representation, 'id');

@@ -19,7 +19,7 @@ const compatibilityFields: ReadonlySet<string> = new Set([
   'OrgKeyUpdate.status',
 ]);
 
-/** Fields that may contain a secret, as a key identifier or free-form data may. */
+/** Fields that may contain a secret, such as a key identifier or free-form data. */
 const sensitiveFields: ReadonlySet<string> = new Set([
   'KeyDefinition.keyID',
   'KeyDefinition.metaData',
@@ -30,10 +30,10 @@ const sensitiveFields: ReadonlySet<string> = new Set([
   'OrgKey.keyID',
 ]);
 
-/** The fields that a subgraph which knows the owner of a key, or has connections, may also resolve. */
+/** The fields that another subgraph may also resolve, if it knows the owner of a key. */
 const shareableFields: ReadonlySet<string> = new Set(['OrgKey.orgID']);
 
-/** The fields of `Organization` that this subgraph adds, and their credential. */
+/** The fields that this subgraph adds to `Organization`. They require a service credential. */
 const serviceFields: ReadonlySet<string> = new Set(['Organization.orgKeys', 'Organization.quotaSummary']);
 
 /** The directives of a type. `PageInfo` is shareable: every subgraph with connections has it. */
@@ -73,7 +73,7 @@ function requiresScope(credential: keyof typeof scopes): SubgraphDirective {
   return { name: 'requiresScopes', args: { scopes: [[scopes[credential]]] } };
 }
 
-/** Whether a root field reads or writes: contracts of a supergraph include or exclude fields by their tags. */
+/** Tags root fields as reading or writing: contracts of a supergraph include or exclude fields by tag. */
 function tagsOf(schema: GraphQLSchema, typeName: string): string[] {
   if (typeName === schema.getMutationType()?.name) return ['keyfront-write'];
   const readers = [schema.getQueryType()?.name, schema.getSubscriptionType()?.name];

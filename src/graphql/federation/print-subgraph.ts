@@ -47,12 +47,12 @@ export function printSubgraph(subgraph: GraphQLSchema, { withScopes = false }: S
   const isRouterDefinition = ({ name }: { readonly name: { readonly value: string } }) =>
     routerDefinitions.includes(name.value);
   const document = visit(parse(printSchema(subgraph)), {
-    // Only its description, which would describe the supergraph.
+    // Contains only a description, which would describe the supergraph.
     SchemaDefinition: () => null,
     // Without @specifiedBy: composition warns when subgraphs differ in it.
     ScalarTypeDefinition: (type) => (isRouterDefinition(type) ? null : { ...describedAlone(type), directives: [] }),
     InterfaceTypeDefinition: (type) => ({ ...describedAlone(type), fields: fieldsOf(type).map(describeField(type)) }),
-    // Without @oneOf, which Apollo's composition does not know. The service requires exactly one field nevertheless.
+    // Without @oneOf, which Apollo's composition does not support. The service still requires exactly one field.
     InputObjectTypeDefinition: (type) => ({ ...type, directives: [] }),
     UnionTypeDefinition: (type) => (isRouterDefinition(type) ? null : undefined),
     ObjectTypeDefinition: (type) => (isRouterDefinition(type) ? null : toSubgraphType(subgraph, type, withScopes)),
@@ -61,7 +61,7 @@ export function printSubgraph(subgraph: GraphQLSchema, { withScopes = false }: S
   return `${linkTo(definitions)}\n\n${print({ ...document, definitions })}`;
 }
 
-/** The directive that imports every directive of the specification that is used. */
+/** Returns the directive `@link`, which imports the directives of the specification that are used. */
 function linkTo(definitions: readonly DefinitionNode[]): string {
   const used = new Set<string>();
   const Directive = ({ name }: DirectiveNode) => void used.add(`"@${name.value}"`);
@@ -105,7 +105,7 @@ interface NamedNode {
   readonly description?: unknown;
 }
 
-/** A type without its description, if other subgraphs may have it too. */
+/** Removes the description of a type that other subgraphs may have too. */
 function describedAlone<Node extends NamedNode>(type: Node): Node {
   return Object.hasOwn(sharedFields, type.name.value) ? withoutDescription(type) : type;
 }

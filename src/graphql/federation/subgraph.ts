@@ -48,7 +48,7 @@ const _service: RootField = {
 
 const printed = new WeakMap<GraphQLSchema, string>();
 
-/** Printed when it is first requested, which is rare. */
+/** Prints the schema on the first request for it, which is rare. */
 function sdlOf(schema: GraphQLSchema): string {
   const sdl = printed.get(schema) ?? printSubgraph(schema);
   printed.set(schema, sdl);
@@ -101,7 +101,7 @@ function entityOf(representation: unknown, path: Path) {
   });
 }
 
-/** Throws the error again, with this path before those of its issues. */
+/** Throws the error again, with this path prepended to the paths of its issues. */
 function withPath(path: Path) {
   return (error: unknown): never => {
     if (!(error instanceof AppError) || error.issues.length === 0) throw error;

@@ -6,7 +6,7 @@ import { browserFile, pageHeaders, type StaticAsset } from '../../http/static-as
 const headers = pageHeaders({
   'worker-src': "'self'",
   'connect-src': "'self'",
-  // The editor writes styles into the page as it runs.
+  // The editor adds style elements at run time.
   'style-src': "'self' 'unsafe-inline'",
   'img-src': "'self' data:",
   'font-src': 'data:',
@@ -23,7 +23,7 @@ const fileNames = [
   'editorWorkerService.worker.js',
 ];
 
-/** GraphiQL by path. Its scripts are files of their own, so that the policy can forbid inline scripts. */
+/** The files of GraphiQL by path. Its scripts are separate files, so that the policy can forbid inline scripts. */
 export const graphiqlAssets: ReadonlyMap<string, StaticAsset> = new Map([
   ['/', browserFile('graphiql/page.html', headers)],
   ...fileNames.map((name) => [`/graphiql/${name}`, browserFile(`graphiql/${name}`, headers)] as const),

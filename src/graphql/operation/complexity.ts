@@ -21,20 +21,20 @@ import { estimateListSize, type Variables } from './list-size.js';
 
 /** The size of an operation. A fragment counts each time it is spread. A count may be Infinity. */
 export interface OperationSize {
-  /** How deep fields are nested. Introspection is not counted. */
+  /** The nesting depth of fields, without introspection. */
   readonly depth: number;
-  /** How deep lists are nested in introspection, which may go from types to fields to types without end. */
+  /** The nesting depth of lists in introspection, where types have fields, and fields have types. */
   readonly introspection: number;
   readonly aliases: number;
   readonly directives: number;
   readonly rootFields: number;
-  /** The weight of each field, which is 1 for most, multiplied by the sizes of the pages around it. */
+  /** The sum of the weights of all fields (1 by default), each multiplied by the sizes of the enclosing pages. */
   readonly cost: number;
   /** Whether the size depends on a variable. */
   readonly isVariable: boolean;
 }
 
-/** The size of a part. `perItem` is the cost for each item of the page around the part. */
+/** The size of a part of an operation. `perItem` is the cost for each item of the enclosing page. */
 interface Part extends Omit<OperationSize, 'isVariable'> {
   readonly perItem: number;
 }
@@ -87,7 +87,7 @@ export function calculateComplexity(
     const known = measured.get(name);
     if (known) return known;
     const fragment = fragments.get(name);
-    // A fragment that contains itself or does not exist counts nothing: GraphQL rejects it.
+    // A fragment that contains itself or does not exist counts as zero: GraphQL rejects it.
     measured.set(name, nothing);
     if (!fragment) return nothing;
     const own = { ...nothing, directives: fragment.directives?.length ?? 0 };

@@ -7,8 +7,8 @@ import { operationError } from '../errors.js';
 export const defaultDeadlineMs = 5000;
 
 /**
- * The time limit of one operation. It does what its callers need of an `AbortController` with a timer, which takes
- * several times as long to create, and nearly every operation completes in time.
+ * The time limit of one operation. Replaces an `AbortController` with a timer, which takes several times as long to
+ * create, although nearly every operation completes in time.
  */
 export class Deadline {
   readonly #createError: () => Error;
@@ -27,12 +27,12 @@ export class Deadline {
     return (this.#error ??= this.#createError());
   }
 
-  /** @throws {Error} `error` when the time is up. */
+  /** @throws {Error} `error` when the deadline has expired. */
   throwIfExpired(): void {
     if (this.#hasExpired) throw this.error;
   }
 
-  /** Calls a function when the time is up. Returns a function that removes it. */
+  /** Calls `listener` when the deadline expires. Returns a function that removes the listener. */
   onExpire(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
@@ -50,8 +50,8 @@ export class Deadline {
 }
 
 /**
- * Starts the deadline of an operation. A query fails as a whole: it is for the executor. Mutations fail one by one,
- * because the response must report what an earlier one has changed: it is for `runUntilDeadline`.
+ * Starts the deadline of an operation. The executor applies it to a query, which fails as a whole. `runUntilDeadline`
+ * applies it to each mutation separately, because the response must report what earlier mutations have changed.
  */
 export function startDeadline(timeoutMs: number, isMutation: boolean): Deadline {
   return new Deadline(timeoutMs, isMutation ? notBegun : tooLong);
@@ -70,8 +70,8 @@ function notBegun(timeoutMs: number): AppError {
 }
 
 /**
- * Runs one mutation until the deadline of its operation. A mutation that has not started to write by then never does. One
- * that has continues to its end, and its response reports what it did.
+ * Runs one mutation until the deadline of its operation. A mutation that has not started to write by then never writes.
+ * A mutation that has started completes, and the response reports its result.
  *
  * @throws {AppError} UNAVAILABLE when the deadline expires before the mutation starts to write.
  */

@@ -2,8 +2,8 @@ import { getNamedType, getNullableType, isListType, isObjectType, type GraphQLFi
 import { pageSizes } from '../schema/pagination.js';
 
 /*
- * What fields cost. The limit of an operation and the directives @cost and @listSize of the subgraph are derived from these
- * tables, so that a router estimates the same sizes.
+ * The costs of fields. The cost limit and the directives @cost and @listSize of the subgraph are derived from these
+ * tables, so that a router estimates the same costs.
  */
 
 type Field = GraphQLField<unknown, unknown>;
@@ -22,19 +22,19 @@ export function weightOf(typeName: string, fieldName: string): number {
   return fieldWeights.get(`${typeName}.${fieldName}`) ?? (typeName === 'Mutation' ? mutationWeight : 1);
 }
 
-/** How a paginated field is sized. */
+/** The page sizes of a paginated field. */
 export interface ListSize {
-  /** The arguments with the number of items. */
+  /** The arguments that set the number of items. */
   readonly slicingArguments: readonly string[];
   /** The number of items without such an argument. */
   readonly defaultSize: number;
-  /** The number of items above which an argument is capped. */
+  /** The number of items at which an argument is capped. */
   readonly maxSize: number;
   /** The lists of the returned page. */
   readonly sizedFields: readonly string[];
 }
 
-/** How a field is sized that takes `first`; undefined for all others. */
+/** Returns the page sizes of a field that takes `first`; undefined for all other fields. */
 export function listSizeOf(field: Field): ListSize | undefined {
   if (!field.args.some(({ name }) => name === 'first')) return undefined;
   const slicingArguments = field.args.flatMap(({ name }) => (name === 'first' || name === 'last' ? [name] : []));

@@ -20,7 +20,7 @@ export interface SizeLimits extends Omit<OperationLimits, 'routerFactor'> {
   readonly tokens: number;
 }
 
-/** The limits of one operation, for every client; the defaults of those that settings can change. */
+/** The default limits of one operation. Settings can change those of `OperationLimits`. */
 export const limits = {
   /** Three times our longest operation. Long values belong in variables. */
   characters: 15_000,
@@ -71,13 +71,13 @@ export function parseWithin(
   throwIssues(aboveCharacters(length, characters));
   try {
     const document = parse(source, { ...options, maxTokens: tokens });
-    // The other limits are checked by recursive functions.
+    // Recursive functions check the other limits.
     if (tokens > limits.tokens && nestingOf(document) > limits.tokens / 2) throw new RangeError();
     return document;
   } catch (error) {
     const tooMany = `Syntax Error: Document contains more than ${tokens} tokens. Parsing aborted.`;
     if (error instanceof GraphQLError && error.message === tooMany) throwIssues(aboveTokens(tokens + 1, tokens));
-    // The parser is recursive too.
+    // A stack overflow of the recursive parser.
     if (error instanceof RangeError) {
       throwIssues([{ path: ['query'], code: 'TOO_DEEP', message: 'is nested too deeply' }]);
     }
@@ -96,17 +96,17 @@ export function tokensOf({ loc }: DocumentNode): number {
   return count;
 }
 
-/** The issue of a number of characters that is above its limit. */
+/** Returns the issue of a number of characters above its limit. */
 export function aboveCharacters(found: number, max: number): Issue[] {
   return above('TOO_LONG', found, max, (count) => `has ${count} characters`);
 }
 
-/** The issue of a number of tokens that is above its limit. */
+/** Returns the issue of a number of tokens above its limit. */
 export function aboveTokens(found: number, max: number): Issue[] {
   return above('TOO_MANY', found, max, () => 'has too many tokens');
 }
 
-/** How deep braces, brackets and parentheses are nested. */
+/** The nesting depth of braces, brackets and parentheses. */
 function nestingOf({ loc }: DocumentNode): number {
   const opening: readonly string[] = [TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L];
   const closing: readonly string[] = [TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R];
@@ -120,7 +120,7 @@ function nestingOf({ loc }: DocumentNode): number {
   return deepest;
 }
 
-/** The issue of a count that is above its limit; none when it is not. */
+/** Returns the issue of a count above its limit; none for a smaller count. */
 export function above(
   code: 'TOO_LONG' | 'TOO_DEEP' | 'TOO_MANY',
   found: number,

@@ -44,7 +44,7 @@ function isList(type: GraphQLType): boolean {
   return isListType(getNullableType(type));
 }
 
-/** A value as sizes need it: integers, null and lists; undefined for a variable without a value. */
+/** Resolves integers, null, lists and variables, which determine sizes; undefined for a variable without a value. */
 function plainValue(node: ValueNode, { definitions, given }: Variables): unknown {
   if (node.kind === Kind.NULL) return null;
   if (node.kind === Kind.INT) return Number(node.value);

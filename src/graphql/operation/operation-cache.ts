@@ -5,7 +5,7 @@ import { fieldsUsedIn } from './field-usage.js';
 import { tokensOf } from './limits.js';
 import { rootFieldsOf } from './root-fields.js';
 
-/** An operation of a document, with the results of its examination. */
+/** An operation of a document, with its validation state and its compiled form. */
 export interface PreparedOperation {
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
@@ -13,7 +13,7 @@ export interface PreparedOperation {
   readonly tokens: number;
   /** The names of its root fields, without introspection. */
   readonly fields: readonly string[];
-  /** Its only root field; `several` or `other` for more or none. For logs and metrics. */
+  /** Its only root field; `several` if it has more, `other` if it has none. For logs and metrics. */
   readonly label: string;
   /** The coordinates of the schema that its document uses. For metrics. */
   readonly usedFields: readonly string[];
@@ -25,14 +25,14 @@ export interface PreparedOperation {
   readonly compiled: CompiledOperation;
 }
 
-/** The documents that were used last, and their prepared operations. */
+/** The most recently used documents, and their prepared operations. */
 export interface OperationCache {
-  /** By their texts; the `documentCache` of Yoga. */
+  /** Documents by text; the `documentCache` of Yoga. */
   readonly documents: {
     readonly get: (text: string) => DocumentNode | undefined;
     readonly set: (text: string, document: DocumentNode) => unknown;
   };
-  /** An operation that was prepared before, of a document in the cache. */
+  /** Returns a prepared operation of a cached document. */
   readonly find: (text: string, operationName: string | undefined) => PreparedOperation | undefined;
   /** Prepares an operation; undefined when the document has none with this name. */
   readonly prepare: (document: DocumentNode, operationName: string | null | undefined) => PreparedOperation | undefined;
@@ -45,9 +45,10 @@ const maxTokens = 32_000;
 const documentTokens = 4;
 
 /**
- * Keeps the documents that were used last, so that they are not parsed and validated again. Bounded by size and not by
+ * Caches the most recently used documents, so that they are not parsed and validated again. Bounded by size and not by
  * number: a thousand of the largest documents would take half a gigabyte. Compiled operations grow while they are
- * executed: above `maxFields` in all of them together, all are discarded. Compiling one again takes half an execution.
+ * executed: when all of them together have more than `maxFields` fields, the cache discards all. Compiling an operation
+ * again takes half as long as executing it.
  */
 export function createOperationCache(schema: GraphQLSchema, maxFields = 50_000): OperationCache {
   const documents = new LRUCache<string, DocumentNode>({ maxSize: maxTokens, sizeCalculation: sizeOf });

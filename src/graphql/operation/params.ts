@@ -31,7 +31,7 @@ export async function paramsOf(context: RequestContext, nextSlice: Context['next
   }
 }
 
-/** Parsed once for a request, although the fast path leaves requests to Yoga: the largest bodies take 30 ms. */
+/** Parsed bodies, which the fast path and Yoga share: parsing the largest body takes 30 ms. */
 const parsedBodies = new WeakMap<RequestContext, Promise<GraphQLParams>>();
 
 /**
@@ -55,12 +55,15 @@ export function paramsOfBody(context: RequestContext, nextSlice: Context['nextSl
 const preflighted = ['authorization', 'x-svc-authorization', 'apollo-require-preflight', 'x-graphql-yoga-csrf'];
 
 /**
- * A browser sends a GET across origins without a CORS preflight, unless the request has one of these headers. No response
- * depends on what a browser adds by itself, such as cookies, and none may.
+ * Requires a header that forces a CORS preflight: a browser sends other GET requests across origins without a
+ * preflight. No response may depend on what a browser adds by itself, such as cookies.
+ *
+ * @throws {AppError} UNAUTHENTICATED for a subscription.
+ * @throws {GraphQLError} INVALID for other operations.
  */
 function requirePreflighted(headers: RequestHeaders): void {
   if (preflighted.some((name) => headers.get(name) !== null)) return;
-  // A subscription, which gateways send by GET. Clients that authenticate again after UNAUTHENTICATED have to see it.
+  // Gateways send subscriptions by GET. Clients that authenticate again after UNAUTHENTICATED must receive it.
   if (headers.get('accept')?.includes('text/event-stream') === true) throw noCredential();
   throw requestError(
     new AppError(
@@ -122,7 +125,7 @@ export function withoutPrefix(id: string): string {
   return id.replace(/^sha256:/, '');
 }
 
-/** Whether a request wants its cost, by `"extensions": {"cost": true}`. */
+/** Whether a request has `"extensions": {"cost": true}`. */
 export function isCostRequested({ extensions }: Pick<GraphQLParams, 'extensions'>): boolean {
   return extensions?.['cost'] === true;
 }

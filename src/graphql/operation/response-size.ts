@@ -63,7 +63,7 @@ function isCertainlyWithin(value: unknown, limitBytes: number): boolean {
       left -= part.length;
       return left >= 0 && part.every(take);
     }
-    // Creates no array of members. Responses inherit no properties.
+    // `for … in` creates no array of members. Responses inherit no properties.
     for (const name in part) {
       left -= 4 + 6 * name.length;
       if (left < 0 || !take((part as Record<string, unknown>)[name])) return false;
@@ -73,14 +73,14 @@ function isCertainlyWithin(value: unknown, limitBytes: number): boolean {
   return take(value);
 }
 
-/** Of numbers, such as -1.2345678901234567e-300, and of true, false and null. */
+/** The maximum length of a number, such as -1.2345678901234567e-300, and of true, false and null. */
 const maxLiteralBytes = 25;
 
 /** Values of up to this length are stringified at once, in less than a millisecond. */
 const partBytes = 16 * 1024;
 
 /**
- * The JSON of a value; undefined if it has more bytes than the limit. Other requests are served between its parts: a
+ * Stringifies a value; undefined if its JSON has more bytes than the limit. Waits for a time slice between parts: a
  * response may have 200,000 members.
  */
 export async function stringifyWithin(

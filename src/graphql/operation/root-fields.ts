@@ -59,7 +59,7 @@ function parsed(query: string | undefined): DocumentNode | undefined {
   }
 }
 
-/** The selected fields; those of a fragment once, even if it is spread repeatedly. */
+/** Returns the selected fields. The fields of a fragment occur once, even if it is spread repeatedly. */
 function nodesIn(document: DocumentNode, { selections }: SelectionSetNode, seen = new Set<string>()): FieldNode[] {
   return selections.flatMap((selection) => {
     if (selection.kind === Kind.FIELD) return [selection];

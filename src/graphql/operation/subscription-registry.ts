@@ -13,7 +13,7 @@ export interface SubscriptionRegistry {
    * Registers a subscription.
    *
    * @throws {AppError} RATE_LIMITED when the credential has the maximum number of subscriptions; UNAVAILABLE when the
-   * process has, or is stopping.
+   * process has the maximum, or is stopping.
    */
   readonly open: (credentialID: string) => Stream;
   /** Ends all subscriptions and rejects new ones. */

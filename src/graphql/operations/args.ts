@@ -28,7 +28,7 @@ export const keyArgs = builder.args((t) => ({
   }),
 }));
 
-/** Arguments without those that are null, which is the same as omitted. */
+/** Removes null arguments, which mean the same as omitted arguments. */
 export function withoutNulls<Args extends object>(args: Args): { [Name in keyof Args]: Exclude<Args[Name], null> } {
   const entries = Object.entries(args).filter(([, value]) => value !== null);
   return Object.fromEntries(entries) as ReturnType<typeof withoutNulls<Args>>;

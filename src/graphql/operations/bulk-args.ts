@@ -35,7 +35,7 @@ export const bulkArgs = {
 };
 
 /**
- * The request of a bulk change. Its members keep their order: they are hashed to recognise a repeated request.
+ * The request of a bulk change. The order of its members must not change: their hash identifies a repeated request.
  *
  * @throws {AppError} INVALID when `first` is below 1 or `after` is not a cursor of this list.
  */

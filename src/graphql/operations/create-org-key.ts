@@ -30,7 +30,7 @@ builder.mutationField('createOrgKey', (t) =>
         description: 'Reason for the change, recorded in the history. At most 500 characters, no secrets.',
       }),
     },
-    // The members keep their order: they are hashed to recognise a repeated request.
+    // The order of the members must not change: their hash identifies a repeated request.
     resolve: async (_, { keyID, prefix, input, reason, idempotencyKey }, context) => ({
       action: 'added' as const,
       ...(await context.keys.createOrgKey(

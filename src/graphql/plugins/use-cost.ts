@@ -11,11 +11,11 @@ import type { OperationCache } from '../operation/operation-cache.js';
 interface OperationCost {
   readonly requested: number;
   readonly maximum: number;
-  /** What the operation could cost in addition. */
+  /** The maximum minus the requested cost. */
   readonly remaining: number;
 }
 
-/** Adds the cost of an operation to its response if the request wants it. */
+/** Adds the cost of an operation to its response if the request has `extensions.cost`. */
 export function useCost(operations: OperationCache, limits: OperationLimits): Plugin {
   return {
     onExecute({ args }) {

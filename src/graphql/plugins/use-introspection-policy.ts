@@ -5,15 +5,15 @@ import type { ServerContext } from '../context.js';
 import { operationError } from '../errors.js';
 import { documentIDOf } from '../operation/params.js';
 
-/** Who may introspect the schema: all clients, or requests with a valid credential only. */
+/** Which clients may introspect the schema: all, or those with a valid credential only. */
 export type IntrospectionPolicy = 'open' | 'credential';
 
 /**
- * Rejects every operation of a client that may not introspect, except `{ __typename }`, with the same error, before it is
- * compared with the schema: a response does not reveal whether a name exists.
+ * Rejects every operation of a client that may not introspect, except `{ __typename }`, with the same error and before
+ * validation: a response does not reveal whether a name exists.
  */
 export function useIntrospectionPolicy(policy: IntrospectionPolicy): Plugin<object, ServerContext> {
-  // Records who may, not who may not: a lost record rejects.
+  // Records requests that are permitted, not those that are rejected: a missing record rejects.
   const admitted = new WeakSet<object>();
   return {
     async onParams({ params, context }) {
@@ -29,13 +29,13 @@ export function useIntrospectionPolicy(policy: IntrospectionPolicy): Plugin<obje
     },
     onValidate({ context, params }) {
       if (admitted.has(context) || isHarmless(params.documentAST as DocumentNode)) return;
-      // Thrown: Yoga would cache a result and return it for the next request with this document.
+      // Throws, because Yoga would cache a result and return it for the next request with this document.
       throw operationError(noCredential());
     },
   };
 }
 
-/** Whether a document selects only `__typename` at the root, and names nothing of the schema. */
+/** Whether a document selects only `__typename` at the root, without arguments, directives or variables. */
 function isHarmless({ definitions }: DocumentNode): boolean {
   return definitions.every(
     (definition) =>

@@ -38,7 +38,7 @@ export function useLimits(operations: OperationCache, maximum: OperationLimits):
       const found = isFromRouter(context) ? ofRouters : ofClients;
       setParseFn((source: string | Source, options?: ParseOptions) => parseWithin(source, options, found));
     },
-    // Not a validation rule: the results of those are cached by document, and variables decide how large pages are.
+    // Not a validation rule: Yoga caches the results of rules by document, and page sizes depend on variables.
     onValidate({ params, context }) {
       const { operationName, variables = {} } = context.params;
       const prepared = operations.prepare(params.documentAST as DocumentNode, operationName);
@@ -62,7 +62,8 @@ export function useLimits(operations: OperationCache, maximum: OperationLimits):
 }
 
 /**
- * A router forwards the credentials of its clients. A client without one must authenticate, not change its operation.
+ * Requires the credentials of the operation before its limits apply: a router forwards the credentials of its clients,
+ * and a client without a credential must authenticate, not change its operation.
  *
  * @throws {GraphQLError} UNAUTHENTICATED, RATE_LIMITED or UNAVAILABLE without a credential that a root field requires.
  */
@@ -75,7 +76,7 @@ function requirePrincipalsOf(schema: GraphQLSchema, { document, operation }: Pre
   }
 }
 
-/** What is above the limits of every client. Remembers when that does not depend on the variables. */
+/** Returns the issues above the limits of every client. Caches their absence if it does not depend on variables. */
 export function issuesOf(
   schema: GraphQLSchema,
   prepared: PreparedOperation,
@@ -98,7 +99,7 @@ function issuesWithin(
   const { depth, introspection, aliases, directives, rootFields, cost, isVariable } = size;
   const mutations = operation.operation === OperationTypeNode.MUTATION ? rootFields : 0;
   const issues = [
-    // A router may have sent the document before, which is larger than others may send.
+    // The cached document may be from a router, which may send larger documents.
     aboveCharacters(document.loc?.source.body.length ?? 0, maximum.characters),
     aboveTokens(tokens, maximum.tokens),
     above('TOO_DEEP', depth, maximum.depth, (count) => `nests fields ${count} deep`),

@@ -5,7 +5,7 @@ import type { Context, ServerContext } from '../context.js';
 import { limitResponseSize } from '../operation/response-size.js';
 import { maskedCause, maskError } from '../errors.js';
 
-/** Processes every result last: masks errors that are not for clients, logs them, and limits the size. */
+/** Processes every result last: masks and logs errors that are not public, and limits the size. */
 export function useMaskedErrors(log: Logger, nextSlice: Context['nextSlice']): Plugin<object, ServerContext> {
   return {
     async onResultProcess(event) {
@@ -22,9 +22,9 @@ export function isResult(result: unknown): result is ExecutionResult {
 }
 
 /**
- * The result for the client: errors that are not meant for clients are masked and logged, and the size is bounded. Other
- * requests are served between the steps, and before the result can be stringified: there may be a thousand errors, and
- * data of 2 MiB takes tens of milliseconds.
+ * Returns the result for the client: masks and logs errors that are not public, and limits the size. Waits for a time
+ * slice between the steps, and before the result can be stringified: a result may have a thousand errors, and data of 2
+ * MiB takes tens of milliseconds.
  */
 export async function maskResult(
   result: ExecutionResult,
@@ -32,7 +32,7 @@ export async function maskResult(
   log: Logger,
   nextSlice: Context['nextSlice'],
 ): Promise<ExecutionResult> {
-  // Yoga drops the error of an aborted wait, such as one with a time limit of its own, and would respond with nothing.
+  // Yoga drops the error of an aborted wait, such as a wait with its own time limit, and would send an empty result.
   const isLost = result.errors?.length === 0 && !('data' in result);
   const thrown = isLost ? [new Error('A wait was aborted.')] : result.errors;
   const shown: GraphQLError[] = [];
@@ -54,7 +54,7 @@ function masked(error: Error, requestID: string, log: Logger): GraphQLError {
   return shown;
 }
 
-/** The errors of fields as JSON. Yoga creates another error of each that is one, and there may be a thousand. */
+/** Replaces the errors of fields by JSON: Yoga would copy each GraphQLError, and a result may have a thousand. */
 function withPlainFieldErrors(result: ExecutionResult): ExecutionResult {
   if (!result.errors) return result;
   const isOfField = ({ path, extensions }: GraphQLError) => path !== undefined && !('http' in extensions);

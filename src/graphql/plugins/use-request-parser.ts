@@ -24,7 +24,7 @@ export function useExactRequests(nextSlice: Context['nextSlice']): Plugin<object
           );
         }
         const params = await paramsOf(requestContext, nextSlice);
-        // The document is parsed and validated in a tick that has time left.
+        // Yoga parses and validates the document in a tick that has time left.
         await nextSlice();
         return params;
       });

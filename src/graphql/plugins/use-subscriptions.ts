@@ -28,8 +28,9 @@ interface SubscriptionDeps {
 }
 
 /**
- * Executes subscriptions. One that cannot start is rejected as a request. One that has started ends with an error that
- * gives the reason, unless the client closed it; and after an event that failed, because its cursor is lost.
+ * Executes subscriptions. Rejects the request of a subscription that cannot start. A started subscription ends with an
+ * error that gives the reason, unless the client closed it. It also ends after an event that failed, because its cursor
+ * is lost.
  */
 export function useSubscriptions({ streams, execute, log, deadlineMs }: SubscriptionDeps): Plugin<Context> {
   const untilDeadline = <T>(work: T | Promise<T>) =>
@@ -107,7 +108,7 @@ export function useSubscriptions({ streams, execute, log, deadlineMs }: Subscrip
         return this;
       },
       next: () => iterator.next(),
-      // A generator that awaits an event does not return before it.
+      // A generator that awaits an event returns only after the event, so the stream ends first.
       return: () => {
         stream.end();
         return iterator.return();
@@ -120,7 +121,7 @@ export function useSubscriptions({ streams, execute, log, deadlineMs }: Subscrip
   };
 }
 
-/** The events of a subscription, or the errors because of which it does not start. */
+/** Returns the events of a subscription, or the errors that prevent its start. */
 function createSource(args: ExecutionArgs) {
   const validated = validateSubscriptionArgs(args);
   return 'schema' in validated ? createSourceEventStream(validated) : { errors: validated };

@@ -15,7 +15,7 @@ export interface OperationTelemetry {
   readonly recordResult: (result: ExecutionResult, record: RequestRecord) => void;
 }
 
-/** The telemetry of operations. */
+/** Creates the telemetry of operations. */
 export function createOperationTelemetry({ meter, tracer }: Telemetry): OperationTelemetry {
   return {
     traceExecution: ({ operation: { operation }, fields }, execute) => {
@@ -35,7 +35,10 @@ export function createOperationTelemetry({ meter, tracer }: Telemetry): Operatio
   };
 }
 
-/** Records all operations that Yoga executes. The last plugin, so that it has the final executing function and result. */
+/**
+ * Records all operations that Yoga executes. Must be the last plugin: others replace the executing function and the
+ * result.
+ */
 export function useTelemetry(telemetry: OperationTelemetry, operations: OperationCache): Plugin<object, ServerContext> {
   return {
     onValidate({ params, context }) {
@@ -55,7 +58,7 @@ export function useTelemetry(telemetry: OperationTelemetry, operations: Operatio
   };
 }
 
-/** One code for a response with several errors: the first that concerns the operator, else the first. */
+/** Returns one code for a response with several errors: the first that concerns the operator, else the first. */
 function verdictOf(errors: readonly GraphQLError[]): ErrorCode {
   const codes = errors.map(({ extensions }) => toErrorCode(extensions['code']) ?? 'INTERNAL');
   return serious.find((code) => codes.includes(code)) ?? codes[0] ?? 'INTERNAL';

@@ -12,7 +12,7 @@ import { documentIDOf, withoutPrefix } from '../operation/params.js';
 import { exactFloats } from '../schema/literals.js';
 import { servedSchema } from '../schema/served.js';
 
-/** The operations that the service was started with, by their ids without `sha256:`. They never change. */
+/** The documents that the service loaded at its start, by id without `sha256:`. They never change. */
 export interface TrustedDocuments {
   readonly documents: ReadonlyMap<string, string>;
   /** Whether all other operations are rejected. */
@@ -64,7 +64,7 @@ function unusable(file: string, reason: string, cause?: unknown): Error {
   return new Error(`KEYFRONT_TRUSTED_DOCUMENTS: ${file} cannot be used. ${reason}`, { cause });
 }
 
-/** Why an entry is not valid, to be shown after its id; undefined for a valid one. */
+/** Returns the problem of an entry, to follow its id in a message; undefined for a valid entry. */
 function problemOf(id: string, document: unknown): string | undefined {
   if (withoutPrefix(id) === '') return 'is not an id.';
   // A lone surrogate is hashed like U+FFFD, so two texts would have the same hash.
@@ -112,7 +112,7 @@ export function useTrustedDocuments({ documents, only }: TrustedDocuments): Plug
   return [only ? {} : useTextsBesideIDs, persisted];
 }
 
-/** Rejects a text that does not have the hash sent with it. The text is executed, and not stored under the id. */
+/** Rejects a `query` that does not have the hash sent with it. Executes others, without storing them under the id. */
 const useTextsBesideIDs: Plugin = {
   onParams({ params, setParams }) {
     const id = documentIDOf(params);

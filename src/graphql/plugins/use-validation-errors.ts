@@ -47,7 +47,7 @@ export function useValidationErrors(
       const { id: requestID } = requestContext;
       const holder = await requestContext.principal();
       const operation = { ...context.params, document };
-      // Without a document, the error is of its syntax or of a limit, and complete.
+      // Without a document, the error is a syntax error or an exceeded limit, and is complete.
       const rejection = document && validationErrorOf(operation, holder);
       auditRejectedOperation(
         audit,
@@ -110,7 +110,7 @@ interface Argument {
   readonly value: unknown;
 }
 
-/** The arguments of all fields that have a value or need one. */
+/** Returns the arguments of all fields that have a value or require one. */
 function argumentsIn({ document, definition }: RootFields, variables: Readonly<Record<string, unknown>>): Argument[] {
   const found: Argument[] = [];
   const types = new TypeInfo(servedSchema);
@@ -128,7 +128,7 @@ function argumentsIn({ document, definition }: RootFields, variables: Readonly<R
   return found;
 }
 
-/** The issues of our rules, and those for which GraphQL alone rejects a value. */
+/** Returns the issues of the definition rules, and those that only GraphQL reports. */
 function issuesInDefinition(variant: Variant, type: GraphQLInputType, value: unknown): readonly Issue[] {
   const issues = definitionIssues(variant, asGraphQLReads(inputs[variant], value));
   const isReported = ({ path }: Issue) => issues.some((issue) => issue.path.every((step, at) => step === path[at]));

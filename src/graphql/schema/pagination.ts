@@ -23,21 +23,21 @@ export interface ConnectionItem<Node> {
 /** The edges of a page as resolvers return them. An error as `node` is thrown when the field is resolved. */
 type Edge<Node> = ConnectionItem<Node> & { readonly node: Node };
 
-/** A page that was read: its items, and flags that replace those that the number of items and the arguments suggest. */
+/** The items of a page, and flags that replace those computed from the number of items and the arguments. */
 export interface ReadPage<Node> {
   readonly items: readonly ConnectionItem<Node>[];
   readonly flags?: (shown: readonly ConnectionItem<Node>[]) => Partial<PageFlags>;
 }
 
-/** Whether there are items around a page. */
+/** Whether items precede or follow a page. */
 export interface PageFlags {
   readonly hasPreviousPage: boolean;
   readonly hasNextPage: boolean;
 }
 
 /**
- * Reads a page of a list. Every connection uses it, so that each has a maximum size. An empty page has no cursors. `read`
- * returns up to `limit` items, one more than the page; for `inverted` the last ones, in reverse order.
+ * Reads a page of a list. Every connection uses it, so that each has a maximum size. An empty page has no cursors.
+ * `read` returns up to `limit` items, one more than the page; if `inverted`, the last items in reverse order.
  *
  * @throws {AppError} INVALID for `first` together with `last`, or a negative size.
  */

@@ -79,7 +79,7 @@ function parseExactJSON(value: unknown): unknown {
   throw roundedNumber('JSON');
 }
 
-/** Gateways written in JavaScript round such a number before it arrives, so that it may not be the one that was sent. */
+/** Gateways written in JavaScript round such a number before it arrives, so it may differ from the number sent. */
 function roundedNumber(scalar: string): GraphQLError {
   return new GraphQLError(`${scalar} cannot represent a number beyond 2^53-1 exactly; send it as a decimal string.`);
 }

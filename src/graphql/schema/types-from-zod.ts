@@ -23,8 +23,8 @@ type ZodSchema = z.core.$ZodType;
 const nestedInputs = new Map<string, InputObjectRef<SchemaTypes, unknown>>();
 
 /**
- * Builds an input type with the fields of a zod object. A nested type is named `<Name>Input`. A field has the type that it
- * has in `declared`, so that it has one type in every input and output.
+ * Builds an input type with the fields of a zod object. A nested type is named `<Name>Input`. A field has its type in
+ * `declared`, so that it has the same type in every input and output.
  */
 export function inputTypeFromZod<Shape>(
   name: string,

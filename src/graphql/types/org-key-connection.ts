@@ -83,7 +83,7 @@ function isSelected({ fieldNodes, fragments }: GraphQLResolveInfo, flag: keyof P
   return fieldNodes.some(({ selectionSet }) => selects(selectionSet));
 }
 
-/** What a list of keys is read from. */
+/** The functions that read a list of keys. */
 interface KeySource {
   /** The organisation whose keys are listed; undefined for all. */
   readonly orgID: string | undefined;

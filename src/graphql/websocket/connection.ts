@@ -12,10 +12,10 @@ export interface Connection {
   readonly enqueue: Enqueue;
   /** The payloads of operations that are about to start, by their ids. */
   readonly payloads: Map<string, object>;
-  /** The headers of its operations: those of the handshake, replaced by `connectionParams`. */
+  /** The headers of its operations: those of the handshake, overridden by `connectionParams`. */
   headers: Headers;
   readonly operations: Set<AbortController>;
-  /** How many operations it may have at the same time. */
+  /** The maximum number of concurrent operations. */
   readonly maxOperations: number;
   /** Called before the message that completes an operation is sent. */
   readonly onOperationEnd: () => void;
@@ -55,8 +55,8 @@ export async function startOperation(
 }
 
 /**
- * The message for graphql-ws, which would parse it by `JSON.parse`: that rounds integers and misreads escaped names. The
- * payload of an operation is kept beside it.
+ * Returns the message for graphql-ws. Keeps the payload of an operation in `payloads`, because graphql-ws uses
+ * `JSON.parse`, which rounds integers and misreads escaped names.
  *
  * @throws {AppError} INVALID when the text is not JSON, or has a repeated member
  */

@@ -24,8 +24,8 @@ const parameterNames: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The headers of a connection after its initialisation: a value in `connectionParams`, or in its member `headers`, replaces
- * the header of the handshake. Other members are ignored. Undefined when a value cannot be the value of a header.
+ * The headers of a connection after its initialisation: a value in `connectionParams`, or in its member `headers`,
+ * replaces the header of the handshake. Other members are ignored. Undefined when a value is not a valid header value.
  */
 export function withConnectionParams(
   handshake: Headers,
@@ -44,8 +44,8 @@ export function withConnectionParams(
 }
 
 /**
- * Whether the page that opens a WebSocket may use the service: one of the same host, or of an allowed origin. Browsers do
- * not apply CORS to WebSockets. Other clients send no origin.
+ * Whether a page may open a WebSocket: a page of the same host, or of an allowed origin. Browsers do not apply CORS to
+ * WebSockets. Other clients send no origin.
  */
 export function isAllowedOrigin({ headers: { origin, host } }: IncomingMessage, allowed: readonly string[]): boolean {
   if (origin === undefined || allowed.includes(origin)) return true;

@@ -4,7 +4,7 @@ import { parseJSON, stringifyJSON } from '../../lib/json.js';
 /** Serves an HTTP request of the API, in this process. */
 export type ServeRequest = (request: Request, socketAddress: string) => Promise<Response>;
 
-/** An operation that a client sent over another transport than HTTP. */
+/** An operation that a client sent over a transport other than HTTP. */
 export interface SentOperation {
   /** The members of a GraphQL over HTTP request: `query`, `variables`, `operationName`, `extensions`. */
   readonly payload: object;
@@ -22,7 +22,7 @@ export interface OperationResults extends AsyncIterableIterator<ExecutionResult,
  * Executes an operation as a request for an event stream, so that every transport has the same authentication, limits,
  * deadlines, log lines and metrics.
  *
- * @param cancel is aborted when the results are cancelled
+ * @param cancel - aborted when the client cancels the results
  */
 export async function openOperationStream(
   serve: ServeRequest,
@@ -64,7 +64,7 @@ function resultsOf(events: ReadableStream<Uint8Array>, cancel: AbortController):
     next: () => results.next(),
     return: async () => {
       cancel.abort();
-      // A generator that awaits an event does not return before it.
+      // A generator that awaits a read returns only after the read, so the reader is cancelled first.
       await reader.cancel();
       return results.return(undefined);
     },
@@ -72,8 +72,8 @@ function resultsOf(events: ReadableStream<Uint8Array>, cancel: AbortController):
 }
 
 /**
- * A single result, such as the errors of a rejected operation. The protocol has a message `error` for these, whose errors
- * Hive's gateway loses.
+ * A single result, such as the errors of a rejected operation. Replaces the message `error` of the protocol, whose
+ * errors Hive's gateway loses.
  */
 export function singleResult(result: object): OperationResults {
   let next: ExecutionResult | undefined = result;

@@ -33,9 +33,9 @@ const normalClosure = 1000;
 
 interface WebSocketDeps {
   readonly serve: ServeRequest;
-  /** How many operations a connection may have at the same time. */
+  /** The maximum number of concurrent operations of a connection. */
   readonly maxOperations: number;
-  /** The origins of pages that may connect, beside those of the service's own host. */
+  /** The origins of pages that may connect, in addition to those of the service's own host. */
   readonly origins: readonly string[];
   readonly log: Logger;
 }
@@ -79,7 +79,7 @@ export function createGraphQLWebSockets({ serve, maxOperations, origins, log }: 
       operations: new Set(),
       maxOperations,
       payloads: new Map(),
-      // After the message that completes the operation.
+      // Runs after graphql-ws has sent the message that completes the operation.
       onOperationEnd: () => isDraining && setImmediate(() => closeIfIdle(connection)),
       isAlive: true,
       isUsed: true,
@@ -112,7 +112,7 @@ export function createGraphQLWebSockets({ serve, maxOperations, origins, log }: 
     socket.on('pong', () => {
       connection.isAlive = true;
     });
-    // Invalid frames and broken connections. The socket closes itself.
+    // The socket closes itself after an invalid frame or a broken connection.
     socket.on('error', () => undefined);
     socket.on('close', (code, reason) => {
       connections.delete(connection);
@@ -162,7 +162,7 @@ const handshakeOptions = {
 const handshakes = new WebSocketServer(handshakeOptions);
 handshakes.on('wsClientError', (error, socket) => rejectConnection(socket, { status: 400, message: error.message }));
 
-/** graphql-ws requires a document, of which it reads the kind of the operation only: all results arrive as a stream. */
+/** graphql-ws reads only the operation type of a document: as a subscription, every operation returns a stream. */
 const subscription = parse('subscription { __typename }');
 
 const stopping: Rejection = { status: 503, code: 'UNAVAILABLE', message: 'The service is stopping.' };

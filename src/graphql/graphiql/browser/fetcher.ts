@@ -90,7 +90,7 @@ export function createFetcher({ credentials, subscriptions, showHint, reloadSche
   };
 }
 
-/** The operation to execute. GraphiQL notices a moment after a change of tab that the operations have other names. */
+/** Chooses the operation: just after a change of tab, GraphiQL still passes an operation name of the previous tab. */
 function chooseOperation(
   query: string,
   name: string | null | undefined,

@@ -111,7 +111,7 @@ window.addEventListener('load', () => {
     defaultEditorToolsVisibility: 'headers',
     defaultHeaders,
     defaultTabs: tabs,
-    // GraphiQL takes these of the first tab from elsewhere.
+    // For the first tab, GraphiQL ignores these members of `defaultTabs`.
     initialVariables: tabs[0]?.variables,
     initialHeaders: tabs[0]?.headers,
     onTabChange: subscriptions.onTabChange,
@@ -119,7 +119,7 @@ window.addEventListener('load', () => {
       credentials.remember(text);
       showHint('');
     },
-    // Without this, the operation would be put into the address, and so into the history of the browser.
+    // By default, GraphiQL writes the operation into the URL, and so into the history of the browser.
     onEditQuery: () => undefined,
   });
 });

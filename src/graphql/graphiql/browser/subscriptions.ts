@@ -1,8 +1,8 @@
-/** What the response pane shows of a subscription. */
+/** The events of a subscription, for the response pane. */
 export interface EventList {
   /** The newest first. */
   readonly events: readonly unknown[];
-  /** Why no more events follow. */
+  /** The reason why no more events follow. */
   readonly ended?: string;
 }
 
@@ -12,11 +12,11 @@ export interface TabsState {
   readonly activeTabIndex: number;
 }
 
-/** Subscriptions that continue while another tab is active. GraphiQL itself ends one when its tab is left. */
+/** Subscriptions that continue while another tab is active. GraphiQL itself ends those of an inactive tab. */
 export interface Subscriptions {
   readonly onTabChange: (state: TabsState) => void;
   readonly activeTab: () => string;
-  /** The subscription of the active tab, if it is of this request. Another one is closed. */
+  /** Returns the subscription of the active tab if it has this request; closes it if it has another. */
   readonly find: (request: string) => AsyncIterable<EventList> | undefined;
   readonly start: (
     tab: string,
@@ -28,7 +28,7 @@ export interface Subscriptions {
 
 interface Subscription {
   readonly request: string;
-  /** Yields the list of events after each change, until the tab is left. */
+  /** Yields the list of events after each change, until another tab becomes active. */
   readonly attach: () => AsyncIterable<EventList>;
   readonly detach: () => void;
   readonly close: () => void;
@@ -36,7 +36,7 @@ interface Subscription {
 
 const maxEvents = 100;
 
-/** @param resume presses the play button, so that GraphiQL shows the events of the active tab again */
+/** @param resume - presses the play button, so that GraphiQL shows the events of the active tab again */
 export function createSubscriptions(resume: () => void): Subscriptions {
   const subscriptions = new Map<string, Subscription>();
   let active = '';
