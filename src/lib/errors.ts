@@ -65,9 +65,9 @@ export function asError(thrown: unknown): Error {
 
 /** Formats a path: `accessRights[2].limit.quotaMax`. Unusual names are quoted and truncated. */
 export function pathText(path: Path): string {
-  return path.reduce<string>((text, step) => {
-    if (typeof step === 'number') return `${text}[${step}]`;
-    if (!/^[\w-]{1,64}$/.test(step)) return `${text}[${JSON.stringify(step.slice(0, 64))}]`;
-    return text === '' ? step : `${text}.${step}`;
+  return path.reduce<string>((text, segment) => {
+    if (typeof segment === 'number') return `${text}[${segment}]`;
+    if (!/^[\w-]{1,64}$/.test(segment)) return `${text}[${JSON.stringify(segment.slice(0, 64))}]`;
+    return text === '' ? segment : `${text}.${segment}`;
   }, '');
 }

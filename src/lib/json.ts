@@ -20,7 +20,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /** An integer from this magnitude on is the nearest double, so that a token such as 1e300 is not a huge bigint. */
-const exactBelow = 1e40;
+const exactIntegerLimit = 1e40;
 
 /** Decimals of up to this many digits are exact as doubles, so that shorter tokens need no check. */
 const safeDigits = 15;
@@ -65,7 +65,7 @@ export function parseJSONCarefully(text: string): JSONValue {
  * @throws {TypeError} for a value without a JSON form, such as undefined, a function or a circular structure.
  */
 export function stringifyJSON(value: unknown, indent?: number): string {
-  const text: string | undefined = JSON.stringify(value, inDigits, indent);
+  const text: string | undefined = JSON.stringify(value, exactIntegerReplacer, indent);
   if (text === undefined) throw new TypeError('JSON has no form for this value.');
   return text;
 }
@@ -98,7 +98,7 @@ function isSpace(code: number): boolean {
 
 /** Returns the result of JSON.parse if it is known to be exact; undefined if the text needs the careful parser. */
 function parseNatively(text: string): JSONValue | undefined {
-  const names = countPlainNames(text);
+  const names = countUnescapedNames(text);
   if (names === undefined) return undefined;
   try {
     const value = JSON.parse(text) as JSONValue;
@@ -114,7 +114,7 @@ function parseNatively(text: string): JSONValue | undefined {
  * Counts the member names of a text; undefined if the text needs the careful parser, for example for names with escapes
  * (`hasEscapedName`). The count is correct only for a text that JSON.parse accepts.
  */
-function countPlainNames(text: string): number | undefined {
+function countUnescapedNames(text: string): number | undefined {
   let names = 0;
   let depth = 0;
   let digits = 0;
@@ -166,7 +166,7 @@ function closingQuote(text: string, start: number): number {
   return -1;
 }
 
-/** Recurses at most maxJSONDepth levels, which countPlainNames has checked. */
+/** Recurses at most maxJSONDepth levels, which countUnescapedNames has checked. */
 function countMembers(value: JSONValue): number {
   if (typeof value !== 'object' || value === null) return 0;
   let members = 0;
@@ -183,7 +183,7 @@ function countMembers(value: JSONValue): number {
   return members;
 }
 
-const plainProperty = { configurable: true, enumerable: true, writable: true };
+const dataProperty = { configurable: true, enumerable: true, writable: true };
 
 class CarefulParser {
   readonly #text: string;
@@ -217,11 +217,11 @@ class CarefulParser {
       case '"':
         return this.#string();
       case 't':
-        return this.#word('true', true);
+        return this.#literal('true', true);
       case 'f':
-        return this.#word('false', false);
+        return this.#literal('false', false);
       case 'n':
-        return this.#word('null', null);
+        return this.#literal('null', null);
       default:
         return this.#number();
     }
@@ -238,13 +238,13 @@ class CarefulParser {
       const name = this.#string();
       this.#path.push(name);
       if (Object.hasOwn(members, name)) {
-        throw invalidBody(this.#path, 'DUPLICATE_MEMBER', 'occurs more than once in its object');
+        throw invalidBodyError(this.#path, 'DUPLICATE_MEMBER', 'occurs more than once in its object');
       }
       this.#skipSpace();
       if (!this.#take(':')) throw this.#malformed();
       const value = this.#value();
       // An assignment to this name sets the prototype.
-      if (name === '__proto__') Object.defineProperty(members, name, { ...plainProperty, value });
+      if (name === '__proto__') Object.defineProperty(members, name, { ...dataProperty, value });
       else members[name] = value;
       this.#path.pop();
     } while (this.#take(','));
@@ -269,7 +269,7 @@ class CarefulParser {
   /** Skips an opening bracket. The path has one segment for each enclosing array or object. */
   #enter(): void {
     if (this.#path.length >= maxJSONDepth) {
-      throw invalidBody([], 'TOO_DEEP', `is nested more than ${maxJSONDepth} levels deep`);
+      throw invalidBodyError([], 'TOO_DEEP', `is nested more than ${maxJSONDepth} levels deep`);
     }
     this.#at++;
   }
@@ -312,9 +312,9 @@ class CarefulParser {
     return true;
   }
 
-  #word<T extends JSONValue>(word: string, value: T): T {
-    if (!this.#text.startsWith(word, this.#at)) throw this.#malformed();
-    this.#at += word.length;
+  #literal<T extends JSONValue>(literal: string, value: T): T {
+    if (!this.#text.startsWith(literal, this.#at)) throw this.#malformed();
+    this.#at += literal.length;
     return value;
   }
 
@@ -322,17 +322,18 @@ class CarefulParser {
     const token = this.#match(numberToken);
     this.#at += token.length;
     const value = exactNumber(token);
-    if (value === 'OUT_OF_RANGE') throw invalidBody(this.#path, value, 'is a number that is too large');
-    if (value === 'IMPRECISE') throw invalidBody(this.#path, value, 'is a number with more digits than can be kept');
+    if (value === 'OUT_OF_RANGE') throw invalidBodyError(this.#path, value, 'is a number that is too large');
+    if (value === 'IMPRECISE')
+      throw invalidBodyError(this.#path, value, 'is a number with more digits than can be kept');
     return value;
   }
 
   /** Returns the text that a sticky pattern matches at the current position. */
   #match(pattern: RegExp): string {
     pattern.lastIndex = this.#at;
-    const found = pattern.exec(this.#text)?.[0];
-    if (found === undefined) throw this.#malformed();
-    return found;
+    const match = pattern.exec(this.#text)?.[0];
+    if (match === undefined) throw this.#malformed();
+    return match;
   }
 
   #take(character: string): boolean {
@@ -352,7 +353,7 @@ class CarefulParser {
     const before = this.#text.slice(0, this.#at);
     const line = before.split('\n').length;
     const column = this.#at - before.lastIndexOf('\n');
-    return invalidBody([], 'MALFORMED_JSON', `is not valid JSON (line ${line}, column ${column})`);
+    return invalidBodyError([], 'MALFORMED_JSON', `is not valid JSON (line ${line}, column ${column})`);
   }
 }
 
@@ -383,7 +384,7 @@ function exactNumber(token: string): number | bigint | 'OUT_OF_RANGE' | 'IMPRECI
   const zeros = Number(exponent) - fraction.length + digits.length - end;
   // A digit other than 0 follows the decimal point. The double is an integer, so it has lost the digit.
   if (zeros < 0) return 'IMPRECISE';
-  if (Number.isSafeInteger(nearest) || Math.abs(nearest) >= exactBelow) return nearest;
+  if (Number.isSafeInteger(nearest) || Math.abs(nearest) >= exactIntegerLimit) return nearest;
   const exact = BigInt(sign + digits.slice(0, end) + '0'.repeat(zeros));
   return BigInt(nearest) === exact ? nearest : exact;
 }
@@ -396,15 +397,15 @@ function significantEnd(digits: string): number {
 }
 
 /** Creates the error of an invalid text. `message` is a predicate; its subject is the member at `path`, or the body. */
-function invalidBody(path: Path, code: string, message: string): AppError {
+function invalidBodyError(path: Path, code: string, message: string): AppError {
   const subject = path.length === 0 ? 'The body' : 'A member of the body';
   return new AppError('INVALID', `${subject} ${message}.`, { issues: [{ path: [...path], code, message }] });
 }
 
 /** A replacer for `JSON.stringify` that writes all digits of a long integer. */
-export function inDigits(_name: string, value: unknown): unknown {
+export function exactIntegerReplacer(_name: string, value: unknown): unknown {
   if (typeof value === 'bigint') return JSON.rawJSON(String(value));
   if (typeof value !== 'number' || !Number.isInteger(value)) return value;
-  if (Number.isSafeInteger(value) || Math.abs(value) >= exactBelow) return value;
+  if (Number.isSafeInteger(value) || Math.abs(value) >= exactIntegerLimit) return value;
   return JSON.rawJSON(String(BigInt(value)));
 }

@@ -8,7 +8,7 @@ export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 's
 export type LogLevel = (typeof logLevels)[number];
 
 /** Members that are redacted in every log line, at any depth. */
-const hidden: ReadonlySet<string> = new Set([
+const redactedNames: ReadonlySet<string> = new Set([
   'password',
   'secret',
   'hmacString',
@@ -21,7 +21,7 @@ const hidden: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Creates the logger: JSON lines, to standard error by default, with the members of `hidden` redacted.
+ * Creates the logger: JSON lines, to standard error by default, with the members of `redactedNames` redacted.
  *
  * @param destination - receives the lines, each with its line break
  * @param ids - returns additional members of each line, such as the trace ID
@@ -37,7 +37,7 @@ export function createLogger(level: LogLevel, destination?: DestinationStream, i
       err: (error: unknown) =>
         error instanceof Error ? redacted({ ...pino.stdSerializers.err(error) }) : redactedValue(error, 1),
       // For bindings of child loggers, which bypass the formatter.
-      ...Object.fromEntries([...hidden].map((name) => [name, () => '[hidden]'])),
+      ...Object.fromEntries([...redactedNames].map((name) => [name, () => '[hidden]'])),
     },
     ...(ids && { mixin: ids }),
   };
@@ -47,17 +47,17 @@ export function createLogger(level: LogLevel, destination?: DestinationStream, i
 /** Writes the lines of one event loop iteration together, because a write takes longer than formatting a line. */
 function standardError(): DestinationStream {
   const output = pino.destination({ dest: 2, sync: true });
-  let held = '';
+  let pending = '';
   return {
     write: (line) => {
-      if (held === '') {
+      if (pending === '') {
         setImmediate(() => {
-          const lines = held;
-          held = '';
+          const lines = pending;
+          pending = '';
           output.write(lines);
         });
       }
-      held += line;
+      pending += line;
     },
   };
 }
@@ -65,22 +65,22 @@ function standardError(): DestinationStream {
 type Members = Record<string, unknown>;
 
 /** Deeper than any object that the service logs. */
-const maxLevels = 10;
+const maxDepth = 10;
 
-function redacted(members: Members, level = 1): Members {
+function redacted(members: Members, depth = 1): Members {
   const shown: Members = {};
   for (const [name, value] of Object.entries(members)) {
     // Pino serializes the error to an object, which the serializer above redacts.
-    if (level === 1 && value instanceof Error && name === 'err') shown[name] = value;
-    else shown[name] = hidden.has(name) && value !== undefined ? '[hidden]' : redactedValue(value, level);
+    if (depth === 1 && value instanceof Error && name === 'err') shown[name] = value;
+    else shown[name] = redactedNames.has(name) && value !== undefined ? '[hidden]' : redactedValue(value, depth);
   }
   return shown;
 }
 
-function redactedValue(value: unknown, level: number): unknown {
+function redactedValue(value: unknown, depth: number): unknown {
   if (typeof value !== 'object' || value === null || 'toJSON' in value) return value;
-  if (level >= maxLevels) return '[too deep]';
+  if (depth >= maxDepth) return '[too deep]';
   return Array.isArray(value)
-    ? value.map((item: unknown) => redactedValue(item, level + 1))
-    : redacted(value as Members, level + 1);
+    ? value.map((item: unknown) => redactedValue(item, depth + 1))
+    : redacted(value as Members, depth + 1);
 }

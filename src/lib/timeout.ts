@@ -1,15 +1,15 @@
 /**
- * Returns the result of the work, or that of `late` if the work takes longer than `milliseconds`. The work is not cancelled.
+ * Returns the result of the work, or of `onTimeout` after `timeoutMs`. Does not cancel the work.
  *
- * @throws {unknown} the error of the work or of `late`.
+ * @throws {unknown} the error of the work or of `onTimeout`.
  */
-export async function withTimeout<T>(milliseconds: number, work: Promise<T>, late: () => T): Promise<T> {
+export async function withTimeout<T>(timeoutMs: number, work: Promise<T>, onTimeout: () => T): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
-  const timeIsUp = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, milliseconds);
+  const timeout = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, timeoutMs);
   });
   try {
-    return await Promise.race([work, timeIsUp.then(late)]);
+    return await Promise.race([work, timeout.then(onTimeout)]);
   } finally {
     clearTimeout(timer);
   }

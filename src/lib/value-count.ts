@@ -43,14 +43,14 @@ export function hasMoreValuesInText(text: string, max = maxValues): boolean {
 
 /** Whether a JSON value contains more values than `max`. Stops counting at `max`. */
 export function hasMoreValues(value: unknown, max = maxValues): boolean {
-  let left = max;
-  const visit = (part: unknown): boolean => {
+  let remaining = max;
+  const exceeds = (part: unknown): boolean => {
     if (typeof part !== 'object' || part === null) return false;
     const inner: readonly unknown[] = Array.isArray(part) ? part : Object.values(part);
-    left -= inner.length;
-    return left < 0 || inner.some(visit);
+    remaining -= inner.length;
+    return remaining < 0 || inner.some(exceeds);
   };
-  return visit(value);
+  return exceeds(value);
 }
 
 /** The position of the quote that ends the string opened at `start`, or the end of a text that lacks one. */

@@ -5,7 +5,7 @@ import { WebSocketServer, type WebSocket } from 'ws';
 import type { Enqueue } from '../../http/server/admission-control.js';
 import { rejectConnection, type Rejection } from '../../http/server/rejection.js';
 import type { WebSocketUpgrades } from '../../http/server/server.js';
-import { inDigits } from '../../lib/json.js';
+import { exactIntegerReplacer } from '../../lib/json.js';
 import type { Logger } from '../../lib/log.js';
 import { servedSchema } from '../schema/served.js';
 import { headersOfHandshake, isAllowedOrigin, withConnectionParams } from './handshake.js';
@@ -66,7 +66,7 @@ export function createGraphQLWebSockets({ serve, maxOperations, origins, log }: 
       return { schema: servedSchema, document: subscription, contextValue: results };
     },
     subscribe: ({ contextValue }) => contextValue as OperationResults,
-    jsonMessageReplacer: inDigits,
+    jsonMessageReplacer: exactIntegerReplacer,
     onNext: (_context, _id, _payload, _args, result) => result as object,
   });
 
