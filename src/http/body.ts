@@ -15,12 +15,12 @@ interface BodySource {
  */
 export async function readBody({ headers, body }: BodySource, limitBytes: number): Promise<string> {
   const declared = headers.get('content-length');
-  if (declared !== null && Number(declared) > limitBytes) throw tooLarge(limitBytes);
+  if (declared !== null && Number(declared) > limitBytes) throw tooLargeError(limitBytes);
 
   const encoding = headers.get('content-encoding') ?? 'identity';
   if (encoding.toLowerCase() !== 'identity') {
     // Decompression would need a second limit: a few bytes can expand to very many.
-    throw invalid('UNSUPPORTED_ENCODING', 'The body must be sent without a content encoding.');
+    throw invalidBodyError('UNSUPPORTED_ENCODING', 'The body must be sent without a content encoding.');
   }
   return decodeBody(await body(limitBytes));
 }
@@ -32,7 +32,7 @@ export async function readBody({ headers, body }: BodySource, limitBytes: number
  */
 export function requireJSON({ headers }: Pick<BodySource, 'headers'>): void {
   if (isJSONContentType(headers.get('content-type'))) return;
-  throw invalid('UNSUPPORTED_TYPE', 'The content type must be application/json, in UTF-8.');
+  throw invalidBodyError('UNSUPPORTED_TYPE', 'The content type must be application/json, in UTF-8.');
 }
 
 /** Whether the content type is application/json, in UTF-8 if it names a charset; other parameters are rejected. */
@@ -48,18 +48,18 @@ export function isUnsupportedMediaType({ issues: [issue] }: AppError): boolean {
 const jsonContentType = /^[ \t]*application\/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?$/i;
 
 /** `readBytes` destroys the stream of a body that is larger than the limit times this factor. */
-const maxExcess = 64;
+const maxExcessFactor = 64;
 
 /**
  * Reads a stream to its end. Rejects as soon as the stream exceeds the limit, then discards the rest, up to
- * `maxExcess`: a client whose connection is reset while it sends may never receive the response.
+ * `maxExcessFactor`: a client whose connection is reset while it sends may never receive the response.
  *
  * @throws {AppError} TOO_LARGE, or INVALID with the issue INCOMPLETE_BODY.
  */
 export function readBytes(stream: Readable | undefined, limitBytes: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const rejectIncomplete = (cause?: unknown) =>
-      reject(invalid('INCOMPLETE_BODY', 'The body could not be read to its end.', cause));
+      reject(invalidBodyError('INCOMPLETE_BODY', 'The body could not be read to its end.', cause));
     if (stream === undefined) return resolve(new Uint8Array());
     if (stream.destroyed) return rejectIncomplete();
     const chunks: Uint8Array[] = [];
@@ -70,8 +70,8 @@ export function readBytes(stream: Readable | undefined, limitBytes: number): Pro
       if (size <= limitBytes) return void chunks.push(chunk);
       chunks.length = 0;
       isSettled = true;
-      reject(tooLarge(limitBytes));
-      if (size > limitBytes * maxExcess) stream.destroy();
+      reject(tooLargeError(limitBytes));
+      if (size > limitBytes * maxExcessFactor) stream.destroy();
     });
     stream.on('end', () => {
       isSettled = true;
@@ -99,14 +99,14 @@ function decodeUTF8(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (cause) {
-    throw invalid('MALFORMED_TEXT', 'The body is not valid UTF-8.', cause);
+    throw invalidBodyError('MALFORMED_TEXT', 'The body is not valid UTF-8.', cause);
   }
 }
 
-function tooLarge(limitBytes: number): AppError {
+function tooLargeError(limitBytes: number): AppError {
   return new AppError('TOO_LARGE', `The body is larger than ${limitBytes} bytes.`);
 }
 
-function invalid(code: string, message: string, cause?: unknown): AppError {
+function invalidBodyError(code: string, message: string, cause?: unknown): AppError {
   return new AppError('INVALID', message, { issues: [{ path: [], code, message }], cause });
 }

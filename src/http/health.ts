@@ -28,10 +28,10 @@ export function createHealth(
   let check: Promise<void> | undefined;
 
   async function checkReadiness(): Promise<void> {
-    const found = await whyNotReady();
+    const newReason = await whyNotReady();
     checkedMs = performance.now();
-    if (found !== reason) log.warn(found === undefined ? 'ready again' : `not ready: ${found}`);
-    reason = found;
+    if (newReason !== reason) log.warn(newReason === undefined ? 'ready again' : `not ready: ${newReason}`);
+    reason = newReason;
   }
 
   /** Whether `/ready` responds with 200. */
@@ -48,11 +48,11 @@ export function createHealth(
   meter?.registerGauge('ready', async () => ((await isReady()) ? 1 : 0));
   return {
     routes: [
-      { path: '/health', method: 'GET', handle: () => plain(200, 'ok') },
+      { path: '/health', method: 'GET', handle: () => textResponse(200, 'ok') },
       {
         path: '/ready',
         method: 'GET',
-        handle: async () => ((await isReady()) ? plain(200, 'ready') : plain(503, 'not ready')),
+        handle: async () => ((await isReady()) ? textResponse(200, 'ready') : textResponse(503, 'not ready')),
       },
     ],
     drain: () => {
@@ -61,6 +61,6 @@ export function createHealth(
   };
 }
 
-function plain(status: number, text: string): HTTPResponse {
+function textResponse(status: number, text: string): HTTPResponse {
   return { status, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: `${text}\n` };
 }

@@ -6,19 +6,19 @@ import { AppError } from '../lib/errors.js';
  * @throws {AppError} INVALID with the name of a parameter that is repeated, not percent-encoded UTF-8, or contains NUL.
  */
 export function parseQuery(query: string): ReadonlyMap<string, string> {
-  const found = new Map<string, string>();
-  if (query === '') return found;
+  const parameters = new Map<string, string>();
+  if (query === '') return parameters;
   for (const parameter of query.split('&')) {
     const [rawName = '', rawValue = ''] = parameter.split(/=(.*)/s);
-    const name = decoded(rawName, rawName);
+    const name = decodeComponent(rawName, rawName);
     if (name === '') throw malformedParameter('', 'contains a parameter without a name');
-    if (found.has(name)) throw malformedParameter(name, 'must not be repeated');
-    found.set(name, decoded(rawValue, name));
+    if (parameters.has(name)) throw malformedParameter(name, 'must not be repeated');
+    parameters.set(name, decodeComponent(rawValue, name));
   }
-  return found;
+  return parameters;
 }
 
-function decoded(text: string, name: string): string {
+function decodeComponent(text: string, name: string): string {
   let value: string;
   try {
     value = decodeURIComponent(text.replaceAll('+', ' '));

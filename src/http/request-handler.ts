@@ -72,12 +72,12 @@ export function clientAddressOf(
 ): string | undefined {
   if (socketAddress === undefined) return undefined;
   const hops = trustedProxies === 0 ? [] : (forwardedFor ?? '').split(',').slice(-trustedProxies).reverse();
-  let address = plain(socketAddress);
+  let address = canonicalAddress(socketAddress);
   for (const hop of hops) {
-    const named = plain(hop.trim().replace(/^(?:\[([^\]]+)\]|(\d+(?:\.\d+){3}))(?::\d+)?$/, '$1$2'));
+    const hopAddress = canonicalAddress(hop.trim().replace(/^(?:\[([^\]]+)\]|(\d+(?:\.\d+){3}))(?::\d+)?$/, '$1$2'));
     // A proxy that names no address hides the addresses behind it.
-    if (isIP(named) === 0) break;
-    address = named;
+    if (isIP(hopAddress) === 0) break;
+    address = hopAddress;
   }
   return address;
 }
@@ -85,6 +85,6 @@ export function clientAddressOf(
 /**
  * Returns the canonical form of an address: IPv4-mapped IPv6 (`::ffff:192.0.2.1`) as IPv4, hexadecimal in lower case.
  */
-function plain(address: string): string {
+function canonicalAddress(address: string): string {
   return isIP(address) === 0 ? address : ipaddr.process(address).toString();
 }

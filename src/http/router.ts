@@ -40,9 +40,9 @@ export function createRouter(middlewares: readonly Middleware[], routes: readonl
   function find(path: string): Match | undefined {
     const exact = paths.get(path);
     if (exact) return { routes: exact, wildcard: '' };
-    for (const [pattern, found] of patterns) {
+    for (const [pattern, candidates] of patterns) {
       const wildcard = wildcardOf(pattern, path);
-      if (wildcard !== undefined) return { routes: found, wildcard };
+      if (wildcard !== undefined) return { routes: candidates, wildcard };
     }
     return undefined;
   }

@@ -19,7 +19,7 @@ export type Enqueue = (start: () => void, reject: () => void) => void;
 
 interface WaitingRequest {
   readonly start: () => void;
-  readonly sinceMs: number;
+  readonly enqueuedMs: number;
 }
 
 const maxScheduled = 16;
@@ -36,10 +36,10 @@ export function createAdmissionControl(
   meter?.registerGauge('requests_waiting', () => queue.length);
   let scheduled = 0;
   /** When this iteration of the event loop read its first request. */
-  let arrivalsBegan: number | undefined;
+  let arrivalsStartedMs: number | undefined;
   /** How long the last iteration spent on arrivals. */
   let arrivalsMs = 0;
-  let slice: { readonly began: number; readonly durationMs: number } | undefined;
+  let slice: { readonly startedMs: number; readonly durationMs: number } | undefined;
 
   /** Starts the next request, or leaves it to the next iteration if this one has used its time slice. */
   function startNext(): void {
@@ -47,14 +47,14 @@ export function createAdmissionControl(
     const now = performance.now();
     if (slice === undefined) {
       // Rejecting costs CPU too: per iteration, admitted requests get at least as much time as arrivals took.
-      const lastArrivalsMs = arrivalsBegan === undefined ? arrivalsMs : now - arrivalsBegan;
-      slice = { began: now, durationMs: Math.max(sliceMs, lastArrivalsMs) };
+      const lastArrivalsMs = arrivalsStartedMs === undefined ? arrivalsMs : now - arrivalsStartedMs;
+      slice = { startedMs: now, durationMs: Math.max(sliceMs, lastArrivalsMs) };
       arrivalsMs = 0;
       setImmediate(() => {
         slice = undefined;
       });
     }
-    if (now - slice.began <= slice.durationMs) queue.shift()?.start();
+    if (now - slice.startedMs <= slice.durationMs) queue.shift()?.start();
     schedule();
   }
 
@@ -64,17 +64,17 @@ export function createAdmissionControl(
 
   return (start, reject) => {
     const now = performance.now();
-    if (arrivalsBegan === undefined) {
-      arrivalsBegan = now;
+    if (arrivalsStartedMs === undefined) {
+      arrivalsStartedMs = now;
       setImmediate(() => {
         arrivalsMs = performance.now() - now;
-        arrivalsBegan = undefined;
+        arrivalsStartedMs = undefined;
       });
     }
     const [first] = queue;
-    if (first === undefined && now - arrivalsBegan < sliceMs) return start();
-    if (queue.length >= maxWaiting || (first && now - first.sinceMs > maxWaitMs)) return reject();
-    queue.push({ start, sinceMs: now });
+    if (first === undefined && now - arrivalsStartedMs < sliceMs) return start();
+    if (queue.length >= maxWaiting || (first && now - first.enqueuedMs > maxWaitMs)) return reject();
+    queue.push({ start, enqueuedMs: now });
     schedule();
   };
 }

@@ -30,7 +30,7 @@ export async function listenAt(
   settings: AddressSettings = serviceAddressSettings,
 ): Promise<string> {
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => reject(describe(error, addressOf(host, port), settings)));
+    server.once('error', (error) => reject(listenError(error, addressOf(host, port), settings)));
     server.listen({ host, port, backlog }, resolve);
   });
   const { address, port: actual } = server.address() as AddressInfo;
@@ -41,7 +41,7 @@ function addressOf(host: string, port: number): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-function describe(error: NodeJS.ErrnoException, address: string, settings: AddressSettings): Error {
+function listenError(error: NodeJS.ErrnoException, address: string, settings: AddressSettings): Error {
   const causes: Readonly<Record<string, string>> = {
     EADDRINUSE: `the port is in use. Stop the process that uses it, or set ${settings.port} to another port.`,
     EACCES: `this user may not use the port. Set ${settings.port} to a port from 1024 on.`,

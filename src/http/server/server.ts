@@ -138,7 +138,7 @@ function createHTTPServer(
     enqueue(start, () => {
       logOverload();
       meter?.countRejection('overload');
-      reject(overloaded);
+      reject(overloadRejection);
     });
 
   const options = { ...serverOptions(timeouts), ...(webSockets && { shouldUpgradeCallback: webSockets.accepts }) };
@@ -149,7 +149,7 @@ function createHTTPServer(
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const arrivedMs = performance.now();
     const { socket } = request;
-    unused.delete(remoteEndOf(socket));
+    unused.delete(remoteEndpointOf(socket));
     // A pipelined request: its client would never receive the response.
     if (closing.has(socket)) return;
     responses.add(response);
@@ -179,8 +179,8 @@ function createHTTPServer(
   });
   if (webSockets) {
     server.on('upgrade', (request, socket, head) => {
-      unused.delete(remoteEndOf(request.socket));
-      const rejection = validateRequest(request) ?? (webSockets.accepts(request) ? undefined : notUpgradable);
+      unused.delete(remoteEndpointOf(request.socket));
+      const rejection = validateRequest(request) ?? (webSockets.accepts(request) ? undefined : upgradeRejection);
       if (rejection) {
         meter?.countRejection('malformed');
         return rejectConnection(socket, rejection);
@@ -204,12 +204,12 @@ function createHTTPServer(
   });
 
   server.on('connection', (socket) => {
-    const remoteEnd = remoteEndOf(socket);
+    const remoteEndpoint = remoteEndpointOf(socket);
     connections.add(socket);
-    unused.set(remoteEnd, socket);
+    unused.set(remoteEndpoint, socket);
     socket.once('close', () => {
       connections.delete(socket);
-      unused.delete(remoteEnd);
+      unused.delete(remoteEndpoint);
     });
   });
   return {
@@ -223,12 +223,12 @@ function createHTTPServer(
 }
 
 /** Node before 24.9 cannot ignore an upgrade and serve the request. */
-const notUpgradable: Rejection = {
+const upgradeRejection: Rejection = {
   status: 400,
   message: 'The Upgrade header is supported for WebSockets at /graphql only.',
 };
 
-const overloaded: Rejection = {
+const overloadRejection: Rejection = {
   status: 503,
   message: 'The service is overloaded. It has not executed the request.',
   code: 'UNAVAILABLE',
@@ -260,7 +260,7 @@ export function keepAllHeaderLines(server: Server): void {
 }
 
 /** The remote address and port, which are the same for a TCP connection and for the TLS connection above it. */
-function remoteEndOf({ remoteAddress, remotePort }: Socket): string {
+function remoteEndpointOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }
 

@@ -28,13 +28,13 @@ export function readTLS({ certFile, keyFile }: TLSFiles): SecureContextOptions {
   return options;
 }
 
-function readPEM(file: string, what: string, form: RegExp): string {
+function readPEM(file: string, label: string, pattern: RegExp): string {
   let text: string;
   try {
     text = readFileSync(file, 'utf8');
   } catch (cause) {
-    throw new Error(`TLS: the ${what} ${file} cannot be read: ${explainSystemError(cause)}.`, { cause });
+    throw new Error(`TLS: the ${label} ${file} cannot be read: ${explainSystemError(cause)}.`, { cause });
   }
-  if (!form.test(text)) throw new Error(`TLS: the file ${file} contains no ${what} in PEM.`);
+  if (!pattern.test(text)) throw new Error(`TLS: the file ${file} contains no ${label} in PEM.`);
   return text;
 }
