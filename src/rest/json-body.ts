@@ -43,9 +43,9 @@ export async function respondToDefinition(
   const body = await readJSONBody(call);
   const work = async () => {
     await nextSlice();
-    const named = definitionFromWire(body);
+    const input = definitionFromWire(body);
     await nextSlice();
-    const definition = parseDefinition(variant, named);
+    const definition = parseDefinition(variant, input);
     await nextSlice();
     return respond(definition, (warnings) => warningsMember(warnings, body));
   };

@@ -12,9 +12,9 @@ export interface KeyWithQuota {
 }
 
 /** Adds the live quota of each key. Keeps the order. */
-export async function withQuotas(keys: KeyService, found: readonly StoredKey[]): Promise<KeyWithQuota[]> {
-  const quotas = await keys.quotasOf(found);
-  return found.flatMap((key, index) => {
+export async function withQuotas(keys: KeyService, storedKeys: readonly StoredKey[]): Promise<KeyWithQuota[]> {
+  const quotas = await keys.quotasOf(storedKeys);
+  return storedKeys.flatMap((key, index) => {
     const figures = quotas[index];
     return figures ? [{ key, figures }] : [];
   });

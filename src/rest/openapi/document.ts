@@ -5,7 +5,7 @@ import { inputs } from '../../keys/definition/parse.js';
 import { issueCodes, warningCodes } from '../../keys/definition/issue-codes.js';
 import { resetStatuses } from '../../keys/quota/quota-manager.js';
 import { statuses } from '../../http/error-response.js';
-import { responseExamples, bodyExamples, documented, etagsOf, parameterExamples } from './examples.js';
+import { responseExamples, bodyExamples, toExample, etagsOf, parameterExamples } from './examples.js';
 import { failureExamples } from './failure-examples.js';
 import { objectSchema, type JSONSchema } from './json-schema.js';
 import {
@@ -135,7 +135,7 @@ const withoutManagement = 'UNAUTHENTICATED_MANAGEMENT';
 function failures(): JSONSchema {
   const shared = (code: ErrorCode, rewrite = (response: string) => response) => {
     const example = failureExamples[code];
-    return failure(code, example && { any: documented(example.summary, rewrite(example.response)) });
+    return failure(code, example && { any: toExample(example.summary, rewrite(example.response)) });
   };
   const [service, management] = [noCredential('service').message, noCredential('management').message];
   return {

@@ -7,23 +7,23 @@ type Examples = RouteDefinition['examples'];
 export function parameterExamples(examples: Examples, parameters: readonly JSONSchema[]): JSONSchema[] {
   return parameters.map((parameter) => {
     const name = String(parameter['name']);
-    const found = collect(examples, ({ summary, parameters }) => {
+    const values = collect(examples, ({ summary, parameters }) => {
       const value = parameters?.[name];
       return value === undefined ? undefined : { summary, value };
     });
-    return { ...parameter, ...(found && { examples: found }) };
+    return { ...parameter, ...(values && { examples: values }) };
   });
 }
 
 /** The request bodies of the examples; undefined when there are none. */
 export function bodyExamples(examples: Examples): JSONSchema | undefined {
-  return collect(examples, ({ summary, body }) => (body === undefined ? undefined : documented(summary, body)));
+  return collect(examples, ({ summary, body }) => (body === undefined ? undefined : toExample(summary, body)));
 }
 
 /** The example responses with a status; undefined when there are none. */
 export function responseExamples(examples: Examples, wanted: number): JSONSchema | undefined {
   return collect(examples, ({ summary, status, response }) =>
-    status === wanted ? documented(summary, response) : undefined,
+    status === wanted ? toExample(summary, response) : undefined,
   );
 }
 
@@ -32,8 +32,8 @@ export function etagsOf(examples: Examples): JSONSchema | undefined {
   return collect(examples, ({ summary, etag }) => (etag === undefined ? undefined : { summary, value: etag }));
 }
 
-/** An example of the document. */
-export function documented(summary: string, json: string): JSONSchema {
+/** Returns an example object of OpenAPI. */
+export function toExample(summary: string, json: string): JSONSchema {
   return { summary, value: JSON.parse(json) as unknown };
 }
 

@@ -99,10 +99,10 @@ function valueSchema(field: Schema, target: Target): JSONSchema {
 
 function reference(object: Schema, target: Target): JSONSchema {
   const traits = objectTraitsOf(object);
-  if (!traits) throw new Error('Every object inside the table has a name.');
+  if (!traits) throw new Error('Every object of the definition schema must have a name.');
   // A preview echoes some secrets of an object; a stored key does not contain them.
-  const isOther = Object.values(shapeOf(object) ?? {}).some((field) => traitsOf(field).secret === 'sealed');
-  const prefix = target.direction === 'stored' && isOther ? 'Stored' : '';
+  const hasSealedSecret = Object.values(shapeOf(object) ?? {}).some((field) => traitsOf(field).secret === 'sealed');
+  const prefix = target.direction === 'stored' && hasSealedSecret ? 'Stored' : '';
   const name = target.direction === 'input' ? `${traits.name}Input` : `${prefix}${traits.name}`;
   target.components.set(name, { description: textToWire(traits.description), ...objectSchema(object, target) });
   return { $ref: `#/components/schemas/${name}` };

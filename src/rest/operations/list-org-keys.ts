@@ -138,15 +138,15 @@ async function handle({ caller, keys, query }: RouteCall): Promise<HTTPResponse>
     maxBytes: listLimitBytes,
     ...(after !== undefined && { after: cursors.decode(after, 'after') }),
   });
-  const found = entriesOf(page);
-  const readable = found.slice(0, limit).flatMap((entry) => ('key' in entry ? entry.key : []));
+  const entries = entriesOf(page);
+  const readable = entries.slice(0, limit).flatMap((entry) => ('key' in entry ? entry.key : []));
   const members = await stringifyItemsWithin(await withQuotas(keys, readable), (shown) => keyToJSON(keys, shown));
   // The next page begins with the first key that would exceed the size of the response.
   const omitted = readable[members.length];
-  const shown = found.slice(0, limit).filter(beforeKey(omitted));
+  const shown = entries.slice(0, limit).filter(beforeKey(omitted));
   const errors = shown.flatMap((entry) => ('key' in entry ? [] : errorOf(entry.position.keyHash)));
   const last = shown.at(-1);
-  const hasMore = page.isCut || shown.length < found.length;
+  const hasMore = page.isCut || shown.length < entries.length;
   return jsonListResponse('keys', members, {
     ...(hasMore && last && { next: cursors.encode(positionOfEntry(last, orderBy)) }),
     ...(errors.length > 0 && { errors }),
@@ -195,8 +195,8 @@ function parsePage(query: string): { filter: KeyFilter; limit: number; after: st
   let after: string | undefined;
   const filter: Partial<KeyFilter> = {};
   for (const [name, text] of parseQuery(query)) {
-    const read = Object.hasOwn(filters, name) ? filters[name] : undefined;
-    if (read) Object.assign(filter, read(text, name));
+    const parse = Object.hasOwn(filters, name) ? filters[name] : undefined;
+    if (parse) Object.assign(filter, parse(text, name));
     else if (name === 'after') after = text;
     else if (name === 'limit') {
       limit = Number(text);
