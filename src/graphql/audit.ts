@@ -20,7 +20,7 @@ export function auditRejectedMutation(
 
 interface AuditedRequest {
   readonly requestID: string;
-  readonly holder: AuthContext;
+  readonly auth: AuthContext;
 }
 
 /** Writes the mutations of an operation that was rejected before execution to the audit log. */
@@ -38,6 +38,6 @@ export function auditRejectedOperation(
   }
 }
 
-function auditFieldsOf({ requestID, holder: { service: principal } }: AuditedRequest) {
+function auditFieldsOf({ requestID, auth: { service: principal } }: AuditedRequest) {
   return { requestID, principal };
 }

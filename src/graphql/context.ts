@@ -17,7 +17,7 @@ export interface Context extends ServerContext {
   readonly clientAddress: string | undefined;
   readonly keys: KeyService;
   readonly audit: AuditLog;
-  readonly holder: AuthContext;
+  readonly auth: AuthContext;
   readonly loaders: Loaders;
   /** Limits the time and the bytes that the operation may read. */
   readonly reads: ReadBudget;
@@ -35,7 +35,7 @@ export interface Context extends ServerContext {
    * @throws {AppError} RATE_LIMITED when the credential has the maximum number of subscriptions; UNAVAILABLE when the
    * process has the maximum, or is stopping.
    */
-  readonly openStream: (credentialID: string) => AbortSignal;
+  readonly registerSubscription: (credentialID: string) => AbortSignal;
   /** Awaited before work that may take milliseconds; undefined while the current tick of the event loop has time left. */
   readonly nextSlice: () => Promise<void> | undefined;
   /** The deadline of an operation with mutations. */
@@ -51,8 +51,8 @@ export interface Context extends ServerContext {
  * unverified.
  */
 export function callerOf(
-  { holder, requestID, changeDeadline, reads }: Pick<Context, 'holder' | 'requestID' | 'changeDeadline' | 'reads'>,
+  { auth, requestID, changeDeadline, reads }: Pick<Context, 'auth' | 'requestID' | 'changeDeadline' | 'reads'>,
   kind: CredentialKind,
 ): CallContext {
-  return { ...requirePrincipal(holder, kind), requestID, reads, ...(changeDeadline && { deadline: changeDeadline }) };
+  return { ...requirePrincipal(auth, kind), requestID, reads, ...(changeDeadline && { deadline: changeDeadline }) };
 }

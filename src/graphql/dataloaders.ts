@@ -20,13 +20,13 @@ export interface Loaders {
   /** Quota summaries by the identifier of an organisation that the caller can see. */
   readonly quotaSummaries: DataLoader<string, QuotaSummary>;
   /** Pages of the keys of an organisation that the caller can see. */
-  readonly pagesOfOrgs: DataLoader<OfOrg<PageRequest>, KeyPage>;
+  readonly pagesOfOrgs: DataLoader<OrgRequest<PageRequest>, KeyPage>;
   /** Numbers of keys of an organisation that the caller can see. */
-  readonly countsOfOrgs: DataLoader<OfOrg<KeyFilter>, number>;
+  readonly countsOfOrgs: DataLoader<OrgRequest<KeyFilter>, number>;
 }
 
 /** A request for one organisation. */
-interface OfOrg<Request> {
+interface OrgRequest<Request> {
   readonly orgID: string;
   readonly request: Request;
 }
@@ -43,34 +43,36 @@ export function createLoaders(keys: KeyService, caller: () => CallContext): Load
     histories: new DataLoader((requests) => keys.histories(requests, caller().reads), options),
     quotaSummaries: new DataLoader((orgIDs) => keys.summariseQuotas(orgIDs, caller().reads), options),
     pagesOfOrgs: new DataLoader(
-      inGroups((orgIDs, query: PageRequest) => keys.orgKeysOfEach(caller(), orgIDs, query)),
+      groupByRequest((orgIDs, query: PageRequest) => keys.orgKeysOfEach(caller(), orgIDs, query)),
       options,
     ),
     countsOfOrgs: new DataLoader(
-      inGroups((orgIDs, filter: KeyFilter) => keys.countOrgKeysOfEach(caller(), orgIDs, filter)),
+      groupByRequest((orgIDs, filter: KeyFilter) => keys.countOrgKeysOfEach(caller(), orgIDs, filter)),
       options,
     ),
   };
 }
 
 /** Reads the organisations of each distinct request together. A request that fails does not fail the others. */
-function inGroups<Request, Result>(read: (orgIDs: readonly string[], request: Request) => Promise<readonly Result[]>) {
-  return async (items: readonly OfOrg<Request>[]): Promise<(Result | Error)[]> => {
-    const groups = new Map<string, OfOrg<Request>[]>();
+function groupByRequest<Request, Result>(
+  read: (orgIDs: readonly string[], request: Request) => Promise<readonly Result[]>,
+) {
+  return async (items: readonly OrgRequest<Request>[]): Promise<(Result | Error)[]> => {
+    const groups = new Map<string, OrgRequest<Request>[]>();
     for (const item of items) {
       const name = stringifyJSON(item.request);
       groups.set(name, [...(groups.get(name) ?? []), item]);
     }
-    const results = new Map<OfOrg<Request>, Result | Error>();
-    const readGroup = async ([first, ...others]: readonly OfOrg<Request>[]) => {
+    const results = new Map<OrgRequest<Request>, Result | Error>();
+    const readGroup = async ([first, ...others]: readonly OrgRequest<Request>[]) => {
       if (!first) return;
       const group = [first, ...others];
-      const found = await read(
+      const groupResults = await read(
         group.map(({ orgID }) => orgID),
         first.request,
       ).catch(asError);
       for (const [index, item] of group.entries())
-        results.set(item, found instanceof Error ? found : resultAt(found, index));
+        results.set(item, groupResults instanceof Error ? groupResults : resultAt(groupResults, index));
     };
     await Promise.all([...groups.values()].map(readGroup));
     return items.map((item) => results.get(item) ?? new Error('An item has no result.'));

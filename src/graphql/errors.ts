@@ -30,7 +30,7 @@ export function requestError(error: AppError, status = statuses[error.code], loc
  * @param rejected - the errors that this error replaces; it has their locations
  */
 export function operationError(error: AppError, rejected: readonly GraphQLError[] = []): GraphQLError {
-  const nodes = rejected.flatMap((one) => one.nodes ?? []);
+  const nodes = rejected.flatMap(({ nodes }) => nodes ?? []);
   const located = nodes.length > 0 ? new GraphQLError(error.message, { nodes }) : undefined;
   const graphqlError = requestError(error, statuses[error.code], located);
   Object.assign(graphqlError.extensions['http'] as object, { spec: true });
@@ -40,7 +40,7 @@ export function operationError(error: AppError, rejected: readonly GraphQLError[
 /**
  * Sets the status 400 of an operation that was not executed; with application/json it is 200, as for `operationError`.
  */
-export function notExecuted({ errors = [] }: ExecutionResult): ExecutionResult {
+export function markNotExecuted({ errors = [] }: ExecutionResult): ExecutionResult {
   for (const { extensions } of errors) extensions['http'] = { status: 400, spec: true };
   return { errors };
 }
@@ -58,10 +58,10 @@ function translateError(error: unknown): GraphQLError {
     return cause.code === 'RATE_LIMITED' ? operationError(cause) : requestError(cause);
   }
   // Yoga sets `unexpected` for a thrown value that is not an Error.
-  const isValue =
+  const isNonError =
     !(error instanceof Error) || (cause instanceof GraphQLError && cause.extensions['unexpected'] === true);
-  if (cause instanceof GraphQLError && error instanceof GraphQLError && !isValue) {
-    if (isUnknownID.test(cause.message)) return fromAppError(unknownID(), error);
+  if (cause instanceof GraphQLError && error instanceof GraphQLError && !isNonError) {
+    if (unknownIDMessage.test(cause.message)) return fromAppError(unknownIDError(), error);
     return new PublicGraphQLError(`${variablePrefix(cause, error)}${removeQuotedValues(cause.message)}`, {
       ...locationOf(error),
       extensions: { ...cause.extensions, code: 'INVALID' },
@@ -69,15 +69,15 @@ function translateError(error: unknown): GraphQLError {
   }
   return new PublicGraphQLError('Internal error.', {
     ...(error instanceof GraphQLError && locationOf(error)),
-    originalError: isValue ? new Error('A thrown value is not an Error.') : error,
+    originalError: isNonError ? new Error('A thrown value is not an Error.') : error,
     extensions: { code: 'INTERNAL' },
   });
 }
 
 /** The messages of the relay plugin for an unknown `id` of `Query.node`. */
-const isUnknownID = /^Invalid global ID: |(has not been implemented|does not support loading by id)$/s;
+const unknownIDMessage = /^Invalid global ID: |(has not been implemented|does not support loading by id)$/s;
 
-function unknownID(): AppError {
+function unknownIDError(): AppError {
   return new AppError('INVALID', 'The id is not a global identifier of this API.', {
     issues: [{ path: ['id'], code: 'MALFORMED_ARGUMENT', message: 'must be a global identifier of this API' }],
   });

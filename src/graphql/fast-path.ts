@@ -31,7 +31,7 @@ interface FastPathDeps {
   readonly operations: OperationCache;
   readonly trustedDocuments: TrustedDocuments;
   readonly introspection: IntrospectionPolicy;
-  readonly createContext: (server: ServerContext, holder: AuthContext) => Context;
+  readonly createContext: (server: ServerContext, auth: AuthContext) => Context;
   readonly execute: Execute;
   readonly telemetry: OperationTelemetry;
   readonly nextSlice: Context['nextSlice'];
@@ -48,13 +48,13 @@ export function createFastPath(deps: FastPathDeps): FastPath {
 
   async function run(
     request: RequestContext,
-    holder: AuthContext,
+    auth: AuthContext,
     prepared: PreparedOperation,
     variables: Pick<Parameters<Execute>[0], 'variableValues' | 'coercedVariableValues'>,
   ): Promise<ExecutionResult> {
     const { document, operation } = prepared;
     const isMutation = operation.operation === OperationTypeNode.MUTATION;
-    const context = createContext({ requestContext: request }, holder);
+    const context = createContext({ requestContext: request }, auth);
     const deadline = startDeadline(deadlineMs, isMutation);
     const args = {
       schema: servedSchema,
@@ -88,12 +88,12 @@ export function createFastPath(deps: FastPathDeps): FastPath {
     if (issuesOf(servedSchema, prepared, variableValues, maximum).length > 0) return undefined;
     const coercedVariableValues = prepared.compiled.coerceVariables(variableValues);
     if (!coercedVariableValues) return undefined;
-    const holder = await request.principal().catch(() => undefined);
-    if (!holder || holder.unverified || (introspection !== 'open' && !hasPrincipal(holder))) return undefined;
+    const auth = await request.principal().catch(() => undefined);
+    if (!auth || auth.unverified || (introspection !== 'open' && !hasPrincipal(auth))) return undefined;
     await nextSlice();
 
     telemetry.recordOperation(prepared, request.record);
-    const executed = await run(request, holder, prepared, { variableValues, coercedVariableValues });
+    const executed = await run(request, auth, prepared, { variableValues, coercedVariableValues });
     const result = await maskResult(executed, request.id, log, nextSlice);
     telemetry.recordResult(result, request.record);
     const response = toResponse(result, mediaType);

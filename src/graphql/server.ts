@@ -86,24 +86,33 @@ export function createGraphQLServer({
 }: GraphQLServerDeps): GraphQLServer {
   const operations = createOperationCache(servedSchema);
   const { execute = createExecutor((...of) => operations.prepare(...of)?.compiled) } = options;
-  const streams = createSubscriptionRegistry(options.telemetry, options.maxSubscriptions);
+  const subscriptions = createSubscriptionRegistry(options.telemetry, options.maxSubscriptions);
   const telemetry = createOperationTelemetry(options.telemetry ?? {});
-  const contextOf = ({ requestContext }: ServerContext, holder: AuthContext): Context => {
-    throwIfRateLimited(holder);
+  const createContext = ({ requestContext }: ServerContext, auth: AuthContext): Context => {
+    throwIfRateLimited(auth);
     const { id: requestID, clientAddress, headers } = requestContext;
     const renewReads = () => {
       const reads = createReadBudget(deadlineMs);
-      return { reads, loaders: createLoaders(keys, () => callerOf({ holder, requestID, reads }, 'service')) };
+      return { reads, loaders: createLoaders(keys, () => callerOf({ auth, requestID, reads }, 'service')) };
     };
-    const again = () => revalidate('service', headers);
-    const known = { keys, audit, nextSlice, requestID, clientAddress, holder, revalidate: again, openStream: noStream };
-    return { requestContext, ...known, ...renewReads(), renewReads };
+    const revalidateService = () => revalidate('service', headers);
+    const shared = {
+      keys,
+      audit,
+      nextSlice,
+      requestID,
+      clientAddress,
+      auth,
+      revalidate: revalidateService,
+      registerSubscription: rejectSubscription,
+    };
+    return { requestContext, ...shared, ...renewReads(), renewReads };
   };
   const fastPath = createFastPath({
     operations,
     trustedDocuments,
     introspection,
-    createContext: contextOf,
+    createContext,
     execute,
     telemetry,
     deadlineMs,
@@ -114,10 +123,10 @@ export function createGraphQLServer({
   const yoga = createYoga<ServerContext, Context>({
     schema: servedSchema,
     context: async (serverContext) => {
-      const holder = await serverContext.requestContext.principal();
+      const auth = await serverContext.requestContext.principal();
       // Yoga has parsed and validated the document in this tick. It executes the operation in a tick with time left.
       await nextSlice();
-      return contextOf(serverContext, holder);
+      return createContext(serverContext, auth);
     },
     graphqlEndpoint: '/graphql',
     // Disables Yoga's health check, which matches the end of the URL: no URL contains a line break.
@@ -150,7 +159,7 @@ export function createGraphQLServer({
       useMaskedErrors(log, nextSlice),
       useStreamStatus(),
       useExecutor(execute),
-      useSubscriptions({ streams, execute, log, deadlineMs }),
+      useSubscriptions({ subscriptions, execute, log, deadlineMs }),
       useTelemetry(telemetry, operations),
     ],
   });
@@ -176,16 +185,16 @@ export function createGraphQLServer({
       { path: '/graphql', method: '*', handle: graphiql ? redirectBrowsers(handle) : handle },
       ...(graphiql ? assetRoutes(graphiqlAssets) : []),
     ],
-    drain: streams.drain,
+    drain: subscriptions.drain,
     dispose: async () => {
-      streams.drain();
+      subscriptions.drain();
       await yoga.dispose();
     },
   };
 }
 
-function noStream(): never {
-  throw new Error('Only a subscription opens a stream.');
+function rejectSubscription(): never {
+  throw new Error('Only a subscription operation registers a subscription.');
 }
 
 const useExactFloats: Plugin = {

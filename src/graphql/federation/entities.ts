@@ -64,17 +64,17 @@ function decodeID(globalID: string): { typename: string; id: string } {
   try {
     return decodeGlobalID(globalID);
   } catch {
-    throw invalidKeyField('id', 'must be a global identifier of this API');
+    throw invalidKeyFieldError('id', 'must be a global identifier of this API');
   }
 }
 
 function keyFieldOf(representation: object, key: string): string {
   const value = new Map<string, unknown>(Object.entries(representation)).get(key);
   if (typeof value === 'string' && value.isWellFormed() && value !== '') return value;
-  throw invalidKeyField(key, 'must be a non-empty string');
+  throw invalidKeyFieldError(key, 'must be a non-empty string');
 }
 
-function invalidKeyField(key: string, message: string): AppError {
+function invalidKeyFieldError(key: string, message: string): AppError {
   return new AppError('INVALID', 'The representation is not valid.', {
     issues: [{ path: [key], code: 'MALFORMED_ARGUMENT', message }],
   });

@@ -50,14 +50,18 @@ export function printSubgraph(subgraph: GraphQLSchema, { withScopes = false }: S
     // Contains only a description, which would describe the supergraph.
     SchemaDefinition: () => null,
     // Without @specifiedBy: composition warns when subgraphs differ in it.
-    ScalarTypeDefinition: (type) => (isRouterDefinition(type) ? null : { ...describedAlone(type), directives: [] }),
-    InterfaceTypeDefinition: (type) => ({ ...describedAlone(type), fields: fieldsOf(type).map(describeField(type)) }),
+    ScalarTypeDefinition: (type) =>
+      isRouterDefinition(type) ? null : { ...withoutSharedDescription(type), directives: [] },
+    InterfaceTypeDefinition: (type) => ({
+      ...withoutSharedDescription(type),
+      fields: fieldsOf(type).map(withoutSharedFieldDescription(type)),
+    }),
     // Without @oneOf, which Apollo's composition does not support. The service still requires exactly one field.
     InputObjectTypeDefinition: (type) => ({ ...type, directives: [] }),
     UnionTypeDefinition: (type) => (isRouterDefinition(type) ? null : undefined),
     ObjectTypeDefinition: (type) => (isRouterDefinition(type) ? null : toSubgraphType(subgraph, type, withScopes)),
   });
-  const definitions = document.definitions.toSorted((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1));
+  const definitions = document.definitions.toSorted((left, right) => (nameOf(left) < nameOf(right) ? -1 : 1));
   return `${linkTo(definitions)}\n\n${print({ ...document, definitions })}`;
 }
 
@@ -66,11 +70,11 @@ function linkTo(definitions: readonly DefinitionNode[]): string {
   const used = new Set<string>();
   const Directive = ({ name }: DirectiveNode) => void used.add(`"@${name.value}"`);
   for (const definition of definitions) visit(definition, { Directive });
-  const imports = [...used].filter((name) => !builtIn.has(name)).toSorted();
+  const imports = [...used].filter((name) => !builtInDirectives.has(name)).toSorted();
   return `extend schema @link(url: "${federation}", import: [${imports.join(', ')}])`;
 }
 
-const builtIn: ReadonlySet<string> = new Set(['"@deprecated"', '"@specifiedBy"']);
+const builtInDirectives: ReadonlySet<string> = new Set(['"@deprecated"', '"@specifiedBy"']);
 
 function nameOf(definition: DefinitionNode): string {
   return 'name' in definition ? (definition.name?.value ?? '') : '';
@@ -87,13 +91,13 @@ function toSubgraphType(
   const declared = type.getFields();
   const fields = fieldsOf(node)
     .filter((field) => name !== 'Query' || !['node', ...routerDefinitions].includes(field.name.value))
-    .map(describeField(node))
+    .map(withoutSharedFieldDescription(node))
     .map((field) => {
-      const own = declared[field.name.value];
-      const added = own ? directivesOfField(schema, name, own, withScopes).map(toNode) : [];
+      const declaredField = declared[field.name.value];
+      const added = declaredField ? directivesOfField(schema, name, declaredField, withScopes).map(toNode) : [];
       return { ...field, directives: [...(field.directives ?? []), ...added] };
     });
-  return { ...describedAlone(node), fields, directives: directivesOfType(name, withScopes).map(toNode) };
+  return { ...withoutSharedDescription(node), fields, directives: directivesOfType(name, withScopes).map(toNode) };
 }
 
 function fieldsOf({ fields }: { readonly fields?: readonly FieldDefinitionNode[] | undefined }) {
@@ -106,11 +110,11 @@ interface NamedNode {
 }
 
 /** Removes the description of a type that other subgraphs may have too. */
-function describedAlone<Node extends NamedNode>(type: Node): Node {
+function withoutSharedDescription<Node extends NamedNode>(type: Node): Node {
   return Object.hasOwn(sharedFields, type.name.value) ? withoutDescription(type) : type;
 }
 
-function describeField(type: NamedNode) {
+function withoutSharedFieldDescription(type: NamedNode) {
   return (field: FieldDefinitionNode): FieldDefinitionNode =>
     sharedFields[type.name.value]?.includes(field.name.value) ? withoutDescription(field) : field;
 }

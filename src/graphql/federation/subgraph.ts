@@ -80,7 +80,7 @@ function entitiesField(api: GraphQLSchema): RootField {
       representations.map(async (representation, index) => {
         const path = ['representations', index];
         const { name, entity } = entityOf(representation, path);
-        const resolved = await entity.find(representation as object, context).catch(withPath(path));
+        const resolved = await entity.find(representation as object, context).catch(rethrowWithPath(path));
         if (resolved) typeNames.set(resolved, name);
         return resolved;
       }),
@@ -102,7 +102,7 @@ function entityOf(representation: unknown, path: Path) {
 }
 
 /** Throws the error again, with this path prepended to the paths of its issues. */
-function withPath(path: Path) {
+function rethrowWithPath(path: Path) {
   return (error: unknown): never => {
     if (!(error instanceof AppError) || error.issues.length === 0) throw error;
     const issues = error.issues.map((issue) => ({ ...issue, path: [...path, ...issue.path] }));

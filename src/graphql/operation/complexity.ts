@@ -35,11 +35,11 @@ export interface OperationSize {
 }
 
 /** The size of a part of an operation. `perItem` is the cost for each item of the enclosing page. */
-interface Part extends Omit<OperationSize, 'isVariable'> {
+interface PartSize extends Omit<OperationSize, 'isVariable'> {
   readonly perItem: number;
 }
 
-const nothing: Part = { depth: 0, introspection: 0, aliases: 0, directives: 0, rootFields: 0, cost: 0, perItem: 0 };
+const zero: PartSize = { depth: 0, introspection: 0, aliases: 0, directives: 0, rootFields: 0, cost: 0, perItem: 0 };
 
 /**
  * Measures an operation in one traversal that visits each fragment once. The document need not be valid. Introspection is
@@ -49,59 +49,59 @@ export function calculateComplexity(
   schema: GraphQLSchema,
   document: DocumentNode,
   operation: OperationDefinitionNode,
-  given: Readonly<Record<string, unknown>>,
+  variableValues: Readonly<Record<string, unknown>>,
 ): OperationSize {
   let isVariable = false;
   const variables: Variables = {
     definitions: operation.variableDefinitions ?? [],
-    get given() {
+    get values() {
       isVariable = true;
-      return given;
+      return variableValues;
     },
   };
   const fragments = new Map(
     document.definitions.flatMap((node) => (node.kind === Kind.FRAGMENT_DEFINITION ? [[node.name.value, node]] : [])),
   );
-  const measured = new Map<string, Part>();
+  const measured = new Map<string, PartSize>();
 
-  function ofSelections({ selections }: SelectionSetNode, parent: GraphQLCompositeType | undefined): Part {
-    return selections.map((node) => ofSelection(node, parent)).reduce(both, nothing);
+  function measureSelections({ selections }: SelectionSetNode, parent: GraphQLCompositeType | undefined): PartSize {
+    return selections.map((node) => measureSelection(node, parent)).reduce(addSizes, zero);
   }
 
-  function ofSelection(node: SelectionNode, parent: GraphQLCompositeType | undefined): Part {
-    const own = { ...nothing, directives: node.directives?.length ?? 0 };
+  function measureSelection(node: SelectionNode, parent: GraphQLCompositeType | undefined): PartSize {
+    const own = { ...zero, directives: node.directives?.length ?? 0 };
     switch (node.kind) {
       case Kind.FIELD:
-        return both(own, ofField(node, parent));
+        return addSizes(own, measureField(node, parent));
       case Kind.INLINE_FRAGMENT:
-        return both(
+        return addSizes(
           own,
-          ofSelections(node.selectionSet, node.typeCondition ? typeNamed(node.typeCondition.name.value) : parent),
+          measureSelections(node.selectionSet, node.typeCondition ? typeNamed(node.typeCondition.name.value) : parent),
         );
       case Kind.FRAGMENT_SPREAD:
-        return both(own, ofFragment(node.name.value));
+        return addSizes(own, measureFragment(node.name.value));
     }
   }
 
-  function ofFragment(name: string): Part {
-    const known = measured.get(name);
-    if (known) return known;
+  function measureFragment(name: string): PartSize {
+    const cached = measured.get(name);
+    if (cached) return cached;
     const fragment = fragments.get(name);
     // A fragment that contains itself or does not exist counts as zero: GraphQL rejects it.
-    measured.set(name, nothing);
-    if (!fragment) return nothing;
-    const own = { ...nothing, directives: fragment.directives?.length ?? 0 };
-    const part = both(own, ofSelections(fragment.selectionSet, typeNamed(fragment.typeCondition.name.value)));
+    measured.set(name, zero);
+    if (!fragment) return zero;
+    const own = { ...zero, directives: fragment.directives?.length ?? 0 };
+    const part = addSizes(own, measureSelections(fragment.selectionSet, typeNamed(fragment.typeCondition.name.value)));
     measured.set(name, part);
     return part;
   }
 
-  function ofField(node: FieldNode, parent: GraphQLCompositeType | undefined): Part {
+  function measureField(node: FieldNode, parent: GraphQLCompositeType | undefined): PartSize {
     const field = parent && fieldOf(schema, parent, node.name.value);
     const type = field && getNamedType(field.type);
     const inner = node.selectionSet
-      ? ofSelections(node.selectionSet, isCompositeType(type) ? type : undefined)
-      : nothing;
+      ? measureSelections(node.selectionSet, isCompositeType(type) ? type : undefined)
+      : zero;
     const isList = field !== undefined && isListType(getNullableType(field.type));
     const isIntrospection = parent !== undefined && isIntrospectionType(parent);
     const items = field ? estimateListSize(field, node, variables) : 1;
@@ -125,28 +125,28 @@ export function calculateComplexity(
     return isCompositeType(type) ? type : undefined;
   }
 
-  const onVariables = variables.definitions.flatMap(({ directives }) => directives ?? []);
-  const { perItem, ...whole } = ofSelections(
+  const variableDirectives = variables.definitions.flatMap(({ directives }) => directives ?? []);
+  const { perItem, ...total } = measureSelections(
     operation.selectionSet,
     schema.getRootType(operation.operation) ?? undefined,
   );
   return {
-    ...whole,
-    directives: whole.directives + (operation.directives?.length ?? 0) + onVariables.length,
-    cost: whole.cost + perItem,
+    ...total,
+    directives: total.directives + (operation.directives?.length ?? 0) + variableDirectives.length,
+    cost: total.cost + perItem,
     isVariable,
   };
 }
 
-function both(one: Part, other: Part): Part {
+function addSizes(left: PartSize, right: PartSize): PartSize {
   return {
-    depth: Math.max(one.depth, other.depth),
-    introspection: Math.max(one.introspection, other.introspection),
-    aliases: one.aliases + other.aliases,
-    directives: one.directives + other.directives,
-    rootFields: one.rootFields + other.rootFields,
-    cost: one.cost + other.cost,
-    perItem: one.perItem + other.perItem,
+    depth: Math.max(left.depth, right.depth),
+    introspection: Math.max(left.introspection, right.introspection),
+    aliases: left.aliases + right.aliases,
+    directives: left.directives + right.directives,
+    rootFields: left.rootFields + right.rootFields,
+    cost: left.cost + right.cost,
+    perItem: left.perItem + right.perItem,
   };
 }
 

@@ -54,18 +54,18 @@ export class Deadline {
  * applies it to each mutation separately, because the response must report what earlier mutations have changed.
  */
 export function startDeadline(timeoutMs: number, isMutation: boolean): Deadline {
-  return new Deadline(timeoutMs, isMutation ? notBegun : tooLong);
+  return new Deadline(timeoutMs, isMutation ? changeTimeoutError : queryTimeoutError);
 }
 
-const inSeconds = (timeoutMs: number) => `${timeoutMs / 1000} seconds`;
+const formatSeconds = (timeoutMs: number) => `${timeoutMs / 1000} seconds`;
 
-function tooLong(timeoutMs: number): GraphQLError {
-  const message = `The query took longer than ${inSeconds(timeoutMs)}.`;
+function queryTimeoutError(timeoutMs: number): GraphQLError {
+  const message = `The query took longer than ${formatSeconds(timeoutMs)}.`;
   return operationError(new AppError('UNAVAILABLE', message, { retryAfterSeconds: 1 }));
 }
 
-function notBegun(timeoutMs: number): AppError {
-  const message = `The operation took longer than ${inSeconds(timeoutMs)} and this change had not started: nothing was written.`;
+function changeTimeoutError(timeoutMs: number): AppError {
+  const message = `The operation took longer than ${formatSeconds(timeoutMs)} and this change had not started: nothing was written.`;
   return new AppError('UNAVAILABLE', message, { retryAfterSeconds: 1 });
 }
 

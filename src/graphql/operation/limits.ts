@@ -62,13 +62,13 @@ export function limitsOf({ routerFactor, depth, ...maximum }: OperationLimits, f
  *
  * @throws {GraphQLError} INVALID when it has too many characters or tokens, is nested too deeply, or is not valid.
  */
-export function parseWithin(
+export function parseWithLimits(
   source: string | Source,
   options?: ParseOptions,
   { characters, tokens }: Pick<SizeLimits, 'characters' | 'tokens'> = limits,
 ): DocumentNode {
   const { length } = typeof source === 'string' ? source : source.body;
-  throwIssues(aboveCharacters(length, characters));
+  throwIssues(characterIssues(length, characters));
   try {
     const document = parse(source, { ...options, maxTokens: tokens });
     // Recursive functions check the other limits.
@@ -76,7 +76,7 @@ export function parseWithin(
     return document;
   } catch (error) {
     const tooMany = `Syntax Error: Document contains more than ${tokens} tokens. Parsing aborted.`;
-    if (error instanceof GraphQLError && error.message === tooMany) throwIssues(aboveTokens(tokens + 1, tokens));
+    if (error instanceof GraphQLError && error.message === tooMany) throwIssues(tokenIssues(tokens + 1, tokens));
     // A stack overflow of the recursive parser.
     if (error instanceof RangeError) {
       throwIssues([{ path: ['query'], code: 'TOO_DEEP', message: 'is nested too deeply' }]);
@@ -85,25 +85,25 @@ export function parseWithin(
   }
 }
 
-const uncounted: readonly string[] = [TokenKind.SOF, TokenKind.EOF, TokenKind.COMMENT];
+const uncountedKinds: readonly string[] = [TokenKind.SOF, TokenKind.EOF, TokenKind.COMMENT];
 
 /** The number of tokens of a document that was parsed with locations. */
 export function tokensOf({ loc }: DocumentNode): number {
   let count = 0;
   for (let token = loc?.startToken; token; token = token.next ?? undefined) {
-    if (!uncounted.includes(token.kind)) count += 1;
+    if (!uncountedKinds.includes(token.kind)) count += 1;
   }
   return count;
 }
 
 /** Returns the issue of a number of characters above its limit. */
-export function aboveCharacters(found: number, max: number): Issue[] {
-  return above('TOO_LONG', found, max, (count) => `has ${count} characters`);
+export function characterIssues(count: number, max: number): Issue[] {
+  return limitIssues('TOO_LONG', count, max, (text) => `has ${text} characters`);
 }
 
 /** Returns the issue of a number of tokens above its limit. */
-export function aboveTokens(found: number, max: number): Issue[] {
-  return above('TOO_MANY', found, max, () => 'has too many tokens');
+export function tokenIssues(count: number, max: number): Issue[] {
+  return limitIssues('TOO_MANY', count, max, () => 'has too many tokens');
 }
 
 /** The nesting depth of braces, brackets and parentheses. */
@@ -111,25 +111,25 @@ function nestingOf({ loc }: DocumentNode): number {
   const opening: readonly string[] = [TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L];
   const closing: readonly string[] = [TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R];
   let depth = 0;
-  let deepest = 0;
+  let maxDepth = 0;
   for (let token = loc?.startToken; token; token = token.next ?? undefined) {
     if (opening.includes(token.kind)) depth += 1;
     if (closing.includes(token.kind)) depth -= 1;
-    deepest = Math.max(deepest, depth);
+    maxDepth = Math.max(maxDepth, depth);
   }
-  return deepest;
+  return maxDepth;
 }
 
 /** Returns the issue of a count above its limit; none for a smaller count. */
-export function above(
+export function limitIssues(
   code: 'TOO_LONG' | 'TOO_DEEP' | 'TOO_MANY',
-  found: number,
+  count: number,
   max: number,
-  describe: (count: string) => string,
+  describe: (text: string) => string,
 ): Issue[] {
-  if (found <= max) return [];
-  const count = found < 1e9 ? found.toLocaleString('en') : 'more than a billion';
-  return [{ path: ['query'], code, message: `${describe(count)}; the maximum is ${max.toLocaleString('en')}` }];
+  if (count <= max) return [];
+  const text = count < 1e9 ? count.toLocaleString('en') : 'more than a billion';
+  return [{ path: ['query'], code, message: `${describe(text)}; the maximum is ${max.toLocaleString('en')}` }];
 }
 
 /** @throws {GraphQLError} INVALID when there are issues. */

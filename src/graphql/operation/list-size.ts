@@ -13,7 +13,7 @@ import { listSizeOf } from './field-cost.js';
 /** The variables of an operation: their definitions, and the values that were sent. */
 export interface Variables {
   readonly definitions: readonly VariableDefinitionNode[];
-  readonly given: Readonly<Record<string, unknown>>;
+  readonly values: Readonly<Record<string, unknown>>;
 }
 
 /**
@@ -24,10 +24,10 @@ export function estimateListSize(field: GraphQLField<unknown, unknown>, node: Fi
   const valueOf = (name: string): unknown => {
     const argument = field.args.find((candidate) => candidate.name === name);
     const value = node.arguments?.find((candidate) => candidate.name.value === name)?.value;
-    const given = value && plainValue(value, variables);
-    if (given !== undefined) return given;
+    const sentValue = value && resolveValue(value, variables);
+    if (sentValue !== undefined) return sentValue;
     const literal = argument?.default?.literal;
-    return literal ? plainValue(literal, variables) : argument?.defaultValue;
+    return literal ? resolveValue(literal, variables) : argument?.defaultValue;
   };
   const size = listSizeOf(field);
   if (size) {
@@ -45,13 +45,13 @@ function isList(type: GraphQLType): boolean {
 }
 
 /** Resolves integers, null, lists and variables, which determine sizes; undefined for a variable without a value. */
-function plainValue(node: ValueNode, { definitions, given }: Variables): unknown {
+function resolveValue(node: ValueNode, { definitions, values }: Variables): unknown {
   if (node.kind === Kind.NULL) return null;
   if (node.kind === Kind.INT) return Number(node.value);
   if (node.kind === Kind.LIST) return node.values;
   if (node.kind !== Kind.VARIABLE) return node;
   const name = node.name.value;
-  if (Object.hasOwn(given, name) && given[name] !== undefined) return given[name];
-  const preset = definitions.find(({ variable }) => variable.name.value === name)?.defaultValue;
-  return preset && plainValue(preset, { definitions: [], given });
+  if (Object.hasOwn(values, name) && values[name] !== undefined) return values[name];
+  const defaultValue = definitions.find(({ variable }) => variable.name.value === name)?.defaultValue;
+  return defaultValue && resolveValue(defaultValue, { definitions: [], values });
 }

@@ -64,8 +64,8 @@ export function createOperationCache(schema: GraphQLSchema, maxFields = 50_000):
   }
 
   function create(document: DocumentNode, operation: OperationDefinitionNode): PreparedOperation {
-    const found = rootFieldsOf(schema, { document, operationName: operation.name?.value })?.fields ?? [];
-    const fields = [...new Set(found.map(({ field }) => field.name))];
+    const rootFields = rootFieldsOf(schema, { document, operationName: operation.name?.value })?.fields ?? [];
+    const fields = [...new Set(rootFields.map(({ field }) => field.name))];
     const [first = 'other', ...more] = fields;
     const label = more.length === 0 ? first : 'several';
     let compiled: CompiledOperation | undefined;
@@ -99,8 +99,8 @@ export function createOperationCache(schema: GraphQLSchema, maxFields = 50_000):
     prepare(document, operationName) {
       const operation = getOperationAST(document, operationName);
       if (!operation) return undefined;
-      const known = prepared.get(operation);
-      if (known) return known;
+      const existing = prepared.get(operation);
+      if (existing) return existing;
       const created = create(document, operation);
       prepared.set(operation, created);
       return created;

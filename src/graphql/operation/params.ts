@@ -20,7 +20,7 @@ const bodyLimitBytes = 128 * 1024;
  */
 export async function paramsOf(context: RequestContext, nextSlice: Context['nextSlice']): Promise<GraphQLParams> {
   if (context.method === 'GET') {
-    requirePreflighted(context.headers);
+    requirePreflightHeader(context.headers);
     return paramsOfURL(context.query);
   }
   try {
@@ -40,8 +40,8 @@ const parsedBodies = new WeakMap<RequestContext, Promise<GraphQLParams>>();
  * @throws {AppError} as `readBody`, `parseJSON` and `asParams` do.
  */
 export function paramsOfBody(context: RequestContext, nextSlice: Context['nextSlice']): Promise<GraphQLParams> {
-  const known = parsedBodies.get(context);
-  if (known) return known;
+  const cached = parsedBodies.get(context);
+  if (cached) return cached;
   const parse = async () => {
     const text = await readBody(context, bodyLimitBytes);
     await nextSlice();
@@ -52,7 +52,7 @@ export function paramsOfBody(context: RequestContext, nextSlice: Context['nextSl
   return parsed;
 }
 
-const preflighted = ['authorization', 'x-svc-authorization', 'apollo-require-preflight', 'x-graphql-yoga-csrf'];
+const preflightHeaders = ['authorization', 'x-svc-authorization', 'apollo-require-preflight', 'x-graphql-yoga-csrf'];
 
 /**
  * Requires a header that forces a CORS preflight: a browser sends other GET requests across origins without a
@@ -61,8 +61,8 @@ const preflighted = ['authorization', 'x-svc-authorization', 'apollo-require-pre
  * @throws {AppError} UNAUTHENTICATED for a subscription.
  * @throws {GraphQLError} INVALID for other operations.
  */
-function requirePreflighted(headers: RequestHeaders): void {
-  if (preflighted.some((name) => headers.get(name) !== null)) return;
+function requirePreflightHeader(headers: RequestHeaders): void {
+  if (preflightHeaders.some((name) => headers.get(name) !== null)) return;
   // Gateways send subscriptions by GET. Clients that authenticate again after UNAUTHENTICATED must receive it.
   if (headers.get('accept')?.includes('text/event-stream') === true) throw noCredential();
   throw requestError(
@@ -73,12 +73,12 @@ function requirePreflighted(headers: RequestHeaders): void {
   );
 }
 
-const members = ['query', 'documentId', 'operationName', 'variables', 'extensions'];
+const paramNames = ['query', 'documentId', 'operationName', 'variables', 'extensions'];
 
 function paramsOfURL(query: string): GraphQLParams {
   const search = parseQuery(query);
   for (const name of search.keys()) {
-    if (!members.includes(name)) throw malformedParameter(name, 'is an unknown parameter');
+    if (!paramNames.includes(name)) throw malformedParameter(name, 'is an unknown parameter');
   }
   const json = (name: string) => {
     const text = search.get(name);
@@ -103,8 +103,8 @@ function asParams(body: unknown): GraphQLParams {
     throw new AppError('INVALID', 'The body must be a JSON object with a `query` or a `documentId`.');
   }
   // Yoga would quote the name, which may be a misplaced secret.
-  if (Object.keys(body).some((name) => !members.includes(name))) {
-    throw new AppError('INVALID', `The body has an unknown member. Allowed are ${members.join(', ')}.`);
+  if (Object.keys(body).some((name) => !paramNames.includes(name))) {
+    throw new AppError('INVALID', `The body has an unknown member. Allowed are ${paramNames.join(', ')}.`);
   }
   return body;
 }

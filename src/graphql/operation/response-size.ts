@@ -31,7 +31,7 @@ export async function limitResponseSize(
   if (text) return { ...result, stringify: (shown) => withData(text, shown.errors, extensions) };
   if (!data && bytesAround <= responseLimitBytes) return result;
   const kept = errors?.slice(0, maxErrors).map(withoutIssues) ?? [];
-  return 'data' in result ? { data: null, errors: [tooLarge(requestID), ...kept] } : { errors: kept };
+  return 'data' in result ? { data: null, errors: [tooLargeError(requestID), ...kept] } : { errors: kept };
 }
 
 function withData(text: string, errors: readonly object[] | undefined, extensions: object | undefined): string {
@@ -39,7 +39,7 @@ function withData(text: string, errors: readonly object[] | undefined, extension
   return `{${before}"data":${text}${extensions ? `,"extensions":${JSON.stringify(extensions)}` : ''}}`;
 }
 
-function tooLarge(requestID: string): GraphQLError {
+function tooLargeError(requestID: string): GraphQLError {
   const message =
     'The response exceeds 2 MiB and was omitted. Changes that the operation made are saved. ' +
     'Request smaller pages or fewer fields.';
@@ -54,23 +54,23 @@ function withoutIssues(error: GraphQLError): GraphQLError {
 /** Whether a value is within the limit even if every character takes the maximum of six bytes, as `\u001f` does. */
 function isCertainlyWithin(value: unknown, limitBytes: number): boolean {
   let left = limitBytes;
-  const take = (part: unknown): boolean => {
+  const subtract = (part: unknown): boolean => {
     if (typeof part === 'string') return (left -= 2 + 6 * part.length) >= 0;
     if (typeof part !== 'object' || part === null) return (left -= maxLiteralBytes) >= 0;
     // Brackets; commas and colons follow.
     left -= 2;
     if (Array.isArray(part)) {
       left -= part.length;
-      return left >= 0 && part.every(take);
+      return left >= 0 && part.every(subtract);
     }
     // `for … in` creates no array of members. Responses inherit no properties.
     for (const name in part) {
       left -= 4 + 6 * name.length;
-      if (left < 0 || !take((part as Record<string, unknown>)[name])) return false;
+      if (left < 0 || !subtract((part as Record<string, unknown>)[name])) return false;
     }
     return left >= 0;
   };
-  return take(value);
+  return subtract(value);
 }
 
 /** The maximum length of a number, such as -1.2345678901234567e-300, and of true, false and null. */

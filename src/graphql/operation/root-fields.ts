@@ -9,7 +9,7 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import { requirePrincipal, type AuthContext } from '../../credentials/credential.js';
-import { parseWithin } from './limits.js';
+import { parseWithLimits } from './limits.js';
 
 /** An operation as it was sent. */
 export interface RequestedOperation {
@@ -29,7 +29,7 @@ export interface RootFields {
 
 /** The root fields that an operation selects, also in fragments; undefined when it cannot be parsed within the limits. */
 export function rootFieldsOf(schema: GraphQLSchema, operation: RequestedOperation): RootFields | undefined {
-  const document = operation.document ?? parsed(operation.query);
+  const document = operation.document ?? tryParse(operation.query);
   const definition = document && getOperationAST(document, operation.operationName);
   if (!document || !definition) return undefined;
 
@@ -45,31 +45,31 @@ export function rootFieldsOf(schema: GraphQLSchema, operation: RequestedOperatio
 }
 
 /** @throws {AppError} UNAUTHENTICATED, RATE_LIMITED or UNAVAILABLE without a credential that a root field requires. */
-export function requirePrincipals({ fields }: Pick<RootFields, 'fields'>, holder: AuthContext): void {
+export function requirePrincipals({ fields }: Pick<RootFields, 'fields'>, auth: AuthContext): void {
   for (const { field } of fields) {
-    if (field.extensions.credential) requirePrincipal(holder, field.extensions.credential);
+    if (field.extensions.credential) requirePrincipal(auth, field.extensions.credential);
   }
 }
 
-function parsed(query: string | undefined): DocumentNode | undefined {
+function tryParse(query: string | undefined): DocumentNode | undefined {
   try {
-    return parseWithin(query ?? '', { noLocation: true });
+    return parseWithLimits(query ?? '', { noLocation: true });
   } catch {
     return undefined;
   }
 }
 
 /** Returns the selected fields. The fields of a fragment occur once, even if it is spread repeatedly. */
-function nodesIn(document: DocumentNode, { selections }: SelectionSetNode, seen = new Set<string>()): FieldNode[] {
+function nodesIn(document: DocumentNode, { selections }: SelectionSetNode, visited = new Set<string>()): FieldNode[] {
   return selections.flatMap((selection) => {
     if (selection.kind === Kind.FIELD) return [selection];
-    if (selection.kind === Kind.INLINE_FRAGMENT) return nodesIn(document, selection.selectionSet, seen);
+    if (selection.kind === Kind.INLINE_FRAGMENT) return nodesIn(document, selection.selectionSet, visited);
     const name = selection.name.value;
-    if (seen.has(name)) return [];
-    seen.add(name);
+    if (visited.has(name)) return [];
+    visited.add(name);
     const fragment = document.definitions.find(
       (definition) => definition.kind === Kind.FRAGMENT_DEFINITION && definition.name.value === name,
     );
-    return fragment?.kind === Kind.FRAGMENT_DEFINITION ? nodesIn(document, fragment.selectionSet, seen) : [];
+    return fragment?.kind === Kind.FRAGMENT_DEFINITION ? nodesIn(document, fragment.selectionSet, visited) : [];
   });
 }

@@ -15,13 +15,13 @@ export interface SubscriptionRegistry {
    * @throws {AppError} RATE_LIMITED when the credential has the maximum number of subscriptions; UNAVAILABLE when the
    * process has the maximum, or is stopping.
    */
-  readonly open: (credentialID: string) => Stream;
+  readonly open: (credentialID: string) => OpenSubscription;
   /** Ends all subscriptions and rejects new ones. */
   readonly drain: () => void;
 }
 
 /** One open subscription. */
-export interface Stream {
+export interface OpenSubscription {
   /** Aborted when the subscription ends; the reason is the AppError to send to the client, if any. */
   readonly signal: AbortSignal;
   readonly end: (reason?: unknown) => void;
@@ -32,47 +32,47 @@ export function createSubscriptionRegistry(
   { meter }: Telemetry = {},
   { ofProcess = 1_000, ofCredential = 100 }: Partial<SubscriptionLimits> = {},
 ): SubscriptionRegistry {
-  const open = new Set<Stream>();
+  const openSubscriptions = new Set<OpenSubscription>();
   const counts = new Map<string, number>();
   let isDraining = false;
-  meter?.registerGauge('streams', () => open.size);
+  meter?.registerGauge('streams', () => openSubscriptions.size);
 
   return {
     open(credentialID) {
       const count = counts.get(credentialID) ?? 0;
-      if (isDraining) throw stopping();
+      if (isDraining) throw stoppingError();
       if (count >= ofCredential) {
         const message = `The credential already has ${count} open subscriptions, which is the maximum.`;
         throw new AppError('RATE_LIMITED', message, { retryAfterSeconds: 10 });
       }
-      if (open.size >= ofProcess) {
+      if (openSubscriptions.size >= ofProcess) {
         throw new AppError('UNAVAILABLE', 'The maximum number of open subscriptions is reached.', {
           retryAfterSeconds: 10,
         });
       }
       const controller = new AbortController();
-      const stream: Stream = {
+      const subscription: OpenSubscription = {
         signal: controller.signal,
         end: (reason) => {
-          if (!open.delete(stream)) return;
+          if (!openSubscriptions.delete(subscription)) return;
           const left = (counts.get(credentialID) ?? 1) - 1;
           if (left > 0) counts.set(credentialID, left);
           else counts.delete(credentialID);
           controller.abort(reason);
         },
       };
-      open.add(stream);
+      openSubscriptions.add(subscription);
       counts.set(credentialID, count + 1);
-      return stream;
+      return subscription;
     },
     drain() {
       isDraining = true;
-      for (const stream of open) stream.end(stopping());
+      for (const subscription of openSubscriptions) subscription.end(stoppingError());
     },
   };
 }
 
-function stopping(): AppError {
+function stoppingError(): AppError {
   const message = 'The service is stopping. Subscribe again with the last cursor as `after`.';
   return new AppError('UNAVAILABLE', message, { retryAfterSeconds: 1 });
 }

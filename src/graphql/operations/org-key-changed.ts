@@ -21,7 +21,7 @@ builder.subscriptionField('orgKeyChanged', (t) =>
     },
     subscribe: (_, args, context) => {
       const caller = callerOf(context, 'service');
-      return context.keys.orgKeyChanges(caller, withoutNulls(args), context.openStream(caller.credentialID));
+      return context.keys.orgKeyChanges(caller, withoutNulls(args), context.registerSubscription(caller.credentialID));
     },
     resolve: (event) => event,
   }),

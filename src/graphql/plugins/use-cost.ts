@@ -20,7 +20,7 @@ export function useCost(operations: OperationCache, limits: OperationLimits): Pl
   return {
     onExecute({ args }) {
       const { contextValue, schema, document, operationName, variableValues } = args as unknown as {
-        readonly contextValue: Pick<Context, 'holder'> & { readonly params: GraphQLParams };
+        readonly contextValue: Pick<Context, 'auth'> & { readonly params: GraphQLParams };
         readonly schema: GraphQLSchema;
         readonly document: DocumentNode;
         readonly operationName?: string;
@@ -29,7 +29,7 @@ export function useCost(operations: OperationCache, limits: OperationLimits): Pl
       const prepared = isCostRequested(contextValue.params) && operations.prepare(document, operationName);
       if (!prepared) return;
       const { cost: requested } = calculateComplexity(schema, document, prepared.operation, variableValues ?? {});
-      const { cost: maximum } = limitsOf(limits, isRouter(contextValue.holder));
+      const { cost: maximum } = limitsOf(limits, isRouter(contextValue.auth));
       const cost: OperationCost = { requested, maximum, remaining: maximum - requested };
       return {
         onExecuteDone: ({ result, setResult }) => {

@@ -1,5 +1,5 @@
 import type { Plugin } from 'graphql-yoga';
-import { notExecuted } from '../errors.js';
+import { markNotExecuted } from '../errors.js';
 import type { Execute } from '../executor/execute.js';
 
 /** Executes queries and mutations by our executor. */
@@ -7,7 +7,7 @@ export function useExecutor(execute: Execute): Plugin {
   const executeOrReject: Execute = (args) => {
     const result = execute(args);
     // As with graphql-js, a result without `data` reports an operation that was not executed.
-    return result instanceof Promise || 'data' in result ? result : notExecuted(result);
+    return result instanceof Promise || 'data' in result ? result : markNotExecuted(result);
   };
   return { onExecute: ({ setExecuteFn }) => setExecuteFn(executeOrReject) };
 }

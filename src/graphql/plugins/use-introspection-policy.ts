@@ -14,21 +14,21 @@ export type IntrospectionPolicy = 'open' | 'credential';
  */
 export function useIntrospectionPolicy(policy: IntrospectionPolicy): Plugin<object, ServerContext> {
   // Records requests that are permitted, not those that are rejected: a missing record rejects.
-  const admitted = new WeakSet<object>();
+  const permittedContexts = new WeakSet<object>();
   return {
     async onParams({ params, context }) {
       if (policy === 'open') {
-        admitted.add(context);
+        permittedContexts.add(context);
         return;
       }
-      const holder = await context.requestContext.principal();
-      throwIfRateLimited(holder);
-      if (hasPrincipal(holder)) admitted.add(context);
+      const auth = await context.requestContext.principal();
+      throwIfRateLimited(auth);
+      if (hasPrincipal(auth)) permittedContexts.add(context);
       // Before the document is looked up: the result would reveal which ids are trusted.
       else if (documentIDOf(params) !== undefined) throw operationError(noCredential());
     },
     onValidate({ context, params }) {
-      if (admitted.has(context) || isHarmless(params.documentAST as DocumentNode)) return;
+      if (permittedContexts.has(context) || selectsOnlyTypename(params.documentAST as DocumentNode)) return;
       // Throws, because Yoga would cache a result and return it for the next request with this document.
       throw operationError(noCredential());
     },
@@ -36,7 +36,7 @@ export function useIntrospectionPolicy(policy: IntrospectionPolicy): Plugin<obje
 }
 
 /** Whether a document selects only `__typename` at the root, without arguments, directives or variables. */
-function isHarmless({ definitions }: DocumentNode): boolean {
+function selectsOnlyTypename({ definitions }: DocumentNode): boolean {
   return definitions.every(
     (definition) =>
       definition.kind === Kind.OPERATION_DEFINITION &&

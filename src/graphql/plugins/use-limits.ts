@@ -2,13 +2,13 @@ import { OperationTypeNode, type DocumentNode, type GraphQLSchema, type ParseOpt
 import type { Plugin } from 'graphql-yoga';
 import { AppError, type Issue } from '../../lib/errors.js';
 import {
-  above,
-  aboveCharacters,
-  aboveTokens,
+  limitIssues,
+  characterIssues,
+  tokenIssues,
   isRouter,
   limits,
   limitsOf,
-  parseWithin,
+  parseWithLimits,
   throwIssues,
   type OperationLimits,
   type SizeLimits,
@@ -24,19 +24,19 @@ const anonymous: AuthContext = {};
 
 /** Rejects an operation above the limits before it is validated or executed, with or without credentials. */
 export function useLimits(operations: OperationCache, maximum: OperationLimits): Plugin<object, ServerContext> {
-  const ofClients = limitsOf(maximum, false);
-  const ofRouters = limitsOf(maximum, true);
-  const holders = new WeakMap<object, AuthContext>();
-  const isFromRouter = (context: object) => isRouter(holders.get(context) ?? anonymous);
+  const clientLimits = limitsOf(maximum, false);
+  const routerLimits = limitsOf(maximum, true);
+  const authContexts = new WeakMap<object, AuthContext>();
+  const isFromRouter = (context: object) => isRouter(authContexts.get(context) ?? anonymous);
   return {
     // Before the document is parsed: only the credential of a router permits large documents.
     async onParams({ context }) {
-      const holder = await context.requestContext.principal().catch(() => undefined);
-      if (holder) holders.set(context, holder);
+      const auth = await context.requestContext.principal().catch(() => undefined);
+      if (auth) authContexts.set(context, auth);
     },
     onParse({ context, setParseFn }) {
-      const found = isFromRouter(context) ? ofRouters : ofClients;
-      setParseFn((source: string | Source, options?: ParseOptions) => parseWithin(source, options, found));
+      const sizeLimits = isFromRouter(context) ? routerLimits : clientLimits;
+      setParseFn((source: string | Source, options?: ParseOptions) => parseWithLimits(source, options, sizeLimits));
     },
     // Not a validation rule: Yoga caches the results of rules by document, and page sizes depend on variables.
     onValidate({ params, context }) {
@@ -45,12 +45,12 @@ export function useLimits(operations: OperationCache, maximum: OperationLimits):
       // Yoga rejects a request for an operation that does not exist.
       if (!prepared) return;
       const schema = params.schema as GraphQLSchema;
-      const issues = issuesOf(schema, prepared, variables, ofClients);
+      const issues = issuesOf(schema, prepared, variables, clientLimits);
       if (issues.length > 0) {
-        const ofRouter = issuesWithin(schema, prepared, variables, ofRouters).issues;
-        if (isFromRouter(context)) throwIssues(ofRouter);
+        const routerIssues = issuesWithin(schema, prepared, variables, routerLimits).issues;
+        if (isFromRouter(context)) throwIssues(routerIssues);
         else {
-          if (ofRouter.length === 0) requirePrincipalsOf(schema, prepared, holders.get(context));
+          if (routerIssues.length === 0) requirePrincipalsOf(schema, prepared, authContexts.get(context));
           throwIssues(issues);
         }
       }
@@ -67,10 +67,10 @@ export function useLimits(operations: OperationCache, maximum: OperationLimits):
  *
  * @throws {GraphQLError} UNAUTHENTICATED, RATE_LIMITED or UNAVAILABLE without a credential that a root field requires.
  */
-function requirePrincipalsOf(schema: GraphQLSchema, { document, operation }: PreparedOperation, holder = anonymous) {
-  const found = rootFieldsOf(schema, { document, operationName: operation.name?.value });
+function requirePrincipalsOf(schema: GraphQLSchema, { document, operation }: PreparedOperation, auth = anonymous) {
+  const requested = rootFieldsOf(schema, { document, operationName: operation.name?.value });
   try {
-    if (found) requirePrincipals(found, holder);
+    if (requested) requirePrincipals(requested, auth);
   } catch (error) {
     throw error instanceof AppError ? operationError(error) : error;
   }
@@ -100,14 +100,19 @@ function issuesWithin(
   const mutations = operation.operation === OperationTypeNode.MUTATION ? rootFields : 0;
   const issues = [
     // The cached document may be from a router, which may send larger documents.
-    aboveCharacters(document.loc?.source.body.length ?? 0, maximum.characters),
-    aboveTokens(tokens, maximum.tokens),
-    above('TOO_DEEP', depth, maximum.depth, (count) => `nests fields ${count} deep`),
-    above('TOO_DEEP', introspection, limits.introspection, (count) => `nests lists of introspection ${count} deep`),
-    above('TOO_MANY', aliases, maximum.aliases, (count) => `has ${count} aliases`),
-    above('TOO_MANY', directives, maximum.directives, (count) => `has ${count} directives`),
-    above('TOO_MANY', mutations, maximum.mutations, (count) => `has ${count} mutations`),
-    above(
+    characterIssues(document.loc?.source.body.length ?? 0, maximum.characters),
+    tokenIssues(tokens, maximum.tokens),
+    limitIssues('TOO_DEEP', depth, maximum.depth, (count) => `nests fields ${count} deep`),
+    limitIssues(
+      'TOO_DEEP',
+      introspection,
+      limits.introspection,
+      (count) => `nests lists of introspection ${count} deep`,
+    ),
+    limitIssues('TOO_MANY', aliases, maximum.aliases, (count) => `has ${count} aliases`),
+    limitIssues('TOO_MANY', directives, maximum.directives, (count) => `has ${count} directives`),
+    limitIssues('TOO_MANY', mutations, maximum.mutations, (count) => `has ${count} mutations`),
+    limitIssues(
       'TOO_MANY',
       cost,
       maximum.cost,

@@ -33,20 +33,20 @@ export async function maskResult(
   nextSlice: Context['nextSlice'],
 ): Promise<ExecutionResult> {
   // Yoga drops the error of an aborted wait, such as a wait with its own time limit, and would send an empty result.
-  const isLost = result.errors?.length === 0 && !('data' in result);
-  const thrown = isLost ? [new Error('A wait was aborted.')] : result.errors;
+  const isErrorLost = result.errors?.length === 0 && !('data' in result);
+  const thrown = isErrorLost ? [new Error('A wait was aborted.')] : result.errors;
   const shown: GraphQLError[] = [];
   for (const error of thrown ?? []) {
     const slice = nextSlice();
     if (slice) await slice;
-    shown.push(masked(error, requestID, log));
+    shown.push(maskAndLog(error, requestID, log));
   }
   const limited = await limitResponseSize(thrown ? { ...result, errors: shown } : result, requestID, nextSlice);
   await nextSlice();
-  return withPlainFieldErrors(limited);
+  return withJSONFieldErrors(limited);
 }
 
-function masked(error: Error, requestID: string, log: Logger): GraphQLError {
+function maskAndLog(error: Error, requestID: string, log: Logger): GraphQLError {
   const shown = maskError(error);
   const cause = maskedCause(shown);
   if (cause !== undefined) log.error({ requestID, err: cause }, 'internal error');
@@ -55,7 +55,7 @@ function masked(error: Error, requestID: string, log: Logger): GraphQLError {
 }
 
 /** Replaces the errors of fields by JSON: Yoga would copy each GraphQLError, and a result may have a thousand. */
-function withPlainFieldErrors(result: ExecutionResult): ExecutionResult {
+function withJSONFieldErrors(result: ExecutionResult): ExecutionResult {
   if (!result.errors) return result;
   const isOfField = ({ path, extensions }: GraphQLError) => path !== undefined && !('http' in extensions);
   const errors = result.errors.map((error) => (isOfField(error) ? (error.toJSON() as GraphQLError) : error));

@@ -14,16 +14,16 @@ import type { Context } from '../context.js';
 import type { Execute } from '../executor/execute.js';
 import { requestError, originalErrorOf } from '../errors.js';
 import { maskResult } from './use-masked-errors.js';
-import type { Stream, SubscriptionRegistry } from '../operation/subscription-registry.js';
+import type { OpenSubscription, SubscriptionRegistry } from '../operation/subscription-registry.js';
 
 /** How often the credential of an open subscription is verified again. */
 export const recheckEveryMs = 5_000;
 
 interface SubscriptionDeps {
-  readonly streams: SubscriptionRegistry;
+  readonly subscriptions: SubscriptionRegistry;
   readonly execute: Execute;
   readonly log: Logger;
-  /** The deadline of the start of a stream, and of each event, in milliseconds. */
+  /** The deadline of the start of a subscription, and of each event, in milliseconds. */
   readonly deadlineMs: number;
 }
 
@@ -32,8 +32,8 @@ interface SubscriptionDeps {
  * error that gives the reason, unless the client closed it. It also ends after an event that failed, because its cursor
  * is lost.
  */
-export function useSubscriptions({ streams, execute, log, deadlineMs }: SubscriptionDeps): Plugin<Context> {
-  const untilDeadline = <T>(work: T | Promise<T>) =>
+export function useSubscriptions({ subscriptions, execute, log, deadlineMs }: SubscriptionDeps): Plugin<Context> {
+  const withDeadline = <T>(work: T | Promise<T>) =>
     withTimeout(deadlineMs, Promise.resolve(work), () => {
       const message = `The subscription took longer than ${deadlineMs / 1000} seconds to start or to produce an event. Subscribe again with the last cursor as \`after\`.`;
       throw new AppError('UNAVAILABLE', message, { retryAfterSeconds: 1 });
@@ -45,56 +45,56 @@ export function useSubscriptions({ streams, execute, log, deadlineMs }: Subscrip
     if (preferredType(headers.get('accept'), ['text/event-stream']) === undefined) {
       throw requestError(new AppError('INVALID', 'A subscription needs the header Accept: text/event-stream.'), 406);
     }
-    let stream: Stream | undefined;
-    const openStream: Context['openStream'] = (credentialID) => {
-      const own = streams.open(credentialID);
-      stream = own;
+    let subscription: OpenSubscription | undefined;
+    const registerSubscription: Context['registerSubscription'] = (credentialID) => {
+      const opened = subscriptions.open(credentialID);
+      subscription = opened;
       // A write to a closed connection does not always fail.
-      const gone = signal();
-      gone.addEventListener('abort', () => own.end(), { once: true });
-      if (gone.aborted) own.end();
-      return own.signal;
+      const clientSignal = signal();
+      clientSignal.addEventListener('abort', () => opened.end(), { once: true });
+      if (clientSignal.aborted) opened.end();
+      return opened.signal;
     };
-    const source = await untilDeadline(createSource({ ...args, contextValue: { ...context, openStream } })).catch(
-      (error: unknown) => ({ errors: [error as GraphQLError] }),
-    );
+    const source = await withDeadline(
+      createSource({ ...args, contextValue: { ...context, registerSubscription } }),
+    ).catch((error: unknown) => ({ errors: [error as GraphQLError] }));
     if (!isStream(source)) {
-      stream?.end();
+      subscription?.end();
       return { errors: (source.errors ?? []).map(toRequestError) };
     }
-    return stream ? results(source, args, context, stream) : { errors: [] };
+    return subscription ? results(source, args, context, subscription) : { errors: [] };
   }
 
   function results(
     source: AsyncIterable<unknown>,
     args: ExecutionArgs,
     context: Context,
-    stream: Stream,
+    subscription: OpenSubscription,
   ): AsyncIterableIterator<ExecutionResult> {
     const { requestID } = context;
-    const beganMs = performance.now();
-    const stopChecking = revalidateCredential(context, stream);
+    const startedMs = performance.now();
+    const stopChecking = revalidateCredential(context, subscription);
     let events = 0;
 
-    async function* results(): AsyncGenerator<ExecutionResult, void> {
+    async function* generate(): AsyncGenerator<ExecutionResult, void> {
       let failure: unknown;
       try {
         for await (const rootValue of source) {
           const contextValue = { ...(args.contextValue as Context), ...context.renewReads() };
-          const executed = await untilDeadline(execute({ ...args, contextValue, rootValue }));
+          const executed = await withDeadline(execute({ ...args, contextValue, rootValue }));
           const result = await maskResult(executed, requestID, log, context.nextSlice);
           events += 1;
           yield result;
           if (!result.data) return;
         }
-        failure = stream.signal.reason;
+        failure = subscription.signal.reason;
       } catch (error) {
         failure = error;
       } finally {
-        stream.end();
+        subscription.end();
         stopChecking();
         const verdict = failure instanceof Error && failure.name !== 'AbortError' ? errorCodeOf(failure) : 'ok';
-        const ms = Math.round(performance.now() - beganMs);
+        const ms = Math.round(performance.now() - startedMs);
         log.info({ requestID, events, verdict, ms }, 'subscription ended');
       }
       // A client that closed the connection receives no error.
@@ -102,15 +102,15 @@ export function useSubscriptions({ streams, execute, log, deadlineMs }: Subscrip
         yield await maskResult({ errors: [failure as GraphQLError] }, requestID, log, context.nextSlice);
       }
     }
-    const iterator = results();
+    const iterator = generate();
     return {
       [Symbol.asyncIterator]() {
         return this;
       },
       next: () => iterator.next(),
-      // A generator that awaits an event returns only after the event, so the stream ends first.
+      // A generator that awaits an event returns only after the event, so the subscription ends first.
       return: () => {
-        stream.end();
+        subscription.end();
         return iterator.return();
       },
     };
@@ -127,18 +127,18 @@ function createSource(args: ExecutionArgs) {
   return 'schema' in validated ? createSourceEventStream(validated) : { errors: validated };
 }
 
-/** Ends the stream when its credential is no longer valid. */
-function revalidateCredential(context: Context, stream: Stream): () => void {
+/** Ends the subscription when its credential is no longer valid. */
+function revalidateCredential(context: Context, subscription: OpenSubscription): () => void {
   const check = async () => {
     try {
       await context.revalidate();
     } catch (error) {
-      stream.end(error);
+      subscription.end(error);
     }
   };
   const timer = setInterval(() => void check(), recheckEveryMs).unref();
   const stop = () => clearInterval(timer);
-  stream.signal.addEventListener('abort', stop, { once: true });
+  subscription.signal.addEventListener('abort', stop, { once: true });
   return stop;
 }
 

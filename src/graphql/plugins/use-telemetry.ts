@@ -61,10 +61,10 @@ export function useTelemetry(telemetry: OperationTelemetry, operations: Operatio
 /** Returns one code for a response with several errors: the first that concerns the operator, else the first. */
 function verdictOf(errors: readonly GraphQLError[]): ErrorCode {
   const codes = errors.map(({ extensions }) => toErrorCode(extensions['code']) ?? 'INTERNAL');
-  return serious.find((code) => codes.includes(code)) ?? codes[0] ?? 'INTERNAL';
+  return operatorCodes.find((code) => codes.includes(code)) ?? codes[0] ?? 'INTERNAL';
 }
 
-const serious: readonly ErrorCode[] = ['INTERNAL', 'UNAVAILABLE'];
+const operatorCodes: readonly ErrorCode[] = ['INTERNAL', 'UNAVAILABLE'];
 
 /** Whether an operation was rejected for its size, before it was executed. */
 function isAboveLimits({ extensions: { issues } }: GraphQLError): boolean {

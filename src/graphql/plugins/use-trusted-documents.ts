@@ -7,7 +7,7 @@ import { AppError } from '../../lib/errors.js';
 import { explainSystemError } from '../../lib/system-error.js';
 import { parseJSON } from '../../lib/json.js';
 import { operationError, requestError } from '../errors.js';
-import { parseWithin } from '../operation/limits.js';
+import { parseWithLimits } from '../operation/limits.js';
 import { documentIDOf, withoutPrefix } from '../operation/params.js';
 import { exactFloats } from '../schema/literals.js';
 import { servedSchema } from '../schema/served.js';
@@ -25,42 +25,42 @@ export interface TrustedDocuments {
  * @throws {Error} when a file cannot be used; its message names the file and every entry that is not valid.
  */
 export function readTrustedDocuments(...files: readonly (string | undefined)[]): ReadonlyMap<string, string> {
-  return new Map(files.flatMap((file) => (file === undefined ? [] : documentsIn(file))));
+  return new Map(files.flatMap((file) => (file === undefined ? [] : readDocuments(file))));
 }
 
-function documentsIn(file: string): [id: string, document: string][] {
-  const entries = Object.entries(objectIn(file));
+function readDocuments(file: string): [id: string, document: string][] {
+  const entries = Object.entries(readJSONObject(file));
   const problems = entries.flatMap(([id, document]) => {
     const problem = problemOf(id, document);
     return problem === undefined ? [] : [`  ${JSON.stringify(id.slice(0, 80))} ${problem}`];
   });
-  if (entries.length === 0) throw unusable(file, 'It contains no documents.');
-  if (problems.length > 0) throw unusable(file, `It has invalid entries:\n${problems.join('\n')}`);
+  if (entries.length === 0) throw fileError(file, 'It contains no documents.');
+  if (problems.length > 0) throw fileError(file, `It has invalid entries:\n${problems.join('\n')}`);
   return entries.map(([id, document]) => [withoutPrefix(id), String(document)]);
 }
 
-function objectIn(file: string): object {
+function readJSONObject(file: string): object {
   const bytes = readBytes(file);
   let content: unknown;
   try {
     content = parseJSON(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (cause) {
     const reason = cause instanceof AppError ? `: ${cause.message}` : ', in UTF-8.';
-    throw unusable(file, `It must be JSON${reason}`, cause);
+    throw fileError(file, `It must be JSON${reason}`, cause);
   }
   if (typeof content === 'object' && content !== null && !Array.isArray(content)) return content;
-  throw unusable(file, 'It must be a JSON object that maps ids to documents.');
+  throw fileError(file, 'It must be a JSON object that maps ids to documents.');
 }
 
 function readBytes(file: string): Uint8Array {
   try {
     return readFileSync(file);
   } catch (cause) {
-    throw unusable(file, `It cannot be read: ${explainSystemError(cause)}.`, cause);
+    throw fileError(file, `It cannot be read: ${explainSystemError(cause)}.`, cause);
   }
 }
 
-function unusable(file: string, reason: string, cause?: unknown): Error {
+function fileError(file: string, reason: string, cause?: unknown): Error {
   return new Error(`KEYFRONT_TRUSTED_DOCUMENTS: ${file} cannot be used. ${reason}`, { cause });
 }
 
@@ -71,7 +71,7 @@ function problemOf(id: string, document: unknown): string | undefined {
   if (typeof document !== 'string' || !document.isWellFormed()) return 'must be a document, as a string.';
   if (!isHashOf(id, document)) return 'is not the hash of its document.';
   try {
-    const [error] = validate(servedSchema, parseWithin(document, { noLocation: true }), [
+    const [error] = validate(servedSchema, parseWithLimits(document, { noLocation: true }), [
       ...specifiedRules,
       exactFloats,
     ]);
@@ -91,15 +91,15 @@ function isHashOf(id: string, text: string): boolean {
 /** Executes trusted documents by their ids. Rejects all other operations when `only` is set. */
 export function useTrustedDocuments({ documents, only }: TrustedDocuments): Plugin[] {
   const rejection = (message: string) => operationError(new AppError('INVALID', message));
-  const needed = 'This service executes trusted documents only. Send a `documentId`, and no `query`.';
+  const onlyTrustedMessage = 'This service executes trusted documents only. Send a `documentId`, and no `query`.';
   const persisted = usePersistedOperations({
     allowArbitraryOperations: !only,
     extractPersistedOperationId: (params) => documentIDOf(params) ?? null,
     getPersistedOperation: (id) => documents.get(withoutPrefix(id)) ?? null,
     customErrors: {
-      persistedQueryOnly: () => rejection(needed),
+      persistedQueryOnly: () => rejection(onlyTrustedMessage),
       keyNotFound: () =>
-        requestError(new AppError('INVALID', only ? needed : 'A `query` or a `documentId` is required.')),
+        requestError(new AppError('INVALID', only ? onlyTrustedMessage : 'A `query` or a `documentId` is required.')),
       // Apollo's clients send the hash first. After this message they send the text.
       notFound: ({ params }) =>
         rejection(
@@ -109,11 +109,11 @@ export function useTrustedDocuments({ documents, only }: TrustedDocuments): Plug
         ),
     },
   });
-  return [only ? {} : useTextsBesideIDs, persisted];
+  return [only ? {} : useDocumentHashes, persisted];
 }
 
 /** Rejects a `query` that does not have the hash sent with it. Executes others, without storing them under the id. */
-const useTextsBesideIDs: Plugin = {
+const useDocumentHashes: Plugin = {
   onParams({ params, setParams }) {
     const id = documentIDOf(params);
     if (typeof params.query !== 'string' || id === undefined) return;

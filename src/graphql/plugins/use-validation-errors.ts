@@ -45,15 +45,15 @@ export function useValidationErrors(
       await nextSlice();
       const { requestContext, document } = context as typeof context & { document?: DocumentNode };
       const { id: requestID } = requestContext;
-      const holder = await requestContext.principal();
+      const auth = await requestContext.principal();
       const operation = { ...context.params, document };
       // Without a document, the error is a syntax error or an exceeded limit, and is complete.
-      const rejection = document && validationErrorOf(operation, holder);
+      const rejection = document && validationErrorOf(operation, auth);
       auditRejectedOperation(
         audit,
         servedSchema,
         operation,
-        { requestID, holder },
+        { requestID, auth },
         rejection ?? toAppError(result.errors[0]),
       );
       if (!rejection) return;
@@ -70,12 +70,12 @@ const variants: Record<string, Variant> = { PreviewKeyInput: 'preview', UpdateKe
  * that it needs, else INVALID with every issue of the definitions and of other arguments. Undefined when the document
  * itself is not valid, for which GraphQL's own errors are more precise.
  */
-function validationErrorOf(operation: RequestedOperation, holder: AuthContext): AppError | undefined {
-  const found = rootFieldsOf(servedSchema, operation);
-  if (!found) return undefined;
-  const { definition } = found;
+function validationErrorOf(operation: RequestedOperation, auth: AuthContext): AppError | undefined {
+  const requested = rootFieldsOf(servedSchema, operation);
+  if (!requested) return undefined;
+  const { definition } = requested;
   try {
-    requirePrincipals(found, holder);
+    requirePrincipals(requested, auth);
   } catch (error) {
     if (error instanceof AppError) return error;
     throw error;
@@ -88,20 +88,20 @@ function validationErrorOf(operation: RequestedOperation, holder: AuthContext): 
   const issues: Issue[] = [];
   let isDefinition = false;
   // Aliases may share a variable, whose value is validated once.
-  const known = new Map<unknown, readonly Issue[]>();
-  for (const { name, type, value } of argumentsIn(found, { ...defaults, ...operation.variables })) {
+  const issuesByValue = new Map<unknown, readonly Issue[]>();
+  for (const { name, type, value } of argumentsIn(requested, { ...defaults, ...operation.variables })) {
     if (issues.length > maxIssues) break;
     const variant = variants[getNamedType(type).name];
-    if (!variant || value === null || value === undefined) issues.push(...firstOf(inputIssues(type, value, [name])));
+    if (!variant || value === null || value === undefined) issues.push(...takeIssues(inputIssues(type, value, [name])));
     else {
       isDefinition = true;
-      const own = known.get(value) ?? issuesInDefinition(variant, type, value);
-      known.set(value, own);
+      const own = issuesByValue.get(value) ?? issuesInDefinition(variant, type, value);
+      issuesByValue.set(value, own);
       issues.push(...own);
     }
   }
   if (issues.length === 0) return undefined;
-  return isDefinition ? invalidDefinition(issues) : invalidArguments(issues);
+  return isDefinition ? invalidDefinition(issues) : invalidArgumentsError(issues);
 }
 
 interface Argument {
@@ -112,30 +112,30 @@ interface Argument {
 
 /** Returns the arguments of all fields that have a value or require one. */
 function argumentsIn({ document, definition }: RootFields, variables: Readonly<Record<string, unknown>>): Argument[] {
-  const found: Argument[] = [];
+  const args: Argument[] = [];
   const types = new TypeInfo(servedSchema);
   const Field = (node: FieldNode) => {
     for (const argument of types.getFieldDef()?.args ?? []) {
       const { name, type } = argument;
-      const given = node.arguments?.find((candidate) => candidate.name.value === name);
-      const value = given && valueOfLiteral(given.value, variables);
-      if (value !== undefined || isRequiredArgument(argument)) found.push({ name, type, value });
+      const argumentNode = node.arguments?.find((candidate) => candidate.name.value === name);
+      const value = argumentNode && valueOfLiteral(argumentNode.value, variables);
+      if (value !== undefined || isRequiredArgument(argument)) args.push({ name, type, value });
     }
   };
   for (const node of document.definitions) {
     if (node === definition || node.kind === Kind.FRAGMENT_DEFINITION) visit(node, visitWithTypeInfo(types, { Field }));
   }
-  return found;
+  return args;
 }
 
 /** Returns the issues of the definition rules, and those that only GraphQL reports. */
 function issuesInDefinition(variant: Variant, type: GraphQLInputType, value: unknown): readonly Issue[] {
-  const issues = definitionIssues(variant, asGraphQLReads(inputs[variant], value));
+  const issues = definitionIssues(variant, coerceInput(inputs[variant], value));
   const isReported = ({ path }: Issue) => issues.some((issue) => issue.path.every((step, at) => step === path[at]));
-  return [...issues, ...firstOf(inputIssues(type, value, [])).filter((issue) => !isReported(issue))];
+  return [...issues, ...takeIssues(inputIssues(type, value, [])).filter((issue) => !isReported(issue))];
 }
 
-function firstOf(issues: Iterable<Issue>): Issue[] {
+function takeIssues(issues: Iterable<Issue>): Issue[] {
   const first: Issue[] = [];
   for (const issue of issues) {
     first.push(issue);
@@ -144,27 +144,27 @@ function firstOf(issues: Iterable<Issue>): Issue[] {
   return first;
 }
 
-function invalidArguments(all: readonly Issue[]): AppError {
-  const issues = all.slice(0, maxIssues);
+function invalidArgumentsError(allIssues: readonly Issue[]): AppError {
+  const issues = allIssues.slice(0, maxIssues);
   const [first] = issues;
   const message =
     first && issues.length === 1
       ? `\`${definitionPathText(first.path)}\` ${first.message}.`
-      : `${issues.length}${all.length > maxIssues ? ' and more' : ''} values of arguments are not valid.`;
+      : `${issues.length}${allIssues.length > maxIssues ? ' and more' : ''} values of arguments are not valid.`;
   return new AppError('INVALID', message, { issues });
 }
 
 /** Coerces as GraphQL does: integers in strings, one item for a list, safe integers for an ID. */
-function asGraphQLReads(schema: z.core.$ZodType, value: unknown): unknown {
+function coerceInput(schema: z.core.$ZodType, value: unknown): unknown {
   if (value === null || value === undefined) return value;
   const member = memberOf(schema);
-  if (member) return (Array.isArray(value) ? value : [value]).map((item) => asGraphQLReads(member, item));
+  if (member) return (Array.isArray(value) ? value : [value]).map((item) => coerceInput(member, item));
   const shape = shapeOf(schema);
   if (shape && typeof value === 'object' && !Array.isArray(value)) {
     return Object.fromEntries(
       Object.entries(value).map(([name, inner]) => {
         const field = Object.hasOwn(shape, name) ? shape[name] : undefined;
-        return [name, field ? asGraphQLReads(field, inner) : inner];
+        return [name, field ? coerceInput(field, inner) : inner];
       }),
     );
   }

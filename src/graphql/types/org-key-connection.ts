@@ -110,11 +110,11 @@ async function readOrgKeyPage(source: KeySource, args: OrgKeysArgs, info: GraphQ
       ...(before !== undefined && { [inverted ? 'after' : 'before']: cursors.decode(before, 'before') }),
     };
     if (isCountOnly(info)) return { items: [] };
-    const found = await source.page(query);
-    const isBegun = (inverted ? before : after) === undefined;
+    const keyPage = await source.page(query);
+    const hasCursor = (inverted ? before : after) !== undefined;
     const flag = inverted ? 'hasNextPage' : 'hasPreviousPage';
-    const hasKeysBehind = !isBegun && isSelected(info, flag) && (await hasKeysBefore(source, query, found));
-    return { items: itemsOf(found, orderBy, cursors.encode), flags: () => ({ [flag]: hasKeysBehind }) };
+    const hasKeysBehind = hasCursor && isSelected(info, flag) && (await hasKeysBefore(source, query, keyPage));
+    return { items: itemsOf(keyPage, orderBy, cursors.encode), flags: () => ({ [flag]: hasKeysBehind }) };
   });
   return { ...page, count: () => source.count(filter) };
 }

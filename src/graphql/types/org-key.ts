@@ -127,8 +127,11 @@ function readHistoryPage(key: StoredKey, args: DefaultConnectionArguments, conte
   const { loaders } = context;
   return readConnectionPage<KeyRevision>(args, async ({ before, after, limit, inverted }) => {
     const range = rangeOf(before, after);
-    const found = await loaders.histories.load({ key, range: { ...range, limit, ...(inverted && { last: true }) } });
-    const entries = inverted ? found.toReversed() : found;
+    const revisions = await loaders.histories.load({
+      key,
+      range: { ...range, limit, ...(inverted && { last: true }) },
+    });
+    const entries = inverted ? revisions.toReversed() : revisions;
     return {
       items: entries.map((entry) => ({ cursor: String(entry.versionAfter), node: entry })),
       flags: (shown) => {

@@ -35,7 +35,7 @@ export async function startOperation(
   const { operations, maxOperations, payloads, enqueue, onOperationEnd } = connection;
   const payload = payloads.get(id) ?? {};
   payloads.delete(id);
-  if (operations.size >= maxOperations) return rejectedWith(tooManyOperations(maxOperations));
+  if (operations.size >= maxOperations) return errorResults(tooManyOperationsError(maxOperations));
   const cancel = new AbortController();
   operations.add(cancel);
   connection.isUsed = true;
@@ -44,13 +44,13 @@ export async function startOperation(
     onOperationEnd();
   };
   try {
-    await admission(enqueue);
+    await waitForAdmission(enqueue);
     const results = await openOperationStream(serve, { ...connection, payload }, cancel);
-    return endingWith(results, end, reportError);
+    return withEndCallback(results, end, reportError);
   } catch (error) {
     end();
     if (!(error instanceof AppError)) reportError(error);
-    return rejectedWith(error);
+    return errorResults(error);
   }
 }
 
@@ -70,19 +70,19 @@ export function readMessage({ payloads }: Connection, text: string): string {
   return JSON.stringify({ id, type: 'subscribe', payload: { query: '' } });
 }
 
-function tooManyOperations(maxOperations: number): AppError {
+function tooManyOperationsError(maxOperations: number): AppError {
   const message = `The connection already has ${maxOperations} operations, which is the maximum.`;
   return new AppError('RATE_LIMITED', message, { retryAfterSeconds: 10 });
 }
 
-function rejectedWith(error: unknown): OperationResults {
+function errorResults(error: unknown): OperationResults {
   const { message, extensions } = maskError(error);
   const { http: _http, ...shown } = extensions;
   return singleResult({ errors: [{ message, extensions: shown }] });
 }
 
 /** @throws {AppError} UNAVAILABLE when the service is overloaded */
-function admission(enqueue: Enqueue): Promise<void> {
+function waitForAdmission(enqueue: Enqueue): Promise<void> {
   return new Promise((resolve, reject) => {
     const message = 'The service is overloaded. It has not executed the operation.';
     enqueue(resolve, () => reject(new AppError('UNAVAILABLE', message, { retryAfterSeconds: 1 })));
@@ -90,8 +90,12 @@ function admission(enqueue: Enqueue): Promise<void> {
 }
 
 /** Calls back when the results end, fail or are cancelled. The client receives no details of a failure. */
-function endingWith(results: OperationResults, onEnd: () => void, onError: (error: unknown) => void): OperationResults {
-  const ending = async (step: ReturnType<OperationResults['next']>) => {
+function withEndCallback(
+  results: OperationResults,
+  onEnd: () => void,
+  onError: (error: unknown) => void,
+): OperationResults {
+  const observe = async (step: ReturnType<OperationResults['next']>) => {
     try {
       const result = await step;
       if (result.done === true) onEnd();
@@ -106,7 +110,7 @@ function endingWith(results: OperationResults, onEnd: () => void, onError: (erro
     [Symbol.asyncIterator]() {
       return this;
     },
-    next: () => ending(results.next()),
-    return: () => ending(results.return()),
+    next: () => observe(results.next()),
+    return: () => observe(results.return()),
   };
 }

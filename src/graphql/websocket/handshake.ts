@@ -2,12 +2,12 @@ import type { IncomingMessage } from 'node:http';
 import { isObject } from '../../lib/json.js';
 
 /** Headers of the connection or of its first request, which do not describe its operations. */
-const ofConnection =
+const connectionHeaders =
   /^(?:connection|upgrade|host|origin|expect|keep-alive|te|trailer|cookie|accept|content-|transfer-|sec-)/;
 
 /** The headers of a handshake that apply to each operation: credentials, the names of proxies and clients, traces. */
 export function headersOfHandshake({ headers }: IncomingMessage): Headers {
-  const kept = Object.entries(headers).filter(([name]) => !ofConnection.test(name));
+  const kept = Object.entries(headers).filter(([name]) => !connectionHeaders.test(name));
   return new Headers(kept.map(([name, value]): [string, string] => [name, value?.toString() ?? '']));
 }
 
@@ -32,11 +32,11 @@ export function withConnectionParams(
   params: Readonly<Record<string, unknown>> = {},
 ): Headers | undefined {
   const { headers: nested } = params;
-  const given = Object.entries({ ...params, ...(isObject(nested) ? nested : {}) })
+  const sentHeaders = Object.entries({ ...params, ...(isObject(nested) ? nested : {}) })
     .map(([name, value]) => [name.toLowerCase(), value] as const)
     .filter(([name, value]) => parameterNames.has(name) && value !== null && value !== undefined);
   const headers = new Headers(handshake);
-  for (const [name, value] of given) {
+  for (const [name, value] of sentHeaders) {
     if (typeof value !== 'string' || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) return undefined;
     headers.set(name, value);
   }

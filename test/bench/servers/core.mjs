@@ -17,7 +17,7 @@ const store = BENCH_STORE === 'single' ? oneByOne(installation.ports.store) : in
 export const keys = createKeyService({ ...installation.ports, store });
 
 /** The principals of both credentials of the data folder. */
-export const holder = Object.fromEntries(
+export const auth = Object.fromEntries(
   (await installation.credentials.list()).map(({ id, kind, label, orgID }) => [
     kind,
     { credentialID: id, label, orgID },
@@ -26,7 +26,7 @@ export const holder = Object.fromEntries(
 
 /** A resolver's context, made anew for each request, as in `src/graphql/server.ts`, without authentication. */
 export function createContext() {
-  const client = { holder, requestID: randomUUID() };
+  const client = { auth, requestID: randomUUID() };
   return { ...client, keys, loaders: createLoaders(keys, () => callerOf(client, 'service')) };
 }
 

@@ -8,7 +8,7 @@ import { parseDefinition } from '../../../build/keys/definition/parse.js';
 import { withSecrets } from '../../../build/keys/definition/normalize.js';
 import { viewOf, viewOfStored } from '../../../build/keys/definition/view.js';
 import { definitionFromWire, definitionToWire } from '../../../build/wire/field-names.js';
-import { announce, holder, keys } from './core.mjs';
+import { announce, auth, keys } from './core.mjs';
 
 const { BENCH_JSON, BENCH_WORKLOAD } = process.env;
 /** With `BENCH_JSON=exact`, Keyfront's own reader and writer, which keep integers of 64 bits and reject duplicate members. */
@@ -26,7 +26,7 @@ function toNumber() {
 function preview(/** @type {any} */ { input }) {
   const read = parseDefinition('preview', input);
   const { keyID, keyHash, definition, secrets, warnings } = keys.preview(
-    callerOf({ holder, requestID: randomUUID() }, 'management'),
+    callerOf({ auth, requestID: randomUUID() }, 'management'),
     read,
   );
   const data = viewOf(definition, new Set(Object.keys(secrets)));
@@ -35,7 +35,7 @@ function preview(/** @type {any} */ { input }) {
 
 async function update(/** @type {any} */ { keyID, input, reset }) {
   const read = parseDefinition('update', input);
-  const { key } = await keys.updateOrgKey(callerOf({ holder, requestID: randomUUID() }, 'service'), {
+  const { key } = await keys.updateOrgKey(callerOf({ auth, requestID: randomUUID() }, 'service'), {
     keyID,
     input: read,
     resetQuota: reset,
@@ -48,7 +48,7 @@ async function update(/** @type {any} */ { keyID, input, reset }) {
 
 function restPreview(/** @type {string} */ body) {
   const input = parseDefinition('preview', definitionFromWire(read(body)));
-  const caller = callerOf({ holder, requestID: randomUUID() }, 'management');
+  const caller = callerOf({ auth, requestID: randomUUID() }, 'management');
   const { keyID, keyHash, definition, secrets } = keys.preview(caller, input);
   const data = definitionToWire(withSecrets(definition, { ...secrets, password: undefined }));
   return { api_model: {}, data, key_hash: keyHash, key_id: keyID };
@@ -56,7 +56,7 @@ function restPreview(/** @type {string} */ body) {
 
 async function restUpdate(/** @type {string} */ keyID, /** @type {string} */ body) {
   const input = parseDefinition('update', definitionFromWire(read(body)));
-  const caller = callerOf({ holder, requestID: randomUUID() }, 'service');
+  const caller = callerOf({ auth, requestID: randomUUID() }, 'service');
   const { key } = await keys.updateOrgKey(caller, { keyID, input, resetQuota: true });
   return { action: 'modified', key: keyID, key_hash: key.keyHash, status: 'ok' };
 }

@@ -22,7 +22,7 @@ export function explainRejection(needed: CredentialHeader['kind'] | 'any', sent:
   if (value === '') {
     return `This operation needs a ${kind} credential. Paste yours under Headers, below the operation: "${name}": "${prefix}…". ${source}`;
   }
-  const other = sent.find((one) => one.kind !== kind && value.includes(secretPrefixOf(one)));
+  const other = sent.find((candidate) => candidate.kind !== kind && value.includes(secretPrefixOf(candidate)));
   if (other !== undefined) {
     return `The value of ${name} begins like a ${other.kind} credential. This header needs a ${kind} credential, which begins with ${secretPrefixOf(header)}. ${source}`;
   }

@@ -48,8 +48,8 @@ export function createFetcher({ credentials, subscriptions, showHint, reloadSche
     if (isSchemaRequest) isSchemaMissing = false;
     else if (isSchemaMissing && sent.some(({ value }) => value !== '')) reloadSchema();
     const isNotFound = errors.some(({ extensions }) => extensions?.code === 'NOT_FOUND');
-    const isNothing = Object.values(result.data ?? {}).includes(null);
-    return isNotFound || isNothing ? explainMissingSample(request) : '';
+    const hasNullField = Object.values(result.data ?? {}).includes(null);
+    return isNotFound || hasNullField ? explainMissingSample(request) : '';
   }
 
   return async (

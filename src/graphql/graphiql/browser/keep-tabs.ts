@@ -23,7 +23,7 @@ const [stateKey = ''] = typedTexts;
 export function keepTabs(welcome: Tab, examples: readonly Tab[], defaultHeaders: string): KeptTabs {
   const nameOf = ({ query }: Tab) => /^(?!#).*(?:query|mutation|subscription)\s+(\w+)/m.exec(query ?? '')?.[1];
   const templateFor = (tab: Tab) =>
-    [welcome, ...examples].find((one) => nameOf(one) === nameOf(tab))?.headers ?? defaultHeaders;
+    [welcome, ...examples].find((candidate) => nameOf(candidate) === nameOf(tab))?.headers ?? defaultHeaders;
   const kept = JSON.parse(sessionStorage.getItem(stateKey) ?? '{}') as {
     readonly tabs?: readonly Tab[];
     readonly activeTabIndex?: number;

@@ -96,9 +96,9 @@ function createSubscription(
   const collect = async () => {
     try {
       for await (const event of source) {
-        // A heartbeat contains only a cursor; the next one replaces it.
+        // A checkpoint contains only a cursor; the next checkpoint replaces it.
         const [newest] = list.events;
-        const older = isHeartbeat(event) && isHeartbeat(newest) ? list.events.slice(1) : list.events;
+        const older = isCheckpoint(event) && isCheckpoint(newest) ? list.events.slice(1) : list.events;
         show({ events: [event, ...older].slice(0, maxEvents) });
       }
       show({ ...list, ended: 'The service has ended the subscription.' });
@@ -138,8 +138,8 @@ function createSubscription(
   return { request, attach, detach: () => detach(), close };
 }
 
-/** An event that only contains the position of the subscriber. */
-function isHeartbeat(event: unknown): boolean {
+/** Whether an event is a checkpoint, which contains only a cursor. */
+function isCheckpoint(event: unknown): boolean {
   const { data } = (event ?? {}) as { readonly data?: Record<string, { readonly entry?: unknown } | null> };
   return Object.values(data ?? {}).some((field) => field?.entry === null);
 }
