@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { pino } from 'pino';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createAdmissionControl, createOverloadLog } from '../../../src/http/server/admission-control.js';
 import { defaultTimeouts } from '../../../src/http/server/server.js';
 import { startServer, type TestServer } from '../../support/server.js';
@@ -142,11 +142,10 @@ describe(`the service under ${clients} concurrent updating clients`, () => {
 });
 
 describe('admission control', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
+  afterEach(() => void vi.useRealTimers());
   const nextIteration = () => new Promise((resolve) => setImmediate(resolve));
-  const busyFor = (ms: number) => {
-    const until = performance.now() + ms;
-    while (performance.now() < until);
-  };
+  const busyFor = (ms: number) => void vi.advanceTimersByTime(ms);
 
   it('starts a request at once while there are few', () => {
     const enqueue = createAdmissionControl();
