@@ -30,15 +30,17 @@ const fill = `
     CASE WHEN die(8, 20) = 0 THEN 1 ELSE 0 END, NULL, NULL, NULL, 0, NULL, '\\x02', sha256(hash::bytea)
   FROM (SELECT n, encode(sha256(n::text::bytea), 'hex') AS hash FROM generate_series(1, ${keys}) AS n) AS numbered;
   INSERT INTO key_terms (term, key_hash, org_id)
-    SELECT kind || abs(hashtext(key_hash || kind)) % 50, key_hash, org_id
-    FROM keys, unnest(ARRAY['t:tag-', 'p:policy-', 'a:api-']) AS kind;
+    SELECT kind || abs(hashtext(key_hash || kind)) % count, key_hash, org_id
+    FROM keys, (VALUES ('t:tag-', 50), ('p:policy-', 500), ('a:api-', 50)) AS kinds (kind, count);
   INSERT INTO audit (at, key_hash, org_id, operation, credential_id, credential_label, request_id, version_before,
       version_after, changes, definition, link, mac, tx)
     SELECT 0, key_hash, org_id, 'update', 'c', 'c', 'r', entry - 1, entry, '[]', definition, '\\x01', '\\x02', 0
     FROM keys, generate_series(1, 3) AS entry;
   INSERT INTO credentials (id, kind, label, secret_hash, created, mac)
-    SELECT 'cred_' || n, 'service', 'c', sha256(n::text::bytea), n, '\\x02' FROM generate_series(1, 5000) AS n;
-  ANALYZE`.replaceAll(/die\((\d), (\d+)\)/g, `abs(hashtext('$1 ' || n)) % $2`);
+    SELECT 'cred_' || n, 'service', 'c', sha256(n::text::bytea), n, '\\x02' FROM generate_series(1, 5000) AS n`.replaceAll(
+  /die\((\d), (\d+)\)/g,
+  `abs(hashtext('$1 ' || n)) % $2`,
+);
 
 describe.skipIf(postgres.isMissing)(`the plans of ${keys} keys on ${postgres.name}`, () => {
   let place: EnginePlace;
@@ -49,6 +51,8 @@ describe.skipIf(postgres.isMissing)(`the plans of ${keys} keys on ${postgres.nam
     const url = place.database?.url ?? '';
     await (await openPostgres(url)).close();
     await place.database?.run(fill);
+    // As in a database that is in use. Otherwise autovacuum changes the plans when the machine is slow.
+    await place.database?.run('VACUUM ANALYZE');
     connections = createPgPool(url, 'plans');
     plans = await openPlans(url);
     await postgresKeyStore(connections, signer).add(ours.map(aChange));
@@ -143,14 +147,12 @@ describe.skipIf(postgres.isMissing)(`the plans of ${keys} keys on ${postgres.nam
     },
   );
 
-  it('read for a count only the keys of its organisation or its term', async () => {
-    for (const filter of filters.filter(({ orgID, tag }) => orgID === 'org-7' || tag !== undefined)) {
+  // For a term that one in fifty keys has, PostgreSQL scans the index of all keys, because that is faster.
+  it('read for a count only the keys of its small organisation or its rare term', async () => {
+    for (const filter of filters.filter(({ orgID, policy }) => orgID === 'org-7' || policy !== undefined)) {
       const { scanned, touched } = await work(countStatement(postgresDialect, filter, now));
       expect([filter, ...scanned]).toStrictEqual([filter]);
-      expect(
-        touched,
-        JSON.stringify(filter, (_, value: unknown) => String(value)),
-      ).toBeLessThan(keys / 10);
+      expect([filter, touched < keys / 10]).toStrictEqual([filter, true]);
     }
   });
 
