@@ -1,6 +1,6 @@
 import type { PrimaryProcess, WorkerProcess } from './server/worker-messages.js';
 
-/** The parts of the process that commands use. Only `main.ts` implements it for a real process; tests implement their own. */
+/** The parts of the process that commands use. `main.ts` implements it for a real process; tests use test doubles. */
 export interface IO {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Prints results, which a caller may pipe. */
@@ -13,7 +13,7 @@ export interface IO {
   /** Prints progress, warnings and explanations. */
   stderr(text: string): void;
   readonly stdin?: AsyncIterable<Uint8Array>;
-  /** Whether standard input is a terminal, for questions that a person confirms. */
+  /** Whether standard input is a terminal, for confirmations. */
   readonly isStdinTTY?: boolean;
   readonly isStderrTTY: boolean;
   readonly isStdoutTTY?: boolean;

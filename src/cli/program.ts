@@ -82,7 +82,7 @@ function addCommand(program: Program, command: CLICommand, execute: ExecuteComma
   for (const [option, definition] of Object.entries(options)) {
     parser.addOption(createOption(option, definition, options));
   }
-  // Commander expects optional arguments last. The command itself decides by their number what they mean.
+  // Commander expects optional arguments last. The command derives their meaning from their number.
   for (const argument of args.toSorted((a, b) => Number(isOptional(a)) - Number(isOptional(b)))) {
     parser.argument(isOptional(argument) ? argument : `<${argument}>`);
   }
@@ -111,7 +111,7 @@ function optionValuesOf(parser: Program): OptionValues {
   return Object.fromEntries(parser.options.map((option) => [option.name(), values[option.attributeName()]]));
 }
 
-/** Rejects the name of another option as a value: the value is missing then. */
+/** Rejects an option in place of a value: the value is missing. */
 function requireValue(text: string, options: object): string {
   const name = text.startsWith('--') ? text.slice(2).split('=', 1)[0] : undefined;
   if (name !== undefined && Object.hasOwn(options, name)) throw new InvalidArgumentError('It is an option itself.');

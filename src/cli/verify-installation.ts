@@ -12,14 +12,14 @@ export interface InstallationReport {
   readonly keys: number;
   /** Changes of live quotas that are not applied and verified in Redis yet. */
   readonly pendingResets: { readonly count: number; readonly oldest: Date | undefined };
-  /** One line each; empty if the installation is intact. */
+  /** One line for each problem; empty if the installation is intact. */
   readonly problems: readonly string[];
 }
 
 /**
  * Verifies the database file, the signature of every row, every history, every index and every sealed secret.
  *
- * @param onProgress receives the number of keys verified and the fraction of all keys, 0 to 1
+ * @param onProgress - receives the number of verified keys and their fraction of all keys, 0 to 1
  */
 export async function verifyInstallation(
   services: Services,

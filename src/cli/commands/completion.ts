@@ -1,7 +1,7 @@
 import type { CLICommand, OptionValues } from '../command.js';
 import { UsageError, type IO } from '../io.js';
 
-/** Creates the command that prints a completion script. It receives the commands, because it is one of them. */
+/** Creates the command that prints a completion script. `commands` is a function: its list contains this command. */
 export function createCompletionCommand(commands: () => readonly CLICommand[]): CLICommand {
   return {
     name: 'completion',
@@ -24,7 +24,7 @@ export function createCompletionCommand(commands: () => readonly CLICommand[]): 
 const optionsOf = ({ options = {} }: CLICommand): string[] =>
   [...Object.keys(options), 'help'].map((name) => `--${name}`);
 
-/** The first words of the commands, each once, and the second words by the first. */
+/** The distinct first words of the commands, and the second words by first word. */
 function wordsOf(commands: readonly CLICommand[]) {
   const names = commands.map(({ name }) => name.split(' '));
   const first = [...new Set(names.map(([word = '']) => word))];

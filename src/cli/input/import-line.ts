@@ -16,7 +16,7 @@ export interface ImportOptions {
   readonly orgID: string | undefined;
   /** Stores passwords as they are: they must be bcrypt or argon2id hashes. */
   readonly passwordsAreHashed: boolean;
-  /** Who imports, for the history. Default: the command. */
+  /** Label of the actor in the history. Default: the command. */
   readonly actorLabel?: string;
 }
 
@@ -24,9 +24,9 @@ export interface ImportOptions {
 export interface PreparedLine {
   readonly keyID: string;
   readonly input: KeyDefinition;
-  /** Instead of a password in `input`. */
+  /** Replaces the password of `input`. */
   readonly passwordHash: string | undefined;
-  /** The new key, for the case that it does not exist. */
+  /** Creates the key if it does not exist. */
   readonly transition: KeyTransition;
   /** Valid but suspicious values, with paths in the names of REST. */
   readonly warnings: readonly Issue[];
@@ -73,7 +73,7 @@ function missingKeyID(): AppError {
   return new AppError('INVALID', 'The line names no key.', { issues: [issue] });
 }
 
-/** Splits the password hash off: it is stored as it is, and the rules for passwords do not apply to it. */
+/** Separates the password hash, which is stored unchanged and to which the rules for passwords do not apply. */
 function takePasswordHash(definition: Record<string, unknown>): { passwordHash: string | undefined; rest: unknown } {
   const basicAuth = definition['basic_auth_data'];
   if (

@@ -8,31 +8,31 @@ import { prepareLine, type ImportOptions, type PreparedLine } from './import-lin
 /** Callbacks of an import. Lines are numbered from 1. */
 export interface ImportListener {
   onInvalidLine(line: number, reason: string): void;
-  /** @param first the line that has the same identifier and counts */
+  /** @param first - number of the first line with this identifier, which the import uses */
   onDuplicate?(line: number, first: number): void;
-  /** @param warnings what is suspicious in a line that is valid */
+  /** @param warnings - text of the warnings of a valid line */
   onWarnings?(line: number, warnings: string): void;
   onProgress(lines: number): void;
 }
 
-/** Where an import stores keys. */
+/** Destination of an import. */
 export interface ImportTarget {
   readonly ports: ImportPorts;
   readonly store: Pick<KeyStore, 'add'>;
   /**
-   * Replaces the definition of an existing key, and resolves to whether that changes it. If absent, existing keys stay as
-   * they are.
+   * Replaces the definition of an existing key. Resolves to false if the definition is the same. If absent, existing
+   * keys stay unchanged.
    *
    * @throws {AppError} INVALID, NOT_FOUND or TOO_LARGE when the line is rejected
    */
   readonly replace?: (line: PreparedLine) => Promise<boolean>;
 }
 
-/** What became of the lines. */
+/** Number of lines by result. */
 export interface ImportCounts {
   readonly imported: number;
   readonly updated: number;
-  /** Lines of keys that exist and stay as they are, and duplicates. */
+  /** Lines of existing keys that stay unchanged, and duplicates. */
   readonly existing: number;
   readonly invalid: number;
   /** Valid lines with warnings. */
@@ -43,14 +43,14 @@ export interface ImportCounts {
 type Line = string | Uint8Array;
 type NumberedLine = PreparedLine & { readonly number: number };
 
-// A transaction blocks other writers, so that its number of keys depends on how long the last one took.
+// A transaction blocks other writers, so the duration of the previous one determines the size of the next one.
 const maxBatchSize = 500;
 const minBatchSize = 20;
 const targetBatchMs = 200;
 
 /**
- * Imports lines of the form `{"key_id": "...", ...definition}` in transactions of 20 to 500 keys. Invalid lines are reported
- * to the listener and skipped, and so are lines with the identifier of an earlier line.
+ * Imports lines of the form `{"key_id": "...", ...definition}` in transactions of 20 to 500 keys. Reports invalid lines
+ * and lines with the identifier of an earlier line to the listener, and skips them.
  */
 export async function importLines(
   { ports, store, replace }: ImportTarget,
@@ -78,7 +78,7 @@ export async function importLines(
     const startMs = performance.now();
     const added = await store.add(batch.map(({ transition }) => transition));
     counts.imported += added.filter(Boolean).length;
-    // Requested together, so that storage commits the changes together.
+    // Concurrent changes share group commits.
     await Promise.all(batch.filter((_, index) => added[index] !== true).map(replaceOne));
     const growth = targetBatchMs / (performance.now() - startMs);
     batchSize = Math.round(Math.min(Math.max(batch.length * growth, minBatchSize), maxBatchSize));

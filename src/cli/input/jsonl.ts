@@ -24,7 +24,7 @@ export async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncGener
 /**
  * Parses one line.
  *
- * @throws {AppError} INVALID, where the position of an error is the column alone
+ * @throws {AppError} INVALID if the line is not valid JSON; its message contains the column of the error, not the line
  */
 export function parseLine(text: string): JSONValue {
   try {

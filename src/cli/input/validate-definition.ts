@@ -15,7 +15,7 @@ import { prepareLine, type ImportOptions } from './import-line.js';
 
 /** A valid definition in the names of REST, without secrets. */
 export interface ValidDefinition {
-  /** Absent if the definition has no key_id: the hash of a generated identifier means nothing to the caller. */
+  /** Absent if the definition has no key_id: the hash would be that of a random identifier. */
   readonly key_hash?: string;
   readonly data: unknown;
   readonly warnings: readonly Problem[];
@@ -39,7 +39,7 @@ export function createLocalValidator(io: IO): ValidateDefinition {
 /** Validates as an import does, in this process. A definition of the same key as an earlier one has a warning. */
 export function createImportValidator(io: IO, options: ImportOptions): ValidateDefinition {
   const now = () => new Date();
-  // Nothing is stored, so that secrets need not be protected.
+  // Placeholders, because nothing is stored.
   const hashPassword = (_: string, type: string) => Promise.resolve(type === 'argon2id' ? '$argon2id$' : '$2b$');
   const ports = { now, hashKeyID: hashKeyIDOf(io), hashPassword, seal: () => new Uint8Array() };
   const locationOfKey = new Map<string, string>();

@@ -35,7 +35,7 @@ export function toConnectionError(origin: string, error: unknown, isChange: bool
   return new Error(`Cannot connect to ${origin}: ${explanation}.${advice}`, { cause: error });
 }
 
-/** Returns why a request failed without a response, for people. */
+/** Returns the explanation of a request that failed without a response. */
 export function explainConnectionError(error: unknown): string {
   return explainConnection(innermostCode(error));
 }

@@ -12,7 +12,7 @@ import { parsePath } from '../input/path.js';
 import { UsageError, type IO } from '../io.js';
 import { toConnectionError } from './connection-errors.js';
 
-/** A kind of credential: where it comes from and how it is sent. */
+/** A kind of credential: its environment variable and its request header. */
 export interface CredentialSource {
   /** Environment variable with the credential. There is no option for it: all users of a machine can see arguments. */
   readonly variable: 'KEYFRONT_MANAGEMENT_CREDENTIAL' | 'KEYFRONT_SERVICE_CREDENTIAL';
@@ -135,7 +135,7 @@ function readCredential(io: IO, options: OptionValues, { variable, kind }: Crede
     throw new UsageError(`${problem}. A service requires a credential: set ${variable} or use --credential-file.`);
   }
   const source = typeof file === 'string' ? `The file ${file}` : variable;
-  // Other characters could start another header. The message does not repeat the value.
+  // Other characters could inject a header. The message does not repeat the value.
   if (!/^[\x21-\x7e]{1,8192}$/.test(text)) {
     const hint = /^bearer /i.test(text) ? '; remove `Bearer` before it' : '';
     throw new UsageError(`${source} does not contain a credential${hint}.`);
@@ -183,7 +183,7 @@ function parseResponse({ status, headers, text }: FetchedText, baseURL: URL): Re
   throw new Error(`${baseURL.href} is not a Keyfront service (status ${status}). Check the URL.`);
 }
 
-/** Seconds after which to retry; undefined if the service is not unavailable. */
+/** Seconds until a retry; undefined unless the response is 503 or has the code UNAVAILABLE. */
 function retryDelayOf({ status, headers }: FetchedText, response: object): number | undefined {
   const { errors, ...restError } = response as Record<string, unknown>;
   const error: unknown = Array.isArray(errors) ? errors[0] : restError;

@@ -20,10 +20,10 @@ const minReconnectDelayMs = 250;
 const silenceTimeoutMs = 40_000;
 
 /**
- * Creates the function that follows the changes of a service over server-sent events. A connection that is lost is opened
- * again after the last cursor.
+ * Creates the function that follows the changes of a service over server-sent events. After a lost connection, it
+ * reconnects and continues after the last cursor.
  *
- * @param report receives a line for each lost connection
+ * @param report - receives a line for each lost connection
  */
 export function createServiceFollower(address: ServiceAddress, report: (line: string) => void): KeyClient['follow'] {
   return async function* follow(request, signal) {

@@ -24,7 +24,7 @@ export function rejectServiceURL({ env }: IO): void {
 /**
  * Opens the storage that the environment names, runs `work`, and closes the storage.
  *
- * @param openOptions a command that only reads opens with `access: 'read'`
+ * @param openOptions - `access: 'read'` for a command that only reads
  * @throws {UsageError} if KEYFRONT_URL names a service
  * @throws as `openServices`
  */

@@ -24,14 +24,14 @@ export interface CreateOptions extends Pick<ChangeOptions, 'reason'> {
 /** The live quota of a key. */
 export type LiveQuota = Pick<QuotaFigures, 'used' | 'remaining' | 'renewsAt'>;
 
-/** A key as it was read. The definition contains no secrets and no fields that the service sets. */
+/** A stored key. The definition contains no secrets and no fields that the service sets. */
 export interface ReadKey {
   readonly keyHash: string;
   readonly version: number;
   readonly definition: object;
   /**
-   * Returns the live quota, which traffic changes; undefined if it cannot be reached. The definition has the values of its
-   * last update or reset.
+   * Returns the live quota, which requests consume; undefined if its counter is unreachable. The definition contains
+   * the values of the last update or reset.
    */
   readonly readQuota: () => Promise<LiveQuota | undefined>;
 }

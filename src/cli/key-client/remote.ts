@@ -143,7 +143,7 @@ function withDecimalStrings(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withDecimalStrings(member)]));
 }
 
-/** Uses a service over GraphQL: in the body, identifiers of keys stay out of the logs of proxies. */
+/** Calls a service over GraphQL, so that key identifiers are in the body of a request, which proxies do not log. */
 export function createRemoteKeys(send: SendRequest): Omit<KeyClient, 'follow'> {
   async function query<T>(document: string, variables: object, schema: z.ZodType<T>): Promise<T> {
     const response = await send('/graphql', { query: document, variables }, document.startsWith('mutation'));
@@ -177,9 +177,9 @@ export function createRemoteKeys(send: SendRequest): Omit<KeyClient, 'follow'> {
   }
 
   /**
-   * The definition as the service accepts it. In free-form JSON, a decimal string stands for the integer that is stored.
+   * Converts a definition to the input of GraphQL. In free-form JSON, a decimal string represents the stored integer.
    *
-   * @throws {AppError} INVALID when another integer beyond 2^53-1 is in free-form JSON, which would become text.
+   * @throws {AppError} INVALID when free-form JSON contains a new integer beyond 2^53-1, which would become text.
    */
   async function toInput(keyID: string, definition: unknown, stored?: object): Promise<unknown> {
     const input = withDecimalStrings(definition);
@@ -229,7 +229,7 @@ export function createRemoteKeys(send: SendRequest): Omit<KeyClient, 'follow'> {
       (await query(documents.revert, { keyID, toVersion, ...options }, ChangeResponse)).change,
     delete: async (keyID, options) => (await query(documents.delete, { keyID, ...options }, ChangeResponse)).change,
     undelete: async (keyID, options) => (await query(documents.undelete, { keyID, ...options }, ChangeResponse)).change,
-    // Over REST: a page of GraphQL has a limit of cost besides.
+    // Over REST: GraphQL also limits the cost of a page.
     list: async (filter, limit, after) => {
       const response = await send(`/svc/org/keys?${listQuery(filter, limit, after).toString()}`);
       if (response['status'] === 'error') throw toAppError(response);

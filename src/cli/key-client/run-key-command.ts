@@ -11,13 +11,13 @@ import { serviceURLFrom } from './open.js';
 import type { ChangeOptions, KeyClient } from './port.js';
 import { createRemoteKeys } from './remote.js';
 
-/** What the work of a command for keys receives. */
+/** Context of a command for keys. */
 interface KeysCommandContext {
   readonly keys: KeyClient;
   readonly format: OutputFormat;
 }
 
-/** What the work of a command for one key receives. */
+/** Context of a command for one key. */
 interface KeyCommandContext extends KeysCommandContext {
   /** The identifier of the key. */
   readonly keyID: string;
@@ -41,7 +41,7 @@ interface KeyCommandCall extends KeysCommandCall {
   readonly argsAfterKey?: number;
 }
 
-/** Errors that do not concern the request itself: the key could not be accessed. */
+/** Codes of errors that do not concern the request itself: the key could not be accessed. */
 const accessErrors: ReadonlySet<ErrorCode> = new Set(['UNAUTHENTICATED', 'RATE_LIMITED', 'UNAVAILABLE', 'INTERNAL']);
 
 /**

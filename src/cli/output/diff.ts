@@ -9,7 +9,7 @@ import type { KeyChangeResult, LiveQuota } from '../key-client/port.js';
 import { formatProblems, type OutputFormat, type Problem } from './format.js';
 import { toJSONLine } from './json.js';
 
-/** Longer values are cut in text output. */
+/** Text output truncates longer values. */
 const maxValueLength = 160;
 
 /** Converts a change to JSON in the names of REST. */
@@ -52,7 +52,7 @@ function toTimeText(value: unknown): string {
 
 const secretChanges: Readonly<Record<string, string>> = { SET: 'set', CHANGED: 'changed', CLEARED: 'cleared' };
 
-/** Omits the removal of fields that a reset has written: a definition in a file that lacks them is not outdated by a reset. */
+/** Omits the removal of fields that a reset has stored: a reset does not make the definition in a file outdated. */
 export function withoutResetFields(result: KeyChangeResult): KeyChangeResult {
   const changes = result.changes.filter((change) => !isRemovalOfReset(change, result));
   const isChanged = !hasNoEffect({ ...result, changes });
@@ -61,7 +61,7 @@ export function withoutResetFields(result: KeyChangeResult): KeyChangeResult {
   return { ...result, changes, isChanged, version };
 }
 
-/** Whether a change removes what a reset has stored: the end of a period, and a remainder that is the maximum. */
+/** Whether a change removes a value that a reset has stored: the end of a period, or a remainder at the maximum. */
 function isRemovalOfReset({ kind, path, before }: FieldChange, { quotaEffect }: KeyChangeResult): boolean {
   if (kind !== 'REMOVED') return false;
   if (path[0] === 'quotaRenews') return true;

@@ -17,10 +17,10 @@ export const outputOptions: Readonly<Record<string, Option>> = {
   text: { description: 'Print text, also without a terminal, such as in the log of a build', isCommon: true },
 };
 
-/** The option of commands whose texts are for people, on standard error. */
+/** The option `--json` of commands that print text to standard error only. */
 export const jsonOption: Option = { description: 'Print the result as JSON', isCommon: true };
 
-/** Prints the result of such a command as one line of JSON if `--json` is given. */
+/** Prints a result as one line of JSON if `--json` is given. */
 export function printJSONResult(io: IO, { json: isJSON }: OptionValues, result: object): void {
   if (isJSON === true) io.stdout(`${toJSONLine(result)}\n`);
 }
@@ -66,7 +66,7 @@ export function formatProblems(
     .join('');
 }
 
-/** Prints an error: as text to standard error, and in JSON format also as an error response of REST to standard output. */
+/** Prints an error as text to standard error, and with JSON also as an error response of REST to standard output. */
 export function printError(io: IO, format: OutputFormat, error: AppError): void {
   const problems = error.issues.length === 0 ? [] : problemsOf(error);
   if (format.isJSON) {

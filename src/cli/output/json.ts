@@ -1,6 +1,6 @@
 import { stringifyJSON } from '../../lib/json.js';
 
-// Control and bidirectional characters, which can steer a terminal. JSON readers decode the escapes to the same text.
+// Control and bidirectional characters, which terminals interpret. A JSON parser decodes the escapes to the same text.
 const controlCharacters = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 /** JSON on one line, with control characters escaped. */

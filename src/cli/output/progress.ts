@@ -3,7 +3,7 @@ import { countOf } from './count.js';
 
 /** Progress on standard error: one line that changes on a terminal, otherwise a line every five seconds. */
 export interface ProgressLine {
-  /** @param fraction how much of the work is done, 0 to 1; undefined if unknown */
+  /** @param fraction - completed share of the work, 0 to 1; undefined if unknown */
   readonly show: (count: number, fraction?: number) => void;
   /** Clears the line of the terminal. */
   readonly end: () => void;
@@ -11,7 +11,7 @@ export interface ProgressLine {
 
 const terminalIntervalMs = 100;
 const logIntervalMs = 5_000;
-/** A rate that is measured over a shorter time is not reliable. */
+/** A rate over a shorter time is not reliable. */
 const minRateMs = 1_000;
 
 /** Creates progress that shows the count, the rate, the percentage and the remaining time. */

@@ -7,7 +7,7 @@ import type { WorkerMetrics } from './worker-metrics.js';
 
 const maxCrashes = 5;
 const crashWindowMs = 60_000;
-/** Longer than a worker takes to stop, and shorter than the stop timeout of the primary in `main.ts`. */
+/** Longer than the stop timeout of a worker, and shorter than that of the primary in `main.ts`. */
 const stopTimeoutMs = 9_000;
 
 /** The running primary process of a cluster. */

@@ -8,7 +8,7 @@ import type { IO } from '../io.js';
 import { sampleKeyLines } from './sample.js';
 import { formatFileWelcome, formatLaterStart, formatWelcome } from './welcome.js';
 
-/** Issues the first credentials, in production into a file, and imports the sample keys if needed. Returns the text for standard output. */
+/** Issues the first credentials, and imports the sample keys if needed. Resolves to the text for standard output. */
 export type Greeter = (services: Services, url: string) => Promise<string>;
 
 /** Creates the greeter of a start. It runs once the server listens: a start that fails would lose the first credentials. */
@@ -35,8 +35,8 @@ async function issueAndWelcome(services: Services, config: Config, url: string):
 export type FirstCredentials = { readonly management: string; readonly service: string } | { readonly file: string };
 
 /**
- * Issues a credential of each kind. In production they are written to a file: standard output of a service is usually
- * collected and kept.
+ * Issues a credential of each kind. In production, writes them to a file, because log collectors often store standard
+ * output.
  *
  * @throws {Error} if a file of an interrupted first start exists
  */

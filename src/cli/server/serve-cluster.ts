@@ -12,7 +12,7 @@ import { logStart } from './start-line.js';
 import { trackUncaughtExceptions } from './uncaught-exceptions.js';
 import type { WorkerMetrics } from './worker-metrics.js';
 
-/** What `serve --workers` needs of the process. */
+/** Dependencies of `serveCluster`. */
 export interface ServeClusterDeps {
   readonly config: Config;
   readonly secrets: ConfigSecrets;
@@ -22,8 +22,8 @@ export interface ServeClusterDeps {
 }
 
 /**
- * Serves as `serve` does, by several processes. The primary prepares storage, accepts connections, sends them to the workers
- * and grants the write lock; each worker serves requests with a database connection of its own.
+ * Serves with several processes. The primary prepares storage, accepts connections, sends them to the workers and
+ * grants the write lock; each worker serves requests with its own database connection.
  */
 export async function serveCluster(
   io: IO,
@@ -77,7 +77,7 @@ export async function serveCluster(
   }
 }
 
-/** How long to wait for the metrics of a worker. Prometheus waits ten seconds. */
+/** Timeout for the metrics of a worker, less than the scrape timeout of Prometheus, which is ten seconds. */
 const metricsTimeoutMs = 2_000;
 
 /** Loads the metrics modules on demand: a start without metrics stays faster. */

@@ -13,7 +13,7 @@ import { startTelemetry, type RunningTelemetry } from './telemetry.js';
 import { logStart } from './start-line.js';
 import { trackUncaughtExceptions } from './uncaught-exceptions.js';
 
-/** Serves until the process receives a signal or storage fails; then completes requests in progress and closes storage. */
+/** Serves until a signal arrives or storage fails, then completes the requests in progress and closes storage. */
 export async function serve(io: IO, options: OptionValues): Promise<number> {
   const workerCount = parseWorkerCount(options['workers']);
   const openOptions = { allowMigrated: options['allow-migrated'] === true, allowNew: options['allow-new'] === true };
@@ -49,7 +49,7 @@ async function serveProcess(io: IO, deps: ServeProcessDeps): Promise<number> {
   const app = await createApp(config, secrets, log, { openOptions }, telemetry);
   let storageError: Error | undefined;
   try {
-    // The port is opened before the credentials are issued: a start that fails at its port would not print them.
+    // Before the credentials are issued: if the port is not available, the start fails without printing them.
     const server = await listen(app.handle, { ...config, log, telemetry, webSockets: app.webSockets });
     warnAboutSetup(config, io, log);
     try {
@@ -76,7 +76,7 @@ async function serveProcess(io: IO, deps: ServeProcessDeps): Promise<number> {
 const maxWorkers = 64;
 const memoryDumpOption = /^--(inspect|heapsnapshot|heap-prof|report-)/;
 
-/** Rejects the options of Node that expose memory to a debugger or write it to a file: memory contains secrets in clear. */
+/** Rejects the options of Node that expose memory, which contains plaintext secrets, to a debugger or in a file. */
 function rejectMemoryDumps(nodeOptions: readonly string[]): void {
   const [option] = nodeOptions.filter((text) => memoryDumpOption.test(text));
   if (option === undefined) return;

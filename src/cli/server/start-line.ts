@@ -10,7 +10,7 @@ interface StartedService {
   readonly workers: number;
 }
 
-/** Logs that the service accepts requests, with its version, its address and where its data is. */
+/** Logs that the service accepts requests, with its version, its address and the location of its data. */
 export function logStart(log: Logger, { config, secrets, url, workers }: StartedService): void {
   const storage =
     secrets.databaseURL === undefined

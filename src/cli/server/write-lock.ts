@@ -5,8 +5,8 @@ import type { PrimaryProcess, WorkerProcess } from './worker-messages.js';
 const timeoutMs = 500;
 
 /**
- * Creates the write lock of a worker. It only orders writers: the locks of the database exclude them from each other, so
- * that a worker proceeds without the lock after a timeout.
+ * Creates the write lock of a worker. It provides fairness only: the locks of the database ensure mutual exclusion, so
+ * a worker proceeds without the lock after a timeout.
  */
 export function createWriteLock(primary: PrimaryProcess): RunExclusive {
   const waiting = new Map<number, () => void>();

@@ -42,19 +42,19 @@ export const applyCommand: CLICommand = {
   usageExitCode: 1,
 };
 
-/** What is done with one key. */
+/** The action for one key. */
 interface Step {
   readonly action: 'create' | 'update' | 'delete' | 'none';
   /** The location of the definition, or the hash of a key that is deleted. */
   readonly subject: string;
-  /** The hash of a key that exists. */
+  /** Undefined for a new key. */
   readonly keyHash?: string;
   /** The predicted changes of an update. */
   readonly changes?: { readonly result: KeyChangeResult; readonly body: DesiredKey['body'] };
   readonly run: () => Promise<unknown>;
 }
 
-/** Errors of one key. After any other, the next keys would fail too. */
+/** Codes of errors that concern one key. Any other error would repeat for the next keys. */
 const keyErrors: ReadonlySet<ErrorCode> = new Set(['INVALID', 'NOT_FOUND', 'CONFLICT', 'TOO_LARGE', 'FORBIDDEN']);
 
 async function apply(io: IO, options: OptionValues, [folder = '']: readonly string[]): Promise<number> {
@@ -82,7 +82,7 @@ async function apply(io: IO, options: OptionValues, [folder = '']: readonly stri
     for (const key of await readDefinitionFolder(io, folder)) {
       await take(key.location, () => stepFor(keys, key, { orgID, reason }));
     }
-    // A definition that was rejected may be that of a key which would be deleted.
+    // A rejected definition may belong to a key that would be deleted.
     if (prunes && orgID !== undefined && counts.rejected === 0) {
       const surplus = (await keysOf(keys, orgID)).filter(({ keyHash }) => !kept.has(keyHash));
       const question = `Delete the keys of ${orgID} that no file defines (${surplus.length})?`;
@@ -127,13 +127,13 @@ function deletionOf(keys: KeyClient, { keyHash, version }: ListedKey, reason: st
   return { action: 'delete', subject: keyHash, run };
 }
 
-/** All keys of an organisation, read before the first is deleted. */
+/** Reads all keys of an organisation, before the first deletion changes the pages. */
 async function keysOf(keys: KeyClient, orgID: string): Promise<ListedKey[]> {
   const found: ListedKey[] = [];
   let after: string | undefined;
   do {
     const page = await keys.list({ orgID }, pageSize, after);
-    // Whether a damaged key is to be deleted cannot be decided.
+    // Nothing shows whether a file defines a damaged key.
     if (page.unreadable.length > 0) throw new AppError('INTERNAL', 'A key of the organisation is damaged.');
     found.push(...page.keys);
     after = page.next;

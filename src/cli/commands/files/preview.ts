@@ -117,7 +117,7 @@ async function previewDefinition(
     if (body instanceof AppError) throw body;
     return { location, valid: await validate(body, location), issues: [] };
   } catch (error) {
-    // Any other error does not concern the definition.
+    // Other errors do not concern the definition.
     if (!(error instanceof AppError) || !['INVALID', 'TOO_LARGE', 'FORBIDDEN'].includes(error.code)) throw error;
     return { location, issues: problemsOf(error) };
   }

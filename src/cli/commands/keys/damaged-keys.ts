@@ -1,14 +1,14 @@
 import { printable } from '../../../lib/text.js';
 import type { IO } from '../../io.js';
 
-/** Exit code of a command that skipped damaged rows and named them, and did all other work. */
+/** Exit code of a command that reported and skipped damaged rows, and did all other work. */
 export const damagedExitCode = 3;
 
-/** What to do about damaged rows. */
+/** Advice for damaged rows. */
 export const damagedAdvice =
   'Run `keyfront check`. Restore a backup, or delete a damaged key with `keyfront keys discard HASH --yes`.';
 
-/** Why a key is skipped whose secrets cannot be opened. */
+/** Reason for skipping a key whose secrets cannot be decrypted. */
 export const cannotDecrypt = 'its secrets cannot be decrypted';
 
 /** Reports the keys that a command skips, each once. */

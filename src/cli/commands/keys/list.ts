@@ -58,7 +58,7 @@ async function list(io: IO, options: OptionValues): Promise<number> {
   });
 }
 
-/** Calls `visit` with at most `limit` keys, page by page. Resolves to whether they are all. */
+/** Calls `visit` with at most `limit` keys, page by page. Resolves to false if more keys match. */
 async function eachKey(
   keys: KeyClient,
   filter: KeyFilter,

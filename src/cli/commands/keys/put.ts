@@ -64,7 +64,7 @@ async function put(io: IO, options: OptionValues, args: readonly string[]): Prom
   });
 }
 
-/** The result of an update whose only differences are what a reset has stored; undefined for any other update. */
+/** Returns the result of an update that changes only fields that a reset has stored; undefined for any other update. */
 async function findUnchanged(
   keys: KeyClient,
   keyID: string,

@@ -38,7 +38,7 @@ async function rotate(io: IO, options: OptionValues): Promise<number> {
     const { keys: total } = await services.contents();
     let count = 0;
     for await (const page of inPages(services.store.all(), pageSize)) {
-      // Requested together, so that storage commits the changes of a page together.
+      // Concurrent changes share group commits.
       await Promise.all(page.map((scanned) => reseal(services, scanned, primaryID, damaged.skip)));
       count += page.length;
       progress.show(count, count / total);
@@ -69,7 +69,7 @@ async function rotate(io: IO, options: OptionValues): Promise<number> {
   });
 }
 
-/** Returns the key of an incomplete rotation, otherwise adds one: a retry must not add another. */
+/** Returns the key of an incomplete rotation, otherwise adds a key: a retry must not add a second one. */
 async function primaryKeyFor(services: Services, { keyRingFile }: Config): Promise<string> {
   const { primaryID, pendingID } = loadKeyRing(keyRingFile);
   if (pendingID !== undefined) throw notPromoted(pendingID);
@@ -77,7 +77,7 @@ async function primaryKeyFor(services: Services, { keyRingFile }: Config): Promi
     await requireOneHost(services);
     return addKey(keyRingFile, services.now()).primaryID;
   }
-  // A host that uses the older key would go on writing rows under it.
+  // A host with the older primary key would continue to sign rows with it.
   await requirePrimaryOnHosts(services, primaryID);
   return primaryID;
 }
@@ -94,7 +94,7 @@ async function reseal(
   try {
     await services.store.reseal(keyHash, (stored) => withPrimaryKey(services, stored, primaryID));
   } catch (error) {
-    // UNAVAILABLE concerns all keys; an error of reading or opening concerns this key only.
+    // UNAVAILABLE concerns all keys; an error of reading or decryption concerns this key only.
     if (errorCodeOf(error) !== 'INTERNAL') throw error;
     skip(keyHash, error instanceof AppError ? error.message : cannotDecrypt);
   }

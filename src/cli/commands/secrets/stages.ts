@@ -10,8 +10,8 @@ import { jsonOption, printJSONResult } from '../../output/format.js';
 import { toJSONLine } from '../../output/json.js';
 
 /*
- * Rotation of a key ring of which each host has a copy: no key is used before all hosts have it, and none is removed
- * before no host uses it.
+ * Rotation of a key ring of which each host has a copy. A key becomes primary when all hosts have it, and is removed
+ * when no host uses it.
  */
 
 export const addKeyCommand: CLICommand = {
@@ -135,7 +135,7 @@ export async function requireOneHost({ ringReports }: Services): Promise<void> {
   );
 }
 
-/** The error of a step that a key which is not promoted blocks. */
+/** The error of a command that a pending key blocks. */
 export function notPromoted(pendingID: string): Error {
   return new Error(`The key ${pendingID} was added and is not promoted. Run \`keyfront secrets promote\`.`);
 }
