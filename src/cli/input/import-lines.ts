@@ -67,7 +67,7 @@ export async function importLines(
     counts.invalid += 1;
     listener.onInvalidLine(number, reasonOf(error));
   };
-  const replaceOne = async (line: NumberedLine) => {
+  const replaceExisting = async (line: NumberedLine) => {
     try {
       counts[(await replace?.(line)) === true ? 'updated' : 'existing'] += 1;
     } catch (error) {
@@ -79,12 +79,12 @@ export async function importLines(
     const added = await store.add(batch.map(({ transition }) => transition));
     counts.imported += added.filter(Boolean).length;
     // Concurrent changes share group commits.
-    await Promise.all(batch.filter((_, index) => added[index] !== true).map(replaceOne));
+    await Promise.all(batch.filter((_, index) => added[index] !== true).map(replaceExisting));
     const growth = targetBatchMs / (performance.now() - startMs);
     batchSize = Math.round(Math.min(Math.max(batch.length * growth, minBatchSize), maxBatchSize));
     batch = [];
   };
-  const take = (line: NumberedLine) => {
+  const addToBatch = (line: NumberedLine) => {
     const { keyHash } = line.transition.next;
     const first = lineOfKey.get(keyHash);
     if (first === undefined) {
@@ -104,7 +104,7 @@ export async function importLines(
     number += 1;
     try {
       const text = decode(line);
-      if (text.trim() !== '') take({ number, ...(await prepareLine(ports, parseLine(text), options)) });
+      if (text.trim() !== '') addToBatch({ number, ...(await prepareLine(ports, parseLine(text), options)) });
     } catch (error) {
       skipInvalid(number, error);
     }

@@ -72,7 +72,7 @@ async function* readResults(
   signal: AbortSignal,
 ): AsyncGenerator<unknown, void> {
   const silence = new AbortController();
-  const isAborted = AbortSignal.any([signal, silence.signal]);
+  const requestSignal = AbortSignal.any([signal, silence.signal]);
   let timer: NodeJS.Timeout | undefined;
   const restartTimer = () => {
     clearTimeout(timer);
@@ -85,7 +85,7 @@ async function* readResults(
       headers: { ...headers, accept: 'text/event-stream' },
       body: stringifyJSON({ query: documents.follow, variables }),
       redirect: 'manual',
-      signal: isAborted,
+      signal: requestSignal,
     });
     if (!response.body || !/event-stream/.test(response.headers.get('content-type') ?? '')) {
       throw await toRejection(response, baseURL);

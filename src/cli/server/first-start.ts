@@ -8,17 +8,28 @@ import type { IO } from '../io.js';
 import { sampleKeyLines } from './sample.js';
 import { formatFileWelcome, formatLaterStart, formatWelcome } from './welcome.js';
 
-/** Issues the first credentials, and imports the sample keys if needed. Resolves to the text for standard output. */
-export type Greeter = (services: Services, url: string) => Promise<string>;
+/** Options of `completeStart`. */
+export interface StartOptions {
+  readonly config: Config;
+  /** Whether to import the sample keys. */
+  readonly importsSample: boolean;
+  /** The address of the service. */
+  readonly url: string;
+}
 
-/** Creates the greeter of a start. It runs once the server listens: a start that fails would lose the first credentials. */
-export function createGreeter(io: IO, config: Config, importsSample: boolean): Greeter {
-  return async (services, url) => {
-    const welcome = (await services.isNew()) ? await issueAndWelcome(services, config, url) : undefined;
-    if (importsSample) await importSample(services, io);
-    if (welcome !== undefined) return welcome;
-    return config.production ? `Keyfront listens on ${url}\n` : formatLaterStart(servedAt(url, config));
-  };
+/**
+ * Issues the credentials of a first start, and imports the sample keys if needed. Resolves to the text for standard
+ * output. Call it when the server listens: a start that fails would lose the first credentials.
+ */
+export async function completeStart(
+  io: IO,
+  services: Services,
+  { config, importsSample, url }: StartOptions,
+): Promise<string> {
+  const welcome = (await services.isNew()) ? await issueAndWelcome(services, config, url) : undefined;
+  if (importsSample) await importSample(services, io);
+  if (welcome !== undefined) return welcome;
+  return config.production ? `Keyfront listens on ${url}\n` : formatLaterStart(servedAt(url, config));
 }
 
 function servedAt(url: string, config: Config) {

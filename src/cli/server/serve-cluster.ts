@@ -6,7 +6,7 @@ import { createLogger } from '../../lib/log.js';
 import { openServices, requireWholeFile, type OpenOptions } from '../../storage/open-storage.js';
 import type { IO } from '../io.js';
 import { createClusterPrimary } from './cluster-primary.js';
-import type { Greeter } from './first-start.js';
+import { completeStart } from './first-start.js';
 import { warnAboutSetup } from './setup-warnings.js';
 import { logStart } from './start-line.js';
 import { trackUncaughtExceptions } from './uncaught-exceptions.js';
@@ -17,7 +17,7 @@ export interface ServeClusterDeps {
   readonly config: Config;
   readonly secrets: ConfigSecrets;
   readonly workerCount: number;
-  readonly greet: Greeter;
+  readonly importsSample: boolean;
   readonly openOptions: Pick<OpenOptions, 'allowMigrated' | 'allowNew'>;
 }
 
@@ -27,7 +27,7 @@ export interface ServeClusterDeps {
  */
 export async function serveCluster(
   io: IO,
-  { config, secrets, workerCount, greet, openOptions }: ServeClusterDeps,
+  { config, secrets, workerCount, importsSample, openOptions }: ServeClusterDeps,
 ): Promise<number> {
   const { startWorker } = io;
   if (!startWorker) throw new Error('Only the main process can start workers.');
@@ -58,7 +58,7 @@ export async function serveCluster(
         }
         const url = `${config.tls ? 'https' : 'http'}://${dispatcher.address}`;
         logStart(log, { config, secrets, url, workers: workerCount });
-        const welcome = await greet(services, url);
+        const welcome = await completeStart(io, services, { config, importsSample, url });
         const stopped = new Promise<undefined>((resolve) => io.onStop(() => resolve(undefined)));
         io.stdout(welcome);
         failure = await Promise.race([stopped, exceptions.first, primary.failed]);

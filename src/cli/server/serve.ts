@@ -6,7 +6,7 @@ import type { OpenOptions } from '../../storage/open-storage.js';
 import type { OptionValues } from '../command.js';
 import { UsageError, type IO } from '../io.js';
 import { rejectServiceURL } from '../key-client/open.js';
-import { createGreeter, type Greeter } from './first-start.js';
+import { completeStart } from './first-start.js';
 import { serveCluster } from './serve-cluster.js';
 import { warnAboutSetup } from './setup-warnings.js';
 import { startTelemetry, type RunningTelemetry } from './telemetry.js';
@@ -20,14 +20,14 @@ export async function serve(io: IO, options: OptionValues): Promise<number> {
   rejectServiceURL(io);
   const { config, secrets } = readConfig(io.env);
   if (config.production) rejectMemoryDumps(io.nodeOptions ?? []);
-  const greet = createGreeter(io, config, options['sample'] === true);
-  if (workerCount > 1) return serveCluster(io, { config, secrets, workerCount, greet, openOptions });
+  const importsSample = options['sample'] === true;
+  if (workerCount > 1) return serveCluster(io, { config, secrets, workerCount, importsSample, openOptions });
   const plainLog = createLogger(config.logLevel);
   const running = await startTelemetry(config, io, plainLog);
   try {
     const traceIDs = running.telemetry.tracer?.ids;
     const log = traceIDs ? createLogger(config.logLevel, undefined, traceIDs) : plainLog;
-    return await serveProcess(io, { config, secrets, running, log, greet, openOptions });
+    return await serveProcess(io, { config, secrets, running, log, importsSample, openOptions });
   } finally {
     await running.stop();
   }
@@ -38,12 +38,12 @@ interface ServeProcessDeps {
   readonly secrets: ConfigSecrets;
   readonly log: Logger;
   readonly running: RunningTelemetry;
-  readonly greet: Greeter;
+  readonly importsSample: boolean;
   readonly openOptions: Pick<OpenOptions, 'allowMigrated' | 'allowNew'>;
 }
 
 async function serveProcess(io: IO, deps: ServeProcessDeps): Promise<number> {
-  const { config, secrets, log, running, greet, openOptions } = deps;
+  const { config, secrets, log, running, importsSample, openOptions } = deps;
   const { telemetry } = running;
   const exceptions = trackUncaughtExceptions(io, log);
   const app = await createApp(config, secrets, log, { openOptions }, telemetry);
@@ -55,7 +55,7 @@ async function serveProcess(io: IO, deps: ServeProcessDeps): Promise<number> {
     try {
       await running.listen();
       logStart(log, { config, secrets, url: server.url, workers: 1 });
-      const welcome = await greet(app.services, server.url);
+      const welcome = await completeStart(io, app.services, { config, importsSample, url: server.url });
       // Registered before the address is printed: a reader of the address may send the signal at once.
       const stopped = new Promise<undefined>((resolve) => io.onStop(() => resolve(undefined)));
       io.stdout(welcome);

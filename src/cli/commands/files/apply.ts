@@ -43,7 +43,7 @@ export const applyCommand: CLICommand = {
 };
 
 /** The action for one key. */
-interface Step {
+interface PlannedAction {
   readonly action: 'create' | 'update' | 'delete' | 'none';
   /** The location of the definition, or the hash of a key that is deleted. */
   readonly subject: string;
@@ -65,14 +65,14 @@ async function apply(io: IO, options: OptionValues, [folder = '']: readonly stri
   const call = { io, command: 'apply', options, accessErrorExitCode: 1 };
   return runKeysCommand(call, async ({ keys, format }) => {
     const counts = { create: 0, update: 0, delete: 0, none: 0, rejected: 0 };
-    const kept = new Set<string>();
-    const take = async (subject: string, prepare: () => Promise<Step> | Step): Promise<void> => {
+    const definedHashes = new Set<string>();
+    const applyOne = async (subject: string, plan: () => Promise<PlannedAction> | PlannedAction): Promise<void> => {
       try {
-        const step = await prepare();
-        if (step.keyHash !== undefined) kept.add(step.keyHash);
-        if (!isPlan) await step.run();
-        counts[step.action] += 1;
-        if (step.action !== 'none') printStep(io, format, step, isPlan);
+        const planned = await plan();
+        if (planned.keyHash !== undefined) definedHashes.add(planned.keyHash);
+        if (!isPlan) await planned.run();
+        counts[planned.action] += 1;
+        if (planned.action !== 'none') printAction(io, format, planned, isPlan);
       } catch (error) {
         if (!(error instanceof AppError) || !keyErrors.has(error.code)) throw error;
         counts.rejected += 1;
@@ -80,14 +80,14 @@ async function apply(io: IO, options: OptionValues, [folder = '']: readonly stri
       }
     };
     for (const key of await readDefinitionFolder(io, folder)) {
-      await take(key.location, () => stepFor(keys, key, { orgID, reason }));
+      await applyOne(key.location, () => planAction(keys, key, { orgID, reason }));
     }
     // A rejected definition may belong to a key that would be deleted.
     if (prunes && orgID !== undefined && counts.rejected === 0) {
-      const surplus = (await keysOf(keys, orgID)).filter(({ keyHash }) => !kept.has(keyHash));
+      const surplus = (await keysOf(keys, orgID)).filter(({ keyHash }) => !definedHashes.has(keyHash));
       const question = `Delete the keys of ${orgID} that no file defines (${surplus.length})?`;
       const deletes = isPlan || surplus.length === 0 || (await confirm(io, options, question));
-      for (const key of deletes ? surplus : []) await take(key.keyHash, () => deletionOf(keys, key, reason));
+      for (const key of deletes ? surplus : []) await applyOne(key.keyHash, () => planDeletion(keys, key, reason));
     }
     io.stderr(summaryOf(counts, isPlan));
     if (counts.rejected > 0) return 1;
@@ -96,11 +96,11 @@ async function apply(io: IO, options: OptionValues, [folder = '']: readonly stri
 }
 
 /** Compares a definition with the stored key. */
-async function stepFor(
+async function planAction(
   keys: KeyClient,
   { location: subject, keyID, body }: DesiredKey,
   { orgID, reason }: { readonly orgID: string | undefined; readonly reason: string | undefined },
-): Promise<Step> {
+): Promise<PlannedAction> {
   return withWireIssuePaths(body, async () => {
     const definition = definitionFromWire(body);
     try {
@@ -122,7 +122,7 @@ async function stepFor(
   });
 }
 
-function deletionOf(keys: KeyClient, { keyHash, version }: ListedKey, reason: string | undefined): Step {
+function planDeletion(keys: KeyClient, { keyHash, version }: ListedKey, reason: string | undefined): PlannedAction {
   const run = async () => keys.delete(await keys.keyIDOf(keyHash), { expectedVersion: version, reason });
   return { action: 'delete', subject: keyHash, run };
 }
@@ -143,7 +143,7 @@ async function keysOf(keys: KeyClient, orgID: string): Promise<ListedKey[]> {
 
 const pageSize = 100;
 
-function printStep(io: IO, format: OutputFormat, { action, subject, changes }: Step, isPlan: boolean): void {
+function printAction(io: IO, format: OutputFormat, { action, subject, changes }: PlannedAction, isPlan: boolean): void {
   if (format.isJSON) {
     const details = changes && changeResultToJSON(changes.result, changes.body);
     return io.stdout(`${toJSONLine({ action, subject, applied: !isPlan, ...details })}\n`);
@@ -161,7 +161,7 @@ function printRejection(io: IO, format: OutputFormat, subject: string, error: Ap
   );
 }
 
-function summaryOf(counts: Readonly<Record<Step['action'] | 'rejected', number>>, isPlan: boolean): string {
+function summaryOf(counts: Readonly<Record<PlannedAction['action'] | 'rejected', number>>, isPlan: boolean): string {
   const changes = (['create', 'update', 'delete'] as const).map((action) =>
     isPlan ? `${counts[action]} to ${action}` : `${counts[action]} ${action}d`,
   );

@@ -44,7 +44,7 @@ async function list(io: IO, options: OptionValues): Promise<number> {
   return runKeysCommand({ io, command: 'list', options }, async ({ keys, format }) => {
     const rows: string[][] = [];
     const damaged = createDamagedKeyReport(io);
-    const isComplete = await eachKey(keys, filter, limit, damaged.skip, async (key) => {
+    const isComplete = await forEachKey(keys, filter, limit, damaged.skip, async (key) => {
       if (!format.isJSON) return void rows.push(toRow(key));
       io.stdout(`${toJSONLine(toJSONObject(key))}\n`);
       await io.stdoutDrained?.();
@@ -59,7 +59,7 @@ async function list(io: IO, options: OptionValues): Promise<number> {
 }
 
 /** Calls `visit` with at most `limit` keys, page by page. Resolves to false if more keys match. */
-async function eachKey(
+async function forEachKey(
   keys: KeyClient,
   filter: KeyFilter,
   limit: number,
@@ -67,13 +67,13 @@ async function eachKey(
   visit: (key: ListedKey) => Promise<void>,
 ): Promise<boolean> {
   let after: string | undefined;
-  for (let left = limit; left > 0;) {
-    const page = await keys.list(filter, Math.min(left, pageSize), after);
+  for (let remaining = limit; remaining > 0;) {
+    const page = await keys.list(filter, Math.min(remaining, pageSize), after);
     page.unreadable.forEach((keyHash) => skip(keyHash));
     for (const key of page.keys) await visit(key);
     if (page.next === undefined) return true;
     after = page.next;
-    left -= page.keys.length + page.unreadable.length;
+    remaining -= page.keys.length + page.unreadable.length;
   }
   return false;
 }
