@@ -1,8 +1,8 @@
 /**
- * The options of Node that the service runs with: a larger young generation, no `__proto__`. Code from strings stays
- * permitted, because better-sqlite3 13 makes the constructors of rows with it, and zod validators (from names of columns and
- * fields, never from data).
- * `npm start` and the image repeat them, which saves the process that `bin/keyfront.ts` needs; a test compares all three.
+ * The options of Node for the service: a larger young generation, no `__proto__`. Code generation from strings stays
+ * permitted: better-sqlite3 13 generates the constructors of rows, and zod its validators, from names of columns and
+ * fields and never from data. `npm start` and the image repeat these options, which saves the additional process of
+ * `bin/keyfront.ts`; a test compares all three.
  */
 export const nodeOptions = ['--max-semi-space-size=32', '--disable-proto=delete'] as const;
 

@@ -1,4 +1,4 @@
-/** The Sentinels of a URL, and the name of the primary that they watch. */
+/** The Sentinels of a URL, and the name of the primary that they monitor. */
 export interface Sentinels {
   readonly urls: readonly string[];
   /** The name of the primary in the configuration of Sentinel. */
@@ -11,8 +11,8 @@ const host = /^(?:[^:[\]\s]+|\[[\da-fA-F:.]+\])(?::\d{1,5})?$/;
 const defaultPort = '26379';
 
 /**
- * Reads a URL such as redis+sentinel://user:PASS@first:26379,second:26379/NAME or …/NAME/0. User and password are those of
- * the Redis servers. Returns undefined for any other text.
+ * Parses a URL such as redis+sentinel://user:PASS@first:26379,second:26379/NAME or …/NAME/0. User and password are
+ * those of the Redis servers. Returns undefined for any other text.
  */
 export function sentinelsOf(url: string): Sentinels | undefined {
   const [, scheme = '', userinfo = '', hosts = '', name = '', database = ''] = form.exec(url) ?? [];

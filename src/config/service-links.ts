@@ -19,8 +19,8 @@ const serviceVariables: readonly (readonly [name: RegExp, isExpected: (value: st
 
 /**
  * Removes the variables that Kubernetes injects for each Service of the namespace whose name begins with `keyfront`
- * (`enableServiceLinks`), and those of a legacy Docker link. Both are recognised by name and by value, so that a setting
- * that is misspelt is still found. The kubelet always sets `_SERVICE_HOST` and `_SERVICE_PORT` of a Service.
+ * (`enableServiceLinks`), and those of a legacy Docker link. Name and value must match, so that a misspelt setting is
+ * still reported. The kubelet always sets `_SERVICE_HOST` and `_SERVICE_PORT` of a Service.
  *
  * @see https://github.com/kubernetes/kubernetes/blob/master/pkg/kubelet/envvars/envvars.go
  */

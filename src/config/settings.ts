@@ -48,8 +48,8 @@ const clientNames = z
   );
 
 /**
- * Every setting by its name: how it is read, its default and its meaning. `--help` and OPERATING.md list them in this
- * order. An error message follows the name of the setting and never repeats the value, which may be a secret.
+ * Every setting by name: format, default and meaning. `--help` and OPERATING.md list them in this order. An error
+ * message follows the name of the setting and never repeats the value, which may be a secret.
  */
 export const settingsFor = (production: boolean) =>
   z.object({
@@ -234,7 +234,7 @@ function isRedisURL(text: string): boolean {
   return /^rediss?:\/\/[^/]/.test(text) && URL.canParse(text) && /^(\/\d*)?$/.test(new URL(text).pathname);
 }
 
-/** Whether the text can name counters: it holds `{keyHash}` once and no other braces, which Redis would interpret. */
+/** Whether the text can name counters: it has `{keyHash}` once and no other braces, which Redis would interpret. */
 function isNamePattern(pattern: string): boolean {
   const [before, after, ...more] = pattern.split('{keyHash}');
   return after !== undefined && more.length === 0 && /^[!-z|~]{0,200}$/.test(`${before}${after}`);
