@@ -10,7 +10,7 @@ export interface AttemptLimiter {
    * Counts a failed attempt and returns undefined. If the limit is reached, counts nothing and returns the number of
    * seconds until the next attempt is allowed.
    *
-   * @param attemptKey identifies attempts with the same credential.
+   * @param attemptKey - identifies attempts with the same credential
    */
   count(clientAddress: string, attemptKey: string): number | undefined;
 }

@@ -28,7 +28,7 @@ interface AuthenticatorDeps {
 }
 
 interface ClosableAuthenticator extends Authenticator {
-  /** Writes when credentials were last used. */
+  /** Writes the buffered last uses of credentials. */
   readonly close: () => Promise<void>;
 }
 
@@ -38,13 +38,13 @@ interface TokenRejection {
   readonly credentialID?: string;
   /** Whether it does not count as a failed attempt. */
   readonly isExcused?: boolean;
-  /** After how many seconds it can be verified, when that is not possible now. */
+  /** Seconds until a retry, if the credential cannot be verified now. */
   readonly retryAfterSeconds?: number;
 }
 
 /**
- * Verifies both credential headers. A header that is missing, malformed, repeated, unknown, expired, revoked or of the other
- * kind yields no principal. Only the log has the reason.
+ * Creates the authenticator of both credential headers. A credential that is missing, malformed, repeated, unknown,
+ * expired, revoked or of the other kind yields no principal. Only the log contains the reason.
  */
 export function createAuthenticator({ store, oidc, now, log, meter }: AuthenticatorDeps): ClosableAuthenticator {
   const uses = createLastUsedRecorder(store, log);
@@ -86,7 +86,7 @@ export function createAuthenticator({ store, oidc, now, log, meter }: Authentica
       if (wait !== undefined) unverified[kind] = tooManyAttempts(wait);
       if (retryAfterSeconds !== undefined) unverified[kind] = notVerifiable(retryAfterSeconds);
       const level = wait === undefined ? 'info' : 'debug';
-      // After the response, so that its time does not depend on the length of the log line.
+      // After the response, whose time must not depend on the length of the log line.
       setTimeout(() => {
         meter?.authenticationFailed(kind, rejection.reason);
         log[level](
@@ -121,7 +121,7 @@ function notVerifiable(retryAfterSeconds: number): AppError {
 
 const headerOf: Record<CredentialKind, string> = { management: 'authorization', service: 'x-svc-authorization' };
 
-/** Returns the token of `Bearer <token>`. A repeated header is joined by a comma and does not match. */
+/** Returns the token of `Bearer <token>`. Repeated headers are joined by commas, which do not match. */
 function bearerToken(header: string): string | undefined {
   return /^bearer ([\w.~+/-]+=*)$/i.exec(header)?.[1];
 }

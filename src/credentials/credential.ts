@@ -31,9 +31,9 @@ export interface StoredCredential {
   readonly id: string;
   readonly kind: CredentialKind;
   readonly label: string;
-  /** The one organisation that it is bound to; undefined for all. */
+  /** The only organisation that the credential can access; undefined for all. */
   readonly orgID: string | undefined;
-  /** What a service credential is restricted to; undefined for no restriction. */
+  /** Permitted operations of a service credential; undefined for all. */
   readonly scopes: readonly Scope[] | undefined;
   /** SHA-256 of the secret, 32 bytes. */
   readonly secretHash: Uint8Array;
@@ -61,7 +61,7 @@ export interface CredentialStore {
   list(): Promise<StoredCredential[]>;
   /** Returns false if there is no such credential. Revoking again keeps the first time. */
   revoke(id: string, at: Date): Promise<boolean>;
-  /** Returns the ids of credentials that fail their integrity check. Other methods throw INTERNAL for them. */
+  /** Returns the ids of credentials that fail their integrity check. For these, other methods throw INTERNAL. */
   findDamaged(): Promise<string[]>;
   /**
    * Compares the credentials with their head.
@@ -69,7 +69,7 @@ export interface CredentialStore {
    * @throws {AppError} INTERNAL when the head fails its integrity check.
    */
   findRolledBack(): Promise<CredentialRollback[]>;
-  /** Begins the head with the credentials that there are, if there is none. */
+  /** Creates the head from the present credentials, if there is none. */
   beginHead(): Promise<void>;
   /**
    * Replaces a credential and adds its successor in one transaction. `change` is pure and synchronous; if it throws,
@@ -86,7 +86,7 @@ export interface CredentialStore {
 /** A credential that is not in its newest state. */
 export interface CredentialRollback {
   readonly id: string;
-  /** Absent for one that is missing. */
+  /** Absent if the credential is missing. */
   readonly label?: string;
 }
 

@@ -10,7 +10,7 @@ interface CredentialOrder {
   readonly label: string;
   readonly orgID?: string | undefined;
   readonly expires?: Date | undefined;
-  /** Restricts a service credential; undefined for no restriction. */
+  /** Permitted operations of a service credential; undefined for all. */
   readonly scopes?: readonly Scope[] | undefined;
 }
 

@@ -3,7 +3,7 @@ import type { Logger } from '../lib/log.js';
 
 /** Records when credentials were last used, without a write per request. */
 export interface LastUsedRecorder {
-  /** Remembers a use until the next flush. */
+  /** Buffers a use until the next flush. */
   readonly note: (credentialID: string, at: Date) => void;
   /** Writes the remaining uses and stops the timer. */
   readonly close: () => Promise<void>;
@@ -15,7 +15,7 @@ const flushIntervalMs = 60_000;
 export function createLastUsedRecorder(store: CredentialStore, log: Logger): LastUsedRecorder {
   let pending = new Map<string, Date>();
 
-  /** Writes the uses since the last flush in one transaction. If that fails, they stay in memory for the next one. */
+  /** Writes the uses since the last flush in one transaction. If it fails, they stay buffered until the next flush. */
   async function flush(): Promise<void> {
     if (pending.size === 0) return;
     const uses = pending;

@@ -18,10 +18,11 @@ type RemoteKeys = ReturnType<typeof createRemoteJWKSet>;
 export class KeysUnavailable extends Error {}
 
 /**
- * Finds the key of a token among the keys that the issuer publishes. They are fetched when first needed, again for an
- * unknown key, and every ten minutes in the background. While the issuer is unreachable, the fetched keys stay in use.
+ * Creates the function that finds the key of a token among the published keys of the issuer. It fetches the keys on
+ * first use, again for an unknown key, and every ten minutes in the background. While the issuer is unreachable, the
+ * fetched keys stay in use.
  *
- * @param limits apply to each of the two documents of the issuer
+ * @param limits - apply to each of the two documents of the issuer
  * @throws {KeysUnavailable} from the returned function, when no keys were fetched.
  */
 export function createSigningKeys(
@@ -56,7 +57,7 @@ export function createSigningKeys(
   async function fetchedKeys(): Promise<RemoteKeys> {
     if (keys) return keys;
     if (!fetching) {
-      // Unauthenticated requests reach this line, so that an issuer that is down must not get a request for each of them.
+      // Without this limit, each unauthenticated request would cause a request to an issuer that is down.
       if (msSinceRequest() < retryAfterMs) throw new KeysUnavailable();
       fetching = fetchKeys();
     }

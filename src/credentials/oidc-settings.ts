@@ -11,7 +11,7 @@ export interface OIDCSettings {
   readonly orgClaim: string | undefined;
 }
 
-/** Whether keys from the URL can be trusted: a network attacker cannot replace them. */
+/** Whether the URL is safe from a network attacker, who could replace the keys: https, or http on loopback. */
 export function isTrustworthy(text: string, mayHaveQuery: boolean): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, hostname, username, password, search, hash } = new URL(text);

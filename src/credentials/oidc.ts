@@ -6,9 +6,10 @@ import type { Logger } from '../lib/log.js';
 import type { OIDCSettings } from './oidc-settings.js';
 import { createSigningKeys, retryAfterMs } from './oidc-keys.js';
 
-/** Why a token is not valid. Excused, which counts as no failed attempt: genuine but expired, or not verifiable now. */
+/** Why a token is not valid. */
 interface JWTRejection {
   readonly reason: RejectionReason;
+  /** Whether this is no failed attempt: the token is genuine and expired, or cannot be verified now. */
   readonly isExcused?: boolean;
   /** Seconds until verification can be retried, if it is not possible now. */
   readonly retryAfterSeconds?: number;
@@ -47,7 +48,7 @@ export function createOIDCVerifier(settings: OIDCSettings, now: () => Date, log:
 
   return async (token) => {
     try {
-      // A gateway may forward tokens of other issuers: they are rejected without fetching keys.
+      // A gateway may forward tokens of other issuers, which cause no request for keys.
       if (decodeJwt(token).iss !== issuer) return { reason: 'issuer' };
       const { payload } = await jwtVerify(token, findKey, {
         algorithms,
@@ -75,7 +76,7 @@ function textOf(claim: unknown): string | undefined {
   return typeof claim === 'string' && claim.trim() !== '' ? claim : undefined;
 }
 
-/** Uses only codes and names of claims, because messages of jose could quote the token. */
+/** Returns error codes and names of claims only, because messages of jose could quote the token. */
 function rejectionOf(error: unknown): JWTRejection {
   // jose verifies the signature before the expiry, so that an expired token is genuine.
   if (error instanceof errors.JWTExpired) return { reason: 'expired', isExcused: true };

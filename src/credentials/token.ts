@@ -12,7 +12,7 @@ export const tokenPattern = /^kf_(mgt|svc)_[0-9A-Za-z]{38}$/;
 export function createToken(kind: CredentialKind): string {
   let random = '';
   while (random.length < 32) {
-    // Bytes from 248 up are dropped, so that all 62 characters are equally likely.
+    // Bytes of 248 or more are discarded, so that all 62 characters are equally likely.
     for (const byte of randomBytes(48)) {
       if (byte < 248 && random.length < 32) random += alphabet.charAt(byte % 62);
     }
