@@ -61,7 +61,7 @@ export function createSealer(ring: () => KeyRing): Sealer {
   };
 }
 
-/** Version, length of the key ID, key ID. The length separates the ID from the associated data after it. */
+/** Version, length of the key ID, key ID. The length separates the ID from the associated data that follows. */
 function headerOf(keyID: string): Buffer {
   const id = Buffer.from(keyID, 'utf8');
   if (id.length > 255) throw new Error('The ID of an encryption key must have at most 255 bytes.');

@@ -26,13 +26,13 @@ const tokenDigests: ReadonlyMap<unknown, Digest> = new Map([
  * Creates the function that hashes a key identifier to lower-case hex. Murmur is not cryptographic: identifiers can be
  * computed from their hashes, and two can have the same one. Use it only to keep the hashes of existing gateways.
  *
- * @param pepper the secret of hmac-sha256; ignored by the other algorithms
+ * @param pepper - the secret of hmac-sha256; the other algorithms ignore it
  * @throws {Error} when hmac-sha256 has no pepper of at least 32 bytes.
  */
 export function createKeyHash(algorithm: KeyHashAlgorithm, pepper?: string | Uint8Array): (keyID: string) => string {
   switch (algorithm) {
-    // The two cryptographic settings apply to every ID. If a token could choose its algorithm, its author could have the
-    // key stored under a weak hash, which the setting is meant to prevent.
+    // The cryptographic algorithms apply to every identifier. If a token could choose its algorithm, its author could
+    // choose a weak hash in spite of the setting.
     case 'sha256':
       return overUtf8(sha256);
     case 'hmac-sha256':
@@ -69,11 +69,11 @@ function createTokenAware(configured: Digest): (keyID: string) => string {
 
 /** Returns the `h` of an identifier in the base64 JSON form; undefined for every other identifier. */
 function algorithmInToken(keyID: string): string | undefined {
-  // Node's decoder skips invalid characters and gateways reject them, so that a JWT must not count as a token.
+  // Node's decoder ignores invalid characters, and gateways reject them, such as those of a JWT.
   if (!keyID.startsWith('ey') || keyID.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(keyID)) return undefined;
   try {
     const text = Buffer.from(keyID, 'base64').toString('utf8');
-    // Anything else is read as gateways read it: the last of two members of one name counts.
+    // JSON.parse parses other text as gateways do: the last of two members with one name is used.
     const token: unknown = hasEscapedName(text) ? parseJSON(text) : JSON.parse(text);
     return isToken(token) ? token.h : undefined;
   } catch {

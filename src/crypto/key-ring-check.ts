@@ -5,7 +5,7 @@ export interface KeyRingCheck {
   /**
    * Returns a new value, sealed under the primary key.
    *
-   * @param hasHeads - whether the heads of the installation have begun: from then on, a missing one is damage.
+   * @param hasHeads - whether the installation has heads: from then on, a missing head is damage.
    */
   readonly seal: (hasHeads: boolean) => string;
   readonly hasHeads: (value: string) => boolean;

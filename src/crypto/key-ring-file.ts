@@ -8,7 +8,7 @@ export interface RingKey {
   readonly id: string;
   readonly created: string;
   readonly key: string;
-  /** Whether it only decrypts and verifies so far: it becomes the primary key when every host has it. */
+  /** Whether the key only decrypts and verifies. It becomes the primary key when every host has it. */
   readonly pending?: true;
 }
 
@@ -41,7 +41,7 @@ function readPrivateFile(path: string): string {
   let file: number | undefined;
   try {
     file = openSync(path, 'r');
-    // The mode is taken from the open file, so that it belongs to what is read next.
+    // The mode of the open file, because the path could name another file when it is read.
     if ((fstatSync(file).mode & 0o077) !== 0) {
       throw new Error(`The key ring ${path} is open to other users. Run: chmod 600 ${path}`);
     }
@@ -62,7 +62,7 @@ function parseKeys(path: string, text: string): RingKeys {
   try {
     content = parseJSON(text);
   } catch {
-    // The parser's own message quotes the text around the fault, which may be a key.
+    // The message of the parser quotes the text around the error, which may be a key.
     throw malformed('it is not JSON');
   }
   const list = isRecord(content) ? content['keys'] : undefined;
@@ -83,7 +83,7 @@ function parseKeys(path: string, text: string): RingKeys {
   return { older: keys, primary };
 }
 
-/** Whether the text is exactly what encoding a key gives: Node decodes far more than that without complaint. */
+/** Whether the text is the canonical base64 of a key. Node also decodes other text without an error. */
 function isKey(text: string): boolean {
   const bytes = Buffer.from(text, 'base64');
   return bytes.length === keyBytes && bytes.toString('base64') === text;

@@ -109,7 +109,7 @@ export function dropInactiveKeys(path: string): KeyRing {
 
 function createKeyRing({ older, primary }: RingKeys): KeyRing {
   const keys = new Map([...older, primary].map(({ id, key }) => [id, createSecretKey(key, 'base64')]));
-  // The keys are in this closure and in no member, so that logs cannot show them.
+  // The keys are in this closure and not in a property, so that logs cannot show them.
   return Object.freeze({
     primaryID: primary.id,
     pendingID: older.find((key) => key.pending)?.id,
@@ -126,7 +126,7 @@ function freshKey(id: string, now: Date): RingKey {
   return { id, created: now.toISOString(), key: randomBytes(keyBytes).toString('base64') };
 }
 
-/** One above the highest number in use. The newest key is never dropped, so a number does not come back. */
+/** One more than the highest number in the ring, which is never removed, so that no number is used twice. */
 function nextID(keys: readonly RingKey[]): string {
   const numbers = keys.map(({ id }) => Number(/^k(\d{1,12})$/.exec(id)?.[1] ?? 0));
   return `k${Math.max(...numbers) + 1}`;

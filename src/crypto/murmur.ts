@@ -15,7 +15,7 @@ function finalMix(x: bigint): bigint {
   return h ^ (h >> 33n);
 }
 
-/** The last block as two zero-padded 64-bit integers. Zeros have no effect in Murmur, so that no length is needed. */
+/** The last block as two zero-padded 64-bit integers. Zeros have no effect in Murmur, so the length is not needed. */
 function tailWords(tail: Uint8Array): [bigint, bigint] {
   const padded = new Uint8Array(16);
   padded.set(tail);

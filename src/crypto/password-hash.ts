@@ -48,7 +48,7 @@ export function createPasswordHasher(options: { concurrency?: number; queueLimit
   };
 }
 
-/** The library writes `$2y$`, which some verifiers do not know. `$2b$` names the same algorithm, and all know it. */
+/** Replaces the prefix `$2y$` of the library by `$2b$`: the same algorithm, which all verifiers support. */
 async function hashWithBcrypt(password: string): Promise<string> {
   return (await bcryptHash(password, bcryptCost)).replace(/^\$2y\$/, '$2b$');
 }
@@ -66,7 +66,7 @@ export function hashTypeOf(hash: string): PasswordHashType | undefined {
   return isArgon2id(hash) ? 'argon2id' : undefined;
 }
 
-/** Beyond the format, this holds the limits of RFC 9106: without them a verifier could not compute the hash at all. */
+/** Also checks the limits of RFC 9106, because a verifier cannot compute a hash outside them. */
 function isArgon2id(text: string): boolean {
   const [, memory, passes, lanes, salt = '', tag = ''] = argon2idForm.exec(text) ?? [];
   const [m, t, p] = [Number(memory), Number(passes), Number(lanes)];
@@ -74,7 +74,7 @@ function isArgon2id(text: string): boolean {
   return inRange && base64Bytes(salt) >= 8 && base64Bytes(tag) >= 4;
 }
 
-/** How many bytes unpadded base64 stands for; -1 for a length no bytes encode to. */
+/** The number of bytes that unpadded base64 encodes; -1 for an impossible length. */
 function base64Bytes(text: string): number {
   return text.length % 4 === 1 ? -1 : Math.floor((text.length * 3) / 4);
 }
