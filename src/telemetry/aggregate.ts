@@ -11,7 +11,7 @@ export async function expositionOf(
   return { contentType: registry.contentType, text: await registry.metrics() };
 }
 
-/** Aggregates counters and histograms of several processes. Gauges are left out, because they describe a live process. */
+/** Aggregates counters and histograms of several processes. Omits gauges, because they describe a live process. */
 export async function countersOf(snapshots: readonly MetricsSnapshot[]): Promise<MetricsSnapshot> {
   const metrics = await aggregated(snapshots).getMetricsAsJSON();
   // The declared type is an enum of numbers; prom-client writes the name.

@@ -6,8 +6,8 @@ import { printable } from '../lib/text.js';
 const maxCharacters = 200;
 
 /**
- * Creates the audit log: one line for every attempt to change a key, accepted or rejected: principal, operation, key hash and outcome.
- * Accepted quota consumption has the level debug; all else, rejected consumption included, has the level info.
+ * Creates the audit log: one line for every attempt to change a key, with principal, operation, key hash and outcome.
+ * Accepted quota consumption has the level debug; every other attempt has the level info.
  */
 export function createAuditLog(log: Logger): AuditLog {
   return ({ operation, requestID, principal: caller, keyHash, outcome }) => {
@@ -31,7 +31,7 @@ export function createAuditLog(log: Logger): AuditLog {
   };
 }
 
-/** After an INTERNAL error it is unknown whether something was written, so that the attempt counts as failed. */
+/** After an INTERNAL error, the change may have been written: the attempt failed, and was not rejected. */
 function rejectionOf(error: unknown): { verdict: 'rejected' | 'failed'; code: string } {
   const code = errorCodeOf(error);
   return { verdict: code === 'INTERNAL' ? 'failed' : 'rejected', code };

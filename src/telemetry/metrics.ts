@@ -227,7 +227,7 @@ function createFieldUsage() {
   return {
     count(client: string, fields: readonly string[]) {
       const known = counts.get(fields);
-      // Between two scrapes, clients that send a new document with each request must not fill the memory.
+      // Bounds the memory if clients send a new document with each request between two scrapes.
       if (!known && counts.size >= maxDocuments) return;
       const ofClients = known ?? new Map<string, number>();
       if (!known) counts.set(fields, ofClients);

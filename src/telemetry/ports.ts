@@ -35,9 +35,9 @@ export interface RequestRecord {
   readonly method: string;
   /** A root field of the schema, or the operation of a REST route. */
   operation: string;
-  /** The name of the client, as it gave it. For the log; metrics know only the names of `KEYFRONT_CLIENT_NAMES`. */
+  /** The name that the client sent, for the log. Metrics contain the names of `KEYFRONT_CLIENT_NAMES` only. */
   readonly client?: string | undefined;
-  /** The coordinates of the schema that the operation uses. The same array for each request with its document. */
+  /** The schema coordinates that the operation uses. Requests with one document share the array. */
   fields?: readonly string[];
   verdict: RequestOutcome;
   /** The path of a REST route without its variable part. */
@@ -71,7 +71,7 @@ export interface Meter {
   readonly consumed: (verdict: string) => void;
   /** A delivery was attempted, or an event became a dead letter. */
   readonly webhookAttempted: (outcome: WebhookOutcome) => void;
-  /** Registers a function that reads a gauge, whose value is the sum of those of all its functions. */
+  /** Registers a function that reads a gauge. The value of a gauge is the sum of its functions. */
   readonly registerGauge: (name: GaugeName, read: () => number | Promise<number>) => void;
 }
 

@@ -48,7 +48,7 @@ export function createRequestTracker({ meter, tracer }: Telemetry) {
   };
 }
 
-/** The outcome of a response without an error code of ours, such as for an unsupported method. */
+/** The outcome of a response without an `ErrorCode`, such as for an unsupported method. */
 function verdictOf(status: number): RequestOutcome {
   if (status < 400) return 'ok';
   if (status === 503) return 'UNAVAILABLE';
@@ -56,7 +56,7 @@ function verdictOf(status: number): RequestOutcome {
   return status === 404 ? 'NOT_FOUND' : 'INVALID';
 }
 
-/** The name that a client gives itself, truncated and safe for terminals; undefined if it gives none. */
+/** The name that a client sends, truncated and safe for terminals; undefined without one. */
 function clientNameOf(header: (name: string) => string | null): string | undefined {
   for (const name of clientNameHeaders) {
     const value = header(name)?.trim();

@@ -27,7 +27,7 @@ export function isTracingEnabled(env: TracingEnvironment): boolean {
 
 /**
  * Starts tracing: spans in batches over OTLP/HTTP (protobuf), W3C trace context. The SDK reads its own variables
- * (sampler, batches, headers, endpoints, resource attributes). Loaded on demand: it takes longer to load than the service.
+ * (sampler, batches, headers, endpoints, resource attributes).
  */
 export async function startTraces(env: TracingEnvironment, version: string, log: Logger): Promise<Traces> {
   const { api, sdk, resources, OTLPTraceExporter } = await import('./open-telemetry.js');
@@ -73,7 +73,7 @@ export function unsupportedSettings(env: TracingEnvironment): { name: string; su
   });
 }
 
-/** Warnings of the SDK can quote a URL with a credential, and repeat with every batch. */
+/** Logs warnings of the SDK without their text, which can quote a URL with a credential, and at a limited rate. */
 function createComplaints(log: Logger) {
   let quietUntil = -Infinity;
   const complain = (message: string, ...rest: unknown[]) => {
@@ -86,7 +86,7 @@ function createComplaints(log: Logger) {
   return { error: complain, warn: complain, info: nothing, debug: nothing, verbose: nothing };
 }
 
-/** The errors of the service. All other codes are errors of clients. */
+/** Codes of errors of the service. All other codes are errors of clients. */
 const faults: ReadonlySet<string> = new Set(['INTERNAL', 'UNAVAILABLE']);
 
 /** Adapts the tracer of OpenTelemetry. */
