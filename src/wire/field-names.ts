@@ -16,9 +16,9 @@ export const labelField = 'label';
 /** The name of the label in REST. No member of an entry can have it, so that REST rejects a member `label`. */
 const noMember = '(label)';
 
-/** What names and values of a part of a definition become. Free-form JSON stays, and so has neither fields nor entries. */
+/** The conversion of a part of a definition. Free-form JSON stays unchanged: it has neither fields nor entries. */
 interface WireForm {
-  /** Those of an object, by their names in the domain. */
+  /** The fields of an object, by their names in the domain. */
   readonly fields?: ReadonlyMap<string, WireField>;
   /** The entries of a list. */
   readonly entry?: WireForm;
@@ -33,7 +33,7 @@ interface WireField {
   readonly form: WireForm;
 }
 
-/** Made once: the questions to zod take as long as the conversion itself. */
+/** Computed once: inspecting the zod schema takes as long as a conversion. */
 const definitionForm = formOf(KeyDefinition);
 
 function formOf(schema: z.core.$ZodType): WireForm {
@@ -64,8 +64,8 @@ const others = new Map(
 );
 
 /**
- * Converts a name between REST and the domain. It is its own inverse: a known name of either becomes the other, and any other
- * name stays. REST therefore rejects the names of the domain as unknown.
+ * Converts a name of REST to that of the domain and vice versa; an unknown name stays. A domain name in a REST request
+ * therefore becomes a REST name, which is rejected as unknown.
  */
 function renamed(name: string): string {
   return others.get(name) ?? name;
@@ -108,7 +108,7 @@ function entriesFromWire(entry: WireForm, value: unknown): unknown {
   });
 }
 
-/** Returns the entries. Null is the same as an absent entry. */
+/** Returns the entries that are not null: null is the same as an absent entry. */
 function labelled(rights: object): [string, unknown][] {
   return Object.entries(rights).filter(([, entry]) => entry !== null);
 }
@@ -120,7 +120,7 @@ export function issuesToWire(issues: readonly Issue[], body: unknown): Issue[] {
   return issues.map((issue) => issueToWire(issue, labels));
 }
 
-/** @param labels those of the access rights, in their order */
+/** @param labels - the labels of the access rights, in their order */
 function issueToWire(issue: Issue, labels: readonly string[]): Issue {
   const [first, second, ...rest] = issue.path;
   const message =
@@ -196,6 +196,6 @@ function toWire({ fields, entry, isLabelled, isInteger }: WireForm, value: unkno
     if (!isLabelled) return value.map((item) => toWire(entry, item));
     return Object.fromEntries(value.map((right: { label: string }) => [right.label, toWire(entry, right)]));
   }
-  // GraphQL returns integers that are not exact as doubles as text.
+  // GraphQL returns an integer as text if a double cannot represent it.
   return isInteger && typeof value === 'string' ? BigInt(value) : value;
 }

@@ -10,14 +10,14 @@ export type CursorArgument = 'after' | 'before';
 /** The cursors of one list of keys. Opaque to clients, and valid for lists with the same filter and order. */
 interface ListCursors {
   readonly encode: (position: KeyPosition) => string;
-  /** @throws {AppError} INVALID when it is not a cursor of this list. */
+  /** @throws {AppError} INVALID when the text is not a cursor of this list. */
   readonly decode: (cursor: string, argument: CursorArgument) => KeyPosition;
 }
 
 /** The cursors of the list with this filter and order. */
 export function cursorsOf({ filter, orderBy }: Pick<KeyQuery, 'filter' | 'orderBy'>): ListCursors {
   const conditions = Object.entries(filter).toSorted(([one], [other]) => (one < other ? -1 : 1));
-  // Short: it detects mistakes, and is no proof.
+  // Short, because it detects mistakes and does not authenticate.
   const list = createHash('sha256')
     .update(stringifyJSON([orderBy, conditions]))
     .digest('base64url')
@@ -49,7 +49,7 @@ function int64Of(value: unknown): bigint | undefined {
   return integer !== undefined && isInt64(integer) ? integer : undefined;
 }
 
-/** The error of an argument that is not a cursor of its list. */
+/** Creates the error for an argument that is not a cursor of its list. */
 export function invalidCursorError(argument: CursorArgument, message: string): AppError {
   return new AppError('INVALID', 'The cursor does not belong to this list.', {
     issues: [{ path: [argument], code: 'MALFORMED_ARGUMENT', message }],
