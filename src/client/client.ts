@@ -68,7 +68,10 @@ interface ChangeSubscription {
   readonly orgKeyChanged: { readonly cursor: string };
 }
 
-/** Creates a client of one service. Integers beyond 2^53 are strings of digits in both directions; convert them with `BigInt`. */
+/**
+ * Creates a client of one service. In both directions, integers beyond 2^53 are strings of digits; convert them with
+ * `BigInt`.
+ */
 export function createClient(options: ClientOptions): Client {
   const { url, management, service, trustedDocuments = false, fetch = globalThis.fetch } = options;
   const endpoint = `${url.replace(/\/+$/, '')}/graphql`;
@@ -201,7 +204,7 @@ async function readBody<Result>(response: Response): Promise<ResponseBody<Result
 
 function toResult<Data>(body: ResponseBody<Data>, response: Response): OperationResult<Data> {
   const { data, errors = [] } = body;
-  // Root fields are nullable, so that one that failed does not erase the others.
+  // Root fields are nullable, so that a failed field does not erase the others.
   const isEmpty = !data || (errors.length > 0 && Object.values(data).every((field) => field === null));
   if (isEmpty) throw toError(body, response);
   return { data, errors: errors.map((error) => toError({ errors: [error] }, response)) };

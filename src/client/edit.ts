@@ -8,7 +8,7 @@ import {
   type UpdateOrgKeyMutation,
 } from './generated/graphql.js';
 
-/** Fields of a definition that was read and that an update does not take. Secrets that are not sent stay. */
+/** Fields that a definition has in a response and not in an update. Secrets that are not sent stay. */
 const readOnlyFields: ReadonlySet<string> = new Set([
   '__typename',
   'dateCreated',
@@ -20,7 +20,7 @@ const readOnlyFields: ReadonlySet<string> = new Set([
   'secretSet',
 ]);
 
-/** Fields of free-form JSON, which is sent as it was read. */
+/** Fields of free-form JSON, which stays unchanged. */
 const freeFormFields: ReadonlySet<string> = new Set(['metaData', 'oauthKeys']);
 
 /** Converts a definition that was read to the input of an update that changes nothing. */
@@ -51,7 +51,7 @@ export interface OperationSender {
 export interface EditOptions {
   /** Reason for the change, recorded in the history. */
   readonly reason?: string | undefined;
-  /** How often to try when the key changes meanwhile. Default: 5. */
+  /** Maximum number of attempts if the key changes concurrently. Default: 5. */
   readonly maxAttempts?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -61,9 +61,9 @@ export type OrgKeyUpdateResult = NonNullable<UpdateOrgKeyMutation['updateOrgKey'
 
 /**
  * Reads a key, edits its definition, and updates it if it has not changed since. After a CONFLICT it edits the newer
- * definition, so that `edit` is applied to what others have changed and is called again.
+ * definition, so `edit` may be called several times.
  *
- * @param edit returns the input of the update; it may change its argument and return it
+ * @param edit - returns the input of the update; it may change its argument and return it
  * @throws {KeyfrontError} NOT_FOUND if there is no such key; CONFLICT after the last attempt; the error of the update
  */
 export async function editOrgKey(

@@ -1,4 +1,4 @@
-/** The kind of an error, for programs. The README describes each. */
+/** The code of an error, for programs. The README describes each code. */
 export type KeyfrontErrorCode =
   | 'UNAUTHENTICATED'
   | 'FORBIDDEN'
@@ -8,7 +8,7 @@ export type KeyfrontErrorCode =
   | 'TOO_LARGE'
   | 'RATE_LIMITED'
   | 'UNAVAILABLE'
-  /** There is no response. It is unknown whether a change was made. */
+  /** There is no response. A change may or may not have been made. */
   | 'UNREACHABLE'
   | 'INTERNAL';
 
@@ -19,7 +19,7 @@ export interface KeyfrontIssue {
   readonly message: string;
 }
 
-/** What an error has besides its code and its message. */
+/** The properties of an error besides its code and its message. */
 export interface KeyfrontErrorDetails {
   readonly issues?: readonly KeyfrontIssue[] | undefined;
   readonly retryAfterSeconds?: number | undefined;
@@ -28,7 +28,7 @@ export interface KeyfrontErrorDetails {
   readonly cause?: unknown;
 }
 
-/** An error response of the service, or none. Its `message` is for people. */
+/** An error response of the service, or a request without a response. Its `message` is for people. */
 export class KeyfrontError extends Error {
   readonly code: KeyfrontErrorCode;
   /** INVALID: every problem of the input. CONFLICT: the fields that have changed. Otherwise empty. */

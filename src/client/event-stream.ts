@@ -3,7 +3,7 @@ import { parseJSON } from './json.js';
 /**
  * Parses the results in an event stream. Returns after the `complete` event.
  *
- * @param silenceTimeoutMs milliseconds without data after which `onSilence` is called
+ * @param silenceTimeoutMs - milliseconds without data after which `onSilence` is called
  * @throws {Error} if the connection is closed before the `complete` event
  */
 export async function* readEventStream(
@@ -15,7 +15,7 @@ export async function* readEventStream(
   let text = '';
   try {
     for (;;) {
-      // A connection can be lost without an error. The service sends data regularly, so that silence means a lost one.
+      // A connection can be lost without an error. The service sends data regularly, so silence means that it is lost.
       const timer = setTimeout(onSilence, silenceTimeoutMs);
       const { done, value } = await reader.read().finally(() => clearTimeout(timer));
       if (done) throw new Error('The connection was closed.');

@@ -2,8 +2,9 @@
 const stringToken = /"([^"\\]*(?:\\.[^"\\]*)*)"(\s*:)?/gs;
 
 /**
- * Reads a JSON text as `JSON.parse` specifies it. Node 24 and 26 may return another name for a member whose name is
- * escaped (https://github.com/nodejs/node/issues/63785), so these names are replaced by plain ones while it reads.
+ * Parses a JSON text. `JSON.parse` of Node 24 and 26 may return another name for a member whose name is escaped
+ * (https://github.com/nodejs/node/issues/63785), so this function replaces these names before and restores them after.
+ *
  * @throws {SyntaxError} if the text is not valid JSON
  */
 export function parseJSON(text: string): unknown {
