@@ -9,7 +9,7 @@ import { SessionProvider, useSession, type Kind } from './session.js';
 import { SignIn } from './sign-in.js';
 import { text } from './strings.js';
 
-/** The console: its frame, and the view that the address names. */
+/** The console: its header, and the view that the address names. */
 export function App() {
   return (
     <SessionProvider>
@@ -73,7 +73,7 @@ function View({ pathname }: { readonly pathname: string }) {
   );
 }
 
-/** The form above a view that keeps its state meanwhile, such as a form with unsaved changes. */
+/** The sign-in form in a dialog, behind which the view keeps its state, such as a form with unsaved changes. */
 function SignInAgain({ kind }: { readonly kind: Kind }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const show = () => dialog.current?.showModal();

@@ -43,7 +43,7 @@ export function formatValue(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** The first digits of a hash, to recognise a key by. */
+/** The first digits of a hash, which identify a key for people. */
 export function shortHash(keyHash: string): string {
   return keyHash.slice(0, 12);
 }

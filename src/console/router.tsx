@@ -20,7 +20,7 @@ export function useAddress(): URL {
   return new URL(href);
 }
 
-/** While changes are not saved, warns before a reload and, with the Navigation API, before links and the browser's history. */
+/** While changes are unsaved, warns before a reload and, with the Navigation API, before any navigation. */
 export function useUnsavedWarning(isUnsaved: boolean): void {
   useEffect(() => {
     if (!isUnsaved) return undefined;
@@ -41,7 +41,7 @@ interface LinkProps {
   readonly children: ComponentChildren;
 }
 
-/** A link to a view of the console. With a modifier key it opens as any other link does. */
+/** A link to a view of the console. With a modifier key, it behaves like any other link. */
 export function Link({ to, current = false, class: className, children }: LinkProps) {
   const onClick = (event: MouseEvent) => {
     if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;

@@ -5,7 +5,7 @@ import { createClient, KeyfrontError, type Client } from '../client/client.js';
 /** The kind of a credential. */
 export type Kind = 'management' | 'service';
 
-/** The credentials of this visit. They are kept in memory only: a reload of the page forgets them. */
+/** The credentials of this page, in memory only: a reload discards them. */
 export interface ConsoleSession {
   /** A client for each credential that the user has signed in with. */
   readonly clients: Readonly<Partial<Record<Kind, Client>>>;
@@ -17,7 +17,7 @@ export interface ConsoleSession {
 
 const SessionContext = createContext<ConsoleSession | undefined>(undefined);
 
-/** Provides the session to the views below. */
+/** Provides the session to its children. */
 export function SessionProvider({ children }: { readonly children: ComponentChildren }) {
   const [clients, setClients] = useState<ConsoleSession['clients']>({});
   const [rejected, setRejected] = useState<ReadonlySet<Client | undefined>>(new Set());

@@ -6,7 +6,7 @@ import { text } from './strings.js';
 /** The issuer of single sign-on; empty if none is configured. */
 const issuer = document.querySelector<HTMLMetaElement>('meta[name=issuer]')?.content ?? '';
 
-/** The form for the credential of a view. The credential is kept in memory only. */
+/** The form for the credential of a view. The credential stays in memory only. */
 export function SignIn({ kind }: { readonly kind: Kind }) {
   const { signIn, isRejected } = useSession();
   const acceptsToken = kind === 'management' && issuer !== '';

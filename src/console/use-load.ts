@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import { KeyfrontError } from '../client/client.js';
 
-/** The state of a request. While it is repeated, `data` is that of the previous response. */
+/** The state of a request. During a reload, `data` is that of the previous response. */
 export interface Loaded<Data> {
   readonly data: Data | undefined;
   readonly error: KeyfrontError | undefined;
@@ -12,8 +12,8 @@ export interface Loaded<Data> {
 /**
  * Loads data, again whenever an input changes. A response to an earlier input is dropped.
  *
- * @param load the request; the signal aborts when its response is not needed any more
- * @param inputs what the request depends on
+ * @param load - sends the request; the signal aborts when its response is no longer needed
+ * @param inputs - the values on which the request depends
  */
 export function useLoad<Data>(load: (signal: AbortSignal) => Promise<Data>, inputs: readonly unknown[]): Loaded<Data> {
   const [state, setState] = useState<Omit<Loaded<Data>, 'reload'>>({
@@ -56,7 +56,7 @@ export function useAction<Arguments extends readonly unknown[]>(
     try {
       await act(...values);
     } catch (caught) {
-      // The user has stopped it.
+      // The user has stopped the action.
       if (!(caught instanceof DOMException && caught.name === 'AbortError')) setError(toKeyfrontError(caught));
     } finally {
       setIsRunning(false);
@@ -65,13 +65,13 @@ export function useAction<Arguments extends readonly unknown[]>(
   return { run, error, isRunning };
 }
 
-/** Returns the error of the service, or wraps one of our own. */
+/** Returns the error of the service, or wraps an unexpected one. */
 export function toKeyfrontError(error: unknown): KeyfrontError {
   if (error instanceof KeyfrontError) return error;
   return new KeyfrontError('INTERNAL', error instanceof Error ? error.message : String(error), { cause: error });
 }
 
-/** Returns the result of one field, or throws the error that it is null for. */
+/** Returns the result of a field, or throws the error because of which it is null. */
 export function required<Value>(
   value: Value | null | undefined,
   errors: readonly KeyfrontError[],

@@ -30,8 +30,8 @@ export function toText(field: FormField, value: unknown): string {
 }
 
 /**
- * Reads the text of a field. A text that is not of the type of the field stays a text, which the service rejects with the
- * path of the field.
+ * Parses the text of a field. A text that does not match the type of the field stays a text, which the service rejects
+ * with the path of the field.
  */
 export function fromText(field: FormField, text: string): unknown {
   if (text.trim() === '') return undefined;
@@ -58,14 +58,14 @@ export interface FieldConflict {
   readonly theirs: unknown;
 }
 
-/** The result of a merge, with the fields that only the other client has changed and those that both have. */
+/** The result of a merge, with the fields that only the other client has changed and those that both have changed. */
 export interface Merge {
   readonly merged: FormValues;
   readonly taken: readonly string[];
   readonly conflicts: readonly FieldConflict[];
 }
 
-/** Merges the changes of another client into the edited values, field by field. A conflicting field keeps the own value. */
+/** Merges the changes of another client into the edited values, field by field. A conflicting field keeps `mine`. */
 export function mergeFields(base: FormValues, mine: FormValues, theirs: FormValues): Merge {
   const names = [...new Set([...Object.keys(base), ...Object.keys(mine), ...Object.keys(theirs)])];
   const theirChanges = names.filter((name) => !isSame(theirs[name], base[name]) && !isSame(theirs[name], mine[name]));
@@ -78,7 +78,7 @@ export function mergeFields(base: FormValues, mine: FormValues, theirs: FormValu
   };
 }
 
-/** Reads JSON. Integers that a number cannot hold become strings of their digits. Returns undefined if it is not JSON. */
+/** Parses JSON. Integers that a number cannot represent become strings. Returns undefined for invalid JSON. */
 export function parseExactly(json: string): unknown {
   const tokens = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
   try {

@@ -92,7 +92,7 @@ export function Field(props: FieldProps) {
 function Entry({ field, path, value, issues, onChange }: FieldProps) {
   const id = useId();
   const [draft, setDraft] = useState('');
-  // The text as typed, such as "1." on the way to "1.5", for as long as it stands for the value.
+  // The text as typed, such as "1." before "1.5", while it represents the value.
   const shown = draft !== '' && isSame(fromText(field, draft), value) ? draft : toText(field, value);
   const change = (event: Event) => {
     const { value: typed } = event.currentTarget as HTMLInputElement;

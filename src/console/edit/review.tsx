@@ -18,7 +18,7 @@ interface ReviewProps {
   readonly onBack: () => void;
 }
 
-/** The dry run of an update: its changes and its effect on the quota. Saving stores it if the key has not changed since. */
+/** The dry run of an update: its changes and its effect on the quota. Saving fails if the key has changed since. */
 export function Review({ found: { keyID, version }, input, onSaved, onConflict, onBack }: ReviewProps) {
   const client = useClient('service');
   const id = useId();

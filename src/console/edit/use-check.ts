@@ -66,7 +66,7 @@ async function warningsOfPreview(client: Client, values: FormValues, signal: Abo
   return data.previewKey?.warnings ?? [];
 }
 
-/** The dry run of the update: without a management credential, it checks the definition as well. */
+/** Checks the definition by a dry run of the update, which needs no management credential. */
 async function warningsOfUpdate(client: Client, keyID: string, input: FormValues, signal: AbortSignal): Warnings {
   const { data } = await client.send(PreviewOrgKeyUpdateDocument, { keyID, input }, { signal });
   return data.previewOrgKeyUpdate?.warnings ?? [];

@@ -18,7 +18,7 @@ interface HistoryProps {
   readonly onReverted: () => void;
 }
 
-/** The changes of a key, newest first, each with a way back to it. */
+/** The changes of a key, newest first, each with a button that reverts to its version. */
 export function History({ found, onReverted }: HistoryProps) {
   const client = useClient('service');
   const [pages, setPages] = useState<readonly Page[]>(found.history ? [found.history] : []);

@@ -15,7 +15,7 @@ import { ResetQuota } from './reset-quota.js';
 import { readKey, type KeyDetails } from './read-key.js';
 import { Usage } from './usage.js';
 
-/** Everything about one key. */
+/** One key: its live quota, usage, definition and history, or the form that edits it. */
 export function KeyView({ keyHash }: { readonly keyHash: string }) {
   const client = useClient('service');
   const { pathname, searchParams } = useAddress();

@@ -55,7 +55,7 @@ export function Usage({ found }: { readonly found: KeyDetails }) {
   );
 }
 
-/** The counts in the history: that before each reset, and 0 after it and at the beginning of the key. */
+/** The counts in the history: the count before each reset, and 0 after it and at the creation of the key. */
 function pointsOf({ history }: KeyDetails): Point[] {
   const entries = (history?.edges ?? []).flatMap((edge) => edge?.node ?? []);
   return entries.flatMap(({ at, operation, version, quotaUsedBeforeReset }): Point[] => {

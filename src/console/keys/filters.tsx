@@ -4,7 +4,7 @@ import { navigate } from '../router.js';
 import { text } from '../strings.js';
 import { filterNames, listAddress } from './list-address.js';
 
-/** The filters of the list. They are applied by Enter, and are part of the address. */
+/** The filters of the list. Enter applies them, and the address contains them. */
 export function Filters({ parameters }: { readonly parameters: URLSearchParams }) {
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
@@ -14,7 +14,7 @@ export function Filters({ parameters }: { readonly parameters: URLSearchParams }
   const clear = () =>
     navigate(listAddress(parameters, Object.fromEntries(filterNames.map((name) => [name, undefined]))));
   return (
-    // Fields that the user has not applied are replaced when the address changes.
+    // A change of the address replaces values that the user has not applied.
     <form class="filters" role="search" aria-label={text.keys.filters} onSubmit={submit} key={parameters.toString()}>
       {filterNames.map((name) => (
         <label key={name}>

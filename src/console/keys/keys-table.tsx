@@ -17,7 +17,7 @@ interface KeysTableProps {
   readonly changed: ReadonlySet<string>;
 }
 
-/** The name that a key is shown by: its alias, or the beginning of its hash. Its identifier may be a secret. */
+/** The displayed name of a key: its alias, or the beginning of its hash. Its identifier may be a secret. */
 export function nameOf({ definition, keyHash }: RowFragment): string {
   return definition?.alias || shortHash(keyHash);
 }

@@ -68,7 +68,7 @@ export async function* runBulk(
   }
 }
 
-/** Changes one selected key, unless it changes meanwhile. An update replaces the definition, so that it is read first. */
+/** Changes one key, unless it changes concurrently. Reads it first, because an update replaces the definition. */
 async function changeOne(
   client: Client,
   keyHash: string,

@@ -36,7 +36,7 @@ export function useLiveRows(page: readonly RowFragment[], orgID: string | undefi
         if (keyHash !== null && entry) setChanges((all) => ({ ...all, keys: new Map(all.keys).set(keyHash, key) }));
       }
     };
-    // A permanent error is that of the credential, or is shown with the next page.
+    // After a permanent error: the session handles a rejected credential, and the next page shows any other error.
     follow().catch(() => undefined);
     return () => controller.abort();
   }, [client, orgID, isOn]);

@@ -28,13 +28,13 @@ function withGraphQLNames(value: unknown): unknown {
   );
 }
 
-/** An entry that is null is the same as an absent one, as in REST. */
+/** Returns the entries that are not null: as in REST, null is the same as an absent entry. */
 function listOf(rights: JSONMembers): unknown[] {
   const entries = Object.entries(rights).filter(([, right]) => right !== null);
   return entries.map(([label, right]) => (isMembers(right) ? { ...right, label } : right));
 }
 
-/** Such as `apiID` for `api_id`. */
+/** Returns the name in GraphQL, such as `apiID` for `api_id`. */
 function graphQLName(name: string): string {
   return name.includes('_')
     ? name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()).replace(/Id$/, 'ID')
