@@ -6,8 +6,8 @@ export interface Sentinels {
   readonly primaryURL: (host: string, port: string) => string;
 }
 
-const form = /^(rediss?)\+sentinel:\/\/([^@/?#]*@)?([^@/?#]+)\/([\w.-]+)(\/\d*)?$/;
-const host = /^(?:[^:[\]\s]+|\[[\da-fA-F:.]+\])(?::\d{1,5})?$/;
+const urlPattern = /^(rediss?)\+sentinel:\/\/([^@/?#]*@)?([^@/?#]+)\/([\w.-]+)(\/\d*)?$/;
+const hostPattern = /^(?:[^:[\]\s]+|\[[\da-fA-F:.]+\])(?::\d{1,5})?$/;
 const defaultPort = '26379';
 
 /**
@@ -15,12 +15,14 @@ const defaultPort = '26379';
  * those of the Redis servers. Returns undefined for any other text.
  */
 export function sentinelsOf(url: string): Sentinels | undefined {
-  const [, scheme = '', userinfo = '', hosts = '', name = '', database = ''] = form.exec(url) ?? [];
-  const all = hosts.split(',');
-  if (!all.every((one) => host.test(one))) return undefined;
-  const urls = all.map((one) => `${scheme}://${/:\d+$/.test(one) ? one : `${one}:${defaultPort}`}`);
-  const primaryURL = (address: string, port: string) =>
-    `${scheme}://${userinfo}${address.includes(':') ? `[${address}]` : address}:${port}${database}`;
-  if (![...urls, primaryURL('127.0.0.1', '1')].every((one) => URL.canParse(one))) return undefined;
+  const [, scheme = '', userinfo = '', hosts = '', name = '', database = ''] = urlPattern.exec(url) ?? [];
+  const addresses = hosts.split(',');
+  if (!addresses.every((address) => hostPattern.test(address))) return undefined;
+  const urls = addresses.map(
+    (address) => `${scheme}://${/:\d+$/.test(address) ? address : `${address}:${defaultPort}`}`,
+  );
+  const primaryURL = (host: string, port: string) =>
+    `${scheme}://${userinfo}${host.includes(':') ? `[${host}]` : host}:${port}${database}`;
+  if (![...urls, primaryURL('127.0.0.1', '1')].every((text) => URL.canParse(text))) return undefined;
   return { urls, name, primaryURL };
 }

@@ -21,7 +21,7 @@ const port = integer(0, 65_535);
 const onOff = oneOf(['on', 'off']).transform((value) => value === 'on');
 // An empty path would be the working directory.
 const file = nonEmpty('must name a file.');
-const trusted = 'must be an https URL, or an http URL of a loopback address';
+const trustedURLError = 'must be an https URL, or an http URL of a loopback address';
 const postgresURL = matching(isPostgresURL, 'must be a URL of the form postgres://user:PASS@host:5432/database.');
 const redisURL = matching(
   isRedisURL,
@@ -151,7 +151,7 @@ export const settingsFor = (production: boolean) =>
     KEYFRONT_MAX_SUBSCRIPTIONS: integer(1, 1000)
       .prefault('100')
       .describe('Maximum number of open subscriptions of one credential in each process, from 1 to 1000.'),
-    KEYFRONT_OIDC_ISSUER: matching((text) => isTrustworthy(text, false), `${trusted}, without a query.`)
+    KEYFRONT_OIDC_ISSUER: matching((text) => isTrustworthy(text, false), `${trustedURLError}, without a query.`)
       .optional()
       .describe(
         'Issuer of single sign-on: its tokens (JWT) preview like a management credential. https, or http on loopback.',
@@ -159,7 +159,7 @@ export const settingsFor = (production: boolean) =>
     KEYFRONT_OIDC_AUDIENCE: nonEmpty('must not be empty.')
       .optional()
       .describe('Audience that its tokens must contain.'),
-    KEYFRONT_OIDC_JWKS_URL: matching((text) => isTrustworthy(text, true), `${trusted}.`)
+    KEYFRONT_OIDC_JWKS_URL: matching((text) => isTrustworthy(text, true), `${trustedURLError}.`)
       .optional()
       .describe('URL of its keys. Default: the one in its /.well-known/openid-configuration.'),
     KEYFRONT_OIDC_ORG_CLAIM: nonEmpty('must name a claim.')
