@@ -81,11 +81,11 @@ export function createAuthenticator({ store, oidc, now, log, meter }: Authentica
         continue;
       }
       const { isExcused = false, retryAfterSeconds, ...rejection } = found;
-      const wait =
+      const waitSeconds =
         isExcused || clientAddress === undefined ? undefined : failures.count(clientAddress, attemptKeyOf(presented));
-      if (wait !== undefined) unverified[kind] = tooManyAttempts(wait);
+      if (waitSeconds !== undefined) unverified[kind] = tooManyAttempts(waitSeconds);
       if (retryAfterSeconds !== undefined) unverified[kind] = notVerifiable(retryAfterSeconds);
-      const level = wait === undefined ? 'info' : 'debug';
+      const level = waitSeconds === undefined ? 'info' : 'debug';
       // After the response, whose time must not depend on the length of the log line.
       setTimeout(() => {
         meter?.authenticationFailed(kind, rejection.reason);

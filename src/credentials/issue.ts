@@ -5,7 +5,7 @@ import type { Scope } from '../keys/key.js';
 import { checkOwner } from '../keys/key-id.js';
 import { createToken, hashToken } from './token.js';
 
-interface CredentialOrder {
+interface CredentialOptions {
   readonly kind: CredentialKind;
   readonly label: string;
   readonly orgID?: string | undefined;
@@ -26,12 +26,12 @@ interface IssuedCredential {
  */
 export async function issueCredential(
   store: CredentialStore,
-  order: CredentialOrder,
+  options: CredentialOptions,
   now: Date,
 ): Promise<IssuedCredential> {
-  if (!order.label.isWellFormed()) throw new AppError('INVALID', 'The label must be well-formed Unicode.');
-  if (order.orgID !== undefined) checkOwner(order.orgID);
-  const issued = createCredential(order, now);
+  if (!options.label.isWellFormed()) throw new AppError('INVALID', 'The label must be well-formed Unicode.');
+  if (options.orgID !== undefined) checkOwner(options.orgID);
+  const issued = createCredential(options, now);
   await store.add(issued.credential);
   return issued;
 }
@@ -81,7 +81,7 @@ function expireAfter(credential: StoredCredential, overlapMs: number, now: Date)
   return { ...credential, expires: credential.expires && credential.expires < end ? credential.expires : end };
 }
 
-function createCredential({ kind, label, orgID, expires, scopes }: CredentialOrder, now: Date): IssuedCredential {
+function createCredential({ kind, label, orgID, expires, scopes }: CredentialOptions, now: Date): IssuedCredential {
   const secret = createToken(kind);
   const credential: StoredCredential = {
     id: `cred_${randomBytes(8).toString('hex')}`,

@@ -93,8 +93,8 @@ export async function startApp(
   );
 
   const issue: TestApp['issue'] = async (kind, { orgID, expires, scopes } = {}) => {
-    const order = { kind, label: `test ${kind}`, orgID, expires, scopes };
-    const { credential, secret } = await issueCredential(app.services.credentials, order, clock.now);
+    const credentialOptions = { kind, label: `test ${kind}`, orgID, expires, scopes };
+    const { credential, secret } = await issueCredential(app.services.credentials, credentialOptions, clock.now);
     return { id: credential.id, secret };
   };
   const management = (await issue('management')).secret;

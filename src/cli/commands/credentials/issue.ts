@@ -48,8 +48,8 @@ async function issue(io: IO, options: OptionValues): Promise<number> {
   const lifetimeMs = parseDuration('--expires', expires);
   return withServices(io, { access: 'create' }, async ({ credentials, now }) => {
     const expiryDate = lifetimeMs === undefined ? undefined : new Date(now().getTime() + lifetimeMs);
-    const order = { kind: knownKind, label, orgID, expires: expiryDate, scopes: allowed };
-    const { credential, secret } = await issueCredential(credentials, order, now());
+    const credentialOptions = { kind: knownKind, label, orgID, expires: expiryDate, scopes: allowed };
+    const { credential, secret } = await issueCredential(credentials, credentialOptions, now());
     io.stderr(`Issued ${credential.id}. Save this secret now; it is not shown again:\n`);
     io.stdout(`${options['json'] === true ? toJSONLine({ id: credential.id, secret }) : secret}\n`);
     return 0;
