@@ -45,19 +45,19 @@ export function createSealer(ring: () => KeyRing): Sealer {
       // Random nonces are safe for about 2^32 seals under one key, far more than a store of definitions needs.
       const nonce = randomBytes(nonceBytes);
       const cipher = createCipheriv(algorithm, current.keyOf(current.primaryID), nonce, options);
-      cipher.setAAD(boundData(header, aad));
+      cipher.setAAD(aadBytes(header, aad));
       const body = [cipher.update(plaintext, 'utf8'), cipher.final()];
       return Buffer.concat([header, nonce, ...body, cipher.getAuthTag()]);
     },
     open: (sealed, aad) =>
-      orUnopened(() => {
+      rethrowAsInternal(() => {
         const { header, keyID, nonce, body, tag } = partsOf(sealed);
         const decipher = createDecipheriv(algorithm, ring().keyOf(keyID), nonce, options);
-        decipher.setAAD(boundData(header, aad));
+        decipher.setAAD(aadBytes(header, aad));
         decipher.setAuthTag(tag);
         return Buffer.concat([decipher.update(body), decipher.final()]).toString('utf8');
       }),
-    keyIDOf: (sealed) => orUnopened(() => partsOf(sealed).keyID),
+    keyIDOf: (sealed) => rethrowAsInternal(() => partsOf(sealed).keyID),
   };
 }
 
@@ -68,7 +68,7 @@ function headerOf(keyID: string): Buffer {
   return Buffer.concat([Uint8Array.of(version, id.length), id]);
 }
 
-function boundData(header: Uint8Array, aad: string): Buffer {
+function aadBytes(header: Uint8Array, aad: string): Buffer {
   return Buffer.concat([header, Buffer.from(aad, 'utf8')]);
 }
 
@@ -89,7 +89,7 @@ function partsOf(sealed: Uint8Array) {
   };
 }
 
-function orUnopened<T>(action: () => T): T {
+function rethrowAsInternal<T>(action: () => T): T {
   try {
     return action();
   } catch (cause) {

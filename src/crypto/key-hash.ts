@@ -34,9 +34,9 @@ export function createKeyHash(algorithm: KeyHashAlgorithm, pepper?: string | Uin
     // The cryptographic algorithms apply to every identifier. If a token could choose its algorithm, its author could
     // choose a weak hash in spite of the setting.
     case 'sha256':
-      return overUtf8(sha256);
+      return digestUTF8(sha256);
     case 'hmac-sha256':
-      return overUtf8(createHmacDigest(pepper));
+      return digestUTF8(createHmacDigest(pepper));
     case 'murmur32':
       return createTokenAware(murmur32Legacy);
     case 'murmur64':
@@ -46,7 +46,7 @@ export function createKeyHash(algorithm: KeyHashAlgorithm, pepper?: string | Uin
   }
 }
 
-function overUtf8(digest: Digest): (keyID: string) => string {
+function digestUTF8(digest: Digest): (keyID: string) => string {
   return (keyID) => digest(Buffer.from(keyID, 'utf8'));
 }
 

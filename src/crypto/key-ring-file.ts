@@ -21,7 +21,7 @@ export interface RingKeys {
 /** Key length of AES-256 in bytes. */
 export const keyBytes = 32;
 
-const idForm = /^[A-Za-z0-9_.-]{1,64}$/;
+const idPattern = /^[A-Za-z0-9_.-]{1,64}$/;
 
 /**
  * Reads a key ring.
@@ -70,7 +70,7 @@ function parseKeys(path: string, text: string): RingKeys {
   const keys = list.map((item: unknown, index): RingKey => {
     const at = `entry ${index + 1} of "keys"`;
     const { id, created, key, pending } = isRecord(item) ? item : {};
-    if (typeof id !== 'string' || !idForm.test(id)) throw malformed(`${at} has no valid "id"`);
+    if (typeof id !== 'string' || !idPattern.test(id)) throw malformed(`${at} has no valid "id"`);
     if (typeof created !== 'string' || Number.isNaN(Date.parse(created)))
       throw malformed(`${at} has no date "created"`);
     if (typeof key !== 'string' || !isKey(key)) throw malformed(`${at} has no "key" of ${keyBytes} bytes in base64`);

@@ -17,11 +17,11 @@ export interface KeyRing {
 
 /** Creates a file with one new key. @throws {Error} when the file exists or cannot be written. */
 export function createKeyRingFile(path: string, now: Date): KeyRing {
-  const keys: RingKeys = { older: [], primary: freshKey('k1', now) };
+  const keys: RingKeys = { older: [], primary: generateKey('k1', now) };
   try {
     createDurableFile(path, keyRingText(keys));
   } catch (error) {
-    if (systemCodeOf(error) !== 'EEXIST') throw asUnwritable(path, error);
+    if (systemCodeOf(error) !== 'EEXIST') throw toWriteError(path, error);
     throw new Error(`The key ring ${path} exists already; it was not touched.`, { cause: error });
   }
   return createKeyRing(keys);
@@ -29,7 +29,7 @@ export function createKeyRingFile(path: string, now: Date): KeyRing {
 
 /** Creates a ring in memory, for databases in memory. */
 export function createMemoryKeyRing(now: Date): KeyRing {
-  return createKeyRing({ older: [], primary: freshKey('k1', now) });
+  return createKeyRing({ older: [], primary: generateKey('k1', now) });
 }
 
 /**
@@ -71,7 +71,7 @@ export function loadKeyRing(path: string): KeyRing {
 export function addKey(path: string, now: Date): KeyRing {
   return change(path, ({ older, primary }) => {
     const kept = [...older, primary];
-    return { older: kept, primary: freshKey(nextID(kept), now) };
+    return { older: kept, primary: generateKey(nextID(kept), now) };
   });
 }
 
@@ -82,7 +82,7 @@ export function addKey(path: string, now: Date): KeyRing {
  */
 export function addPendingKey(path: string, now: Date): KeyRing {
   return change(path, ({ older, primary }) => {
-    const pending = { ...freshKey(nextID([...older, primary]), now), pending: true as const };
+    const pending = { ...generateKey(nextID([...older, primary]), now), pending: true as const };
     return { older: [...older, pending], primary };
   });
 }
@@ -93,7 +93,7 @@ export function promotePendingKey(path: string): KeyRing {
     const pending = keys.older.find((key) => key.pending);
     if (!pending) return keys;
     const { id, created, key } = pending;
-    const older = keys.older.filter((one) => one !== pending);
+    const older = keys.older.filter((other) => other !== pending);
     return { older: [...older, keys.primary], primary: { id, created, key } };
   });
 }
@@ -122,7 +122,7 @@ function createKeyRing({ older, primary }: RingKeys): KeyRing {
   });
 }
 
-function freshKey(id: string, now: Date): RingKey {
+function generateKey(id: string, now: Date): RingKey {
   return { id, created: now.toISOString(), key: randomBytes(keyBytes).toString('base64') };
 }
 
@@ -138,7 +138,7 @@ function change(path: string, next: (keys: RingKeys) => RingKeys): KeyRing {
   try {
     replaceDurableFile(path, () => keyRingText(next(readKeyRingFile(path))));
   } catch (error) {
-    if (systemCodeOf(error) !== 'EEXIST') throw asUnwritable(path, error);
+    if (systemCodeOf(error) !== 'EEXIST') throw toWriteError(path, error);
     throw new Error(
       `The key ring ${path} is being changed, or a change of it was interrupted. ` +
         `If no other process is changing it, remove the file beside it that ends in .new and try again.`,
@@ -148,7 +148,7 @@ function change(path: string, next: (keys: RingKeys) => RingKeys): KeyRing {
   return loadKeyRing(path);
 }
 
-function asUnwritable(path: string, error: unknown): unknown {
+function toWriteError(path: string, error: unknown): unknown {
   const code = systemCodeOf(error);
   return code === undefined ? error : new Error(`The key ring ${path} cannot be written (${code}).`, { cause: error });
 }

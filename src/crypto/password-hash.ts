@@ -23,8 +23,8 @@ const bcryptMaxBytes = 72;
 /** OWASP's minimum, memory in KiB. 2 is Argon2id: the package's const enum cannot be used under isolatedModules. */
 const argon2Options = { algorithm: 2, memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
-const bcryptForm = /^\$2[aby]\$(?:0[4-9]|[12]\d|3[01])\$[./A-Za-z0-9]{53}$/;
-const argon2idForm =
+const bcryptPattern = /^\$2[aby]\$(?:0[4-9]|[12]\d|3[01])\$[./A-Za-z0-9]{53}$/;
+const argon2idPattern =
   /^\$argon2id\$v=(?:16|19)\$m=([1-9]\d{0,9}),t=([1-9]\d{0,9}),p=([1-9]\d{0,7})\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
 
 /**
@@ -62,13 +62,13 @@ function assertHashableByBcrypt(password: string): void {
 
 /** Returns the type of a complete bcrypt or Argon2id PHC string; undefined for any other text. */
 export function hashTypeOf(hash: string): PasswordHashType | undefined {
-  if (bcryptForm.test(hash)) return 'bcrypt';
+  if (bcryptPattern.test(hash)) return 'bcrypt';
   return isArgon2id(hash) ? 'argon2id' : undefined;
 }
 
 /** Also checks the limits of RFC 9106, because a verifier cannot compute a hash outside them. */
 function isArgon2id(text: string): boolean {
-  const [, memory, passes, lanes, salt = '', tag = ''] = argon2idForm.exec(text) ?? [];
+  const [, memory, passes, lanes, salt = '', tag = ''] = argon2idPattern.exec(text) ?? [];
   const [m, t, p] = [Number(memory), Number(passes), Number(lanes)];
   const inRange = m >= 8 * p && m < 2 ** 32 && t < 2 ** 32 && p < 2 ** 24;
   return inRange && base64Bytes(salt) >= 8 && base64Bytes(tag) >= 4;
