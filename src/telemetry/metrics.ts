@@ -131,7 +131,7 @@ export function createMetrics({
   for (const verdict of verdicts) quotas.inc({ verdict }, 0);
 
   const sources = new Map<GaugeName, () => number | Promise<number>>();
-  const readingOf = async (what: GaugeName, fallback = 0) => (await sources.get(what)?.()) ?? fallback;
+  const readGauge = async (name: GaugeName, fallback = 0) => (await sources.get(name)?.()) ?? fallback;
   new Gauge({
     name: 'keyfront_queue_length',
     help: 'Entries in a queue.',
@@ -139,9 +139,9 @@ export function createMetrics({
     registers,
     aggregator: 'sum',
     async collect() {
-      this.set({ queue: 'requests' }, await readingOf('requests_waiting'));
-      this.set({ queue: 'passwords' }, await readingOf('passwords_waiting'));
-      this.set({ queue: 'commits' }, await readingOf('commits_waiting'));
+      this.set({ queue: 'requests' }, await readGauge('requests_waiting'));
+      this.set({ queue: 'passwords' }, await readGauge('passwords_waiting'));
+      this.set({ queue: 'commits' }, await readGauge('commits_waiting'));
     },
   });
   new Gauge({
@@ -150,7 +150,7 @@ export function createMetrics({
     registers,
     aggregator: 'max',
     async collect() {
-      this.set(await readingOf('wal_bytes'));
+      this.set(await readGauge('wal_bytes'));
     },
   });
   new Gauge({
@@ -159,7 +159,7 @@ export function createMetrics({
     registers,
     aggregator: 'sum',
     async collect() {
-      this.set(await readingOf('streams'));
+      this.set(await readGauge('streams'));
     },
   });
   new Gauge({
@@ -168,7 +168,7 @@ export function createMetrics({
     registers,
     aggregator: 'min',
     async collect() {
-      this.set(await readingOf('redis_up', 1));
+      this.set(await readGauge('redis_up', 1));
     },
   });
   new Gauge({
@@ -178,7 +178,7 @@ export function createMetrics({
     // All processes read the same table.
     aggregator: 'max',
     async collect() {
-      this.set(await readingOf('quota_resets_pending'));
+      this.set(await readGauge('quota_resets_pending'));
     },
   });
   new Gauge({
@@ -187,7 +187,7 @@ export function createMetrics({
     registers,
     aggregator: 'min',
     async collect() {
-      this.set(await readingOf('ready'));
+      this.set(await readGauge('ready'));
     },
   });
 
@@ -195,8 +195,8 @@ export function createMetrics({
     registry,
     meter: {
       recordResponse: ({ route, operation, client, fields, verdict, seconds }) => {
-        const labels = { face: faceOf(route), operation: operations.has(operation) ? operation : 'other' };
-        const named = client === undefined ? 'none' : oneOf(clientNames, client);
+        const labels = { face: transportOf(route), operation: operations.has(operation) ? operation : 'other' };
+        const named = client === undefined ? 'none' : knownOrOther(clientNames, client);
         clientRequests.inc({ client: named, operation: labels.operation });
         if (fields) usage.count(named, fields);
         requests.inc({ ...labels, verdict });
@@ -209,12 +209,12 @@ export function createMetrics({
       },
       commitFailed: () => failures.inc(),
       authenticationFailed: (kind, reason) =>
-        wrongCredentials.inc({ kind: oneOf(kinds, kind), reason: oneOf(reasons, reason) }),
-      consumed: (verdict) => quotas.inc({ verdict: oneOf(verdicts, verdict) }),
+        wrongCredentials.inc({ kind: knownOrOther(kinds, kind), reason: knownOrOther(reasons, reason) }),
+      consumed: (verdict) => quotas.inc({ verdict: knownOrOther(verdicts, verdict) }),
       webhookAttempted: (outcome) => webhooks.inc({ outcome }),
-      registerGauge: (what, read) => {
-        const others = sources.get(what);
-        sources.set(what, others ? async () => (await others()) + (await read()) : read);
+      registerGauge: (name, read) => {
+        const others = sources.get(name);
+        sources.set(name, others ? async () => (await others()) + (await read()) : read);
       },
     },
   };
@@ -249,17 +249,17 @@ export function createProcessMetrics(): Registry {
   return register;
 }
 
-function oneOf(known: ReadonlySet<string>, name: string): string {
+function knownOrOther(known: ReadonlySet<string>, name: string): string {
   return known.has(name) ? name : 'other';
 }
 
-const faces: ReadonlyMap<string, string> = new Map([
+const transports: ReadonlyMap<string, string> = new Map([
   ['/graphql', 'graphql'],
   ['/health', 'health'],
   ['/ready', 'health'],
 ]);
 
 /** Pages for browsers and unknown paths are `other`. */
-function faceOf(route: string): string {
-  return faces.get(route) ?? (/^\/(api|svc)\//.test(route) ? 'rest' : 'other');
+function transportOf(route: string): string {
+  return transports.get(route) ?? (/^\/(api|svc)\//.test(route) ? 'rest' : 'other');
 }

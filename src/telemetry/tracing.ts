@@ -14,8 +14,8 @@ export interface Traces {
   readonly stop: () => Promise<void>;
 }
 
-const flushWithinMs = 1_000;
-const complainEveryMs = 60_000;
+const flushTimeoutMs = 1_000;
+const warnIntervalMs = 60_000;
 
 /** Whether the standard variables of OpenTelemetry enable traces. */
 export function isTracingEnabled(env: TracingEnvironment): boolean {
@@ -31,7 +31,7 @@ export function isTracingEnabled(env: TracingEnvironment): boolean {
  */
 export async function startTraces(env: TracingEnvironment, version: string, log: Logger): Promise<Traces> {
   const { api, sdk, resources, OTLPTraceExporter } = await import('./open-telemetry.js');
-  api.diag.setLogger(createComplaints(log), { logLevel: api.DiagLogLevel.WARN, suppressOverrideMessage: true });
+  api.diag.setLogger(createDiagLogger(log), { logLevel: api.DiagLogLevel.WARN, suppressOverrideMessage: true });
   for (const { name, supported } of unsupportedSettings(env))
     log.warn({ name, supported }, 'OpenTelemetry setting ignored');
   const isConsole = env['OTEL_TRACES_EXPORTER']?.trim() === 'console';
@@ -52,7 +52,7 @@ export async function startTraces(env: TracingEnvironment, version: string, log:
     tracer: createTracer(api, api.trace.getTracer('keyfront', version)),
     stop: async () => {
       const sent = provider.shutdown().catch(() => log.warn('the last traces could not be sent'));
-      await withTimeout(flushWithinMs, sent, () => undefined);
+      await withTimeout(flushTimeoutMs, sent, () => undefined);
     },
   };
 }
@@ -74,31 +74,31 @@ export function unsupportedSettings(env: TracingEnvironment): { name: string; su
 }
 
 /** Logs warnings of the SDK without their text, which can quote a URL with a credential, and at a limited rate. */
-function createComplaints(log: Logger) {
+function createDiagLogger(log: Logger) {
   let quietUntil = -Infinity;
-  const complain = (message: string, ...rest: unknown[]) => {
+  const warn = (message: string, ...rest: unknown[]) => {
     if (performance.now() < quietUntil) return;
-    quietUntil = performance.now() + complainEveryMs;
+    quietUntil = performance.now() + warnIntervalMs;
     const [cause] = /\bE[A-Z]{4,}\b|\b[45]\d\d\b/.exec([message, ...rest].map(String).join(' ')) ?? [];
     log.warn({ cause }, 'traces cannot be sent, or OpenTelemetry has another error');
   };
-  const nothing = () => undefined;
-  return { error: complain, warn: complain, info: nothing, debug: nothing, verbose: nothing };
+  const ignore = () => undefined;
+  return { error: warn, warn, info: ignore, debug: ignore, verbose: ignore };
 }
 
 /** Codes of errors of the service. All other codes are errors of clients. */
-const faults: ReadonlySet<string> = new Set(['INTERNAL', 'UNAVAILABLE']);
+const serviceErrors: ReadonlySet<string> = new Set(['INTERNAL', 'UNAVAILABLE']);
 
 /** Adapts the tracer of OpenTelemetry. */
 export function createTracer(api: API, tracer: OpenTelemetry.Tracer): Tracer {
   const { context, trace, propagation, SpanKind, SpanStatusCode } = api;
-  const begin = (name: string, kind: number, within: OpenTelemetry.Context, attributes: SpanAttributes) => {
-    const span = tracer.startSpan(name, { kind, attributes: attributesOf(attributes) }, within);
-    return { span, inside: trace.setSpan(within, span) };
+  const begin = (name: string, kind: number, parent: OpenTelemetry.Context, attributes: SpanAttributes) => {
+    const span = tracer.startSpan(name, { kind, attributes: attributesOf(attributes) }, parent);
+    return { span, childContext: trace.setSpan(parent, span) };
   };
   const fail = (span: OpenTelemetry.Span, code: string) => {
     span.setAttribute('error.type', code);
-    if (faults.has(code)) span.setStatus({ code: SpanStatusCode.ERROR });
+    if (serviceErrors.has(code)) span.setStatus({ code: SpanStatusCode.ERROR });
   };
   const fromHeaders = {
     get: (header: (name: string) => string | null, name: string) => header(name.toLowerCase()) ?? undefined,
@@ -107,10 +107,10 @@ export function createTracer(api: API, tracer: OpenTelemetry.Tracer): Tracer {
 
   return {
     request(method, header, work) {
-      const caller = propagation.extract(api.ROOT_CONTEXT, header, fromHeaders);
+      const parent = propagation.extract(api.ROOT_CONTEXT, header, fromHeaders);
       const name = method === '_OTHER' ? 'HTTP' : method;
-      const { span, inside } = begin(name, SpanKind.SERVER, caller, { 'http.request.method': method });
-      return context.with(inside, () =>
+      const { span, childContext } = begin(name, SpanKind.SERVER, parent, { 'http.request.method': method });
+      return context.with(childContext, () =>
         work(({ requestID, route, operation, verdict, status }) => {
           span.updateName(`${name} ${route}`);
           span.setAttributes({
@@ -125,10 +125,10 @@ export function createTracer(api: API, tracer: OpenTelemetry.Tracer): Tracer {
         }),
       );
     },
-    async withSpan(name, facts, work) {
-      const { span, inside } = begin(name, SpanKind.INTERNAL, context.active(), facts);
+    async withSpan(name, attributes, work) {
+      const { span, childContext } = begin(name, SpanKind.INTERNAL, context.active(), attributes);
       try {
-        return await context.with(inside, () => work((later) => void span.setAttributes(attributesOf(later))));
+        return await context.with(childContext, () => work((later) => void span.setAttributes(attributesOf(later))));
       } catch (error) {
         fail(span, errorCodeOf(error));
         throw error;
@@ -143,8 +143,8 @@ export function createTracer(api: API, tracer: OpenTelemetry.Tracer): Tracer {
   };
 }
 
-function attributesOf(facts: SpanAttributes): Record<string, string | number | string[]> {
+function attributesOf(attributes: SpanAttributes): Record<string, string | number | string[]> {
   return Object.fromEntries(
-    Object.entries(facts).map(([name, value]) => [name, typeof value === 'object' ? [...value] : value]),
+    Object.entries(attributes).map(([name, value]) => [name, typeof value === 'object' ? [...value] : value]),
   );
 }
