@@ -53,10 +53,10 @@ function fieldOf(field: string, schema: z.core.$ZodType): WireField {
 
 function fieldsIn({ fields, entry }: WireForm): WireField[] {
   if (entry) return fieldsIn(entry);
-  return [...(fields?.values() ?? [])].flatMap((one) => [one, ...fieldsIn(one.form)]);
+  return [...(fields?.values() ?? [])].flatMap((field) => [field, ...fieldsIn(field.form)]);
 }
 
-const others = new Map(
+const counterparts = new Map(
   fieldsIn(definitionForm).flatMap(({ field, wire }) => [
     [field, wire],
     [wire, field],
@@ -67,13 +67,13 @@ const others = new Map(
  * Converts a name of REST to that of the domain and vice versa; an unknown name stays. A domain name in a REST request
  * therefore becomes a REST name, which is rejected as unknown.
  */
-function renamed(name: string): string {
-  return others.get(name) ?? name;
+function convertName(name: string): string {
+  return counterparts.get(name) ?? name;
 }
 
 /** Converts the names in backticks of a message to those of REST. */
 export function textToWire(text: string): string {
-  return text.replace(/`(\w+)`/g, (_, field: string) => `\`${renamed(field)}\``);
+  return text.replace(/`(\w+)`/g, (_, field: string) => `\`${convertName(field)}\``);
 }
 
 /** Converts a body to the names of the domain. Invalid parts stay, so that validation reports them. */
@@ -87,7 +87,7 @@ function fromWire(form: WireForm, value: unknown): unknown {
     return Object.fromEntries(
       Object.entries(value).map(([wire, member]) => {
         // `(label)` is not a name of the domain and must not become one.
-        const field = wire === noMember ? wire : renamed(wire);
+        const field = wire === noMember ? wire : convertName(wire);
         const known = fields.get(field);
         return [field, known ? fromWire(known.form, member) : member];
       }),
@@ -102,21 +102,21 @@ function entriesFromWire(entry: WireForm, value: unknown): unknown {
   if (value === null || value === undefined) return value;
   // REST accepts an object only; the domain would accept a list.
   if (!isObject(value)) return false;
-  return labelled(value).map(([label, rights]) => {
+  return entriesOf(value).map(([label, rights]) => {
     const fields = fromWire(entry, rights);
     return isObject(fields) ? { ...fields, label } : fields;
   });
 }
 
 /** Returns the entries that are not null: null is the same as an absent entry. */
-function labelled(rights: object): [string, unknown][] {
+function entriesOf(rights: object): [string, unknown][] {
   return Object.entries(rights).filter(([, entry]) => entry !== null);
 }
 
 /** Converts the paths and messages of issues to the names of REST. `body` is the request body in the names of REST. */
 export function issuesToWire(issues: readonly Issue[], body: unknown): Issue[] {
   const rights = isObject(body) ? body['access_rights'] : undefined;
-  const labels = isObject(rights) ? labelled(rights).map(([label]) => label) : [];
+  const labels = isObject(rights) ? entriesOf(rights).map(([label]) => label) : [];
   return issues.map((issue) => issueToWire(issue, labels));
 }
 
@@ -138,15 +138,15 @@ function issueToWire(issue: Issue, labels: readonly string[]): Issue {
 
 /** Converts the names of fields in a path. Names inside free-form JSON are the client's and stay. */
 function pathToWire(path: Path): Path {
-  return follow(path).path;
+  return convertPath(path).path;
 }
 
 /** Converts a path, and returns the form of the value at its end; undefined inside free-form JSON. */
-function follow(path: Path): { path: Path; form: WireForm | undefined } {
+function convertPath(path: Path): { path: Path; form: WireForm | undefined } {
   let at: WireForm | undefined = definitionForm;
   const renamedPath = path.map((step) => {
     const fields: WireForm['fields'] = at?.fields;
-    const name = fields && typeof step === 'string' ? renamed(step) : step;
+    const name = fields && typeof step === 'string' ? convertName(step) : step;
     // A step into a list is the position of an entry or its label.
     at = at?.entry ?? (typeof step === 'string' ? fields?.get(step)?.form : undefined);
     return name;
@@ -156,7 +156,7 @@ function follow(path: Path): { path: Path; form: WireForm | undefined } {
 
 /** Converts the path of a part of a definition, and returns the function that converts its value. */
 export function partToWire(path: Path): { path: Path; valueToWire: (value: unknown) => unknown } {
-  const { path: wirePath, form } = follow(path);
+  const { path: wirePath, form } = convertPath(path);
   const entry = form?.entry;
   return {
     path: wirePath,
