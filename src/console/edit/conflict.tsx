@@ -42,7 +42,7 @@ export function Conflict({ version, base, mine, theirs, onMerged }: ConflictProp
       )}
       {conflicts.length > 0 && <p>{text.conflict.both}</p>}
       {conflicts.map((conflict) => (
-        <Choose
+        <ConflictChoice
           key={conflict.name}
           conflict={conflict}
           onChoose={(choice) => setChoices((all) => ({ ...all, [conflict.name]: choice }))}
@@ -55,12 +55,12 @@ export function Conflict({ version, base, mine, theirs, onMerged }: ConflictProp
   );
 }
 
-interface ChooseProps {
+interface ConflictChoiceProps {
   readonly conflict: FieldConflict;
   readonly onChoose: (choice: 'mine' | 'theirs') => void;
 }
 
-function Choose({ conflict, onChoose }: ChooseProps) {
+function ConflictChoice({ conflict, onChoose }: ConflictChoiceProps) {
   const { name, base } = conflict;
   return (
     <fieldset>

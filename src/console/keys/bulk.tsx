@@ -28,7 +28,7 @@ export function Bulk({ target, onDone, onClose }: BulkProps) {
   const [predicted, setPredicted] = useState<string>();
   const controller = useRef<AbortController>(undefined);
   const change = { patch, resetQuota };
-  const order = JSON.stringify([target, change]);
+  const serializedChange = JSON.stringify([target, change]);
   const isEmpty = Object.keys(patch).length === 0 && !resetQuota;
   useEffect(() => () => controller.current?.abort(), []);
   const bulk = useAction(async (isDryRun: boolean) => {
@@ -37,7 +37,7 @@ export function Bulk({ target, onDone, onClose }: BulkProps) {
     controller.current = new AbortController();
     const options = { isDryRun, reason: reason || null, signal: controller.current.signal };
     for await (const results of runBulk(client, target, change, options)) setOutcomes((all) => [...all, ...results]);
-    if (isDryRun) setPredicted(order);
+    if (isDryRun) setPredicted(serializedChange);
     else onDone();
   });
   const failed = outcomes.filter(({ error }) => error).length;
@@ -90,7 +90,11 @@ export function Bulk({ target, onDone, onClose }: BulkProps) {
         <button type="button" disabled={isEmpty || bulk.isRunning} onClick={() => void bulk.run(true)}>
           {text.bulk.dryRun}
         </button>
-        <button type="button" disabled={predicted !== order || bulk.isRunning} onClick={() => void bulk.run(false)}>
+        <button
+          type="button"
+          disabled={predicted !== serializedChange || bulk.isRunning}
+          onClick={() => void bulk.run(false)}
+        >
           {text.bulk.apply}
         </button>
         {bulk.isRunning && <QuietButton onClick={() => controller.current?.abort()}>{text.bulk.stop}</QuietButton>}
