@@ -14,7 +14,7 @@ import { readStream } from './event-stream.js';
 export interface TestResponse {
   readonly status: number;
   readonly headers: Headers;
-  /** The parsed body; empty if it is no JSON object. */
+  /** The parsed body; empty if it is not JSON. */
   readonly body: Record<string, unknown>;
   readonly text: string;
 }
@@ -27,7 +27,7 @@ export interface TestApp {
   readonly logs: () => string;
   /** Returns the parsed log lines that contain a text. */
   readonly logLines: (text: string) => Record<string, unknown>[];
-  /** The clock, which stands still unless moved. */
+  /** The clock, which stands still until a test sets it. */
   readonly clock: { now: Date };
   issue(
     kind: CredentialKind,
@@ -36,7 +36,7 @@ export interface TestApp {
   /** Imports keys like `keyfront keys import`; each is `{ key_id, ...definition }` in the names of REST. */
   importKeys(...keys: object[]): Promise<void>;
   graphql(query: string, variables?: object, headers?: Record<string, string>): Promise<TestResponse>;
-  /** Sends a body to /graphql, text as it is, with both credentials. */
+  /** Sends a body to /graphql with both credentials. A string is sent unchanged. */
   post(body: unknown, headers?: Record<string, string>): Promise<TestResponse>;
   preview(definition: unknown, headers?: Record<string, string>): Promise<TestResponse>;
   update(keyID: string, definition: unknown, query?: string, headers?: Record<string, string>): Promise<TestResponse>;
@@ -54,14 +54,14 @@ async function firstOf(response: Response): Promise<TestResponse> {
   return { status: response.status, headers: response.headers, body, text: JSON.stringify(body) };
 }
 
-/** Starts a service for the running test, after which it is closed. */
+/** Starts a service and closes it after the running test. */
 export async function startOwnApp(...options: Parameters<typeof startApp>): Promise<TestApp> {
   const t = await startApp(...options);
   onTestFinished(() => t.close());
   return t;
 }
 
-/** Starts the service with an in-memory database, a clock that stands at 2026-01-31T12:00:00Z, and no port. */
+/** Starts the service with an in-memory database, a clock that stands still at 2026-01-31T12:00:00Z, and no port. */
 export async function startApp(
   env: Record<string, string> = {},
   overrides: AppOverrides = {},
@@ -85,7 +85,7 @@ export async function startApp(
     {
       now: () => clock.now,
       randomHex: () => (hex += 1).toString(16).padStart(32, '0'),
-      // Statements and log lines of a job would depend on the duration of a test.
+      // No job during a test: its statements and log lines would depend on the duration of the test.
       checkpointEveryMs: 2 ** 31 - 1,
       ...overrides,
     },

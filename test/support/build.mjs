@@ -15,13 +15,13 @@ const { options, fileNames } = ts.parseJsonConfigFileContent(
   ts.sys,
   root,
 );
-// The compiler cannot infer from a single text that it is a module.
+// The compiler cannot infer from the text of one file that it is a module.
 const compilerOptions = { ...options, module: ts.ModuleKind.ESNext };
 
 /**
- * Returns the command line of a build of the project as it stands, or of a mutant (a name in `test/mutants`), below
- * `node_modules` so that it finds its packages. All suites share it: it is built again when the source changes, and
- * builds of other days are removed. A suite must not change it.
+ * Builds the project, or a mutant (a name in `test/mutants`), and returns the path of the command line. The build is
+ * below `node_modules`, where it finds its packages. All suites share it and must not change it. A change of the source
+ * causes a new build, which removes those older than a day.
  */
 export async function buildMain(/** @type {string | undefined} */ mutantName = undefined) {
   const digest = createHash('sha256');
@@ -48,15 +48,14 @@ export async function buildMain(/** @type {string | undefined} */ mutantName = u
 }
 
 /**
- * Copies the program of a build, as a package contains it: without the compiled code that running processes keep and
- * replace beside it.
+ * Copies the files of a build that a package contains, without the compile cache that running processes write.
  */
 export async function copyBuild(/** @type {string} */ main, /** @type {string} */ into) {
   const others = ['compile-cache', 'package.json'].map((name) => join(dirname(main), name));
   await cp(dirname(main), into, { recursive: true, filter: (path) => !others.includes(path) });
 }
 
-/** Moves a folder to its final name. Another suite may have been faster. */
+/** Moves a folder to its final name, unless another suite has created it meanwhile. */
 async function publish(/** @type {string} */ made, /** @type {string} */ folder) {
   await rename(made, folder).catch(() => rm(made, { recursive: true }));
 }
@@ -70,7 +69,7 @@ async function removeOld() {
   }
 }
 
-/** Compiles the modules without checking their types, which takes most of the time and is done elsewhere. */
+/** Compiles the modules without a check of their types, which takes most of the time; `npm run typecheck` does it. */
 async function compile() {
   await mkdir(parent, { recursive: true });
   const folder = await mkdtemp(join(parent, 'keyfront-modules-'));
@@ -87,7 +86,7 @@ async function writeModule(folder, fileName, source) {
 }
 
 /**
- * Bundles the modules, with the bug of the mutant in them.
+ * Bundles the modules with the edits of the mutant.
  *
  * @type {(sound: string, mutant: import('../mutants/mutant.mjs').Mutant | undefined) => Promise<string>}
  */

@@ -6,12 +6,12 @@ import { bundlePages } from '../../src/bundle-pages.mjs';
 const root = join(import.meta.dirname, '../..');
 
 /**
- * The folder of the files that the build makes beside compiled modules. Its path never changes, since Vitest keeps
- * transformed modules, with this path in them, from one run to the next.
+ * The folder of the bundles. Its path is constant, because Vitest caches transformed modules, which contain the path,
+ * between runs.
  */
 export const bundlesFolder = join(root, 'node_modules/.cache/keyfront-tests/');
 
-/** Bundles, from the sources under test, the script of worker threads and the pages for browsers. */
+/** Bundles the script of worker threads and the pages for browsers from the sources under test. */
 export default async function setup(): Promise<void> {
   await mkdir(bundlesFolder, { recursive: true });
   const made = await mkdtemp(join(bundlesFolder, 'new-'));
@@ -29,7 +29,7 @@ export default async function setup(): Promise<void> {
   await rm(made, { recursive: true });
 }
 
-/** Moves every file. A file is replaced as a whole, because another run may read it at this moment. */
+/** Moves every file by an atomic rename, because another run may be reading the old file. */
 async function replaceFiles(from: string, to: string): Promise<void> {
   const entries = await readdir(from, { recursive: true, withFileTypes: true });
   for (const entry of entries.filter((one) => one.isFile())) {

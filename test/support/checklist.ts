@@ -3,8 +3,8 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 const root = new URL('../..', import.meta.url).pathname;
 
 /**
- * The hardening checklist: what each line requires. A test that holds a line has its identifier in front of its
- * title.
+ * The hardening checklist: the requirement of each line. The title of a test that verifies a line begins with its
+ * identifier.
  */
 export const requirements: Readonly<Record<string, string>> = {
   'T-01':
@@ -124,7 +124,7 @@ export const requirements: Readonly<Record<string, string>> = {
   'O-08': 'Invalid and contradictory settings stop the start, and all of them are reported at once.',
 };
 
-/** Why a line has no test. */
+/** The reason for each line without a test. */
 export const untested: Readonly<Record<string, string>> = {
   'A-05':
     'the times are compared by `node test/bench/timing-of-rejections.mjs`, because tests assert no timings: an expired credential differs from an unknown one by less than a microsecond, under 1 %.',
@@ -134,7 +134,7 @@ export const untested: Readonly<Record<string, string>> = {
     'a nonce has 96 random bits of the operating system; a million of them repeat with a chance of one in ten to the sixteenth, which no test of that size could show.',
 };
 
-/** How many titles of a test file hold each line. */
+/** The test files that verify each line, with the number of their tests. */
 export function titlesByLine(): ReadonlyMap<string, ReadonlyMap<string, number>> {
   const found = new Map<string, Map<string, number>>();
   const files = readdirSync(`${root}test`, { recursive: true, encoding: 'utf8' })
@@ -162,7 +162,7 @@ export function checklistTable(): string {
 
 const document = `${root}SECURITY.md`;
 
-/** SECURITY.md as it is, and as it is with the table of the titles. */
+/** The present content of SECURITY.md, and its content with the current table. */
 export function securityDocument(): { readonly actual: string; readonly expected: string } {
   const actual = readFileSync(document, 'utf8');
   const [begin = '', end = ''] = ['<!-- checklist -->\n', '<!-- /checklist -->'];

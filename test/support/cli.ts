@@ -12,28 +12,28 @@ export interface Outcome {
   readonly code: number;
   /** Standard output: results. */
   readonly out: string;
-  /** Standard error: everything for people. */
+  /** Standard error: progress, warnings and errors. */
   readonly stderr: string;
 }
 
-/** The lines of a result in JSON Lines, integers beyond 2^53 as bigints. */
+/** The parsed lines of a result in JSON Lines; integers beyond 2^53 are bigints. */
 export const jsonLines = (out: string) =>
   out
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => parseJSON(line) as Record<string, unknown>);
 
-/** What a command may find around itself, beside its environment. */
+/** The streams and signals of a command. */
 export interface Around {
-  /** What is piped in. */
+  /** Standard input. */
   readonly input?: string | AsyncIterable<Uint8Array>;
-  /** Whether a terminal shows its results. */
+  /** Whether standard output is a terminal. */
   readonly isTerminal?: boolean;
   /** Whether standard input is a terminal, with `input`. */
   readonly isInteractive?: boolean;
-  /** Registers what a signal to stop does. Default: the signal comes at once, but not to an import. */
+  /** Registers the callback of a signal to stop. Default: calls it at once, except for an import. */
   readonly onStop?: (callback: () => void) => void;
-  /** Receives each text of standard output, as it is printed. */
+  /** Receives each text of standard output. */
   readonly onPrint?: (text: string) => void;
   /** Receives each text of standard error. */
   readonly onSay?: (text: string) => void;
@@ -41,7 +41,7 @@ export interface Around {
 
 export interface CommandLine {
   readonly folder: string;
-  /** Runs one command on the data folder, in memory but for the folder itself. */
+  /** Runs one command on the data folder, in this process. */
   keyfront(
     args: readonly string[],
     env?: Record<string, string>,
@@ -55,7 +55,7 @@ export interface CommandLine {
   remove(): Promise<void>;
 }
 
-/** Runs one command in this process, and returns what it has printed. */
+/** Runs one command in this process, and resolves to its exit code and its output. */
 export async function runCommand(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
@@ -78,7 +78,7 @@ export async function runCommand(
     ...(input !== undefined && { stdin: typeof input === 'string' ? piped(input) : input }),
     isStdinTTY: isInteractive,
     isStderrTTY: isWatched || isInteractive,
-    // Long commands would print progress, and a busy machine makes commands long.
+    // Without progress, which slow commands print, and any command may be slow on a busy machine.
     ...(!isWatched && { nowMs: () => 0 }),
     isStdoutTTY: isTerminal,
     onStop: around.onStop ?? ((callback) => args[1] !== 'import' && callback()),
@@ -86,7 +86,7 @@ export async function runCommand(
   return { code, out, stderr };
 }
 
-/** A fresh data folder and the command line over it. */
+/** Creates an empty data folder and its command line. */
 export async function makeCommandLine(): Promise<CommandLine> {
   const root = await mkdtemp(join(tmpdir(), 'keyfront-cli-'));
   const folder = join(root, 'data');
@@ -107,14 +107,14 @@ export async function makeCommandLine(): Promise<CommandLine> {
   };
 }
 
-/** A command line for the running test, after which its folder is removed. */
+/** Creates a command line, and removes its folder after the running test. */
 export async function makeOwnCommandLine(): Promise<CommandLine> {
   const c = await makeCommandLine();
   onTestFinished(() => c.remove());
   return c;
 }
 
-/** In two pieces, as a pipe may have it. */
+/** Yields the text in two chunks, as a pipe may. */
 async function* piped(text: string): AsyncGenerator<Uint8Array> {
   const bytes = Buffer.from(text);
   const middle = bytes.length >> 1;
@@ -122,7 +122,7 @@ async function* piped(text: string): AsyncGenerator<Uint8Array> {
   yield await Promise.resolve(bytes.subarray(middle));
 }
 
-/** Serves the data folder of a command line for the running test. With `env`, commands use the service instead of the folder. */
+/** Serves the data folder of a command line during the running test. With `env`, commands use the service. */
 export async function serveFolder({
   folder,
 }: CommandLine): Promise<{ readonly server: TestServer; readonly env: Record<string, string> }> {

@@ -8,21 +8,21 @@ export interface Block {
   /** The output or response that the document states; undefined if it states none. */
   readonly response: string | undefined;
   readonly exitCode: number;
-  /** Why it is not run, in the words of the document. */
+  /** The reason in the document for not running the block. */
   readonly reason: string | undefined;
   readonly isRun: boolean;
-  /** Whether it is a response without a request, or in an unchecked language. */
+  /** Whether the block is a response without a request, or in a language that no test verifies. */
   readonly isStray: boolean;
 }
 
 const runnable = ['sh', 'graphql'];
 const responding = ['json', 'text'];
-/** Shown to be copied into files of other programs. */
+/** Configuration files of other programs. */
 const shown = ['yaml', 'ini', 'dockerfile'];
 
 /**
- * The blocks of a document in Markdown. A comment above one marks an exception: `<!-- not run: reason -->` or
- * `<!-- exits with 1 -->`. A block of JSON or plain text right below another is its response.
+ * Returns the blocks of a Markdown document. A comment above a block marks an exception: `<!-- not run: reason -->` or
+ * `<!-- exits with 1 -->`. A block of JSON or plain text directly below another block is its response.
  */
 export function blocksOf(markdown: string): Block[] {
   const lines = markdown.split('\n');

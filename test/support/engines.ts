@@ -7,7 +7,7 @@ import { redisSettings, testRedis, unlessMissing as unlessNoRedis } from './redi
 import { tamper } from './tamper.js';
 import { freshDatabase, testPostgres, unlessMissing, type TestDatabase } from './postgres.js';
 
-/** A database and a data folder, on which tests start any number of services. */
+/** A database and a data folder, for any number of services. */
 export interface EnginePlace {
   /** The settings of a service on it. */
   readonly env: Record<string, string>;
@@ -16,15 +16,15 @@ export interface EnginePlace {
   readonly database: TestDatabase | undefined;
   /** Runs statements on its tables, bypassing the service. */
   readonly run: (...statements: readonly string[]) => Promise<void>;
-  /** Changes its tables in spite of the triggers and constraints that protect signed rows. */
+  /** Changes its tables without the triggers and constraints that protect signed rows. */
   readonly tamper: (...statements: readonly string[]) => Promise<void>;
-  /** Bytes in a statement. */
+  /** Returns the SQL literal of bytes. */
   readonly bytes: (hex: string) => string;
   readonly remove: () => Promise<void>;
 }
 
 export interface TestEngine {
-  /** With the reason if it is not available here, and how to run it. */
+  /** If the engine is not available, contains the reason, and how to run the suite. */
   readonly name: string;
   readonly isMissing: boolean;
   readonly make: () => Promise<EnginePlace>;
@@ -91,7 +91,7 @@ export const postgres: TestEngine = {
   make: async () => place(await freshDatabase(server)),
 };
 
-/** A database with the live counters in Redis. */
+/** Adds live counters in Redis to an engine. */
 function withCounters(engine: TestEngine): TestEngine {
   return {
     name: `${engine.name} with counters in Redis${unlessNoRedis(redis)}`,

@@ -2,9 +2,9 @@
 export interface EventStream {
   readonly status: number;
   readonly headers: Headers;
-  /** The next result; undefined where the service has ended the stream in words, and an Error where it broke. */
+  /** Resolves to the next result, or to undefined after the event `complete`. Rejects if the connection ends before. */
   readonly next: () => Promise<StreamedResult | undefined>;
-  /** The events from now on until the service ends the stream. */
+  /** Resolves to the remaining results, after the event `complete`. */
   readonly rest: () => Promise<StreamedResult[]>;
   readonly close: () => void | Promise<unknown>;
 }
@@ -56,7 +56,7 @@ export async function openStream({
   return { ...readStream(response), close: () => controller.abort() };
 }
 
-/** Reads a response of events; of a request that was rejected, the JSON of its body. */
+/** Reads the event stream of a response, or the JSON body of an error response. */
 export function readStream(response: Response): EventStream {
   const messages = response.ok ? messagesOf(response) : bodyOf(response);
   const next = async () => {
@@ -81,7 +81,7 @@ async function* bodyOf(response: Response): AsyncGenerator<string, undefined> {
   return undefined;
 }
 
-/** The data of each message up to the last. */
+/** Yields the data of each event `next`. Returns after the event `complete`. */
 async function* messagesOf(response: Response): AsyncGenerator<string, undefined> {
   const decoder = new TextDecoder();
   let text = '';

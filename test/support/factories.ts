@@ -4,7 +4,8 @@ import type { KeyTransition } from '../../src/keys/ports.js';
 import type { Delivery, Webhook } from '../../src/webhooks/webhook.js';
 
 /*
- * The entities of tests. Each factory returns a valid entity with fixed values; its last parameter replaces some of them. Credentials come from `issue` of `startApp`.
+ * The entities of tests. Each factory returns a valid entity with fixed values, some of which its last parameter
+ * replaces. Credentials come from `issue` of `startApp`.
  */
 
 /** The time at which the clock of `startApp` stands. */
@@ -91,7 +92,7 @@ export function aDeadLetter(eventID: string, changes: Partial<Delivery> = {}): D
   };
 }
 
-/** The events 2 to 4 of a key, none of which has been sent. */
+/** The events 2 to 4 of a key, before the first attempt. */
 export function aPendingDelivery(keyHash: string, changes: Partial<Delivery> = {}): Delivery {
   return {
     state: 'pending',

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
-/** A new folder, which is removed after the running test and its hooks. */
+/** Creates a folder, and removes it after the running test and its hooks. */
 export async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'keyfront-test-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 
 /**
- * A free port of loopback.
+ * Resolves to a free port of loopback.
  *
  * @returns {Promise<number>}
  */

@@ -3,5 +3,5 @@ import { runInNewContext } from 'node:vm';
 
 setFlagsFromString('--expose-gc');
 
-/** Collects all garbage. A weak reference holds its target until the end of the task. */
+/** Collects garbage. A weak reference keeps its target alive until the end of the current task. */
 export const collectGarbage = runInNewContext('gc') as () => void;

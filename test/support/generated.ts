@@ -1,8 +1,8 @@
 import type { Parameters } from 'fast-check';
 
 /**
- * The seed of every generated suite: `FUZZ_SEED`, or a random one in the full runs (`npm run test:faults`). Every other
- * run has the same seed, so that `npm test` passes each time or never. A failure prints its seed.
+ * The seed of every generated suite: `FUZZ_SEED`, or a random seed in the full runs (`npm run test:faults`). Otherwise
+ * constant, so that every run of `npm test` has the same result. A failure prints its seed.
  */
 export const seed = Number(process.env['FUZZ_SEED'] ?? defaultSeed());
 
@@ -15,12 +15,12 @@ export function runs(variable: string, few: number): number {
   return Number(process.env[variable] ?? few);
 }
 
-/** Settings for `fc.assert`. Its own report names the seed as well, and the path to the smallest case. */
+/** Parameters of `fc.assert`, whose report contains the seed and the path to the smallest counterexample. */
 export function generated<T>(numRuns: number): Parameters<T> {
   return { numRuns, seed, interruptAfterTimeLimit: 1_800_000, markInterruptAsFailure: true };
 }
 
-/** A random source of 32-bit integers that is the same for the same seed (mulberry32). */
+/** Creates a pseudorandom generator (mulberry32). */
 export function createRandom(from: number): { below: (limit: number) => number; pick: <T>(items: readonly T[]) => T } {
   let state = from >>> 0;
   const below = (limit: number) => {

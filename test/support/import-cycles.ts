@@ -1,6 +1,6 @@
 /**
- * The groups of files that import each other, directly or through others (strongly connected components, by Tarjan's
- * algorithm). Each is sorted.
+ * Returns the groups of files that import each other, directly or through other files: the strongly connected
+ * components, by Tarjan's algorithm. Each group is sorted.
  */
 export function importCycles(importsOf: ReadonlyMap<string, readonly string[]>): string[][] {
   const cycles: string[][] = [];

@@ -3,8 +3,8 @@ import { copyFileSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'nod
 import { dirname, join } from 'node:path';
 
 /**
- * Installs the packages of a folder that has its own package.json and package-lock.json, unless those of this lockfile are
- * installed. They are installed beside the folder and moved there, so processes that install at once do not disturb each other.
+ * Installs the packages of a folder with its own package.json and package-lock.json, unless they match the lockfile.
+ * Installs them beside the folder and moves them there, so that concurrent installations do not disturb each other.
  */
 export function installFolder(/** @type {string} */ folder) {
   const installed = () => textOf(join(folder, 'node_modules', '.installed-lock.json'));
@@ -20,7 +20,7 @@ export function installFolder(/** @type {string} */ folder) {
       shell: process.platform === 'win32',
     });
     copyFileSync(join(temporary, 'package-lock.json'), join(temporary, 'node_modules', '.installed-lock.json'));
-    // Packages of an older lockfile. If another process has installed these meanwhile, moving ours fails.
+    // Packages of an older lockfile. The rename fails if another process has installed the packages meanwhile.
     if (installed() !== wanted) rmSync(join(folder, 'node_modules'), { recursive: true, force: true });
     renameSync(join(temporary, 'node_modules'), join(folder, 'node_modules'));
   } catch (error) {

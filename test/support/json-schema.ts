@@ -5,19 +5,19 @@ export type Schema = Readonly<Record<string, unknown>>;
 
 const ajv = new Ajv2020({
   allErrors: true,
-  // Unknown keywords and formats throw; a keyword without its `type` beside it is permitted.
+  // Throws for unknown keywords and formats, but permits a keyword without its `type`.
   strict: true,
   strictTypes: false,
   strictRequired: false,
   formats: { int32: true, int64: true, double: true, 'date-time': true },
 });
-// `$ref` leads to the components of the document, which are put beside the schema.
+// `mismatches` adds the components of the document, which `$ref` names, to each schema.
 ajv.addVocabulary(['components']);
 
 /**
- * Where a value differs from a JSON Schema of the document, as ajv reports it.
+ * Returns the differences between a value and a JSON Schema of the document, as ajv reports them.
  *
- * @throws {Error} if the schema has an unknown keyword.
+ * @throws {Error} if the schema has an unknown keyword
  */
 export function mismatches(document: Schema, schema: Schema, value: unknown): string[] {
   const validate = ajv.compile({ ...schema, components: document['components'] });
@@ -25,7 +25,7 @@ export function mismatches(document: Schema, schema: Schema, value: unknown): st
   return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
 }
 
-/** The part of the document that a reference such as `#/components/schemas/Error` names. */
+/** Returns the part of the document that a reference such as `#/components/schemas/Error` names. */
 export function resolved(document: Schema, reference: string): Schema {
   const steps = reference.split('/').slice(1);
   const found = steps.reduce<unknown>((value, step) => (Object(value) as Schema)[step], document);

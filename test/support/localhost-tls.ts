@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A certificate for localhost that signed itself, good until the year 2126. */
+/** A self-signed certificate for localhost, valid until 2126. */
 export const certificate = `-----BEGIN CERTIFICATE-----
 MIIBmzCCAUGgAwIBAgIUC5+fvzq2JqaKnPAZdECuyfdJfTwwCgYIKoZIzj0EAwIw
 FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMTA4NDEwM1oYDzIxMjYxMDI4
@@ -16,7 +16,7 @@ w0Wai1uzNqWXGNiSdbPlaAi6nU29OihA9YjT5CdOhQ==
 -----END CERTIFICATE-----
 `;
 
-// Made for these tests and used by nothing else. secret-scan: fixture
+// For these tests only. secret-scan: fixture
 const key = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg5TDtAZqnrN05Sms6
 BGfNNWaz0buKqR171i1mUbLybyGhRANCAAS2x/yFz1ws06WLrMj7R6QnJtwELkIR
@@ -31,7 +31,7 @@ export interface TLSFixture {
   remove(): void;
 }
 
-/** Writes both to a folder of their own. */
+/** Writes the certificate and its key to a new folder. */
 export function writeTLSFiles(): TLSFixture {
   const folder = mkdtempSync(join(tmpdir(), 'keyfront-tls-'));
   const certFile = join(folder, 'localhost.crt');

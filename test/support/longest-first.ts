@@ -12,8 +12,8 @@ const longOnes = [
 ];
 
 /**
- * Runs the slowest files first, so that no worker runs one alone at the end. By default, Vitest uses the durations of earlier
- * runs, of which a fresh checkout has none, and then the sizes of the files, which differ from their durations.
+ * Runs the slowest files first, so that no worker runs a slow file alone at the end. By default, Vitest sorts by the
+ * durations of earlier runs, which a fresh checkout does not have, and then by size, which does not predict them.
  */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -2,23 +2,23 @@ import { Client } from 'pg';
 import type { PgPool, Session } from '../../src/storage/postgres/pool.js';
 import type { Prepared } from '../../src/storage/sql/session.js';
 
-/** A statement as the store has sent it. */
+/** A statement that the store has sent. */
 export interface Sent {
   readonly statement: Prepared | string;
   readonly values: readonly unknown[];
 }
 
-/** What the server did to carry out a statement. */
+/** The work of the server for a statement, from its plan. */
 export interface Work {
-  /** Tables that were read from one end to the other. */
+  /** Tables with a sequential scan. */
   readonly scanned: readonly string[];
-  /** Rows that were read from tables, those that were thrown away included. */
+  /** Number of rows read from tables and indexes, including those that a filter removed. */
   readonly touched: number;
-  /** Whether anything was sorted. */
+  /** Whether the plan contains a sort. */
   readonly sorted: boolean;
 }
 
-/** The same connections, and all that is sent over them from now on. */
+/** Wraps connections to record their statements. */
 export function recorded(connections: PgPool): { connections: PgPool; sent: Sent[] } {
   const sent: Sent[] = [];
   const note = (session: Session): Session => ({
@@ -41,8 +41,8 @@ export function recorded(connections: PgPool): { connections: PgPool; sent: Sent
 }
 
 /**
- * Runs statements like the store, rolls them back, and returns their plans: for these values, and, of a
- * prepared one, by the plan that it keeps for all values too.
+ * Connects to a server to analyze statements. `of` executes a statement as the store does, rolls it back, and returns
+ * the work of its custom plan and, for a prepared statement, of its generic plan.
  */
 export async function openPlans(url: string) {
   const client = new Client({ connectionString: url });
@@ -62,14 +62,14 @@ export async function openPlans(url: string) {
     try {
       plans = [];
       await client.query({ ...(typeof statement === 'string' ? { text: statement } : statement), values: [...values] });
-      // A statement counts as carried out when the next one comes.
+      // auto_explain reports the plan of a statement before the next one is executed.
       await client.query('SHOW server_version');
       const nodes = plans.flatMap((plan) => nodesOf((JSON.parse(plan) as { Plan: PlanNode }).Plan));
       if (nodes.length === 0) throw new Error('The server returned no plan.');
       return {
         scanned: nodes
           .flatMap((node) => (node['Node Type'] === 'Seq Scan' ? (node['Relation Name'] ?? []) : []))
-          // A page or less, for any content of the database.
+          // `settings` has one page at most, independently of the content of the database.
           .filter((table) => table !== 'settings'),
         touched: nodes.reduce((sum, node) => sum + touchedBy(node), 0),
         sorted: nodes.some((node) => node['Node Type'].includes('Sort')),
@@ -102,7 +102,7 @@ interface PlanNode {
 const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
 
 function touchedBy(node: PlanNode): number {
-  // What is written was found by the nodes below.
+  // The child nodes read the rows that ModifyTable writes.
   if ((node['Relation Name'] ?? node['Index Name']) === undefined || node['Node Type'] === 'ModifyTable') return 0;
   const rows =
     node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0);

@@ -1,5 +1,5 @@
-// A PostgreSQL server for tests, in its own folder. It runs until it is stopped, or until the process with the given
-// number has ended: node postgres-server.mjs FOLDER PROCESS
+// Runs a PostgreSQL server for tests in a folder, until SIGTERM or until the process with the given id has ended:
+// node postgres-server.mjs FOLDER PROCESS
 import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import timers from 'node:timers';
@@ -9,7 +9,7 @@ import { freePort } from './free-port.mjs';
 
 const [, , folder = '', owner = ''] = argv;
 const write = (/** @type {string} */ name, /** @type {string} */ text) => {
-  // Written by a rename, because other processes wait for the name.
+  // Atomic, because other processes wait for the file.
   writeFileSync(join(folder, `${name}.new`), text);
   renameSync(join(folder, `${name}.new`), join(folder, name));
 };
@@ -29,7 +29,7 @@ try {
     });
     server.on('exit', (code) => {
       if (!existsSync(join(folder, 'url'))) fail(new Error(`The server ended with ${code}.`));
-      // Killed by a test: started again, as a service manager would.
+      // A test has killed the server. It restarts, as with a service manager.
       else if (!isStopping) timers.setTimeout(start, 200);
       else exit(0);
     });

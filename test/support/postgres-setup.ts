@@ -7,7 +7,7 @@ import type { TestProject } from 'vitest/node';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The folder in which the first test that needs a PostgreSQL server starts it for the run. */
+    /** The folder of the PostgreSQL server of the run, which starts on first use. */
     postgresFolder: string;
   }
 }
@@ -15,7 +15,7 @@ declare module 'vitest' {
 /** Provides a folder for the PostgreSQL server of the run, and stops that server at the end if there is one. */
 export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
   const folder = mkdtempSync(join(tmpdir(), 'keyfront-postgres-'));
-  // The server may run as another user than the tests.
+  // The server may run as a different user than the tests.
   await chmod(folder, 0o755);
   provide('postgresFolder', folder);
   return () => stopPostgres(folder);
@@ -36,6 +36,6 @@ async function ended(keeper: number): Promise<void> {
       process.kill(keeper, 0);
     }
   } catch {
-    // It has ended.
+    // It has stopProcess.
   }
 }

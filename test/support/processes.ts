@@ -14,7 +14,7 @@ export interface Processes {
   readonly start: (args?: readonly string[], env?: Record<string, string>, data?: string) => Promise<Running>;
 }
 
-/** Builds the program once, and gives each test of a file a folder and processes that end with the test. */
+/** Builds the program once. Each test of the file has its own folder and its own processes, which end with the test. */
 export function useProcesses(): Processes {
   let main = '';
   let folder = '';
@@ -41,13 +41,13 @@ export function useProcesses(): Processes {
   };
 }
 
-/** Ends a process without giving it a chance to do anything. */
+/** Sends SIGKILL to a process, and waits for its exit. */
 export async function kill(one: Running): Promise<void> {
   one.signal('SIGKILL');
   await one.exited;
 }
 
-/** The credentials that a first start has printed. */
+/** Returns the credentials that a first start has printed. */
 export function printedBy({ stdout }: Running): { readonly management: string; readonly service: string } {
   const find = (kind: string) => new RegExp(`kf_${kind}_\\w{38}`).exec(stdout())?.[0] ?? '';
   return { management: find('mgt'), service: find('svc') };

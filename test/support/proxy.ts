@@ -1,15 +1,15 @@
 import { connect, createServer, type Socket } from 'node:net';
 
-/** A stretch of network before a database server, which can be cut and mended, and on which all that is sent is counted. */
+/** A TCP proxy in front of a server, which can interrupt the network and counts the chunks of clients. */
 export interface Proxy {
-  /** The URL of the server behind it. */
+  /** The URL of the server through the proxy. */
   readonly url: string;
-  /** From now on nothing passes, and who is connected is cut off. */
+  /** Closes all connections, and rejects new ones until `restore`. */
   cut(): void;
   mend(): void;
-  /** How many pieces have been sent to the server. What comes at once is one piece, however many messages it has. */
+  /** Number of chunks from clients to the server. A chunk may contain several messages. */
   pieces(): number;
-  /** Calls back when so many pieces have been sent, before the next one goes on. */
+  /** Calls back when the proxy has sent this number of chunks, before it sends the next one. */
   afterPieces(count: number, callback: () => void): void;
   close(): Promise<void>;
 }
@@ -53,7 +53,7 @@ export async function createProxy(to: string): Promise<Proxy> {
     for (const socket of sockets) socket.destroy();
   };
   return {
-    // A space is a plus sign in forms only.
+    // URLSearchParams encodes a space as a plus sign, which pg does not decode.
     url: url.href.replaceAll('+', '%20'),
     cut,
     mend: () => {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 
-/** A message as a receiver got it. */
+/** A received message. */
 export interface Received {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -33,15 +33,15 @@ export interface Receiver {
   readonly port: number;
   /** All messages, rejected or accepted. */
   readonly received: readonly Received[];
-  /** The accepted messages, without repetitions. */
+  /** The accepted messages, without duplicates. */
   readonly taken: () => Received[];
   behaviour: Behaviour;
-  /** Resolves when this number of messages has been accepted. */
+  /** Resolves when the accepted messages meet a condition. */
   readonly until: (isSo: (taken: readonly Received[]) => boolean, timeoutMs?: number) => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
-/** Starts a real server on loopback, which accepts every message by default. */
+/** Starts a server on loopback, which accepts every message by default. */
 export async function startReceiver(port = 0): Promise<Receiver> {
   const received: Received[] = [];
   const receiver: Receiver = {
@@ -88,8 +88,8 @@ export async function startReceiver(port = 0): Promise<Receiver> {
 }
 
 /**
- * Why a receiver that uses the library of Standard Webhooks rejects a message; undefined if it accepts it. The library has no
- * clock of its own: call it under fake timers to choose the time.
+ * Verifies a message with the library of Standard Webhooks. Returns the error message, or undefined if the signature is
+ * valid. The library uses the global clock: fake timers set its time.
  */
 export function whyNotBelieved(
   secret: string,
@@ -104,7 +104,7 @@ export function whyNotBelieved(
   }
 }
 
-/** Checks that the versions of each key arrived in order, complete and once. Names the first that did not. */
+/** Describes the first message whose version is not the next one of its key; undefined if all are in order. */
 export function outOfOrder(messages: readonly Received[], first = 1): string | undefined {
   const reached = new Map<string, number>();
   for (const { data } of messages) {

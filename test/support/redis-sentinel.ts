@@ -9,7 +9,7 @@ import { until } from './until.js';
 
 /** A primary of Redis and its replica, watched by a Sentinel. */
 export interface RedisPair {
-  /** A URL of two Sentinels, of which the first does not respond. */
+  /** A URL of two Sentinels. The first does not respond. */
   readonly url: string;
   /** The URL of the server that Sentinel names. */
   readonly primaryURL: () => Promise<string>;
@@ -19,19 +19,20 @@ export interface RedisPair {
   readonly killPrimary: () => Promise<void>;
   /** Resolves when Sentinel has promoted the replica. */
   readonly promoted: () => Promise<void>;
-  /** Starts the killed server again, as a replica. Resolves when it follows the primary and Sentinel may promote it. */
+  /** Restarts the killed server as a replica. Resolves when it replicates the primary and Sentinel can promote it. */
   readonly addReplica: () => Promise<void>;
-  /** Resolves when the replica has everything that was written before the call. */
+  /** Resolves when the replica has all writes before this call. */
   readonly replicated: () => Promise<void>;
-  /** Makes the replica follow no server, so that it gets nothing that is written from now on. */
+  /** Stops the replication: the replica receives no further writes. */
   readonly stopReplication: () => Promise<void>;
   readonly remove: () => Promise<void>;
 }
 
 const name = 'counters';
-/** After how long Sentinel regards the primary as lost. Operators choose seconds. */
+/** Time without a response after which Sentinel regards the primary as down. Operators choose seconds. */
 const lostAfterMs = 500;
 
+/** Starts a primary, its replica and a Sentinel. */
 export async function redisPair(): Promise<RedisPair> {
   const servers: readonly [OwnRedis, OwnRedis] = await Promise.all([ownRedis(), ownRedis()]);
   let primary: 0 | 1 = 0;
@@ -48,7 +49,7 @@ export async function redisPair(): Promise<RedisPair> {
     `dir ${folder}`,
     `sentinel monitor ${name} 127.0.0.1 ${portOf(0)} 1`,
     `sentinel down-after-milliseconds ${name} ${lostAfterMs}`,
-    // It starts no other failover within twice this time.
+    // Sentinel starts no other failover within twice this time.
     `sentinel failover-timeout ${name} 1000`,
   ];
   writeFileSync(file, `${settings.join('\n')}\n`);
@@ -73,7 +74,7 @@ export async function redisPair(): Promise<RedisPair> {
     }
   }
 
-  /** Whether Sentinel knows the replica, and that it follows the primary. */
+  /** Whether Sentinel regards the replica as connected to the primary. */
   async function isReplicaKnown(): Promise<boolean> {
     try {
       const [fields = []] = await callRedis<string[][]>(sentinelURL, 'SENTINEL', 'replicas', name);

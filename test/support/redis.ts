@@ -7,30 +7,30 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { createClient, SocketClosedUnexpectedlyError } from '@redis/client';
 import { freePort } from './free-port.mjs';
 
-/** The URL of a Redis server for tests, which is started on first use; or why there is none. */
+/** The URL of a Redis server for tests, which starts on first use, or the reason why it is missing. */
 export type TestRedis = { readonly url: () => Promise<string> } | { readonly missing: string };
 
 const startWithinMs = 60_000;
 
-/** The server of one test file, which can be stopped, killed and started again with its data. */
+/** The server of one test file, which can be suspended, killed and restarted with its data. */
 export interface OwnRedis {
   readonly url: string;
   readonly start: () => Promise<void>;
-  /** Kills it and waits until it has ended. */
+  /** Kills the server, and waits for its exit. */
   readonly kill: () => Promise<void>;
   readonly signal: (name: 'SIGSTOP' | 'SIGCONT') => void;
-  /** Stops it and removes its data. */
+  /** Kills the server and removes its data. */
   readonly remove: () => Promise<void>;
 }
 
 let shared: Promise<OwnRedis> | undefined;
 
-/** Whether tests can start servers of their own, which they stop and kill. */
+/** Whether tests can start their own servers, which they suspend and kill. */
 export const hasOwnRedis = (process.env['PATH'] ?? '')
   .split(delimiter)
   .some((folder) => existsSync(join(folder, 'redis-server')));
 
-/** The server that `KEYFRONT_TEST_REDIS` names; else `redis-server` of the PATH, which ends with this process. */
+/** Returns the server of `KEYFRONT_TEST_REDIS`; by default a `redis-server` that ends with this process. */
 export function testRedis(): TestRedis {
   const given = process.env['KEYFRONT_TEST_REDIS'];
   if (given !== undefined) return { url: () => Promise.resolve(given) };
@@ -38,25 +38,25 @@ export function testRedis(): TestRedis {
   return { url: async () => (await (shared ??= ownRedis())).url };
 }
 
-/** The addition to the name of a suite without a server. */
+/** Returns the suffix for the name of a suite whose server is missing. */
 export function unlessMissing(server: TestRedis): string {
   if (!('missing' in server)) return '';
   return ` (skipped: ${server.missing} Run it with KEYFRONT_TEST_REDIS=redis://host:6379)`;
 }
 
-/** The same for a suite with a server of its own. */
+/** The suffix for the name of a suite that needs its own server. */
 export const unlessNoOwn = hasOwnRedis
   ? ''
   : ' (skipped: there is no redis-server on the PATH. Install it to run this.)';
 
-/** The settings of a service with live counters on this server, under unique names. */
+/** Returns the settings of a service with live counters on this server, under unique names. */
 export async function redisSettings(server: TestRedis): Promise<Record<string, string>> {
   if ('missing' in server) throw new Error(server.missing);
   const name = `test-${randomBytes(6).toString('hex')}:{keyHash}`;
   return { KEYFRONT_QUOTA_URL: await server.url(), KEYFRONT_QUOTA_KEYS: name };
 }
 
-/** Starts a server on a free port of loopback, which writes every change to a temporary folder. */
+/** Starts a server on a free port of loopback, with an append-only file in a temporary folder. */
 export async function ownRedis(...options: readonly string[]): Promise<OwnRedis> {
   const folder = mkdtempSync(join(tmpdir(), 'keyfront-redis-'));
   const port = await freePort();
@@ -66,7 +66,7 @@ export async function ownRedis(...options: readonly string[]): Promise<OwnRedis>
     try {
       if (server) process.kill(server.pid, name);
     } catch {
-      // It has ended by itself.
+      // The server has exited.
     }
   };
   const kill = async () => {
@@ -78,7 +78,7 @@ export async function ownRedis(...options: readonly string[]): Promise<OwnRedis>
   async function start(): Promise<void> {
     const place = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder];
     const settings = [...place, '--save', '', '--appendonly', 'yes'];
-    // The shell ends with the pipe to it, however this process ends, and takes the server with it.
+    // When this process ends, its pipe to the shell closes, and the shell kills the server.
     const started = spawn('sh', ['-c', keeper, 'sh', folder, ...settings, ...options], {
       stdio: ['pipe', 'pipe', 'ignore'],
     });
@@ -119,8 +119,8 @@ export async function ownRedis(...options: readonly string[]): Promise<OwnRedis>
 }
 
 /**
- * Ends with the server, and ends it at the end of standard input. Its first line is the process id of the server, which is
- * printed before the server starts and prints lines of its own.
+ * A shell script that runs the server, and kills it at the end of standard input. It prints the process id of the
+ * server before the output of the server.
  */
 const keeper = `folder=$1; shift; exec 3<&0
 sh -c 'echo $$; exec redis-server "$@"' sh "$@" </dev/null & server=$!
@@ -128,7 +128,7 @@ sh -c 'echo $$; exec redis-server "$@"' sh "$@" </dev/null & server=$!
 wait $server
 kill $reader 2>/dev/null`;
 
-/** Sends a command to a server, bypassing the service. It may be sent twice. */
+/** Sends a command to a server, bypassing the service. May send it twice. */
 export async function callRedis<T>(url: string, ...command: readonly string[]): Promise<T> {
   try {
     return await callOnce(url, command);

@@ -6,7 +6,7 @@ interface Options {
   readonly authenticate?: Authenticate;
 }
 
-/** The context of a request that came through no network and holds no credential, unless `authenticate` finds one. */
+/** Creates the context of a request without a connection, and without a principal unless `authenticate` returns one. */
 export function requestContextOf(
   request: Request,
   { id = 'request-1', authenticate = () => Promise.resolve<AuthContext>({}) }: Options = {},

@@ -32,7 +32,7 @@ export function issuesOf(response: TestResponse): string[] {
   return issues.map(({ path, code }) => `${path} ${code}`).sort();
 }
 
-/** Returns the value of the one root field of an operation, which must not have failed. */
+/** Returns the value of the first root field of an operation. Fails if the response has errors. */
 export function dataOf<T = Record<string, unknown>>({ body }: TestResponse): T {
   expect(body['errors']).toBeUndefined();
   const [value] = Object.values(body['data'] as object) as unknown[];

@@ -11,7 +11,7 @@ export interface TestServer {
   close(): Promise<void>;
 }
 
-/** The whole service with its HTTP server, on a free port of this machine. */
+/** Starts the whole service with its HTTP server, on a free port of loopback. */
 export async function startServer(
   env: Record<string, string> = {},
   options: Partial<ListenOptions> = {},
@@ -31,29 +31,29 @@ export async function startServer(
   };
 }
 
-/** A server for the running test, after which it stops. */
+/** Starts a server, and stops it after the running test. */
 export async function startOwnServer(...options: Parameters<typeof startServer>): Promise<TestServer> {
   const server = await startServer(...options);
   onTestFinished(() => server.close());
   return server;
 }
 
-/** A response as it came over the wire. */
+/** A response as received. */
 export interface WireResponse {
-  /** 0 where the connection was closed without a response. */
+  /** 0 if the connection was closed without a response. */
   readonly status: number;
   readonly headers: ReadonlyMap<string, string>;
   readonly body: string;
-  /** All received bytes, further responses included. */
+  /** All received bytes, including further responses. */
   readonly text: string;
-  /** Whether the other side has closed the connection. */
+  /** Whether the server has closed the connection. */
   readonly isClosed: boolean;
 }
 
 /**
- * Sends bytes as they are, and returns what has come back when the other side closes.
+ * Sends bytes, and resolves to the response when the server closes the connection.
  *
- * @param limitMs ends the wait for a connection that stays open; no limit for one that is to be closed
+ * @param limitMs - milliseconds after which to close a connection that stays open
  */
 export async function exchange(port: number, bytes: string | Buffer, limitMs = 100_000): Promise<WireResponse> {
   const socket = connect(port, '127.0.0.1');
@@ -63,7 +63,7 @@ export async function exchange(port: number, bytes: string | Buffer, limitMs = 1
   return { ...parsed(text), text, isClosed };
 }
 
-/** What a socket receives until its other side closes, or the limit has passed. */
+/** Resolves to the bytes that a socket receives until the server closes it or the limit passes. */
 export async function received(socket: Socket, limitMs = 100_000): Promise<{ text: string; isClosed: boolean }> {
   const chunks: Buffer[] = [];
   const isClosed = await new Promise<boolean>((resolve) => {

@@ -2,19 +2,19 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import ts from 'typescript';
 
-/** A file under `src/`, as the rules of architecture look at it. */
+/** A file below `src/`, for the tests of the architecture. */
 export interface SourceFile {
-  /** From `src/` on, such as `keys/table.ts`. */
+  /** Path relative to `src/`, such as `keys/ports.ts`. */
   readonly path: string;
-  /** What it imports or passes on, as it is written there. */
+  /** The module specifiers of its imports and re-exports. */
   readonly imports: readonly string[];
   readonly tree: ts.SourceFile;
 }
 
-/** The folder that the service is built from. */
+/** The folder of the sources. */
 export const sourceFolder = join(import.meta.dirname, '../../src');
 
-/** Every file under `src/`, in no promised order. */
+/** Returns every file below `src/`, in unspecified order. */
 export function sourceFiles(): SourceFile[] {
   const names = readdirSync(sourceFolder, { recursive: true, encoding: 'utf8' }).filter((name) => /\.tsx?$/.test(name));
   return names.map((name) => {
@@ -27,7 +27,7 @@ export function sourceFiles(): SourceFile[] {
   });
 }
 
-/** Every node of a syntax tree, outermost first. */
+/** Returns every node of a syntax tree, in preorder. */
 export function nodesOf(node: ts.Node): ts.Node[] {
   return [node, ...node.getChildren().flatMap(nodesOf)];
 }

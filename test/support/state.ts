@@ -6,13 +6,13 @@ export interface State {
   readonly audit: KeyRevision[];
 }
 
-/** All that storage holds of a key: what must be the same before and after a request that is rejected. */
+/** Reads everything that is stored of a key. A rejected request must not change it. */
 export async function stateOf({ app: { services: installation } }: TestApp, keyID: string): Promise<State> {
   const keyHash = installation.ports.hashKeyID(keyID);
   return { key: await installation.store.find(keyHash), audit: await installation.store.historyOf(keyHash) };
 }
 
-/** The hashes of all keys, by which a test sees that none was created. */
+/** Reads the hashes of all keys, which show whether a request has created a key. */
 export async function allHashes({ app: { services: installation } }: TestApp): Promise<string[]> {
   const hashes: string[] = [];
   for await (const { keyHash } of installation.store.all()) hashes.push(keyHash);

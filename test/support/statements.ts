@@ -2,8 +2,8 @@ import Database from 'better-sqlite3';
 import { vi } from 'vitest';
 
 /**
- * Returns the SQL of the statements that SQLite executes during the work and that mention a table, in order. Time stands
- * still, so that no read takes too long and is repeated in another place.
+ * Returns the SQL of the statements on a table that SQLite executes during the work, in order. The clock stands still,
+ * so that no read exceeds its time limit and is repeated in a worker thread.
  */
 export async function statementsDuring(
   work: () => Promise<unknown>,

@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
 
-/** Changes a database behind the service’s back, in spite of the triggers that would reject it. */
+/** Changes a database, bypassing the service, after dropping the triggers that would reject the change. */
 export function tamper(file: string, ...statements: string[]): void {
   const database = new Database(file);
   const triggers = database

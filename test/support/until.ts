@@ -1,15 +1,16 @@
-// Fake timers of a test must not stop these.
+// Captured at import, because fake timers of a test must not replace them.
 const { setTimeout, setImmediate } = globalThis;
 const monotonicMs = performance.now.bind(performance);
 
-/** A busy machine stays far below this. */
+/** Not reached on a busy machine either. */
 const withinMs = 120_000;
 
 /**
- * Waits for a condition of a process, a socket or a server that signals nothing by itself.
+ * Waits for a condition of a process, a socket or a server that sends no event.
  *
- * @param isMet polled every few milliseconds of real time
- * @throws {Error} naming `what` when two minutes have passed
+ * @param isMet - polled every five milliseconds of real time
+ * @param what - the subject of the error message
+ * @throws {Error} if the condition is not met within two minutes
  */
 export async function until(isMet: () => boolean | Promise<boolean>, what = 'The condition'): Promise<void> {
   for (const endMs = monotonicMs() + withinMs; !(await isMet());) {
@@ -19,16 +20,16 @@ export async function until(isMet: () => boolean | Promise<boolean>, what = 'The
 }
 
 /**
- * Waits for the timers of this process that are due within a duration. They run before it, however late all of them are:
- * timers run in the order of their due times.
+ * Waits for the timers of this process that are due within a duration. Timers run in the order of their due times, so
+ * these run before it ends, even if all timers are late.
  *
- * @param ms in milliseconds
+ * @param ms - the duration in milliseconds
  */
 export async function timersDueWithin(ms: number): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** Lets the event loop turn, so that all work in this process that waits for no timer and no socket is done. */
+/** Runs iterations of the event loop, so that all work completes that waits for neither a timer nor a socket. */
 export async function eventLoopTurns(count = 50): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -4,7 +4,7 @@ import type { DispatcherOptions } from '../../src/webhooks/dispatcher.js';
 import type { TestApp } from './app.js';
 import { until } from './until.js';
 
-/** Short waits between attempts; limits that a busy machine does not reach. */
+/** Short delays between attempts, and limits that a busy machine does not reach. */
 export const quick: DispatcherOptions = {
   retryPolicy: { delaysMs: [20, 40, 80], maxAttempts: 6 },
   timeoutMs: 60_000,
@@ -12,14 +12,14 @@ export const quick: DispatcherOptions = {
   leaseDurationMs: 60_000,
 };
 
-/** Waits until the dispatcher of a service has polled several times: what it found to send has been sent. */
+/** Waits until the dispatcher of a service has polled several times, and has sent all events that were due. */
 export async function untilPolled({ app }: TestApp): Promise<void> {
   const { mock } = vi.spyOn(app.services.webhooks, 'acquireLeases');
   const before = mock.calls.length;
   await until(() => mock.calls.length > before + 3, 'A poll');
 }
 
-/** Adds a webhook to a service that runs in this process. */
+/** Adds a webhook to a service in this process. */
 export async function hookTo(
   { app }: TestApp,
   url: string,

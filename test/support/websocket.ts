@@ -10,25 +10,25 @@ export interface SocketMessage {
   readonly payload?: unknown;
 }
 
-/** A WebSocket of a test, message by message. */
+/** A WebSocket that returns one message at a time. */
 export interface TestSocket {
   readonly send: (message: object) => void;
-  /** The next message; how the connection was closed where there is none. */
+  /** Resolves to the next message; after the last one, to a message of type `closed`. */
   readonly next: () => Promise<SocketMessage>;
-  /** The next message of an operation, or how the connection was closed. */
+  /** Resolves to the next message of an operation, or to the message of type `closed`. */
   readonly nextOf: (id: string) => Promise<SocketMessage>;
   /** Sends an operation and returns its first message. */
   readonly request: (query: string, variables?: object, id?: string) => Promise<SocketMessage>;
   readonly socket: WebSocket;
 }
 
-/** How a server closes a connection, in the place of a message. */
+/** The message of type `closed` for a connection that the server closes. */
 export const closedWith = (code: number, reason: unknown = expect.any(String)): object => ({
   type: 'closed',
   payload: { code, reason },
 });
 
-/** Opens a WebSocket to a service; nothing is sent yet. */
+/** Opens a WebSocket to a service, and sends no message. */
 export async function openSocket(
   url: string,
   headers: Record<string, string> = {},
