@@ -38,31 +38,31 @@ export async function killMoving({ main, workspace, seed, kills, database, tampe
   const template = join(folder, 'moved');
   await makeSource(template, folder);
 
-  /** Runs the command until it ends, or has sent so many pieces. */
-  const attempt = async (data: string, url: string, piece: number) => {
+  /** Runs the command until it ends, or has sent this number of chunks. */
+  const attempt = async (data: string, url: string, chunk: number) => {
     const proxy = await createProxy(url);
     const running = launch({ main, data, args: ['migrate-store'], env: { KEYFRONT_DATABASE_URL: proxy.url } });
-    proxy.afterPieces(piece, () => running.kill('SIGKILL'));
+    proxy.afterChunks(chunk, () => running.kill('SIGKILL'));
     const { code } = await running.exited;
     await proxy.close();
-    return { code, stderr: running.stderr(), pieces: proxy.pieces() };
+    return { code, stderr: running.stderr(), chunks: proxy.chunks() };
   };
 
   const whole = await database();
   await cp(template, join(folder, 'whole'), { recursive: true });
-  const { pieces } = await attempt(join(folder, 'whole'), whole.url, Infinity);
+  const { chunks } = await attempt(join(folder, 'whole'), whole.url, Infinity);
   await whole.drop();
 
   let carried = 0;
   let finished = 0;
-  for (const [number, piece] of evenly(pieces, kills).entries()) {
+  for (const [number, chunk] of evenly(chunks, kills).entries()) {
     if (report.found() > 0) break;
-    const where = `MOVING_KILLS=${kills}, after ${piece} of ${pieces} pieces`;
+    const where = `MOVING_KILLS=${kills}, after ${chunk} of ${chunks} chunks`;
     const data = join(folder, `moved-${number}`);
     await cp(template, data, { recursive: true });
     const { url, drop } = await database();
     report.addCase();
-    const first = await attempt(data, url, piece);
+    const first = await attempt(data, url, chunk);
     const isComplete = first.code === 0 || (await isMoved(url));
     if (isComplete && !isMarked(data)) {
       report.addFindings([{ kind: 'wrong response', what: 'the file may be served beside the database' }], where);
@@ -82,7 +82,7 @@ export async function killMoving({ main, workspace, seed, kills, database, tampe
     report.addFindings(await differences(data, url), where);
     await drop();
   }
-  return report.end({ pieces, carried, finished });
+  return report.end({ chunks, carried, finished });
 }
 
 /** A data folder with histories, deleted keys and secrets, that nothing has been moved from. */

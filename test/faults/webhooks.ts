@@ -5,7 +5,7 @@ import { readConfig } from '../../src/config/config.js';
 import { openServices } from '../../src/storage/open-storage.js';
 import { createRandom } from '../support/generated.js';
 import type { EnginePlace } from '../support/engines.js';
-import { outOfOrder, startReceiver, whyNotBelieved, type Received } from '../support/receiver.js';
+import { outOfOrder, startReceiver, verificationErrorOf, type Received } from '../support/receiver.js';
 import { outputOf } from './kit/command.js';
 import { killNow, launch, portOf } from './kit/service.js';
 import type { Process } from '../support/process.js';
@@ -29,7 +29,7 @@ export interface WebhookReport {
   readonly kills: number;
   readonly changes: number;
   readonly attempts: number;
-  /** Messages that came again although they had been taken: at least once is what is promised. */
+  /** Messages that came again although they had been accepted: at least once is what is promised. */
   readonly again: number;
   readonly seconds: number;
   /** A line each; empty where every change has come, each key's in order. */
@@ -54,7 +54,7 @@ export async function killSenders(given: WebhookRun): Promise<WebhookReport> {
     receiver.behaviour = async (message) => {
       const { id, data } = message;
       // Verified on receipt: the timestamp of a message is valid for five minutes, and a full run takes longer.
-      const why = whyNotBelieved(secret, message);
+      const why = verificationErrorOf(secret, message);
       if (why !== undefined) unbelieved.push(why);
       // A wait of six seconds for each key, and of one for some others: all of a key's later ones wait with it.
       if (!rejections.has(id)) rejections.set(id, data.version_after === 2 ? 2 : random.below(80) === 0 ? 1 : 0);
@@ -81,20 +81,20 @@ export async function killSenders(given: WebhookRun): Promise<WebhookReport> {
       await Promise.all(services.map(portOf));
     }
     const changes = await changesIn(place);
-    const isThere = () => new Set(receiver.taken().map(nameOf)).size >= changes.size;
+    const isThere = () => new Set(receiver.accepted().map(nameOf)).size >= changes.size;
     let heard = { count: 0, at: Date.now() };
     while (!isThere() && Date.now() < heard.at + timeoutMs) {
       if (receiver.received.length > heard.count) heard = { count: receiver.received.length, at: Date.now() };
       await wait(20);
     }
-    const taken = receiver.taken();
-    const names = new Set(taken.map(nameOf));
-    const disorder = outOfOrder(taken, 2);
+    const accepted = receiver.accepted();
+    const names = new Set(accepted.map(nameOf));
+    const disorder = outOfOrder(accepted, 2);
     return {
       kills,
       changes: changes.size,
       attempts: receiver.received.length,
-      again: receiver.received.filter(({ isTaken }) => isTaken).length - taken.length,
+      again: receiver.received.filter(({ isAccepted }) => isAccepted).length - accepted.length,
       seconds: Math.round((performance.now() - began) / 1000),
       findings: [
         ...[...changes].filter((name) => !names.has(name)).map((name) => `lost: ${name}`),

@@ -346,7 +346,7 @@ describe.skipIf(postgres.isMissing)(`D-16 a service on ${postgres.name}`, () => 
     await t.importKeys({ key_id: 'k1', org_id: 'acme', quota_max: 10 });
   });
   afterEach(async () => {
-    proxy.mend();
+    proxy.restore();
     await t.close();
     await proxy.close();
     await folder.remove();
@@ -368,7 +368,7 @@ describe.skipIf(postgres.isMissing)(`D-16 a service on ${postgres.name}`, () => 
     const isReady = async () => (await t.send('/ready')).status === 200;
     await until(async () => !(await isReady()), '503 of /ready');
     expect((await t.send('/health')).status).toBe(200);
-    proxy.mend();
+    proxy.restore();
     await until(isReady, '200 of /ready');
     expect((await t.update('k1', { alias: 'found' })).status).toBe(200);
     expect(t.logs()).not.toContain(password);

@@ -7,7 +7,7 @@ import { postgresDialect } from '../../src/storage/sql/dialect.js';
 import { countStatement, pageStatement } from '../../src/storage/sql/keys/key-query.js';
 import type { WideQuery } from '../../src/storage/sql/session.js';
 import { postgres, type EnginePlace } from '../support/engines.js';
-import { openPlans, recorded, type Sent, type Work } from '../support/postgres-plans.js';
+import { openPlans, recordStatements, type SentStatement, type StatementWork } from '../support/postgres-plans.js';
 import { signer } from '../support/signer.js';
 import { postgresKeyStore } from '../support/storage.js';
 import { aChange, aKey, anUpdate, hashOf } from '../support/factories.js';
@@ -63,9 +63,9 @@ describe.skipIf(postgres.isMissing)(`the plans of ${keys} keys on ${postgres.nam
     await place.remove();
   });
 
-  const work = async ({ sql, parameters }: WideQuery): Promise<Work> => {
+  const work = async ({ sql, parameters }: WideQuery): Promise<StatementWork> => {
     const [found] = await plans.of({ statement: sql, values: parameters });
-    return found ?? { scanned: ['none'], touched: Number.NaN, sorted: true };
+    return found ?? { scannedTables: ['none'], rowsRead: Number.NaN, hasSort: true };
   };
   const query = (orderBy: KeyOrder, filter: KeyFilter, changes: Partial<KeyQuery> = {}): KeyQuery => ({
     ...{ filter, orderBy, descending: false, limit, now },
@@ -109,10 +109,10 @@ describe.skipIf(postgres.isMissing)(`the plans of ${keys} keys on ${postgres.nam
       for (const descending of [false, true]) {
         const requested = query(orderBy, filter, { descending });
         for (const after of [undefined, await lastPlace(requested)]) {
-          const { scanned, touched } = await work(pageStatement(postgresDialect, { ...requested, after }));
+          const { scannedTables, rowsRead } = await work(pageStatement(postgresDialect, { ...requested, after }));
           const which = `${orderBy}, ${descending ? 'descending' : 'ascending'}, the ${after ? 'last' : 'first'}`;
-          expect([which, ...scanned]).toStrictEqual([which]);
-          expect(touched, which).toBeLessThan(keys / 2);
+          expect([which, ...scannedTables]).toStrictEqual([which]);
+          expect(rowsRead, which).toBeLessThan(keys / 2);
         }
       }
     }
@@ -141,8 +141,8 @@ describe.skipIf(postgres.isMissing)(`the plans of ${keys} keys on ${postgres.nam
         const after = await lastPlace(requested);
         const first = await work(pageStatement(postgresDialect, requested));
         const last = await work(pageStatement(postgresDialect, { ...requested, after }));
-        expect(first.touched).toBeLessThan(limit * 6);
-        expect(last.touched).toBeLessThan(limit * 6);
+        expect(first.rowsRead).toBeLessThan(limit * 6);
+        expect(last.rowsRead).toBeLessThan(limit * 6);
       }
     },
   );
@@ -150,15 +150,15 @@ describe.skipIf(postgres.isMissing)(`the plans of ${keys} keys on ${postgres.nam
   // For a term that one in fifty keys has, PostgreSQL scans the index of all keys, because that is faster.
   it('read for a count only the keys of its small organisation or its rare term', async () => {
     for (const filter of filters.filter(({ orgID, policy }) => orgID === 'org-7' || policy !== undefined)) {
-      const { scanned, touched } = await work(countStatement(postgresDialect, filter, now));
-      expect([filter, ...scanned]).toStrictEqual([filter]);
-      expect([filter, touched < keys / 10]).toStrictEqual([filter, true]);
+      const { scannedTables, rowsRead } = await work(countStatement(postgresDialect, filter, now));
+      expect([filter, ...scannedTables]).toStrictEqual([filter]);
+      expect([filter, rowsRead < keys / 10]).toStrictEqual([filter, true]);
     }
   });
 
   /** What the store has to ask the server for it, by both kinds of plan. */
   const workFor = async (use: (store: ReturnType<typeof postgresKeyStore>) => Promise<unknown>) => {
-    const { connections: heard, sent } = recorded(connections);
+    const { connections: heard, sent } = recordStatements(connections);
     await use(postgresKeyStore(heard, signer));
     // What is written is written once more to be looked at, and undone; what was changed meanwhile is found all the same.
     const all = sent.filter(
@@ -167,8 +167,8 @@ describe.skipIf(postgres.isMissing)(`the plans of ${keys} keys on ${postgres.nam
     expect(all.length).toBeGreaterThan(0);
     return eachOf(all);
   };
-  const eachOf = async (sent: readonly Sent[]) => {
-    const found: Work[] = [];
+  const eachOf = async (sent: readonly SentStatement[]) => {
+    const found: StatementWork[] = [];
     for (const one of sent) found.push(...(await plans.of(one)));
     return found;
   };
@@ -194,9 +194,9 @@ describe.skipIf(postgres.isMissing)(`the plans of ${keys} keys on ${postgres.nam
     ['the definition of a version', (store) => store.definitionAt(one, 1)],
   ];
   it.each(uses)('read few rows for %s, with either kind of plan', async (_, use) => {
-    for (const { scanned, touched } of await workFor(use)) {
-      expect(scanned).toStrictEqual([]);
-      expect(touched).toBeLessThan(100);
+    for (const { scannedTables, rowsRead } of await workFor(use)) {
+      expect(scannedTables).toStrictEqual([]);
+      expect(rowsRead).toBeLessThan(100);
     }
   });
 });

@@ -7,7 +7,7 @@ import { freePort } from '../support/free-port.mjs';
 import { hasOwnRedis, ownRedis, unlessNoOwn, type OwnRedis } from '../support/redis.js';
 import { allOf } from '../support/collect.js';
 import { tamper } from '../support/tamper.js';
-import { createTestWatch } from '../support/watch.js';
+import { createTestTelemetry } from '../support/telemetry.js';
 import { run } from '../../src/cli/main.js';
 
 const password = 'a-password-of-Redis';
@@ -133,11 +133,11 @@ describe.skipIf(!hasOwnRedis)(`live counters in an unreachable Redis${unlessNoOw
 
   it('are reported by the metrics, and their pending resets also by keyfront check', async () => {
     await t.close();
-    const watch = createTestWatch();
-    t = await startApp(settings(), {}, watch);
+    const telemetry = createTestTelemetry();
+    t = await startApp(settings(), {}, telemetry);
     const metrics = async () => [
-      (await watch.series('keyfront_redis_up'))[''],
-      (await watch.series('keyfront_quota_resets_pending'))[''],
+      (await telemetry.series('keyfront_redis_up'))[''],
+      (await telemetry.series('keyfront_quota_resets_pending'))[''],
     ];
     expect(await metrics()).toEqual([1, 0]);
     await redis.kill();

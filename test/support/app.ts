@@ -65,7 +65,7 @@ export async function startOwnApp(...options: Parameters<typeof startApp>): Prom
 export async function startApp(
   env: Record<string, string> = {},
   overrides: AppOverrides = {},
-  watch: Telemetry = {},
+  telemetry: Telemetry = {},
 ): Promise<TestApp> {
   const clock = { now: new Date('2026-01-31T12:00:00Z') };
   const lines: string[] = [];
@@ -81,7 +81,7 @@ export async function startApp(
   const app = await createApp(
     inMemory ? { ...config, databaseFile: ':memory:' } : config,
     secrets,
-    createLogger('trace', sink, watch.tracer?.ids),
+    createLogger('trace', sink, telemetry.tracer?.ids),
     {
       now: () => clock.now,
       randomHex: () => (hex += 1).toString(16).padStart(32, '0'),
@@ -89,7 +89,7 @@ export async function startApp(
       checkpointEveryMs: 2 ** 31 - 1,
       ...overrides,
     },
-    watch,
+    telemetry,
   );
 
   const issue: TestApp['issue'] = async (kind, { orgID, expires, scopes } = {}) => {

@@ -32,7 +32,7 @@ export default async function setup(): Promise<void> {
 /** Moves every file by an atomic rename, because another run may be reading the old file. */
 async function replaceFiles(from: string, to: string): Promise<void> {
   const entries = await readdir(from, { recursive: true, withFileTypes: true });
-  for (const entry of entries.filter((one) => one.isFile())) {
+  for (const entry of entries.filter((entry) => entry.isFile())) {
     const path = join(entry.parentPath, entry.name);
     const target = join(to, path.slice(from.length));
     await mkdir(dirname(target), { recursive: true });

@@ -24,7 +24,7 @@ export const jsonLines = (out: string) =>
     .map((line) => parseJSON(line) as Record<string, unknown>);
 
 /** The streams and signals of a command. */
-export interface Around {
+export interface CommandStreams {
   /** Standard input. */
   readonly input?: string | AsyncIterable<Uint8Array>;
   /** Whether standard output is a terminal. */
@@ -34,9 +34,9 @@ export interface Around {
   /** Registers the callback of a signal to stop. Default: calls it at once, except for an import. */
   readonly onStop?: (callback: () => void) => void;
   /** Receives each text of standard output. */
-  readonly onPrint?: (text: string) => void;
+  readonly onStdout?: (text: string) => void;
   /** Receives each text of standard error. */
-  readonly onSay?: (text: string) => void;
+  readonly onStderr?: (text: string) => void;
 }
 
 export interface CommandLine {
@@ -45,8 +45,8 @@ export interface CommandLine {
   keyfront(
     args: readonly string[],
     env?: Record<string, string>,
-    isWatched?: boolean,
-    around?: Around,
+    isStderrTTY?: boolean,
+    streams?: CommandStreams,
   ): Promise<Outcome>;
   /** Writes a file beside the data folder and returns its path. */
   file(name: string, content: string | Uint8Array): Promise<string>;
@@ -59,29 +59,29 @@ export interface CommandLine {
 export async function runCommand(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
-  isWatched = false,
-  around: Around = {},
+  isStderrTTY = false,
+  streams: CommandStreams = {},
 ): Promise<Outcome> {
-  const { input, isTerminal = false, isInteractive = false, onPrint, onSay } = around;
+  const { input, isTerminal = false, isInteractive = false, onStdout, onStderr } = streams;
   let out = '';
   let stderr = '';
   const code = await run(args, {
     env,
     stdout: (text) => {
       out += text;
-      onPrint?.(text);
+      onStdout?.(text);
     },
     stderr: (text) => {
       stderr += text;
-      onSay?.(text);
+      onStderr?.(text);
     },
     ...(input !== undefined && { stdin: typeof input === 'string' ? piped(input) : input }),
     isStdinTTY: isInteractive,
-    isStderrTTY: isWatched || isInteractive,
+    isStderrTTY: isStderrTTY || isInteractive,
     // Without progress, which slow commands print, and any command may be slow on a busy machine.
-    ...(!isWatched && { nowMs: () => 0 }),
+    ...(!isStderrTTY && { nowMs: () => 0 }),
     isStdoutTTY: isTerminal,
-    onStop: around.onStop ?? ((callback) => args[1] !== 'import' && callback()),
+    onStop: streams.onStop ?? ((callback) => args[1] !== 'import' && callback()),
   });
   return { code, out, stderr };
 }
@@ -92,8 +92,8 @@ export async function makeCommandLine(): Promise<CommandLine> {
   const folder = join(root, 'data');
   return {
     folder,
-    keyfront: (args, env = {}, isWatched = false, around = {}) =>
-      runCommand(args, { KEYFRONT_DATA: folder, ...env }, isWatched, around),
+    keyfront: (args, env = {}, isStderrTTY = false, streams = {}) =>
+      runCommand(args, { KEYFRONT_DATA: folder, ...env }, isStderrTTY, streams),
     file: async (name, content) => {
       const path = join(root, name);
       await writeFile(path, content);

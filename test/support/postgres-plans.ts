@@ -3,25 +3,25 @@ import type { PgPool, Session } from '../../src/storage/postgres/pool.js';
 import type { Prepared } from '../../src/storage/sql/session.js';
 
 /** A statement that the store has sent. */
-export interface Sent {
+export interface SentStatement {
   readonly statement: Prepared | string;
   readonly values: readonly unknown[];
 }
 
 /** The work of the server for a statement, from its plan. */
-export interface Work {
+export interface StatementWork {
   /** Tables with a sequential scan. */
-  readonly scanned: readonly string[];
+  readonly scannedTables: readonly string[];
   /** Number of rows read from tables and indexes, including those that a filter removed. */
-  readonly touched: number;
+  readonly rowsRead: number;
   /** Whether the plan contains a sort. */
-  readonly sorted: boolean;
+  readonly hasSort: boolean;
 }
 
 /** Wraps connections to record their statements. */
-export function recorded(connections: PgPool): { connections: PgPool; sent: Sent[] } {
-  const sent: Sent[] = [];
-  const note = (session: Session): Session => ({
+export function recordStatements(connections: PgPool): { connections: PgPool; sent: SentStatement[] } {
+  const sent: SentStatement[] = [];
+  const recordingSession = (session: Session): Session => ({
     query: (statement, values = []) => {
       sent.push({ statement, values });
       return session.query(statement, values);
@@ -34,7 +34,7 @@ export function recorded(connections: PgPool): { connections: PgPool; sent: Sent
   return {
     sent,
     connections: {
-      run: (work) => connections.run((session) => work(note(session))),
+      run: (work) => connections.run((session) => work(recordingSession(session))),
       close: () => connections.close(),
     },
   };
@@ -57,7 +57,7 @@ export async function openPlans(url: string) {
     if (plan !== undefined) plans.push(plan);
   });
 
-  async function workOf({ statement, values }: Sent, mode: 'custom' | 'generic'): Promise<Work> {
+  async function workOf({ statement, values }: SentStatement, mode: 'custom' | 'generic'): Promise<StatementWork> {
     await client.query(`SET plan_cache_mode = force_${mode}_plan; BEGIN`);
     try {
       plans = [];
@@ -67,12 +67,12 @@ export async function openPlans(url: string) {
       const nodes = plans.flatMap((plan) => nodesOf((JSON.parse(plan) as { Plan: PlanNode }).Plan));
       if (nodes.length === 0) throw new Error('The server returned no plan.');
       return {
-        scanned: nodes
+        scannedTables: nodes
           .flatMap((node) => (node['Node Type'] === 'Seq Scan' ? (node['Relation Name'] ?? []) : []))
           // `settings` has one page at most, independently of the content of the database.
           .filter((table) => table !== 'settings'),
-        touched: nodes.reduce((sum, node) => sum + touchedBy(node), 0),
-        sorted: nodes.some((node) => node['Node Type'].includes('Sort')),
+        rowsRead: nodes.reduce((sum, node) => sum + rowsReadBy(node), 0),
+        hasSort: nodes.some((node) => node['Node Type'].includes('Sort')),
       };
     } finally {
       await client.query('ROLLBACK');
@@ -80,9 +80,9 @@ export async function openPlans(url: string) {
   }
 
   return {
-    async of(sent: Sent): Promise<Work[]> {
-      const own = await workOf(sent, 'custom');
-      return typeof sent.statement === 'string' ? [own] : [own, await workOf(sent, 'generic')];
+    async of(sent: SentStatement): Promise<StatementWork[]> {
+      const custom = await workOf(sent, 'custom');
+      return typeof sent.statement === 'string' ? [custom] : [custom, await workOf(sent, 'generic')];
     },
     close: () => client.end(),
   };
@@ -101,7 +101,7 @@ interface PlanNode {
 
 const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
 
-function touchedBy(node: PlanNode): number {
+function rowsReadBy(node: PlanNode): number {
   // The child nodes read the rows that ModifyTable writes.
   if ((node['Relation Name'] ?? node['Index Name']) === undefined || node['Node Type'] === 'ModifyTable') return 0;
   const rows =

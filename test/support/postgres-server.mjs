@@ -15,7 +15,7 @@ const write = (/** @type {string} */ name, /** @type {string} */ text) => {
 };
 
 try {
-  writeFileSync(join(folder, 'keeper'), String(pid));
+  writeFileSync(join(folder, 'supervisor'), String(pid));
   const startServer = await createCluster(folder, ['--no-sync']);
   const port = await freePort();
   // The tests kill processes; a test of power loss would require fsync.

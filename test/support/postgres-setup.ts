@@ -23,17 +23,17 @@ export default async function setup({ provide }: TestProject): Promise<() => Pro
 
 /** Stops the server of a folder, if there is one, and removes the folder. */
 export async function stopPostgres(folder: string): Promise<void> {
-  const keeper = await readFile(join(folder, 'keeper'), 'utf8').catch(() => undefined);
-  if (keeper !== undefined) await ended(Number(keeper));
+  const supervisor = await readFile(join(folder, 'supervisor'), 'utf8').catch(() => undefined);
+  if (supervisor !== undefined) await stopProcess(Number(supervisor));
   await rm(folder, { recursive: true, force: true });
 }
 
-async function ended(keeper: number): Promise<void> {
+async function stopProcess(supervisor: number): Promise<void> {
   try {
-    process.kill(keeper, 'SIGTERM');
+    process.kill(supervisor, 'SIGTERM');
     for (let count = 0; count < 100; count += 1) {
       await wait(50);
-      process.kill(keeper, 0);
+      process.kill(supervisor, 0);
     }
   } catch {
     // It has stopProcess.

@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Client } from 'pg';
 import { inject } from 'vitest';
 
-const startWithinMs = 180_000;
+const startTimeoutMs = 180_000;
 
 /** The URL of a PostgreSQL server for tests, or the reason why it is missing. */
 export type TestPostgres = { readonly url: string } | { readonly missing: string };
@@ -33,11 +33,11 @@ export async function startPostgres(folder: string, owner = process.ppid): Promi
     () => false,
   );
   if (isFirst) {
-    const keeper = join(import.meta.dirname, 'postgres-server.mjs');
-    spawn(process.execPath, [keeper, folder, String(owner)], { detached: true, stdio: 'ignore' }).unref();
+    const script = join(import.meta.dirname, 'postgres-server.mjs');
+    spawn(process.execPath, [script, folder, String(owner)], { detached: true, stdio: 'ignore' }).unref();
   }
   const read = (name: string) => readFile(join(folder, name), 'utf8').catch(() => undefined);
-  for (const end = Date.now() + startWithinMs; Date.now() < end;) {
+  for (const end = Date.now() + startTimeoutMs; Date.now() < end;) {
     const [url, failed] = [await read('url'), await read('failed')];
     if (failed !== undefined) return { missing: `no PostgreSQL server could be started: ${failed}` };
     if (url !== undefined) return { url };

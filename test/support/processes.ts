@@ -34,17 +34,17 @@ export function useProcesses(): Processes {
     main: () => main,
     path,
     start: async (args = [], env = {}, data = 'data') => {
-      const one = await start(main, path(data), args, env);
-      running.push(one);
-      return one;
+      const started = await start(main, path(data), args, env);
+      running.push(started);
+      return started;
     },
   };
 }
 
 /** Sends SIGKILL to a process, and waits for its exit. */
-export async function kill(one: Running): Promise<void> {
-  one.signal('SIGKILL');
-  await one.exited;
+export async function kill(running: Running): Promise<void> {
+  running.signal('SIGKILL');
+  await running.exited;
 }
 
 /** Returns the credentials that a first start has printed. */

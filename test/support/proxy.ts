@@ -6,11 +6,11 @@ export interface Proxy {
   readonly url: string;
   /** Closes all connections, and rejects new ones until `restore`. */
   cut(): void;
-  mend(): void;
+  restore(): void;
   /** Number of chunks from clients to the server. A chunk may contain several messages. */
-  pieces(): number;
+  chunks(): number;
   /** Calls back when the proxy has sent this number of chunks, before it sends the next one. */
-  afterPieces(count: number, callback: () => void): void;
+  afterChunks(count: number, callback: () => void): void;
   close(): Promise<void>;
 }
 
@@ -19,7 +19,7 @@ export async function createProxy(to: string): Promise<Proxy> {
   const { hostname, port } = url;
   const sockets = new Set<Socket>();
   let isCut = false;
-  let pieces = 0;
+  let chunks = 0;
   let [callAt, callback] = [Infinity, (): void => undefined];
   const server = createServer((client) => {
     if (isCut) {
@@ -40,8 +40,8 @@ export async function createProxy(to: string): Promise<Proxy> {
       });
     }
     client.on('data', () => {
-      pieces += 1;
-      if (pieces === callAt) callback();
+      chunks += 1;
+      if (chunks === callAt) callback();
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -56,11 +56,11 @@ export async function createProxy(to: string): Promise<Proxy> {
     // URLSearchParams encodes a space as a plus sign, which pg does not decode.
     url: url.href.replaceAll('+', '%20'),
     cut,
-    mend: () => {
+    restore: () => {
       isCut = false;
     },
-    pieces: () => pieces,
-    afterPieces: (count, then) => {
+    chunks: () => chunks,
+    afterChunks: (count, then) => {
       [callAt, callback] = [count, then];
     },
     close: () => {

@@ -22,7 +22,7 @@ export interface Received {
   };
   readonly atMs: number;
   /** Whether the response was 2xx. */
-  isTaken: boolean;
+  isAccepted: boolean;
 }
 
 /** The response to a message: a status, or another behaviour of a receiver. */
@@ -34,10 +34,10 @@ export interface Receiver {
   /** All messages, rejected or accepted. */
   readonly received: readonly Received[];
   /** The accepted messages, without duplicates. */
-  readonly taken: () => Received[];
+  readonly accepted: () => Received[];
   behaviour: Behaviour;
   /** Resolves when the accepted messages meet a condition. */
-  readonly until: (isSo: (taken: readonly Received[]) => boolean, timeoutMs?: number) => Promise<void>;
+  readonly until: (isMet: (accepted: readonly Received[]) => boolean, timeoutMs?: number) => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -48,14 +48,14 @@ export async function startReceiver(port = 0): Promise<Receiver> {
     url: '',
     port: 0,
     received,
-    taken: () => {
+    accepted: () => {
       const known = new Set<string>();
-      return received.filter(({ id, isTaken }) => isTaken && !known.has(id) && known.add(id));
+      return received.filter(({ id, isAccepted }) => isAccepted && !known.has(id) && known.add(id));
     },
     behaviour: () => 204,
-    until: async (isSo, timeoutMs = 60_000) => {
-      for (const end = Date.now() + timeoutMs; Date.now() < end; await wait(10)) if (isSo(receiver.taken())) return;
-      throw new Error(`The receiver waited in vain; it has taken ${receiver.taken().length} of ${received.length}.`);
+    until: async (isMet, timeoutMs = 60_000) => {
+      for (const end = Date.now() + timeoutMs; Date.now() < end; await wait(10)) if (isMet(receiver.accepted())) return;
+      throw new Error(`The condition was not met; ${receiver.accepted().length} of ${received.length} were accepted.`);
     },
     close: async () => {
       server.closeAllConnections();
@@ -70,11 +70,11 @@ export async function startReceiver(port = 0): Promise<Receiver> {
     const body = Buffer.concat(chunks).toString('utf8');
     const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
     const message = { ...(JSON.parse(body) as Pick<Received, 'type' | 'data'>), headers, body };
-    const kept: Received = { ...message, id: headers['webhook-id'] ?? '', atMs: Date.now(), isTaken: false };
+    const kept: Received = { ...message, id: headers['webhook-id'] ?? '', atMs: Date.now(), isAccepted: false };
     received.push(kept);
     const status = await receiver.behaviour(kept, response);
     if (status === undefined) return;
-    kept.isTaken = status >= 200 && status < 300;
+    kept.isAccepted = status >= 200 && status < 300;
     response.writeHead(status).end();
   }
 
@@ -91,7 +91,7 @@ export async function startReceiver(port = 0): Promise<Receiver> {
  * Verifies a message with the library of Standard Webhooks. Returns the error message, or undefined if the signature is
  * valid. The library uses the global clock: fake timers set its time.
  */
-export function whyNotBelieved(
+export function verificationErrorOf(
   secret: string,
   { headers, body }: Pick<Received, 'headers' | 'body'>,
 ): string | undefined {

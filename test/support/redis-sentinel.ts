@@ -30,7 +30,7 @@ export interface RedisPair {
 
 const name = 'counters';
 /** Time without a response after which Sentinel regards the primary as down. Operators choose seconds. */
-const lostAfterMs = 500;
+const downAfterMs = 500;
 
 /** Starts a primary, its replica and a Sentinel. */
 export async function redisPair(): Promise<RedisPair> {
@@ -48,7 +48,7 @@ export async function redisPair(): Promise<RedisPair> {
     'bind 127.0.0.1',
     `dir ${folder}`,
     `sentinel monitor ${name} 127.0.0.1 ${portOf(0)} 1`,
-    `sentinel down-after-milliseconds ${name} ${lostAfterMs}`,
+    `sentinel down-after-milliseconds ${name} ${downAfterMs}`,
     // Sentinel starts no other failover within twice this time.
     `sentinel failover-timeout ${name} 1000`,
   ];

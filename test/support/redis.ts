@@ -10,7 +10,7 @@ import { freePort } from './free-port.mjs';
 /** The URL of a Redis server for tests, which starts on first use, or the reason why it is missing. */
 export type TestRedis = { readonly url: () => Promise<string> } | { readonly missing: string };
 
-const startWithinMs = 60_000;
+const startTimeoutMs = 60_000;
 
 /** The server of one test file, which can be suspended, killed and restarted with its data. */
 export interface OwnRedis {
@@ -61,7 +61,7 @@ export async function ownRedis(...options: readonly string[]): Promise<OwnRedis>
   const folder = mkdtempSync(join(tmpdir(), 'keyfront-redis-'));
   const port = await freePort();
   const url = `redis://127.0.0.1:${port}`;
-  let server: { readonly pid: number; readonly gone: Promise<unknown> } | undefined;
+  let server: { readonly pid: number; readonly exited: Promise<unknown> } | undefined;
   const signal = (name: NodeJS.Signals) => {
     try {
       if (server) process.kill(server.pid, name);
@@ -71,18 +71,18 @@ export async function ownRedis(...options: readonly string[]): Promise<OwnRedis>
   };
   const kill = async () => {
     signal('SIGKILL');
-    await server?.gone;
+    await server?.exited;
     server = undefined;
   };
 
   async function start(): Promise<void> {
-    const place = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder];
-    const settings = [...place, '--save', '', '--appendonly', 'yes'];
+    const address = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder];
+    const settings = [...address, '--save', '', '--appendonly', 'yes'];
     // When this process ends, its pipe to the shell closes, and the shell kills the server.
-    const started = spawn('sh', ['-c', keeper, 'sh', folder, ...settings, ...options], {
+    const started = spawn('sh', ['-c', supervisorScript, 'sh', folder, ...settings, ...options], {
       stdio: ['pipe', 'pipe', 'ignore'],
     });
-    const gone = new Promise<void>((resolve) => started.once('exit', () => resolve()));
+    const exited = new Promise<void>((resolve) => started.once('exit', () => resolve()));
     let output = '';
     const pid = await new Promise<number>((resolve) => {
       started.stdout.on('data', (chunk: Buffer) => {
@@ -91,18 +91,18 @@ export async function ownRedis(...options: readonly string[]): Promise<OwnRedis>
         if (more.length > 0) resolve(Number(line));
       });
     });
-    server = { pid, gone };
-    const failed = gone.then(() => {
+    server = { pid, exited };
+    const failed = exited.then(() => {
       throw new Error(`redis-server ended: ${output.trim().split('\n').at(-1) ?? ''}.`);
     });
     failed.catch(() => undefined);
-    const isThere = async () => {
-      for (const until = Date.now() + startWithinMs; Date.now() < until; await wait(10)) {
-        if (await responses(url)) return;
+    const waitUntilReady = async () => {
+      for (const until = Date.now() + startTimeoutMs; Date.now() < until; await wait(10)) {
+        if (await isReady(url)) return;
       }
       throw new Error('redis-server did not respond.');
     };
-    await Promise.race([isThere(), failed]);
+    await Promise.race([waitUntilReady(), failed]);
   }
 
   await start();
@@ -122,7 +122,7 @@ export async function ownRedis(...options: readonly string[]): Promise<OwnRedis>
  * A shell script that runs the server, and kills it at the end of standard input. It prints the process id of the
  * server before the output of the server.
  */
-const keeper = `folder=$1; shift; exec 3<&0
+const supervisorScript = `folder=$1; shift; exec 3<&0
 sh -c 'echo $$; exec redis-server "$@"' sh "$@" </dev/null & server=$!
 (cat <&3 >/dev/null; rm -rf "$folder"; kill -9 $server) 2>/dev/null & reader=$!
 wait $server
@@ -150,7 +150,7 @@ async function callOnce<T>(url: string, command: readonly string[]): Promise<T> 
   }
 }
 
-async function responses(url: string): Promise<boolean> {
+async function isReady(url: string): Promise<boolean> {
   try {
     return (await callRedis<string>(url, 'PING')) === 'PONG';
   } catch (error) {

@@ -3,7 +3,7 @@ const { setTimeout, setImmediate } = globalThis;
 const monotonicMs = performance.now.bind(performance);
 
 /** Not reached on a busy machine either. */
-const withinMs = 120_000;
+const timeoutMs = 120_000;
 
 /**
  * Waits for a condition of a process, a socket or a server that sends no event.
@@ -13,8 +13,8 @@ const withinMs = 120_000;
  * @throws {Error} if the condition is not met within two minutes
  */
 export async function until(isMet: () => boolean | Promise<boolean>, what = 'The condition'): Promise<void> {
-  for (const endMs = monotonicMs() + withinMs; !(await isMet());) {
-    if (monotonicMs() > endMs) throw new Error(`${what} was not met within ${withinMs / 1000} seconds.`);
+  for (const endMs = monotonicMs() + timeoutMs; !(await isMet());) {
+    if (monotonicMs() > endMs) throw new Error(`${what} was not met within ${timeoutMs / 1000} seconds.`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }
@@ -31,5 +31,5 @@ export async function timersDueWithin(ms: number): Promise<void> {
 
 /** Runs iterations of the event loop, so that all work completes that waits for neither a timer nor a socket. */
 export async function eventLoopTurns(count = 50): Promise<void> {
-  for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  for (let iteration = 0; iteration < count; iteration += 1) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -15,7 +15,7 @@ const credentialsFile = () => join(c.folder, 'first-credentials.txt');
 it('can be stopped as soon as it prints its address', async () => {
   let stop: () => void = () => expect.unreachable('nothing would have been stopped yet');
   const onStop = (callback: () => void) => (stop = callback);
-  expect((await c.keyfront(['serve'], env, false, { onStop, onPrint: () => stop() })).code).toBe(0);
+  expect((await c.keyfront(['serve'], env, false, { onStop, onStdout: () => stop() })).code).toBe(0);
 });
 
 it('writes the first credentials to a private file in production, and prints its path only', async () => {

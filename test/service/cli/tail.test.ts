@@ -47,7 +47,7 @@ for (const place of places) {
       let stop = (): void => undefined;
       const ended = c.keyfront(['tail', ...args], env, false, {
         onStop: (callback) => (stop = callback),
-        onPrint: (text) => (printed += text),
+        onStdout: (text) => (printed += text),
       });
       const changes = () => jsonLines(printed.slice(0, printed.lastIndexOf('\n') + 1));
       return { changes, stop: () => stop(), ended };
@@ -69,7 +69,7 @@ for (const place of places) {
       let stop = (): void => undefined;
       const { stderr } = await c.keyfront(['tail'], env, false, {
         onStop: (callback) => (stop = callback),
-        onSay: (text) => text.startsWith('Waiting') && stop(),
+        onStderr: (text) => text.startsWith('Waiting') && stop(),
       });
       return /--after (\S+)/.exec(stderr)?.[1] ?? '';
     }
@@ -122,7 +122,7 @@ for (const place of places) {
       let stop = (): void => undefined;
       const { out } = await c.keyfront(['tail', '--after', after, '--text'], env, false, {
         onStop: (callback) => (stop = callback),
-        onPrint: () => stop(),
+        onStdout: () => stop(),
       });
       expect(out).toMatch(
         /^[\da-f]{64} {2}acme\nversion 2 {2}.* {2}update {2}by .*\n {2}~ alias {2}"first" → "second"\n$/,
@@ -172,7 +172,7 @@ describe('a connection of keyfront tail', () => {
     const env = { KEYFRONT_URL: url, KEYFRONT_SERVICE_CREDENTIAL: 'secret' };
     const { code, out, stderr } = await c.keyfront(['tail', '--after', 'c0'], env, false, {
       onStop: (callback) => (stop = callback),
-      onPrint: (line) => line.includes('"c2"') && stop(),
+      onStdout: (line) => line.includes('"c2"') && stop(),
     });
     expect([code, out.match(/"cursor":"c\d"/g)]).toStrictEqual([0, ['"cursor":"c1"', '"cursor":"c2"']]);
     expect(requested).toMatchObject([{ after: 'c0' }, { after: 'c1' }]);

@@ -7,7 +7,7 @@ import { addKey } from '../../../src/crypto/key-ring.js';
 import { addWebhook } from '../../../src/webhooks/manage.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { jsonLines, makeOwnCommandLine, type CommandLine } from '../../support/cli.js';
-import { startReceiver, whyNotBelieved, type Receiver } from '../../support/receiver.js';
+import { startReceiver, verificationErrorOf, type Receiver } from '../../support/receiver.js';
 import { tamper } from '../../support/tamper.js';
 import { until } from '../../support/until.js';
 import { quick } from '../../support/webhooks.js';
@@ -125,7 +125,7 @@ describe('webhooks', () => {
     expect(await webhooks('test', id)).toStrictEqual({ code: 0, out: '', stderr: 'The receiver returned 204.\n' });
     const [ping] = receiver.received;
     expect(ping).toMatchObject({ type: 'webhook.ping', data: { webhook_id: id } });
-    expect(ping && whyNotBelieved(secret, ping)).toBeUndefined();
+    expect(ping && verificationErrorOf(secret, ping)).toBeUndefined();
     receiver.behaviour = () => 500;
     expect(await webhooks('test', id)).toMatchObject({ code: 1, stderr: 'The receiver returned 500.\n' });
     const near = await c.keyfront(['webhooks', 'test', id], { KEYFRONT_WEBHOOKS_TO: 'public' });
@@ -150,10 +150,10 @@ describe('webhooks', () => {
     await app.update('a', { alias: 'meanwhile' });
     expect((await webhooks('resume', id)).code).toBe(0);
     await receiver.until((taken) => taken.length === 2);
-    const [before, after] = receiver.taken();
-    expect(before && whyNotBelieved(secret, before)).toBeUndefined();
-    expect(after && whyNotBelieved(secret, after)).toBe('No matching signature found');
-    expect(after && whyNotBelieved(rotated.out.trim(), after)).toBeUndefined();
+    const [before, after] = receiver.accepted();
+    expect(before && verificationErrorOf(secret, before)).toBeUndefined();
+    expect(after && verificationErrorOf(secret, after)).toBe('No matching signature found');
+    expect(after && verificationErrorOf(rotated.out.trim(), after)).toBeUndefined();
     expect(await webhooks('remove', id)).toMatchObject({ code: 0 });
     expect(await listed()).toStrictEqual([]);
   });
@@ -180,7 +180,7 @@ describe('webhooks', () => {
       stderr: 'Queued dead letters: 1.\n',
     });
     await receiver.until((taken) => taken.length === 1);
-    expect(receiver.taken()[0]?.id).toBe(first?.['event']);
+    expect(receiver.accepted()[0]?.id).toBe(first?.['event']);
     expect(await webhooks('discard', id, '--event', second?.['event'] ?? '')).toMatchObject({ code: 0 });
     expect(await webhooks('replay', id, '--event', 'evt_nothing')).toMatchObject({
       code: 1,
@@ -200,7 +200,7 @@ describe('the stored state of webhooks', () => {
     expect(await c.keyfront(['check'])).toMatchObject({ code: 0 });
     expect((await webhooks('test', id)).code).toBe(0);
     const [ping] = receiver.received;
-    for (const one of [secret, second]) expect(ping && whyNotBelieved(one, ping)).toBeUndefined();
+    for (const one of [secret, second]) expect(ping && verificationErrorOf(one, ping)).toBeUndefined();
   });
 
   it('stops secrets prune from removing a key with which a webhook is encrypted', async () => {
@@ -246,8 +246,8 @@ describe('the stored state of webhooks', () => {
     expect((await c.keyfront(['webhooks', 'resume', id], env)).code).toBe(0);
     t = await startApp(env, { dispatcherOptions: quick });
     await receiver.until((taken) => taken.length === 2);
-    const last = receiver.taken().at(-1);
-    expect(last && whyNotBelieved(secret, last)).toBeUndefined();
+    const last = receiver.accepted().at(-1);
+    expect(last && verificationErrorOf(secret, last)).toBeUndefined();
     expect(receiver.received).toHaveLength(2);
   });
 });

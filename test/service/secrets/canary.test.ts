@@ -7,7 +7,7 @@ import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { run } from '../../../src/cli/main.js';
 import { startApp, type TestResponse, type TestApp } from '../../support/app.js';
-import { createTestWatch } from '../../support/watch.js';
+import { createTestTelemetry } from '../../support/telemetry.js';
 
 /*
  * A marker of its own in every place that holds a secret, driven through every operation and every failure of both
@@ -54,14 +54,14 @@ const data = mkdtempSync(join(tmpdir(), 'keyfront-canary-'));
 const places: Place[] = [];
 const secrets: Record<string, string> = { ...markers };
 const spoken: string[] = [];
-const watch = createTestWatch();
+const telemetry = createTestTelemetry();
 let t: TestApp;
 
 beforeAll(async () => {
   for (const method of ['log', 'info', 'warn', 'error', 'debug', 'trace'] as const) {
     vi.spyOn(console, method).mockImplementation((...output: unknown[]) => spoken.push(inspect(output, { depth: 9 })));
   }
-  t = await startApp({ KEYFRONT_DATA: data }, {}, watch);
+  t = await startApp({ KEYFRONT_DATA: data }, {}, telemetry);
   Object.assign(secrets, { managementToken: t.management, serviceToken: t.service });
   await t.importKeys(
     { key_id: markers.storedKeyID, org_id: 'acme', ...loaded },
@@ -503,16 +503,16 @@ const everywhere = () => [
   { name: 'the logs', text: t.logs() },
   { name: 'the console', text: spoken.join('\n') },
   { name: 'the metrics', text: metrics },
-  { name: 'the traces', text: watch.sent() },
+  { name: 'the traces', text: telemetry.sent() },
 ];
 
 describe('the canary secrets afterwards', () => {
   it('A-09 S-01 are found only where the contract returns them', async () => {
     const { length } = places;
-    metrics = await watch.exposition();
+    metrics = await telemetry.exposition();
     expect(metrics).toContain('keyfront_requests_total{face="rest",operation="updateOrgKey",verdict="INVALID"}');
-    expect(watch.spans().length).toBeGreaterThan(250);
-    expect(watch.spans().map(({ name }) => name)).toContain('commit');
+    expect(telemetry.spans().length).toBeGreaterThan(250);
+    expect(telemetry.spans().map(({ name }) => name)).toContain('commit');
     expect(length).toBeGreaterThan(250);
     expect(places.map(({ name }) => name)).toEqual(expect.arrayContaining(['keyfront.db', 'keyfront.db-wal']));
     expect(t.logs().split('\n').length).toBeGreaterThan(200);

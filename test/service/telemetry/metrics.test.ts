@@ -9,15 +9,15 @@ import { startOwnApp, type TestApp } from '../../support/app.js';
 import { temporaryFolder } from '../../support/folder.js';
 import { exchange } from '../../support/server.js';
 import { timersDueWithin, until } from '../../support/until.js';
-import { createTestWatch, type TestWatch } from '../../support/watch.js';
+import { createTestTelemetry, type TestTelemetry } from '../../support/telemetry.js';
 
 let folder: string;
-let watch: TestWatch;
+let telemetry: TestTelemetry;
 let t: TestApp;
 beforeEach(async () => {
   folder = await temporaryFolder();
-  watch = createTestWatch();
-  const { meter } = watch;
+  telemetry = createTestTelemetry();
+  const { meter } = telemetry;
   t = await startOwnApp({ KEYFRONT_DATA: folder }, {}, { meter });
   await t.importKeys({ key_id: 'billing', org_id: 'acme', quota_max: 3 });
 });
@@ -29,7 +29,7 @@ function breakStorage(): void {
   other.close();
 }
 
-const requests = async () => watch.series('keyfront_requests_total');
+const requests = async () => telemetry.series('keyfront_requests_total');
 const named = (api: string, operation: string, verdict: string) =>
   `face="${api}",operation="${operation}",verdict="${verdict}"`;
 
@@ -44,7 +44,7 @@ describe('the name of a client', () => {
     await from('x'.repeat(500));
     await from('unknown');
     await t.graphql(query);
-    expect(await watch.series('keyfront_client_requests_total')).toEqual({
+    expect(await telemetry.series('keyfront_client_requests_total')).toEqual({
       'client="dashboard",operation="orgKey"': 1,
       'client="router",operation="orgKey"': 2,
       'client="other",operation="orgKey"': 2,
@@ -56,7 +56,7 @@ describe('the name of a client', () => {
     for (const _ of ['first', 'from the cache', 'without Yoga']) await from('dashboard');
     await from('router');
     await t.graphql('query ($i: UpdateKeyInput!) { previewKey(input: { tags: [] }) { keyHash } }', { i: {} });
-    const used = await watch.series('keyfront_field_usage_total');
+    const used = await telemetry.series('keyfront_field_usage_total');
     expect(used).toMatchObject({
       'client="dashboard",field="KeyDefinition.allowance"': 3,
       'client="router",field="KeyDefinition.allowance"': 1,
@@ -64,7 +64,7 @@ describe('the name of a client', () => {
       'client="none",field="PreviewKeyInput.tags"': 1,
     });
     // A second scrape adds nothing.
-    expect(await watch.series('keyfront_field_usage_total')).toEqual(used);
+    expect(await telemetry.series('keyfront_field_usage_total')).toEqual(used);
   });
 
   it('is logged as it was sent, truncated and printable', async () => {
@@ -140,7 +140,8 @@ describe('keyfront_requests_total', () => {
 
 describe('the number of metric series', () => {
   it('S-03 is the same after a thousand names from clients', async () => {
-    const count = async () => (await watch.exposition()).split('\n').filter((line) => /^keyfront_/.test(line)).length;
+    const count = async () =>
+      (await telemetry.exposition()).split('\n').filter((line) => /^keyfront_/.test(line)).length;
     const sendQuery = async (name: string) => {
       await t.graphql(`query ${name} { ${name}: orgKey(by: { keyID: "${name}" }) { version } }`);
       await t.graphql(`{ ${name} }`);
@@ -157,16 +158,16 @@ describe('the number of metric series', () => {
     for (let index = 0; index < 125; index += 1) await sendQuery(`chosen${index}`);
     await timersDueWithin(60);
     expect(await count()).toBe(before);
-    expect(await watch.exposition()).not.toMatch(/chosen|first|acme|billing/);
+    expect(await telemetry.exposition()).not.toMatch(/chosen|first|acme|billing/);
   });
 
   it('S-03 stays the same for an unlisted name of a part, which becomes `other`', async () => {
     const completed = { requestID: 'r', route: '/graphql', verdict: 'ok', status: 200, seconds: 0.001 } as const;
-    watch.meter.recordResponse({ ...completed, operation: 'a-key-identifier' });
-    watch.meter.recordResponse({ ...completed, operation: 'other', route: '/svc/a-key-identifier' });
-    watch.meter.authenticationFailed('a-key-identifier', 'a-key-identifier');
-    watch.meter.consumed('a-key-identifier');
-    expect(await watch.exposition()).not.toContain('a-key-identifier');
+    telemetry.meter.recordResponse({ ...completed, operation: 'a-key-identifier' });
+    telemetry.meter.recordResponse({ ...completed, operation: 'other', route: '/svc/a-key-identifier' });
+    telemetry.meter.authenticationFailed('a-key-identifier', 'a-key-identifier');
+    telemetry.meter.consumed('a-key-identifier');
+    expect(await telemetry.exposition()).not.toContain('a-key-identifier');
   });
 });
 
@@ -179,7 +180,7 @@ describe('the other counters', () => {
     await t.preview({}, { authorization: `Bearer ${t.service}` });
     await t.preview({}, { authorization: 'Basic nonsense' });
     await timersDueWithin(60);
-    expect(await watch.series('keyfront_authentication_failures_total')).toEqual({
+    expect(await telemetry.series('keyfront_authentication_failures_total')).toEqual({
       'kind="service",reason="revoked"': 1,
       'kind="service",reason="unknown"': 1,
       'kind="management",reason="other kind"': 1,
@@ -192,7 +193,7 @@ describe('the other counters', () => {
     for (let times = 0; times < 5; times += 1) await take();
     await t.update('billing', { org_id: 'acme', is_inactive: true });
     await t.send('/svc/org/keys/billing/quota', { method: 'POST', headers: { 'x-svc-authorization': t.service } });
-    expect(await watch.series('keyfront_quota_verdicts_total')).toEqual({
+    expect(await telemetry.series('keyfront_quota_verdicts_total')).toEqual({
       'verdict="allowed"': 3,
       'verdict="QUOTA_EXCEEDED"': 2,
       'verdict="INACTIVE"': 1,
@@ -206,10 +207,10 @@ describe('the other counters', () => {
     const slow: RequestListener = (_request, response) => {
       begun += 1;
       for (const end = performance.now() + (begun === 1 ? 50 : 0); performance.now() < end;);
-      if (begun === 10) waiting = watch.series('keyfront_queue_length');
+      if (begun === 10) waiting = telemetry.series('keyfront_queue_length');
       response.end();
     };
-    const server = await listen(slow, { host: '127.0.0.1', port: 0, log: createLogger('silent'), telemetry: watch });
+    const server = await listen(slow, { host: '127.0.0.1', port: 0, log: createLogger('silent'), telemetry });
     const port = Number(new URL(server.url).port);
     await t.graphql(`{ ${'a: __typename '.repeat(400)} ${'x'.repeat(16_000)} }`);
     await exchange(port, 'GET /a//b HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -221,7 +222,7 @@ describe('the other counters', () => {
     const busy = text.match(/HTTP\/1.1 503/g)?.length ?? 0;
     expect(busy).toBeGreaterThan(0);
     expect((await waiting)?.['queue="requests"']).toBeGreaterThan(0);
-    expect(await watch.series('keyfront_refused_total')).toEqual({
+    expect(await telemetry.series('keyfront_refused_total')).toEqual({
       'reason="limits"': 1,
       'reason="malformed"': 1,
       'reason="unreadable"': 1,
@@ -232,18 +233,18 @@ describe('the other counters', () => {
 
 describe('the metrics of storage', () => {
   it('contain the changes of a group commit, and its duration', async () => {
-    const before = (await watch.series('keyfront_commit_batch_size_sum'))[''] ?? 0;
+    const before = (await telemetry.series('keyfront_commit_batch_size_sum'))[''] ?? 0;
     await Promise.all(Array.from({ length: 20 }, (_, rate) => t.update('billing', { org_id: 'acme', rate })));
-    const sum = ((await watch.series('keyfront_commit_batch_size_sum'))[''] ?? 0) - before;
-    const { '': count = 0 } = await watch.series('keyfront_commit_batch_size_count');
+    const sum = ((await telemetry.series('keyfront_commit_batch_size_sum'))[''] ?? 0) - before;
+    const { '': count = 0 } = await telemetry.series('keyfront_commit_batch_size_count');
     expect(sum).toBe(20);
     expect(count).toBeLessThan(20);
-    expect((await watch.series('keyfront_commit_duration_seconds_count'))['']).toBe(count);
-    expect((await watch.series('keyfront_commit_duration_seconds_sum'))['']).toBeGreaterThan(0);
+    expect((await telemetry.series('keyfront_commit_duration_seconds_count'))['']).toBe(count);
+    expect((await telemetry.series('keyfront_commit_duration_seconds_sum'))['']).toBeGreaterThan(0);
   });
 
   it('count a disk failure, and not a rejected change', async () => {
-    const failures = async () => (await watch.series('keyfront_commit_failures_total'))[''];
+    const failures = async () => (await telemetry.series('keyfront_commit_failures_total'))[''];
     const reject = () => {
       throw new AppError('CONFLICT', 'Not now.');
     };
@@ -255,7 +256,7 @@ describe('the metrics of storage', () => {
   });
 
   it('contain the size of the write-ahead log', async () => {
-    const bytes = async () => (await watch.series('keyfront_wal_bytes'))[''] ?? 0;
+    const bytes = async () => (await telemetry.series('keyfront_wal_bytes'))[''] ?? 0;
     const before = await bytes();
     for (let rate = 0; rate < 5; rate += 1) await t.update('billing', { org_id: 'acme', rate });
     expect(await bytes()).toBeGreaterThan(before);
@@ -264,7 +265,7 @@ describe('the metrics of storage', () => {
 
 describe('the gauges', () => {
   it('contain the lengths of the queues', async () => {
-    const lines = async () => watch.series('keyfront_queue_length');
+    const lines = async () => telemetry.series('keyfront_queue_length');
     expect(await lines()).toEqual({ 'queue="requests"': 0, 'queue="passwords"': 0, 'queue="commits"': 0 });
     const hashes = Array.from({ length: 6 }, (_, index) =>
       t.update('billing', { org_id: 'acme', basic_auth_data: { password: `p${index}` } }),
@@ -283,7 +284,7 @@ describe('the gauges', () => {
   });
 
   it('contain the state of /ready', async () => {
-    const ready = async () => (await watch.series('keyfront_ready'))[''];
+    const ready = async () => (await telemetry.series('keyfront_ready'))[''];
     expect(await ready()).toBe(1);
     t.app.drain();
     expect((await t.send('/ready')).status).toBe(503);
@@ -291,17 +292,17 @@ describe('the gauges', () => {
   });
 
   it('contain the lag of the event loop', async () => {
-    await watch.exposition();
+    await telemetry.exposition();
     await timersDueWithin(50);
     for (const end = performance.now() + 150; performance.now() < end;);
     // That of the histogram is among them.
     await timersDueWithin(50);
-    expect((await watch.series('nodejs_eventloop_lag_max_seconds'))['']).toBeGreaterThan(0.1);
+    expect((await telemetry.series('nodejs_eventloop_lag_max_seconds'))['']).toBeGreaterThan(0.1);
   });
 
   it('contain the duration of requests from their arrival', async () => {
     await t.graphql('{ orgKey(by: { keyID: "billing" }) { version } }');
-    const sums = await watch.series('keyfront_request_duration_seconds_sum');
+    const sums = await telemetry.series('keyfront_request_duration_seconds_sum');
     expect(Object.keys(sums)).toEqual(['face="graphql",operation="orgKey"']);
     expect(Object.values(sums)[0]).toBeGreaterThan(0);
     expect(Object.values(sums)[0]).toBeLessThan(60);

@@ -2,16 +2,16 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/lib/errors.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { postgres, type EnginePlace } from '../../support/engines.js';
-import { createTestWatch, type TestWatch } from '../../support/watch.js';
+import { createTestTelemetry, type TestTelemetry } from '../../support/telemetry.js';
 
 describe.skipIf(postgres.isMissing)(`metrics and traces of ${postgres.name}`, () => {
   let place: EnginePlace;
-  let watch: TestWatch;
+  let telemetry: TestTelemetry;
   let t: TestApp;
   beforeEach(async () => {
     place = await postgres.make();
-    watch = createTestWatch();
-    t = await startApp(place.env, {}, watch);
+    telemetry = createTestTelemetry();
+    t = await startApp(place.env, {}, telemetry);
     await t.importKeys({ key_id: 'billing', org_id: 'acme' });
   });
   afterEach(async () => {
@@ -19,7 +19,7 @@ describe.skipIf(postgres.isMissing)(`metrics and traces of ${postgres.name}`, ()
     await place.remove();
   });
 
-  const valueOf = async (name: string) => (await watch.series(name))[''];
+  const valueOf = async (name: string) => (await telemetry.series(name))[''];
 
   it('count the changes of a group and those that fail with storage, and report readiness', async () => {
     expect(await valueOf('keyfront_ready')).toBe(1);
@@ -28,7 +28,7 @@ describe.skipIf(postgres.isMissing)(`metrics and traces of ${postgres.name}`, ()
     const count = await valueOf('keyfront_commit_batch_size_count');
     expect(count).toBeLessThanOrEqual(20);
     expect(await valueOf('keyfront_commit_duration_seconds_count')).toBe(count);
-    expect(await watch.series('keyfront_queue_length')).toMatchObject({ 'queue="commits"': 0 });
+    expect(await telemetry.series('keyfront_queue_length')).toMatchObject({ 'queue="commits"': 0 });
     await t.update('unknown', { org_id: 'acme' });
     expect(await valueOf('keyfront_commit_failures_total')).toBe(0);
     await place.database?.run('ALTER TABLE key_terms RENAME TO key_terms_away');
@@ -38,8 +38,8 @@ describe.skipIf(postgres.isMissing)(`metrics and traces of ${postgres.name}`, ()
 
   it('have a span for each change in its request, with the size of its group', async () => {
     await Promise.all(Array.from({ length: 4 }, (_, rate) => t.update('billing', { org_id: 'acme', rate })));
-    const requests = watch.spans().filter(({ name }) => name === 'PUT /svc/org/keys/*');
-    const commits = watch.spans().filter(({ name }) => name === 'commit');
+    const requests = telemetry.spans().filter(({ name }) => name === 'PUT /svc/org/keys/*');
+    const commits = telemetry.spans().filter(({ name }) => name === 'commit');
     expect(commits.map(({ parentID }) => parentID).toSorted()).toEqual(requests.map(({ spanID }) => spanID).toSorted());
     expect(commits).toHaveLength(4);
     const reject = () => {
@@ -48,7 +48,7 @@ describe.skipIf(postgres.isMissing)(`metrics and traces of ${postgres.name}`, ()
     // At the same moment, so that they are certain to be of one group.
     const { store } = t.app.services;
     await Promise.allSettled(['a', 'b', 'c'].map((keyHash) => store.update(keyHash, reject)));
-    const last = watch.spans().slice(-3);
+    const last = telemetry.spans().slice(-3);
     expect(last.map(({ attributes }) => attributes['keyfront.commit.batch_size'])).toEqual([3, 3, 3]);
   });
 });

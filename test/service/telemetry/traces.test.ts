@@ -9,20 +9,20 @@ import { startOwnApp, type TestApp } from '../../support/app.js';
 import { temporaryFolder } from '../../support/folder.js';
 import { nodesOf, sourceFiles } from '../../support/source.js';
 import { timersDueWithin } from '../../support/until.js';
-import { createTestWatch, type TestSpan } from '../../support/watch.js';
+import { createTestTelemetry, type TestSpan } from '../../support/telemetry.js';
 
-const watch = createTestWatch();
+const telemetry = createTestTelemetry();
 let folder: string;
 let t: TestApp;
 let seen = 0;
 beforeEach(async () => {
   folder = await temporaryFolder();
-  t = await startOwnApp({ KEYFRONT_DATA: folder }, {}, { tracer: watch.tracer });
+  t = await startOwnApp({ KEYFRONT_DATA: folder }, {}, { tracer: telemetry.tracer });
   await t.importKeys({ key_id: 'billing', org_id: 'acme', quota_max: 100 });
-  seen = watch.spans().length;
+  seen = telemetry.spans().length;
 });
 
-const spans = (): readonly TestSpan[] => watch.spans().slice(seen);
+const spans = (): readonly TestSpan[] => telemetry.spans().slice(seen);
 const only = (name: string): TestSpan => {
   const [span, ...more] = spans().filter((candidate) => candidate.name === name);
   if (!span || more.length > 0)
@@ -98,20 +98,20 @@ describe('a trace', () => {
       'HTTP /svc/org/keys/*',
       'GET /health',
     ]);
-    expect(watch.sent()).not.toMatch(/billing|Mine/i);
+    expect(telemetry.sent()).not.toMatch(/billing|Mine/i);
   });
 
   it('marks internal errors as errors, and errors of clients by their code alone', async () => {
     await t.update('unknown', { org_id: 'acme' });
     expect(only('PUT /svc/org/keys/*')).toMatchObject({ isError: false, attributes: { 'error.type': 'NOT_FOUND' } });
-    seen = watch.spans().length;
+    seen = telemetry.spans().length;
     const other = new Database(join(folder, 'keyfront.db'));
     other.exec('ALTER TABLE audit RENAME TO audit_away');
     other.close();
     await t.graphql(update);
     expect(only('POST /graphql')).toMatchObject({ isError: true, attributes: { 'error.type': 'INTERNAL' } });
     expect(only('commit')).toMatchObject({ isError: true, attributes: { 'error.type': 'INTERNAL' } });
-    expect(watch.sent()).not.toContain('audit_away');
+    expect(telemetry.sent()).not.toContain('audit_away');
   });
 
   it('has the duration of the work', async () => {

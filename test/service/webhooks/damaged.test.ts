@@ -36,7 +36,7 @@ describeEngines('a webhook, in a damaged database', (engine) => {
   }
   const versionsOf = (keyID: string) =>
     receiver
-      .taken()
+      .accepted()
       .filter(({ data }) => data.key_hash === t.app.services.ports.hashKeyID(keyID))
       .map(({ data }) => data.version_after);
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { startApp, type TestApp } from '../../support/app.js';
 import { describeEngines, type EnginePlace } from '../../support/engines.js';
-import { outOfOrder, startReceiver, whyNotBelieved, type Receiver } from '../../support/receiver.js';
+import { outOfOrder, startReceiver, verificationErrorOf, type Receiver } from '../../support/receiver.js';
 import { eventLoopTurns, until } from '../../support/until.js';
 import { hookTo, quick, untilPolled } from '../../support/webhooks.js';
 import { hashOf } from '../../support/factories.js';
@@ -36,11 +36,11 @@ describeEngines('webhooks', (engine) => {
     for (let round = 0; round < 4; round += 1) for (const keyID of keys) await change(keyID, `${keyID} ${round}`);
     await receiver.until((taken) => taken.length === 25);
     await untilPolled(t);
-    expect(outOfOrder(receiver.taken())).toBeUndefined();
+    expect(outOfOrder(receiver.accepted())).toBeUndefined();
     expect([...tries.values()]).toStrictEqual(Array.from({ length: 25 }, () => 3));
     // Nothing came twice that had been taken, and all of it is believed.
-    expect(receiver.received.filter(({ isTaken }) => isTaken)).toHaveLength(25);
-    for (const message of receiver.received) expect(whyNotBelieved(secret, message)).toBeUndefined();
+    expect(receiver.received.filter(({ isAccepted }) => isAccepted)).toHaveLength(25);
+    for (const message of receiver.received) expect(verificationErrorOf(secret, message)).toBeUndefined();
     // What has failed comes again with the same identifier and the same body.
     const bodies = new Map(receiver.received.map(({ id, body }) => [id, body]));
     expect(receiver.received.every(({ id, body }) => bodies.get(id) === body)).toBe(true);
@@ -55,7 +55,7 @@ describeEngines('webhooks', (engine) => {
       '?reset_quota=1',
     );
     await receiver.until((taken) => taken.length === 2);
-    const [, message] = receiver.taken();
+    const [, message] = receiver.accepted();
     expect(message?.headers).toMatchObject({ 'content-type': 'application/json', 'user-agent': 'Keyfront/0.2.0' });
     expect(message?.type).toBe('orgKey.updated');
     expect(message?.data).toMatchObject({
@@ -106,7 +106,7 @@ describeEngines('webhooks', (engine) => {
     expect(receiver.received.some(({ data }) => data.key_hash === hashOf('bad') && data.version_after > 1)).toBe(false);
     receiver.behaviour = () => 200;
     await receiver.until((taken) => taken.length === 12);
-    expect(outOfOrder(receiver.taken())).toBeUndefined();
+    expect(outOfOrder(receiver.accepted())).toBeUndefined();
   });
 
   it('are delivered by one of two processes on the same database, for changes of either', async () => {
@@ -121,7 +121,7 @@ describeEngines('webhooks', (engine) => {
     await receiver.until((taken) => taken.length === 7);
     for (const one of [t, other]) await untilPolled(one);
     expect(receiver.received).toHaveLength(7);
-    expect(outOfOrder(receiver.taken())).toBeUndefined();
+    expect(outOfOrder(receiver.accepted())).toBeUndefined();
     // When the one that brings them stops, the other does it.
     await t.close();
     t = other;
@@ -144,7 +144,7 @@ describeEngines('webhooks', (engine) => {
     await closed;
     const before = receiver.received.length;
     expect(before).toBeLessThan(40);
-    expect(receiver.taken()).toHaveLength(before);
+    expect(receiver.accepted()).toHaveLength(before);
     t = await startApp(place.env, { dispatcherOptions: quick });
     await receiver.until((taken) => taken.length === 40);
     await untilPolled(t);
@@ -165,7 +165,7 @@ describeEngines('webhooks', (engine) => {
     receiver.behaviour = () => 200;
     t = await startApp(place.env, { dispatcherOptions: quick });
     await until(() => receiver.received.length === 2);
-    expect(receiver.taken()).toHaveLength(1);
+    expect(receiver.accepted()).toHaveLength(1);
   });
 
   it('are sent again, and later ones too, after storage has failed to record a result', async () => {
@@ -179,7 +179,7 @@ describeEngines('webhooks', (engine) => {
     await until(() => receiver.received.length === 2);
     await change('a', 'later');
     await receiver.until((taken) => taken.length === 2);
-    expect(outOfOrder(receiver.taken())).toBeUndefined();
+    expect(outOfOrder(receiver.accepted())).toBeUndefined();
   });
 
   it('become dead letters after the maximum number of attempts, and can be replayed', async () => {
@@ -194,10 +194,10 @@ describeEngines('webhooks', (engine) => {
     expect(receiver.received.filter(({ data }) => data.version_after === 2)).toHaveLength(6);
     receiver.behaviour = () => 200;
     await untilPolled(t);
-    expect(receiver.taken()).toHaveLength(3);
+    expect(receiver.accepted()).toHaveLength(3);
     expect(await webhooks.replay({ webhookID: id }, Date.now())).toBe(1);
     await receiver.until((taken) => taken.length === 4);
-    expect(receiver.taken().at(-1)?.id).toBe(letters[0]?.eventID);
+    expect(receiver.accepted().at(-1)?.id).toBe(letters[0]?.eventID);
     await until(async () => (await webhooks.deadLetters({ webhookID: id }, 10)).length === 0, 'No dead letter');
   });
 });

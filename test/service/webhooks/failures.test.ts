@@ -36,16 +36,16 @@ describe('a receiver that is down for long', () => {
     const isGood = (taken: readonly unknown[]) => taken.length >= 240 - deadLetters - 40;
     await receiver.until(isGood);
     const deadNow = () => t.app.services.webhooks.deadLetters({ webhookID: id }, 1_000);
-    await until(async () => receiver.taken().length + (await deadNow()).length === 240);
+    await until(async () => receiver.accepted().length + (await deadNow()).length === 240);
     await until(async () => (await standing())?.retryingKeys === 0);
     const dead = await deadNow();
     expect(dead.every(({ lastError: why }) => why === 'connection refused')).toBe(true);
     expect(await t.app.services.webhooks.replay({ webhookID: id }, Date.now())).toBe(dead.length);
     await receiver.until((taken) => taken.length === 240);
-    const ids = receiver.taken().map(({ id: event }) => event);
+    const ids = receiver.accepted().map(({ id: event }) => event);
     expect(ids.slice(-dead.length).toSorted()).toStrictEqual(dead.map(({ eventID }) => eventID).toSorted());
     // A replayed event may come after later ones of its key, and its version gives its position.
-    const byVersion = receiver.taken().toSorted((a, b) => a.data.version_after - b.data.version_after);
+    const byVersion = receiver.accepted().toSorted((a, b) => a.data.version_after - b.data.version_after);
     expect(outOfOrder(byVersion)).toBeUndefined();
   });
 
@@ -128,7 +128,7 @@ describe('a receiver', () => {
     let sent = 0;
     let isCut = false;
     receiver.behaviour = (message, response) => {
-      message.isTaken = true;
+      message.isAccepted = true;
       response.writeHead(200);
       response.on('close', () => {
         isCut = true;
@@ -178,7 +178,7 @@ describe('a receiver', () => {
     receiver.behaviour = () => 200;
     await webhooks.change(id, (found) => ({ ...found, paused: undefined }));
     await receiver.until((taken) => taken.length === 2);
-    expect(outOfOrder(receiver.taken())).toBeUndefined();
+    expect(outOfOrder(receiver.accepted())).toBeUndefined();
   });
 
   it('receives nothing for any key during a pause requested with Retry-After', async () => {
@@ -261,7 +261,7 @@ describe('a webhook', () => {
     await receiver.until((taken) => taken.length === 2);
     receiver.behaviour = () => 200;
     await until(async () => (await standing())?.retryingKeys === 0);
-    const [first, second] = receiver.taken();
+    const [first, second] = receiver.accepted();
     expect([first?.data.version_after, second?.data.version_after]).toStrictEqual([1, 1]);
     expect(first?.id).not.toBe(second?.id);
   });

@@ -9,7 +9,7 @@ import { startDispatcher, type Dispatcher } from '../../../src/webhooks/dispatch
 import { changeWebhook } from '../../../src/webhooks/manage.js';
 import { webhookAAD, type WebhookStore } from '../../../src/webhooks/webhook.js';
 import { describeEngines, type EnginePlace } from '../../support/engines.js';
-import { startReceiver, whyNotBelieved, type Receiver } from '../../support/receiver.js';
+import { startReceiver, verificationErrorOf, type Receiver } from '../../support/receiver.js';
 import { aDeadLetter } from '../../support/factories.js';
 import { until } from '../../support/until.js';
 import { quick } from '../../support/webhooks.js';
@@ -158,8 +158,10 @@ describeEngines('after a command has returned', (engine) => {
       await receiver.until((taken) => taken.length === 2);
       const later = receiver.received.slice(received);
       expect(later.length).toBeGreaterThan(0);
-      expect(later.filter((message) => whyNotBelieved(secret, message) === undefined)).toStrictEqual([]);
-      expect(later.map((message) => whyNotBelieved(result.out, message))).toStrictEqual(later.map(() => undefined));
+      expect(later.filter((message) => verificationErrorOf(secret, message) === undefined)).toStrictEqual([]);
+      expect(later.map((message) => verificationErrorOf(result.out, message))).toStrictEqual(
+        later.map(() => undefined),
+      );
     });
 
     it.each(['pause', 'remove'])('sends nothing more, when `webhooks %s` has returned', async (command) => {
@@ -188,7 +190,7 @@ describeEngines('after a command has returned', (engine) => {
       await importKeys('after');
       await other.until((taken) => taken.some(({ data }) => data.key_hash === installation.ports.hashKeyID('after')));
       expect(receiver.received).toHaveLength(received);
-      for (const message of other.received) expect(whyNotBelieved(secret, message)).toBeUndefined();
+      for (const message of other.received) expect(verificationErrorOf(secret, message)).toBeUndefined();
       await other.close();
     });
   });
@@ -269,7 +271,7 @@ describeEngines('after a command has returned', (engine) => {
     barrier.open();
     await receiver.until((taken) => taken.length === 30);
     const later = receiver.received.slice(length);
-    expect(later.filter((message) => whyNotBelieved(secret, message) === undefined)).toStrictEqual([]);
-    expect(later.map((message) => whyNotBelieved(out, message))).toStrictEqual(later.map(() => undefined));
+    expect(later.filter((message) => verificationErrorOf(secret, message) === undefined)).toStrictEqual([]);
+    expect(later.map((message) => verificationErrorOf(out, message))).toStrictEqual(later.map(() => undefined));
   });
 });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createWebhookSecret, signedHeaders } from '../../../src/webhooks/signature.js';
-import { whyNotBelieved } from '../../support/receiver.js';
+import { verificationErrorOf } from '../../support/receiver.js';
 
 const nowMs = Date.parse('2026-01-31T12:00:00Z');
 const timestamp = nowMs / 1000;
@@ -29,7 +29,7 @@ describe('the signature of a webhook', () => {
     const secret = createWebhookSecret();
     const headers = signedHeaders([secret], message, timestamp);
     const believed = (received: { headers: Record<string, string>; body: string }, by = secret) =>
-      whyNotBelieved(by, received);
+      verificationErrorOf(by, received);
     expect(believed({ headers, body })).toBeUndefined();
     expect(believed({ headers, body: body.replace('Bücher', 'Bucher') })).toBe('No matching signature found');
     expect(believed({ headers: { ...headers, 'webhook-id': 'evt_2' }, body })).toBe('No matching signature found');
@@ -44,7 +44,7 @@ describe('the signature of a webhook', () => {
     const [before, after] = [createWebhookSecret(), createWebhookSecret()];
     const headers = signedHeaders([after, before], message, timestamp);
     expect(headers['webhook-signature']?.split(' ')).toHaveLength(2);
-    for (const secret of [before, after]) expect(whyNotBelieved(secret, { headers, body })).toBeUndefined();
+    for (const secret of [before, after]) expect(verificationErrorOf(secret, { headers, body })).toBeUndefined();
   });
 
   it('uses secrets of 32 random bytes in the format of the libraries', () => {

@@ -242,7 +242,7 @@ describeInBrowser(`the list of the console, on ${postgres.name}`, (browser) => {
       const alert = c.page.getByRole('alert');
       await alert.getByText('Service unavailable').waitFor();
       await alert.getByText('Storage cannot be reached').waitFor();
-      proxy.mend();
+      proxy.restore();
       await until(async () => (await server.t.send('/ready')).status === 200, '200 of /ready');
       await alert.getByRole('button', { name: 'Try again' }).click();
       await expect.poll(() => c.column('Alias')).toHaveLength(3);

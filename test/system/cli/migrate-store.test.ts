@@ -10,7 +10,7 @@ import { openLockedRows } from '../../../src/storage/sqlite/copy-source.js';
 import { startApp } from '../../support/app.js';
 import { makeCommandLine, type CommandLine } from '../../support/cli.js';
 import { postgres, type EnginePlace } from '../../support/engines.js';
-import { startReceiver, whyNotBelieved } from '../../support/receiver.js';
+import { startReceiver, verificationErrorOf } from '../../support/receiver.js';
 import { allOf } from '../../support/collect.js';
 
 const count = 450;
@@ -80,7 +80,7 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
     // A webhook goes on where it was.
     await receiver.until((taken) => taken.length === 2);
     expect(before.webhooks).toContain(/hook_\w+/.exec(added)?.[0] ?? 'none');
-    expect(receiver.received.map((message) => whyNotBelieved(secret.trim(), message))).toStrictEqual([
+    expect(receiver.received.map((message) => verificationErrorOf(secret.trim(), message))).toStrictEqual([
       undefined,
       undefined,
     ]);

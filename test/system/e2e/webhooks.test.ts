@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { runCommand } from '../../support/cli.js';
-import { startReceiver, whyNotBelieved } from '../../support/receiver.js';
+import { startReceiver, verificationErrorOf } from '../../support/receiver.js';
 import { useProcesses } from '../../support/processes.js';
 
 const { path, start } = useProcesses();
@@ -35,8 +35,8 @@ it('serve --workers 2 signs with the new secret only, once `webhooks rotate --ov
   await receiver.until((taken) => taken.length === 20);
   const later = receiver.received.slice(length);
   expect(later.length).toBeGreaterThan(0);
-  expect(later.filter((message) => whyNotBelieved(secret, message) === undefined)).toStrictEqual([]);
-  expect(later.map((message) => whyNotBelieved(out, message))).toStrictEqual(later.map(() => undefined));
+  expect(later.filter((message) => verificationErrorOf(secret, message) === undefined)).toStrictEqual([]);
+  expect(later.map((message) => verificationErrorOf(out, message))).toStrictEqual(later.map(() => undefined));
   service.signal('SIGTERM');
   expect(await service.exited).toMatchObject({ code: 0 });
   await receiver.close();

@@ -17,21 +17,21 @@ export interface TestSpan {
   readonly ms: number;
 }
 
-export interface TestWatch {
+export interface TestTelemetry {
   readonly meter: Meter;
   readonly tracer: Tracer;
   /** Returns the response of `/metrics`. */
   readonly exposition: () => Promise<string>;
-  /** The values of a metric's series, each named by its labels in the order of the exposition: `face="rest",…`. */
+  /** Returns the values of a metric, by the labels of the series in the order of the exposition: `face="rest",…`. */
   readonly series: (name: string) => Promise<Readonly<Record<string, number>>>;
-  /** All spans that have ended, in the order in which they did. */
+  /** Returns all spans that have ended, in order. */
   readonly spans: () => readonly TestSpan[];
-  /** Everything that a span would send, as text. */
+  /** Returns all exported data of the spans, as text. */
   readonly sent: () => string;
 }
 
-/** Creates the metrics and traces of the service, with traces in memory. One at a time, because OpenTelemetry is global. */
-export function createTestWatch(): TestWatch {
+/** Creates the metrics and traces of a service, with traces in memory. Only one may exist: OpenTelemetry is global. */
+export function createTestTelemetry(): TestTelemetry {
   const { meter, registry } = createMetrics({ ...metricLabels(), clients: ['dashboard', 'router'] });
   const exporter = new InMemorySpanExporter();
   const provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
@@ -61,7 +61,7 @@ export function createTestWatch(): TestWatch {
         isError: span.status.code === api.SpanStatusCode.ERROR,
         ms: span.duration[0] * 1000 + span.duration[1] / 1e6,
       })),
-    // The default name of the service contains the path of Node, and so the names of the folders above.
+    // The default service.name contains the path of Node, and so the names of its parent folders.
     sent: () =>
       JSON.stringify(
         exporter
