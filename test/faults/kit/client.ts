@@ -6,7 +6,7 @@ export interface Reply {
   readonly text: string;
 }
 
-/** `unreached`: nothing was sent. `no response`: it was sent, and the connection broke or nothing came back in time. */
+/** `unreached`: the connection was refused. `no response`: the connection broke, or the response timed out. */
 export type Sent = Reply | 'unreached' | 'no response';
 
 export interface Client {
@@ -16,7 +16,7 @@ export interface Client {
 
 const timeoutMs = 15_000;
 
-/** Keeps its connections open from one request to the next, as a busy client does, and never sends anything twice. */
+/** Creates a client with persistent connections, which never retries a request. */
 export function createClient(port: number): Client {
   const agent = new Agent({ keepAlive: true });
   return {

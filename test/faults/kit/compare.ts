@@ -3,13 +3,13 @@ import type { Entry } from './ledger.js';
 import type { Stored } from './stored.js';
 import { startMark } from './workspace.js';
 
-/** What a fault must not do. */
+/** A violation that a fault must not cause. */
 export interface Finding {
   readonly kind: 'lost' | 'invented' | 'half' | 'wrong response' | 'damaged';
   readonly what: string;
 }
 
-/** Everything in which a database is not what its clients know of it. */
+/** Returns every contradiction between a database and the ledger of its clients. */
 export function compare(ledger: readonly Entry[], stored: Stored): Finding[] {
   return [...lost(ledger, stored), ...invented(ledger, stored), ...half(stored), ...quota(ledger, stored)];
 }
@@ -17,7 +17,7 @@ export function compare(ledger: readonly Entry[], stored: Stored): Finding[] {
 /** The service hashes identifiers with SHA-256 by default. */
 export const hashOf = (keyID: string) => createHash('sha256').update(keyID, 'utf8').digest('hex');
 
-/** Responses that are invalid independently of the content of the database. */
+/** Returns the responses that are invalid independently of the content of the database. */
 export function wrongResponses(ledger: readonly Entry[]): Finding[] {
   return ledger
     .filter(({ flaw }) => flaw !== undefined)
@@ -42,7 +42,7 @@ function lost(ledger: readonly Entry[], { histories }: Stored): Finding[] {
 function invented(ledger: readonly Entry[], { histories }: Stored): Finding[] {
   const changes = ledger.filter(({ kind }) => kind !== 'consume');
   const byMark = new Map(changes.map((entry) => [entry.mark, entry]));
-  // A change of many keys has an entry for each of them, all with one mark.
+  // A bulk change has an entry with the same mark for each of its keys.
   const ofKey = new Map(changes.map((entry) => [`${hashOf(entry.keyID)} ${entry.mark}`, entry]));
   const findings: Finding[] = [];
   const found = (what: string) => findings.push({ kind: 'invented', what });
@@ -63,7 +63,7 @@ function invented(ledger: readonly Entry[], { histories }: Stored): Finding[] {
   return findings;
 }
 
-/** A key that is at odds with its own history, or found under tags that it has not. */
+/** Returns the keys that contradict their history or their index of tags. */
 function half({ keys, histories }: Stored): Finding[] {
   const findings: Finding[] = [];
   const found = (what: string) => findings.push({ kind: 'half', what });
@@ -81,7 +81,7 @@ function half({ keys, histories }: Stored): Finding[] {
   return findings;
 }
 
-/** The bounds of what can be used, from consumptions and resets in the order of the ledger. */
+/** Checks the used quota against its bounds, from consumptions and resets in the order of the ledger. */
 function quota(ledger: readonly Entry[], { keys }: Stored): Finding[] {
   const findings: Finding[] = [];
   const counting = ledger.filter(({ kind, isReset }) => kind === 'consume' || isReset === true);

@@ -3,7 +3,7 @@ import { compare, type Finding } from './compare.js';
 import type { Entry } from './ledger.js';
 import { readStored } from './stored.js';
 
-// Messages of `check` for a data folder that the next start completes. Any other message is a finding.
+// Messages of `check` about a data folder that the next start completes. Any other message is a finding.
 const firstStart = [
   /^There is no complete installation in .+: its first start was interrupted\./m,
   /^There is no installation in .+: the file keyfront\.db (does not exist|is empty)\./m,
@@ -15,19 +15,19 @@ const laterStart = [
   /attempt to write a readonly database/,
 ];
 
-/** The command that completes the data folder like a start; undefined if `stderr` requires none. */
+/** Returns the arguments of a command that completes the data folder like a start; undefined if none is needed. */
 function openingFor(stderr: string): string[] | undefined {
   if (firstStart.some((message) => message.test(stderr)))
     return ['credentials', 'issue', '--kind', 'service', '--label', 'after the fault'];
-  // Opens to write, and changes nothing that is compared.
+  // Opens the database to write, and does not change the data that is compared.
   return laterStart.some((message) => message.test(stderr)) ? ['webhooks', 'remove', 'hook_none'] : undefined;
 }
 
-/** Looks at a data folder after a fault, with `keyfront check` and against what the clients know. */
+/** Verifies a data folder after a fault with `keyfront check`, and compares it with the ledger of the clients. */
 export async function inspect(data: string, ledger: readonly Entry[]): Promise<Finding[]> {
   let { code, stderr } = await keyfront(data, 'check');
-  // A start completes these, and check does not: it writes nothing. What was acknowledged is compared afterwards. The file
-  // of an interrupted first start may be of an older schema as well, which takes two.
+  // `check` writes nothing, so another command completes the data folder. The file of an interrupted first start may
+  // also have an older schema, which takes a second command.
   for (let starts = 0; code !== 0 && starts < 2; starts += 1) {
     const opening = openingFor(stderr);
     if (!opening) break;
@@ -35,12 +35,12 @@ export async function inspect(data: string, ledger: readonly Entry[]): Promise<F
     ({ code, stderr } = await keyfront(data, 'check'));
   }
   const findings: Finding[] = code === 0 ? [] : [{ kind: 'damaged', what: `keyfront check: ${stderr}` }];
-  // What cannot be opened at all has nothing to compare.
+  // A database that cannot be opened cannot be compared.
   if (stderr.includes('cannot be')) return findings;
   return [...findings, ...compare(ledger, readStored(data))];
 }
 
-/** Besides: whether every secret that can be read back belongs to the definition that it lies with. */
+/** Verifies that every exported secret belongs to the definition of its key. */
 export async function inspectSecrets(data: string): Promise<Finding[]> {
   const lines = (await outputOf(data, 'keys', 'export', '--with-secrets')).split('\n');
   return lines

@@ -1,10 +1,10 @@
 /** How a client may interpret a response. */
 export type Outcome =
-  /** Acknowledged: it must be there, now and ever after. */
+  /** Acknowledged: the change must be stored, from now on. */
   | 'ok'
-  /** Certainly not done: rejected, or not sent. It must not be there. */
+  /** Rejected, or not sent: the change must not be stored. */
   | 'rejected'
-  /** 5xx, a broken connection, no response in time: it may be there, but only as a whole. */
+  /** 5xx, a broken connection or a timeout: the change may be stored, but only as a whole. */
   | 'maybe';
 
 /** A change that a client requests. */
@@ -12,26 +12,26 @@ export interface Operation {
   readonly kind: 'update' | 'create' | 'consume';
   readonly api: 'rest' | 'graphql';
   readonly keyID: string;
-  /** In every field of the definition that can contain it; unique among the operations on the key. */
+  /** The value of alias, tag and HMAC string in the definition; unique among the operations on the key. */
   readonly mark: string;
-  /** How much of the quota a consumption takes. */
+  /** The amount that a consumption takes from the quota. */
   readonly amount: number;
   readonly expectedVersion?: number | undefined;
-  /** Whether an update resets the quota as well. Only one client at a time resets or consumes such a quota. */
+  /** Whether an update also resets the quota. Only one client at a time resets or consumes such a quota. */
   readonly isReset?: boolean;
 }
 
-/** The client's own record of an operation, kept where no fault of the service reaches it. */
+/** The record of an operation in the client, which no fault of the service affects. */
 export interface Entry extends Operation {
   readonly outcome: Outcome;
   /** The version in the response. */
   readonly version?: number | undefined;
   readonly requestID?: string | undefined;
-  /** What came back, for people. */
+  /** The response, for people. */
   readonly response: string;
-  /** Why the response is invalid, independently of the content of the database. */
+  /** The reason why the response is invalid, independently of the content of the database. */
   readonly flaw?: string | undefined;
-  /** When the request was sent and its response received, in the client's milliseconds. */
+  /** The times of the request and of its response, in milliseconds of `performance`. */
   readonly sent: number;
   readonly completed: number;
 }

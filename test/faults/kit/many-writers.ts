@@ -9,8 +9,8 @@ import { startMark, type DataFolder } from './workspace.js';
 import type { Load, Writing } from './writers.js';
 
 /*
- * Changes that the plain writers do not make: of many keys in one call, of a quota that is reset while it is counted, and
- * of one key by several requests at once that all expect the same version.
+ * Bulk changes, resets of a quota between consumptions, and concurrent updates of a key that expect the same version.
+ * The writers of `writers.ts` change one key at a time.
  */
 
 const bulkKeys = Array.from({ length: 6 }, (_, index) => `bulk-${index}`);
@@ -18,7 +18,7 @@ const contendedKey = 'contended';
 const countedKey = 'counted';
 const contenders = 3;
 
-/** Brings the keys in that these writers change. */
+/** Imports the keys that these writers change. */
 export async function addKeysOfMany({ data }: DataFolder, folder: string): Promise<void> {
   const marked = { org_id: 'acme', alias: startMark, tags: [startMark], hmac_string: startMark };
   const lines = [
@@ -31,7 +31,7 @@ export async function addKeysOfMany({ data }: DataFolder, folder: string): Promi
   await outputOf(data, 'keys', 'import', file);
 }
 
-/** The same as `startWriting` for these changes. */
+/** Starts writers, as `startWriting`, with these changes. */
 export function startWritingMany({ port, folder, seed, name, ledger }: Load): Writing {
   const client = createClient(port);
   let isStopped = false;
@@ -50,7 +50,7 @@ export function startWritingMany({ port, folder, seed, name, ledger }: Load): Wr
   const { below } = createRandom(seed * 37);
 
   const contend = (count: number) => updateAtOnce(client, folder, `${name}-v-${count}`);
-  /** One writer alone, so that the order of what it does is the order in which it was done. */
+  /** One writer only, so that the order in the ledger is that of execution. */
   const count = async (count: number) => {
     const mark = `${name}-q-${count}`;
     if (below(3) > 0) {
@@ -81,8 +81,8 @@ export function startWritingMany({ port, folder, seed, name, ledger }: Load): Wr
 }
 
 /**
- * Makes the changes of one key each without a fault and with no other writer, so that their results are exact: updates
- * that expect the same version, and consumption after a reset.
+ * Changes single keys without a fault and without other writers, so that the results are exact: concurrent updates that
+ * expect the same version, and a consumption after a reset.
  */
 export async function changeWithoutFaults({ port, folder, name, ledger }: Omit<Load, 'seed'>): Promise<void> {
   const client = createClient(port);
@@ -93,7 +93,7 @@ export async function changeWithoutFaults({ port, folder, name, ledger }: Omit<L
   client.close();
 }
 
-/** Updates the contended key, and then sends updates at once that all expect the version of the first one. */
+/** Updates the contended key, and then sends concurrent updates that all expect the version of this update. */
 async function updateAtOnce(client: Client, folder: DataFolder, mark: string): Promise<Entry[]> {
   const update = { kind: 'update', api: 'rest', keyID: contendedKey, amount: 0 } as const;
   const first = await carryOut(client, folder, { ...update, mark: `${mark}-first` });
@@ -121,7 +121,7 @@ const mutation = `mutation ($policy: String!, $patch: UpdateKeyInput!, $isReset:
   done: updateOrgKeys(filter: { policy: $policy }, patch: $patch, resetQuota: $isReset, dryRun: false) {
     items { orgKey { keyID } change { version } error { code } } } }`;
 
-/** Changes every key of a policy in one call, and returns what the client may hold of each. */
+/** Changes every key of a policy in one request, and returns the entry of each key. */
 async function changeMany(client: Client, { service }: DataFolder, bulk: Bulk): Promise<Entry[]> {
   const { policy, keyIDs, mark, isReset } = bulk;
   const sent = performance.now();

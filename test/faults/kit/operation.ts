@@ -36,7 +36,7 @@ function sendGraphQL(client: Client, headers: Record<string, string>, operation:
 
 type ReplyOutcome = Pick<Entry, 'outcome' | 'version' | 'requestID' | 'response' | 'flaw'>;
 
-/** A rejected connection sent nothing. The effect of one that broke later is unknown. */
+/** Without a connection, the request was not sent. After a broken connection, its effect is unknown. */
 function outcomeWithoutReply(what: 'unreached' | 'no response'): ReplyOutcome {
   return { outcome: what === 'unreached' ? 'rejected' : 'maybe', response: what };
 }
@@ -54,7 +54,7 @@ interface Body {
   }[];
 }
 
-/** What no response may contain: positions in code, paths, messages of the database. */
+/** Internal details, which no response may contain: positions in code, paths, messages of the database. */
 const inside = /node_modules|\bat .+:\d+:\d+|sqlite|\.db\b|disk I\/O/i;
 
 function verdictOn(operation: Operation, reply: Reply): ReplyOutcome {
@@ -68,7 +68,7 @@ function verdictOn(operation: Operation, reply: Reply): ReplyOutcome {
   if (code === 'MALFORMED') return flaw('is not in the shape of an error');
   if (code !== undefined) {
     const isOpen = code === 'INTERNAL' || code === 'UNAVAILABLE';
-    // These operations are all in order; only a stale version is the client's own fault.
+    // These operations are valid, except for a stale version.
     const isStale = code === 'CONFLICT' && operation.expectedVersion !== undefined;
     return {
       outcome: isOpen ? 'maybe' : 'rejected',

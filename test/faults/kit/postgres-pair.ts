@@ -27,24 +27,24 @@ interface Node {
   server: ChildProcess;
 }
 
-/** A primary and its standby, each a server of its own. */
+/** A primary and its standby. */
 export interface PostgresPair {
   /** A URL with both hosts. */
   readonly url: string;
-  /** The URL of the server that takes changes. */
+  /** Returns the URL of the present primary. */
   readonly primaryURL: () => string;
-  /** Kills the primary with all its processes, and promotes its standby. The killed server does not start again. */
+  /** Kills the primary with all its processes, and promotes its standby. The killed server does not restart. */
   readonly failOver: () => Promise<void>;
-  /** Replaces the killed server by a standby of the new primary. Resolves when it follows the primary. */
+  /** Replaces the killed server by a standby of the new primary. Resolves when the replication streams. */
   readonly addStandby: () => Promise<void>;
-  /** Stops the replication without a notice to either server. */
+  /** Suspends the WAL sender, without a notice to either server. */
   readonly stopReplication: () => Promise<void>;
   readonly stop: () => Promise<void>;
 }
 
 /**
- * Starts a primary and a standby. If `isSynchronous`, a commit waits until the standby has written it to disk; otherwise
- * the standby follows later.
+ * Starts a primary and a standby. If `isSynchronous`, a commit waits until the standby has written it to disk;
+ * otherwise, the replication is asynchronous.
  */
 export async function startPostgresPair(isSynchronous: boolean): Promise<PostgresPair> {
   const folder = mkdtempSync(join(tmpdir(), 'keyfront-postgres-pair-'));
@@ -85,7 +85,7 @@ export async function startPostgresPair(isSynchronous: boolean): Promise<Postgre
     const source = `host=127.0.0.1 port=${primary.port} user=keyfront`;
     await call('pg_basebackup', '-D', place.data, '-R', '-X', 'stream', '-c', 'fast', '--no-sync', '-d', source);
     standby = { ...place, server: start(place) };
-    // After the copy, so that the standby, once promoted, waits for no other server.
+    // After the copy, so that the standby does not wait for another server when it is promoted.
     if (isSynchronous) await valueOf(urlOf(primary), `ALTER SYSTEM SET synchronous_standby_names = '*'`);
     await valueOf(urlOf(primary), 'SELECT pg_reload_conf()');
     const state = isSynchronous ? 'sync' : 'async';
@@ -114,7 +114,7 @@ export async function startPostgresPair(isSynchronous: boolean): Promise<Postgre
   };
 }
 
-/** The only value of a statement; undefined if the server does not execute it. */
+/** Resolves to the only value of a statement; undefined if the server does not execute it. */
 async function valueOf(connectionString: string, sql: string): Promise<unknown> {
   const client = new Client({ connectionString, connectionTimeoutMillis: 1_000 });
   client.on('error', () => undefined);
@@ -138,7 +138,7 @@ async function killTree(server: ChildProcess): Promise<void> {
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
-      // It has ended with the server.
+      // The process has ended with the server.
     }
   }
   if (server.exitCode === null && server.signalCode === null) await once(server, 'exit');

@@ -1,15 +1,15 @@
 import { wrongResponses, type Finding } from './compare.js';
 import { countOf, type Entry } from './ledger.js';
 
-/** What a harness has seen; printed, and the source of the table in the README of this folder. */
+/** The results of a harness. The table in the README of this folder contains them. */
 export interface Report {
   readonly harness: string;
   readonly seed: number;
-  /** How often the fault was made to happen. */
+  /** Number of injected faults. */
   readonly cases: number;
   readonly seconds: number;
   readonly acknowledged: number;
-  /** Operations of which the client does not know whether they were done. */
+  /** Operations whose effect the client does not know. */
   readonly open: number;
   readonly findings: readonly Finding[];
   readonly more: Readonly<Record<string, unknown>>;
@@ -28,7 +28,7 @@ export function print({ findings, ...report }: Report): void {
   console.log(`faults: ${JSON.stringify({ ...report, ...counts })}`);
 }
 
-/** Collects what happens in a run. */
+/** Creates the report of a run. */
 export function startReport(harness: string, seed: number) {
   const began = performance.now();
   const findings: Finding[] = [];
@@ -42,15 +42,15 @@ export function startReport(harness: string, seed: number) {
     addCase: () => {
       cases += 1;
     },
-    /** Findings of the case with the seed that brings it back. */
+    /** Adds findings, with the parameters that repeat the case. */
     addFindings,
-    /** Counts what the clients of a folder have got, when all is over with it. */
+    /** Counts the outcomes in a ledger, and adds its invalid responses. */
     addLedger: (entries: readonly Entry[], where: string) => {
       acknowledged += countOf(entries, 'ok');
       open += countOf(entries, 'maybe');
       addFindings(wrongResponses(entries), where);
     },
-    /** The number of findings, or of those of one kind. */
+    /** Returns the number of findings, of one kind or of all. */
     found: (kind?: Finding['kind']) => findings.filter((finding) => kind === undefined || finding.kind === kind).length,
     end: (more: Report['more'] = {}): Report => {
       const seconds = Math.round((performance.now() - began) / 100) / 10;

@@ -5,14 +5,14 @@ export interface Launch {
   /** The built command line. */
   readonly main: string;
   readonly data: string;
-  /** A command; without one it serves. */
+  /** A command and its arguments. Default: serve. */
   readonly args?: readonly string[];
-  /** The command line with an injected bug, to start instead; see `buildMain`. */
+  /** The command line of a mutant, which replaces `main`; see `buildMain`. */
   readonly mutant?: string | undefined;
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Starts the command line as a process of its own and does not wait for it. */
+/** Starts the command line as a process, and does not wait for it. */
 export function launch({ main, data, args = [], mutant, env = {} }: Launch): Process {
   return launchCommand(process.execPath, [mutant ?? main, ...args], {
     cwd: tmpdir(),
@@ -20,14 +20,14 @@ export function launch({ main, data, args = [], mutant, env = {} }: Launch): Pro
   });
 }
 
-/** The port of a service that must come up. */
+/** Resolves to the port of a service, which must start. */
 export async function portOf(service: Process): Promise<number> {
   const url = await service.listening;
   if (!url) throw new Error(`The service did not start:\n${service.stdout()}${service.stderr()}`);
   return Number(url.port);
 }
 
-/** Ends a process without giving it a chance to do anything. */
+/** Sends SIGKILL to a process, and waits for its exit. */
 export async function killNow(service: Process): Promise<Exit> {
   service.kill('SIGKILL');
   return service.exited;

@@ -2,22 +2,22 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { Client } from 'pg';
 
-/** A key as its row has it. */
+/** The row of a key. */
 export interface StoredRow {
   readonly version: number;
   readonly mark: string;
-  /** The marks under which it is found by tag. */
+  /** The marks in the index of tags. */
   readonly terms: readonly string[];
   readonly used: number;
 }
 
-/** A change as the history has it. */
+/** The history entry of a change. */
 export interface StoredChange {
   readonly version: number;
   readonly mark: string;
 }
 
-/** The stored changes of the writers, by hash of the key. */
+/** The stored keys and histories, by hash of the key. */
 export interface Stored {
   readonly keys: ReadonlyMap<string, StoredRow>;
   readonly histories: ReadonlyMap<string, readonly StoredChange[]>;
@@ -42,7 +42,7 @@ interface CountRow {
   readonly count: number | string;
 }
 
-/** The statements that read the rows, by the expression for the mark in a definition. A tag's term is the tag behind `t:`. */
+/** Returns the statements that read the rows. The term of a tag is `t:` and the tag. */
 const statements = (mark: string) => ({
   keys: `SELECT key_hash, version, ${mark} AS mark, quota_used AS used FROM keys`,
   terms: `SELECT key_hash, substr(term, 3) AS tag FROM key_terms WHERE term LIKE 't:%'`,
@@ -50,7 +50,7 @@ const statements = (mark: string) => ({
   credentials: 'SELECT count(*) AS count FROM credentials',
 });
 
-/** Reads the tables of a file themselves, so that what is compared does not come from the code that is tested. */
+/** Reads the tables of a database file directly, independently of the code under test. */
 export function readStored(data: string): Stored {
   const database = new Database(join(data, 'keyfront.db'), { readonly: true });
   try {
@@ -66,7 +66,7 @@ export function readStored(data: string): Stored {
   }
 }
 
-/** The same on a PostgreSQL server. */
+/** Reads the tables of a PostgreSQL database directly. */
 export async function readStoredOfServer(url: string): Promise<Stored> {
   const { keys, terms, changes, credentials } = statements(`definition::json ->> 'alias'`);
   return storedIn(
@@ -77,7 +77,7 @@ export async function readStoredOfServer(url: string): Promise<Stored> {
   );
 }
 
-/** Runs a statement on a PostgreSQL server, behind the services' back. */
+/** Runs a statement on a PostgreSQL server, bypassing the services. */
 export async function statement<Row extends object>(url: string, sql: string): Promise<Row[]> {
   const client = new Client({ connectionString: url });
   await client.connect();
@@ -115,7 +115,7 @@ function storedIn(
   };
 }
 
-/** The names of the indexes of the file. */
+/** Returns the names of the indexes of the database file. */
 export function indexesOf(data: string): string[] {
   const database = new Database(join(data, 'keyfront.db'), { readonly: true });
   try {

@@ -9,7 +9,7 @@ interface Scenery {
   readonly workspace: Workspace;
 }
 
-/** Makes the build and a workspace before the tests of a file. Returns them to its tests. */
+/** Creates the build and a workspace before the tests of a file. Returns a function that returns both. */
 export function useWorkspace(name: string): () => Scenery {
   let made: Scenery | undefined;
   beforeAll(async () => {
@@ -23,7 +23,7 @@ export function useWorkspace(name: string): () => Scenery {
   };
 }
 
-/** The same with the library that is loaded into processes whose disk fails or is recorded, if this machine can. */
+/** As `useWorkspace`, with the library that injects or records disk calls, if this machine can compile it. */
 export function useDisk(name: string): () => Scenery & { readonly library: string } {
   const scenery = useWorkspace(name);
   let library = '';
@@ -33,7 +33,7 @@ export function useDisk(name: string): () => Scenery & { readonly library: strin
   return () => ({ ...scenery(), library });
 }
 
-/** Prints the report of a run that must have no findings. A run in which little was written would show little. */
+/** Prints a report, which must have no findings and, to be meaningful, enough acknowledged changes. */
 export function expectSound(report: Report, minAcknowledged = 0): void {
   print(report);
   expect(report.findings).toEqual([]);

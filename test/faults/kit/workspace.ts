@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { outputOf } from './command.js';
 
-/** Keys that are there before a run begins. Each writer has one to itself; two are for everybody, one counts a quota. */
+/** The keys before a run. Each writer has its own key; all writers share two, and one has a quota. */
 export const keysFor = (writers: number) => ({
   own: Array.from({ length: writers }, (_, index) => `own-${index}`),
   shared: ['shared-a', 'shared-b'],
   quota: 'quota',
 });
 
-/** What every definition begins with; a change replaces it by its own mark. */
+/** The mark of every definition before a run. */
 export const startMark = 'start';
 
 export interface DataFolder {
@@ -20,15 +20,15 @@ export interface DataFolder {
   readonly service: string;
 }
 
-/** A folder of its own for a suite, gone at the end unless something was found. */
+/** The folder of a suite, which `remove` deletes unless `keep` was called. */
 export interface Workspace {
   readonly folder: string;
   /**
-   * A data folder with credentials and the keys of `keysFor`, copied from one that is made once; made anew with settings that
-   * name a database.
+   * Creates a data folder with credentials and the keys of `keysFor`: a copy of a template, or, with settings that name
+   * a database, a new installation.
    */
   fresh(name: string, env?: Readonly<Record<string, string>>): Promise<DataFolder>;
-  /** Lines for `keys import` that bring the keys of `keysFor` in. */
+  /** File for `keys import` with the keys of `keysFor`. */
   readonly keysFile: string;
   /** Keeps the folder and the ledger of the clients, for the analysis of findings. */
   keep(ledger: unknown): Promise<string>;
@@ -77,7 +77,7 @@ function keyLines(): string {
   return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
 }
 
-/** Creates an installation with the keys of a file and a credential of each kind, in a data folder or by its settings. */
+/** Creates an installation with the keys of a file and a credential of each kind. */
 export async function makeInstallation(
   data: string,
   keysFile: string,

@@ -7,24 +7,24 @@ import { keysFor, defaultWriters, type DataFolder } from './workspace.js';
 export interface Load {
   readonly port: number;
   readonly folder: DataFolder;
-  /** What is done, and in which order by each writer. How the writers interleave is up to the machine. */
+  /** Determines the operations of each writer and their order, but not the interleaving of the writers. */
   readonly seed: number;
-  /** In no other load on the same folder. */
+  /** Unique among the loads on a folder. */
   readonly name: string;
   readonly ledger: Entry[];
   readonly writers?: number;
 }
 
 export interface Writing {
-  /** Resolves on the first response, or when the service is unreachable. */
+  /** Resolves after the first response, or when the service is unreachable. */
   readonly begun: Promise<void>;
-  /** Lets every writer finish what it has begun. */
+  /** Resolves when every writer has completed its operation. */
   stop(): Promise<void>;
-  /** Resolves when no writer reaches the service any more. */
+  /** Resolves when all writers have ended. */
   readonly over: Promise<void>;
 }
 
-/** Starts writers that change keys through both APIs, sequentially each, until stopped or the service is unreachable. */
+/** Starts writers, each with one operation at a time through both APIs, until stopped or the service is unreachable. */
 export function startWriting({ port, folder, seed, name, ledger, writers = defaultWriters }: Load): Writing {
   const client = createClient(port);
   let isStopped = false;
@@ -56,11 +56,14 @@ export function startWriting({ port, folder, seed, name, ledger, writers = defau
 
 interface Plan {
   readonly operation: () => Operation;
-  /** Keeps the version of the writer's own key, for as long as it is certain. */
+  /** Records the version of the writer's own key, or that it is unknown. */
   readonly learn: (entry: Entry) => void;
 }
 
-/** What one writer does: mostly updates of its own key, half of them for a version; also common keys, new keys, quota. */
+/**
+ * Chooses the operations of a writer: mostly updates of its own key, half of them with a version; also updates of
+ * shared keys, creations and consumptions.
+ */
 function createPlan({ below, pick }: ReturnType<typeof createRandom>, writer: number, name: string): Plan {
   const keys = keysFor(defaultWriters);
   const own = keys.own[writer % defaultWriters] ?? '';
