@@ -6,7 +6,7 @@ import { createClient } from './kit/client.js';
 import type { Finding } from './kit/compare.js';
 import { inspect } from './kit/inspect.js';
 import type { Entry, Operation } from './kit/ledger.js';
-import { carryOut } from './kit/operation.js';
+import { sendOperation } from './kit/operation.js';
 import { startReport, type Report } from './kit/report.js';
 import { killNow, launch } from './kit/service.js';
 import type { Process } from '../support/process.js';
@@ -136,7 +136,7 @@ async function change(
   const findings: Finding[] = [];
   for (const burst of bursts) {
     const isTooLate = await hasFailedSync();
-    const entries = await Promise.all(burst.map((operation) => carryOut(client, folder, operation)));
+    const entries = await Promise.all(burst.map((operation) => sendOperation(client, folder, operation)));
     ledger.push(...entries);
     // After a failed sync the content of the disk is unknown: the kernel may have dropped the pages that it could not write.
     for (const { mark } of entries.filter(({ outcome }) => isTooLate && outcome === 'ok')) {

@@ -8,7 +8,7 @@ import { keyfront, outputOf } from './kit/command.js';
 import { hashOf, type Finding } from './kit/compare.js';
 import { inspect, inspectSecrets } from './kit/inspect.js';
 import type { Entry } from './kit/ledger.js';
-import { carryOut } from './kit/operation.js';
+import { sendOperation } from './kit/operation.js';
 import { changeRing, ringIDs } from './kit/ring.js';
 import { killNow, launch, portOf } from './kit/service.js';
 import { indexesOf, readStored } from './kit/stored.js';
@@ -46,7 +46,7 @@ async function serves(scene: Scene): Promise<Finding[]> {
   const secret = await outputOf(data, 'credentials', 'issue', '--kind', 'service', '--label', 'next');
   const client = createClient(Number(url.port));
   const create = { kind: 'create', api: 'rest', keyID: 'next', mark: startMark, amount: 0 } as const;
-  const { outcome, response } = await carryOut(client, { data, management: '', service: secret }, create);
+  const { outcome, response } = await sendOperation(client, { data, management: '', service: secret }, create);
   client.close();
   service.kill('SIGTERM');
   const { code } = await service.exited;

@@ -86,16 +86,16 @@ function quota(ledger: readonly Entry[], { keys }: Stored): Finding[] {
   const findings: Finding[] = [];
   const counting = ledger.filter(({ kind, isReset }) => kind === 'consume' || isReset === true);
   for (const keyID of new Set(counting.map((entry) => entry.keyID))) {
-    let [least, most] = [0, 0];
+    let [min, max] = [0, 0];
     for (const { outcome, isReset, amount } of counting.filter((entry) => entry.keyID === keyID)) {
       if (outcome === 'rejected') continue;
-      if (isReset === true) [least, most] = [0, outcome === 'ok' ? 0 : most];
-      else [least, most] = [least + (outcome === 'ok' ? amount : 0), most + amount];
+      if (isReset === true) [min, max] = [0, outcome === 'ok' ? 0 : max];
+      else [min, max] = [min + (outcome === 'ok' ? amount : 0), max + amount];
     }
     const used = keys.get(hashOf(keyID))?.used ?? 0;
-    if (used < least) findings.push({ kind: 'lost', what: `${used} are used of ${keyID}, and ${least} were granted` });
-    if (used > most)
-      findings.push({ kind: 'invented', what: `${used} are used of ${keyID}, and ${most} were requested` });
+    if (used < min) findings.push({ kind: 'lost', what: `${used} are used of ${keyID}, and ${min} were granted` });
+    if (used > max)
+      findings.push({ kind: 'invented', what: `${used} are used of ${keyID}, and ${max} were requested` });
   }
   return findings;
 }

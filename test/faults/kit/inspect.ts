@@ -16,7 +16,7 @@ const laterStart = [
 ];
 
 /** Returns the arguments of a command that completes the data folder like a start; undefined if none is needed. */
-function openingFor(stderr: string): string[] | undefined {
+function completionCommandFor(stderr: string): string[] | undefined {
   if (firstStart.some((message) => message.test(stderr)))
     return ['credentials', 'issue', '--kind', 'service', '--label', 'after the fault'];
   // Opens the database to write, and does not change the data that is compared.
@@ -29,9 +29,9 @@ export async function inspect(data: string, ledger: readonly Entry[]): Promise<F
   // `check` writes nothing, so another command completes the data folder. The file of an interrupted first start may
   // also have an older schema, which takes a second command.
   for (let starts = 0; code !== 0 && starts < 2; starts += 1) {
-    const opening = openingFor(stderr);
-    if (!opening) break;
-    await keyfront(data, ...opening);
+    const command = completionCommandFor(stderr);
+    if (!command) break;
+    await keyfront(data, ...command);
     ({ code, stderr } = await keyfront(data, 'check'));
   }
   const findings: Finding[] = code === 0 ? [] : [{ kind: 'damaged', what: `keyfront check: ${stderr}` }];

@@ -4,7 +4,7 @@ import { createRandom } from '../../support/generated.js';
 import { createClient, type Client, type Sent } from './client.js';
 import { outputOf } from './command.js';
 import type { Entry } from './ledger.js';
-import { carryOut } from './operation.js';
+import { sendOperation } from './operation.js';
 import { startMark, type DataFolder } from './workspace.js';
 import type { Load, Writing } from './writers.js';
 
@@ -55,7 +55,7 @@ export function startWritingMany({ port, folder, seed, name, ledger }: Load): Wr
     const mark = `${name}-q-${count}`;
     if (below(3) > 0) {
       const operation = { kind: 'consume', api: 'rest', keyID: countedKey, mark, amount: 1 + below(9) } as const;
-      return [await carryOut(client, folder, operation)];
+      return [await sendOperation(client, folder, operation)];
     }
     return changeMany(client, folder, { policy: 'counted', keyIDs: [countedKey], mark, isReset: true });
   };
@@ -89,17 +89,19 @@ export async function changeWithoutFaults({ port, folder, name, ledger }: Omit<L
   const mark = `${name}-exact`;
   ledger.push(...(await updateAtOnce(client, folder, mark)));
   ledger.push(...(await changeMany(client, folder, { policy: 'counted', keyIDs: [countedKey], mark, isReset: true })));
-  ledger.push(await carryOut(client, folder, { kind: 'consume', api: 'rest', keyID: countedKey, mark, amount: 5 }));
+  ledger.push(
+    await sendOperation(client, folder, { kind: 'consume', api: 'rest', keyID: countedKey, mark, amount: 5 }),
+  );
   client.close();
 }
 
 /** Updates the contended key, and then sends concurrent updates that all expect the version of this update. */
 async function updateAtOnce(client: Client, folder: DataFolder, mark: string): Promise<Entry[]> {
   const update = { kind: 'update', api: 'rest', keyID: contendedKey, amount: 0 } as const;
-  const first = await carryOut(client, folder, { ...update, mark: `${mark}-first` });
+  const first = await sendOperation(client, folder, { ...update, mark: `${mark}-first` });
   if (first.outcome !== 'ok') return [first];
   const others = Array.from({ length: contenders }, (_, contender) =>
-    carryOut(client, folder, { ...update, mark: `${mark}-${contender}`, expectedVersion: first.version }),
+    sendOperation(client, folder, { ...update, mark: `${mark}-${contender}`, expectedVersion: first.version }),
   );
   return [first, ...(await Promise.all(others))];
 }

@@ -10,12 +10,12 @@ const mutations = {
 };
 
 /** Sends an operation over HTTP and returns how a client may interpret the result. */
-export async function carryOut(client: Client, { service }: DataFolder, operation: Operation): Promise<Entry> {
+export async function sendOperation(client: Client, { service }: DataFolder, operation: Operation): Promise<Entry> {
   const sent = performance.now();
   const headers = { 'x-svc-authorization': service };
   const reply = await (operation.api === 'rest' ? sendREST : sendGraphQL)(client, headers, operation);
-  const heard = typeof reply === 'string' ? outcomeWithoutReply(reply) : verdictOn(operation, reply);
-  return { ...operation, ...heard, sent, completed: performance.now() };
+  const outcome = typeof reply === 'string' ? outcomeWithoutReply(reply) : outcomeOfReply(operation, reply);
+  return { ...operation, ...outcome, sent, completed: performance.now() };
 }
 
 function sendREST(client: Client, headers: Record<string, string>, operation: Operation): Promise<Sent> {
@@ -55,15 +55,15 @@ interface Body {
 }
 
 /** Internal details, which no response may contain: positions in code, paths, messages of the database. */
-const inside = /node_modules|\bat .+:\d+:\d+|sqlite|\.db\b|disk I\/O/i;
+const internalDetails = /node_modules|\bat .+:\d+:\d+|sqlite|\.db\b|disk I\/O/i;
 
-function verdictOn(operation: Operation, reply: Reply): ReplyOutcome {
+function outcomeOfReply(operation: Operation, reply: Reply): ReplyOutcome {
   const requestID = String(reply.headers['x-request-id'] ?? '');
   const response = `${reply.status} ${reply.text.slice(0, 300)}`;
   const flaw = (what: string): ReplyOutcome => ({ outcome: 'maybe', requestID, response, flaw: what });
   const body = bodyOf(reply.text);
   if (body === undefined) return flaw('is no JSON object');
-  if (inside.test(reply.text)) return flaw('shows the inside of the service');
+  if (internalDetails.test(reply.text)) return flaw('shows the internalDetails of the service');
   const code = operation.api === 'rest' ? restCode(reply, body) : graphqlCode(body);
   if (code === 'MALFORMED') return flaw('is not in the shape of an error');
   if (code !== undefined) {

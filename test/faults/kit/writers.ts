@@ -1,7 +1,7 @@
 import { createRandom } from '../../support/generated.js';
 import { createClient } from './client.js';
 import type { Entry, Operation } from './ledger.js';
-import { carryOut } from './operation.js';
+import { sendOperation } from './operation.js';
 import { keysFor, defaultWriters, type DataFolder } from './workspace.js';
 
 export interface Load {
@@ -36,10 +36,10 @@ export function startWriting({ port, folder, seed, name, ledger, writers = defau
     const next = createPlan(createRandom(seed * 31 + writer), writer, `${name}-${writer}`);
     for (;;) {
       if (isStopped) return;
-      const entry = await carryOut(client, folder, next.operation());
+      const entry = await sendOperation(client, folder, next.operation());
       ledger.push(entry);
       begin();
-      next.learn(entry);
+      next.recordVersion(entry);
       if (entry.response === 'unreached') return;
     }
   };
@@ -57,7 +57,7 @@ export function startWriting({ port, folder, seed, name, ledger, writers = defau
 interface Plan {
   readonly operation: () => Operation;
   /** Records the version of the writer's own key, or that it is unknown. */
-  readonly learn: (entry: Entry) => void;
+  readonly recordVersion: (entry: Entry) => void;
 }
 
 /**
@@ -82,7 +82,7 @@ function createPlan({ below, pick }: ReturnType<typeof createRandom>, writer: nu
       }
       return { ...base, kind: 'update', keyID: own, expectedVersion: below(2) === 0 ? version : undefined };
     },
-    learn: ({ kind, keyID, outcome, version: completed }) => {
+    recordVersion: ({ kind, keyID, outcome, version: completed }) => {
       if (kind !== 'update' || keyID !== own) return;
       if (outcome === 'ok') version = completed;
       if (outcome === 'maybe') version = undefined;
