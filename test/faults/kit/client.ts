@@ -6,7 +6,7 @@ export interface Reply {
   readonly text: string;
 }
 
-/** `unreached`: the connection was refused. `no response`: the connection broke, or the response timed out. */
+/** `unreached`: ECONNREFUSED. `no response`: the connection broke, or the response timed out. */
 export type Sent = Reply | 'unreached' | 'no response';
 
 export interface Client {
