@@ -1,12 +1,12 @@
-// The part of OPERATING's figures that the model computes. One process was measured on a processor of its own; what an
-// update costs when more processes write comes from process-factors.json, which processes.mjs measures.
+// The figures of OPERATING.md that the model computes, from the measured costs of one process on its own processor. The
+// factors of several processes are in process-factors.json, which processes.mjs writes.
 import { readFileSync } from 'node:fs';
 import { limitsOf, simulate } from './queue-model.mjs';
 
 /** @typedef {import('./queue-model.mjs').Costs} Costs */
 /** @typedef {{ processes: number, keyfront: number, postgres: number }} Factors */
 
-/** A wait for a disk that is reached over a network. */
+/** Duration of a sync of a network disk. */
 const farAwayUs = 5_000;
 
 /** @returns {readonly Factors[]} */
@@ -15,8 +15,8 @@ export function measuredFactors() {
 }
 
 /**
- * What an update costs when so many processes write: that of one process times the factors that were measured with as many
- * processes, or with the largest measured number of them.
+ * Returns the costs of an update with several processes: those of one process, multiplied by the factors that were
+ * measured with this number of processes, or with the next smaller one.
  */
 export function costsWith(
   /** @type {Costs} */ costs,
@@ -32,7 +32,7 @@ export function costsWith(
   };
 }
 
-/** The lines of the model, from what an update costs one process. */
+/** Returns the lines of the model, from the costs of an update with one process. */
 export function modelLines(/** @type {Costs} */ costs, /** @type {readonly Factors[]} */ factors) {
   const many = (/** @type {number} */ value) => (value >= 1000 ? `${(value / 1000).toFixed(1)} k` : value.toFixed(0));
   const last = factors.at(-1);
@@ -71,7 +71,7 @@ export function modelLines(/** @type {Costs} */ costs, /** @type {readonly Facto
   return lines;
 }
 
-/** The same numbers in every run. */
+/** Creates a generator with the same numbers in every run. */
 function createRandom() {
   let state = 1;
   return () => {

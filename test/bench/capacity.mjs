@@ -1,6 +1,5 @@
-// What one process carries on SQLite, and one and two on PostgreSQL; and by a model fed with what that costs, what more of
-// them would, and what gives out first: `node test/bench/capacity.mjs`. Prints the figures of OPERATING.md; with `--write`
-// it also puts them there.
+// The capacity of one process on SQLite, and of one and two on PostgreSQL, and that of more processes by a model:
+// `node test/bench/capacity.mjs`. Prints the figures of OPERATING.md; `--write` also updates them there.
 import { execFileSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -20,7 +19,7 @@ const { values } = parseArgs({
   },
 });
 if (!values['skip-build']) execFileSync('npm', ['run', 'build'], { stdio: ['ignore', 'ignore', 'inherit'] });
-// These need what was just built.
+// These modules import the build.
 const { loadTogether, moveToServer, startService, writeToOperating, writeWorkloads } = await import('./fleet.mjs');
 const { createFolder } = await import('./folder.mjs');
 const { describeMachine } = await import('./machine.mjs');
@@ -80,12 +79,12 @@ try {
   folder.remove();
 }
 
-/** Starts so many processes, loads them with each workload in turn, and stops them. */
+/** Starts processes, loads them with each workload in turn, and stops them. */
 async function measure(
   /** @type {string} */ name,
   /** @type {readonly { data: string, env: Record<string, string> }[]} */ processes,
 ) {
-  // One process has a processor of its own, and all else the others. Two have to share with all else.
+  // One process has its own processor. Two share all processors with PostgreSQL and the load.
   const cpus = processes.length === 1 ? processors : undefined;
   server.pin(processors && (cpus?.load ?? `0-${availableParallelism() - 1}`));
   const running = [];
@@ -109,7 +108,7 @@ async function measure(
   for (const one of running) await one.stop();
 }
 
-/** The median of a figure's rounds. */
+/** Returns the median of a figure over the rounds. */
 function median(/** @type {string} */ where, /** @type {string} */ workload, /** @type {keyof Figures} */ figure) {
   const rows = found[where]?.[workload] ?? [];
   return spread(rows.map((row) => Number(row[figure]))).median;
@@ -152,7 +151,7 @@ function print(/** @type {number} */ entryBytes) {
   const one = 'PostgreSQL, 1 process';
   const alone = median(one, 'updates, one client a process', 'serverUs');
   const among = median(one, 'updates', 'serverUs');
-  // A group under load is what came while others were under way; its fixed part is what a lone update has more.
+  // Under load, a group has the updates that arrived during earlier groups. Its fixed cost is that of a lone update.
   const row = among * 0.9;
   const costs = {
     process: median(one, 'updates', 'cpuUs'),
@@ -181,7 +180,7 @@ function print(/** @type {number} */ entryBytes) {
   if (errors.length > 0) process.exitCode = 1;
 }
 
-/** Microseconds to the server and back. */
+/** Returns the round-trip time to the server in microseconds. */
 async function tripTime() {
   const client = new pg.Client({ connectionString: server.url });
   await client.connect();

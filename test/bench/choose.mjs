@@ -1,7 +1,7 @@
 import { installPeers } from './peers.mjs';
 import { servers } from './servers.mjs';
 
-/** The servers of these names, a comma between them; all of them where none is named. What they need is installed. */
+/** Returns the servers with these comma-separated names, by default all, and installs their packages. */
 export function chooseServers(/** @type {string | undefined} */ names) {
   const wanted = names?.split(',') ?? servers.map(({ name }) => name);
   const unknownNames = wanted.filter((name) => !servers.some((server) => server.name === name));

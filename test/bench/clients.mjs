@@ -1,15 +1,15 @@
-// Real clients: the headers that each sends with a query, without credentials.
+// The headers that real clients send with a query, without credentials.
 
 /**
  * @typedef {object} Client
  * @property {string} name
  * @property {string} label
- * @property {Record<string, string | readonly string[]>} headers an array is a header of several lines
+ * @property {Record<string, string | readonly string[]>} headers an array is a repeated header
  */
 
 const json = { 'Content-Type': 'application/json' };
 
-/** What `fetch` of Node adds to the headers of its caller. */
+/** The headers that `fetch` of Node adds. */
 const nodeFetch = {
   ...json,
   Connection: 'keep-alive',
@@ -19,7 +19,7 @@ const nodeFetch = {
   'Accept-Encoding': 'gzip, deflate',
 };
 
-/** The origin of the page that the browser shows. The service must allow it. */
+/** The origin of the page in the browser, which the service must allow. */
 export const browserOrigin = 'https://dashboard.example';
 
 /** The first is the client of all comparisons with other servers. @type {readonly [Client, ...Client[]]} */

@@ -1,5 +1,5 @@
-// The console in Chromium with many keys: `npm run bench:console [-- --keys 1000000 --data FOLDER]`. A named folder is
-// kept, and used again by the next run.
+// The console in Chromium with many keys: `npm run bench:console [-- --keys 1000000 --data FOLDER]`. Keeps FOLDER for
+// the next run.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -36,7 +36,7 @@ const click = (/** @type {string} */ selector, /** @type {string} */ label) =>
   `[...document.querySelectorAll('${selector}')].find(({ innerText }) => innerText === '${label}').click()`;
 const middle = aliasOf(size / 2);
 
-/** What the user does, and what the page shows then. Each step begins where the one before it ended. */
+/** Actions of the user, and the condition on the page after each. A step begins where the previous one ended. */
 const steps = {
   'next page': { act: click('nav.pages a', 'Next page'), done: `${firstRow} === '${aliasOf(50)}'` },
   'filter by alias prefix': {
@@ -51,7 +51,7 @@ const steps = {
   'total on request': { act: click('button', 'Count all'), done: `${total} !== ''` },
 };
 
-/** Scrolls the page down and up by 40 pixels a frame, and resolves with the milliseconds of each frame. */
+/** Scrolls the page down and up by 40 pixels per frame, and resolves to the milliseconds of each frame. */
 const scrolling = `new Promise((resolve) => {
   const frames = [];
   let step = 40;
@@ -121,7 +121,7 @@ try {
 }
 report();
 
-/** Does something in the page, and resolves with the milliseconds until the frame after the one that shows the result. */
+/** Acts on the page, and resolves to the milliseconds until the frame after the one that shows the result. */
 function timedAction(/** @type {string} */ act, /** @type {string} */ done) {
   return `new Promise((resolve, reject) => {
     const start = performance.now();

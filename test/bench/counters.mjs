@@ -1,6 +1,6 @@
-// Consumptions and updates with a reset, a second, with counters beside the keys and in Redis, in one run and by turns:
+// Consumptions, and updates with a reset, per second, with counters in the database and in Redis, by turns:
 // npm run build && node test/bench/counters.mjs redis://… [postgres://…] [rounds] [milliseconds]
-// Machines differ, so read the ratios. What is left in Redis are keys that begin with bench-.
+// Compare the ratios, because machines differ. Redis keeps keys that begin with bench-.
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,6 @@
-// What each duty of the service costs a preview: `npm run bench:duties`. For each duty a process runs the compiled service
-// with some of its modules replaced by those in `without/`; all processes run at once and are loaded in turn. The service
-// itself has no switch for any of this.
+// The CPU time that each duty of the service adds to a preview: `npm run bench:duties`. For each duty, a process runs
+// the compiled service with some modules replaced by those in `without/`. All processes run at once and are loaded in
+// turn. The service has no settings for this.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -24,10 +24,10 @@ const { values } = parseArgs({
 /**
  * @typedef {object} Duty
  * @property {string} name
- * @property {string} replacement what the service does instead
+ * @property {string} effect of the replacement
  * @property {readonly string[]} [without] keys of `without/replacements.mjs`
  * @property {Record<string, string>} [env]
- * @property {readonly string[]} [flags] V8's, beside those of all
+ * @property {readonly string[]} [flags] options of V8, in addition to those of all processes
  */
 
 /** @type {readonly Duty[]} */
@@ -89,7 +89,7 @@ try {
   }
   // The first round only warms up.
   for (let round = 0; round <= Number(values.rounds); round += 1) {
-    // The first of a round finds the processor in another state than the others.
+    // The first process of a round finds the processor in another state.
     const first = round % running.length;
     for (const one of [...running.slice(first), ...running.slice(0, first)]) {
       const { cpuUs, errors, firstError } = await one.entrant.measure(Number(values.seconds));

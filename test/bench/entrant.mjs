@@ -1,4 +1,4 @@
-// One server in the running: its process, its requests, and what has been found out about it.
+// A server under test: its process, its requests and its figures.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildClientSchema, getIntrospectionQuery } from 'graphql';
@@ -13,14 +13,14 @@ import { sendRequest } from './verify.mjs';
  * @typedef {object} ProcessEnvironment
  * @property {import('./servers.mjs').Workload} workload
  * @property {ReturnType<typeof import('./folder.mjs').createFolder>} folder
- * @property {readonly string[]} flags V8's
+ * @property {readonly string[]} flags options of V8
  * @property {{ server: string, load: string } | undefined} cpus
  * @property {number} connections
  */
 
 /** @typedef {Awaited<ReturnType<typeof enter>>} Entrant */
 
-/** Starts a server on a copy of the data folder, and what stands behind it where it is a gateway. */
+/** Starts a server on a copy of the data folder, and, for a gateway, the service that it forwards to. */
 export async function enter(
   /** @type {import('./servers.mjs').Server} */ server,
   /** @type {ProcessEnvironment} */ { workload, folder, flags, cpus, connections },
@@ -28,7 +28,7 @@ export async function enter(
   const { name } = server;
   const place = (/** @type {string} */ what) => join(folder.path, `${name}.${what}`);
   const data = folder.copy(name);
-  // Behind a gateway runs what is not counted as its work, and so on the other processor.
+  // The CPU time of the service behind a gateway does not count, so it runs on the other processor.
   const behind = server.isGateway
     ? await startServer(upstream, { data, log: place('upstream.log'), flags, cpus: cpus?.load })
     : undefined;
@@ -40,7 +40,7 @@ export async function enter(
   ];
   writeFileSync(place('bodies'), JSON.stringify(bodies));
   let offset = 0;
-  /** Updates that a response confirmed, and requests that were cut off, which may have been done or not. */
+  /** Confirmed updates, and requests with a broken connection, whose effect is unknown. */
   const counts = { acknowledged: 0, unsure: 0 };
 
   async function schemaOf(/** @type {string} */ url) {
@@ -53,9 +53,9 @@ export async function enter(
     running,
     behind,
     counts,
-    /** A request to compare the responses of all servers, and to measure its size. */
+    /** A request for the comparison of the responses of all servers, and for its size. */
     sample: requestOf(bodies[0]),
-    /** Sends load for some seconds, as one client, and measures what that took. */
+    /** Sends load for some seconds, with the headers of a client, and measures throughput, latency and CPU time. */
     async measure(/** @type {number} */ seconds, /** @type {import('./clients.mjs').Client | undefined} */ client) {
       const job = {
         url: running.url,
@@ -85,7 +85,7 @@ export async function enter(
         perSecond: found.perSecond,
         cpuUs: ownUs / responses,
         cpuUsBehind: (after.behind - before.behind) / responses,
-        /** The share of the server's processor that other processes used; NaN where it has none of its own. */
+        /** The share of the server's processor that other processes used; NaN if it is not pinned to one. */
         others: (after.all - before.all - ownUs) / 1000 / (after.at - before.at),
         p50Ms: found.p50Ms,
         p99Ms: found.p99Ms,
@@ -103,7 +103,7 @@ export async function enter(
   };
 }
 
-/** A request as `load.mjs` reads it: a body alone is posted to `/graphql`. */
+/** Converts a request to the form of `load.mjs`: a body is a POST to `/graphql`. */
 function requestOf(/** @type {string | import('./load.mjs').Request | undefined} */ request) {
   return typeof request === 'object' ? request : { method: 'POST', path: '/graphql', body: request ?? '' };
 }

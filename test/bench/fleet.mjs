@@ -1,4 +1,4 @@
-// Services on one PostgreSQL server that are loaded together, and the load itself: see load.mjs.
+// Starts services, and sends load to several of them at once; see load.mjs.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ const load = new URL('load.mjs', import.meta.url).pathname;
 const main = new URL('../../dist/main.js', import.meta.url).pathname;
 const operating = new URL('../../OPERATING.md', import.meta.url).pathname;
 
-/** Sends load from a process of its own, and resolves to what it has found. */
+/** Sends load from a separate process, and resolves to its figures. */
 export async function sendLoad(
   /** @type {import('./load.mjs').Job} */ job,
   /** @type {string | undefined} */ cpus = undefined,
@@ -19,7 +19,7 @@ export async function sendLoad(
   return /** @type {any} */ (await json(/** @type {any} */ (child.stdout)));
 }
 
-/** Starts the service, in production and with the flags of the benchmarks. */
+/** Starts the service in production, with the V8 options of the benchmarks. */
 export function startService(
   /** @type {string} */ name,
   /** @type {{ data: string, log: string, env?: Record<string, string>, args?: readonly string[], flags?: readonly string[], cpus?: string | undefined }} */
@@ -29,14 +29,14 @@ export function startService(
   return startServer(server, { data, log, flags, cpus });
 }
 
-/** Moves the keys of a data folder to a server. */
+/** Copies the keys of a data folder to a database server, with `migrate-store`. */
 export function moveToServer(/** @type {string} */ data, /** @type {Record<string, string>} */ env) {
   const own = { PATH: process.env.PATH, KEYFRONT_DATA: data, ...env };
   execFileSync(process.execPath, [main, 'migrate-store'], { env: own, stdio: 'ignore' });
 }
 
 /**
- * Loads services together, each with its part of the connections, and measures the processor time of a response.
+ * Loads services at once, each with its share of the connections, and measures the CPU time per response.
  *
  * @param {readonly import('./process.mjs').Running[]} services
  * @param {Omit<import('./load.mjs').Job, 'url'> & { cpus?: string | undefined }} job
@@ -63,7 +63,7 @@ export async function loadTogether(services, { cpus, connections, offset, ...job
   };
 }
 
-/** Writes the files of requests that the load reads, each with the name of its workload. */
+/** Writes a file of requests for each workload, which the load reads. */
 export function writeWorkloads(
   /** @type {string} */ folder,
   /** @type {Record<string, { bodies: readonly unknown[] }>} */ workloads,
@@ -73,7 +73,7 @@ export function writeWorkloads(
   }
 }
 
-/** Replaces what stands between the comments `NAME` and `/NAME` of OPERATING.md. */
+/** Replaces the text between the comments `NAME` and `/NAME` of OPERATING.md. */
 export function writeToOperating(/** @type {string} */ name, /** @type {string} */ text) {
   const block = new RegExp(`(<!-- ${name} -->\\n+).*?(\\n+<!-- /${name} -->)`, 's');
   const old = readFileSync(operating, 'utf8');

@@ -1,4 +1,4 @@
-// A data folder to begin with: the same keys and credentials for every server, each on a copy of its own.
+// The data folder of the benchmarks: every server has a copy, with the same keys and credentials.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { importLines } from './payload.mjs';
 
 const main = new URL('../../dist/main.js', import.meta.url).pathname;
 
-/** A folder in the temp folder, with a data folder made by the command line as an operator would make it. */
+/** Creates a temporary folder, with a data folder that the command line creates and fills. */
 export function createFolder() {
   const path = mkdtempSync(join(tmpdir(), 'keyfront-bench-'));
   const data = join(path, 'data');
@@ -27,17 +27,17 @@ export function createFolder() {
   const service = { 'X-Svc-Authorization': issue('service') };
   return {
     path,
-    /** The headers of a request that may do everything. */
+    /** The headers with both credentials. */
     headers: { ...plain, ...management, ...service },
     /**
-     * The headers of one client with the one credential that the workload needs, the same for every server. Requests of
-     * the REST API have the headers of curl.
+     * Returns the headers of a client, with the credential that the workload needs. Requests of the REST API have the
+     * headers of curl.
      */
     headersFor: (/** @type {string} */ workload, client = headlineClient) => ({
       ...(workload.startsWith('rest') ? plain : client.headers),
       ...(/preview/.test(workload) ? management : service),
     }),
-    /** A data folder of one's own. */
+    /** Copies the data folder, and returns the path of the copy. */
     copy: (/** @type {string} */ name) => {
       const copied = join(path, name);
       cpSync(data, copied, { recursive: true });
@@ -49,7 +49,7 @@ export function createFolder() {
   };
 }
 
-/** How many updates the history of a data folder holds. */
+/** Counts the updates in the histories of a data folder. */
 export function auditedUpdates(/** @type {string} */ data) {
   const database = new Database(join(data, 'keyfront.db'), { readonly: true });
   try {

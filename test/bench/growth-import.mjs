@@ -12,7 +12,7 @@ import { memoryMiB, node } from './process.mjs';
 
 const main = new URL('../../dist/main.js', import.meta.url).pathname;
 
-/** How fast `keyfront keys import` brings so many keys into a new data folder, and the most memory it takes. */
+/** Measures the rate and the maximum memory of `keyfront keys import` into a new data folder. */
 export async function importFigures(/** @type {number} */ size) {
   const folder = mkdtempSync(join(tmpdir(), 'keyfront-growth-import-'));
   try {
@@ -27,7 +27,7 @@ export async function importFigures(/** @type {number} */ size) {
       try {
         peak = Math.max(peak, memoryMiB(child.pid, 'VmHWM') || 0);
       } catch {
-        // It ended between the two lines.
+        // The process has ended meanwhile.
       }
       await Promise.race([exited, setTimeout(50)]);
     }
@@ -42,7 +42,7 @@ export async function importFigures(/** @type {number} */ size) {
   }
 }
 
-/** Writes the definitions of so many keys for `keyfront keys import`. */
+/** Writes a file with the definitions of `size` keys for `keyfront keys import`. */
 export async function writeKeys(/** @type {string} */ file, /** @type {number} */ size) {
   await pipeline(Readable.from(linesOf(size)), createWriteStream(file));
 }

@@ -1,4 +1,4 @@
-// The keys of the growth benchmark: the key with the number n of so many is always the same.
+// The keys of the growth benchmark, determined by their number and the number of all keys.
 import { createHash } from 'node:crypto';
 import { diffDefinitions } from '../../build/keys/key-diff.js';
 import { newKey } from '../../build/keys/commands/new-key.js';
@@ -14,7 +14,7 @@ export const orgIDOf = (/** @type {number} */ n, /** @type {number} */ size) =>
   n % (size / 200) === 0 ? 'small' : n % 2 === 0 ? 'big' : `org-${n % 40}`;
 export const aliasOf = (/** @type {number} */ n) => `Customer ${String(n).padStart(7, '0')}, production`;
 
-/** A definition of some 600 bytes. 200 keys are in `small`, and another 200 are a pilot, however many keys there are. */
+/** A definition of about 600 bytes. For any number of keys, 200 are in `small`, and 200 others have the tag `pilot`. */
 export function definitionOf(/** @type {number} */ n, /** @type {number} */ size) {
   const isPilot = n % (size / 200) === 2;
   return {
@@ -35,8 +35,8 @@ export function definitionOf(/** @type {number} */ n, /** @type {number} */ size
 }
 
 /**
- * The key as it comes into being. One in fifty has been deleted.
- * @returns {import('../../build/keys/ports.js').Change}
+ * Returns the import of a key. One key in fifty is deleted.
+ * @returns {import('../../build/keys/key.js').KeyTransition}
  */
 export function changeOf(/** @type {number} */ n, /** @type {number} */ size) {
   const created = newKey({
@@ -53,12 +53,12 @@ export function changeOf(/** @type {number} */ n, /** @type {number} */ size) {
 }
 
 /**
- * The history entry of a change.
+ * Returns the history entry of a change.
  * @returns {import('../../build/keys/key.js').KeyRevision}
  */
 export function entryOf(
-  /** @type {import('../../build/keys/key.js').RingKey | undefined} */ before,
-  /** @type {import('../../build/keys/key.js').RingKey} */ after,
+  /** @type {import('../../build/keys/key.js').StoredKey | undefined} */ before,
+  /** @type {import('../../build/keys/key.js').StoredKey} */ after,
   /** @type {import('../../build/keys/key.js').Operation} */ operation,
 ) {
   return {

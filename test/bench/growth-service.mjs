@@ -10,7 +10,7 @@ const rounds = 9;
 const roundMs = 1_000;
 const caller = { credentialID: 'bench', label: 'bench', orgID: undefined, requestID: '' };
 
-/** What is done to keys all over the database, and by how many at once. */
+/** The operations on keys in the whole database, and their number of concurrent clients. */
 const operations = [
   { name: 'read by hash', kind: 'read', clients: 1 },
   { name: 'update, one at a time', kind: 'update', clients: 1 },
@@ -18,8 +18,8 @@ const operations = [
 ];
 
 /**
- * Reads, and updates with a reset through the service. All sizes take turns within a round, and a ratio is made within
- * its round, so that what else the machine does counts for all of them.
+ * Measures reads, and updates with a reset, through the service. Each round measures all sizes, and a ratio compares
+ * figures of one round, so that other work of the machine affects all sizes alike.
  */
 export async function serviceFigures(/** @type {readonly { data: string, size: number }[]} */ folders) {
   const opened = await Promise.all(folders.map(open));
@@ -44,7 +44,7 @@ async function open(/** @type {{ data: string, size: number }} */ { data, size }
   const costs = new Map();
   let visited = 0;
 
-  /** The next key in a walk that visits all of them, the deleted ones left out. */
+  /** Returns the next key in a permutation of all keys that are not deleted. */
   function nextKey() {
     for (;;) {
       const n = (++visited * 7919) % size;
@@ -66,8 +66,8 @@ async function open(/** @type {{ data: string, size: number }} */ { data, size }
   return {
     costs,
     /**
-     * Notes what one operation costs, in microseconds of the clock and of the processor, and the bytes that the disk had
-     * to be read for, which shows a machine that does not keep the files in memory.
+     * Records the duration and the CPU time of an operation in microseconds, and the bytes read from the disk, which
+     * show whether the page cache contains the files.
      */
     async measure(/** @type {{ name: string, kind: string, clients: number }} */ { name, kind, clients }) {
       const start = performance.now();
@@ -78,7 +78,7 @@ async function open(/** @type {{ data: string, size: number }} */ { data, size }
         while (performance.now() - start < roundMs) {
           await work[/** @type {'read' | 'update'} */ (kind)]();
           done += 1;
-          // As between two requests: other waiting callbacks run first.
+          // Runs other callbacks first, as between two requests.
           await setImmediate();
         }
       };
@@ -108,7 +108,7 @@ function figureOf(/** @type {readonly number[]} */ values, /** @type {readonly n
   };
 }
 
-/** What this process has had the kernel read from a disk, other than from memory. */
+/** Returns the number of bytes that the kernel has read from a disk for this process. */
 function bytesReadFromDisk() {
   return Number(/^read_bytes: (\d+)$/m.exec(readFileSync('/proc/self/io', 'utf8'))?.[1]);
 }

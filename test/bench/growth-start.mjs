@@ -7,10 +7,10 @@ import { sendRequest } from './verify.mjs';
 
 const starts = 5;
 const main = new URL('../../dist/main.js', import.meta.url).pathname;
-/** So that the first start does not purge what the benchmark deleted. */
+/** Keeps the first start from purging the deleted keys. */
 const more = { KEYFRONT_RESTORE_DAYS: '3650' };
 
-/** From the start of the process on a data folder to its first correct response, and its memory then. The file is in the page cache. */
+/** Measures the time from a process start to its first correct response, and its memory, with a warm page cache. */
 export async function startFigures(/** @type {string} */ data, /** @type {number} */ size) {
   const issue = ['credentials', 'issue', '--kind', 'service', '--label', 'bench'];
   const env = { PATH: process.env.PATH, KEYFRONT_DATA: data };

@@ -1,4 +1,4 @@
-// Keys behind the rules that the service has, without HTTP, in a folder and perhaps on a PostgreSQL server.
+// The key service without HTTP, on SQLite or PostgreSQL.
 import { performance } from 'node:perf_hooks';
 import pg from 'pg';
 import { importLines } from '../../build/cli/input/import-lines.js';
@@ -11,7 +11,7 @@ export const caller = { credentialID: 'bench', label: 'bench', orgID: undefined,
 
 const keys = 1_000;
 
-/** A thousand keys `key-0`, `key-1` … of such a definition. */
+/** Opens an installation with the keys `key-0` to `key-999`, all with one definition. */
 export async function openKeys(
   /** @type {string} */ data,
   /** @type {Record<string, string>} */ env,
@@ -24,13 +24,13 @@ export async function openKeys(
   await importLines(installation, lines, options, { onInvalidLine: () => undefined, onProgress: () => undefined });
   return {
     service: createKeyService(installation.ports),
-    /** The identifier of the key whose turn it is the so-manieth time. */
+    /** Returns the identifier of the key for operation number `count`, in a permutation of all keys. */
     keyIDOf: (/** @type {number} */ count) => `key-${(count * 7919) % keys}`,
     close: () => installation.close(),
   };
 }
 
-/** Number of concurrent clients. Each sends its next request when it has the response. */
+/** Runs work with concurrent clients, each with one call at a time. Resolves to the rate and the latencies. */
 export async function measure(
   /** @type {number} */ clients,
   /** @type {number} */ milliseconds,
@@ -54,7 +54,7 @@ export async function measure(
   };
 }
 
-/** Makes an empty schema on a server, and returns the environment that keeps a service's tables in it. */
+/** Creates an empty schema on a server, and returns the environment of a service with its tables in it. */
 export async function makeSchema(/** @type {string} */ url, /** @type {string} */ schema) {
   await query(url, `CREATE SCHEMA ${schema}`);
   const own = new URL(url);

@@ -1,4 +1,4 @@
-// Own code beside a library: CPU time of both, for the table in CONTRIBUTING. `npm run build && node test/bench/libraries.mjs`
+// CPU time of our code and of a library, for a table in CONTRIBUTING: `npm run build && node test/bench/libraries.mjs`
 import { parse, parseNumberAndBigInt } from 'lossless-json';
 import { schema } from '../../build/graphql/schema/api-schema.js';
 import { parseJSON, parseJSONCarefully, stringifyJSON } from '../../build/lib/json.js';
@@ -6,7 +6,7 @@ import { workloadsOf } from './payload.mjs';
 
 const rounds = 5;
 
-/** Microseconds of CPU for one call, the median of some rounds. */
+/** Returns the CPU time of a call in microseconds, the median of the rounds. */
 async function microseconds(/** @type {number} */ calls, /** @type {(index: number) => unknown} */ work) {
   const times = [];
   for (let round = 0; round < rounds; round++) {

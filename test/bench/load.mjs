@@ -1,5 +1,5 @@
-// One load process: a number of connections, each of which sends its next request when it has the response. It takes its job as JSON on
-// standard input, and prints what it found as JSON.
+// A load generator: each connection sends its next request when it has received the response. Reads its job as JSON
+// from standard input, and prints its figures as JSON.
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -11,10 +11,10 @@ import { quantile } from './statistics.mjs';
 
 /**
  * @typedef {object} Job
- * @property {string} url where to ask
- * @property {Record<string, string | readonly string[]>} headers an array is a header of several lines
- * @property {string} bodies the file of the requests: a JSON array of bodies that are posted, or of requests
- * @property {number} offset which body to begin with
+ * @property {string} url of the service
+ * @property {Record<string, string | readonly string[]>} headers an array is a repeated header
+ * @property {string} bodies path of a JSON array of bodies for POST, or of requests
+ * @property {number} offset index of the first body
  * @property {string} good text that a successful response contains
  * @property {number} connections
  * @property {number} seconds
@@ -42,11 +42,11 @@ let next = job.offset;
 const start = performance.now();
 const deadline = start + job.seconds * 1000;
 
-/** Sends requests over one connection, and over a new one if the server closes it, until the time is up. */
+/** Sends requests until the deadline, over a new connection whenever the server closes one. */
 async function client() {
   while (performance.now() < deadline) {
     const responses = await requestAll();
-    // Not to knock without a pause at a server that is gone.
+    // Limits the rate of connections to a server that is down.
     if (responses === 0) await setTimeout(10);
   }
 }

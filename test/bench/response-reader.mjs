@@ -1,10 +1,10 @@
 const none = Buffer.alloc(0);
 
-/** Reads the responses on one connection that never has more than one request under way. */
+/** Reads the responses on a connection without pipelining. */
 export class ResponseReader {
   #bytes = none;
 
-  /** Takes what has arrived. Gives the response once it is whole, and undefined until then. */
+  /** Adds a chunk. Returns the response when it is complete, until then undefined. */
   push(/** @type {Buffer} */ chunk) {
     this.#bytes = this.#bytes.length === 0 ? chunk : Buffer.concat([this.#bytes, chunk]);
     const end = this.#bytes.indexOf('\r\n\r\n');
@@ -17,7 +17,7 @@ export class ResponseReader {
   }
 }
 
-/** The body behind a head, or undefined while some of it is missing. */
+/** Returns the body after a head; undefined while it is incomplete. */
 function bodyOf(/** @type {string} */ head, /** @type {Buffer} */ bytes) {
   const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
   if (length !== undefined) return bytes.length < Number(length) ? undefined : bytes.subarray(0, Number(length));
@@ -32,7 +32,7 @@ function unchunked(/** @type {Buffer} */ bytes) {
     if (line === -1) return undefined;
     const size = Number.parseInt(bytes.latin1Slice(at, line), 16);
     const start = line + 2;
-    // The line break behind a chunk belongs to it, also behind the last and empty one; no server here sends trailers.
+    // A line break ends each chunk, also the last and empty one; no server here sends trailers.
     if (bytes.length < start + size + 2) return undefined;
     if (size === 0) return parts.length === 1 ? parts[0] : Buffer.concat(parts);
     parts.push(bytes.subarray(start, start + size));

@@ -1,4 +1,4 @@
-// Keyfront beside other servers on the same machine and in the same run.
+// Compares Keyfront with other servers, on the same machine and in the same run.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';

@@ -1,19 +1,19 @@
-// The servers that are compared, each a process of its own.
+// The compared servers, each of which is a process.
 import { browserOrigin } from './clients.mjs';
 
 /** @typedef {'preview' | 'update' | 'rest-preview' | 'rest-update'} Workload */
 
 /**
  * @typedef {object} Server
- * @property {string} name what `--servers` calls it
+ * @property {string} name in `--servers`
  * @property {string} label
- * @property {string} script from this folder on
+ * @property {string} script path relative to this folder
  * @property {readonly string[]} [args]
  * @property {Record<string, string>} [env]
  * @property {readonly Workload[]} workloads
  * @property {boolean} [isPeer] whether it needs the packages of `peers/`
- * @property {boolean} [isBare] whether it knows nothing of GraphQL, and leaves out what is null
- * @property {boolean} [isGateway] whether it forwards to a Keyfront process, whose work is not counted as its own
+ * @property {boolean} [isBare] whether it does not implement GraphQL, and omits null values
+ * @property {boolean} [isGateway] whether it forwards to a Keyfront process, whose CPU time is not counted
  */
 
 const single = { BENCH_STORE: 'single' };
@@ -62,5 +62,5 @@ export const servers = [
   },
 ];
 
-/** What stands behind a gateway. */
+/** The service behind a gateway. */
 export const upstream = { name: 'upstream', label: 'Keyfront behind Mesh', ...keyfront, workloads: both };

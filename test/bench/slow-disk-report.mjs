@@ -1,19 +1,19 @@
 import { labelOf, ranged } from './report.mjs';
 
-/** How many times Apollo's rate durable updates are to reach. */
+/** The goal of durable updates, as a multiple of Apollo's rate. */
 const wanted = 4;
 
 const ms = (/** @type {number} */ us) => (us / 1000).toFixed(2);
 
-/** The disk of a stage in words. */
+/** Describes the disk of a stage. */
 export function stageTitle(/** @type {{ longerUs: number, syncUs: number }} */ { longerUs, syncUs }) {
   const how = longerUs === 0 ? 'Syncs as they are' : `Syncs ${longerUs / 1000} ms longer`;
   return `${how}, ${ms(syncUs)} ms each`;
 }
 
 /**
- * From which time of a sync on a ratio is reached and kept, by a straight line between the two measured times around it.
- * Undefined where it is not.
+ * Returns the duration of a sync from which a ratio is reached and kept, by linear interpolation between measured
+ * durations; undefined if it is not reached.
  */
 export function reachedAt(
   /** @type {readonly { syncUs: number, ratio: number }[]} */ points,
@@ -25,7 +25,7 @@ export function reachedAt(
   return from.syncUs + ((ratio - from.ratio) / (to.ratio - from.ratio)) * (to.syncUs - from.syncUs);
 }
 
-/** The record of a run as Markdown. */
+/** Formats a run as Markdown. */
 export function diskTables(
   /** @type {any} */ { date, commit, machine, loadAverage, loadAverageAfter, versions, conditions, stages },
 ) {

@@ -1,5 +1,5 @@
-// Durable updates on disks whose syncs take longer than this machine's: `npm run bench:disk`. A disk behind a cache that
-// takes what is written at once hides what it saves to bring many changes to the disk together.
+// Durable updates on disks with slower syncs than this machine's: `npm run bench:disk`. A disk with a write cache hides
+// the benefit of group commits.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,9 +20,9 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '2' },
     'warm-up': { type: 'string', default: '10' },
     servers: { type: 'string', default: 'keyfront,raw,raw-single,apollo,mercurius-jit' },
-    /** How much longer a sync takes, in microseconds. */
+    /** Additional durations of a sync in microseconds. */
     longer: { type: 'string', default: '0,500,1000,2000,5000' },
-    /** Which one is the server's: another may be quieter. */
+    /** The processor of the server: another may be less busy. */
     processor: { type: 'string', default: '0' },
   },
 });
@@ -34,8 +34,8 @@ const chosen = chooseServers(values.servers);
 
 const conditions = conditionsOf(values, processorsWith(Number(values.processor)));
 /**
- * A round in which other processes have more of the server's processor is left out: a thread that wakes up on a busy processor has to wait
- * for it, which makes each sync longer still, and that only for some.
+ * Maximum share of the server's processor that other processes may use in a round. On a busy processor, a thread waits
+ * after each sync, which lengthens the syncs of some servers only.
  */
 const maxOthers = 0.1;
 const machine = describeMachine();

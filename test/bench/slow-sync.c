@@ -1,12 +1,11 @@
 /*
- * A disk whose syncs take longer. Loaded into a server with LD_PRELOAD, it lets each fsync and fdatasync of a file of the
- * data folder, or of the folder itself, take so many microseconds more, in which the calling thread sleeps: a process that waits
- * for a disk needs no processor.
+ * Simulates a disk with slow syncs. Loaded into a server with LD_PRELOAD, it lengthens each fsync and fdatasync of the
+ * data folder and its files. The calling thread sleeps meanwhile, because waiting for a disk takes no CPU time.
  *
- *   KEYFRONT_DATA  the data folder, which exists
- *   SLOW_SYNC      a file of eight bytes, how many microseconds; it is mapped, so that who writes it changes them at once
+ *   KEYFRONT_DATA  the data folder, which must exist
+ *   SLOW_SYNC      a file of eight bytes: the additional microseconds; it is mapped, so a write takes effect at once
  *
- * The disk of test/faults queries the kernel at every write, which would slow frequent writers most.
+ * The library of test/faults/disk queries the kernel at every write, which would slow down frequent writers.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -25,7 +24,7 @@
 static char folder[PATH_MAX];
 static const uint64_t *more_us;
 
-/* A measurement without the configured delay would be believed. */
+/* Without the configured delay, the figures would be wrong and plausible. */
 static void give_up(const char *why) {
   fprintf(stderr, "slow-sync: %s: %s\n", why, strerror(errno));
   _exit(1);
@@ -57,7 +56,7 @@ static int slowly(int fd, int (*really)(int)) {
   uint64_t us = __atomic_load_n(more_us, __ATOMIC_RELAXED);
   if (failed || us == 0 || !is_inside(fd)) return failed;
   struct timespec rest = {.tv_sec = (time_t)(us / 1000000), .tv_nsec = (long)(us % 1000000) * 1000};
-  /* The kernel wakes us up to 50 microseconds late otherwise. Only here: no timer of the server is to be another. */
+  /* Otherwise, the kernel wakes the thread up to 50 microseconds late. Other timers of the server keep their slack. */
   prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
   while (clock_nanosleep(CLOCK_MONOTONIC, 0, &rest, &rest) == EINTR) continue;
   prctl(PR_SET_TIMERSLACK, 0UL, 0UL, 0UL, 0UL);

@@ -1,24 +1,24 @@
-// A disk whose syncs take longer than those of this machine, for as many processes as are put on it.
+// A disk with slower syncs than this machine's, for any number of processes.
 import { execFileSync } from 'node:child_process';
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { canPreload, compileLibrary } from '../faults/disk/compiler.mjs';
 import { nodeCommand } from './process.mjs';
 
-/** Whether there can be one here: needs Linux and a C compiler. */
+/** Whether this machine can simulate slow syncs: requires Linux and a C compiler. */
 export const hasSlowSyncs = canPreload;
 
-/** Compiles `slow-sync.c` into a folder. At first every sync takes what it takes. */
+/** Compiles `slow-sync.c` into a folder. Initially, syncs are not slower. */
 export function createSlowSyncs(/** @type {string} */ folder) {
   const library = join(folder, 'slow-sync.so');
   compileLibrary(new URL('slow-sync.c', import.meta.url).pathname, library);
   const control = join(folder, 'slow-sync');
   const file = openSync(control, 'w');
   lengthen(0);
-  /** For a process that has its data folder in KEYFRONT_DATA. */
+  /** Environment for a process with its data folder in KEYFRONT_DATA. */
   const env = { LD_PRELOAD: library, SLOW_SYNC: control };
 
-  /** From now on each sync takes so much longer, also for those that are up. */
+  /** Sets the additional duration of each sync, also in running processes. */
   function lengthen(/** @type {number} */ us) {
     writeSync(file, new BigUint64Array([BigInt(us)]), 0, 8, 0);
   }
@@ -26,10 +26,7 @@ export function createSlowSyncs(/** @type {string} */ folder) {
   return {
     env,
     lengthen,
-    /**
-     * What a sync of a file takes a process with this data folder, on some of the processors, in microseconds; and how much of
-     * it the processor works.
-     */
+    /** Measures the duration and the CPU time of a sync in a process with this data folder, in microseconds. */
     measure: (
       /** @type {string} */ data,
       /** @type {string} */ path,

@@ -1,7 +1,7 @@
 import { bars } from './plot.mjs';
 import { labelOf, ranged } from './report.mjs';
 
-/** The record of some starts as Markdown. */
+/** Formats the starts as Markdown. */
 export function startTable(
   /** @type {any} */ { date, commit, machine, loadAverage, versions, starts, seconds, flags, bareMs, rows },
 ) {
@@ -20,7 +20,7 @@ ${rows.map((/** @type {any} */ one) => `| ${cellsOf(one).join(' | ')} |`).join('
 `;
 }
 
-/** The same as a plot. */
+/** Plots the starts. */
 export function startPlot(/** @type {any} */ { rows }) {
   const panel = (/** @type {string} */ title, /** @type {(one: any) => import('./statistics.mjs').Spread} */ read) => ({
     title,

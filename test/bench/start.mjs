@@ -1,4 +1,4 @@
-// From the start of a process to its first correct response, and the memory it takes: `node test/bench/start.mjs`.
+// The time from the start of a process to its first correct response, and its memory: `node test/bench/start.mjs`.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -44,7 +44,7 @@ const found = chosen.map((server) => ({
 }));
 const compare = createComparison();
 try {
-  // The first start of each is not counted: it brings the files into memory, and its response is looked at.
+  // The first start of each server is not measured: it fills the page cache, and its response is verified.
   for (let start = 0; start <= Number(values.starts); start += 1) {
     for (const { server, data, figures } of found) {
       const log = join(folder.path, `${server.name}.log`);

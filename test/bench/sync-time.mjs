@@ -1,7 +1,7 @@
 import { closeSync, fdatasyncSync, openSync, writeSync } from 'node:fs';
 import { quantile } from './statistics.mjs';
 
-/** Microseconds that a page takes to be safe on the disk, in the middle of some: of a file that is used again, as logs are. */
+/** Returns the median duration of a write and sync of a page in microseconds, in a file that is reused, as a log is. */
 export function syncTime(/** @type {string} */ path, count = 200) {
   const file = openSync(path, 'w');
   const page = Buffer.alloc(8192, 1);

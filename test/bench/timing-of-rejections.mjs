@@ -1,5 +1,6 @@
-// Whether the time that a rejection takes depends on the credential: `npm run build && node test/bench/timing-of-rejections.mjs
-// [count]`. Inside the process, where nothing of a network hides it, and in turns, so that the machine's moods hit all alike.
+// Whether the duration of a rejection depends on the credential. Measured in the process, without the noise of a
+// network, and in turns, so that other load affects all groups alike:
+// npm run build && node test/bench/timing-of-rejections.mjs [count]
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,7 +33,7 @@ const revoked = await issue('management');
 await credentials.revoke(revoked.credential.id, new Date());
 const expired = await issue('management', new Date(0));
 
-/** A token that begins as the valid one does, and whose checksum is right: without that it is rejected early. */
+/** Returns a token with the beginning of the valid token and a valid checksum, without which it is rejected early. */
 function beginningLike(/** @type {number} */ characters) {
   const body = valid.secret.slice(0, 7 + characters) + createToken('management').slice(7 + characters, 39);
   let rest = crc32(body);
@@ -42,11 +43,11 @@ function beginningLike(/** @type {number} */ characters) {
     rest = Math.floor(rest / 62);
   }
   if (!isTokenShaped(body + checksum)) throw new Error('The token of the measurement is none.');
-  // One in 62 that are right but for the last character is right altogether.
+  // One in 62 tokens that differ in the last character only would be valid.
   return body + checksum === valid.secret ? beginningLike(characters) : body + checksum;
 }
 
-/** Each makes the token of one attempt. @type {Record<string, () => string>} */
+/** Functions that create the token of an attempt. @type {Record<string, () => string>} */
 const groups = {
   unknown: () => createToken('management'),
   'unknown, once more': () => createToken('management'),
@@ -58,7 +59,7 @@ const groups = {
   ),
 };
 
-/** Milliseconds that one rejection took. */
+/** Measures the duration of a rejection in milliseconds. */
 async function rejection(/** @type {string} */ token) {
   const request = new globalThis.Request('http://keyfront.test/api/keys/preview', {
     method: 'POST',
@@ -75,17 +76,17 @@ async function rejection(/** @type {string} */ token) {
 const times = new Map(Object.keys(groups).map((name) => [name, []]));
 for (let round = -500; round < count; round += 1) {
   const order = Object.entries(groups)
-    // Made for all before any is sent, and each of one piece, so that making it is no part of what is measured.
+    // Created before any is sent, as flat strings, so that their creation is not measured.
     .map(([name, make]) => ({ name, token: Buffer.from(make()).toString(), at: Math.random() }))
     .sort((a, b) => a.at - b.at);
   for (const { name, token } of order) {
     const took = await rejection(token);
-    // The first rounds warm the machine up.
+    // The first rounds are a warm-up.
     if (round >= 0) times.get(name)?.push(took);
   }
 }
 
-/** The probability that two samples of one distribution differ as much as these: Mann-Whitney, two-sided. */
+/** Returns the two-sided p-value of the Mann-Whitney U test. */
 function mannWhitney(/** @type {number[]} */ a, /** @type {number[]} */ b) {
   const all = [...a.map((value) => ({ value, isA: true })), ...b.map((value) => ({ value, isA: false }))];
   all.sort((x, y) => x.value - y.value);
@@ -102,7 +103,7 @@ function mannWhitney(/** @type {number[]} */ a, /** @type {number[]} */ b) {
   return twoSided(Math.abs(u - (a.length * b.length) / 2) / deviation);
 }
 
-/** The share of a normal distribution further out than z (Abramowitz and Stegun 7.1.26). */
+/** Returns the two-sided tail probability of a normal distribution (Abramowitz and Stegun 7.1.26). */
 function twoSided(/** @type {number} */ z) {
   const t = 1 / (1 + (0.3275911 * z) / Math.SQRT2);
   const factors = [1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592];

@@ -1,6 +1,6 @@
-// What validating the definition of a preview costs, by who validates: `npm run build && node test/bench/validation.mjs`.
-// Processor time in one process, in interleaved rounds. Add `--disallow-code-generation-from-strings` before the script to
-// see zod without the code that it generates.
+// CPU time of the validation of a preview, by validator: `npm run build && node test/bench/validation.mjs`. One process
+// measures all validators in interleaved rounds. Add `--disallow-code-generation-from-strings` before the script to
+// measure zod without generated code.
 import { isDeepStrictEqual, parseArgs } from 'node:util';
 import { fastValidators, PreviewInput } from '../../build/keys/definition/parse.js';
 import { parseJSON } from '../../build/lib/json.js';
@@ -23,7 +23,7 @@ for (const [name, validate] of Object.entries(validators)) {
   if (invalid) throw new Error(`${name} returns another definition than zod.`);
 }
 
-/** Microseconds of processor time per definition. */
+/** Returns the CPU time for a definition in microseconds. */
 function measure(/** @type {(input: unknown) => unknown} */ validate, /** @type {number} */ ms) {
   const start = process.cpuUsage();
   const end = performance.now() + ms;

@@ -1,4 +1,4 @@
-// Whether all servers return the same: figures of servers that do different things cannot be compared.
+// Verifies that all servers return the same data: otherwise, their figures would not be comparable.
 import { isDeepStrictEqual } from 'node:util';
 
 /** @typedef {import('./servers.mjs').Server} Server */
@@ -39,7 +39,7 @@ export function requireSame(
   throw new Error(`${name} returns\n${JSON.stringify(one)}\nand not\n${JSON.stringify(other)}`);
 }
 
-/** The response of the REST key API behind a gateway to the same request. */
+/** Sends the same request to the REST key API behind a gateway. */
 export async function requestREST(
   /** @type {string} */ origin,
   /** @type {Record<string, string>} */ headers,
@@ -56,9 +56,9 @@ export async function requestREST(
 
 const times = ['lastUpdated', 'quotaRenews'];
 
-/** The times that an update sets are as many seconds, but not the same ones. A preview's stay as they were sent. */
+/** Normalises the times that an update sets, which differ between servers. A preview returns those of its request. */
 function timeless(/** @type {any} */ result) {
-  // A response of REST has no such times.
+  // A response of REST does not contain these times.
   if (result.key_hash !== undefined) return result;
   const { data } = result;
   const { definition, ...update } = data.updateOrgKey ?? {};

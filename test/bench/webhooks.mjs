@@ -1,6 +1,6 @@
-// Events a second to a receiver on loopback that responds at once, on each engine:
+// Events per second to a receiver on loopback that responds at once, on each engine:
 // npm run build && .ci/with-postgres node test/bench/webhooks.mjs [--against dist/main.js of another build]
-// The events wait in the database when the service starts, one of each key. Two builds take turns: read the ratios.
+// The events, one of each key, are in the database when the service starts. Two builds run in turn: compare the ratios.
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -51,7 +51,7 @@ for (const engine of engines) {
   }
 }
 
-/** Events a second from the first message to the last. */
+/** Returns the events per second from the first message to the last. */
 async function measure(/** @type {string} */ engine, /** @type {string} */ main, /** @type {number} */ round) {
   const name = `${engine}-${builds.indexOf(main)}-${round}`;
   const data = join(folder, name);

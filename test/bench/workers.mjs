@@ -1,5 +1,5 @@
 // The throughput of two workers, relative to one process: `node test/bench/workers.mjs`. Server and load share all
-// processors here, so that the ratio counts, and not the rate. Both are up at once and loaded in turn.
+// processors, so only the ratio is meaningful. Both run at once and are loaded in turn.
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { sendLoad, startService, writeWorkloads } from './fleet.mjs';

@@ -1,4 +1,4 @@
-// One workload over all its servers: they are all up at once, and are loaded in turn, round by round.
+// Runs a workload on all its servers, which run at once and are loaded in turn, in several rounds.
 import { enter } from './entrant.mjs';
 import { createFolder } from './folder.mjs';
 import { sendRequest, requestREST, createComparison, requireSame } from './verify.mjs';
@@ -14,14 +14,14 @@ import { sendRequest, requestREST, createComparison, requireSame } from './verif
  * @property {readonly string[]} flags
  * @property {{ server: string, load: string } | undefined} cpus
  * @property {(line: string) => void} print
- * @property {readonly Stage[]} [stages] what each round goes through, where not all of it is the same
+ * @property {readonly Stage[]} [stages] the stages of each round, if there are several
  */
 
 /**
  * @typedef {object} Stage
  * @property {string} [name]
  * @property {() => void} [begin]
- * @property {import('./clients.mjs').Client} [client] whose headers are sent
+ * @property {import('./clients.mjs').Client} [client] the client whose headers are sent
  */
 
 /** The options of a run on the command line, with their defaults. */
@@ -33,7 +33,7 @@ export const runOptions = /** @type {const} */ ({
   flags: { type: 'string', default: '--max-semi-space-size=64' },
 });
 
-/** The conditions of a run, from its options. */
+/** Returns the conditions of a run from its options. */
 export function conditionsOf(
   /** @type {Record<keyof typeof runOptions, string>} */ options,
   /** @type {Plan['cpus']} */ cpus,
@@ -68,7 +68,7 @@ export async function runWorkload(/** @type {Plan} */ plan) {
     for (let round = 0; round < plan.rounds; round += 1) {
       for (const [index, stage] of (plan.stages ?? oneStage).entries()) {
         stage.begin?.();
-        // The order changes, so that no server is always the first, or always after the same one.
+        // The order changes, so that no server is always first, or always after the same server.
         const first = (round + index) % entrants.length;
         for (const entrant of [...entrants.slice(first), ...entrants.slice(0, first)]) {
           const figures = await entrant.measure(plan.seconds, stage.client);
@@ -101,7 +101,7 @@ async function verify(
   /** @type {Record<string, string>} */ headers,
 ) {
   const compare = createComparison();
-  /** @type {{ requestBytes: number, answerBytes: number } | undefined} */
+  /** @type {{ requestBytes: number, responseBytes: number } | undefined} */
   let sizes;
   for (const { server, running, behind, sample, counts } of entrants) {
     const { method, path, body } = sample;
@@ -109,7 +109,7 @@ async function verify(
     sizes ??= { requestBytes: Buffer.byteLength(body), responseBytes: bytes };
     counts.acknowledged += 1;
     if (behind) {
-      // A gateway has other names, those of the service behind it, which gets the same request.
+      // A gateway returns the names of REST, like the service behind it, which gets the same request.
       requireSame(server, response, await requestREST(String(behind.origin), headers, body), false);
       counts.acknowledged += 1;
     } else compare(server, response);

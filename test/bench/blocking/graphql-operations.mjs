@@ -13,23 +13,24 @@ import { filterVariants } from './samples.mjs';
 
 /** @typedef {import('./samples.mjs').Operation} Operation */
 
-/** Sizes that are tried, by the number of items they ask for: the first that is within the limits is the largest. */
+/** Sizes in descending number of requested items: the first one within the limits is the largest. */
 const sizes = [15, 10, 5, 3, 2, 1]
   .flatMap((aliases) =>
     [200, 100, 20, 5, 1].flatMap((outer) => [100, 20, 5, 1].map((inner) => ({ aliases, outer, inner }))),
   )
   .map((size) => ({ ...size, items: size.aliases * size.outer * size.inner }))
   .sort((a, b) => b.items - a.items || b.aliases - a.aliases);
-/** Leads back to an entity that the path has passed already; only its identifier is selected there. */
+/** Whether a type is an entity. Only its identifier is selected inside another entity, to avoid cycles. */
 const isEntity = (type) => 'getFields' in type && 'id' in type.getFields() && type.name !== 'Node';
 const isPaged = (field) => field.args.some(({ name }) => name === 'first');
 const isCount = (field) => /^Int(64)?$/.test(getNamedType(field.type).name);
 const isMutationWithDryRun = (field) => field.args.some(({ name }) => name === 'dryRun');
 
 /**
- * Every operation, largest first where sizes can vary. Throws when the schema has an argument without a sample value.
+ * Returns the largest permitted operations. Throws if the schema has an argument without a sample value.
+ *
  * @param {object} parts
- * @param {import('graphql').GraphQLSchema} parts.schema the schema that is served
+ * @param {import('graphql').GraphQLSchema} parts.schema the served schema
  * @param {Record<string, number>} parts.limits
  * @param {Function} parts.calculateComplexity
  * @param {import('./samples.mjs').Samples} parts.samples
@@ -40,7 +41,7 @@ export function graphqlOperations({ schema, limits, calculateComplexity, samples
   const mutation = schema.getMutationType();
   const fragments = new Map();
 
-  /** All fields of a type that take no page, as a fragment; entities within it show their identifier. */
+  /** Returns the name of a fragment with all unpaged fields of a type, and the identifier of each nested entity. */
   function fragmentOf(type) {
     const known = fragments.get(type.name);
     if (known) return known.name;
@@ -73,7 +74,7 @@ export function graphqlOperations({ schema, limits, calculateComplexity, samples
     return [text, ...needed.values()].join('\n');
   }
 
-  /** The selections of a field: all of it, and for pages also the count, the place and one field of each item alone. */
+  /** Returns the selections of a field: everything; of a page, also count, page info and one field of each item. */
   function selectionsOf(field) {
     const type = getNamedType(field.type);
     if (!isCompositeType(type)) return [{ name: '', text: '', leaf: field.name }];
@@ -91,7 +92,7 @@ export function graphqlOperations({ schema, limits, calculateComplexity, samples
     return selections;
   }
 
-  /** One number of each item: the cost counts little, the rows are read all the same. */
+  /** Returns the cheapest selection of an item: its cost is low, although the service reads the whole row. */
   function cheapestOf(type) {
     const fields = Object.values(type.getFields());
     const node = fields.find(({ name }) => name === 'node' || name === 'orgKey');
@@ -102,7 +103,7 @@ export function graphqlOperations({ schema, limits, calculateComplexity, samples
     return leaf.name;
   }
 
-  /** The ways from a root field to each field of an entity, as lists of steps; no entity comes twice on a way. */
+  /** Yields the paths from a root field to each field of an entity, as lists of steps without a repeated entity. */
   function* waysFrom(steps, type, passed) {
     if (steps.length > limits.depth) return;
     if (isAbstractType(type)) {
@@ -122,12 +123,12 @@ export function graphqlOperations({ schema, limits, calculateComplexity, samples
 
   const found = [];
   const seen = new Set();
-  /** The sizes of the operations by their names. */
+  /** The sizes of the operations by name. */
   const chosen = new Map();
 
   /**
-   * Adds the largest operation of a shape that the limits allow: as many aliases as there may be, and pages as large.
-   * `shape` gives a document of so many aliases and pages, with its variables.
+   * Adds the largest operation of a shape within the limits: with the most aliases and the largest pages. `shape`
+   * returns the document and the variables for numbers of aliases and sizes of pages.
    */
   function add(name, shape, more = {}, sameSizeAs = undefined) {
     if (seen.has(name)) return;
@@ -170,7 +171,7 @@ export function graphqlOperations({ schema, limits, calculateComplexity, samples
     );
   }
 
-  /** The arguments of a field for its alias number `index`. */
+  /** Returns the arguments of a field for its alias number `index`. */
   function argumentsOf(field, coordinate, { index = 0, first, given = {} }) {
     const parts = [];
     const variables = {};
@@ -196,7 +197,7 @@ export function graphqlOperations({ schema, limits, calculateComplexity, samples
 
   const aliased = (count, index) => (count > 1 ? `a${index}: ` : '');
 
-  /** A root field under so many aliases. */
+  /** Returns the shape of a root field with aliases. */
   function rootShape(kind, field, selection, given = () => ({})) {
     return ({ aliases, outer, inner }) => {
       if (inner !== 1 || (outer !== 1 && !isPaged(field))) return undefined;
@@ -214,7 +215,7 @@ export function graphqlOperations({ schema, limits, calculateComplexity, samples
     };
   }
 
-  /** A way to a field of an entity, with the aliases at its root or at its end. */
+  /** Returns the shape of a path to a field of an entity, with the aliases at its root or at its end. */
   function wayShape(kind, steps, selection, { atEnd, given = {} }) {
     return ({ aliases, outer, inner }) => {
       const pages = steps.filter(({ field }) => field && isPaged(field));
@@ -242,7 +243,7 @@ export function graphqlOperations({ schema, limits, calculateComplexity, samples
     };
   }
 
-  // Root fields by themselves, the list of keys with each filter, each pair of filters and each order.
+  // Root fields alone, and the list of keys with each filter, each pair of filters and each order.
   for (const field of Object.values(query.getFields())) {
     if (field.name.startsWith('_service')) continue;
     const type = getNamedType(field.type);
@@ -326,7 +327,7 @@ export function graphqlOperations({ schema, limits, calculateComplexity, samples
   function addWay(kind, steps, given, what) {
     const { field, parent } = steps.at(-1);
     const entities = steps.filter((step) => step.parent && isEntity(step.parent));
-    // What is not paged is part of every selection of a root field, as far as the first entity.
+    // Every selection of a root field contains the unpaged fields up to the first entity.
     if (!isPaged(field) && entities.length === 1 && !steps.some((step) => step.on && what.includes(step.on.name)))
       return;
     const path = steps

@@ -1,4 +1,4 @@
-// A process of its own that requests /health on a schedule, whether or not earlier requests have a response.
+// A process that requests /health on a schedule, independently of earlier responses.
 import { Agent, get } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setInterval } from 'node:timers';
@@ -17,7 +17,7 @@ let isMeasuring = false;
 
 let next = performance.now();
 setInterval(() => {
-  // A late timer does not excuse the service: the request counts from when it was due.
+  // The latency counts from the due time, even if the timer is late (coordinated omission).
   for (; next <= performance.now(); next += everyMs) if (isMeasuring) request(next);
 }, 5);
 
@@ -32,8 +32,8 @@ function request(/** @type {number} */ due) {
     response.resume().on('end', () => done(response.statusCode === 200));
   });
   sent.on('error', (error) => {
-    // The service has closed the idle connection just then (https://nodejs.org/api/http.html#requestreusedsocket). The
-    // next attempt counts from the same time.
+    // The service has closed the idle connection at this moment (https://nodejs.org/api/http.html#requestreusedsocket).
+    // The retry has the same due time.
     if (!sent.reusedSocket || !('code' in error) || error.code !== 'ECONNRESET') return done(false);
     pending -= 1;
     request(due);
@@ -53,7 +53,7 @@ process.on('message', (message) => {
   }
 });
 
-/** `noiseMs` is the longest block of this idle process: what the machine itself adds to every figure. */
+/** Reports the latencies. `noiseMs` is the longest block of this idle process: the noise of the machine. */
 function report() {
   if (pending > 0) setTimeout(report, 5);
   else process.send?.({ latencies, failed, noiseMs: Math.max(0, own.max / 1e6 - 1) });

@@ -1,4 +1,4 @@
-// GraphQL operations whose variables are invalid: what is wrong with each is found out for every alias of the root field.
+// GraphQL operations with invalid variables, which the service validates for every alias of the root field.
 import { bodiesOf } from './rest-operations.mjs';
 
 const bodyBytes = 126 * 1024;
@@ -13,7 +13,7 @@ export function invalidOperations({ limits, maxValues }) {
   const preview = query('query', 'PreviewKeyInput', 'previewKey(input: $input) { keyHash }', limits.aliases);
   const create = query('mutation', 'UpdateKeyInput', 'createOrgKey(input: $input) { keyHash }', limits.mutations);
   return Object.entries(bodiesOf({ bytes: bodyBytes, values: maxValues })).flatMap(([name, { body }]) => {
-    // One definition for all aliases, in the names of GraphQL.
+    // One definition with the names of GraphQL, for all aliases.
     const input = body.replace('"access_rights"', '"accessRights"').replace('"meta_data"', '"metaData"');
     const operation = (/** @type {string} */ text) => () =>
       `{"query":${JSON.stringify(text)},"variables":{"input":${input}}}`;

@@ -15,7 +15,7 @@ const now = new Date();
 const seconds = BigInt(Math.floor(now.getTime() / 1000));
 const actor = { credentialID: 'bench', label: 'bench' };
 const caller = { ...actor, orgID: undefined, requestID: '' };
-/** Keys with a long history, all of the organisation `big`, and how many entries each of them has. */
+/** Numbers of the keys with a long history, all of the organisation `big`. */
 export const keysWithHistory = [0, 2, 4];
 const historyEntries = 100;
 
@@ -27,12 +27,12 @@ export const cursorOf = (/** @type {number} */ n) =>
 /** Half of all keys belong to one organisation, the others to 100. */
 export const orgIDOf = (/** @type {number} */ n) => (n % 2 === 0 ? 'big' : `org-${((n - 1) / 2) % 100}`);
 
-/** 10,000 members in some 200 KB: as many as a definition may have. */
+/** Returns about 200 KB of JSON with 10,000 members, the maximum of a definition. */
 export function largeMetaData(/** @type {number} */ seed) {
   return Object.fromEntries(Array.from({ length: 9_999 }, (_, index) => [`m${index}`, `value ${seed} of it`]));
 }
 
-/** Nearly every filter matches nearly every key, which is the most expensive case of counting and of paging. */
+/** Returns a definition that nearly every filter matches, which is the most expensive case of counts and pages. */
 function definitionOf(/** @type {number} */ n, /** @type {Kind} */ kind) {
   return {
     accessRights: [{ label: 'invoices', apiID: 'invoices' }],
@@ -47,7 +47,8 @@ function definitionOf(/** @type {number} */ n, /** @type {Kind} */ kind) {
 }
 
 /**
- * Fills the installation that `env` names, unless it has keys, and issues credentials for it.
+ * Fills the installation of `env`, unless it has keys, and issues credentials.
+ *
  * @param {Record<string, string>} env
  * @param {number} count
  * @param {Kind} kind

@@ -8,7 +8,7 @@ const resolution = 1;
 if (isMainThread && process.channel) {
   const delay = monitorEventLoopDelay({ resolution });
   delay.enable();
-  // The processor time of this thread between two timers: what other work on the machine cannot lengthen.
+  // The CPU time of this thread between two timers, which other work on the machine does not increase.
   let cpuMs = 0;
   let before = process.threadCpuUsage();
   const tick = () => {
@@ -23,10 +23,9 @@ if (isMainThread && process.channel) {
       delay.reset();
       cpuMs = 0;
     }
-    // The timers have to fire first: after a reset they measure from then on, and at the end they add the block that has
-    // just ended.
+    // After the timers have fired: they start a new measurement after a reset, and add the last block at the end.
     setTimeout(() => process.send?.({ maxMs: Math.max(0, delay.max / 1e6 - resolution), cpuMs }), 10);
   });
-  // The service decides when it ends.
+  // The channel must not keep the service running.
   process.channel.unref();
 }

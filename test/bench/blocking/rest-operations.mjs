@@ -1,8 +1,8 @@
-// Generates the most expensive REST requests from the table of routes and their documented parameters.
+// Generates the most expensive REST requests from the routes and their documented parameters.
 import { metaDataOf, runID, valuesOfFilter } from './samples.mjs';
 
 const bodyBytes = 256 * 1024;
-/** A route's documented parameter by the name of the filter in GraphQL. */
+/** The parameters of routes by the name of the filter in GraphQL. */
 const filterNames = {
   org_id: 'orgID',
   alias_prefix: 'aliasPrefix',
@@ -14,7 +14,8 @@ const filterNames = {
 };
 
 /**
- * Bodies with as many bytes or values as there may be, each expensive in another way.
+ * Returns bodies with the maximum number of bytes or values, each expensive in another way.
+ *
  * @param {{ bytes: number, values: number }} limit
  */
 export function bodiesOf(limit) {
@@ -71,7 +72,8 @@ export function bodiesOf(limit) {
 }
 
 /**
- * As many parts as are within the limits; each of them has `each` values.
+ * Returns a text with the maximum number of parts within the limits, each of which has `each` values.
+ *
  * @param {{ bytes: number, values: number }} limit
  * @param {string} head
  * @param {(n: number) => string} part
@@ -83,7 +85,7 @@ function filledTo(limit, head, part, tail, each) {
   for (let length = head.length + tail.length, n = 0; ; n += 1) {
     const next = part(n);
     length += next.length + 1;
-    // Some values are in the head and the tail.
+    // Reserves values for the head and the tail.
     if (length > limit.bytes || (n + 1) * each > limit.values - 10) return `${head}${parts.join()}${tail}`;
     parts.push(next);
   }
@@ -149,7 +151,7 @@ export function restOperations({ routes, population, maxValues }) {
   });
 }
 
-/** Each filter alone, each with each state, and pages from the middle. */
+/** Returns queries with each filter alone, with each state, and with a cursor in the middle. */
 function listQueries(parameters, { cursorOf }) {
   const queries = [{ name: 'no filter', query: 'limit=100' }];
   const states = parameters.find(({ name }) => name === 'state').schema.enum;

@@ -1,4 +1,4 @@
-// The values that generated operations are sent with: identifiers of the population, filters, and the largest bodies.
+// The values in generated operations: identifiers of the population, filters, and the largest bodies.
 import { randomUUID } from 'node:crypto';
 import { getNamedType, isEnumType } from 'graphql';
 
@@ -10,21 +10,21 @@ import { getNamedType, isEnumType } from 'graphql';
  * @property {string} path
  * @property {(() => string) | undefined} [body]
  * @property {string} [query] the GraphQL document, for tests
- * @property {boolean} [isChange] whether it changes stored keys, so that it runs once, after all others
- * @property {readonly number[]} [statuses] the statuses it may have; 200 when absent
+ * @property {boolean} [isChange] whether it changes stored keys; it runs once, after all others
+ * @property {readonly number[]} [statuses] the expected statuses; default: 200
  */
 
 /** @typedef {ReturnType<typeof createSamples>} Samples */
 
-/** Distinguishes the keys that this run creates from those of earlier runs in a folder that was kept. */
+/** Distinguishes the keys of this run from those of earlier runs in the same folder. */
 export const runID = randomUUID().slice(0, 8);
 
 /** Unix seconds after every expiry and every change. */
 const farFuture = '4102444800';
 
 /**
- * Two values for each filter where that makes a difference: one that matches nearly every key, and one that matches
- * none, for which a page has to look at every key.
+ * The values of each filter: one that matches nearly every key and, if that is more expensive, one that matches none,
+ * for which the service reads every key.
  */
 const filterValues = {
   orgID: { broad: 'big' },
@@ -44,7 +44,7 @@ export function valuesOfFilter(field, type) {
   return values;
 }
 
-/** Every value of every filter alone, and every pair of filters with their broad values and every state. */
+/** Returns every value of every filter alone, and every pair of filters with their broad values and every state. */
 export function filterVariants(schema) {
   const fields = Object.values(schema.getType('OrgKeyFilter').getFields());
   const all = fields.flatMap(({ name, type }) =>
@@ -78,10 +78,10 @@ export function createSamples({ keyIDOf, hashOf, count }) {
   const organizations = ['big', ...Array.from({ length: 99 }, (_, n) => `org-${n}`)];
   let created = 0;
   const input = { alias: 'bench', quotaMax: 1, metaData: metaDataOf(6_000, 'x') };
-  // As many values as there may be for 200 keys.
+  // The maximum number of values, for 200 keys.
   const patch = { tags: ['bench'], metaData: metaDataOf(490, 'y') };
   const values = {
-    // The keys with a long history, which belong to the organisation of the bound credential.
+    // The keys with a long history, all of the organisation of the bound credential.
     keyID: (index) => keyIDOf((index % 3) * 2),
     by: (index) => ({ keyHash: hashOf((index % 3) * 2) }),
     id: (index) => Buffer.from(`OrgKey:${hashOf((index % 3) * 2)}`).toString('base64'),
@@ -93,7 +93,7 @@ export function createSamples({ keyIDOf, hashOf, count }) {
     input: () => input,
     patch: () => patch,
     filter: () => ({}),
-    // Left to their defaults, or given by the shape that varies them.
+    // The defaults, or values of the shape that varies them.
     ...Object.fromEntries(
       ['after', 'before', 'last', 'orderBy', 'descending', 'expectedVersion', 'reason'].map((name) => [
         name,
@@ -107,12 +107,12 @@ export function createSamples({ keyIDOf, hashOf, count }) {
       Organization: organizations.map((id) => ({ __typename: 'Organization', id })),
       'Organization, one of them': organizations.map(() => ({ __typename: 'Organization', id: 'big' })),
     },
-    /** The value of an argument; undefined leaves it out. Throws for an argument that is unknown here. */
+    /** Returns the value of an argument; undefined to omit it. Throws for an unknown argument. */
     argument(coordinate, name, index, first) {
       if (coordinate === 'Mutation.createOrgKey' && name === 'keyID') return `bench-created-${runID}-${(created += 1)}`;
       if (coordinate === 'Mutation.createOrgKey' && name === 'input') return { ...values.input(), orgID: 'big' };
       if (coordinate === 'Query.previewKey' && name === 'input') return values.input();
-      // A receipt would make a repetition cheaper than the first request.
+      // Without a receipt, which would make a repetition cheaper than the first request.
       if (name === 'idempotencyKey' || name === 'prefix') return undefined;
       const value = values[name];
       if (!value)
@@ -122,7 +122,7 @@ export function createSamples({ keyIDOf, hashOf, count }) {
   };
 }
 
-/** So many members with values of a dozen characters, which fit into the body of a GraphQL request. */
+/** Returns members with values of about twelve characters, which fit into the body of a GraphQL request. */
 export function metaDataOf(members, letter) {
   return Object.fromEntries(Array.from({ length: members }, (_, n) => [`m${n}`, letter.repeat(8)]));
 }

@@ -1,4 +1,4 @@
-// The built service as a child process with the probe in it, and what one operation does to it.
+// Starts the built service as a child process with the probe, and measures the effect of an operation.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -10,11 +10,11 @@ import { quantile } from '../statistics.mjs';
 const probe = new URL('probe.mjs', import.meta.url).href;
 const healthScript = new URL('health.mjs', import.meta.url).pathname;
 const flags = ['--max-semi-space-size=32', '--disable-proto=delete'];
-/** A response that takes longer than this counts as none. */
 const timeoutMs = 300_000;
 
 /**
- * Starts the service on what `env` names, and the process that watches its health.
+ * Starts the service with `env`, and the process that requests its health.
+ *
  * @param {Record<string, string>} env
  * @param {{ management: string, service: string, bound: string }} secrets
  */
@@ -48,7 +48,8 @@ export async function startWatched(env, secrets) {
 
   return {
     /**
-     * Sends an operation for at least so many seconds, one request after another, and once at the least.
+     * Sends an operation at least once, and sequentially for a number of seconds.
+     *
      * @param {import('./samples.mjs').Operation & { as?: 'bound' }} operation
      * @param {number} seconds
      */
@@ -61,7 +62,7 @@ export async function startWatched(env, secrets) {
       do responses.push(await send(operation));
       while (!operation.isChange && performance.now() - began < seconds * 1_000);
       const tookMs = (performance.now() - began) / responses.length;
-      // A change ends at once; its health figures need as many samples as those of the others.
+      // A change is sent once. Its health figures need as many samples as those of the others.
       while (performance.now() - began < seconds * 1_000) await new Promise((resolve) => setTimeout(resolve, 20));
       const { maxMs, cpuMs } = await query(child, 'read');
       const { latencies, failed, noiseMs } = await query(health, 'end');
@@ -72,7 +73,7 @@ export async function startWatched(env, secrets) {
         blockMs: maxMs,
         cpuMs,
         healthP50: quantile(latencies, 0.5),
-        // A health request that failed is worse than any slow one.
+        // A failed health request is worse than any slow one.
         healthP99: failed > 0 ? Infinity : quantile(latencies, 0.99),
         healthMax: quantile(latencies, 1),
         noiseMs,
@@ -116,7 +117,7 @@ export async function startWatched(env, secrets) {
   }
 }
 
-/** The code and the message of the first error at the beginning of a response. */
+/** Returns the code and the message of the first error in the beginning of a response. */
 function problemOf(/** @type {string} */ head) {
   const isError = head.includes('"errors":[') || head.includes('"status":"error"');
   const [, code = ''] = (isError && /"code":"([A-Z_]+)"/.exec(head)) || [];

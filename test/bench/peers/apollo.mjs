@@ -1,4 +1,4 @@
-// Apollo Server's standalone server as it comes, over the same schema and core.
+// Apollo Server's standalone server with its defaults, over the same schema and core.
 import { ApolloServer } from '@apollo/server';
 import { startStandaloneServer } from '@apollo/server/standalone';
 import { schema } from '../../../build/graphql/schema/api-schema.js';

@@ -1,4 +1,4 @@
-// Mercurius on Fastify as it comes, over the same schema and core; with `BENCH_JIT=on` it compiles each operation.
+// Mercurius on Fastify with its defaults, over the same schema and core; `BENCH_JIT=on` compiles each operation.
 import fastify from 'fastify';
 import mercurius from 'mercurius';
 import { schema } from '../../../build/graphql/schema/api-schema.js';

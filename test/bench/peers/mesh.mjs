@@ -1,4 +1,4 @@
-// GraphQL Mesh's OpenAPI loader on Yoga, over our own OpenAPI document: a generic gateway before the REST key API.
+// GraphQL Mesh's OpenAPI loader on Yoga, over our OpenAPI document: a generic gateway in front of the REST key API.
 import { createServer } from 'node:http';
 import { loadGraphQLSchemaFromOpenAPI } from '@omnigraph/openapi';
 import { createYoga } from 'graphql-yoga';

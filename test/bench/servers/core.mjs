@@ -1,4 +1,4 @@
-// What every server but Keyfront itself stands on: the same core and store, and a caller who holds both credentials.
+// The core and the store of every server but Keyfront, and the principals of both credentials.
 import { randomUUID } from 'node:crypto';
 import { readConfig } from '../../../build/config/config.js';
 import { callerOf } from '../../../build/graphql/context.js';
@@ -10,10 +10,10 @@ const { KEYFRONT_DATA, NODE_ENV, BENCH_STORE } = process.env;
 const { config, secrets } = readConfig({ KEYFRONT_DATA, NODE_ENV });
 const installation = await openServices(config, secrets, {}, { access: 'create' });
 
-/** The store as the service has it; with `BENCH_STORE=single` every update is a transaction of its own. */
+/** The store of the service; with `BENCH_STORE=single`, every update is a separate transaction. */
 const store = BENCH_STORE === 'single' ? oneByOne(installation.ports.store) : installation.ports.store;
 
-/** The use cases, as the service has them. */
+/** The key service. */
 export const keys = createKeyService({ ...installation.ports, store });
 
 /** The principals of both credentials of the data folder. */
@@ -24,15 +24,14 @@ export const auth = Object.fromEntries(
   ]),
 );
 
-/** A resolver's context, made anew for each request, as in `src/graphql/server.ts`, without authentication. */
+/** Creates the context of a request, as `src/graphql/server.ts` does, without authentication. */
 export function createContext() {
   const client = { auth, requestID: randomUUID() };
   return { ...client, keys, loaders: createLoaders(keys, () => callerOf(client, 'service')) };
 }
 
 /**
- * Separates updates that the store might commit together: the next begins when the one before has been committed. It
- * holds whichever way the store groups them; where the store has a switch for it by then, use that here.
+ * Prevents group commits: each update begins when the previous one is committed.
  */
 function oneByOne(/** @type {import('../../../build/keys/ports.js').KeyStore} */ shared) {
   let last = Promise.resolve();

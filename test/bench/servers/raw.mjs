@@ -1,5 +1,5 @@
-// The baseline: Node's own server in front of the core, without GraphQL and without credentials. It takes the same requests
-// as the other servers and returns the same responses, those of GraphQL and those of REST.
+// The baseline: Node's HTTP server in front of the core, without GraphQL and without credentials. It accepts the
+// requests of the other servers and returns the same responses, those of GraphQL and those of REST.
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { callerOf } from '../../../build/graphql/context.js';
@@ -11,10 +11,10 @@ import { definitionFromWire, definitionToWire } from '../../../build/wire/field-
 import { announce, auth, keys } from './core.mjs';
 
 const { BENCH_JSON, BENCH_WORKLOAD } = process.env;
-/** With `BENCH_JSON=exact`, Keyfront's own reader and writer, which keep integers of 64 bits and reject duplicate members. */
+/** With `BENCH_JSON=exact`, Keyfront's JSON functions, which keep 64-bit integers and reject duplicate members. */
 const [read, write] = BENCH_JSON === 'exact' ? [parseJSON, stringifyJSON] : [JSON.parse, JSON.stringify];
 if (BENCH_JSON !== 'exact' && BENCH_WORKLOAD?.endsWith('preview')) {
-  // The cheapest way to write them. The store must not see it, and a preview does not come near the store.
+  // The fastest serialization of bigints. Only for previews, which do not use the store.
   Reflect.set(BigInt.prototype, 'toJSON', toNumber);
 }
 

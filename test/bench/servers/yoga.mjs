@@ -1,4 +1,4 @@
-// Yoga as it comes, over the same schema and core.
+// Yoga with its defaults, over the same schema and core.
 import { createServer } from 'node:http';
 import { createYoga } from 'graphql-yoga';
 import { schema } from '../../../build/graphql/schema/api-schema.js';

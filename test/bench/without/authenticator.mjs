@@ -2,7 +2,7 @@ import { createAuthenticator as create } from '../../../build/credentials/authen
 
 export * from '../../../build/credentials/authenticate.js';
 
-/** Verifies the credentials of the first request only, and takes all others for the same. @type {typeof create} */
+/** Verifies the credentials of the first request only; all others get its principals. @type {typeof create} */
 export function createAuthenticator(deps) {
   const authenticator = create(deps);
   /** @type {ReturnType<typeof authenticator.authenticate> | undefined} */

@@ -1,6 +1,6 @@
 export * from '../../../build/graphql/fast-path.js';
 
-/** Leaves every request to Yoga. */
+/** Passes every request to Yoga. */
 export function createFastPath() {
   return () => Promise.resolve(undefined);
 }

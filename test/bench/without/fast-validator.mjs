@@ -2,7 +2,7 @@ import { fastValidatorOf as create, INVALID } from '../../../build/keys/definiti
 
 export * from '../../../build/keys/definition/fast-validator.js';
 
-/** Leaves whole definitions to zod. The validators of single fields choose what zod reports. @type {typeof create} */
+/** Validates definitions with zod. Validators of single fields determine its messages. @type {typeof create} */
 export function fastValidatorOf(schema) {
   const shape = /** @type {any} */ (schema)._zod.def.shape ?? {};
   return 'accessRights' in shape ? () => INVALID : create(schema);

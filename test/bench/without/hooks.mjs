@@ -1,5 +1,5 @@
 // Replaces modules of the compiled service: `BENCH_WITHOUT=name,name node --import …/without/hooks.mjs build/main.js serve`.
-// A replacement exports everything of its module, and its own versions of what it replaces.
+// A replacement re-exports its module, and overrides some of its exports.
 import { registerHooks } from 'node:module';
 import { replacements } from './replacements.mjs';
 
