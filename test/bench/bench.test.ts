@@ -27,7 +27,7 @@ describe('the figures of a benchmark', () => {
 });
 
 describe('the capacity model', () => {
-  const costs = { process: 1000, look: 600, row: 300, sync: 200, trip: 100 };
+  const costs = { process: 1000, group: 600, row: 300, sync: 200, roundTrip: 100 };
   const factors = [
     { processes: 1, keyfront: 1, postgres: 1 },
     { processes: 2, keyfront: 1.1, postgres: 1.2 },
@@ -38,16 +38,18 @@ describe('the capacity model', () => {
     [1, 1000, 300, 600],
     [3, 1100, 360, 720],
     [16, 1500, 600, 1200],
-  ])('of %d processes uses the costs measured with at most as many', (processes, process, row, look) => {
-    expect(costsWith(costs, processes, factors)).toEqual({ ...costs, process, row, look });
+  ])('of %d processes uses the costs measured with at most as many', (processes, process, row, group) => {
+    expect(costsWith(costs, processes, factors)).toEqual({ ...costs, process, row, group });
   });
 
   it('is printed in OPERATING.md with the measured costs', () => {
     const text = readFileSync('OPERATING.md', 'utf8');
     const numbers = (pattern: RegExp) => (pattern.exec(text) ?? []).slice(1).map(Number);
-    const [process = 0, row = 0, look = 0] = numbers(/takes (\d+) µs of Keyfront’s processor and (\d+) .*? (\d+) more/);
-    const [sync = 0, trip = 0] = numbers(/this disk: ([\d.]+) ms\. To PostgreSQL and back: ([\d.]+) ms/);
-    const measured = { process, row, look, sync: sync * 1000, trip: trip * 1000 };
+    const [process = 0, row = 0, group = 0] = numbers(
+      /takes (\d+) µs of Keyfront’s processor and (\d+) .*? (\d+) more/,
+    );
+    const [sync = 0, roundTrip = 0] = numbers(/this disk: ([\d.]+) ms\. To PostgreSQL and back: ([\d.]+) ms/);
+    const measured = { process, row, group, sync: sync * 1000, roundTrip: roundTrip * 1000 };
     const rows = [...text.matchAll(/^\| (\d+) +\| (\d+) +\| ([\d.]+) k +\| (\S+) processors/gm)];
     expect(rows.length).toBeGreaterThan(5);
     for (const [, processes = '', processors = '', thousands, owner] of rows) {
@@ -141,7 +143,7 @@ describe('the response reader of the benchmarks', () => {
 });
 
 describe('the queue model', () => {
-  const costs = { process: 1_000, look: 0, row: 1, sync: 0, trip: 0 };
+  const costs = { process: 1_000, group: 0, row: 1, sync: 0, roundTrip: 0 };
   /** Of one process that does nothing but work, on requests that come at random. */
   const completed = (perSecond: number, changes: Partial<typeof costs> = {}) => {
     let state = 7;

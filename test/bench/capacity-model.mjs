@@ -7,7 +7,7 @@ import { limitsOf, simulate } from './queue-model.mjs';
 /** @typedef {{ processes: number, keyfront: number, postgres: number }} Factors */
 
 /** Duration of a sync of a network disk. */
-const farAwayUs = 5_000;
+const networkDiskSyncUs = 5_000;
 
 /** @returns {readonly Factors[]} */
 export function measuredFactors() {
@@ -28,7 +28,7 @@ export function costsWith(
     ...costs,
     process: costs.process * found.keyfront,
     row: costs.row * found.postgres,
-    look: costs.look * found.postgres,
+    group: costs.group * found.postgres,
   };
 }
 
@@ -37,9 +37,9 @@ export function modelLines(/** @type {Costs} */ costs, /** @type {readonly Facto
   const many = (/** @type {number} */ value) => (value >= 1000 ? `${(value / 1000).toFixed(1)} k` : value.toFixed(0));
   const last = factors.at(-1);
   const lines = [
-    `By the model, from these figures: an update takes ${Math.round(costs.process)} µs of Keyfront’s processor and ${Math.round(costs.row)} of PostgreSQL’s, a group of them ${Math.round(costs.look)} more, two trips and a wait for the disk; with more processes these times grow as measured below, from ${last?.processes} processes on by ${last?.keyfront} and ${last?.postgres}. Each process has a core of its own.`,
+    `By the model, from these figures: an update takes ${Math.round(costs.process)} µs of Keyfront’s processor and ${Math.round(costs.row)} of PostgreSQL’s, a group of them ${Math.round(costs.group)} more, two trips and a wait for the disk; with more processes these times grow as measured below, from ${last?.processes} processes on by ${last?.keyfront} and ${last?.postgres}. Each process has a core of its own.`,
     '',
-    `| processes of Keyfront | cores of PostgreSQL | updates/s at most | what gives out | p50 / p99 ms at half of that | at 90 % | at half, the disk ${farAwayUs / 1000} ms away |`,
+    `| processes of Keyfront | cores of PostgreSQL | updates/s at most | what gives out | p50 / p99 ms at half of that | at 90 % | at half, the disk ${networkDiskSyncUs / 1000} ms away |`,
     '|---|---|---|---|---|---|---|',
   ];
   for (const [processes, processors] of /** @type {const} */ ([
@@ -54,13 +54,15 @@ export function modelLines(/** @type {Costs} */ costs, /** @type {readonly Facto
   ])) {
     const machine = { processes, processors };
     const own = costsWith(costs, processes, factors);
-    const [[what, most] = ['', 0]] = Object.entries(limitsOf(own, machine)).sort(([, a], [, b]) => a - b);
+    const [[what, limit] = ['', 0]] = Object.entries(limitsOf(own, machine)).sort(([, a], [, b]) => a - b);
     const at = (/** @type {number} */ share, disk = own.sync) => {
-      const load = { perSecond: most * share, seconds: 4, random: createRandom() };
+      const load = { perSecond: limit * share, seconds: 4, random: createRandom() };
       const { p50Ms, p99Ms } = simulate({ ...own, sync: disk }, machine, load);
       return `${p50Ms.toFixed(1)} / ${p99Ms.toFixed(1)}`;
     };
-    lines.push(`| ${[processes, processors, many(most), what, at(0.5), at(0.9), at(0.5, farAwayUs)].join(' | ')} |`);
+    lines.push(
+      `| ${[processes, processors, many(limit), what, at(0.5), at(0.9), at(0.5, networkDiskSyncUs)].join(' | ')} |`,
+    );
   }
   const oneCore = limitsOf(costsWith(costs, Infinity, factors), { processes: 1, processors: 1 });
   const ofServer = oneCore['PostgreSQL’s processors'] ?? NaN;

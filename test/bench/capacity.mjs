@@ -58,11 +58,11 @@ const server = await startPostgres();
 /** @type {Record<string, Record<string, Figures[]>>} */
 const found = {};
 let syncUs = NaN;
-let tripUs = NaN;
+let roundTripUs = NaN;
 try {
   writeWorkloads(folder.path, workloads);
   syncUs = syncTime(join(server.folder, 'sync'));
-  tripUs = await tripTime();
+  roundTripUs = await roundTripTime();
   const onServer = folder.copy('on-server');
   const env = { KEYFRONT_DATABASE_URL: server.url };
   moveToServer(onServer, env);
@@ -123,7 +123,7 @@ function print(/** @type {number} */ entryBytes) {
     `${machine.date}, commit ${machine.commit}, ${machine.machine}; load average ${machine.loadAverage.toFixed(1)} before.`,
   );
   write(
-    `A wait for this disk: ${(syncUs / 1000).toFixed(2)} ms. To PostgreSQL and back: ${(tripUs / 1000).toFixed(2)} ms.`,
+    `A wait for this disk: ${(syncUs / 1000).toFixed(2)} ms. To PostgreSQL and back: ${(roundTripUs / 1000).toFixed(2)} ms.`,
   );
   write();
   write(`| a second, p50 ms | ${places.join(' | ')} |`);
@@ -155,10 +155,10 @@ function print(/** @type {number} */ entryBytes) {
   const row = among * 0.9;
   const costs = {
     process: median(one, 'updates', 'cpuUs'),
-    look: Math.max(alone - row, 100),
+    group: Math.max(alone - row, 100),
     row,
     sync: syncUs,
-    trip: tripUs,
+    roundTrip: roundTripUs,
   };
   for (const line of modelLines(costs, measuredFactors())) write(line);
   const perDay = (/** @type {number} */ bytes) => ((bytes * 86_400) / 2 ** 30).toFixed(0);
@@ -181,7 +181,7 @@ function print(/** @type {number} */ entryBytes) {
 }
 
 /** Returns the round-trip time to the server in microseconds. */
-async function tripTime() {
+async function roundTripTime() {
   const client = new pg.Client({ connectionString: server.url });
   await client.connect();
   const times = [];

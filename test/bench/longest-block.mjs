@@ -22,7 +22,7 @@ import { invalidOperations } from './blocking/invalid-operations.mjs';
 import { cursorOf, hashOf, keyIDOf, prepare } from './blocking/keys.mjs';
 import { restOperations } from './blocking/rest-operations.mjs';
 import { createSamples } from './blocking/samples.mjs';
-import { startWatched } from './blocking/service.mjs';
+import { startProbed } from './blocking/service.mjs';
 import { dropSchema, makeSchema } from './in-process.mjs';
 import { describeMachine, resultsFolder } from './machine.mjs';
 import { startPostgres } from './postgres.mjs';
@@ -72,8 +72,8 @@ try {
 }
 const missed = rows.filter(({ misses }) => misses.length > 0);
 report();
-const invalid = rows.filter(({ wrongly }) => wrongly !== undefined);
-for (const { name, wrongly } of invalid) print(`NOT MEASURED AS MEANT: ${name}: ${wrongly}`);
+const invalid = rows.filter(({ unexpected }) => unexpected !== undefined);
+for (const { name, unexpected } of invalid) print(`NOT MEASURED AS MEANT: ${name}: ${unexpected}`);
 exit(invalid.length > 0 ? 2 : missed.length > 0 ? 1 : 0);
 
 function operationsOf(/** @type {number} */ count) {
@@ -104,22 +104,22 @@ async function measurePopulation(/** @type {'small' | 'large'} */ kind, /** @typ
   const secrets = await prepare(env, count, kind);
   print(`${count} ${kind} keys on ${options.engine} after ${Math.round((performance.now() - began) / 1000)} s`);
   const found = [];
-  const watched = await startWatched(env, secrets);
+  const probed = await startProbed(env, secrets);
   try {
     for (const operation of operationsOf(count)) {
-      const figures = await watched.measure(operation, Number(options.seconds));
+      const figures = await probed.measure(operation, Number(options.seconds));
       const row = {
         name: operation.name,
         kind,
         ...figures,
         misses: missesOf(figures),
-        wrongly: wronglyOf(operation, figures.response),
+        unexpected: unexpectedResultOf(operation, figures.response),
       };
       found.push(row);
       print(lineOf(row));
     }
   } finally {
-    await watched.stop();
+    await probed.stop();
     if (server) await dropSchema(server.url, schema);
   }
   return found;
@@ -131,7 +131,7 @@ function missesOf(/** @type {Record<string, number>} */ figures) {
 }
 
 /** Returns why the result of an operation is unexpected; undefined if it is not. An expired deadline is permitted. */
-function wronglyOf({ statuses, query }, { status, code, message }) {
+function unexpectedResultOf({ statuses, query }, { status, code, message }) {
   if (status === 503 || code === 'UNAVAILABLE' || code === 'TOO_LARGE') return undefined;
   if (!(statuses ?? [200]).includes(status)) return `status ${status}: ${message}`;
   return query !== undefined && code === 'INVALID' ? message : undefined;

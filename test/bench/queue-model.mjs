@@ -24,11 +24,11 @@ export function limitsOf(
   /** @type {Costs} */ costs,
   /** @type {Deployment} */ { processes, processors, groups = 3, maxGroupSize = 128 },
 ) {
-  const roundMs = (costs.trip * 2 + costs.look + costs.row * most + costs.sync * 1.5) / 1000;
+  const roundMs = (costs.roundTrip * 2 + costs.group + costs.row * maxGroupSize + costs.sync * 1.5) / 1000;
   return {
     'Keyfront’s processors': (processes / costs.process) * 1e6,
-    'PostgreSQL’s processors': (processors / (costs.row + costs.look / most)) * 1e6,
-    'groups under way': ((processes * groups * most) / roundMs) * 1000,
+    'PostgreSQL’s processors': (processors / (costs.row + costs.group / maxGroupSize)) * 1e6,
+    'groups under way': ((processes * groups * maxGroupSize) / roundMs) * 1000,
   };
 }
 
@@ -50,26 +50,26 @@ export function simulate(
     const thread = createServers(1, events);
     /** @type {number[]} */
     let waiting = [];
-    let underWay = 0;
+    let active = 0;
     const start = () => {
-      if (waiting.length === 0 || underWay >= groups) return;
-      const group = waiting.slice(0, most);
-      waiting = waiting.slice(most);
-      underWay += 1;
+      if (waiting.length === 0 || active >= groups) return;
+      const group = waiting.slice(0, maxGroupSize);
+      waiting = waiting.slice(maxGroupSize);
+      active += 1;
       // A round trip for the read and one for the write.
-      events.in(costs.trip * 2, () =>
-        database(costs.look + costs.row * group.length, () =>
+      events.in(costs.roundTrip * 2, () =>
+        database(costs.group + costs.row * group.length, () =>
           disk(() => {
-            underWay -= 1;
-            for (const came of group) thread(costs.process / 3, () => waits.push(events.now() - came));
+            active -= 1;
+            for (const arrivedAt of group) thread(costs.process / 3, () => waits.push(events.now() - arrivedAt));
             start();
           }),
         ),
       );
     };
-    return (/** @type {number} */ came) =>
+    return (/** @type {number} */ arrivedAt) =>
       thread((costs.process * 2) / 3, () => {
-        waiting.push(came);
+        waiting.push(arrivedAt);
         start();
       });
   });
@@ -130,10 +130,10 @@ function createEvents() {
     const last = heap.pop();
     if (last && heap.length > 0) heap[0] = last;
     for (let index = 0; ;) {
-      const least = atOf(2 * index + 1) <= atOf(2 * index + 2) ? 2 * index + 1 : 2 * index + 2;
-      if (atOf(least) >= atOf(index)) return first;
-      swap(index, least);
-      index = least;
+      const earliest = atOf(2 * index + 1) <= atOf(2 * index + 2) ? 2 * index + 1 : 2 * index + 2;
+      if (atOf(earliest) >= atOf(index)) return first;
+      swap(index, earliest);
+      index = earliest;
     }
   };
   return {

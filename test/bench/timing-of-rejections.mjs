@@ -20,9 +20,9 @@ const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const write = (/** @type {string} */ line) => stdout.write(`${line}\n`);
 
 const folder = mkdtempSync(join(tmpdir(), 'keyfront-timing-'));
-const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+const discard = new Writable({ write: (_chunk, _encoding, done) => done() });
 const { config, secrets } = readConfig({ KEYFRONT_DATA: folder });
-const app = await createApp(config, secrets, createLogger('info', nowhere));
+const app = await createApp(config, secrets, createLogger('info', discard));
 const { credentials } = app.services;
 const issue = (/** @type {'management' | 'service'} */ kind, /** @type {Date | undefined} */ expires = undefined) =>
   issueCredential(credentials, { kind, label: 'timing', expires }, new Date());
@@ -34,7 +34,7 @@ await credentials.revoke(revoked.credential.id, new Date());
 const expired = await issue('management', new Date(0));
 
 /** Returns a token with the beginning of the valid token and a valid checksum, without which it is rejected early. */
-function beginningLike(/** @type {number} */ characters) {
+function tokenWithPrefix(/** @type {number} */ characters) {
   const body = valid.secret.slice(0, 7 + characters) + createToken('management').slice(7 + characters, 39);
   let rest = crc32(body);
   let checksum = '';
@@ -44,7 +44,7 @@ function beginningLike(/** @type {number} */ characters) {
   }
   if (!isTokenShaped(body + checksum)) throw new Error('The token of the measurement is none.');
   // One in 62 tokens that differ in the last character only would be valid.
-  return body + checksum === valid.secret ? beginningLike(characters) : body + checksum;
+  return body + checksum === valid.secret ? tokenWithPrefix(characters) : body + checksum;
 }
 
 /** Functions that create the token of an attempt. @type {Record<string, () => string>} */
@@ -55,7 +55,7 @@ const groups = {
   expired: () => expired.secret,
   'wrong kind': () => other.secret,
   ...Object.fromEntries(
-    [0, 8, 16, 24, 31].map((right) => [`${right} of 32 characters right`, () => beginningLike(right)]),
+    [0, 8, 16, 24, 31].map((right) => [`${right} of 32 characters right`, () => tokenWithPrefix(right)]),
   ),
 };
 

@@ -104,20 +104,20 @@ export function graphqlOperations({ schema, limits, calculateComplexity, samples
   }
 
   /** Yields the paths from a root field to each field of an entity, as lists of steps without a repeated entity. */
-  function* waysFrom(steps, type, passed) {
+  function* pathsFrom(steps, type, visited) {
     if (steps.length > limits.depth) return;
     if (isAbstractType(type)) {
       for (const possible of schema.getPossibleTypes(type))
-        yield* waysFrom([...steps, { on: possible }], possible, passed);
+        yield* pathsFrom([...steps, { on: possible }], possible, visited);
       return;
     }
-    const here = isEntity(type) ? new Set([...passed, type.name]) : passed;
+    const here = isEntity(type) ? new Set([...visited, type.name]) : visited;
     for (const field of Object.values(type.getFields())) {
       const inner = getNamedType(field.type);
       if (!isCompositeType(inner)) continue;
       const leadsBack = isEntity(inner) && here.has(inner.name);
       if (isEntity(type) && !isEntity(inner)) yield [...steps, { field, parent: type }];
-      if (!leadsBack) yield* waysFrom([...steps, { field, parent: type }], inner, here);
+      if (!leadsBack) yield* pathsFrom([...steps, { field, parent: type }], inner, here);
     }
   }
 
@@ -216,7 +216,7 @@ export function graphqlOperations({ schema, limits, calculateComplexity, samples
   }
 
   /** Returns the shape of a path to a field of an entity, with the aliases at its root or at its end. */
-  function wayShape(kind, steps, selection, { atEnd, given = {} }) {
+  function pathShape(kind, steps, selection, { atEnd, given = {} }) {
     return ({ aliases, outer, inner }) => {
       const pages = steps.filter(({ field }) => field && isPaged(field));
       if ((outer !== 1 && pages.length === 0) || (inner !== 1 && pages.length < 2)) return undefined;
@@ -288,10 +288,10 @@ export function graphqlOperations({ schema, limits, calculateComplexity, samples
       }
     }
     for (const [what, representations] of isEntities ? Object.entries(samples.representations) : []) {
-      for (const steps of waysFrom([{ field, parent: query }], type, new Set())) {
+      for (const steps of pathsFrom([{ field, parent: query }], type, new Set())) {
         const on = steps[1]?.on;
         if (!on || !what.startsWith(on.name) || steps.length < 3) continue;
-        addWay('query', steps, { representations }, `_entities of ${what}`);
+        addPath('query', steps, { representations }, `_entities of ${what}`);
       }
       const types = schema.getPossibleTypes(type).map((of) => `... on ${of.name} { ...${fragmentOf(of)} }`);
       add(
@@ -300,7 +300,8 @@ export function graphqlOperations({ schema, limits, calculateComplexity, samples
       );
     }
     if (!isEntities && isCompositeType(type)) {
-      for (const steps of waysFrom([{ field, parent: query }], type, new Set())) addWay('query', steps, {}, field.name);
+      for (const steps of pathsFrom([{ field, parent: query }], type, new Set()))
+        addPath('query', steps, {}, field.name);
     }
   }
 
@@ -319,12 +320,12 @@ export function graphqlOperations({ schema, limits, calculateComplexity, samples
         );
       }
       if (dryRun !== true) continue;
-      for (const steps of waysFrom([{ field, parent: mutation }], type, new Set()))
-        addWay('mutation', steps, given, what);
+      for (const steps of pathsFrom([{ field, parent: mutation }], type, new Set()))
+        addPath('mutation', steps, given, what);
     }
   }
 
-  function addWay(kind, steps, given, what) {
+  function addPath(kind, steps, given, what) {
     const { field, parent } = steps.at(-1);
     const entities = steps.filter((step) => step.parent && isEntity(step.parent));
     // Every selection of a root field contains the unpaged fields up to the first entity.
@@ -340,11 +341,11 @@ export function graphqlOperations({ schema, limits, calculateComplexity, samples
         (selection.name === 'everything' && parent.name !== 'OrgKey' && isPaged(field))
       )
         continue;
-      add(`${what}.${path}: ${selection.name}`, wayShape(kind, steps, selection.text, { atEnd: false, given }));
+      add(`${what}.${path}: ${selection.name}`, pathShape(kind, steps, selection.text, { atEnd: false, given }));
       if (!selection.isCount) continue;
       add(
         `${what}.${path}: ${selection.name}, aliased at its end`,
-        wayShape(kind, steps, selection.text, { atEnd: true, given }),
+        pathShape(kind, steps, selection.text, { atEnd: true, given }),
       );
     }
   }

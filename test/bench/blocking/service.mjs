@@ -18,7 +18,7 @@ const timeoutMs = 300_000;
  * @param {Record<string, string>} env
  * @param {{ management: string, service: string, bound: string }} secrets
  */
-export async function startWatched(env, secrets) {
+export async function startProbed(env, secrets) {
   const server = { name: 'keyfront', label: '', script: '../../dist/main.js', args: ['serve'], workloads: [] };
   const { KEYFRONT_DATA: data, ...more } = env;
   const started = await startServer(server, {

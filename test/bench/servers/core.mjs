@@ -11,7 +11,7 @@ const { config, secrets } = readConfig({ KEYFRONT_DATA, NODE_ENV });
 const installation = await openServices(config, secrets, {}, { access: 'create' });
 
 /** The store of the service; with `BENCH_STORE=single`, every update is a separate transaction. */
-const store = BENCH_STORE === 'single' ? oneByOne(installation.ports.store) : installation.ports.store;
+const store = BENCH_STORE === 'single' ? withoutGroupCommits(installation.ports.store) : installation.ports.store;
 
 /** The key service. */
 export const keys = createKeyService({ ...installation.ports, store });
@@ -33,7 +33,7 @@ export function createContext() {
 /**
  * Prevents group commits: each update begins when the previous one is committed.
  */
-function oneByOne(/** @type {import('../../../build/keys/ports.js').KeyStore} */ shared) {
+function withoutGroupCommits(/** @type {import('../../../build/keys/ports.js').KeyStore} */ shared) {
   let last = Promise.resolve();
   return {
     ...shared,
