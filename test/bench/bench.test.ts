@@ -144,7 +144,7 @@ describe('the response reader of the benchmarks', () => {
 
 describe('the queue model', () => {
   const costs = { process: 1_000, group: 0, row: 1, sync: 0, roundTrip: 0 };
-  /** Of one process that does nothing but work, on requests that come at random. */
+  /** Simulates one process whose CPU time is the only cost, with random arrivals. */
   const completed = (perSecond: number, changes: Partial<typeof costs> = {}) => {
     let state = 7;
     const random = () => (state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0) / 2 ** 32;

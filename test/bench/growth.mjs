@@ -22,12 +22,12 @@ import { describeMachine, resultsFolder, versions } from './machine.mjs';
 const machine = describeMachine();
 const sizes = argv.length > 2 ? argv.slice(2).map(Number) : [1_000, 100_000, 1_000_000];
 const pageSize = 20;
-/** How many pages in a row are timed at each place, and how often. */
+/** Number of consecutive pages at each position, and of their repetitions. */
 const pages = 9;
 const rounds = 3;
 const write = (/** @type {string} */ line) => stdout.write(`${line}\n`);
 
-/** Lists to walk through. The cost of most pages must depend neither on their position nor on the number of keys. */
+/** The measured lists. The cost of most pages must depend neither on their position nor on the number of keys. */
 const lists = {
   'all, KEY_HASH': { filter: {}, orderBy: 'KEY_HASH' },
   'all, ALIAS': { filter: {}, orderBy: 'ALIAS' },
@@ -51,7 +51,7 @@ const lists = {
   'not promised: DELETED, ALIAS': { filter: { state: 'DELETED' }, orderBy: 'ALIAS' },
 };
 
-/** What a value costs, in microseconds. */
+/** Returns the duration of work in microseconds. */
 async function timed(/** @type {() => Promise<unknown>} */ work) {
   const start = performance.now();
   await work();
@@ -90,7 +90,7 @@ for (const { size, found } of folders) {
 }
 report();
 
-/** Written before the longest step and after it, which may be broken off. */
+/** Writes the results: before the longest step, which may be interrupted, and after it. */
 function report() {
   const [first, last] = [folders[0]?.found ?? {}, folders.at(-1)?.found ?? {}];
   const rows = Object.keys(first).map((name) => {
@@ -120,7 +120,7 @@ function quotient(value = NaN, base = NaN) {
   return Number.isNaN(value / base) ? '-' : (value / base).toFixed(2);
 }
 
-/** What lists cost, and a count of the bytes that a key takes. */
+/** Measures the pages of lists, and the number of bytes for a key. */
 async function listFigures(/** @type {{ data: string, size: number }} */ { data, size }) {
   const file = join(data, 'keyfront.db');
   const database = openDatabase(file);
@@ -136,7 +136,7 @@ async function listFigures(/** @type {{ data: string, size: number }} */ { data,
   }
 }
 
-/** Times the first, the middle and the last full pages of a list, and looks at how SQLite means to find them. */
+/** Measures the first, the middle and the last full pages of a list, and checks the query plans of SQLite. */
 async function walk(store, database, name, { filter, orderBy }, size) {
   const query = { filter, orderBy, descending: false, limit: pageSize, now };
   const middle = {
@@ -160,7 +160,7 @@ async function walk(store, database, name, { filter, orderBy }, size) {
     const { sql, parameters } = pageStatement(sqliteDialect, { ...query, after });
     const steps = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(parametersOf(parameters));
     const plan = steps.map(({ detail }) => detail).join('; ');
-    // An index read in order from its beginning is a scan in name only; from a cursor, it has to be entered there.
+    // From the beginning, SQLite reports a scan of an index in order; from a cursor, the plan must be a search.
     const isEntered = after === undefined ? / USING /.test(plan) : plan.startsWith('SEARCH');
     if (plan.includes('TEMP B-TREE') || !isEntered) write(`sorts or scans: ${name}: ${plan}`);
   }
