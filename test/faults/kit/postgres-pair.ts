@@ -129,7 +129,7 @@ async function valueOf(connectionString: string, sql: string): Promise<unknown> 
   }
 }
 
-/** Kills a server and its processes, each of which has a process group of its own. */
+/** Kills a server and its processes, each of which has its own process group. */
 async function killTree(server: ChildProcess): Promise<void> {
   if (server.exitCode !== null || server.signalCode !== null) return;
   const children = childrenOf(server.pid ?? 0);
