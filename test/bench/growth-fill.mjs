@@ -10,8 +10,8 @@ import { createKeyStore } from './growth-store.mjs';
 const batch = 5_000;
 
 /**
- * Fills a data folder with `size` keys without waiting for the disk, unlike a service. `importFigures` measures the rate
- * of an import.
+ * Fills a data folder with `size` keys without waiting for the disk, unlike a service. `importFigures` measures
+ * the rate of an import.
  */
 export async function fill(/** @type {string} */ data, /** @type {number} */ size) {
   const { config, secrets } = readConfig({ KEYFRONT_DATA: data });
