@@ -21,7 +21,7 @@ const write = (/** @type {string} */ line) => stdout.write(`${line}\n`);
 
 const folder = mkdtempSync(join(tmpdir(), 'keyfront-timing-'));
 const discard = new Writable({ write: (_chunk, _encoding, done) => done() });
-const { config, secrets } = readConfig({ KEYFRONT_DATA: folder });
+const { config, secrets } = readConfig({ KEYFRONT_DATA: folder, KEYFRONT_CONSOLE: 'off' });
 const app = await createApp(config, secrets, createLogger('info', discard));
 const { credentials } = app.services;
 const issue = (/** @type {'management' | 'service'} */ kind, /** @type {Date | undefined} */ expires = undefined) =>
