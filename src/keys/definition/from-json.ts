@@ -9,46 +9,34 @@ import { unwrapSchema, memberOf, shapeOf } from './introspection.js';
  * integers. Rules are not checked again, so that keys stay readable when a later version is stricter.
  */
 export function definitionFromJSON(json: unknown): Definition {
-  return withIntegers(KeyDefinition, json) as Definition;
+  return readDefinition(json) as Definition;
 }
 
 type ReadValue = (value: unknown) => unknown;
 
-const readers = new WeakMap<z.core.$ZodType, ReadValue>();
+const unchanged: ReadValue = (value) => value;
 
-function withIntegers(schema: z.core.$ZodType, value: unknown): unknown {
-  return readerOf(schema)(value);
-}
+/** Maximum number of cached member orders. The order of members is kept, so that writing the definition again is lossless. */
+const maxMemberOrders = 64;
 
-function readerOf(schema: z.core.$ZodType): ReadValue {
-  const known = readers.get(schema);
-  if (known) return known;
-  const created = createReader(schema);
-  readers.set(schema, created);
-  return created;
-}
+const readDefinition = createReader(KeyDefinition);
 
 /** Creates the reader of a schema, so that the schema is inspected once. */
 function createReader(schema: z.core.$ZodType): ReadValue {
   const shape = shapeOf(schema);
   const member = memberOf(schema);
-  const read = shape ? readerOfMembers(shape) : member && readerOfItems(readerOf(member));
+  const read = shape ? readerOfMembers(shape) : member && readerOfItems(createReader(member));
   if (read) return (value) => (typeof value === 'object' && value !== null ? read(value) : value);
   if (unwrapSchema(schema)._zod.def.type !== 'bigint') return unchanged;
   return (value) => (typeof value === 'number' ? BigInt(value) : value);
 }
 
-const unchanged: ReadValue = (value) => value;
-
 function readerOfItems(read: ReadValue): ReadValue {
   return (value) => (Array.isArray(value) ? value.map(read) : value);
 }
 
-/** Maximum number of cached member orders. The order of members is kept, so that writing the definition again is lossless. */
-const maxMemberOrders = 64;
-
 function readerOfMembers(shape: z.core.$ZodShape): ReadValue {
-  const fields = new Map(Object.entries(shape).map(([name, inner]) => [name, readerOf(inner)]));
+  const fields = new Map(Object.entries(shape).map(([name, inner]) => [name, createReader(inner)]));
   const factories = new Map<string, CreateObject>();
   return (value) => {
     const names = Object.keys(value as object);

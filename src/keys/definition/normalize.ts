@@ -32,7 +32,7 @@ export type SecretChanges = Partial<Record<SecretName, string | null>>;
 
 /** Splits a definition into its normal form and its secrets. Pure and idempotent. */
 export function normalizeDefinition(definition: KeyDefinition): { definition: Definition; secrets: SecretChanges } {
-  const normal = withoutNulls(KeyDefinition, definition) as Definition;
+  const normal = withoutNulls(definition) as Definition;
   if (normal.accessRights) normal.accessRights = normal.accessRights.map(withUpperCaseMethods);
   if (normal.tags) normal.tags = unique(normal.tags);
   const policies = policiesOf(definition);
@@ -87,39 +87,29 @@ function unique(texts: readonly string[]): string[] {
 
 type DropNulls = (value: unknown) => unknown;
 
-const nullDroppers = new WeakMap<z.core.$ZodType, DropNulls>();
-
 /** Removes nulls, and fields that the normal form does not have. Free-form JSON keeps its nulls. */
-function withoutNulls(schema: z.core.$ZodType, value: unknown): unknown {
-  return dropNullsOf(schema)?.(value) ?? value;
+const withoutNulls = dropNullsOfMembers(KeyDefinition.shape);
+
+function dropNullsOfMembers(shape: z.core.$ZodShape): DropNulls {
+  const fields = Object.entries(shape)
+    .filter(([, inner]) => isInNormalForm(traitsOf(inner)))
+    .map(([name, inner]) => ({ name, dropNulls: dropNullsOf(inner) }));
+  const make = createObjectFactory(fields.map(({ name }) => name));
+  return (value) => {
+    const fieldsOfValue = value as Readonly<Record<string, unknown>>;
+    const members: unknown[] = [];
+    for (const { name, dropNulls } of fields) {
+      const member = fieldsOfValue[name] ?? undefined;
+      members.push(member !== undefined && dropNulls ? dropNulls(member) : member);
+    }
+    return make(members);
+  };
 }
 
-/** Returns the function for a schema, created once; undefined if values of the schema never change. */
+/** Returns the function for a schema; undefined if values of the schema never change. */
 function dropNullsOf(schema: z.core.$ZodType): DropNulls | undefined {
-  const known = nullDroppers.get(schema);
-  if (known) return known;
-  const created = createDropNulls(schema);
-  if (created) nullDroppers.set(schema, created);
-  return created;
-}
-
-function createDropNulls(schema: z.core.$ZodType): DropNulls | undefined {
   const shape = shapeOf(schema);
-  if (shape) {
-    const fields = Object.entries(shape)
-      .filter(([, inner]) => isInNormalForm(traitsOf(inner)))
-      .map(([name, inner]) => ({ name, dropNulls: dropNullsOf(inner) }));
-    const make = createObjectFactory(fields.map(({ name }) => name));
-    return (value) => {
-      const fieldsOfValue = value as Readonly<Record<string, unknown>>;
-      const members: unknown[] = [];
-      for (const { name, dropNulls } of fields) {
-        const member = fieldsOfValue[name] ?? undefined;
-        members.push(member !== undefined && dropNulls ? dropNulls(member) : member);
-      }
-      return make(members);
-    };
-  }
+  if (shape) return dropNullsOfMembers(shape);
   const member = memberOf(schema);
   const dropNulls = member && dropNullsOf(member);
   return dropNulls && ((value) => (value as readonly unknown[]).map(dropNulls));
