@@ -14,6 +14,11 @@ export function customIssue(code: IssueCode, message: string, input: unknown, pa
   return { code: 'custom' as const, params: { code }, message, input, path };
 }
 
+/** Returns the path of an issue of zod. JSON has no symbols, which zod allows in a path. */
+export function pathOf(path: readonly PropertyKey[]): (string | number)[] {
+  return path.map((step) => (typeof step === 'number' ? step : String(step)));
+}
+
 /** Returns the code and message of an issue, or undefined for a valid value. */
 export type ValidateField<T> = (value: T) => readonly [IssueCode, string] | undefined;
 

@@ -2,7 +2,7 @@ import type * as z from 'zod';
 import { AppError, type Issue, type Path } from '../../lib/errors.js';
 import { nearest } from '../../lib/nearest.js';
 import { fieldsOnlyIn, KeyDefinition, type Variant } from './schema.js';
-import { maxIssues } from './field-rules.js';
+import { maxIssues, pathOf } from './field-rules.js';
 import { shapeAt, memberOf, shapeOf } from './introspection.js';
 import { fastValidatorOf, INVALID, type FastValidator } from './fast-validator.js';
 
@@ -27,22 +27,16 @@ const fieldsOnlyInVariant: Record<Variant, ReadonlySet<string>> = {
 const maxSuggestions = 20;
 
 /**
- * Converts the issues of zod to ours, at most `maxIssues` + 1. Field names in a message are in backticks, so that each API
- * can rename them.
+ * Converts the issues of zod for a value of `withoutExcess` to ours, at most `maxIssues` + 1. Field names in a message are
+ * in backticks, so that each API can rename them.
  */
 export function issuesOf(zodIssues: readonly z.core.$ZodIssue[], variant: Variant): Issue[] {
-  const issues: Issue[] = [];
   let unknown = 0;
-  for (const issue of zodIssues) {
-    const path = issue.path.map((step) => (typeof step === 'number' ? step : String(step)));
-    if (issue.code !== 'unrecognized_keys') issues.push({ path, ...codeAndMessageOf(issue) });
-    else {
-      for (const name of issue.keys.slice(0, maxIssues + 1)) {
-        issues.push(unknownField([...path, name], variant, ++unknown <= maxSuggestions));
-      }
-    }
-    if (issues.length > maxIssues) break;
-  }
+  const issues = zodIssues.flatMap((issue): Issue[] => {
+    const path = pathOf(issue.path);
+    if (issue.code !== 'unrecognized_keys') return [{ path, ...codeAndMessageOf(issue) }];
+    return issue.keys.map((name) => unknownField([...path, name], variant, ++unknown <= maxSuggestions));
+  });
   return issues.slice(0, maxIssues + 1);
 }
 

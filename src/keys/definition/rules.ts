@@ -4,7 +4,7 @@ import type { KeyDefinition } from './schema.js';
 import { maxTexts } from './field-types.js';
 import type { IssueCode } from './issue-codes.js';
 import { policiesOf } from './normalize.js';
-import { maxIssues, customIssue } from './field-rules.js';
+import { maxIssues, customIssue, pathOf } from './field-rules.js';
 import { hasMoreBytes } from '../../lib/text.js';
 
 type ReportIssue = (path: (string | number)[], code: IssueCode, message: string) => void;
@@ -96,9 +96,7 @@ function without<T>(value: T, paths: readonly Path[]): T {
 /** Validates the rules across fields even if single fields have issues, so that one response lists all issues. */
 export const rules = z.check<KeyDefinition>((ctx) => {
   if (typeof ctx.value !== 'object' || ctx.value === null || Array.isArray(ctx.value)) return;
-  const failed = ctx.issues.map(({ path = [] }) =>
-    path.map((step) => (typeof step === 'number' ? step : String(step))),
-  );
+  const failed = ctx.issues.map(({ path = [] }) => pathOf(path));
   const validPart = failed.length === 0 ? ctx.value : without(ctx.value, failed);
   // Fields with an issue were removed, and must not be reported as missing.
   const reported = new Set(failed.map(pathText));
