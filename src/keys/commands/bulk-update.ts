@@ -139,10 +139,11 @@ export function createBulkUpdateCommand({
     });
     if (selection) return selection;
     const hashes = plan.keys.map(({ keyHash }) => keyHash);
-    const found = hashes.length > 0 ? await findEach(store, hashes, caller.reads, caller.orgID) : [];
-    const keys = found.flatMap((key, index): Selection['keys'] => {
-      if (key instanceof Error) return [{ unreadable: hashes[index] ?? '' }];
-      return key ? [{ ...key, version: plan.keys[index]?.version ?? key.version }] : [];
+    const found = await findEach(store, hashes, caller.reads, caller.orgID);
+    const keys = plan.keys.flatMap(({ keyHash, version }, index): Selection['keys'] => {
+      const key = found[index];
+      if (key instanceof Error) return [{ unreadable: keyHash }];
+      return key ? [{ ...key, version: version ?? key.version }] : [];
     });
     return { keys, hasMore: plan.hasMore };
   }

@@ -192,7 +192,7 @@ export const renewalOutOfRange: Issue = {
 
 function nextQuota(quota: QuotaState, definition: Definition, now: bigint, issues: Issue[]): QuotaState {
   const period = definition.quotaRenewalRate ?? 0n;
-  if (period > 0n && now + period > maxInt64) issues.push(renewalOutOfRange);
+  if (now + period > maxInt64) issues.push(renewalOutOfRange);
   return resetQuota(quota, period, now);
 }
 

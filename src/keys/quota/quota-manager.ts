@@ -64,7 +64,7 @@ export interface QuotaManager {
 
 /** Returns the keys with their live counters. */
 export async function withLiveQuotas<Key extends CounterOrigin & { readonly keyHash: string }>(
-  quotas: QuotaManager,
+  quotas: Pick<QuotaManager, 'storedQuota' | 'readCounters'>,
   keys: readonly Key[],
 ): Promise<readonly Key[]> {
   if (keys.every((key) => quotas.storedQuota(key) === key.quota)) return keys;

@@ -20,7 +20,7 @@ const emptySummary: QuotaSummary = { keys: 0, limitedKeys: 0, exhaustedKeys: 0, 
 
 /** Returns a summary for each of the organisations, in their order. One without keys has zeros. */
 export async function summariseQuotas(
-  quotas: QuotaManager,
+  quotas: Pick<QuotaManager, 'counters' | 'storedQuota' | 'readCounters'>,
   orgIDs: readonly string[],
   now: Date,
   reads?: ReadBudget,

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { carryOverQuota, consume, quotaFigures, resetQuota } from '../../../src/keys/quota/quota.js';
 import { changedQuota, quotaChangeOf } from '../../../src/keys/quota/quota-change.js';
+import { withLiveQuotas, type OrgCounter } from '../../../src/keys/quota/quota-manager.js';
+import { summariseQuotas } from '../../../src/keys/quota/quota-summary.js';
 import type { QuotaState } from '../../../src/keys/key.js';
 import { maxInt64 } from '../../../src/lib/int64.js';
-import { aKey } from '../../support/factories.js';
+import { aKey, hashOf } from '../../support/factories.js';
 
 const now = new Date('2026-11-20T12:00:00Z');
 const seconds = BigInt(now.getTime() / 1000);
@@ -82,5 +84,112 @@ describe('consume', () => {
   it('does not count without a maximum', () => {
     const { next, result } = consume(key({ used: 7n, renews: undefined }, { quotaMax: -1n }), 100n, now);
     expect([next, result.allowed]).toStrictEqual([undefined, true]);
+  });
+});
+
+/** Counters in the keys themselves. */
+const storedCounters = {
+  storedQuota: ({ quota }: { quota: QuotaState }) => quota,
+  readCounters: () => Promise.reject(new Error('These counters are read already.')),
+};
+/** Counters outside of the keys, by hash. */
+const externalCounters = (used: Record<string, bigint>) => ({
+  storedQuota: () => undefined,
+  readCounters: (keyHashes: readonly string[]) =>
+    Promise.resolve(
+      keyHashes.map((keyHash) => ({ quota }: { quota: QuotaState }) => ({ ...quota, used: used[keyHash] ?? 0n })),
+    ),
+});
+
+describe('withLiveQuotas', () => {
+  const keys = [aKey('a', { quota: { used: 1n, renews: 5n } }), aKey('b'), aKey('c')];
+
+  it('returns keys that contain their counters without another read', async () => {
+    expect(await withLiveQuotas(storedCounters, keys)).toBe(keys);
+  });
+
+  it('returns the keys in their order with their external counters', async () => {
+    const counters = externalCounters({ [hashOf('a')]: 7n, [hashOf('c')]: 9n });
+    expect(await withLiveQuotas(counters, keys)).toStrictEqual([
+      aKey('a', { quota: { used: 7n, renews: 5n } }),
+      aKey('b'),
+      aKey('c', { quota: { used: 9n, renews: undefined } }),
+    ]);
+  });
+
+  it('reads the counters of all keys when one is not in its key', async () => {
+    const counters = {
+      ...externalCounters({ [hashOf('a')]: 7n }),
+      storedQuota: (key: { quota: QuotaState }) => (key.quota.used === 1n ? undefined : key.quota),
+    };
+    const [first] = await withLiveQuotas(counters, keys);
+    expect(first?.quota.used).toBe(7n);
+  });
+});
+
+describe('summariseQuotas', () => {
+  const counter = (name: string, orgID: string, used: bigint, definition: OrgCounter['definition']): OrgCounter => ({
+    ...aKey(name, { orgID, definition, quota: { used, renews: undefined } }),
+  });
+  const counters = (...pages: OrgCounter[][]) => ({
+    ...storedCounters,
+    counters: async function* () {
+      yield* pages;
+    },
+  });
+  const none = { keys: 0, limitedKeys: 0, exhaustedKeys: 0, max: 0n, used: 0n, remaining: 0n };
+
+  it('adds up the limited keys of each organisation, in the order of the organisations', async () => {
+    const pages = [
+      [counter('a', 'acme', 4n, { quotaMax: 10n }), counter('b', 'globex', 3n, { quotaMax: 3n })],
+      [
+        counter('c', 'acme', 9n, { quotaMax: 5n }),
+        counter('d', 'acme', 8n, {}),
+        counter('e', 'acme', 0n, { quotaMax: 1n }),
+      ],
+    ];
+    expect(await summariseQuotas(counters(...pages), ['globex', 'initech', 'acme'], now)).toStrictEqual([
+      { keys: 1, limitedKeys: 1, exhaustedKeys: 1, max: 3n, used: 3n, remaining: 0n },
+      none,
+      { keys: 4, limitedKeys: 3, exhaustedKeys: 1, max: 16n, used: 13n, remaining: 7n },
+    ]);
+  });
+
+  it('adds up the external counters of the current period', async () => {
+    const page = [counter('a', 'acme', 0n, { quotaMax: 10n }), counter('b', 'acme', 0n, { quotaMax: 10n })];
+    const quotas = { ...counters(page), ...externalCounters({ [hashOf('a')]: 4n, [hashOf('b')]: 1n }) };
+    expect(await summariseQuotas(quotas, ['acme'], now)).toMatchObject([{ used: 5n, remaining: 15n }]);
+    const renewed = {
+      ...counter('a', 'acme', 4n, { quotaMax: 10n, quotaRenewalRate: 60n }),
+      quota: { used: 4n, renews: 1n },
+    };
+    expect(await summariseQuotas(counters([renewed]), ['acme'], now)).toMatchObject([{ used: 0n, remaining: 10n }]);
+  });
+
+  it('limits each total to the largest 64-bit integer', async () => {
+    const half = maxInt64 / 2n + 1n;
+    const full = [
+      counter('a', 'acme', half, { quotaMax: maxInt64 }),
+      counter('b', 'acme', half, { quotaMax: maxInt64 }),
+    ];
+    const total = { max: maxInt64, used: maxInt64, remaining: maxInt64 - 1n };
+    expect(await summariseQuotas(counters(full), ['acme'], now)).toMatchObject([total]);
+    const unused = full.map((one) => ({ ...one, quota: { used: 0n, renews: undefined } }));
+    expect(await summariseQuotas(counters(unused), ['acme'], now)).toMatchObject([{ used: 0n, remaining: maxInt64 }]);
+  });
+});
+
+describe('consume of a key that may not be used', () => {
+  it.each([
+    ['INACTIVE', { isInactive: true, expires: 1n }, {}],
+    ['EXPIRED', { expires: seconds }, {}],
+    ['EXPIRED', { expires: 1n }, {}],
+    [undefined, { isInactive: false, expires: seconds + 1n }, {}],
+    [undefined, { expires: 0n }, {}],
+    // The command rejects deleted keys before.
+    [undefined, {}, { deleted: now }],
+  ] as const)('returns the rejection %s for %o', (rejection, definition, changes) => {
+    const stored = aKey(1, { definition: { ...definition, quotaMax: 5n }, ...changes });
+    expect(consume(stored, 1n, now).result).toMatchObject({ allowed: rejection === undefined, rejection });
   });
 });
