@@ -83,7 +83,7 @@ async function runStages(/** @type {(typeof groups)['keys']} */ { mutate, stages
 /** Returns the score in percent. */
 function printResults(/** @type {readonly Result[]} */ results) {
   for (const { fileName, location, mutatorName, replacement, status } of results.filter(isUndetected)) {
-    const place = `${relative(root, fileName)}:${location.start.line + 1}:${location.start.column + 1}`;
+    const place = `${relative(root, fileName)}:${location.start.line}:${location.start.column}`;
     console.log(`${status} ${place} ${mutatorName}: ${replacement?.replace(/\s+/g, ' ')}`);
   }
   const files = Map.groupBy(results, ({ fileName }) => relative(root, fileName));
