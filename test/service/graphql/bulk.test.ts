@@ -300,6 +300,7 @@ describe('a change of many keys', () => {
     expect(first.items).toHaveLength(1);
     const rest = await updateAll({ after: first.endCursor });
     expect([rest.items.length, rest.hasNextPage]).toStrictEqual([200, true]);
+    expect(idsOf(rest)).not.toContain(idsOf(first)[0]);
     expect(await updateAll({ filter: { tag: 'none' }, first: 5 })).toStrictEqual({
       dryRun: true,
       items: [],

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createKeyService } from '../../../src/keys/key-service.js';
-import { codeOf, dataOf, issuesOf } from '../../support/responses.js';
+import { codeOf, dataOf, errorsOf, issuesOf } from '../../support/responses.js';
 import { startOwnApp, type TestResponse, type TestApp } from '../../support/app.js';
 
 let t: TestApp;
@@ -137,7 +137,11 @@ describe('an idempotency key', () => {
     const first = await createKeyService(ports).consumeOrgQuota(caller, request);
     expect(await createKeyService(ports).consumeOrgQuota(caller, request)).toEqual(first);
     const pruned = createKeyService({ ...ports, receipts: { ...ports.receipts, isKeyRemoved: () => true } });
-    await expect(pruned.consumeOrgQuota(caller, request)).rejects.toMatchObject({ code: 'CONFLICT' });
+    await expect(pruned.consumeOrgQuota(caller, request)).rejects.toMatchObject({
+      code: 'CONFLICT',
+      message:
+        'This request was carried out in the last 24 hours. Its result cannot be read any more: read the key instead.',
+    });
     expect(dataOf(await t.graphql('{ orgKey(by: { keyID: "a" }) { quota { used } } }'))).toEqual({
       quota: { used: 1 },
     });
@@ -180,6 +184,23 @@ describe('an idempotency key', () => {
     }
     expect(codeOf(await rest('DELETE', 'b', '""'))).toBe('INVALID');
     expect(await countKeys()).toBe(4);
+  });
+
+  it('has 1 to 255 visible ASCII characters, or is rejected with the reason', async () => {
+    for (const key of ['!', '~', 'x'.repeat(255)]) expect(dataOf(await create({ key }))).toMatchObject({ version: 1 });
+    const messages = async (variables: object) => errorsOf(await create(variables)).map(({ message }) => message);
+    const malformed = 'The idempotency key must have 1 to 255 visible ASCII characters.';
+    for (const key of ['', ' ', '\x7f', 'x'.repeat(256)]) expect(await messages({ key })).toEqual([malformed]);
+    const reused = 'The idempotency key was used for another request in the last 24 hours.';
+    expect(await messages({ key: '!', reason: 'another' })).toEqual([reused]);
+  });
+
+  it('is rejected for the deletion of another key, and of another version', async () => {
+    await remove({ keyID: 'a', key: 'k', version: 1 });
+    for (const variables of [{ keyID: 'b', version: 1 }, { keyID: 'a', version: 2 }, { keyID: 'a' }]) {
+      expect(issuesOf(await remove({ key: 'k', ...variables }))).toEqual(['idempotencyKey MALFORMED_ARGUMENT']);
+    }
+    expect(await countKeys()).toBe(2);
   });
 
   it('belongs to one operation and one credential', async () => {

@@ -39,6 +39,13 @@ describe('changesBetween', () => {
     expect(diffDefinitions(key({}, secrets), after)).toStrictEqual([{ path: [added], kind: 'ADDED', after: {} }]);
   });
 
+  it('reports the change of a member beside a secret that stays', () => {
+    const [before, after] = ['ada', 'bob'].map((user) => key({ basicAuthData: { user } }, { passwordHash: '$2b$' }));
+    expect(before && after && diffDefinitions(before, after)).toStrictEqual([
+      { path: ['basicAuthData', 'user'], kind: 'CHANGED', before: 'ada', after: 'bob' },
+    ]);
+  });
+
   it('reports the change of a secret to one that begins with the same bytes', () => {
     const [before, after] = [[1], [1, 2]].map((bytes) => key({}, { jwtSecret: Uint8Array.from(bytes) }));
     expect(before && after && diffDefinitions(before, after)).toStrictEqual([
@@ -67,6 +74,20 @@ describe('diffDefinitions', () => {
     expect(definitionChanges({ metaData: before }, { metaData: after })).toStrictEqual([
       { path: ['metaData', 'inner'], kind: 'CHANGED', before: before.inner, after: after.inner },
       { path: ['metaData', 'other'], kind: 'ADDED', after: true },
+    ]);
+  });
+
+  it('returns up to 100 members of each object, however many changes a definition has', () => {
+    const members = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`m${index}`, true]));
+    const before = { metaData: {}, oauthKeys: {} };
+    expect(definitionChanges(before, { metaData: members, oauthKeys: members, alias: 'a' })).toHaveLength(201);
+    expect(definitionChanges({ metaData: members, oauthKeys: members, alias: 'a' }, before)).toHaveLength(201);
+  });
+
+  it('returns the object itself when more than 100 members were removed', () => {
+    const members = Object.fromEntries(Array.from({ length: 101 }, (_, index) => [`m${index}`, true]));
+    expect(definitionChanges({ metaData: members }, { metaData: {} })).toStrictEqual([
+      { path: ['metaData'], kind: 'CHANGED', before: members, after: {} },
     ]);
   });
 

@@ -1,7 +1,16 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createReadBudget } from '../../../src/keys/read-budget.js';
 
+afterEach(() => {
+  vi.useRealTimers();
+});
+
 describe('a read budget', () => {
+  it('has 6 MiB and 5 seconds by default', () => {
+    const reads = createReadBudget(undefined, undefined, () => 100);
+    expect([reads.bytesLeft(), reads.endsAtMs]).toStrictEqual([6_291_456, 5_100]);
+  });
+
   it('rejects a read that exceeds the remaining bytes, and names the size and the limit', () => {
     const reads = createReadBudget(5_000, 2 * 1024 * 1024);
     reads.take('keys', 3, 1_500_000);
@@ -12,10 +21,16 @@ describe('a read budget', () => {
     expect(reads.bytesLeft()).toBe(2 * 1024 * 1024 - 1_500_000);
   });
 
-  it('rejects with TOO_LARGE', () => {
-    expect(() => createReadBudget(5_000, 10).take('keys', 1, 11)).toThrow(
-      expect.objectContaining({ code: 'TOO_LARGE' }) as Error,
+  it('rejects with TOO_LARGE, and takes exactly the bytes that are left', () => {
+    const reads = createReadBudget(5_000, 10);
+    expect(() => reads.take('keys', 1, 11)).toThrow(
+      expect.objectContaining({
+        code: 'TOO_LARGE',
+        message: 'The request reads more than 0 MiB of stored data: 1 keys have 0 MiB. Request smaller or fewer pages.',
+      }) as Error,
     );
+    reads.take('keys', 1, 10);
+    expect(reads.bytesLeft()).toBe(0);
   });
 
   it('has time until its deadline and not after it', () => {
@@ -27,9 +42,32 @@ describe('a read budget', () => {
     nowMs = 5_100;
     expect(() => reads.requireTime()).toThrow(
       expect.objectContaining({
-        message: expect.stringContaining('Reading took longer than 5 seconds.') as string,
+        code: 'UNAVAILABLE',
+        retryAfterSeconds: 1,
+        message: 'Reading took longer than 5 seconds. Narrow the filter or request less at once.',
       }) as Error,
     );
+  });
+
+  it('starts no work after its deadline, and rejects all of it with one error', async () => {
+    let nowMs = 0;
+    const reads = createReadBudget(5_000, 10, () => nowMs);
+    nowMs = 5_000;
+    let isStarted = false;
+    const work = async () => {
+      isStarted = true;
+    };
+    const results = await Promise.allSettled([reads.inOrder(work), reads.inOrder(work)]);
+    expect(results).toStrictEqual(results.map(() => ({ status: 'rejected', reason: reads.expired() })));
+    expect(isStarted).toBe(false);
+  });
+
+  it('rejects work at its deadline that is not done', async () => {
+    vi.useFakeTimers();
+    const reads = createReadBudget(5_000, 10, () => Date.now());
+    const settled = Promise.allSettled([reads.inOrder(() => new Promise(() => undefined))]);
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(await settled).toStrictEqual([{ status: 'rejected', reason: reads.expired() }]);
   });
 
   it('runs the long reads of a request one after another, also after a failed one', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/lib/errors.js';
-import type { Variant } from '../../../src/keys/definition/schema.js';
+import { KeyDefinition, type Variant } from '../../../src/keys/definition/schema.js';
 import { inputs, parseDefinition } from '../../../src/keys/definition/parse.js';
 
 function rejection(raw: unknown, variant: Variant = 'update'): AppError {
@@ -194,6 +194,13 @@ describe('R-12 the rules reject a definition with path, code and message', () =>
       'must be a finite number',
     ],
     [
+      'a second member of metadata',
+      { metaData: { a: [1, { b: 2 }], c: [0, NaN] } },
+      ['metaData', 'c', 1],
+      'OUT_OF_RANGE',
+      'must be a finite number',
+    ],
+    [
       'an integer above 64 bits in metadata',
       { metaData: { a: [2n ** 63n] } },
       ['metaData', 'a', 0],
@@ -209,6 +216,87 @@ describe('R-12 the rules reject a definition with path, code and message', () =>
     ],
     ['metadata that is a list', { metaData: [] }, ['metaData'], 'WRONG_TYPE', 'must be an object'],
     ['no object', null, [], 'WRONG_TYPE', 'must be an object'],
+    ['nothing', undefined, [], 'WRONG_TYPE', 'must be an object'],
+    ['a text', 'x', [], 'WRONG_TYPE', 'must be an object'],
+    ['a list', [], [], 'WRONG_TYPE', 'must be an object'],
+    [
+      'more values than any definition needs',
+      { tags: Array.from({ length: 12_000 }, String) },
+      [],
+      'TOO_MANY',
+      'must have at most 12,000 members and items in all',
+    ],
+    ['a field of previews', { keyID: 'x' }, ['keyID'], 'WRONG_VARIANT', 'belongs to the preview only'],
+    ['a misspelt field', { aliass: 'x' }, ['aliass'], 'UNKNOWN_FIELD', 'is an unknown field; did you mean `alias`?'],
+    [
+      'a flag of a response, in the name of REST',
+      { jwtData: { secret_set: true } },
+      ['jwtData', 'secret_set'],
+      'UNKNOWN_FIELD',
+      'is in responses only; omit it',
+    ],
+    ['a fraction', { expires: 1.5 }, ['expires'], 'NOT_INTEGER', 'must be an integer'],
+    [
+      'an integer that a double cannot hold',
+      { rate: 2n ** 53n + 1n },
+      ['rate'],
+      'IMPRECISE',
+      'has more digits than a double-precision number holds',
+    ],
+    [
+      'an integer above 32 bits',
+      { maxQueryDepth: 2 ** 31 },
+      ['maxQueryDepth'],
+      'OUT_OF_RANGE',
+      'must be from -2147483648 to 2147483647',
+    ],
+    [
+      'an integer below 32 bits',
+      { smoothing: { step: -(2 ** 31) - 1 } },
+      ['smoothing', 'step'],
+      'OUT_OF_RANGE',
+      'must be from -2147483648 to 2147483647',
+    ],
+    ['a depth below -1', { maxQueryDepth: -2 }, ['maxQueryDepth'], 'OUT_OF_RANGE', 'must be at least -1'],
+    ['a blank tag', { tags: [' '] }, ['tags', 0], 'EMPTY', 'must not be empty'],
+    [
+      'a label of another type',
+      { accessRights: [{ label: 1 }] },
+      ['accessRights', 0, 'label'],
+      'WRONG_TYPE',
+      'must be a string',
+    ],
+    [
+      'a label that REST cannot have as a name',
+      { accessRights: [{ label: '__proto__' }] },
+      ['accessRights', 0, 'label'],
+      'RESERVED_NAME',
+      'must be another label',
+    ],
+    [
+      'an organisation with a slash',
+      { orgID: 'a/b' },
+      ['orgID'],
+      'MALFORMED_ORG_ID',
+      'must not hold a slash or a backslash',
+    ],
+    ['a method in other letters', allowing('ſearch'), method, 'UNKNOWN_METHOD', `must be one of ${methods}`],
+    ['more before a method', allowing('1 GET'), method, 'UNKNOWN_METHOD', `must be one of ${methods}`],
+    [
+      'a moment after which no update has a later one',
+      { lastUpdated: '9223372032559808512' },
+      ['lastUpdated'],
+      'MALFORMED_TIMESTAMP',
+      'must be Unix seconds, written in digits',
+    ],
+    ['OAuth keys that are no object', { oauthKeys: 'x' }, ['oauthKeys'], 'WRONG_TYPE', 'must be an object'],
+    [
+      'two flags that differ, the newer one false',
+      { enableDetailRecording: false, enableDetailedRecording: true },
+      ['enableDetailRecording'],
+      'CONFLICTING_FIELDS',
+      'must have the same value as `enableDetailedRecording`, or be left out',
+    ],
     ['a text with NUL', { alias: 'a\0' }, ['alias'], 'MALFORMED_TEXT', 'must be well-formed Unicode without NUL'],
     ['a name like that of a field of the preview', { keyIDs: 1 }, ['keyIDs'], 'UNKNOWN_FIELD', 'is an unknown field'],
     [
@@ -240,6 +328,12 @@ describe('R-12 the rules reject a definition with path, code and message', () =>
     });
   });
 
+  it('for a field of updates in a preview', () => {
+    expect(rejection({ rsaCertificateID: 'x' }, 'preview').issues).toStrictEqual([
+      { path: ['rsaCertificateID'], code: 'WRONG_VARIANT', message: 'belongs to the update only' },
+    ]);
+  });
+
   it('for every problem at once, those of single fields and those between fields', () => {
     const basicAuthData = { hashType: 'x', password: 'x'.repeat(73) };
     const error = rejection({ alias: 1, tagz: [], smoothing: { enabled: true, step: 'x' }, per: -3, basicAuthData });
@@ -261,6 +355,12 @@ describe('R-12 the rules reject a definition with path, code and message', () =>
 describe('the rules accept a definition', () => {
   it.each([
     ['with every method, in any case', allowing(' get ')],
+    ['with a blank organisation', { orgID: ' ' }],
+    ['with the last moment of an update', { lastUpdated: '9223372032559808511' }],
+    ['with the largest integer of 32 bits', { smoothing: { step: 2 ** 31 - 1 } }],
+    ['with null for every field', Object.fromEntries(Object.keys(KeyDefinition.shape).map((name) => [name, null]))],
+    ['with null for a field of previews', { keyID: null }],
+    ['with one of two names of a flag', { enableDetailRecording: true, enableDetailedRecording: null }],
     ['with a share of 100', { monitor: { triggerLimits: [100] } }],
     ['with stars inside a secret', { hmacString: '***x' }],
     ['with a secret that begins like a placeholder', { hmacString: '<a>b' }],

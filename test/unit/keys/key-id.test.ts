@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import {
+  checkKeyID,
+  checkKeyIDPrefix,
+  checkOwner,
+  keyIDPrefixProblem,
+  orgIDProblem,
+  ownerOf,
+} from '../../../src/keys/key-id.js';
+
+const malformedPrefix =
+  'must have 1 to 64 letters, digits, dots, hyphens and underscores, and begin with a letter or digit';
+
+describe('keyIDPrefixProblem', () => {
+  it.each(['a', '7', 'acme_live_', 'A.b-C_9', 'x'.repeat(64)])('accepts %j', (prefix) => {
+    expect(keyIDPrefixProblem(prefix)).toBeUndefined();
+  });
+
+  it.each(['', '.a', '-a', '_a', 'a b', 'a/b', 'é', 'aé', 'x'.repeat(65)])('rejects %j', (prefix) => {
+    expect(keyIDPrefixProblem(prefix)).toBe(malformedPrefix);
+  });
+});
+
+describe('orgIDProblem', () => {
+  it.each([
+    ['', 'must not be blank'],
+    [' \t', 'must not be blank'],
+    ['\ud800', 'must be well-formed Unicode without NUL'],
+    ['é'.repeat(112), 'must have at most 223 bytes'],
+    ['a\nb', 'must not hold control or format characters'],
+    ['a/b', 'must not hold a slash or a backslash'],
+  ])('rejects %j', (orgID, problem) => {
+    expect(orgIDProblem(orgID)).toBe(problem);
+  });
+
+  it.each(['a', ' a ', '.', 'é'.repeat(111), 'x'.repeat(223)])('accepts %j', (orgID) => {
+    expect(orgIDProblem(orgID)).toBeUndefined();
+  });
+});
+
+describe('a check of an identifier', () => {
+  it('returns a valid identifier unchanged', () => {
+    expect([checkKeyID('k 1'), checkKeyIDPrefix('k1'), checkOwner(' acme'), ownerOf('acme ')]).toStrictEqual([
+      'k 1',
+      'k1',
+      ' acme',
+      'acme ',
+    ]);
+  });
+
+  const required = 'is required; every key has an owner';
+  it.each<[string, () => string, string, string, string, string]>([
+    [
+      'a key',
+      () => checkKeyID('a/b'),
+      'The key identifier is not valid.',
+      'keyID',
+      'MALFORMED_KEY_ID',
+      'must not hold a slash or a backslash',
+    ],
+    [
+      'a prefix',
+      () => checkKeyIDPrefix(''),
+      'The prefix of the key identifier is not valid.',
+      'prefix',
+      'MALFORMED_KEY_ID',
+      malformedPrefix,
+    ],
+    [
+      'an organisation',
+      () => checkOwner(' '),
+      'The identifier of the organisation is not valid.',
+      'orgID',
+      'MALFORMED_ORG_ID',
+      'must not be blank',
+    ],
+    [
+      'an owner',
+      () => ownerOf('a\\b'),
+      'The identifier of the organisation is not valid.',
+      'orgID',
+      'MALFORMED_ORG_ID',
+      'must not hold a slash or a backslash',
+    ],
+    ['a blank owner', () => ownerOf(' '), 'The key has no organisation.', 'orgID', 'MISSING', required],
+    ['no owner', () => ownerOf(undefined), 'The key has no organisation.', 'orgID', 'MISSING', required],
+  ])('throws INVALID with one issue for %s', (_, check, text, path, code, message) => {
+    expect(check).toThrow(
+      expect.objectContaining({ code: 'INVALID', message: text, issues: [{ path: [path], code, message }] }) as Error,
+    );
+  });
+});
