@@ -86,11 +86,9 @@ export function createIdempotency({ store, receipts: { digest, seal, open, isKey
   };
 }
 
-const keyPattern = /^[\x21-\x7e]{1,255}$/;
-
 /** @throws {AppError} INVALID with the path `idempotencyKey`. */
 function assertIdempotencyKey(key: string): void {
-  if (!keyPattern.test(key)) throw invalidKey('must have 1 to 255 visible ASCII characters');
+  if (!/^[\x21-\x7e]{1,255}$/.test(key)) throw invalidKey('must have 1 to 255 visible ASCII characters');
 }
 
 /** `keyfront secrets prune` has removed the key since. Running the request again could have its effect twice. */

@@ -34,7 +34,6 @@ const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPT
 
 /** A method of RFC 9110, PATCH, or QUERY, in any case. */
 export const httpMethod = rule<string>((text) => {
-  if (methods.has(text)) return undefined;
   const method = text.trim();
   // ASCII only: toUpperCase maps the long s and the dotless i to S and I.
   if (/^[A-Za-z]+$/.test(method) && methods.has(method.toUpperCase())) return undefined;

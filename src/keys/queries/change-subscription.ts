@@ -46,7 +46,7 @@ export function createChangeSubscriptions({ feed }: Pick<Ports, 'feed'>, checkpo
     const wakeUp = createWakeUp(signal);
     // Before the first read, so that no change is missed between the two.
     const unsubscribe = tail.subscribe(wakeUp.set);
-    signal.addEventListener('abort', unsubscribe, { once: true });
+    signal.addEventListener('abort', unsubscribe);
 
     const read = async (from: string): Promise<FeedPage> => {
       const page = await feed.read({ after: from, orgID, keyHash, limit: pageSize });
@@ -116,7 +116,7 @@ function createWakeUp(signal: AbortSignal) {
     isSet = true;
     resume();
   };
-  signal.addEventListener('abort', set, { once: true });
+  signal.addEventListener('abort', set);
   return {
     set,
     clear: () => {
