@@ -198,19 +198,32 @@ describe('a change that is rejected', () => {
 
   it('names the fields that have changed since the newest expected version', async () => {
     keys = createKeyService(t.app.services.ports);
-    for (const input of [{ alias: 'second' }, { alias: 'third', hmacString: 's3cret' }, { alias: 'third', rate: 1 }]) {
+    for (const input of [
+      { alias: 'second' },
+      { alias: 'third', hmacString: 's3cret' },
+      { rate: 1, hmacString: 'new' },
+    ]) {
       await keys.updateOrgKey(caller, { ...update, keyID: 'k1', input });
     }
-    const stale = keys.updateOrgKey(caller, { ...update, keyID: 'k1', expectedVersion: [1, 2] });
+    const stale = keys.updateOrgKey(caller, { ...update, keyID: 'k1', expectedVersion: [1, 2, 9] });
     await expect(stale).rejects.toMatchObject({
       code: 'CONFLICT',
-      message: 'The key has version 4; the expected version is 1 or 2.',
-      issues: ['alias', 'rate', 'hmacString'].map((name) => ({
+      message: 'The key has version 4; the expected version is 1 or 2 or 9.',
+      issues: ['rate', 'alias', 'hmacString'].map((name) => ({
         path: [name],
         code: 'CHANGED_SINCE',
         message: 'has changed since version 2',
       })),
     });
+  });
+
+  it('names a secret that changed among the last 100 of many changes', async () => {
+    keys = createKeyService(t.app.services.ports);
+    for (let rate = 0; rate < 100; rate += 1)
+      await keys.updateOrgKey(caller, { ...update, keyID: 'k1', input: { rate } });
+    await keys.updateOrgKey(caller, { ...update, keyID: 'k1', input: { alias: 'before', hmacString: 's3cret' } });
+    const stale = keys.updateOrgKey(caller, { ...update, keyID: 'k1', expectedVersion: 1 });
+    await expect(stale).rejects.toMatchObject({ issues: [{ path: ['hmacString'], code: 'CHANGED_SINCE' }] });
   });
 });
 
@@ -351,8 +364,20 @@ describe('a query', () => {
       undefined,
       { keyHash: hashOf('k1') },
     ]);
-    expect((await keys.orgKeys(caller, page)).keys.map(({ orgID }) => orgID)).toStrictEqual(['acme']);
-    expect(await keys.countOrgKeys(caller, {})).toBe(1);
+    for (const filter of [{}, { orgID: 'acme' }]) {
+      const own = await keys.orgKeys(caller, { ...page, filter });
+      expect(own.keys.map(({ orgID }) => orgID)).toStrictEqual(['acme']);
+      expect(await keys.countOrgKeys(caller, filter)).toBe(1);
+    }
+  });
+
+  it('of a caller that is bound to no organisation returns the keys of all, or of the filter', async () => {
+    expect((await keys.orgKeys(unbound, page)).keys).toHaveLength(2);
+    const filtered = await keys.orgKeys(unbound, { ...page, filter: { orgID: 'globex' } });
+    expect(filtered.keys.map(({ orgID }) => orgID)).toStrictEqual(['globex']);
+    expect([await keys.countOrgKeys(unbound, {}), await keys.countOrgKeys(unbound, { orgID: 'globex' })]).toEqual([
+      2, 1,
+    ]);
   });
 
   it.each([
@@ -365,6 +390,39 @@ describe('a query', () => {
     const pages = await keys.orgKeysOfEach(unbound, orgIDs, { ...page, filter });
     expect(pages.map((one) => one.keys.map(({ orgID }) => orgID))).toStrictEqual(expected);
     expect(await keys.countOrgKeysOfEach(unbound, orgIDs, filter)).toStrictEqual(expected.map(({ length }) => length));
+  });
+});
+
+describe('the identifier of a new key', () => {
+  it('is checked again in the transaction, also against keys that the caller does not see', async () => {
+    const { ports } = t.app.services;
+    // The key of another organisation is created between the check and the transaction.
+    const store: KeyStore = { ...ports.store, find: () => Promise.resolve(undefined) };
+    const created = createKeyService({ ...ports, store }).createOrgKey(caller, { keyID: 'k2', input: {} });
+    const conflict = { code: 'CONFLICT', message: 'The key exists already; it is not overwritten.' };
+    await expect(created).rejects.toMatchObject(conflict);
+    expect((await stateOf(t, 'k2')).key).toMatchObject({ orgID: 'globex', version: 1 });
+  });
+
+  it('of a request that is valid has its hash in the log, of another none', () => {
+    expect([undefined, 'a/b', 'k1'].map((keyID) => keys.tryHashKeyID(keyID))).toEqual([
+      undefined,
+      undefined,
+      hashOf('k1'),
+    ]);
+  });
+});
+
+describe('decimal strings in free-form JSON', () => {
+  it('are the stored integers again in an update, and no field is added', async () => {
+    const big = 9007199254740993n;
+    const request = { ...update, keyID: 'k1', hasDecimalStrings: true };
+    await keys.updateOrgKey(caller, { ...request, input: { metaData: { big }, oauthKeys: { big } } });
+    const input = { metaData: { big: String(big), other: 1 } };
+    const changed = await keys.updateOrgKey(caller, { ...request, input });
+    expect(changed.key.definition).toStrictEqual({ metaData: { big, other: 1 } });
+    const text = await keys.updateOrgKey(caller, { ...request, input, hasDecimalStrings: false });
+    expect(text.key.definition).toStrictEqual(input);
   });
 });
 

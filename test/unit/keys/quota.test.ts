@@ -59,6 +59,7 @@ describe('quotaChangeOf', () => {
     ['keeps the count when the length of the period changes', [60n, 1n], [90n, 1n], false, [7n, 1n]],
     ['keeps the count when the key starts its next period first', [60n, 1n], [60n, 61n], false, [7n, 1n]],
     ['begins the count of a period that followed the last one', [60n, -1n], [90n, -1n], false, [0n, 59n]],
+    ['starts a period for a quota that did not renew', [0n, -5n], [60n, 60n], false, [7n, 60n]],
     ['resets the count', [60n, 1n], [60n, 1n], true, [0n, 60n]],
   ] as const)('%s', (_, [periodBefore, endBefore], [periodAfter, endAfter], isReset, expected) => {
     const quotaOf = (used: bigint, end: bigint) => ({ used, renews: seconds + end });

@@ -62,6 +62,16 @@ describe('a read budget', () => {
     expect(isStarted).toBe(false);
   });
 
+  it('returns the result of work that is done before its deadline', async () => {
+    vi.useFakeTimers();
+    const reads = createReadBudget(5_000, 10, () => Date.now());
+    const work = async () => {
+      await vi.advanceTimersByTimeAsync(4_999);
+      return 'read';
+    };
+    expect(await reads.inOrder(work)).toBe('read');
+  });
+
   it('rejects work at its deadline that is not done', async () => {
     vi.useFakeTimers();
     const reads = createReadBudget(5_000, 10, () => Date.now());

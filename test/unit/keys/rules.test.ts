@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/lib/errors.js';
 import { KeyDefinition, type Variant } from '../../../src/keys/definition/schema.js';
+import { issuesOf } from '../../../src/keys/definition/issues.js';
 import { inputs, parseDefinition } from '../../../src/keys/definition/parse.js';
 
 function rejection(raw: unknown, variant: Variant = 'update'): AppError {
@@ -280,7 +281,7 @@ describe('R-12 the rules reject a definition with path, code and message', () =>
       'MALFORMED_ORG_ID',
       'must not hold a slash or a backslash',
     ],
-    ['a method in other letters', allowing('ſearch'), method, 'UNKNOWN_METHOD', `must be one of ${methods}`],
+    ['a method in other letters', allowing('poſt'), method, 'UNKNOWN_METHOD', `must be one of ${methods}`],
     ['more before a method', allowing('1 GET'), method, 'UNKNOWN_METHOD', `must be one of ${methods}`],
     [
       'a moment after which no update has a later one',
@@ -392,4 +393,9 @@ it('copies no member without a problem of its own', () => {
   const result = inputs.preview.safeParse({ alias: 1, metaData, smoothing: { enabled: true } });
   const paths = result.error?.issues.map(({ path }) => path.join('.'));
   expect(paths).toEqual(['alias', 'smoothing.step', 'smoothing.delay', 'smoothing.threshold', 'smoothing.trigger']);
+});
+
+it('reports an issue of zod that no field has so far', () => {
+  const issue = { code: 'not_multiple_of' as const, divisor: 2, path: ['rate'], message: '', input: 1 };
+  expect(issuesOf([issue], 'update')).toStrictEqual([{ path: ['rate'], code: 'WRONG_TYPE', message: 'is not valid' }]);
 });
