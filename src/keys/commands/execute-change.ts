@@ -162,8 +162,7 @@ export function createChangeExecutor(ports: Ports) {
 
 function withCounter(stored: StoredKey | undefined, counter: CounterSnapshot | undefined): StoredKey | undefined {
   if (!stored || !counter) return stored;
-  const quota = counter(stored);
-  return quota === stored.quota ? stored : { ...stored, quota };
+  return { ...stored, quota: counter(stored) };
 }
 
 /** Whether a change leaves a key as it is. The order of access rights and of members of free-form JSON does not count. */

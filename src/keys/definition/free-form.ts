@@ -61,7 +61,6 @@ export const checkFreeForm = z.check<unknown>((ctx) => {
 
 /** Validates a free-form JSON object. */
 export const checkFreeFormObject = z.check<unknown>((ctx) => {
-  if (ctx.value === undefined || ctx.value === null) return;
   if (typeof ctx.value !== 'object' || Array.isArray(ctx.value)) {
     ctx.issues.push(customIssue('WRONG_TYPE', 'must be an object', ctx.value));
   } else {
