@@ -217,6 +217,28 @@ describe('a change that is rejected', () => {
     });
   });
 
+  it.each([
+    ['INTERNAL', 1],
+    ['UNAVAILABLE', 0],
+  ] as const)(
+    'is returned without fields when reading them fails with %s, which is logged %i times',
+    async (code, times) => {
+      const { ports } = t.app.services;
+      const failure = new AppError(code, 'The history cannot be read.');
+      const reported: unknown[] = [];
+      keys = createKeyService({
+        ...ports,
+        store: { ...ports.store, definitionAt: () => Promise.reject(failure) },
+        reportError: (...details) => reported.push(details),
+      });
+      await keys.updateOrgKey(caller, { ...update, keyID: 'k1', input: { alias: 'second' } });
+      const stale = keys.updateOrgKey(caller, { ...update, keyID: 'k1', expectedVersion: 1 });
+      const message = 'The key has version 2; the expected version is 1.';
+      await expect(stale).rejects.toMatchObject({ code: 'CONFLICT', message, issues: [] });
+      expect(reported).toStrictEqual(Array.from({ length: times }, () => [failure, 'request-1']));
+    },
+  );
+
   it('names a secret that changed among the last 100 of many changes', async () => {
     keys = createKeyService(t.app.services.ports);
     for (let rate = 0; rate < 100; rate += 1)
@@ -410,6 +432,27 @@ describe('the identifier of a new key', () => {
       undefined,
       hashOf('k1'),
     ]);
+  });
+});
+
+describe('the transaction of a change', () => {
+  it('reads no key of another organisation, except to create one', async () => {
+    const { ports } = t.app.services;
+    const read: unknown[] = [];
+    const store: KeyStore = {
+      ...ports.store,
+      update: (keyHash, change, orgID) => {
+        read.push(orgID);
+        return ports.store.update(keyHash, change, orgID);
+      },
+    };
+    keys = createKeyService({ ...ports, store });
+    for (const attempt of ['updateOrgKey', 'deleteOrgKey', 'restoreOrgKey', 'revertOrgKey']) {
+      await commands[attempt]?.(caller, { keyID: 'k1' });
+    }
+    expect(read).toStrictEqual(['acme', 'acme', 'acme', 'acme']);
+    await keys.createOrgKey(caller, { input: {} });
+    expect(read.at(-1)).toBeUndefined();
   });
 });
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/lib/errors.js';
 import { KeyDefinition, type Variant } from '../../../src/keys/definition/schema.js';
 import { issuesOf } from '../../../src/keys/definition/issues.js';
-import { inputs, parseDefinition } from '../../../src/keys/definition/parse.js';
+import { inputs, parseDefinition, standardSchema } from '../../../src/keys/definition/parse.js';
 
 function rejection(raw: unknown, variant: Variant = 'update'): AppError {
   try {
@@ -335,6 +335,13 @@ describe('R-12 the rules reject a definition with path, code and message', () =>
     ]);
   });
 
+  it.each<[unknown, (string | number)[], string, string]>([
+    ['\0', ['metaData'], 'MALFORMED_TEXT', 'must be well-formed Unicode without NUL'],
+    [[1, { a: NaN }], ['metaData', 1, 'a'], 'OUT_OF_RANGE', 'must be a finite number'],
+  ])('for the metadata %j of a preview', (metaData, path, code, message) => {
+    expect(rejection({ metaData }, 'preview').issues).toStrictEqual([{ path, code, message }]);
+  });
+
   it('for every problem at once, those of single fields and those between fields', () => {
     const basicAuthData = { hashType: 'x', password: 'x'.repeat(73) };
     const error = rejection({ alias: 1, tagz: [], smoothing: { enabled: true, step: 'x' }, per: -3, basicAuthData });
@@ -384,6 +391,25 @@ describe('the rules accept a definition', () => {
 
   it('with a key identifier of 255 bytes', () => {
     expect(() => parseDefinition('preview', { keyID: 'x'.repeat(255) })).not.toThrow();
+  });
+});
+
+it('ignores null for a field of the other variant, and keeps the other fields', () => {
+  expect(parseDefinition('update', { keyID: null, alias: 'a', rate: null })).toStrictEqual({ alias: 'a', rate: null });
+  expect(parseDefinition('preview', { rsaCertificateID: null, keyID: 'k' })).toStrictEqual({ keyID: 'k' });
+});
+
+it('stops at one issue more in free-form JSON than a response lists', () => {
+  const metaData = Array.from({ length: 5_000 }, () => NaN);
+  expect(inputs.preview.safeParse({ metaData }).error?.issues).toHaveLength(101);
+});
+
+it('is offered to GraphQL as a standard schema, which returns the same value or issues as zod', () => {
+  const { validate, ...standard } = standardSchema('update')['~standard'];
+  expect(standard).toMatchObject({ version: 1, vendor: 'zod' });
+  expect(validate({ alias: 'a', expires: 1 })).toStrictEqual({ value: { alias: 'a', expires: 1n } });
+  expect(validate({ alias: 1, smoothing: { enabled: true, step: 1, delay: 1, threshold: 1 } })).toMatchObject({
+    issues: [{ path: ['alias'] }, { path: ['smoothing', 'trigger'] }],
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { definitionFromJSON } from '../../../src/keys/definition/from-json.js';
-import { normalizeDefinition } from '../../../src/keys/definition/normalize.js';
+import { normalizeDefinition, withSecrets } from '../../../src/keys/definition/normalize.js';
 import { parseDefinition } from '../../../src/keys/definition/parse.js';
 import { definitionFromWire } from '../../../src/wire/field-names.js';
 import { fullUpdate } from '../../support/factories.js';
@@ -83,5 +83,23 @@ describe('normalizeDefinition', () => {
       },
       secrets: { password: 'x', jwtSecret: null, hmacString: null },
     });
+  });
+});
+
+describe('withSecrets', () => {
+  const definition = { alias: 'a', basicAuthData: { user: 'u' } };
+
+  it('adds the secrets that were sent, beside the members of their objects', () => {
+    expect(withSecrets(definition, { password: 'p', jwtSecret: 'j', hmacString: 'h' })).toStrictEqual({
+      alias: 'a',
+      basicAuthData: { user: 'u', password: 'p' },
+      jwtData: { secret: 'j' },
+      hmacString: 'h',
+    });
+  });
+
+  it('adds none that is absent or null', () => {
+    expect(withSecrets(definition, {})).toStrictEqual(definition);
+    expect(withSecrets(definition, { password: null, jwtSecret: null, hmacString: null })).toStrictEqual(definition);
   });
 });
