@@ -47,6 +47,6 @@ it.each<[KeyDefinition, (string | number)[], string, string]>([
     'TRIGGERS_NOT_DESCENDING',
     'should run from the highest to the lowest',
   ],
-])('a warning about %o says what is wrong, and with which field', (definition, path, code, message) => {
+])('warns about %o with the path, the code and the reason', (definition, path, code, message) => {
   expect(warningsOf(definition, now)).toStrictEqual([{ path, code, message }]);
 });
