@@ -103,7 +103,7 @@ function coercerOfObject(type: GraphQLInputObjectType): Coerce {
     readDefault: defaultOf(field),
   }));
   return (value) => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+    if (typeof value !== 'object' || Array.isArray(value)) return undefined;
     const original = value as Readonly<Record<string, unknown>>;
     let record = original as Record<string, unknown>;
     let knownCount = 0;

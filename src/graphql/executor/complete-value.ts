@@ -202,11 +202,9 @@ function whenCompleted(
   return completed.then(undefined, (error: unknown) => handleFieldError(context, field, type, path, error));
 }
 
-/** Whether a value is an iterableobject. Strings are iterable but not lists. */
+/** Whether a value that is not null is an iterable object. Strings are iterable but not lists. */
 function isIterableObject(value: unknown): value is Iterable<unknown> {
-  return (
-    typeof value === 'object' && typeof (value as Partial<Iterable<unknown>> | null)?.[Symbol.iterator] === 'function'
-  );
+  return typeof value === 'object' && typeof (value as Partial<Iterable<unknown>>)[Symbol.iterator] === 'function';
 }
 
 /** The items that an iterator has left, up to the one that it fails to return. */

@@ -67,11 +67,11 @@ function missingOperation(document: DocumentNode, operationName: string | null |
 }
 
 /** The errors of variables that `coerceVariables` rejected. */
-function variableErrors({ schema, operation }: CompiledOperation, rawVariables: ExecutionArgs['variableValues']) {
+function variableErrors({ schema, operation }: CompiledOperation, rawVariables: Readonly<Record<string, unknown>>) {
   const definitions = operation.variableDefinitions ?? [];
   // Each message quotes the whole variable; masking removes it later.
   const maxErrors = hasMoreValues(rawVariables, largeValues) ? 1 : maxVariableErrors;
-  const { errors } = getVariableValues(schema, definitions, rawVariables ?? {}, { maxErrors });
+  const { errors } = getVariableValues(schema, definitions, rawVariables, { maxErrors });
   // Both coerce by the same rules, as test/unit/graphql/executor.test.ts verifies.
   if (!errors) throw new Error('graphql-js accepts variables that the executor rejected.');
   return errors;
