@@ -38,7 +38,7 @@ function cursorOf({ tx, id }: FeedPosition, mark: string): string {
 
 /** @throws {AppError} INVALID when the text is not a cursor. */
 function positionOfCursor(cursor: string): FingerprintedPosition {
-  const text = cursor.length <= 80 ? Buffer.from(cursor, 'base64url').toString('latin1') : '';
+  const text = Buffer.from(cursor, 'base64url').toString('latin1');
   const [, tx = '', id = '', mark = ''] = /^(\d{1,19})\.(\d{1,19})\.([\da-f]{8}|)$/.exec(text) ?? [];
   const position = { tx: int64Of(tx), id: int64Of(id), mark };
   if (position.tx === undefined || position.id === undefined) throw badCursor();
