@@ -41,6 +41,7 @@ const values = [
     { x: 1, inner: { x: 2 } },
     { x: 1, inner: {} },
     { x: 1, inner: [] },
+    [{ x: 1 }, { x: 2 }],
   ],
   ...[{ a: 1 }, { a: null }, { a: 1, b: null }, { a: 1, b: 'x' }, { b: 1 }, { a: 1, c: 1 }],
 ];
@@ -80,6 +81,14 @@ describe('Variables', () => {
     const own = Object.assign(Object.create(schema), { getType: () => type }) as typeof schema;
     const coerce = compileVariables(own, definitionsOf('Point'));
     for (let time = 0; time < 2; time += 1) expect(coerce({ v: {} })?.coerced).toEqual({ v: { x: 7 } });
+  });
+
+  it('have no value when they are named like a member of Object.prototype and not given', () => {
+    const definitions = definitionsOf('Int').map((definition) => ({
+      ...definition,
+      variable: { ...definition.variable, name: { kind: Kind.NAME, value: 'toString' } as const },
+    }));
+    expect(compileVariables(schema, definitions)({})?.coerced).toStrictEqual(Object.create(null));
   });
 
   it('keep the order of their members, and the object when no member changes', () => {

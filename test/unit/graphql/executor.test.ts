@@ -241,6 +241,12 @@ describe(`The executor (FUZZ_SEED=${seed})`, () => {
   });
 });
 
+/** An iterable that returns these items and then throws. */
+function* failingAfter(...items: readonly unknown[]): Generator<unknown> {
+  yield* items;
+  throw new Error('an iterator');
+}
+
 describe('Compiled operations', () => {
   const hello = buildSchema(
     'type Query { a: String b: String sure: String! many: [Query!] } type Subscription { a: String }',
@@ -341,6 +347,11 @@ describe('Compiled operations', () => {
       { rootValue: { many: [{}] } },
     ],
     ['a directive that graphql-js does not execute', '{ ... @hint { a } }'],
+    ['an unknown field', '{ a unknown }'],
+    ['an unknown fragment', '{ a ...Unknown }'],
+    ['a fragment on an unknown type', '{ a ... on Unknown { b } }'],
+    ['a field named like a fragment before it', '{ ...a a } fragment a on Query { b }'],
+    ['a field of introspection in a type other than Query', 'subscription { a __schema { queryType { name } } }'],
   ])('return what graphql-js returns for %s', (_, query, args = {}) => {
     const { run } = createCounted();
     const document = parse(query);
@@ -360,9 +371,38 @@ describe('Compiled operations', () => {
     ]);
   });
 
+  it('compile the fields of an object once for all of its executions', () => {
+    const { run, begun } = createCounted(10);
+    const document = parse('{ many { a b } }');
+    for (let time = 0; time < 12; time += 1) {
+      expect(run(document, { rootValue: { many: [source] } })).toEqual({ data: { many: [source] } });
+    }
+    expect(begun()).toBe(1);
+  });
+
+  it('compile fields once for all values of the variables of other directives', () => {
+    const { run } = createCounted();
+    const document = parse('query ($text: String) { ... @hint(label: $text) { a } }');
+    const compiled = vi.spyOn(hello, 'getQueryType');
+    for (const text of ['one', 'two']) {
+      compiled.mockClear();
+      expect(run(document, { variableValues: { text } })).toEqual({ data: { a: 'A' } });
+    }
+    expect(compiled).not.toHaveBeenCalled();
+  });
+
+  it('throw if graphql-js accepts variables that were rejected', () => {
+    const document = parse('{ a }');
+    const prepared = createOperationCache(hello).prepare(document, undefined)?.compiled;
+    const run = createExecutor(() => prepared && { ...prepared, coerceVariables: () => undefined });
+    expect(() => run({ schema: hello, document })).toThrow('graphql-js accepts variables that the executor rejected.');
+  });
+
   it.each([
     ['an item that was begun', () => [{ sure: Promise.reject(new Error('later')) }, null]],
     ['an item that comes after', () => [null, Promise.reject(new Error('later'))]],
+    ['an item that comes after in a Set', () => new Set([null, Promise.reject(new Error('later'))])],
+    ['an item before one that cannot be read', () => failingAfter(null, Promise.reject(new Error('later')))],
   ])('handle the rejection of %s in a list that has failed', async (_, many) => {
     const unheard = await withUnheard(async (count) => {
       const { run } = createCounted();
@@ -393,17 +433,26 @@ describe('Compiled operations', () => {
       'INVALID',
       'INVALID',
     ]);
+    // For the log.
+    expect(responses[0]?.errors?.[0]?.originalError?.cause).toBeInstanceOf(GraphQLError);
   });
 });
 
 describe('The value of a field', () => {
   const typed = buildSchema(`
-    type Query { text: Text called: Text many: [String] sure: [String!] own(times: Int): String resolved: String plain: Int! }
+    scalar Loud
+    type Query {
+      text: Text called: Text many: [String] sure: [String!] loud: [Loud]
+      own(times: Int): String strict(times: Int!): String resolved: String plain: Int!
+    }
     type Text { length: Int name: String }
   `);
+  Object.assign(typed.getType('Loud') ?? {}, { coerceOutputValue: (value: unknown) => `${String(value)}!` });
   const { resolved } = typed.getQueryType()?.getFields() ?? {};
   if (resolved) resolved.resolve = () => 'by its resolver';
   const named = Object.defineProperty(() => 'called', 'name', { value: 'a function' });
+  const thenable = (value: unknown) =>
+    Object.assign(() => 'not called', { then: (resolve: (result: unknown) => void) => resolve(value) });
   const failing = {
     get many() {
       throw new Error('a getter');
@@ -424,6 +473,13 @@ describe('The value of a field', () => {
     ['a list without null', '{ sure }', { sure: ['a', 'b'] }],
     ['a list that must not contain null', '{ sure }', { sure: ['a', null] }],
     ['a text in place of a list', '{ many }', { many: 'abc' }],
+    ['a list of a scalar that has a form for everything', '{ loud }', { loud: ['a', undefined, null, false] }],
+    ['an error for a missing argument, also in place of a property', '{ strict }', { strict: 'plain' }],
+    ['a Set without null', '{ sure }', { sure: new Set(['a', 'b']) }],
+    ['a Set that must not contain null', '{ sure }', { sure: new Set(['a', null, 'b']) }],
+    ['a list that can be read once', '{ many }', { many: () => ['a', null, 1].values() }],
+    ['a list that cannot be read to its end', '{ many }', { many: () => failingAfter('a', null) }],
+    ['the value of a function with a `then`', '{ many }', { many: () => thenable(['a']) }],
     ['a getter that throws', '{ many }', failing],
     ['a value that must not be null', '{ plain }', {}],
     ['a value that cannot be serialized', '{ plain }', { plain: 'x' }],
