@@ -1,0 +1,64 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { createReadBudget } from '../../../src/keys/read-budget.js';
+import { keyTable, keyToRow, type KeyRow } from '../../../src/storage/records/key.js';
+import { createSignedTable, type SignedRow } from '../../../src/storage/records/signed.js';
+import { createHistory } from '../../../src/storage/sql/keys/history.js';
+import { sqliteDialect } from '../../../src/storage/sql/dialect.js';
+import type { SqlSession } from '../../../src/storage/sql/session.js';
+import { createTimeSlices } from '../../../src/storage/time-slices.js';
+import { aKey, hashOf } from '../../support/factories.js';
+import { signer } from '../../support/signer.js';
+
+const keys = createSignedTable(signer, keyTable);
+const rowAt = (version: number) => keys.signed(keyToRow(aKey(1, { version }), Uint8Array.of(version)));
+/** A database whose history has no entries. */
+const unused = () => Promise.reject(new Error('It only reads.'));
+const session = {
+  ...{ dialect: sqliteDialect, run: unused, transaction: unused, snapshot: unused },
+  all: () => Promise.resolve([]),
+} as SqlSession;
+const findRow = vi.fn<(keyHash: string) => Promise<SignedRow<KeyRow> | undefined>>();
+const history = createHistory(session, signer, findRow, createTimeSlices());
+
+beforeEach(() => void findRow.mockReset());
+
+describe('a history whose entries are missing', () => {
+  it('is rejected with INTERNAL when the key stays the same', async () => {
+    findRow.mockImplementation(() => Promise.resolve(rowAt(1)));
+    const message = `The history of ${hashOf(1)} failed its integrity check; run \`keyfront check\` for details.`;
+    await expect(history.historyOf(hashOf(1))).rejects.toMatchObject({ code: 'INTERNAL', message });
+    await expect(history.definitionAt(hashOf(1), 1)).rejects.toMatchObject({ code: 'INTERNAL', message });
+    expect(findRow).toHaveBeenCalledTimes(4);
+  });
+
+  it('is rejected with UNAVAILABLE when the key has changed after each of five reads', async () => {
+    let version = 0;
+    findRow.mockImplementation(() => Promise.resolve(rowAt((version += 1))));
+    const busy = { code: 'UNAVAILABLE', message: 'Storage is busy.', retryAfterSeconds: 1 };
+    await expect(history.historyOf(hashOf(1))).rejects.toMatchObject(busy);
+    expect(findRow).toHaveBeenCalledTimes(5);
+  });
+
+  it('is empty when the key was purged meanwhile', async () => {
+    findRow.mockResolvedValueOnce(rowAt(1));
+    expect(await history.historyOf(hashOf(1))).toStrictEqual([]);
+    expect(findRow).toHaveBeenCalledTimes(2);
+  });
+
+  it('counts towards the budget of a request once, and ends with its deadline', async () => {
+    findRow.mockImplementation(() => Promise.resolve(rowAt(1)));
+    let nowMs = 0;
+    const reads = createReadBudget(5_000, 1_000, () => nowMs);
+    const take = vi.spyOn(reads, 'take');
+    await expect(history.historyOf(hashOf(1), {}, reads)).rejects.toMatchObject({ code: 'INTERNAL' });
+    expect(take.mock.calls).toStrictEqual([['history entries', 0, 0]]);
+    nowMs = 5_000;
+    await expect(history.historyOf(hashOf(1), {}, reads)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  });
+
+  it('has no definition of a version that the key does not have', async () => {
+    findRow.mockImplementation(() => Promise.resolve(rowAt(2)));
+    for (const version of [-1, 0, 3]) expect(await history.definitionAt(hashOf(1), version)).toBeUndefined();
+    expect(findRow).toHaveBeenCalledTimes(3);
+  });
+});

@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import type { StoredKey } from '../../../src/keys/key.js';
+import type { KeyFilter, KeyQuery } from '../../../src/keys/key-query.js';
+import { matchesFilter, maxSortedRows, termCountStatement, termsIn } from '../../../src/storage/sql/keys/key-query.js';
+import { aKey } from '../../support/factories.js';
+
+const now = new Date('2026-01-31T12:00:00Z');
+const seconds = BigInt(now.getTime() / 1000);
+const query = (filter: KeyFilter, changes: Partial<KeyQuery> = {}): KeyQuery => ({
+  ...{ filter, orderBy: 'ALIAS', descending: false, limit: 10, now },
+  ...changes,
+});
+const withDefinition = (definition: StoredKey['definition']) => aKey(1, { definition });
+
+describe('a key that a query has read', () => {
+  const deleted = aKey(1, { deleted: now });
+  const inactive = withDefinition({ isInactive: true });
+  const expired = withDefinition({ expires: seconds });
+  const active = withDefinition({ expires: seconds + 1n });
+  const full = withDefinition({
+    alias: 'Key one',
+    tags: ['gold'],
+    applyPolicies: ['gold'],
+    accessRights: [{ label: 'billing', apiID: 'api-1' }],
+  });
+
+  it.each<[string, StoredKey, KeyFilter]>([
+    ['no condition', full, {}],
+    ['its organisation', full, { orgID: 'acme' }],
+    ['the beginning of its alias', full, { aliasPrefix: 'Key ' }],
+    ['its whole alias', full, { aliasPrefix: 'Key one' }],
+    ['the empty beginning of an alias that it lacks', aKey(1), { aliasPrefix: '' }],
+    ['its tag', full, { tag: 'gold' }],
+    ['its policy', full, { policy: 'gold' }],
+    ['its API', full, { apiID: 'api-1' }],
+    ['all of its terms', full, { tag: 'gold', policy: 'gold', apiID: 'api-1' }],
+    ['a time after it expires', expired, { expiresBefore: seconds + 1n }],
+    ['a time after it expires at the first second', withDefinition({ expires: 1n }), { expiresBefore: 2n }],
+    ['the time of its last update', aKey(1, { lastUpdated: 7n }), { updatedSince: 7n }],
+    ['deleted keys', deleted, { state: 'DELETED' }],
+    ['inactive keys', inactive, { state: 'INACTIVE' }],
+    ['expired keys', expired, { state: 'EXPIRED' }],
+    ['active keys', active, { state: 'ACTIVE' }],
+  ])('matches a filter with %s', (_, key, filter) => {
+    expect(matchesFilter(query(filter), key)).toBe(true);
+  });
+
+  it.each<[string, StoredKey, KeyFilter]>([
+    ['another organisation', full, { orgID: 'globex' }],
+    ['the end of its alias', full, { aliasPrefix: 'one' }],
+    ['the beginning of an alias that it lacks', aKey(1), { aliasPrefix: 'K' }],
+    ['another tag', full, { tag: 'api-1' }],
+    ['another policy', full, { policy: 'silver' }],
+    ['the label of an API with another identifier', full, { apiID: 'billing' }],
+    ['an API of another key and its own tag', full, { tag: 'gold', apiID: 'api-2' }],
+    ['the time at which it expires', expired, { expiresBefore: seconds }],
+    ['a time of expiry that it lacks', aKey(1), { expiresBefore: seconds }],
+    ['a time of expiry although it never expires', withDefinition({ expires: 0n }), { expiresBefore: seconds }],
+    ['a time after its last update', aKey(1, { lastUpdated: 7n }), { updatedSince: 8n }],
+    ['no condition if it is deleted', deleted, {}],
+    ['deleted keys if it is not deleted', full, { state: 'DELETED' }],
+    ['inactive keys if it is active', full, { state: 'INACTIVE' }],
+    ['expired keys a second before', active, { state: 'EXPIRED' }],
+    ['active keys if it is expired', expired, { state: 'ACTIVE' }],
+  ])('does not match a filter with %s', (_, key, filter) => {
+    expect(matchesFilter(query(filter), key)).toBe(false);
+  });
+});
+
+describe('the statement that counts the keys of a term', () => {
+  it('exists if keys of a term are sorted', () => {
+    expect(termCountStatement(query({}))).toBeUndefined();
+    expect(termCountStatement(query({ tag: 'a' }, { orderBy: 'KEY_HASH' }))).toBeUndefined();
+    for (const orderBy of ['ALIAS', 'LAST_UPDATED'] as const) {
+      expect(termCountStatement(query({ tag: 'a' }, { orderBy }))?.parameters).toStrictEqual(['t:a']);
+    }
+  });
+
+  it('counts those of the first term and of the organisation, up to one more than are sorted', () => {
+    const { sql = '', parameters } = termCountStatement(query({ policy: 'b', apiID: 'c', orgID: 'acme' })) ?? {};
+    expect(parameters).toStrictEqual(['p:b', 'acme']);
+    expect(sql).toContain('AND org_id = $2');
+    expect(sql).toContain(`LIMIT ${maxSortedRows + 1}`);
+  });
+
+  it('replaces NUL, which no stored text has', () => {
+    expect(termCountStatement(query({ tag: 'a\0\0' }))?.parameters).toStrictEqual(['t:a\u0001\u0001']);
+  });
+});
+
+it('names the terms of a filter in the order in which they are looked up', () => {
+  expect(termsIn({ apiID: 'c', policy: 'b', tag: 'a' })).toStrictEqual(['t:a', 'p:b', 'a:c']);
+  expect(termsIn({ orgID: 'acme' })).toStrictEqual([]);
+});
