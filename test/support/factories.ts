@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
+import type { StoredCredential } from '../../src/credentials/credential.js';
 import type { KeyRevision, StoredKey } from '../../src/keys/key.js';
 import type { KeyTransition } from '../../src/keys/ports.js';
 import type { Delivery, Webhook } from '../../src/webhooks/webhook.js';
 
 /*
  * The entities of tests. Each factory returns a valid entity with fixed values, some of which its last parameter
- * replaces. Credentials come from `issue` of `startApp`.
+ * replaces. Credentials of requests come from `issue` of `startApp`.
  */
 
 /** The time at which the clock of `startApp` stands. */
@@ -59,6 +60,25 @@ export function anUpdate(stored: StoredKey | undefined, changes: Partial<StoredK
   if (!stored) throw new Error('There is no such key.');
   const next = { ...stored, version: stored.version + 1, ...changes };
   return { next, revision: aRevision(next, { operation: 'update' }) };
+}
+
+/** An active service credential, whose secret is its ID. */
+export function aCredential(id: string, changes: Partial<StoredCredential> = {}): StoredCredential {
+  return {
+    id,
+    kind: 'service',
+    label: 'a label',
+    orgID: undefined,
+    scopes: undefined,
+    secretHash: createHash('sha256').update(id).digest(),
+    lastFour: undefined,
+    created: at,
+    expires: undefined,
+    revoked: undefined,
+    lastUsed: undefined,
+    successorID: undefined,
+    ...changes,
+  };
 }
 
 /** An active webhook for all organisations. */
