@@ -82,11 +82,14 @@ describeEngines('the change feed', (engine) => {
   });
 
   it('returns all changes in commit order, page after page', async () => {
-    expect(await feedOf(t).read({ after: undefined, limit: 10 })).toMatchObject({ events: [], hasMore: false });
+    const empty = await feedOf(t).read({ after: undefined, limit: 10 });
+    expect(empty).toMatchObject({ events: [], hasMore: false });
+    const beginning = await feedOf(t).latestCursor();
     for (const name of ['c', 'a', 'b']) await add(t, name);
     for (const name of ['b', 'a', 'b']) await change(t, name);
     const all = ['c 1', 'a 1', 'b 1', 'b 2', 'a 2', 'b 3'];
     for (const limit of [1, 2, 3, 6, 100]) await expect.poll(() => readAll(feedOf(t), { limit })).toStrictEqual(all);
+    for (const after of [empty.cursor, beginning]) expect(await readAll(feedOf(t), { after })).toStrictEqual(all);
     const { events } = await feedOf(t).read({ after: undefined, limit: 3 });
     expect(events[1]?.entry).toStrictEqual(aRevision(aKey('a')));
     await expect.poll(() => readAll(feedOf(t), { after: events[1]?.cursor })).toStrictEqual(all.slice(2));
@@ -139,17 +142,28 @@ describeEngines('the change feed', (engine) => {
       encoded('1.2'),
       encoded('-1.2.'),
       encoded('0.1.zzzzzzzz'),
+      encoded('0.1.00000000 '),
+      encoded(' 0.1.'),
+      encoded('a.1.'),
+      encoded('0.b.'),
+      encoded('0.1.0000000'),
       encoded('0.99999999999999999999.'),
+      encoded('0.9999999999999999999.'),
+      encoded('9999999999999999999.1.'),
     ];
     const foreign = [encoded('0.1.00000000'), encoded('9000000000000000000.1.')];
     for (const after of [...bad, encoded('x'.repeat(5_000))]) {
-      await expect(feedOf(t).read({ after, limit: 1 })).rejects.toMatchObject({ code: 'INVALID' });
+      await expect(feedOf(t).read({ after, limit: 1 }), after).rejects.toMatchObject({
+        code: 'INVALID',
+        message: 'The cursor is not a cursor of the change feed.',
+        issues: [{ path: ['after'], code: 'MALFORMED_ARGUMENT', message: 'must be a cursor of a change' }],
+      });
     }
     for (const after of foreign) {
       await expect(feedOf(t).read({ after, limit: 1 })).rejects.toMatchObject({
         code: 'INVALID',
         message: expect.stringContaining('another database') as string,
-        issues: [{ path: ['after'] }],
+        issues: [{ path: ['after'], code: 'MALFORMED_ARGUMENT', message: 'must be a cursor of this database' }],
       });
     }
   });

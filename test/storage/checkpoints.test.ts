@@ -8,6 +8,7 @@ import { startCheckpoints } from '../../src/storage/scheduled-jobs.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { makeCommandLine, type CommandLine } from '../support/cli.js';
 import { describeEngines, postgres, type EnginePlace } from '../support/engines.js';
+import { anUpdate } from '../support/factories.js';
 import { statementsDuring } from '../support/statements.js';
 import { timersDueWithin, until } from '../support/until.js';
 
@@ -218,6 +219,24 @@ describeEngines('the head of the keys in the database', ({ make }) => {
     expect(await advance()).toStrictEqual([]);
   });
 
+  it('is rejected if it vanished from a database in which this process has read it', async () => {
+    await t.importKeys({ key_id: 'k1', org_id: 'acme' });
+    await advance();
+    await run(`DELETE FROM heads WHERE name = 'keys'`);
+    await expect(advance()).rejects.toThrow('The head of the keys failed its integrity check');
+    await expect(publish()).rejects.toThrow('The head of the keys failed its integrity check');
+  });
+
+  it('names a key that was removed and added again by another program', async () => {
+    await t.importKeys({ key_id: 'k1', org_id: 'acme', alias: 'one' });
+    await advance();
+    await vanish('k1');
+    t.clock.now = new Date(t.clock.now.getTime() + 1_000);
+    await t.importKeys({ key_id: 'k1', org_id: 'acme', alias: 'two' });
+    expect(await advance()).toStrictEqual([['replaced', hash('k1')]]);
+    expect(await problems()).toHaveLength(1);
+  });
+
   it('is published again only after a change and the interval', async () => {
     await t.importKeys({ key_id: 'k1', org_id: 'acme', alias: 'one' });
     expect(await publish()).toBeUndefined();
@@ -261,6 +280,11 @@ describe('the head of the keys of a data folder', () => {
     const rows = t.app.services.store.all();
     const hashes = [];
     for await (const { keyHash } of rows) hashes.push(keyHash);
+    // A step keeps the marks of purged keys that a later step covers.
+    const purged = hashes.at(-2) ?? '';
+    await t.app.services.store.update(purged, (found) => anUpdate(found, { deleted: new Date(0) }));
+    expect(await t.app.services.store.purge(new Date(1))).toBe(1);
+    for (let step = 0; step < 3; step += 1) expect((await advance()).rollbacks).toStrictEqual([]);
     const chosen = [hashes[0], hashes[2_250], hashes.at(-1)];
     const list = chosen.map((keyHash) => `'${keyHash}'`).join();
     write(`DELETE FROM keys WHERE key_hash IN (${list}); DELETE FROM audit WHERE key_hash IN (${list})`);
@@ -271,6 +295,22 @@ describe('the head of the keys of a data folder', () => {
     const found = [];
     for (let step = 0; step < 3; step += 1) found.push(...(await advance()).rollbacks);
     expect(found.map(({ head }) => head.keyHash)).toStrictEqual(chosen);
+  });
+
+  it('keeps the mark of a purged key until its states are written without the key', async () => {
+    const marks = () => {
+      const file = new Database(join(c.folder, 'keyfront.db'), { readonly: true });
+      const rows = file.prepare(`SELECT name FROM heads WHERE name LIKE 'purged.%'`).pluck().all();
+      file.close();
+      return rows;
+    };
+    await t.importKeys({ key_id: 'k1', org_id: 'acme' }, { key_id: 'k2', org_id: 'acme' });
+    await advance();
+    await t.graphql('mutation { deleteOrgKey(keyID: "k1") { status } }');
+    expect(await t.app.services.store.purge(new Date(t.clock.now.getTime() + 1))).toBe(1);
+    expect(marks()).toHaveLength(1);
+    expect(await advance()).toStrictEqual({ isEnd: true, rollbacks: [] });
+    expect(marks()).toStrictEqual([]);
   });
 
   it('is the same in a backup that was restored', async () => {

@@ -4,9 +4,17 @@ import type { Definition } from '../../src/keys/definition/normalize.js';
 import type { QuotaManager, QuotaOutbox } from '../../src/keys/quota/quota-manager.js';
 import type { QuotaChange } from '../../src/keys/quota/quota-change.js';
 import { createReadBudget } from '../../src/keys/read-budget.js';
-import type { StoredKey } from '../../src/keys/key.js';
-import type { HistoryRange, KeyPage } from '../../src/keys/key-query.js';
+import { keyStates, type KeyState, type StoredKey } from '../../src/keys/key.js';
+import {
+  positionOf,
+  type HistoryRange,
+  type KeyFilter,
+  type KeyPage,
+  type KeyPosition,
+  type KeyQuery,
+} from '../../src/keys/key-query.js';
 import type { KeyTransition, IntegrityReport, KeyStore } from '../../src/keys/ports.js';
+import { matchesFilter } from '../../src/storage/sql/keys/key-query.js';
 import { allOf } from '../support/collect.js';
 import { aChange, aKey, anUpdate, aRevision, hashOf } from '../support/factories.js';
 import { misreadJSON } from '../support/misread-json.js';
@@ -164,9 +172,10 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
 
     it('finds nothing for the hash of no key', async () => {
       await store.add([aChange(aKey(1))]);
-      for (const hash of [hashOf(2), '', hashOf(1).toUpperCase(), hashOf(1).slice(0, -1), `${hashOf(1)}0`]) {
+      for (const hash of [hashOf(2), '', hashOf(1).toUpperCase(), hashOf(1).slice(0, -1), `${hashOf(1)}0`, 'nul\0']) {
         expect(await store.find(hash)).toBeUndefined();
         expect(await store.historyOf(hash)).toStrictEqual([]);
+        expect(await store.pendingFor(hash)).toStrictEqual([]);
       }
     });
 
@@ -207,9 +216,16 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
         expect(given).toStrictEqual([undefined]);
       }
       // Beside each other, and so in one group of changes.
-      const changes = ['acme', 'globex'].map((orgID) => store.update(own, (stored) => anUpdate(stored), orgID));
-      expect((await Promise.allSettled(changes)).map(({ status }) => status)).toStrictEqual(['fulfilled', 'rejected']);
-      expect((await store.find(own, 'acme'))?.version).toBe(2);
+      for (const orgs of [
+        ['acme', 'globex'],
+        ['globex', 'acme'],
+      ]) {
+        const changes = orgs.map((orgID) => store.update(own, (stored) => anUpdate(stored), orgID));
+        expect((await Promise.allSettled(changes)).map(({ status }) => status === 'fulfilled')).toStrictEqual(
+          orgs.map((orgID) => orgID === 'acme'),
+        );
+      }
+      expect((await store.find(own, 'acme'))?.version).toBe(3);
     });
 
     it('rejects a key of the given organisation whose row is missing although it has a history', async () => {
@@ -228,7 +244,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
     it('finds many keys at once, deleted ones too, each once and none for the hash of no key', async () => {
       const keys = [full, aKey(1), aKey(2, { deleted: new Date('2026-01-31T12:00:00Z') }), aKey(3)];
       await store.add(keys.map(aChange));
-      const hashes = [hashOf('full'), hashOf(2), hashOf(2), hashOf(4), '', `"'`, hashOf(1)];
+      const hashes = [hashOf('full'), hashOf(2), hashOf(2), hashOf(4), '', `"'`, 'nul\0', hashOf(1)];
       const found = (await store.findMany(hashes)).map(plain);
       const byHash = (a: StoredKey, b: StoredKey) => (a.keyHash < b.keyHash ? -1 : 1);
       expect(found.sort(byHash)).toStrictEqual(keys.slice(0, 3).sort(byHash));
@@ -401,8 +417,9 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       const one = await store.list({ ...query, maxBytes: 1 }, createReadBudget());
       expect([aliases(one), one.isCut]).toStrictEqual([['a'], true]);
       const reads = createReadBudget(5_000, 25_000);
-      await expect(store.list(query, reads)).rejects.toMatchObject({ code: 'TOO_LARGE' });
-      await expect(store.findMany(names.map(hashOf), reads)).rejects.toMatchObject({ code: 'TOO_LARGE' });
+      const tooLarge = { code: 'TOO_LARGE', message: expect.stringContaining(' 4 keys have ') as string };
+      await expect(store.list(query, reads)).rejects.toMatchObject(tooLarge);
+      await expect(store.findMany(names.map(hashOf), reads)).rejects.toMatchObject(tooLarge);
       expect(reads.bytesLeft()).toBe(25_000);
     });
 
@@ -460,7 +477,9 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       await store.addReceipt(receipt('b', 9));
       await expect(store.addReceipt(receipt('b', 9))).rejects.toThrow();
       expect(await store.purgeReceipts(new Date(4))).toBe(0);
-      expect(await store.purgeReceipts(new Date(5))).toBe(1);
+      // More than one statement removes.
+      await Promise.all(Array.from({ length: 201 }, (_, index) => store.addReceipt(receipt(`old ${index}`, 4))));
+      expect(await store.purgeReceipts(new Date(5))).toBe(202);
       expect([await store.findReceipt('a'), (await store.findReceipt('b'))?.at]).toStrictEqual([
         undefined,
         new Date(9),
@@ -488,7 +507,11 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
         requests.map(({ key, range }) => store.historyOf(key.keyHash, { ...range, asOf: key })),
       );
       expect(alone.flat()).toHaveLength(23);
-      expect(await store.historiesOf(requests, createReadBudget())).toStrictEqual(alone);
+      expect(await store.historiesOf(requests)).toStrictEqual(alone);
+      const reads = createReadBudget();
+      const before = reads.bytesLeft();
+      expect(await store.historiesOf(requests, reads)).toStrictEqual(alone);
+      expect(before - reads.bytesLeft()).toBeGreaterThan(10 * 200_000);
       expect(await store.historiesOf([])).toStrictEqual([]);
     });
 
@@ -500,6 +523,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       await store.purge(new Date(1));
       const found = await store.historiesOf(requests, createReadBudget(5_000, 20_000));
       expect(found).toMatchObject([[{ keyHash: hashOf(1) }], { code: 'NOT_FOUND' }, { code: 'TOO_LARGE' }]);
+      expect(found[2]).toMatchObject({ message: expect.stringContaining(' 1 history entries have ') as string });
     });
 
     it('lists and counts the keys of many organisations together, as it does those of each alone', async () => {
@@ -529,6 +553,72 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
         }
       }
       expect(await store.countOfOrgs(orgs, {}, now)).toStrictEqual([4, 4, 0, 4, 4, 0]);
+      const query = { filter: {}, orderBy: 'KEY_HASH', descending: false, limit: 3, now } as const;
+      const none = { keys: [], isCut: false };
+      expect(await store.listOfOrgs(['nul\0', '\0'], query)).toStrictEqual([none, none]);
+      expect(await store.listOfOrgs([], query)).toStrictEqual([]);
+      expect(await store.countOfOrgs([], {}, now)).toStrictEqual([]);
+    });
+
+    it('lists and counts the keys that match each filter, in each order and between any two positions', async () => {
+      const now = new Date('2026-01-31T12:00:00Z');
+      const seconds = BigInt(now.getTime() / 1000);
+      const keys = Array.from({ length: 60 }, (_, name) =>
+        aKey(name, {
+          orgID: name % 2 === 0 ? 'acme' : 'globex',
+          lastUpdated: BigInt(name % 5),
+          deleted: name % 6 === 0 ? new Date(0) : undefined,
+          definition: {
+            alias: ['', 'A', 'Ab', 'B'][name % 4] ?? '',
+            expires: [0n, 1n, seconds, seconds + 1n, seconds + 100n][name % 5] ?? 0n,
+            isInactive: name % 7 === 0,
+            tags: name % 4 < 2 ? ['x', 'y'] : ['y'],
+            applyPolicies: name % 3 === 0 ? [] : ['x'],
+            accessRights: name % 3 === 1 ? [] : [{ label: 'x' }],
+          },
+        }),
+      );
+      await store.add(keys.map(aChange));
+      const filters: KeyFilter[] = [
+        {},
+        { orgID: 'acme' },
+        { aliasPrefix: 'A' },
+        { tag: 'x' },
+        { policy: 'x' },
+        { apiID: 'x' },
+        { tag: 'x', policy: 'x' },
+        { tag: 'y', policy: 'x', apiID: 'x', orgID: 'globex' },
+        { expiresBefore: seconds + 1n },
+        { updatedSince: 3n },
+        { orgID: 'globex', aliasPrefix: 'A', updatedSince: 2n },
+        ...(Object.keys(keyStates) as KeyState[]).map((state) => ({ state })),
+      ];
+      const compare = (a: KeyPosition, b: KeyPosition) =>
+        a.value === b.value ? (a.keyHash < b.keyHash ? -1 : 1) : a.value < b.value ? -1 : 1;
+      for (const filter of filters) {
+        expect(await store.count(filter, now)).toBeGreaterThan(0);
+        for (const orderBy of ['KEY_HASH', 'ALIAS', 'LAST_UPDATED'] as const) {
+          for (const descending of [false, true]) {
+            const query: KeyQuery = { filter, orderBy, descending, limit: 100, now };
+            const ascending = keys
+              .filter((key) => matchesFilter(query, key))
+              .map((key) => positionOf(key, orderBy))
+              .toSorted(compare);
+            const positions = descending ? ascending.toReversed() : ascending;
+            const hashes = positions.map(({ keyHash }) => keyHash);
+            const listed = async (changes: Partial<KeyQuery>) =>
+              (await store.list({ ...query, ...changes })).keys.map(({ keyHash }) => keyHash);
+            expect(await listed({}), `${Object.keys(filter).join()} by ${orderBy}`).toStrictEqual(hashes);
+            expect(await store.count(filter, now)).toBe(hashes.length);
+            const last = hashes.length - 1;
+            const [after, before] = [positions[1], positions[last]];
+            expect(await listed({ after })).toStrictEqual(hashes.slice(2));
+            expect(await listed({ after, limit: 1 })).toStrictEqual(hashes.slice(2, 3));
+            expect(await listed({ before })).toStrictEqual(hashes.slice(0, last));
+            expect(await listed({ after, before })).toStrictEqual(hashes.slice(2, last));
+          }
+        }
+      }
     });
 
     it('rejects reading the history of a key that was purged meanwhile, also when it was created again', async () => {
@@ -568,6 +658,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       await reopen();
       expect(await store.pendingFor(hashOf(1))).toStrictEqual(changes.slice(0, 2));
       expect(await store.pendingFor(hashOf(3))).toStrictEqual([]);
+      expect(await store.countPending()).toBe(3);
       expect(await allOf(store.pendingBefore(new Date(2000)))).toStrictEqual(changes.slice(0, 1));
       expect(await allOf(store.pendingBefore(new Date(9000)))).toStrictEqual(changes);
       await store.acknowledge(changes.slice(0, 1));
@@ -686,6 +777,19 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       // Its tags are free again, too.
       expect(await store.add([aChange(aKey('old 0', { definition: { tags: ['t'] } }))])).toStrictEqual([true]);
       expect((await store.list(tagged)).keys).toHaveLength(2);
+    });
+
+    it('finds no damage in a history of more than a hundred entries, and a change of any of them', async () => {
+      await store.add([aChange(aKey(1))]);
+      await Promise.all(Array.from({ length: 204 }, () => store.update(hashOf(1), (found) => anUpdate(found))));
+      const reports = async () => {
+        const found: IntegrityReport[] = [];
+        for await (const report of store.verifyIntegrity()) found.push(report);
+        return found;
+      };
+      expect(await reports()).toMatchObject([{ keyHash: hashOf(1), exists: true, isHistoryIntact: true }]);
+      await place.tamper('DELETE FROM audit WHERE version_after = 103');
+      expect(await reports()).toMatchObject([{ keyHash: hashOf(1), exists: true, isHistoryIntact: false }]);
     });
 
     it('finds no damage in its own rows', async () => {
@@ -809,6 +913,11 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       await store.add([aChange(aKey(1))]);
       await place.tamper(`DELETE FROM keys WHERE key_hash = '${hashOf(1)}'`);
       await expect(store.find(hashOf(1))).rejects.toMatchObject({ code: 'INTERNAL' });
+      const reports: IntegrityReport[] = [];
+      for await (const report of store.verifyIntegrity()) reports.push(report);
+      expect(reports).toStrictEqual([
+        { keyHash: hashOf(1), exists: false, key: undefined, isHistoryIntact: false, isIndexed: true },
+      ]);
       expect(await store.discard(hashOf(1))).toBe('discarded');
       expect(await store.find(hashOf(1))).toBeUndefined();
     });

@@ -1,9 +1,10 @@
+import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { sqliteDialect } from '../../src/storage/sql/dialect.js';
+import { postgresDialect, sqliteDialect } from '../../src/storage/sql/dialect.js';
 import { migrations, schemaVersion, requireSchema } from '../../src/storage/sql/schema.js';
 import { migrate } from '../../src/storage/sqlite/connection.js';
 
@@ -72,6 +73,30 @@ describe('D-10 a migration', () => {
       `it has schema version ${schemaVersion + 1}, and this Keyfront supports ${schemaVersion}; use a newer Keyfront`,
     );
     expect(contents()).toStrictEqual(before);
+  });
+
+  it.each([
+    [sqliteDialect, ['c9ffe211189b9e1a', '9ef35796f8357554', '01d2c4c840082890', '57b142881c27050a']],
+    [postgresDialect, ['b4e03a183474707c', '1eeed8db7735a611', 'b0a7341687609fe0', 'bf16fd2f59053a04']],
+  ])('is not changed once databases have it: $name', (dialect, digests) => {
+    const digest = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 16);
+    const statements = migrations.map((migration) => migration(dialect).replaceAll(/\s*--.*/g, ''));
+    expect(statements.map((text) => digest(text.replaceAll(/\s+/g, ' ')))).toStrictEqual(digests);
+  });
+
+  it.each([
+    ['an older schema that is migrated', 1, { allowOlder: true }],
+    ['the schema of its version', 2, {}],
+    ['a newer schema that is read', 3, { allowNewer: true }],
+  ])('is not required for %s', (_, found, permission) => {
+    expect(() => requireSchema(found, { known: 2, ...permission })).not.toThrow();
+  });
+
+  it.each([
+    ['an older schema if only newer ones are permitted', 1, { allowNewer: true }, 'start the service once'],
+    ['a newer schema if only older ones are permitted', 3, { allowOlder: true }, 'use a newer Keyfront'],
+  ])('is required for %s', (_, found, permission, advice) => {
+    expect(() => requireSchema(found, { known: 2, ...permission })).toThrow(advice);
   });
 
   it('names the remedy for an older schema that may not be migrated', () => {

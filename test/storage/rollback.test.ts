@@ -91,6 +91,7 @@ describeEngines('an older row that was put back', ({ make }) => {
   it('is not hidden by deleting the head of the credentials, which does not begin again at the next start', async () => {
     await run('DELETE FROM heads');
     expect((await read(t.service)).status).toBe(500);
+    expect(t.logs()).toContain('The head of the credentials failed its integrity check');
     expect(await check()).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('The head of the credentials fails the integrity check.'),

@@ -2,9 +2,19 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createMemoryKeyRing, type KeyRing } from '../../src/crypto/key-ring.js';
+import { createRowSigner } from '../../src/crypto/row-signer.js';
+import { createCredentialStore } from '../../src/storage/sql/credential-store.js';
+import { createSignatures } from '../../src/storage/sql/signatures.js';
+import { createWebhookStore } from '../../src/storage/sql/webhook-store.js';
+import { openDatabase } from '../../src/storage/sqlite/connection.js';
+import { createSqliteSession } from '../../src/storage/sqlite/session.js';
+import { createWriteGate } from '../../src/storage/sqlite/write-gate.js';
 import { startApp, type TestResponse, type TestApp } from '../support/app.js';
 import { makeCommandLine, type CommandLine } from '../support/cli.js';
 import { describeEngines, sqlite, type EnginePlace, type TestEngine } from '../support/engines.js';
+import { aChange, aCredential, aKey, anUpdate, aWebhook, hashOf } from '../support/factories.js';
+import { sqliteKeyStore } from '../support/storage.js';
 
 let place: EnginePlace;
 let t: TestApp;
@@ -228,5 +238,70 @@ describe('the rotation of the key ring', () => {
     ]);
     await keyfront('secrets', 'rotate');
     expect(await keyfront('secrets', 'prune')).toMatchObject({ code: 0 });
+  });
+});
+
+describe('the signatures of all tables', () => {
+  const tables = ['keys', 'audit', 'credentials', 'webhooks', 'heads', 'quota_changes'];
+  /** More than one page. */
+  const count = 250;
+  const [first, second] = [createMemoryKeyRing(new Date(0)), createMemoryKeyRing(new Date(0))];
+  const keyOf: KeyRing['keyOf'] = (id) => (id === 'k2' ? second : first).keyOf('k1');
+  const rotated: KeyRing = { primaryID: 'k2', ids: ['k1', 'k2'], keyOf };
+
+  async function prepare() {
+    let ring = first;
+    const signer = createRowSigner(() => ring);
+    const database = openDatabase(':memory:');
+    const gate = createWriteGate(database);
+    const session = createSqliteSession(database, gate);
+    const store = sqliteKeyStore(database, signer, { gate });
+    const credentials = createCredentialStore(session, signer);
+    const quotaChange = {
+      ...{ keyHash: hashOf(0), dateCreated: 'x', lastUpdated: 1n, at: new Date(0) },
+      ...{ isReset: false, periodBefore: 1n, periodAfter: 2n },
+    };
+    await store.add(Array.from({ length: count }, (_, name) => aChange(aKey(name))));
+    await store.update(hashOf(0), (found) => ({ ...anUpdate(found), quotaChange }));
+    await credentials.beginHead();
+    // Identifiers come before all letters, too.
+    await credentials.add(aCredential('1'));
+    await createWebhookStore(session, signer).add(aWebhook('1'), 'start');
+    ring = rotated;
+    const rows = () =>
+      tables.map((table) =>
+        database
+          .prepare<[], { mac: Buffer }>(`SELECT mac FROM ${table}`)
+          .all()
+          .map(({ mac }) => mac.subarray(3, 5).toString()),
+      );
+    return { database, rows, signatures: createSignatures(session, signer) };
+  }
+
+  it('are renewed under the current key, once for each row', async () => {
+    const { signatures, rows } = await prepare();
+    const sizes = [count, count + 1, 1, 1, 1, 1];
+    expect(rows()).toStrictEqual(sizes.map((size) => Array.from({ length: size }, () => 'k1')));
+    expect(await signatures.older()).toStrictEqual({ hasValid: true, damaged: 0 });
+    let renewed = 0;
+    expect(await signatures.renew(() => (renewed += 1))).toBe(0);
+    expect(renewed).toBe(sizes.reduce((sum, size) => sum + size));
+    expect(rows()).toStrictEqual(sizes.map((size) => Array.from({ length: size }, () => 'k2')));
+    expect(await signatures.older()).toStrictEqual({ hasValid: false, damaged: 0 });
+    expect(await signatures.renew(() => (renewed += 1))).toBe(0);
+    expect(renewed).toBe(sizes.reduce((sum, size) => sum + size));
+  });
+
+  it('are left as they are if they are damaged, and counted', async () => {
+    const { database, signatures } = await prepare();
+    database.exec('UPDATE keys SET mac = zeroblob(40); UPDATE webhooks SET mac = zeroblob(40)');
+    expect(await signatures.renew(() => undefined)).toBe(count + 1);
+    expect(await signatures.older()).toStrictEqual({ hasValid: false, damaged: count + 1 });
+  });
+
+  it('are counted up to the first page with a valid one', async () => {
+    const { database, signatures } = await prepare();
+    database.exec('UPDATE keys SET mac = zeroblob(40)');
+    expect(await signatures.older()).toStrictEqual({ hasValid: true, damaged: count });
   });
 });

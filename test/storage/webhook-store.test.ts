@@ -222,10 +222,56 @@ describeEngines('the webhook store', (engine) => {
 
   it('rejects one more webhook than the maximum', async () => {
     for (let index = 0; index < maxWebhooks; index += 1) await store.add(aWebhook(`w${index}`), 'start');
-    await expect(store.add(aWebhook('more'), 'start')).rejects.toMatchObject({ code: 'CONFLICT' });
+    await expect(store.add(aWebhook('more'), 'start')).rejects.toMatchObject({
+      code: 'CONFLICT',
+      message: 'There are 50 webhooks already, which is the maximum.',
+    });
     expect((await store.list()).intact).toHaveLength(maxWebhooks);
     expect(await store.remove('w0')).toBe(true);
     await store.add(aWebhook('more'), 'start');
+  });
+
+  it('adds no more webhooks than the maximum when processes add some at once', async () => {
+    const other = (await open()).webhooks;
+    for (let index = 2; index < maxWebhooks; index += 1) await store.add(aWebhook(`w${index}`), 'start');
+    const added = await Promise.allSettled(
+      Array.from({ length: 6 }, (_, index) => (index % 2 ? store : other).add(aWebhook(`more ${index}`), 'start')),
+    );
+    expect(added.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
+    expect((await store.list()).intact).toHaveLength(maxWebhooks);
+  });
+
+  it('returns webhooks by the time of their creation, and then by their identifiers', async () => {
+    for (const id of ['c', 'b']) await store.add(aWebhook(id), 'start');
+    await store.add(aWebhook('a', { created: new Date(at.getTime() + 1) }), 'start');
+    const ids = ['b', 'c', 'a'];
+    expect((await store.list()).intact.map(({ id }) => id)).toStrictEqual(ids);
+    expect((await store.acquireLeases('one', 60_000)).held.map(({ webhook }) => webhook.id).toSorted()).toStrictEqual(
+      ids.toSorted(),
+    );
+    expect((await store.acquireLeases('one', 60_000)).held.map(({ webhook }) => webhook.id)).toStrictEqual(ids);
+  });
+
+  it('finds nothing for identifiers that no stored text can be equal to', async () => {
+    await store.add(aWebhook('a'), 'start');
+    await store.acquireLeases('one', 60_000);
+    await store.recordResults('one', 'a', { dead: aDeadLetter('e1') });
+    expect(await store.change('a\0', (found) => found)).toBeUndefined();
+    expect(await store.remove('a\0')).toBe(false);
+    for (const filter of [{ webhookID: 'a\0' }, { webhookID: 'a', eventID: 'e1\0' }]) {
+      expect(await store.deadLetters(filter, 10)).toStrictEqual([]);
+      expect(await store.replay(filter, 5_000)).toBe(0);
+      expect(await store.discard(filter)).toBe(0);
+    }
+    expect(await store.deadLetters({ webhookID: 'a' }, 10)).toHaveLength(1);
+  });
+
+  it('renews a lease in the second half of its duration only', async () => {
+    await store.add(aWebhook('a'), 'start');
+    const lease = async (forMs: number) => (await store.acquireLeases('one', forMs)).held[0]?.remainingMs;
+    expect(await lease(600_000)).toBe(600_000);
+    expect(await lease(500_000)).toBeGreaterThan(500_000);
+    expect(await lease(3_600_000)).toBe(3_600_000);
   });
 
   it('delivers to no webhook that was inserted by another program', async () => {
@@ -236,7 +282,10 @@ describeEngines('the webhook store', (engine) => {
     expect(held.map((one) => one.webhook.id)).toStrictEqual(['b']);
     expect(damaged).toStrictEqual(['a']);
     expect(await store.list()).toMatchObject({ intact: [{ id: 'b' }], damaged: ['a'] });
-    await expect(store.change('a', (found) => found)).rejects.toMatchObject({ code: 'INTERNAL' });
+    await expect(store.change('a', (found) => found)).rejects.toMatchObject({
+      code: 'INTERNAL',
+      message: 'The webhook a failed its integrity check; run `keyfront check` for details.',
+    });
     expect(await store.remove('a')).toBe(true);
     expect((await store.list()).intact).toHaveLength(1);
   });
