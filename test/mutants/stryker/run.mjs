@@ -7,7 +7,15 @@ import { Stryker } from '@stryker-mutator/core';
 const root = join(import.meta.dirname, '../../..');
 const minScore = 90;
 
-/** The files to mutate, and the test files of each stage. */
+/**
+ * @typedef {object} Group
+ * @property {string} mutate the files to mutate
+ * @property {readonly string[]} stages the test files of each stage
+ * @property {boolean} [isStatic] whether the modules compute statements during their import, and keep nothing else: the
+ *   mutants of that code run in each stage, and there is no last stage
+ */
+
+/** @satisfies {Record<string, Group>} */
 const groups = {
   keys: {
     mutate: 'src/keys/**/*.ts',
@@ -19,11 +27,21 @@ const groups = {
   },
   sql: {
     mutate: 'src/storage/sql/**/*.ts',
-    stages: ['test/unit/storage/*.test.ts test/storage/*.test.ts', 'test/service/**/*.test.ts'],
+    // The fastest files first, which run once for each static mutant.
+    stages: [
+      'test/unit/storage/*.test.ts test/storage/{sqlite,copy-store,credential-store,key-states,migrate,purge,settings,webhook-store}.test.ts',
+      'test/storage/{change-feed,group-writer,postgres,prepared-change,rollback,signatures}.test.ts',
+      'test/storage/{checkpoints,load,postgres-plans}.test.ts test/system/consistency/pages.test.ts ' +
+        'test/service/{graphql/damaged-items,graphql/org-keys,graphql/paging,graphql/statement-counts,keys/idempotency,keys/quota,rest/org-keys}.test.ts',
+    ],
+    isStatic: true,
   },
   executor: {
     mutate: 'src/graphql/executor/**/*.ts',
-    stages: ['test/unit/graphql/*.test.ts', 'test/service/graphql/*.test.ts'],
+    stages: [
+      'test/unit/graphql/*.test.ts',
+      'test/service/graphql/{damaged-items,deadline,executor-served,introspection,limits,masking,operation-cache}.test.ts',
+    ],
   },
   json: { mutate: 'src/lib/json*.ts', stages: ['test/unit/**/*json*.test.ts'] },
 };
@@ -57,16 +75,16 @@ for (const name of names.length > 0 ? names : /** @type {typeof names} */ (Objec
 }
 
 /** @returns {Promise<Result[]>} */
-async function runStages(/** @type {(typeof groups)['keys']} */ { mutate, stages }) {
+async function runStages(/** @type {Group} */ { mutate, stages, isStatic = false }) {
   /** @type {Map<string, Result>} */
   const results = new Map();
   delete process.env['STRYKER_ONLY'];
-  for (const [index, tests] of [...stages, stages.join(' ')].entries()) {
+  for (const [index, tests] of (isStatic ? stages : [...stages, stages.join(' ')]).entries()) {
     process.env['STRYKER_TESTS'] = tests;
     // What a module computes once and keeps is not computed again with the mutant, except in a new thread.
     process.env['STRYKER_ISOLATE'] = String(index === stages.length);
     // Each mutant of code that runs during an import needs a new thread and all tests: for these, those of the first stage do.
-    const ignoreStatic = index > 0;
+    const ignoreStatic = index > 0 && !isStatic;
     const ran = await new Stryker({ ...options, mutate: [mutate], ignoreStatic }).runMutationTest();
     // The identifiers are those of the stage before, because the same files are mutated.
     for (const result of ran.filter(({ status }) => outcomes.includes(status))) {
