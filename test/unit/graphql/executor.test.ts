@@ -413,6 +413,20 @@ describe('Compiled operations', () => {
     expect(unheard).toBe(0);
   });
 
+  it('handle the rejection of a check of a type that another check makes unnecessary', async () => {
+    const typed = buildSchema(
+      'type Query { named: Named } interface Named { a: Int } type First implements Named { a: Int } type Second implements Named { a: Int }',
+    );
+    Object.assign(typed.getType('First') ?? {}, { isTypeOf: () => Promise.reject(new Error('later')) });
+    Object.assign(typed.getType('Second') ?? {}, { isTypeOf: () => true });
+    const unheard = await withUnheard(async (count) => {
+      const args = { schema: typed, document: parse('{ named { a } }'), rootValue: { named: { a: 1 } } };
+      expect(await createOwn(typed)(args)).toEqual({ data: { named: { a: 1 } } });
+      return count();
+    });
+    expect(unheard).toBe(0);
+  });
+
   it('report a value that cannot be serialized as an internal error, and do not quote it', async () => {
     const canary = 'c4n4ry';
     const typed = buildSchema(
