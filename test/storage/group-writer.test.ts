@@ -2,10 +2,12 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import type { Meter } from '../../src/telemetry/ports.js';
 import { openDatabase, type Database } from '../../src/storage/sqlite/connection.js';
 import { createWriteGate } from '../../src/storage/sqlite/write-gate.js';
+import { createGroupWriter, type WrittenGroup } from '../../src/storage/sql/keys/group-writer.js';
 import type { RunExclusive } from '../../src/storage/storage.js';
+import { atOnce } from '../../src/storage/time-slices.js';
 import { signer } from '../support/signer.js';
 import { sqliteKeyStore } from '../support/storage.js';
-import { until } from '../support/until.js';
+import { eventLoopTurns, until } from '../support/until.js';
 import { aChange, aKey, anUpdate, hashOf } from '../support/factories.js';
 
 let database: Database;
@@ -197,5 +199,34 @@ describe('the group writer on SQLite', () => {
       }),
     ).rejects.toThrow('UNIQUE');
     await until(() => faults.length === 3);
+  });
+});
+
+describe('the group writer on an engine with two concurrent groups', () => {
+  it('starts another group at once with the changes that exceed the size of the first', async () => {
+    const sizes: number[] = [];
+    const { promise: written, resolve: endWrites } = Promise.withResolvers<WrittenGroup>();
+    const change = createGroupWriter(
+      {
+        maxGroups: 2,
+        write(take) {
+          const { keyHashes, apply } = take();
+          sizes.push(keyHashes.length);
+          for (const keyHash of keyHashes) atOnce(apply(keyHash, undefined));
+          return written;
+        },
+      },
+      { rowOf: () => undefined },
+    );
+    const results = names(130).map((name) =>
+      change(hashOf(name), function* () {
+        yield;
+        return { result: name };
+      }),
+    );
+    await eventLoopTurns();
+    expect(sizes).toEqual([128, 2]);
+    endWrites({});
+    expect(await Promise.all(results)).toEqual(names(130));
   });
 });
