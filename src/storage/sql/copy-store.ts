@@ -219,14 +219,11 @@ export function createRowSource(session: SqlSession): RowSource {
           ),
           [...bounds, ...after],
         );
-      const places = order.map((_, index) => `$${bounds.length + index + 1}`);
-      const isAfterLast = `(${order.join(', ')}) > (${places.join(', ')})`;
+      const parameters = order.map((_, index) => `$${bounds.length + index + 1}`);
+      const isAfterLast = `(${order.join(', ')}) > (${parameters.join(', ')})`;
+      const positionOf = (row: CopiedRow) => order.map((column) => row[column] as Value);
       return readPages((last: CopiedRow | undefined) => {
-        if (last)
-          return chunk(
-            isAfterLast,
-            order.map((column) => last[column] as Value),
-          );
+        if (last) return chunk(isAfterLast, positionOf(last));
         return range ? chunk('key_hash > $2', [range.after]) : chunk('true', []);
       }, chunkSize);
     },
