@@ -1,13 +1,10 @@
-import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { openPostgres } from '../../src/storage/postgres/engine.js';
 import type { KeyHead } from '../../src/storage/records/checkpoint.js';
-import { openSQLite } from '../../src/storage/sqlite/engine.js';
 import type { DatabaseHandle, Storage } from '../../src/storage/storage.js';
 import { describeEngines, type EnginePlace } from '../support/engines.js';
 import { aChange, aKey, anUpdate, hashOf } from '../support/factories.js';
 import { signer } from '../support/signer.js';
-import { storageDeps } from '../support/storage.js';
+import { openDatabaseOf, storageDeps } from '../support/storage.js';
 
 const renews = 1_000n;
 
@@ -20,8 +17,7 @@ describeEngines('the state of a key', ({ make }) => {
   let head: KeyHead;
   beforeEach(async () => {
     place = await make();
-    const { database, folder } = place;
-    handle = await (database ? openPostgres(database.url) : openSQLite(join(folder, 'keyfront.db'), 'create'));
+    handle = await openDatabaseOf(place);
     storage = await handle.start(signer, storageDeps());
     ({ store } = storage);
     await store.add([aChange(aKey(1, { quota: { used: 5n, renews } })), aChange(aKey(2))]);

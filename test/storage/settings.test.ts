@@ -1,13 +1,10 @@
-import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { openPostgres } from '../../src/storage/postgres/engine.js';
 import { schemaVersion } from '../../src/storage/sql/schema.js';
-import { openSQLite } from '../../src/storage/sqlite/engine.js';
 import type { DatabaseHandle, Storage } from '../../src/storage/storage.js';
 import { describeEngines, type EnginePlace } from '../support/engines.js';
 import { aChange, aKey, anUpdate, aRevision, hashOf } from '../support/factories.js';
 import { signer } from '../support/signer.js';
-import { storageDeps } from '../support/storage.js';
+import { openDatabaseOf, storageDeps } from '../support/storage.js';
 
 describeEngines('a database', ({ make }) => {
   let place: EnginePlace;
@@ -15,8 +12,7 @@ describeEngines('a database', ({ make }) => {
   let storage: Storage;
   beforeEach(async () => {
     place = await make();
-    const { database, folder } = place;
-    handle = await (database ? openPostgres(database.url) : openSQLite(join(folder, 'keyfront.db'), 'create'));
+    handle = await openDatabaseOf(place);
     storage = await handle.start(signer, storageDeps());
   });
   afterEach(async () => {

@@ -1,5 +1,7 @@
+import { join } from 'node:path';
 import type { RowSigner } from '../../src/crypto/row-signer.js';
 import type { Telemetry } from '../../src/telemetry/ports.js';
+import { openPostgres } from '../../src/storage/postgres/engine.js';
 import { createKeyGroups as createPgKeyGroups } from '../../src/storage/postgres/key-groups.js';
 import type { PgPool } from '../../src/storage/postgres/pool.js';
 import { createPgSession } from '../../src/storage/postgres/session.js';
@@ -7,16 +9,23 @@ import { createPgWideReader } from '../../src/storage/postgres/wide-reader.js';
 import { createKeyRowStatements } from '../../src/storage/sql/keys/key-rows.js';
 import { createSqlKeyStore } from '../../src/storage/sql/keys/key-store.js';
 import type { Database } from '../../src/storage/sqlite/connection.js';
+import { openSQLite } from '../../src/storage/sqlite/engine.js';
 import { createKeyGroups } from '../../src/storage/sqlite/key-groups.js';
 import { createReader, type Reader } from '../../src/storage/sqlite/reader.js';
 import { createSqliteSession } from '../../src/storage/sqlite/session.js';
 import { createWriteGate, type WriteGate } from '../../src/storage/sqlite/write-gate.js';
-import type { StorageDeps } from '../../src/storage/storage.js';
+import type { DatabaseHandle, StorageDeps } from '../../src/storage/storage.js';
 import { createTimeSlices } from '../../src/storage/time-slices.js';
+import type { EnginePlace } from './engines.js';
 
 /** The dependencies of an engine, without telemetry and without a log. */
 export function storageDeps(changes: Partial<StorageDeps> = {}): StorageDeps {
   return { report: () => undefined, now: () => new Date(), telemetry: {}, slices: createTimeSlices(), ...changes };
+}
+
+/** Opens an empty database without the rest of an installation. */
+export function openDatabaseOf({ database, folder }: EnginePlace): Promise<DatabaseHandle> {
+  return database ? openPostgres(database.url) : openSQLite(join(folder, 'keyfront.db'), 'create');
 }
 
 interface SqliteKeyStoreOptions {
