@@ -191,6 +191,10 @@ describe.skipIf(postgres.isMissing)(`the plans of ${keys} keys on ${postgres.nam
     ],
     ['an import', (store) => store.add([aChange(aKey(`new ${Math.random()}`))])],
     ['the history of a key', (store) => store.historyOf(one, { last: true, limit: 5 })],
+    [
+      'the histories of several keys',
+      (store) => store.historiesOf(ours.map((key) => ({ key, range: { last: true, limit: 5 } }))),
+    ],
     ['the definition of a version', (store) => store.definitionAt(one, 1)],
   ];
   it.each(uses)('read few rows for %s, with either kind of plan', async (_, use) => {

@@ -41,6 +41,8 @@ export function createRowTarget(connections: PgPool): RowTarget {
           for (const [name, value] of values) {
             await session.query(settingStatements.set, [name, value]);
           }
+          // Until autovacuum does it, up to a minute later, the planner scans `audit` to read the histories of several keys.
+          await session.query(`ANALYZE ${Object.keys(copiedTables).join(', ')}`);
           await session.query('UPDATE settings SET name = $2 WHERE name = $1', [migrationSourceSetting, migratedFrom]);
         }),
       ),

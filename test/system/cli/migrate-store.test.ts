@@ -89,6 +89,16 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
     expect(await c.keyfront(['check'], env)).toMatchObject({ code: 0 });
   });
 
+  it('leaves statistics of all tables, without which the first requests would scan them', async () => {
+    expect(await c.keyfront(['migrate-store'], env)).toMatchObject({ code: 0 });
+    const names = Object.keys(copiedTables).map((name) => `'${name}'`);
+    expect(
+      await place.database?.run(
+        `SELECT relname FROM pg_class WHERE relname IN (${names.join()}) AND relkind = 'r' AND reltuples < 0`,
+      ),
+    ).toStrictEqual([]);
+  });
+
   it('keeps the order of all changes and their cursors', async () => {
     const t = await startApp({ KEYFRONT_DATA: c.folder });
     const readAll = async ({ app }: typeof t, after?: string) => {
