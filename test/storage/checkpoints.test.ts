@@ -5,11 +5,17 @@ import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createLogger } from '../../src/lib/log.js';
 import { startCheckpoints } from '../../src/storage/scheduled-jobs.js';
+import { createCheckpoints } from '../../src/storage/sql/keys/checkpoints.js';
+import { openDatabase } from '../../src/storage/sqlite/connection.js';
+import { createSqliteSession } from '../../src/storage/sqlite/session.js';
+import { createWriteGate } from '../../src/storage/sqlite/write-gate.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { makeCommandLine, type CommandLine } from '../support/cli.js';
 import { describeEngines, postgres, type EnginePlace } from '../support/engines.js';
-import { anUpdate } from '../support/factories.js';
+import { aChange, aKey, anUpdate, hashOf } from '../support/factories.js';
+import { signer } from '../support/signer.js';
 import { statementsDuring } from '../support/statements.js';
+import { sqliteKeyStore } from '../support/storage.js';
 import { timersDueWithin, until } from '../support/until.js';
 
 const day = 86_400_000;
@@ -410,5 +416,38 @@ describe('the head of the keys of a data folder', () => {
     release();
     await stopped;
     expect(advance).toHaveBeenCalledTimes(1);
+  });
+});
+
+describe('a step of the head of the keys', () => {
+  it('writes nothing if another process has written a newer head since this one read the keys', async () => {
+    const database = openDatabase(':memory:');
+    const gate = createWriteGate(database);
+    const session = createSqliteSession(database, gate);
+    const store = sqliteKeyStore(database, signer, { gate });
+    const [other, purgedBefore] = [createCheckpoints(session, signer), new Date(0)];
+    const changeMeanwhile = vi.fn(async () => {
+      await store.update(hashOf('k1'), (found) => anUpdate(found));
+      await other.advance({ purgedBefore });
+    });
+    let snapshots = 0;
+    const late = createCheckpoints(
+      {
+        ...session,
+        // The first snapshot is of the head alone. The second one is of the head and its pages, after the keys were read.
+        snapshot: async (work) => {
+          snapshots += 1;
+          if (snapshots === 2) await changeMeanwhile();
+          return session.snapshot(work);
+        },
+      },
+      signer,
+    );
+    await store.add([aChange(aKey('k1'))]);
+    await other.advance({ purgedBefore });
+    expect(await late.advance({ purgedBefore })).toStrictEqual({ isEnd: false, rollbacks: [] });
+    expect(changeMeanwhile).toHaveBeenCalledTimes(1);
+    expect(await late.advance({ purgedBefore })).toStrictEqual({ isEnd: true, rollbacks: [] });
+    database.close();
   });
 });

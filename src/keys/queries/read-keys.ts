@@ -16,7 +16,7 @@ export type KeyReference = { readonly keyID: string } | { readonly keyHash: stri
 /** Selects a page of keys, as of now. */
 export type PageRequest = Omit<KeyQuery, 'now'>;
 
-const emptyPage: KeyPage = { keys: [], isCut: false };
+const emptyPage = (): KeyPage => ({ keys: [], isCut: false });
 
 /** See {@link createKeyQueries}. */
 export type KeyQueries = ReturnType<typeof createKeyQueries>;
@@ -37,7 +37,7 @@ export function createKeyQueries({ store, quotas, now, hashKeyID, open, reportEr
   async function listOrgKeys(caller: CallContext, query: PageRequest): Promise<KeyPage> {
     requireScope(caller, 'read');
     const filter = scopedFilter(caller, query.filter);
-    return filter ? store.list({ ...query, filter, now: now() }, caller.reads) : emptyPage;
+    return filter ? store.list({ ...query, filter, now: now() }, caller.reads) : emptyPage();
   }
 
   return {
@@ -76,7 +76,7 @@ export function createKeyQueries({ store, quotas, now, hashKeyID, open, reportEr
       const { orgID } = query.filter;
       const wanted = orgID === undefined ? orgIDs : orgIDs.filter((one) => one === orgID);
       const pages = await store.listOfOrgs(wanted, { ...query, now: now() }, caller.reads);
-      return orgIDs.map((one) => pages[wanted.indexOf(one)] ?? emptyPage);
+      return orgIDs.map((one) => pages[wanted.indexOf(one)] ?? emptyPage());
     },
     async countOrgKeys(caller: CallContext, filter: KeyFilter): Promise<number> {
       requireScope(caller, 'read');
