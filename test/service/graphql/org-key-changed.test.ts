@@ -193,7 +193,15 @@ describe('orgKeyChanged', () => {
     const begun = (await reported.next()).value;
     await change('k2');
     const next = reported.next();
-    await vi.advanceTimersByTimeAsync(31_000);
+    let isSent = false;
+    void next.then(() => {
+      isSent = true;
+    });
+    // The change is noticed after 15 ms of real time, which starts the wait for a checkpoint again.
+    await until(async () => {
+      await vi.advanceTimersByTimeAsync(30_000);
+      return isSent;
+    }, 'The checkpoint');
     expect((await next).value).toStrictEqual({
       cursor: await s.t.app.services.feed.latestCursor(),
       entry: undefined,
