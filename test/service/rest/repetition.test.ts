@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { parseKeyID } from '../../../src/rest/parameters.js';
 import { startOwnApp, type TestApp } from '../../support/app.js';
 import { temporaryFolder } from '../../support/folder.js';
@@ -17,8 +17,14 @@ let folder: string;
 let t: TestApp;
 beforeEach(async () => {
   folder = await temporaryFolder();
+  // The last uses of credentials are written once a minute, and the previews may last longer.
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   t = await startOwnApp({ KEYFRONT_DATA: folder });
   await t.importKeys({ key_id: 'k1', org_id: 'acme', quota_max: 10, quota_renewal_rate: 3600 });
+});
+
+afterEach(() => {
+  vi.useRealTimers();
 });
 
 describe(`${previews} previews, valid and invalid, in both APIs`, () => {
