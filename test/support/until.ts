@@ -2,15 +2,15 @@
 const { setTimeout, setImmediate } = globalThis;
 const monotonicMs = performance.now.bind(performance);
 
-/** Not reached on a busy machine either. */
-const timeoutMs = 120_000;
+/** Not reached on a busy machine either, and below the timeout of a test, which would not name the condition. */
+const timeoutMs = 100_000;
 
 /**
  * Waits for a condition of a process, a socket or a server that sends no event.
  *
  * @param isMet - polled every five milliseconds of real time
  * @param what - the subject of the error message
- * @throws {Error} if the condition is not met within two minutes
+ * @throws {Error} if the condition is not met within 100 seconds
  */
 export async function until(isMet: () => boolean | Promise<boolean>, what = 'The condition'): Promise<void> {
   for (const endMs = monotonicMs() + timeoutMs; !(await isMet());) {
