@@ -1,17 +1,33 @@
 import { createServer } from 'node:net';
+import { pid } from 'node:process';
 
 /**
- * Resolves to a free port of loopback.
+ * Below the ports that operating systems assign to listeners on port 0 and to clients, which take any port that is free at
+ * the moment. Above 10080, which fetch rejects.
+ */
+const [first, count] = [11_000, 20_000];
+/** Processes with successive identifiers begin at different ports. */
+let next = (pid * 16) % count;
+
+/**
+ * Resolves to a free port of loopback, another one for each call. A server can be started on it later, and again.
  *
  * @returns {Promise<number>}
  */
-export function freePort() {
-  return new Promise((resolve, reject) => {
+export async function freePort() {
+  for (let tried = 0; tried < count; tried += 1) {
+    const port = first + next;
+    next = (next + 1) % count;
+    if (await isFree(port)) return port;
+  }
+  throw new Error('There is no free port.');
+}
+
+/** @type {(port: number) => Promise<boolean>} */
+function isFree(port) {
+  return new Promise((resolve) => {
     const server = createServer();
-    server.on('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
-    });
+    server.on('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
   });
 }

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { pathText } from '../../../src/lib/errors.js';
 import { parsePath } from '../../../src/cli/input/path.js';
 import { makeOwnCommandLine, type CommandLine } from '../../support/cli.js';
+import { freePort } from '../../support/free-port.mjs';
 import { writeTLSFiles, type TLSFixture } from '../../support/localhost-tls.js';
 import { startServer, type TestServer } from '../../support/server.js';
 
@@ -143,10 +144,7 @@ describe('a connection to a service', () => {
   });
 
   it('explains a failed connection and an unknown host name', async () => {
-    const gone = createServer();
-    await new Promise<void>((resolve) => gone.listen(0, '127.0.0.1', resolve));
-    const at = `http://127.0.0.1:${(gone.address() as AddressInfo).port}`;
-    await new Promise((resolve) => gone.close(resolve));
+    const at = `http://127.0.0.1:${await freePort()}`;
     const { code, stderr } = await preview(at);
     expect([code, stderr]).toStrictEqual([2, `Cannot connect to ${at}: connection refused.\n`]);
     expect((await preview('http://127.0.0.1:1')).stderr).toContain('the connection failed (bad port)');

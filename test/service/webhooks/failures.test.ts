@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { startApp, type TestApp } from '../../support/app.js';
+import { freePort } from '../../support/free-port.mjs';
 import { outOfOrder, startReceiver, type Receiver } from '../../support/receiver.js';
 import { eventLoopTurns, until } from '../../support/until.js';
 import { hookTo, quick, untilPolled } from '../../support/webhooks.js';
@@ -22,9 +23,9 @@ const standing = async () => (await t.app.services.webhooks.deliveryStats())[0];
 
 describe('a receiver that is down for long', () => {
   it('leaves a few dead letters and a cursor, and receives everything in order and by a replay after its recovery', async () => {
-    const { id } = await hookTo(t, receiver.url);
-    const { port } = receiver;
     await receiver.close();
+    const port = await freePort();
+    const { id } = await hookTo(t, `http://127.0.0.1:${port}/keys`);
     const keys = Array.from({ length: 60 }, (_, index) => `key-${index}`);
     for (const keyID of keys) await key(keyID);
     for (let round = 0; round < 3; round += 1) for (const keyID of keys) await change(keyID, String(round));
