@@ -192,7 +192,7 @@ describe('a receiver', () => {
       return undefined;
     };
     await key('a');
-    await until(() => receiver.received.length === 1);
+    await until(() => t.logLines('"webhook attempt"').length === 1, 'The response to the first attempt');
     await key('b');
     await receiver.until((taken) => taken.length === 2);
     const [first, ...others] = receiver.received;
