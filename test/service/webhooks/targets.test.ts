@@ -1,5 +1,5 @@
 import type { lookup } from 'node:dns';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createWebhookClient } from '../../../src/webhooks/http-client.js';
 import { createLookup, addressKindOf, parseReceiverURL, redactedURL } from '../../../src/webhooks/address-policy.js';
 import { createWebhookSecret } from '../../../src/webhooks/signature.js';
@@ -180,7 +180,10 @@ describe('a message to a receiver', () => {
   });
 
   it('closes the connection when a body is not complete in time', async () => {
-    const client = clientOf(receiver.url, 'loopback', 200);
+    // The attempt has no end before the headers have arrived.
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const client = clientOf(receiver.url, 'loopback', 5_000);
     const closed = new Promise((resolve) => {
       receiver.behaviour = (_message, response) => {
         response.on('close', resolve).writeHead(200).write('x');
@@ -189,6 +192,7 @@ describe('a message to a receiver', () => {
     });
     const { signal: abort } = new AbortController();
     expect(await client.send(message, { abort, maySend: () => true })).toMatchObject({ status: 200 });
+    vi.advanceTimersByTime(5_000);
     await closed;
     client.close();
   });
