@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { fetchText, ResponseTooLarge } from '../../src/lib/fetch-text.js';
 import { collectGarbage } from '../support/garbage.js';
+import { eventLoopTurns } from '../support/until.js';
 
 let server: Server;
 let url: string;
@@ -19,7 +20,7 @@ afterAll(() => {
   server.close();
 });
 
-const limits = { timeoutMs: 10_000, maxBytes: 1_000 };
+const limits = { timeoutMs: 9_876, maxBytes: 1_000 };
 
 /** Resolves when the service has closed the connection of the next response. */
 const closed = (begin: (response: ServerResponse) => void) =>
@@ -63,14 +64,35 @@ describe('fetchText', () => {
   ])(
     'rejects with TimeoutError and closes the connection when it receives %s, after garbage collections too',
     async (_what, begin) => {
-      const end = closed(begin);
-      const collecting = setInterval(collectGarbage, 10);
-      try {
-        await expect(fetchText(url, {}, { ...limits, timeoutMs: 200 })).rejects.toMatchObject({ name: 'TimeoutError' });
-        await end;
-      } finally {
-        clearInterval(collecting);
+      const { promise: begun, resolve: markBegun } = Promise.withResolvers<void>();
+      const end = closed((response) => {
+        begin(response);
+        markBegun();
+      });
+      const expire = holdTimer(limits.timeoutMs);
+      const rejection = expect(fetchText(url, {}, limits)).rejects.toMatchObject({ name: 'TimeoutError' });
+      await begun;
+      for (let count = 0; count < 10; count += 1) {
+        await eventLoopTurns(5);
+        collectGarbage();
       }
+      expire();
+      await rejection;
+      await end;
     },
   );
 });
+
+/** Holds the timers of a duration, whose time is up only when a test calls the returned function. */
+function holdTimer(durationMs: number): () => void {
+  const { setTimeout } = globalThis;
+  let expire = (): void => undefined;
+  const hold = (callback: (...args: unknown[]) => void, ms?: number, ...args: unknown[]) => {
+    if (ms !== durationMs) return setTimeout(callback, ms, ...args);
+    expire = callback;
+    return setTimeout(() => undefined);
+  };
+  const spy = vi.spyOn(globalThis, 'setTimeout').mockImplementation(hold as typeof setTimeout);
+  onTestFinished(() => spy.mockRestore());
+  return () => expire();
+}
