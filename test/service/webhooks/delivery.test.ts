@@ -100,10 +100,10 @@ describeEngines('webhooks', (engine) => {
     for (const keyID of ['bad', 'good']) await key(keyID);
     for (let round = 0; round < 5; round += 1) for (const one of ['bad', 'good']) await change(one, String(round));
     await receiver.until((taken) => taken.length === 6);
-    expect(new Set(receiver.received.map(({ data }) => `${data.key_hash} ${data.version_after}`))).toContain(
-      `${hashOf('bad')} 1`,
-    );
-    expect(receiver.received.some(({ data }) => data.key_hash === hashOf('bad') && data.version_after > 1)).toBe(false);
+    const versionsOfBad = () =>
+      new Set(receiver.received.flatMap(({ data }) => (data.key_hash === hashOf('bad') ? [data.version_after] : [])));
+    await until(() => versionsOfBad().size > 0, 'An attempt of the other key');
+    expect(versionsOfBad()).toStrictEqual(new Set([1]));
     receiver.behaviour = () => 200;
     await receiver.until((taken) => taken.length === 12);
     expect(outOfOrder(receiver.accepted())).toBeUndefined();
