@@ -56,7 +56,7 @@ describe.skipIf(postgres.isMissing)(`the plans of ${keys} keys on ${postgres.nam
     connections = createPgPool(url, 'plans');
     plans = await openPlans(url);
     await postgresKeyStore(connections, signer).add(ours.map(aChange));
-  }, 60_000);
+  });
   afterAll(async () => {
     await plans.close();
     await connections.close();

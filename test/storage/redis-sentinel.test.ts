@@ -28,14 +28,14 @@ describe.skipIf(!hasOwnRedis)(`live counters in a Redis with a replica${unlessNo
   beforeEach(async () => {
     pair = await redisPair();
     await start(pair.url);
-  }, 60_000);
+  });
   afterEach(async () => {
     await t.close();
     await place.remove();
     await pair.remove();
   });
 
-  it('follow the primary that Sentinel names, also when the previous one is back', { timeout: 60_000 }, async () => {
+  it('follow the primary that Sentinel names, also when the previous one is back', async () => {
     expect(await count()).toBe(1);
     await pair.replicated();
     await pair.failOver();
@@ -48,7 +48,7 @@ describe.skipIf(!hasOwnRedis)(`live counters in a Redis with a replica${unlessNo
     expect(t.logs()).toContain('The live counters in Redis can be reached again.');
   });
 
-  it('leave a server that became a replica, after an error that nothing was counted', { timeout: 60_000 }, async () => {
+  it('leave a server that became a replica, after an error that nothing was counted', async () => {
     expect(await count()).toBe(1);
     const url = await pair.primaryURL();
     // Its connections stay open.

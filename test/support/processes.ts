@@ -21,7 +21,7 @@ export function useProcesses(): Processes {
   const running: Running[] = [];
   beforeAll(async () => {
     main = await buildMain();
-  }, 120_000);
+  });
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'keyfront-process-'));
   });

@@ -27,7 +27,7 @@ beforeAll(async () => {
     ...Array.from({ length: count }, (_, index) => ({ key_id: `key-${index}`, org_id: 'acme', tags })),
   );
   await t.close();
-}, 60_000);
+});
 afterAll(async () => {
   await rm(folder, { recursive: true });
 });
@@ -108,7 +108,7 @@ async function keyfront(args: readonly string[], reader: (child: ReturnType<type
   let stderr = '';
   child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString('utf8')));
   reader(child);
-  const [code] = (await once(child, 'exit')) as [number | null];
+  const [code] = (await once(child, 'close')) as [number | null];
   return { code, stderr };
 }
 
@@ -154,7 +154,7 @@ describe('the real process', () => {
     });
     let stderr = '';
     child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString('utf8')));
-    const [code] = (await once(child, 'exit')) as [number | null];
+    const [code] = (await once(child, 'close')) as [number | null];
     expect(code).toBe(1);
     expect(stderr).toContain('Cannot write results to standard output (ENOSPC).\n');
   });
