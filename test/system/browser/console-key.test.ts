@@ -105,7 +105,7 @@ describeInBrowser('a key in the console', (browser) => {
     await dialog.getByText('Reset drops 800 used requests').waitFor();
     await dialog.getByLabel('Reason').fill('Complaint');
     await dialog.getByRole('button', { name: 'Reset the quota' }).click();
-    await c.card('Live quota').getByText('0 of 1,000').waitFor();
+    await c.card('Live quota').getByText('0 of 1,000', { exact: true }).waitFor();
     await c.page.locator('[data-version="2"]').getByText('Reset the quota after 800 used requests.').waitFor();
     await c.card('Usage over time').getByRole('img', { name: '5 times' }).waitFor();
     expect(await stored()).toMatchObject({ definition: { rate: 100, hmacStringSet: true }, quota: { used: 0 } });
@@ -200,7 +200,9 @@ describeInBrowser('a key in the console', (browser) => {
     await field('rate').fill('7');
     await c.page.getByText('Checked: 0 problems').waitFor();
     held.resolve();
+    const checked = c.page.waitForResponse((response) => response.request().postData()?.includes('Billing 2') ?? false);
     await field('alias').fill('Billing 2');
+    await checked;
     await c.page.getByText('Checked: 0 problems').waitFor();
     expect(await field('rate').getAttribute('aria-invalid')).toBe('false');
     expect(texts).toHaveLength(1);
@@ -247,6 +249,8 @@ describeInBrowser('a key in the console', (browser) => {
 
   it('requests another credential when it is revoked during an edit, and keeps the edit', async () => {
     await open(`${path}?edit=yes`);
+    // The service has accepted the credential for the first check. The edit causes the next request.
+    await c.page.getByText('Checked: 0 problems').waitFor();
     const { credentials } = server.t.app.services;
     const service = (await credentials.list()).find(({ kind }) => kind === 'service');
     await credentials.revoke(service?.id ?? '', server.t.clock.now);
