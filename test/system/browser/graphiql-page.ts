@@ -1,4 +1,5 @@
 import type { Browser, BrowserContextOptions } from 'playwright-core';
+import { until } from '../../support/until.js';
 import { openPage, type WatchedPage } from './browser.js';
 
 /** What stands in the editors of GraphiQL. */
@@ -47,23 +48,19 @@ export async function openGraphiQL(
 
   const editor = async (name: keyof typeof files): Promise<string> =>
     page.evaluate(`${modelOf(files[name])}.getValue()`);
-  // Playwright's own waiting would have the page evaluate a text, which its policy forbids.
-  const until = async (isSo: () => Promise<unknown>) => {
-    for (let turns = 0; !(await isSo()); turns += 1) {
-      if (turns > 250) throw new Error(`GraphiQL did not get so far: ${isSo.toString()}\n${problems.join('\n')}`);
-      await page.waitForTimeout(20);
-    }
-  };
-  // GraphiQL takes note of what stands in its editors, and of the operation's name, a moment later.
-  let changedAt = 0;
+  // GraphiQL handles a change of an editor 100 milliseconds later. Timers of the page run in the order of their due times,
+  // also on a busy machine.
+  let idle: Promise<unknown> = Promise.resolve();
   const changed = () => {
-    changedAt = performance.now();
+    // Rejects if the page is closed meanwhile; the next action of a test rejects too.
+    idle = page.evaluate('new Promise((resolve) => setTimeout(resolve, 250))').catch(() => undefined);
   };
-  const waitUntilIdle = () => page.waitForTimeout(Math.max(0, 250 - (performance.now() - changedAt)));
   await page.goto(`${url}/`);
   await page.waitForSelector('.graphiql-execute-button');
-  await until(() =>
-    page.evaluate(`!!globalThis.monaco && !!${modelOf(files.response)} && !!${modelOf(files.headers)}`),
+  // Playwright's own waiting would have the page evaluate a text, which its policy forbids.
+  await until(
+    () => page.evaluate(`!!globalThis.monaco && !!${modelOf(files.response)} && !!${modelOf(files.headers)}`),
+    'Loading of the editors',
   );
 
   return {
@@ -78,7 +75,7 @@ export async function openGraphiQL(
       response: await editor('response'),
     }),
     openTab: async (name) => {
-      await waitUntilIdle();
+      await idle;
       const tab = page.locator('.graphiql-tab-button', { hasText: new RegExp(`^${name}$`) });
       if (await tab.isVisible()) {
         await tab.click();
@@ -87,8 +84,9 @@ export async function openGraphiQL(
         if (!(await list.isVisible())) await page.getByLabel('Show Examples').click();
         await list.locator(`[data-example="${name}"]`).click();
       }
-      await until(async () => new RegExp(`\\b${name}\\b`).test(await editor('operation')));
+      await until(async () => new RegExp(`\\b${name}\\b`).test(await editor('operation')), `The operation ${name}`);
       changed();
+      await page.locator('.graphiql-tab-active').filter({ has: tab }).waitFor();
     },
     paste: async (secret) => {
       const prefix = secret.slice(0, 'kf_mgt_'.length);
@@ -98,7 +96,7 @@ export async function openGraphiQL(
       const { width = 0, height = 0 } = (await text.boundingBox()) ?? {};
       await text.dblclick({ position: { x: width - 25, y: height / 2 } });
       await page.keyboard.insertText(secret);
-      await until(async () => (await editor('headers')).includes(`${secret}"`));
+      await until(async () => (await editor('headers')).includes(`${secret}"`), 'The pasted credential');
       changed();
     },
     write: async (name, text) => {
@@ -106,10 +104,10 @@ export async function openGraphiQL(
       changed();
     },
     run: async () => {
-      await waitUntilIdle();
+      await idle;
       await page.evaluate(`${modelOf(files.response)}.setValue('')`);
       await page.locator('.graphiql-execute-button').click();
-      await until(async () => (await editor('response')).endsWith('}'));
+      await until(async () => (await editor('response')).endsWith('}'), 'The response');
       return JSON.parse(await editor('response')) as Record<string, unknown>;
     },
     hint: async () => ((await page.locator('#hint').isVisible()) ? page.locator('#hint-text').innerText() : undefined),

@@ -31,17 +31,18 @@ describeInBrowser('GraphiQL in a browser', (browser) => {
     await g.page.getByLabel('Show Documentation').click();
     // Completion, formatting and checking are done by the workers.
     await g.page.keyboard.press('Control+Space');
-    await g.page.waitForTimeout(500);
+    await expect
+      .poll(() => g.requests)
+      .toEqual(
+        expect.arrayContaining([
+          'GET /graphiql/graphql.worker.js',
+          'GET /graphiql/json.worker.js',
+          'GET /graphiql/editorWorkerService.worker.js',
+          'POST /graphql',
+        ]),
+      );
     expect(g.problems).toEqual([]);
     expect(g.requests.filter((request) => !request.includes(' /'))).toEqual([]);
-    expect(g.requests).toEqual(
-      expect.arrayContaining([
-        'GET /graphiql/graphql.worker.js',
-        'GET /graphiql/json.worker.js',
-        'GET /graphiql/editorWorkerService.worker.js',
-        'POST /graphql',
-      ]),
-    );
   });
 
   it('opens with one welcome tab, with the headers of both credentials', async () => {
@@ -174,8 +175,10 @@ describeInBrowser('GraphiQL in a browser', (browser) => {
     await g.openTab('ReadKey');
     await g.paste(server.t.service);
     await g.run();
-    // Longer than GraphiQL waits before it stores.
-    await g.page.waitForTimeout(700);
+    const { operation } = await g.editors();
+    await g.write('operation', `${operation}# The last change.\n`);
+    // GraphiQL stores changes in their order.
+    await expect.poll(g.kept).toContain('The last change.');
     for (const secret of [server.t.management, server.t.service]) {
       expect(await g.kept()).not.toContain(secret.slice(7));
     }
