@@ -85,6 +85,8 @@ describe('the command keyfront', () => {
   it('serves with the options of `npm start`', async () => {
     const one = await started('keyfront', ['serve'], { NODE_ENV: 'production' });
     expect(descendantsOf(one.pid).map(commandOf)).toEqual([expect.arrayContaining([...nodeOptions])]);
+    // After the warnings.
+    await one.untilLogged('"msg":"listening"');
     expect(one.stderr()).not.toContain('hardening options');
   });
 
@@ -161,6 +163,8 @@ describe('Node without its hardening options', () => {
   it('logs no warning with them', async () => {
     const one = await start(main, join(place, 'hardened'), [], { NODE_ENV: 'production' });
     running.push(one);
+    // After the warnings.
+    await one.untilLogged('"msg":"listening"');
     expect(one.stderr()).not.toContain('hardening options');
   });
 });

@@ -74,7 +74,8 @@ describe('the memory of the process', () => {
     production.signal('SIGUSR1');
     expect((await fetch(`${production.url}/health`)).status).toBe(200);
     expect(production.stderr()).not.toMatch(/debugger/i);
-    const development = await start([], {}, 'other');
+    // The default port of the debugger may be in use.
+    const development = await start([], { NODE_OPTIONS: '--inspect-port=0' }, 'other');
     development.signal('SIGUSR1');
     await development.untilLogged('Debugger listening');
   });
@@ -129,6 +130,8 @@ describe('serving beyond loopback', () => {
 
   it('logs no warning on loopback', async () => {
     const one = await start([], { NODE_ENV: 'production' });
+    // After the warnings.
+    await one.untilLogged('"msg":"listening"');
     expect(one.stderr()).not.toContain('plain HTTP');
   });
 });

@@ -36,6 +36,15 @@ async function workersOf(one: Running, but: readonly number[] = [], count = 2): 
   throw new Error(`There are no ${count} workers:\n${one.stderr()}`);
 }
 
+/** Sends SIGKILL to a worker that the primary may be stopping. */
+function killUnlessEnded(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
 const isRunning = (pid: number) => existsSync(`/proc/${pid}`);
 const gone = (pids: readonly number[]) => until(() => !pids.some(isRunning), 'The end of the workers');
 
@@ -111,7 +120,7 @@ describe('serve --workers 2', () => {
       const [pid = 0] = await workersOf(one, killed, 1).catch(() => []);
       if (pid === 0) break;
       killed.push(pid);
-      process.kill(pid, 'SIGKILL');
+      killUnlessEnded(pid);
     }
     expect(await one.exited).toStrictEqual({ code: 1, signal: null });
     expect(one.stderr()).toContain('workers ended within a minute');

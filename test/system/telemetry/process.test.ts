@@ -29,6 +29,8 @@ async function startCollector(): Promise<{ endpoint: string; received: () => str
 describe('metrics of a process', () => {
   it('are served at their own port, which serves nothing else, and not at that of the service', async () => {
     const one = await start([], { KEYFRONT_METRICS_PORT: '0' });
+    // Standard output, which ends the start, may arrive before standard error.
+    await one.untilLogged('"msg":"listening"');
     const url = metricsURL(one);
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/metrics$/);
     await fetch(`${one.url}/health`);
@@ -51,6 +53,7 @@ describe('metrics of a process', () => {
 
   it('are not measured by default, and a port in use prevents the start', async () => {
     const one = await start();
+    await one.untilLogged('"msg":"listening"');
     expect(metricsURL(one)).toBe('');
     const { port } = new URL(one.url);
     const twice = start([], { KEYFRONT_METRICS_PORT: port }, 'other');
