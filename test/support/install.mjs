@@ -20,9 +20,16 @@ export function installFolder(/** @type {string} */ folder) {
       shell: process.platform === 'win32',
     });
     copyFileSync(join(temporary, 'package-lock.json'), join(temporary, 'node_modules', '.installed-lock.json'));
-    // Packages of an older lockfile. The rename fails if another process has installed the packages meanwhile.
-    if (installed() !== wanted) rmSync(join(folder, 'node_modules'), { recursive: true, force: true });
-    renameSync(join(temporary, 'node_modules'), join(folder, 'node_modules'));
+    const [made, target] = [join(temporary, 'node_modules'), join(folder, 'node_modules')];
+    try {
+      renameSync(made, target);
+    } catch {
+      // Another process may have installed the packages meanwhile, and use them.
+      if (installed() === wanted) return;
+      // Packages of an older lockfile.
+      renameSync(target, join(temporary, 'old'));
+      renameSync(made, target);
+    }
   } catch (error) {
     if (installed() !== wanted) throw error;
   } finally {
