@@ -158,7 +158,7 @@ describe('the packed package', () => {
     await compile('-p', join(root, 'src', 'client', 'tsconfig.json'), '--outDir', join(folder, 'dist', 'client'));
     await cp(join(root, 'schema'), join(folder, 'schema'), { recursive: true });
     for (const name of ['package.json', 'README.md', 'LICENSE']) await copyFile(join(root, name), join(folder, name));
-  }, 120_000);
+  });
   afterAll(async () => {
     await rm(folder, { recursive: true });
   });

@@ -9,7 +9,7 @@ export function describeInBrowser(name: string, suite: (browser: () => Browser) 
     let browser: Browser | undefined;
     beforeAll(async () => {
       browser = await startBrowser();
-    }, 60_000);
+    });
     afterAll(() => browser?.close());
     suite(() => {
       if (!browser) throw new Error('The browser did not start.');

@@ -81,7 +81,7 @@ describeInBrowser('the page of the REST documents', (browser) => {
     expect(await page.locator('section.models').count()).toBe(1);
     expect(await page.locator('section.models.is-open').count()).toBe(0);
     expect(failures).toEqual([]);
-  }, 60_000);
+  });
 
   it('executes operations with either kind of credential, as in their examples', async () => {
     await open();
@@ -94,7 +94,7 @@ describeInBrowser('the page of the REST documents', (browser) => {
     expect(update.status).toContain('200');
     expect(update.shown).toContain('modified');
     expect(failures).toEqual([]);
-  }, 60_000);
+  });
 
   it('hides credentials while they are typed, and focuses the input of the first', async () => {
     await open();
@@ -118,7 +118,7 @@ describeInBrowser('the page of the REST documents', (browser) => {
     expect(shown).toContain('"quota_max": 9223372036854775807');
     expect(shown).toContain('"rate": 1.5');
     expect(failures).toEqual([]);
-  }, 60_000);
+  });
 
   it('stores no credential in the browser', async () => {
     await open();
@@ -130,7 +130,7 @@ describeInBrowser('the page of the REST documents', (browser) => {
     await page.goto(`${server.url}/docs`);
     expect((await execute('previewKey')).status).toContain('401');
     expect(failures).toEqual([]);
-  }, 60_000);
+  });
 
   it('requests a credential first if the document requires one, and uses it afterwards', async () => {
     await open({ NODE_ENV: 'production', KEYFRONT_GRAPHIQL: 'on' });
@@ -144,5 +144,5 @@ describeInBrowser('the page of the REST documents', (browser) => {
     await page.locator('.opblock').first().waitFor();
     expect((await execute('orgKey')).status).toContain('200');
     expect(failures).toEqual([]);
-  }, 60_000);
+  });
 });

@@ -14,7 +14,7 @@ const beginning = Buffer.from('0.0.').toString('base64url');
 let main: string;
 beforeAll(async () => {
   main = await buildMain();
-}, 120_000);
+});
 
 /** Processes of the real thing on one place, and a client that follows one port after another. */
 class Stage {

@@ -32,7 +32,7 @@ let main: string;
 let folder: string;
 beforeAll(async () => {
   [main, folder] = await Promise.all([buildMain(), mkdtemp(join(tmpdir(), 'keyfront-idempotency-'))]);
-}, 120_000);
+});
 afterAll(async () => rm(folder, { recursive: true }));
 
 function attemptOf(path: string, key: string, init: RequestInit): Attempt {

@@ -24,7 +24,7 @@ beforeAll(async () => {
   const { bin } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { bin: { keyfront: string } };
   await chmod(join(place, bin.keyfront), 0o755);
   await symlink(join('..', '..', bin.keyfront), join(place, 'node_modules', '.bin', 'keyfront'));
-}, 120_000);
+});
 afterEach(async () => {
   // A failing test must not leave a service behind.
   for (const pid of pids.splice(0)) if (existsSync(`/proc/${pid}`)) process.kill(pid, 'SIGKILL');

@@ -186,21 +186,18 @@ describe('SIGTERM', () => {
     expect((await readdir(path('data'))).sort()).toStrictEqual(['key-ring.json', 'keyfront.db']);
   });
 
-  it.each(['SIGTERM', 'SIGINT'] as const)(
-    'does not wait for idle connections, and neither does %s',
-    async (signal) => {
-      const one = await start();
-      const silent = connect(one.port, '127.0.0.1');
-      await once(silent, 'connect');
-      expect((await fetch(`${one.url}/ready`)).status).toBe(200);
-      const began = performance.now();
-      one.signal(signal);
-      expect(await one.exited).toStrictEqual({ code: 0, signal: null });
-      // Requests that are never finished are given up only after eight seconds.
-      expect(performance.now() - began).toBeLessThan(7_000);
-      silent.destroy();
-    },
-  );
+  it.each(['SIGTERM', 'SIGINT'] as const)('does not wait for idle connections, and neither does %s', async (signal) => {
+    const one = await start();
+    const silent = connect(one.port, '127.0.0.1');
+    await once(silent, 'connect');
+    expect((await fetch(`${one.url}/ready`)).status).toBe(200);
+    const began = performance.now();
+    one.signal(signal);
+    expect(await one.exited).toStrictEqual({ code: 0, signal: null });
+    // Requests that are never finished are given up only after eight seconds.
+    expect(performance.now() - began).toBeLessThan(7_000);
+    silent.destroy();
+  });
 });
 
 describe('the log of a service', () => {

@@ -23,7 +23,7 @@ beforeAll(async () => {
   await t.close();
   const env = { KEYFRONT_TLS_CERT: tls.certFile, KEYFRONT_TLS_KEY: tls.keyFile };
   server = await start(main, folder, ['serve', '--workers', '2'], env);
-}, 120_000);
+});
 afterAll(async () => {
   for (const { socket } of sockets) socket.terminate();
   server.signal('SIGTERM');
@@ -59,4 +59,4 @@ it('sends a change to the WebSockets of every worker process over TLS, and ends 
   }
   server.signal('SIGTERM');
   for (const subscriber of subscribers) expect(codesIn(await subscriber.nextOf('s'))).toEqual(['UNAVAILABLE']);
-}, 60_000);
+});
