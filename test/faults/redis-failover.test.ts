@@ -17,7 +17,12 @@ describe.skipIf(!hasOwnRedis)(`failover of Redis by Sentinel${unlessNoOwn} (FUZZ
   }, 120_000);
 
   async function failOver(failovers: number, options: { isReplicaBehind?: boolean; mutant?: string }): Promise<Report> {
-    const [pair, folder] = await Promise.all([redisPair(), mkdtemp(join(tmpdir(), 'keyfront-redis-failover-'))]);
+    // Sentinel promotes no replica whose link was down for more than ten times this before its primary was.
+    const downAfterMs = options.isReplicaBehind ? 5_000 : 500;
+    const [pair, folder] = await Promise.all([
+      redisPair(downAfterMs),
+      mkdtemp(join(tmpdir(), 'keyfront-redis-failover-')),
+    ]);
     try {
       return await killRedisPrimary({ main, folder, seed, failovers, pair, ...options });
     } finally {

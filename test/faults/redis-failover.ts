@@ -125,7 +125,6 @@ export async function killRedisPrimary({
           await wait(below(4));
         }
       });
-      // Sentinel sets a replica right that follows no server for some seconds.
       const needed = isReplicaBehind ? 1 : minCounts;
       await until(() => counted.every(({ length }) => length >= needed), `${needed} counts of every writer`);
       await wait(random.below(400) + (isReplicaBehind ? 2 * maxLagMs : 0));

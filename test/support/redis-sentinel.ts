@@ -23,17 +23,19 @@ export interface RedisPair {
   readonly addReplica: () => Promise<void>;
   /** Resolves when the replica has all writes before this call. */
   readonly replicated: () => Promise<void>;
-  /** Stops the replication: the replica receives no further writes. */
+  /** Stops the replication: the replica receives no further writes. Sentinel promotes it within ten times `downAfterMs`. */
   readonly stopReplication: () => Promise<void>;
   readonly remove: () => Promise<void>;
 }
 
 const name = 'counters';
-/** Time without a response after which Sentinel regards the primary as down. Operators choose seconds. */
-const downAfterMs = 500;
 
-/** Starts a primary, its replica and a Sentinel. */
-export async function redisPair(): Promise<RedisPair> {
+/**
+ * Starts a primary, its replica and a Sentinel.
+ *
+ * @param downAfterMs - time without a response after which Sentinel regards the primary as down; operators choose seconds
+ */
+export async function redisPair(downAfterMs = 500): Promise<RedisPair> {
   const servers: readonly [OwnRedis, OwnRedis] = await Promise.all([ownRedis(), ownRedis()]);
   let primary: 0 | 1 = 0;
   const replica = () => (primary === 0 ? 1 : 0);
@@ -118,9 +120,11 @@ export async function redisPair(): Promise<RedisPair> {
         'The replication of what was written',
       );
     },
-    // Sentinel would correct this after some seconds.
-    stopReplication: async () =>
-      void (await callRedis(servers[replica()].url, 'REPLICAOF', '127.0.0.1', String(unused))),
+    stopReplication: async () => {
+      const { url } = servers[primary];
+      await callRedis(url, 'ACL', 'SETUSER', 'default', '-psync', '-sync');
+      await callRedis(url, 'CLIENT', 'KILL', 'TYPE', 'replica');
+    },
     remove: async () => {
       sentinel.kill('SIGKILL');
       await ended;
