@@ -75,7 +75,7 @@ export async function startPostgresPair(isSynchronous: boolean): Promise<Postgre
   );
   let primary: Node = { ...placeOf(0), server: start(placeOf(0)) };
   let standby: Node | undefined;
-  await until(async () => (await valueOf(urlOf(primary), 'SELECT true')) === true, 'The start of the primary');
+  await until(() => accepts(urlOf(primary)), 'The start of the primary');
 
   async function addStandby(): Promise<void> {
     const place = placeOf(primaryIndex === 0 ? 1 : 0);
@@ -89,8 +89,8 @@ export async function startPostgresPair(isSynchronous: boolean): Promise<Postgre
     if (isSynchronous) await valueOf(urlOf(primary), `ALTER SYSTEM SET synchronous_standby_names = '*'`);
     await valueOf(urlOf(primary), 'SELECT pg_reload_conf()');
     const state = isSynchronous ? 'sync' : 'async';
-    const select = `SELECT count(*)::int FROM pg_stat_replication WHERE state = 'streaming' AND sync_state = '${state}'`;
-    await until(async () => (await valueOf(urlOf(primary), select)) === 1, 'The replication');
+    const select = `SELECT state = 'streaming' AND sync_state = '${state}' FROM pg_stat_replication WHERE ${isStandby}`;
+    await until(async () => (await valueOf(urlOf(primary), select)) === true, 'The replication');
   }
 
   return {
@@ -104,7 +104,7 @@ export async function startPostgresPair(isSynchronous: boolean): Promise<Postgre
     },
     addStandby,
     async stopReplication() {
-      const pid = await valueOf(urlOf(primary), 'SELECT pid FROM pg_stat_replication');
+      const pid = await valueOf(urlOf(primary), `SELECT pid FROM pg_stat_replication WHERE ${isStandby}`);
       process.kill(Number(pid), 'SIGSTOP');
     },
     async stop() {
@@ -114,18 +114,29 @@ export async function startPostgresPair(isSynchronous: boolean): Promise<Postgre
   };
 }
 
-/** Resolves to the only value of a statement; undefined if the server does not execute it. */
+/** The row of the standby in `pg_stat_replication`, where `pg_basebackup` may have one as well. */
+const isStandby = `application_name = 'walreceiver'`;
+
+/** Resolves to the only value of a statement; undefined if it returns no row. */
 async function valueOf(connectionString: string, sql: string): Promise<unknown> {
-  const client = new Client({ connectionString, connectionTimeoutMillis: 1_000 });
+  const client = new Client({ connectionString });
+  // The statement rejects.
   client.on('error', () => undefined);
+  await client.connect();
   try {
-    await client.connect();
     const { rows } = await client.query<unknown[]>({ text: sql, rowMode: 'array' });
     return rows[0]?.[0];
-  } catch {
-    return undefined;
   } finally {
-    await client.end().catch(() => undefined);
+    await client.end();
+  }
+}
+
+/** Resolves to whether a server accepts connections. */
+async function accepts(url: string): Promise<boolean> {
+  try {
+    return (await valueOf(url, 'SELECT true')) === true;
+  } catch {
+    return false;
   }
 }
 
