@@ -1,13 +1,13 @@
+import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
-import { pid } from 'node:process';
 
 /**
  * Below the ports that operating systems assign to listeners on port 0 and to clients, which take any port that is free at
  * the moment. Above 10080, which fetch rejects.
  */
 const [first, count] = [11_000, 20_000];
-/** Processes with successive identifiers begin at different ports. */
-let next = (pid * 16) % count;
+/** Processes that run at the same time begin at different ports. */
+let next = randomInt(count);
 
 /**
  * Resolves to a free port of loopback, another one for each call. A server can be started on it later, and again.
@@ -25,9 +25,12 @@ export async function freePort() {
 
 /** @type {(port: number) => Promise<boolean>} */
 function isFree(port) {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     const server = createServer();
-    server.on('error', () => resolve(false));
+    server.on('error', (/** @type {NodeJS.ErrnoException} */ error) => {
+      if (error.code === 'EADDRINUSE') resolve(false);
+      else reject(error);
+    });
     server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
   });
 }
