@@ -42,7 +42,7 @@ export async function makeWorkspace(name: string): Promise<Workspace> {
   const folder = await mkdtemp(join(tmpdir(), `keyfront-${name}-`));
   const keysFile = join(folder, 'keys.jsonl');
   await writeFile(keysFile, keyLines());
-  let template: DataFolder | undefined;
+  let template: Promise<DataFolder> | undefined;
   let isKept = false;
   return {
     folder,
@@ -51,9 +51,10 @@ export async function makeWorkspace(name: string): Promise<Workspace> {
       const data = join(folder, copy);
       await rm(data, { recursive: true, force: true });
       if (env?.['KEYFRONT_DATABASE_URL'] !== undefined) return makeInstallation(data, keysFile, env);
-      template ??= await makeInstallation(join(folder, 'template'), keysFile);
-      await cp(template.data, data, { recursive: true });
-      return { ...template, data };
+      template ??= makeInstallation(join(folder, 'template'), keysFile);
+      const made = await template;
+      await cp(made.data, data, { recursive: true });
+      return { ...made, data };
     },
     async keep(ledger) {
       isKept = true;
