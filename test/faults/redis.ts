@@ -44,8 +44,8 @@ const ownMax = 1_000_000_000;
 const sharedMax = 400;
 const pattern = 'faults:{keyHash}';
 const faults = ['service', 'redis', 'pause'] as const;
-/** What is carried out is looked at again after five seconds, and forgotten then. */
-const finishedWithinMs = 20_000;
+/** The minimum number of acknowledged operations before each fault. */
+const minAcknowledged = 5 * writers;
 
 export async function killAroundRedis({ main, folder, seed, cycles, redis, url, mutant }: RedisRun): Promise<Report> {
   const report = startReport('kill -9 of a service, or of Redis, and pauses of it, with counters in Redis', seed);
@@ -112,6 +112,7 @@ export async function killAroundRedis({ main, folder, seed, cycles, redis, url, 
     for (let cycle = 0; cycle < cycles; cycle += 1) {
       report.addCase();
       const ports = await Promise.all(services.map(portOf));
+      const before = acknowledged;
       let isStopped = false;
       const writing = own.map(async (keyID, index) => {
         const { below } = createRandom(seed * 1_000 + cycle * writers + index);
@@ -147,6 +148,7 @@ export async function killAroundRedis({ main, folder, seed, cycles, redis, url, 
         }
         client.close();
       });
+      await until(() => acknowledged >= before + minAcknowledged, `${minAcknowledged} acknowledged operations`);
       await wait(150 + random.below(250));
       const fault = faults[(cycle + seed) % faults.length] ?? 'service';
       counts[fault] += 1;
@@ -187,13 +189,18 @@ function nameOf(keyID: string): string {
   return pattern.replace('{keyHash}', createHash('sha256').update(keyID).digest('hex'));
 }
 
-/** Waits until nothing is left to be carried out. */
+/** Waits until each reset is applied, and verified after five seconds. */
 async function untilFinished(url: string): Promise<Finding[]> {
-  for (const end = Date.now() + finishedWithinMs; Date.now() < end; await wait(200)) {
+  const isFinished = async () => {
     const [row] = await statement<{ count: string }>(url, 'SELECT count(*) FROM quota_changes');
-    if (row?.count === '0') return [];
+    return row?.count === '0';
+  };
+  try {
+    await until(isFinished, 'The application of the resets');
+    return [];
+  } catch (error) {
+    return [{ kind: 'half', what: String(error) }];
   }
-  return [{ kind: 'half', what: 'resets that were written are not carried out' }];
 }
 
 function misplaced(keyID: string, used: number, min: number, max: number): Finding[] {
