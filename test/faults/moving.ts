@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { startApp } from '../support/app.js';
 import { createProxy } from '../support/proxy.js';
+import { until } from '../support/until.js';
 import { evenly } from './kit/sizes.js';
 import type { Finding } from './kit/compare.js';
 import { outputOf } from './kit/command.js';
@@ -44,6 +45,8 @@ export async function killMoving({ main, workspace, seed, kills, database, tampe
     const running = launch({ main, data, args: ['migrate-store'], env: { KEYFRONT_DATABASE_URL: proxy.url } });
     proxy.afterChunks(chunk, () => running.kill('SIGKILL'));
     const { code } = await running.exited;
+    // The server executes what it has received, and then closes the connection.
+    await until(() => proxy.connections() === 0, 'The end of the connections');
     await proxy.close();
     return { code, stderr: running.stderr(), chunks: proxy.chunks() };
   };

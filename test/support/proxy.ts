@@ -7,6 +7,8 @@ export interface Proxy {
   /** Closes all connections, and rejects new ones until `restore`. */
   cut(): void;
   restore(): void;
+  /** Number of open connections, those to the server included. */
+  connections(): number;
   /** Number of chunks from clients to the server. A chunk may contain several messages. */
   chunks(): number;
   /** Calls back when the proxy has sent this number of chunks, before it sends the next one. */
@@ -59,6 +61,7 @@ export async function createProxy(to: string): Promise<Proxy> {
     restore: () => {
       isCut = false;
     },
+    connections: () => sockets.size,
     chunks: () => chunks,
     afterChunks: (count, then) => {
       [callAt, callback] = [count, then];
