@@ -130,7 +130,8 @@ function startWriting(ports: readonly number[], service: string, name: string): 
         method: 'PUT',
         headers: { 'content-type': 'application/json', 'x-svc-authorization': service },
         body: JSON.stringify({ alias: `${name} ${port} ${nr} ${count}` }),
-        signal: AbortSignal.timeout(5_000),
+        // Longer than any response takes: the service may execute an aborted update after the changes were read.
+        signal: AbortSignal.timeout(60_000),
       }).then(
         (response) => response.arrayBuffer(),
         () => wait(20),
