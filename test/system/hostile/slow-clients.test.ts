@@ -77,6 +77,8 @@ const connectionEnds = () => process.getActiveResourcesInfo().filter((kind) => k
 
 const host = 'Host: x\r\n';
 const body = () => `${host}Authorization: Bearer ${s.t.management}\r\nContent-Type: application/json\r\n`;
+const updateHead = (service: string) =>
+  `PUT /svc/org/keys/k1 HTTP/1.1\r\n${host}X-Svc-Authorization: ${service}\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n`;
 
 describe(`${sockets} slow connections`, () => {
   it.each<[string, () => Slow, number, RegExp]>([
@@ -161,26 +163,29 @@ describe(`${sockets} slow connections`, () => {
     }
   });
 
-  it('that have sent everything and still listen get a response', async () => {
+  it('that end their side after the request get a complete response or none, and are closed', async () => {
     // With the timeouts of the service: on a busy machine the last of them are served after more than a second.
     const { port, t } = await startOwnServer();
     await t.importKeys({ key_id: 'k1', org_id: 'acme' });
     const responses = Array.from({ length: sockets }, async () => {
       const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
-      socket.end(`GET /svc/org/keys/k1 HTTP/1.1\r\n${host}X-Svc-Authorization: ${t.service}\r\n\r\n`);
+      socket.end(`${updateHead(t.service)}{}`);
       let text = '';
       for await (const chunk of socket) text += (chunk as Buffer).toString();
-      return text.slice(0, 12);
+      return text;
     });
-    expect(new Set(await Promise.all(responses))).toEqual(new Set(['HTTP/1.1 200']));
+    // As for Node, the end of the client's side is the end of the connection: a response that is not written then is lost.
+    for (const text of await Promise.all(responses)) expect(text).toMatch(/^(HTTP\/1\.1 200 [^]*\r\n\r\n\{[^]*\})?$/);
+    await expect.poll(connectionEnds).toBe(0);
+    expect(t.logs()).not.toContain('internal error');
   });
 
   it('that close during their request or before its response leave nothing behind', async () => {
-    const update = `PUT /svc/org/keys/k1 HTTP/1.1\r\n${host}X-Svc-Authorization: ${s.t.service}\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n`;
     const hung = Array.from({ length: sockets }, async (_, number) => {
       const socket = connect(s.port, '127.0.0.1');
       socket.on('error', () => undefined);
       await new Promise((resolve) => socket.once('connect', resolve));
+      const update = updateHead(s.t.service);
       socket.write(number % 2 === 0 ? `${update}{` : `${update}{}`);
       if (number % 3 === 0) socket.resetAndDestroy();
       else socket.destroy();
