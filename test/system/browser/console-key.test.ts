@@ -193,12 +193,18 @@ describeInBrowser('a key in the console', (browser) => {
       }
       await route.fallback();
     });
+    const cancelled = c.page.waitForEvent(
+      'requestfailed',
+      (request) => request.postData()?.includes('"rate":-7') ?? false,
+    );
     await field('rate').fill('-7');
     await sent.promise;
     await field('rate').fill('-8');
     await c.page.getByText('Checked: 1 problems').waitFor();
     await field('rate').fill('7');
     await c.page.getByText('Checked: 0 problems').waitFor();
+    // The response to the earlier text is dropped by an abort of its request.
+    await cancelled;
     held.resolve();
     const checked = c.page.waitForResponse((response) => response.request().postData()?.includes('Billing 2') ?? false);
     await field('alias').fill('Billing 2');
