@@ -28,14 +28,15 @@ export async function stopPostgres(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
 }
 
+/** Resolves when the process has ended, or after a minute. */
 async function stopProcess(supervisor: number): Promise<void> {
   try {
     process.kill(supervisor, 'SIGTERM');
-    for (let count = 0; count < 100; count += 1) {
+    for (let count = 0; count < 1_200; count += 1) {
       await wait(50);
       process.kill(supervisor, 0);
     }
   } catch {
-    // It has stopProcess.
+    // It has ended.
   }
 }

@@ -26,7 +26,11 @@ export function unlessMissing(server: TestPostgres): string {
   return ` (skipped: ${server.missing.trim().split('\n', 1)[0]} Run it with KEYFRONT_TEST_POSTGRES=postgres://user@host/database)`;
 }
 
-/** Starts a server in the folder, unless another process has started it. It ends with the process `owner`. */
+/**
+ * Starts a server in the folder, unless another process has started it. It ends with the process `owner`.
+ *
+ * @throws {Error} if the server is neither ready nor failed within three minutes, so that no suite is skipped on a slow machine
+ */
 export async function startPostgres(folder: string, owner = process.ppid): Promise<TestPostgres> {
   const isFirst = await mkdir(join(folder, 'started')).then(
     () => true,
@@ -43,7 +47,7 @@ export async function startPostgres(folder: string, owner = process.ppid): Promi
     if (url !== undefined) return { url };
     await wait(50);
   }
-  return { missing: 'no PostgreSQL server started within three minutes.' };
+  throw new Error('No PostgreSQL server has started within three minutes.');
 }
 
 export interface TestDatabase {
