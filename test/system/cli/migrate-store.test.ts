@@ -94,7 +94,8 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
     const names = Object.keys(copiedTables).map((name) => `'${name}'`);
     expect(
       await place.database?.run(
-        `SELECT relname FROM pg_class WHERE relname IN (${names.join()}) AND relkind = 'r' AND reltuples < 0`,
+        `SELECT relname FROM pg_class
+         WHERE relnamespace = current_schema()::regnamespace AND relname IN (${names.join()}) AND reltuples < 0`,
       ),
     ).toStrictEqual([]);
   });
