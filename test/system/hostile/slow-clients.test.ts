@@ -174,7 +174,7 @@ describe(`${sockets} slow connections`, () => {
       for await (const chunk of socket) text += (chunk as Buffer).toString();
       return text;
     });
-    // As for Node, the end of the client's side is the end of the connection: a response that is not written then is lost.
+    // Node ends the connection when the client ends its side: a response that is not written by then is lost.
     for (const text of await Promise.all(responses)) expect(text).toMatch(/^(HTTP\/1\.1 200 [^]*\r\n\r\n\{[^]*\})?$/);
     await expect.poll(connectionEnds).toBe(0);
     expect(t.logs()).not.toContain('internal error');
