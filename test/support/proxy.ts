@@ -38,6 +38,8 @@ export async function createProxy(to: string): Promise<Proxy> {
       socket.on('error', () => other.destroy());
       socket.on('close', () => {
         sockets.delete(socket);
+        // A connection closes only when everything that it has received is read.
+        other.unpipe(socket).resume();
         other.end();
       });
     }
