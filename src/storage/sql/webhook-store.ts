@@ -51,7 +51,6 @@ function webhookStatements({ name, nowMs, inList, forUpdate, historySpans }: Dia
     insert: prepared(insertInto('webhooks', signedWebhookColumns)),
     insertProgress: prepared('INSERT INTO webhook_progress (webhook_id, cursor, held_until) VALUES ($1, $2, 0)'),
     all: prepared('SELECT * FROM webhooks ORDER BY created, id'),
-    byIDs: prepared(`SELECT * FROM webhooks WHERE id ${inList('$1', 'text')}`),
     byIDForUpdate: prepared(`SELECT * FROM webhooks WHERE id = $1 ${forUpdate}`),
     replace: prepared(updateByID('webhooks', signedWebhookColumns)),
     remove: prepared('DELETE FROM webhooks WHERE id = $1 RETURNING id'),
@@ -83,6 +82,11 @@ function webhookStatements({ name, nowMs, inList, forUpdate, historySpans }: Dia
       `UPDATE webhook_progress SET holder = $2, held_until = ${nowMs} + $3
        WHERE webhook_id ${inList('$1', 'text')} AND (holder = $2 OR held_until <= ${nowMs})
        RETURNING webhook_id, cursor`,
+    ),
+    /** `$1` is a list of webhooks, `$2` the holder. */
+    held: prepared(
+      `SELECT w.* FROM webhooks w JOIN webhook_progress p ON p.webhook_id = w.id
+       WHERE w.id ${inList('$1', 'text')} AND p.holder = $2`,
     ),
     /** `$1` is the holder. */
     releaseLeases: prepared(
@@ -234,8 +238,8 @@ export function createWebhookStore({ dialect, all, run, transaction }: SqlSessio
       const ids = free.map(({ id }) => id);
       const acquired = await run<{ webhook_id: string; cursor: string }>(sql.acquire, [ids, holder, BigInt(forMs)]);
       const cursors = new Map(acquired.map((row) => [row.webhook_id, row.cursor]));
-      // Read again: a webhook may have been changed before its lease was acquired.
-      const current = await all<SignedRow<WebhookRow>>(sql.byIDs, [[...cursors.keys()]]);
+      // Read again: a webhook may have been changed before its lease was acquired, or after, which recalls the lease.
+      const current = await all<SignedRow<WebhookRow>>(sql.held, [[...cursors.keys()], holder]);
       const taken = current.flatMap((row) => {
         const cursor = cursors.get(row.id);
         const isUsable = cursor !== undefined && row.paused === null && table.isAuthentic(row);
