@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
  * the moment. Above 10080, which fetch rejects.
  */
 const [first, count] = [11_000, 20_000];
-/** Processes that run at the same time begin at different ports. */
+/** Random, so that processes that run at the same time rarely choose the same port. */
 let next = randomInt(count);
 
 /**
