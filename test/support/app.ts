@@ -1,4 +1,3 @@
-import { Writable } from 'node:stream';
 import { onTestFinished } from 'vitest';
 import { createApp, type App, type AppOverrides } from '../../src/app.js';
 import { issueCredential } from '../../src/credentials/issue.js';
@@ -23,6 +22,8 @@ export interface TestApp {
   readonly app: App;
   readonly management: string;
   readonly service: string;
+  /** The headers of both credentials. */
+  readonly credentials: Readonly<Record<'authorization' | 'x-svc-authorization', string>>;
   /** Returns all log lines, at the most verbose level. */
   readonly logs: () => string;
   /** Returns the parsed log lines that contain a text. */
@@ -38,6 +39,8 @@ export interface TestApp {
   graphql(query: string, variables?: object, headers?: Record<string, string>): Promise<TestResponse>;
   /** Sends a body to /graphql with both credentials. A string is sent unchanged. */
   post(body: unknown, headers?: Record<string, string>): Promise<TestResponse>;
+  /** Sends the parameters of an operation to /graphql by GET, with both credentials. */
+  graphqlByGET(parameters: Record<string, string>, headers?: Record<string, string>): Promise<TestResponse>;
   preview(definition: unknown, headers?: Record<string, string>): Promise<TestResponse>;
   update(keyID: string, definition: unknown, query?: string, headers?: Record<string, string>): Promise<TestResponse>;
   send(path: string, init?: RequestInit): Promise<TestResponse>;
@@ -69,19 +72,13 @@ export async function startApp(
 ): Promise<TestApp> {
   const clock = { now: new Date('2026-01-31T12:00:00Z') };
   const lines: string[] = [];
-  const sink = new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      lines.push(chunk.toString('utf8'));
-      done();
-    },
-  });
   const { config, secrets } = readConfig(env);
   const inMemory = env['KEYFRONT_DATA'] === undefined;
   let hex = 0;
   const app = await createApp(
     inMemory ? { ...config, databaseFile: ':memory:' } : config,
     secrets,
-    createLogger('trace', sink, telemetry.tracer?.ids),
+    createLogger('trace', { write: (line) => void lines.push(line) }, telemetry.tracer?.ids),
     {
       now: () => clock.now,
       randomHex: () => (hex += 1).toString(16).padStart(32, '0'),
@@ -99,6 +96,7 @@ export async function startApp(
   };
   const management = (await issue('management')).secret;
   const service = (await issue('service')).secret;
+  const credentials = { authorization: `Bearer ${management}`, 'x-svc-authorization': service };
 
   const send: TestApp['send'] = async (path, init) => {
     const response = await app.fetch(new Request(`http://keyfront.test${path}`, init));
@@ -112,12 +110,7 @@ export async function startApp(
   const post: TestApp['post'] = (body, headers = {}) =>
     send('/graphql', {
       method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        authorization: `Bearer ${management}`,
-        'x-svc-authorization': service,
-        ...headers,
-      },
+      headers: { 'content-type': 'application/json', ...credentials, ...headers },
       body: json(body),
     });
 
@@ -125,6 +118,7 @@ export async function startApp(
     app,
     management,
     service,
+    credentials,
     logs: () => lines.join(''),
     logLines: (text) =>
       lines
@@ -146,6 +140,8 @@ export async function startApp(
     },
     graphql: (query, variables = {}, headers) => post({ query, variables }, headers),
     post,
+    graphqlByGET: (parameters, headers = {}) =>
+      send(`/graphql?${new URLSearchParams(parameters)}`, { headers: { ...credentials, ...headers } }),
     preview: (definition, headers = {}) =>
       send('/api/keys/preview', {
         method: 'POST',

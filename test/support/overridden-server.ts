@@ -9,7 +9,6 @@ import { parseJSON, stringifyJSON } from '../../src/lib/json.js';
 import type { Ports } from '../../src/keys/ports.js';
 import { createKeyService, type KeyService } from '../../src/keys/key-service.js';
 import { createLogger } from '../../src/lib/log.js';
-import { Writable } from 'node:stream';
 import type { TestResponse, TestApp } from './app.js';
 import { requestContextOf } from './request-context.js';
 
@@ -33,20 +32,15 @@ export interface OverriddenServer {
 
 /** Creates a GraphQL server over the keys and credentials of an app, with some parts replaced. */
 export function serveWith(
-  { app: { services: installation }, management, service }: TestApp,
+  { app: { services: installation }, credentials }: TestApp,
   overridden: Overrides,
 ): OverriddenServer {
   const lines: string[] = [];
-  const sink = new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      lines.push(chunk.toString('utf8'));
-      done();
-    },
-  });
+  const log = createLogger('trace', { write: (line) => void lines.push(line) });
   const { authenticate: authenticateByStore, revalidate } = createAuthenticator({
     store: installation.credentials,
     now: installation.now,
-    log: createLogger('trace', sink),
+    log,
   });
   const authenticate = overridden.authenticate ?? authenticateByStore;
   const server = createGraphQLServer({
@@ -54,7 +48,7 @@ export function serveWith(
     keys: { ...createKeyService({ ...installation.ports, ...overridden.ports }), ...overridden.keys },
     audit: () => undefined,
     nextSlice: overridden.nextSlice ?? (() => undefined),
-    log: createLogger('trace', sink),
+    log,
     introspection: 'open',
     trustedDocuments: { documents: new Map(), only: false },
     plugins: overridden.plugins ?? [],
@@ -69,12 +63,7 @@ export function serveWith(
   ): Promise<Response> => {
     const request = new Request('http://keyfront.test/graphql', {
       method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        authorization: `Bearer ${management}`,
-        'x-svc-authorization': service,
-        ...headers,
-      },
+      headers: { 'content-type': 'application/json', ...credentials, ...headers },
       body: stringifyJSON({ query, variables }),
       signal,
     });

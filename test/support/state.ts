@@ -1,20 +1,36 @@
-import type { TestApp } from './app.js';
+import { expect } from 'vitest';
 import type { StoredKey, KeyRevision } from '../../src/keys/key.js';
+import type { TestApp } from './app.js';
 
 export interface State {
   readonly key: StoredKey | undefined;
   readonly audit: KeyRevision[];
 }
 
-/** Reads everything that is stored of a key. A rejected request must not change it. */
+/** Reads everything that is stored of a key. */
 export async function stateOf({ app: { services: installation } }: TestApp, keyID: string): Promise<State> {
   const keyHash = installation.ports.hashKeyID(keyID);
   return { key: await installation.store.find(keyHash), audit: await installation.store.historyOf(keyHash) };
 }
 
-/** Reads the hashes of all keys, which show whether a request has created a key. */
+/** Reads the hashes of all keys. */
 export async function allHashes({ app: { services: installation } }: TestApp): Promise<string[]> {
   const hashes: string[] = [];
   for await (const { keyHash } of installation.store.all()) hashes.push(keyHash);
   return hashes;
+}
+
+/** Sends a request, such as one that must be rejected, and asserts that it neither changes nor creates a key. */
+export async function expectNoChange<T>(t: TestApp, request: () => Promise<T>): Promise<T> {
+  const { store, feed } = t.app.services;
+  const everything = async () => ({
+    cursor: await feed.latestCursor(),
+    keys: await Promise.all(
+      (await allHashes(t)).map(async (hash) => [await store.find(hash), await store.historyOf(hash)]),
+    ),
+  });
+  const before = await everything();
+  const response = await request();
+  expect(await everything()).toStrictEqual(before);
+  return response;
 }

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { startOwnApp, type TestResponse, type TestApp } from '../../support/app.js';
-import { dataOf, errorsOf, issuesOf } from '../../support/responses.js';
-import { allHashes, stateOf } from '../../support/state.js';
+import { dataOf, errorsOf, issuesOf, sendRequest } from '../../support/responses.js';
+import { expectNoChange, stateOf } from '../../support/state.js';
 import { hashOf } from '../../support/factories.js';
 
 let t: TestApp;
@@ -22,14 +22,7 @@ const update = `mutation ($keyID: ID!, $input: UpdateKeyInput!, $resetQuota: Boo
   }
 }`;
 
-/** Sends a request that must be rejected, and asserts that nothing was written. */
-async function rejected(send: () => Promise<TestResponse>): Promise<TestResponse> {
-  const before = await stateOf(t, 'k1');
-  const response = await send();
-  expect(await stateOf(t, 'k1')).toStrictEqual(before);
-  expect(await allHashes(t)).toStrictEqual([hashOf('k1')]);
-  return response;
-}
+const rejected = (request: () => Promise<TestResponse>) => expectNoChange(t, request);
 
 describe('previewKey', () => {
   it('returns apiModel, data, keyHash, keyID and warnings', async () => {
@@ -235,7 +228,7 @@ describe('Int64', () => {
     expect(dataOf(await t.graphql(bulk, { patch: { metaData } }))).toStrictEqual({
       items: [{ change: { changes: [{ path: 'metaData.list' }, { path: 'metaData.other' }] } }],
     });
-    expect((await t.send('/svc/org/keys/k', { headers: { 'x-svc-authorization': t.service } })).text).toContain(
+    expect((await sendRequest(t, 'GET', '/svc/org/keys/k')).text).toContain(
       '"meta_data":{"big":9007199254740993,"list":["-9223372036854775807"],"text":"9007199254740993","other":"9007199254740993"}',
     );
   });
@@ -435,24 +428,16 @@ describe('an operation', () => {
     ['query={__typename}&', ''],
   ])('is rejected by GET with ?%s, which names the parameter', async (parameters, path) => {
     const response = await t.send(`/graphql?${parameters.replaceAll(/[{}]/g, encodeURIComponent)}`, {
-      headers: { authorization: `Bearer ${t.management}` },
+      headers: t.credentials,
     });
     expect([response.status, issuesOf(response)]).toEqual([400, [`${path} MALFORMED_ARGUMENT`]]);
   });
 
   it('can be requested by GET if it is a query', async () => {
-    const query = encodeURIComponent('query ($i: PreviewKeyInput!) { previewKey(input: $i) { keyID } }');
-    const variables = encodeURIComponent('{"i":{"keyID":"k"}}');
-    const headers = {
-      authorization: `Bearer ${t.management}`,
-      'x-svc-authorization': t.service,
-      accept: 'application/json',
-    };
-    expect(dataOf(await t.send(`/graphql?query=${query}&variables=${variables}`, { headers }))).toStrictEqual({
-      keyID: 'k',
-    });
-    const mutation = encodeURIComponent('mutation { updateOrgKey(keyID: "k1", input: {}) { status } }');
-    const response = await rejected(() => t.send(`/graphql?query=${mutation}`, { headers }));
+    const query = 'query ($i: PreviewKeyInput!) { previewKey(input: $i) { keyID } }';
+    expect(dataOf(await t.graphqlByGET({ query, variables: '{"i":{"keyID":"k"}}' }))).toStrictEqual({ keyID: 'k' });
+    const mutation = 'mutation { updateOrgKey(keyID: "k1", input: {}) { status } }';
+    const response = await rejected(() => t.graphqlByGET({ query: mutation }));
     expect(response.status).toBe(405);
     expect(codesOf(response)).toStrictEqual(['INVALID']);
   });

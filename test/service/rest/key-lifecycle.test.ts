@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { sendRequest, issuesOf } from '../../support/responses.js';
 import { startOwnApp, type TestResponse, type TestApp } from '../../support/app.js';
-import { allHashes, stateOf } from '../../support/state.js';
+import { expectNoChange, stateOf } from '../../support/state.js';
 import { hashOf } from '../../support/factories.js';
 
 let t: TestApp;
@@ -22,12 +22,8 @@ const restore = (keyID: string, headers?: Headers) =>
 const consume = (keyID: string, body?: unknown) => sendRequest(t, 'POST', `/svc/org/keys/${keyID}/quota`, body);
 const read = (keyID: string) => sendRequest(t, 'GET', `/svc/org/keys/${keyID}`);
 
-/** Sends a request that must be rejected, and sees that nothing that is stored has changed. */
 async function rejected(request: () => Promise<TestResponse>): Promise<TestResponse> {
-  const everything = async () => ({ hashes: await allHashes(t), key: await stateOf(t, 'k1') });
-  const before = await everything();
-  const response = await request();
-  expect(await everything()).toStrictEqual(before);
+  const response = await expectNoChange(t, request);
   expect(response.headers.get('etag')).toBeNull();
   return response;
 }

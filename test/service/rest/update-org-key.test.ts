@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { startOwnApp, type TestApp } from '../../support/app.js';
+import { startOwnApp, type TestResponse, type TestApp } from '../../support/app.js';
 import { fullUpdate, hashOf } from '../../support/factories.js';
-import { allHashes, stateOf } from '../../support/state.js';
+import { expectNoChange, stateOf } from '../../support/state.js';
 
 let t: TestApp;
 beforeEach(async () => {
@@ -24,14 +24,7 @@ const put = (target: string, init: RequestInit = {}) =>
     headers: { 'content-type': 'application/json', 'x-svc-authorization': t.service, ...init.headers },
   });
 
-/** Sends a request that must be rejected, and sees that the key and its audit rows are as they were. */
-async function rejected(send: () => Promise<{ status: number; body: Record<string, unknown>; headers: Headers }>) {
-  const before = await stateOf(t, 'k1');
-  const response = await send();
-  expect(await stateOf(t, 'k1')).toStrictEqual(before);
-  expect(await allHashes(t)).toStrictEqual([hashOf('k1')]);
-  return response;
-}
+const rejected = (request: () => Promise<TestResponse>) => expectNoChange(t, request);
 
 describe('PUT /svc/org/keys/{keyID}', () => {
   it('returns exactly action, key, key_hash and status, and the version as an entity tag', async () => {
