@@ -2,7 +2,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/lib/errors.js';
 import { codeOf, dataOf, issuesOf } from '../../support/responses.js';
 import { startOwnApp, type TestApp } from '../../support/app.js';
-import { stateOf, type State } from '../../support/state.js';
+import { hashOf } from '../../support/factories.js';
+import { expectNoChange, stateOf, type State } from '../../support/state.js';
 
 let t: TestApp;
 beforeEach(async () => {
@@ -83,17 +84,14 @@ describe('updateOrgKeys', () => {
   );
 
   it('is a dry run by default: predicts the outcome for each key and stores nothing', async () => {
-    const before = await everyState('a', 'b', 'c', 'd');
-    const response = dataOf<Bulk>(
-      await t.graphql(`mutation { updateOrgKeys(filter: { tag: "x" }, patch: { rate: 5 }) { ${selected} } }`),
-    );
+    const query = `mutation { updateOrgKeys(filter: { tag: "x" }, patch: { rate: 5 }) { ${selected} } }`;
+    const response = dataOf<Bulk>(await expectNoChange(t, () => t.graphql(query)));
     expect([response.dryRun, response.hasNextPage, idsOf(response)]).toStrictEqual([true, false, ['a', 'b', 'c']]);
     expect(itemOf(response, 'a')).toStrictEqual({
       orgKey: { keyID: 'a', version: 1 },
       change: { version: 2, changes: [{ path: 'rate' }], quotaEffect: { before: { used: 6 }, after: { used: 6 } } },
       error: null,
     });
-    expect(await everyState('a', 'b', 'c', 'd')).toStrictEqual(before);
   });
 
   it('makes the changes that the dry run predicted, with a history entry for each key', async () => {
@@ -146,23 +144,21 @@ describe('updateOrgKeys', () => {
 
   it('does not change a deleted key, even if the filter matches it', async () => {
     await t.graphql('mutation { deleteOrgKey(keyID: "a") { status } }');
-    const before = await everyState('a');
-    const response = await updateAll({ filter: { state: 'DELETED' }, patch: { rate: 9 }, dryRun: false });
+    const request = { filter: { state: 'DELETED' }, patch: { rate: 9 }, dryRun: false };
+    const response = await expectNoChange(t, () => updateAll(request));
     expect(codesOf(response)).toStrictEqual({ a: 'NOT_FOUND' });
-    expect(await everyState('a')).toStrictEqual(before);
   });
 
   it('reports a key that was changed concurrently, and does not overwrite it', async () => {
-    const { store, ports } = t.app.services;
-    const original = { ...store };
-    const meddled = ports.hashKeyID('b');
+    const { store } = t.app.services;
+    const update = store.update.bind(store);
     // After it was listed, and before it is written.
     store.update = async (keyHash, change) => {
-      if (keyHash === meddled) {
-        Object.assign(store, original);
+      if (keyHash === hashOf('b')) {
+        store.update = update;
         await t.update('b', { alias: 'from another' });
       }
-      return original.update(keyHash, change);
+      return update(keyHash, change);
     };
     const response = await updateAll({ filter: { orgID: 'acme' }, patch: { rate: 9 }, dryRun: false });
     expect(codesOf(response)).toStrictEqual({ a: 'ok', b: 'CONFLICT' });
@@ -178,13 +174,10 @@ describe('updateOrgKeys', () => {
     ['an integrity check', new AppError('INTERNAL', 'The key of Mallory is damaged.')],
     ['an unexpected error', new Error('Mallory')],
   ])('reports a key that fails by %s in its item, and changes and reports the others', async (_, failure) => {
-    const { store, ports } = t.app.services;
-    const original = { ...store };
-    const failing = ports.hashKeyID('b');
-    store.update = (keyHash, change) =>
-      keyHash === failing ? Promise.reject(failure) : original.update(keyHash, change);
+    const { store } = t.app.services;
+    const update = store.update.bind(store);
+    store.update = (keyHash, change) => (keyHash === hashOf('b') ? Promise.reject(failure) : update(keyHash, change));
     const response = await updateAll({ patch: { rate: 9 }, dryRun: false });
-    Object.assign(store, original);
     expect(codesOf(response)).toStrictEqual({ a: 'ok', b: 'INTERNAL', c: 'ok', d: 'ok' });
     expect(itemOf(response, 'b')).toMatchObject({
       change: null,
@@ -197,17 +190,12 @@ describe('updateOrgKeys', () => {
   });
 
   it('rejects a patch that is invalid for every key, with all issues', async () => {
-    const before = await everyState('a', 'b', 'c', 'd');
-    const response = await t.graphql(updating, {
-      filter: {},
-      patch: { rate: -2, tags: [' '], nope: 1 },
-      dryRun: false,
-    });
+    const rejected = (variables: object) =>
+      expectNoChange(t, () => t.graphql(updating, { filter: {}, patch: {}, dryRun: false, ...variables }));
+    const response = await rejected({ patch: { rate: -2, tags: [' '], nope: 1 } });
     expect(codeOf(response)).toBe('INVALID');
     expect(issuesOf(response)).toStrictEqual(['nope UNKNOWN_FIELD', 'rate OUT_OF_RANGE', 'tags[0] EMPTY']);
-    const reason = await t.graphql(updating, { filter: {}, patch: {}, dryRun: false, reason: 'x'.repeat(501) });
-    expect(issuesOf(reason)).toStrictEqual(['reason TOO_LONG']);
-    expect(await everyState('a', 'b', 'c', 'd')).toStrictEqual(before);
+    expect(issuesOf(await rejected({ reason: 'x'.repeat(501) }))).toStrictEqual(['reason TOO_LONG']);
   });
 
   it('changes only keys of the organisation of a bound credential', async () => {
