@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { codeOf, dataOf, errorsOf, issuesOf } from '../../support/responses.js';
 import { statementsDuring } from '../../support/statements.js';
 import { startApp, startOwnApp, type TestResponse, type TestApp } from '../../support/app.js';
@@ -189,22 +189,6 @@ describe('orgKeys', () => {
     expect(await walk({ filter: { state: 'DELETED', tag: 'eu', policy: 'gold' } }, 100)).toStrictEqual(['acme-2']);
   });
 
-  it('lists keys that match all of three conditions', async () => {
-    let found = 0;
-    for (const [index, [one, isOne]] of filters.entries()) {
-      for (const [other, isOther] of filters.slice(index + 1)) {
-        if (Object.keys(one).some((name) => name in other) || 'updatedSince' in other) continue;
-        const filter = { ...one, ...other, updatedSince: now - 2 * 86_400 };
-        const isRecent = ({ last_updated }: Key) => Number(last_updated) >= filter.updatedSince;
-        const matches = (key: Key) => isHere(key) && isOne(key) && isOther(key) && isRecent(key);
-        const ids = await walk({ filter, orderBy: 'ALIAS' }, 100);
-        found += ids.length;
-        expect(ids, JSON.stringify(filter)).toStrictEqual(expected(matches, 'ALIAS'));
-      }
-    }
-    expect(found).toBeGreaterThan(100);
-  });
-
   it.each(Object.keys(orders).flatMap((order) => [false, true].map((descending) => ({ orderBy: order, descending }))))(
     'pages through every key once by $orderBy, descending: $descending, forwards and backwards, for any page size',
     async ({ orderBy, descending }) => {
@@ -213,13 +197,6 @@ describe('orgKeys', () => {
       for (const size of [1, 2, 3, 5, wanted.length, wanted.length + 1]) {
         expect(await walk({ filter, orderBy, descending }, size)).toStrictEqual(wanted);
         expect(await walk({ filter, orderBy, descending }, size, true)).toStrictEqual(wanted);
-      }
-      for (const [more, matches] of filters) {
-        if ('orgID' in more) continue;
-        const these = (key: Key) => isHere(key) && key.org_id === 'acme' && matches(key);
-        const args = { filter: { orgID: 'acme', ...more }, orderBy, descending };
-        expect(await walk(args, 2)).toStrictEqual(expected(these, orderBy, descending));
-        expect(await walk(args, 2, true)).toStrictEqual(expected(these, orderBy, descending));
       }
     },
   );
@@ -311,24 +288,15 @@ describe('orgKeys', () => {
   });
 
   it('counts all matching keys only if selected', async () => {
-    const { store } = t.app.services;
-    const original = { ...store };
-    let counts = 0;
-    store.count = async (...args) => {
-      counts += 1;
-      return original.count(...args);
-    };
-    try {
-      await list({ first: 2 });
-      expect(counts).toBe(0);
-      const page = await list({ filter: { tag: 'paid' }, first: 2 }, 'totalCount');
-      expect([page.totalCount, page.edges.length, counts]).toStrictEqual([6, 2, 1]);
-      expect((await list({ filter: { orgID: 'none' } }, 'totalCount')).totalCount).toBe(0);
-      expect((await list({}, 'totalCount')).totalCount).toBe(keys.length - deleted.length);
-      expect((await list({ filter: { state: 'DELETED' } }, 'totalCount')).totalCount).toBe(2);
-    } finally {
-      Object.assign(store, original);
-    }
+    const count = vi.spyOn(t.app.services.store, 'count');
+    onTestFinished(() => count.mockRestore());
+    await list({ first: 2 });
+    expect(count).not.toHaveBeenCalled();
+    const page = await list({ filter: { tag: 'paid' }, first: 2 }, 'totalCount');
+    expect([page.totalCount, page.edges.length, count.mock.calls.length]).toStrictEqual([6, 2, 1]);
+    expect((await list({ filter: { orgID: 'none' } }, 'totalCount')).totalCount).toBe(0);
+    expect((await list({}, 'totalCount')).totalCount).toBe(keys.length - deleted.length);
+    expect((await list({ filter: { state: 'DELETED' } }, 'totalCount')).totalCount).toBe(2);
   });
 
   it('keeps its position while keys are created, deleted and reordered', async () => {
