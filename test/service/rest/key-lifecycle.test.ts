@@ -5,10 +5,8 @@ import { expectNoChange, stateOf } from '../../support/state.js';
 import { hashOf } from '../../support/factories.js';
 
 let t: TestApp;
-let foreign: Record<string, string>;
 beforeEach(async () => {
   t = await startOwnApp();
-  foreign = { 'x-svc-authorization': (await t.issue('service', { orgID: 'globex' })).secret };
 });
 
 type Headers = Record<string, string>;
@@ -44,33 +42,6 @@ describe('POST /svc/org/keys/{keyID}', () => {
     expect(issuesOf(response)).toStrictEqual(['access_rights.inv.limit.rate OUT_OF_RANGE', 'quota_max WRONG_TYPE']);
     expect(issuesOf(await rejected(() => create('k1', {})))).toStrictEqual(['org_id MISSING']);
   });
-
-  it.each(['/svc/org/keys/a%2fb', '/svc/org/keys/%00', '/svc/org/keys/k1?reset_quota=1'])(
-    'rejects %s',
-    async (target) => {
-      expect((await rejected(() => sendRequest(t, 'POST', target, { org_id: 'acme' }))).status).toBe(400);
-    },
-  );
-
-  it('returns 409 for a key that exists, is deleted, or belongs to another organisation', async () => {
-    await create('k1', { org_id: 'acme' });
-    const responses = [
-      await rejected(() => create('k1', { org_id: 'acme' })),
-      await rejected(() => create('k1', {}, foreign)),
-    ];
-    await remove('k1');
-    responses.push(
-      await rejected(() => create('k1', { org_id: 'acme' })),
-      await rejected(() => create('k1', {}, foreign)),
-    );
-    for (const { status, body } of responses) expect([status, body['code']]).toStrictEqual([409, 'CONFLICT']);
-    expect(responses.map(({ body }) => body['message'])).toStrictEqual([
-      'The key exists already; it is not overwritten.',
-      'The key exists already; it is not overwritten.',
-      'The key was deleted and can be restored; it is not overwritten.',
-      'The key exists already; it is not overwritten.',
-    ]);
-  });
 });
 
 describe('DELETE /svc/org/keys/{keyID} and POST …/restore', () => {
@@ -87,17 +58,6 @@ describe('DELETE /svc/org/keys/{keyID} and POST …/restore', () => {
     expect([back.status, back.headers.get('etag')]).toStrictEqual([200, '"3"']);
     expect(back.text).toBe(`{"action":"restored","key":"k1","key_hash":"${hashOf('k1')}","status":"ok"}`);
     expect((await read('k1')).body).toMatchObject({ version: 3, data: { alias: 'x' } });
-  });
-
-  it('returns 404 for a key that is already deleted, not deleted, of another organisation, or unknown', async () => {
-    expect((await rejected(() => restore('k1'))).status).toBe(404);
-    expect((await rejected(() => remove('k1', foreign))).status).toBe(404);
-    expect((await rejected(() => remove('unknown'))).status).toBe(404);
-    await remove('k1');
-    expect((await rejected(() => remove('k1'))).status).toBe(404);
-    expect((await rejected(() => t.update('k1', {}))).status).toBe(404);
-    expect((await rejected(() => consume('k1'))).status).toBe(404);
-    expect((await rejected(() => restore('k1', foreign))).status).toBe(404);
   });
 
   it('C-02 returns 412 if If-Match names another version, and changes the key if it names the current one', async () => {
@@ -119,11 +79,6 @@ describe('DELETE /svc/org/keys/{keyID} and POST …/restore', () => {
     ['', 412],
   ])('changes a key of version 1 when one tag of If-Match: %s is that version (%i)', async (tags, status) => {
     expect((await remove('k1', { 'if-match': tags })).status).toBe(status);
-  });
-
-  it('accepts no parameters', async () => {
-    expect((await rejected(() => sendRequest(t, 'DELETE', '/svc/org/keys/k1?force=1'))).status).toBe(400);
-    expect((await rejected(() => sendRequest(t, 'POST', '/svc/org/keys/k1/restore?x'))).status).toBe(400);
   });
 });
 

@@ -67,21 +67,6 @@ describe('PUT /svc/org/keys/{keyID}', () => {
     });
   });
 
-  it.each(['mtls_static_certificate_bindings', 'key_id'])(
-    'rejects %s and explains that it belongs to the preview',
-    async (field) => {
-      const { status, body } = await rejected(() => t.update('k1', { [field]: ['x'] }));
-      expect(status).toBe(400);
-      expect(body['issues']).toStrictEqual([
-        { path: field, code: 'WRONG_VARIANT', message: 'belongs to the preview only' },
-      ]);
-    },
-  );
-
-  it('treats null like an absent field for a field of the preview', async () => {
-    expect((await t.update('k1', { key_id: null, mtls_static_certificate_bindings: null })).status).toBe(200);
-  });
-
   it('writes a history entry with the credential and the versions', async () => {
     const { id, secret } = await t.issue('service');
     const { headers } = await t.update('k1', {}, '', { 'x-svc-authorization': secret });
