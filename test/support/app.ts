@@ -47,6 +47,9 @@ export interface TestApp {
   close(): Promise<void>;
 }
 
+/** Headers with which a request of `TestApp` has no credential. */
+export const noCredentials = { authorization: '', 'x-svc-authorization': '' };
+
 const isStream = ({ headers }: Response) => headers.get('content-type') === 'text/event-stream';
 
 /** Returns the first event of a stream. */

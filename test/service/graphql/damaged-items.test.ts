@@ -115,7 +115,7 @@ describe('a key that fails its integrity check', () => {
     expect(organizations.text).toContain('{"node":{"keyID":"other"}}');
     const representations = ['a', 'b', 'c', 'd', 'nothing'].map((keyID) => ({
       __typename: 'OrgKey',
-      keyHash: t.app.services.ports.hashKeyID(keyID),
+      keyHash: hashOf(keyID),
     }));
     const keys = await t.graphql(
       'query ($r: [_Any!]!) { _entities(representations: $r) { ... on OrgKey { orgID version } } }',

@@ -3,7 +3,7 @@ import { sampleKeyLines } from '../../../src/cli/server/sample.js';
 import { credentialHeaders, type CredentialHeader } from '../../../src/graphql/graphiql/browser/credential-headers.js';
 import { examples, welcome, type ExampleOperation } from '../../../src/graphql/graphiql/browser/examples.js';
 import { servedSchema } from '../../../src/graphql/schema/served.js';
-import { startOwnApp, type TestApp } from '../../support/app.js';
+import { noCredentials, startOwnApp, type TestApp } from '../../support/app.js';
 
 const nameOf = ({ query }: ExampleOperation) => /^(?:query|mutation|subscription) (\w+)/m.exec(query)?.[1] ?? '';
 
@@ -22,11 +22,7 @@ function headerFor(credential: ExampleOperation['credential']): CredentialHeader
 /** Sends an example with the one credential that its header is for. */
 async function send(t: TestApp, { query, variables, credential }: ExampleOperation) {
   const { name, prefix } = headerFor(credential);
-  const headers = {
-    authorization: '',
-    'x-svc-authorization': '',
-    [name.toLowerCase()]: prefix + t[credential].slice(7),
-  };
+  const headers = { ...noCredentials, [name.toLowerCase()]: prefix + t[credential].slice(7) };
   const { body } = await t.post({ query, variables: JSON.parse(variables) as object }, headers);
   return body as { errors?: { extensions: { code: string; issues: { path: string }[] } }[]; data?: object };
 }

@@ -2,10 +2,8 @@ import { getIntrospectionQuery, isEnumType, isInputObjectType, isInterfaceType, 
 import { afterAll, describe, expect, it } from 'vitest';
 import { schema } from '../../../src/graphql/schema/api-schema.js';
 import { codeOf, dataOf, errorsOf } from '../../support/responses.js';
-import { startApp, startOwnApp, type TestResponse } from '../../support/app.js';
+import { noCredentials, startApp, startOwnApp, type TestResponse } from '../../support/app.js';
 import { expectNoChange } from '../../support/state.js';
-
-const noCredential = { authorization: '', 'x-svc-authorization': '' };
 
 const t = await startApp({ NODE_ENV: 'production' });
 await t.importKeys({ key_id: 'k1', org_id: 'acme' });
@@ -31,15 +29,15 @@ const requesting = [
 
 describe('in production, introspection', () => {
   it.each(requesting)('G-11 rejects introspection without a credential like an unknown field: %j', async (query) => {
-    const unknown = await t.graphql('{ nope }', {}, noCredential);
-    const response = await t.graphql(query, { name: 'KeyDefinition' }, noCredential);
+    const unknown = await t.graphql('{ nope }', {}, noCredentials);
+    const response = await t.graphql(query, { name: 'KeyDefinition' }, noCredentials);
     expect(shownBy(response)).toStrictEqual(shownBy(unknown));
     expect(response.body).not.toHaveProperty('data');
   });
 
   it('G-11 rejects introspection over GET', async () => {
     for (const query of ['{ __schema { queryType { name } } }', '{ __type(name: "Query") { name } }']) {
-      const response = await t.graphqlByGET({ query }, noCredential);
+      const response = await t.graphqlByGET({ query }, noCredentials);
       expect(codeOf(response)).toBe('UNAUTHENTICATED');
       expect(response.body).not.toHaveProperty('data');
     }
@@ -49,7 +47,7 @@ describe('in production, introspection', () => {
     'G-11 rejects introspection in a document of two operations when %s is requested',
     async (operationName) => {
       const query = 'query A { __typename } query B { __schema { queryType { name } } }';
-      const response = await t.post({ query, operationName }, noCredential);
+      const response = await t.post({ query, operationName }, noCredentials);
       expect(codeOf(response)).toBe('UNAUTHENTICATED');
       expect(response.body).not.toHaveProperty('data');
     },
@@ -57,8 +55,8 @@ describe('in production, introspection', () => {
 
   it('G-11 allows introspection with a valid credential of either kind', async () => {
     for (const headers of [
-      { ...noCredential, authorization: `Bearer ${t.management}` },
-      { ...noCredential, 'x-svc-authorization': t.service },
+      { ...noCredentials, authorization: `Bearer ${t.management}` },
+      { ...noCredentials, 'x-svc-authorization': t.service },
     ]) {
       expect(dataOf(await t.graphql('{ __schema { queryType { name } } }', {}, headers))).toStrictEqual({
         queryType: { name: 'Query' },
@@ -77,12 +75,12 @@ describe('in production, introspection', () => {
     const expired = await t.issue('management', { expires: new Date(t.clock.now.getTime() - 1) });
     const revoked = await t.issue('service');
     await t.app.services.credentials.revoke(revoked.id, t.clock.now);
-    const unknown = shownBy(await t.graphql('{ nope }', {}, noCredential));
+    const unknown = shownBy(await t.graphql('{ nope }', {}, noCredentials));
     for (const headers of [
       // secret-scan: fixture
-      { ...noCredential, authorization: 'Bearer kf_mgt_00000000000000000000000000000000000000' },
-      { ...noCredential, authorization: `Bearer ${expired.secret}` },
-      { ...noCredential, 'x-svc-authorization': revoked.secret },
+      { ...noCredentials, authorization: 'Bearer kf_mgt_00000000000000000000000000000000000000' },
+      { ...noCredentials, authorization: `Bearer ${expired.secret}` },
+      { ...noCredentials, 'x-svc-authorization': revoked.secret },
       { authorization: `Bearer ${t.service}`, 'x-svc-authorization': t.management },
     ]) {
       expect(shownBy(await t.graphql('{ __schema { types { name } } }', {}, headers))).toStrictEqual(unknown);
@@ -94,11 +92,11 @@ describe('in production, introspection', () => {
     const second = '{ __schema { second: queryType { name } } }';
     const codes: unknown[] = [];
     for (const [query, headers] of [
-      [first, noCredential],
+      [first, noCredentials],
       [first, {}],
-      [first, noCredential],
+      [first, noCredentials],
       [second, {}],
-      [second, noCredential],
+      [second, noCredentials],
       [second, {}],
     ] as const) {
       const response = await t.graphql(query, {}, headers);
@@ -111,7 +109,7 @@ describe('in production, introspection', () => {
     const response = await t.graphql(
       'query Health { __typename a: __typename __schema: __typename }',
       {},
-      noCredential,
+      noCredentials,
     );
     expect(response.body).toStrictEqual({ data: { __typename: 'Query', a: 'Query', __schema: 'Query' } });
   });
@@ -186,13 +184,13 @@ function hintsIn(response: TestResponse, request: string): string[] {
 
 describe('in production, an operation without a credential', () => {
   it.each(nearMisses)('G-12 reveals no names of the schema, and changes nothing: %s', async (query, variables = {}) => {
-    const response = await expectNoChange(t, () => t.graphql(query, variables, noCredential));
+    const response = await expectNoChange(t, () => t.graphql(query, variables, noCredentials));
     expect(errorsOf(response)).toHaveLength(1);
     expect(response.text).not.toMatch(/did you mean/i);
     expect(hintsIn(response, query + JSON.stringify(variables))).toStrictEqual([]);
     // Every operation of one type has the same response. A subscription has the status 401, whether it exists or not.
     const unknown = query.startsWith('subscription') ? 'subscription { nope }' : '{ nope }';
-    expect(shownBy(response)).toStrictEqual(shownBy(await t.graphql(unknown, {}, noCredential)));
+    expect(shownBy(response)).toStrictEqual(shownBy(await t.graphql(unknown, {}, noCredentials)));
   });
 
   it('G-12 reveals names for most of these in development, as hints', async () => {
@@ -207,7 +205,11 @@ describe('in production, an operation without a credential', () => {
 
   it('G-12 returns UNAUTHENTICATED, as a failed request for application/graphql-response+json', async () => {
     const accept = { accept: 'application/graphql-response+json' };
-    const response = await t.graphql('{ orgKey(by: { keyID: "k1" }) { version } }', {}, { ...noCredential, ...accept });
+    const response = await t.graphql(
+      '{ orgKey(by: { keyID: "k1" }) { version } }',
+      {},
+      { ...noCredentials, ...accept },
+    );
     expect(response.status).toBe(401);
     expect(response.body).toStrictEqual({
       errors: [
@@ -217,11 +219,11 @@ describe('in production, an operation without a credential', () => {
         },
       ],
     });
-    expect((await t.graphql('{ nope }', {}, noCredential)).status).toBe(200);
+    expect((await t.graphql('{ nope }', {}, noCredentials)).status).toBe(200);
   });
 
   it('G-12 returns syntax errors, which reveal nothing of the schema', async () => {
-    const response = await t.graphql('{ previewKey(input: {}', {}, noCredential);
+    const response = await t.graphql('{ previewKey(input: {}', {}, noCredentials);
     expect(codeOf(response)).toBe('INVALID');
     expect(hintsIn(response, '{ previewKey(input: {}')).toStrictEqual([]);
   });
@@ -237,7 +239,7 @@ describe('hints', () => {
 
   it('G-12 are returned without a credential in development', async () => {
     const development = await startOwnApp();
-    const response = await development.graphql('{ nod }', {}, noCredential);
+    const response = await development.graphql('{ nod }', {}, noCredentials);
     expect(errorsOf(response)[0]?.message).toContain('Did you mean "node"?');
   });
 });
@@ -252,7 +254,7 @@ describe('KEYFRONT_INTROSPECTION', () => {
     [{ NODE_ENV: 'production', KEYFRONT_INTROSPECTION: 'credential' }, 'UNAUTHENTICATED'],
   ])('G-11 returns with %j, without a credential, %s', async (env, expected) => {
     const own = await startOwnApp(env);
-    const response = await own.graphql('{ __schema { queryType { name } } }', {}, noCredential);
+    const response = await own.graphql('{ __schema { queryType { name } } }', {}, noCredentials);
     const holder = await own.graphql('{ __schema { queryType { name } } }');
     expect(response.body['data'] ? 'data' : codeOf(response)).toBe(expected);
     expect(dataOf(holder)).toStrictEqual({ queryType: { name: 'Query' } });

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { startOwnApp, type TestResponse, type TestApp } from '../../support/app.js';
+import { noCredentials, startOwnApp, type TestResponse, type TestApp } from '../../support/app.js';
 import { dataOf, errorsOf, issuesOf, sendRequest } from '../../support/responses.js';
 import { expectNoChange, stateOf } from '../../support/state.js';
 import { hashOf } from '../../support/factories.js';
@@ -465,7 +465,6 @@ describe('an operation', () => {
 });
 
 describe('a caller without a credential', () => {
-  const anonymous = { authorization: '', 'x-svc-authorization': '' };
   const unauthenticated = (response: TestResponse) => {
     const errors = errorsOf(response);
     expect(errors.length).toBeGreaterThan(0);
@@ -478,11 +477,11 @@ describe('a caller without a credential', () => {
   it.each(['{}', '{ rate: "x" }', '{ rate: 1, nope: 2 }', '{ tags: [" "] }', '{ expires: 1e999 }', '"x"', 'null'])(
     'receives no issues of %s in a literal',
     async (literal) => {
-      unauthenticated(await t.graphql(`{ previewKey(input: ${literal}) { keyID } }`, {}, anonymous));
+      unauthenticated(await t.graphql(`{ previewKey(input: ${literal}) { keyID } }`, {}, noCredentials));
       unauthenticated(
-        await t.graphql(`mutation { updateOrgKey(keyID: "", input: ${literal}) { status } }`, {}, anonymous),
+        await t.graphql(`mutation { updateOrgKey(keyID: "", input: ${literal}) { status } }`, {}, noCredentials),
       );
-      unauthenticated(await t.graphql(`{ previewKey(input: ${literal}) { keyID nope } }`, {}, anonymous));
+      unauthenticated(await t.graphql(`{ previewKey(input: ${literal}) { keyID nope } }`, {}, noCredentials));
     },
   );
 
@@ -490,9 +489,13 @@ describe('a caller without a credential', () => {
     'receives no issues of %j in a variable',
     async (input) => {
       unauthenticated(
-        await t.graphql('query ($i: PreviewKeyInput!) { previewKey(input: $i) { keyID } }', { i: input }, anonymous),
+        await t.graphql(
+          'query ($i: PreviewKeyInput!) { previewKey(input: $i) { keyID } }',
+          { i: input },
+          noCredentials,
+        ),
       );
-      unauthenticated(await t.graphql(update, { keyID: '', input, resetQuota: 'x' }, anonymous));
+      unauthenticated(await t.graphql(update, { keyID: '', input, resetQuota: 'x' }, noCredentials));
     },
   );
 });

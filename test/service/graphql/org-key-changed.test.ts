@@ -2,7 +2,9 @@ import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createToken } from '../../../src/credentials/token.js';
 import { defaultTimeouts } from '../../../src/http/server/server.js';
+import { noCredentials } from '../../support/app.js';
 import { openStream, readStream, type EventStream, type StreamedResult } from '../../support/event-stream.js';
+import { hashOf } from '../../support/factories.js';
 import { serveWith } from '../../support/overridden-server.js';
 import { sendRequest } from '../../support/responses.js';
 import { startServer, type TestServer } from '../../support/server.js';
@@ -32,7 +34,6 @@ async function follow(options: Opening = {}): Promise<EventStream> {
 const changeOf = (result: StreamedResult | undefined) => result?.data?.orgKeyChanged;
 const codesOf = (results: readonly (StreamedResult | undefined)[]) =>
   results.flatMap((result) => result?.errors?.map(({ extensions }) => extensions['code']) ?? []);
-const hashOf = (keyID: string) => s.t.app.services.ports.hashKeyID(keyID);
 let changes = 0;
 /** By default, a definition that differs from each before. */
 const change = async (keyID: string, definition: object = { alias: `change ${(changes += 1)}` }) =>
@@ -170,7 +171,7 @@ describe('orgKeyChanged', () => {
     const accept = 'text/event-stream';
     const received = await s.t.graphqlByGET({ query }, { accept });
     expect([received.status, received.body]).toMatchObject([200, { data: { orgKeyChanged: { entry: null } } }]);
-    const bare = await s.t.graphqlByGET({ query }, { accept, authorization: '', 'x-svc-authorization': '' });
+    const bare = await s.t.graphqlByGET({ query }, { ...noCredentials, accept });
     // A gateway subscribes by GET, and its client has to see that it must authenticate.
     expect([bare.status, bare.text]).toStrictEqual([401, expect.stringContaining('"UNAUTHENTICATED"')]);
   });

@@ -1,12 +1,10 @@
-import { createHash } from 'node:crypto';
 import { getNamedType, isLeafType, isObjectType, type GraphQLField, type GraphQLObjectType } from 'graphql';
 import { afterAll, describe, expect, it } from 'vitest';
 import { schema } from '../../../src/graphql/schema/api-schema.js';
+import { hashOf } from '../../support/factories.js';
 import { errorsOf } from '../../support/responses.js';
 import { startApp } from '../../support/app.js';
 import { statementsDuring } from '../../support/statements.js';
-
-const sha256 = (text: string) => createHash('sha256').update(text, 'utf8').digest('hex');
 
 const t = await startApp({ KEYFRONT_GRAPHQL_MAX_DEPTH: '30' });
 const keys = Array.from({ length: 300 }, (_, index) => ({
@@ -70,7 +68,7 @@ const cases = Object.entries(lists).flatMap(([typeName, queries]) => {
 async function statementsFor(query: string, selection: string, size: number): Promise<number> {
   const objects = (make: (index: number) => object) => Array.from({ length: size }, (_, index) => make(index));
   const variables = {
-    keys: objects((index) => ({ __typename: 'OrgKey', keyHash: sha256(`k${index}`) })),
+    keys: objects((index) => ({ __typename: 'OrgKey', keyHash: hashOf(`k${index}`) })),
     orgs: objects((index) => ({ __typename: 'Organization', id: `org-${index}` })),
   };
   const declared = Object.entries(variables).filter(([name]) => query.includes(`$${name}`));

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestResponse, type TestApp } from '../../support/app.js';
+import { noCredentials, startApp, type TestResponse, type TestApp } from '../../support/app.js';
 import { codeOf } from '../../support/responses.js';
 
 const apps: Record<string, TestApp> = {};
@@ -14,8 +14,7 @@ afterAll(async () => {
 const types = ['text/event-stream', 'application/json', '*/*'];
 
 function post(t: TestApp, accept: string, query: string, headers: Record<string, string> = {}): Promise<TestResponse> {
-  const none = { authorization: '', 'x-svc-authorization': '' };
-  return t.post({ query, variables: { yes: true } }, { ...none, accept, ...headers });
+  return t.post({ query, variables: { yes: true } }, { ...noCredentials, accept, ...headers });
 }
 
 describe.each(['open', 'credential'])('A subscription, introspection being %s,', (introspection) => {

@@ -10,7 +10,7 @@ import {
   type TypedDocumentString,
 } from '../../../src/client/generated/graphql.js';
 import { codeOf, errorsOf } from '../../support/responses.js';
-import { startApp, startOwnApp, type TestResponse, type TestApp } from '../../support/app.js';
+import { noCredentials, startApp, startOwnApp, type TestResponse, type TestApp } from '../../support/app.js';
 import { makeCommandLine, type CommandLine } from '../../support/cli.js';
 import { expectNoChange } from '../../support/state.js';
 
@@ -133,7 +133,7 @@ describe('with trusted documents only', () => {
     '\ud800',
     '',
   ])('G-19 rejects the unknown id %j, with and without a credential', async (documentId) => {
-    for (const headers of [{}, { authorization: '', 'x-svc-authorization': '' }]) {
+    for (const headers of [{}, noCredentials]) {
       const response = await t.post({ documentId, variables: { input: {} } }, headers);
       expect(errorsOf(response)).toMatchObject([
         { message: 'There is no trusted document with this id.', extensions: { code: 'INVALID' } },
@@ -228,9 +228,8 @@ describe('with introspection by credential', () => {
     'G-19 rejects trusted and unknown ids alike without a credential: %j',
     async (env) => {
       const own = await startOwnApp({ KEYFRONT_TRUSTED_DOCUMENTS: file, KEYFRONT_INTROSPECTION: 'credential', ...env });
-      const none = { authorization: '', 'x-svc-authorization': '' };
       const shown = async (request: object) => {
-        const { status, text } = await own.post(request, none);
+        const { status, text } = await own.post(request, noCredentials);
         return [status, text.replace(/"requestID":"[^"]*"/, '')];
       };
       const unknown = `sha256:${sha256('unknown')}`;

@@ -6,7 +6,9 @@ import { recheckEveryMs } from '../../../src/graphql/plugins/use-subscriptions.j
 import { parseJSONCarefully } from '../../../src/lib/json.js';
 import { pingEveryMs } from '../../../src/graphql/websocket/websocket-server.js';
 import { followQuery } from '../../support/event-stream.js';
+import { hashOf } from '../../support/factories.js';
 import { misreadJSON } from '../../support/misread-json.js';
+import { sendRequest } from '../../support/responses.js';
 import { exchange, startOwnServer, startServer, type TestServer } from '../../support/server.js';
 import { until } from '../../support/until.js';
 import { changeIn, closedWith, codesIn, connectSocket, openSocket, type TestSocket } from '../../support/websocket.js';
@@ -96,7 +98,7 @@ describe('a subscription over WebSocket', () => {
     await socket.request(followQuery);
     await change('k1');
     await change('k2');
-    expect(changeIn(await socket.next())?.keyHash).toBe(s.t.app.services.ports.hashKeyID('k2'));
+    expect(changeIn(await socket.next())?.keyHash).toBe(hashOf('k2'));
   });
 
   it('is rejected with UNAUTHENTICATED without a valid service credential', async () => {
@@ -160,7 +162,7 @@ describe('a subscription over WebSocket', () => {
 
 describe('a query or mutation over WebSocket', () => {
   it('has the result, the limits and the log line of a request', async () => {
-    const socket = await connected({ ...serviceHeader(), authorization: `Bearer ${s.t.management}` });
+    const socket = await connected(s.t.credentials);
     const query = 'mutation ($i: UpdateKeyInput!) { updateOrgKey(keyID: "k1", input: $i) { version } }';
     expect(await socket.request(query, { i: { alias: 'New', quotaMax: '9007199254740993' } })).toMatchObject({
       payload: { data: { updateOrgKey: { version: 2 } } },
@@ -184,7 +186,7 @@ describe('a query or mutation over WebSocket', () => {
       socket.socket.send(`{"id":"${id}","type":"subscribe","payload":${payload}}`);
       expect(await socket.next()).toMatchObject({ type: 'next' });
       expect(await socket.next()).toMatchObject({ type: 'complete' });
-      const { body } = await s.t.send('/svc/org/keys/k1', { headers: serviceHeader() });
+      const { body } = await sendRequest(s.t, 'GET', '/svc/org/keys/k1');
       expect((body['data'] as { meta_data: object }).meta_data).toEqual(parseJSONCarefully(metaData));
     }
   });

@@ -87,11 +87,13 @@ const before: Readonly<Record<string, readonly [string, string]>> = {
   'restoreOrgKey changedSince': ['deleteOrgKey', 'delete'],
 };
 
-beforeEach(async () => {
+async function startSample(): Promise<void> {
   // The one thing that the document could not know.
   t = await startApp({}, { randomHex: () => '3f0c9d1e5b7a4826a1d4c6e8f0b2937d' });
   await t.importKeys(...sampleKeyLines.map((line) => JSON.parse(line) as object));
-});
+}
+
+beforeEach(startSample);
 afterEach(() => t.close());
 
 interface Sent {
@@ -201,8 +203,7 @@ describe('the served OpenAPI document', () => {
     for (const one of cases) {
       const { operation, name, status } = one;
       await t.close();
-      t = await startApp({}, { randomHex: () => '3f0c9d1e5b7a4826a1d4c6e8f0b2937d' });
-      await t.importKeys(...sampleKeyLines.map((line) => JSON.parse(line) as object));
+      await startSample();
       const first = before[`${operation} ${name}`];
       if (first) expect((await send(...first)).status).toBe(200);
       const result = await send(operation, name);
@@ -256,10 +257,10 @@ describe('the documented errors that do not depend on the request', () => {
     expect(withBody).toHaveLength(5);
     for (const { operation, name } of withBody) {
       const { path, init } = requestOf(operation, name);
-      const credentials = { authorization: `Bearer ${t.management}`, 'x-svc-authorization': t.service };
-      const asText = { ...init, headers: { ...init.headers, ...credentials, 'content-type': 'text/plain' } };
+      const headers = { ...init.headers, ...t.credentials };
+      const asText = { ...init, headers: { ...headers, 'content-type': 'text/plain' } };
       expectResponse(await t.send(path, asText), { operation, name, status: 415 }, documented(operation, 415));
-      const large = { ...init, headers: { ...init.headers, ...credentials }, body: ' '.repeat(256 * 1024 + 1) };
+      const large = { ...init, headers, body: ' '.repeat(256 * 1024 + 1) };
       expectResponse(await t.send(path, large), { operation, name, status: 413 }, documented(operation, 413));
     }
   });

@@ -6,11 +6,7 @@ const t = await startApp();
 await t.importKeys({ key_id: 'k1', org_id: 'acme' });
 afterAll(() => t.close());
 
-const both = () => ({
-  authorization: `Bearer ${t.management}`,
-  'x-svc-authorization': t.service,
-  'content-type': 'application/json',
-});
+const both = { ...t.credentials, 'content-type': 'application/json' };
 
 describe('the key API', () => {
   it('has the two operations of its document, the related ones, and no other', () => {
@@ -42,7 +38,7 @@ describe('the key API', () => {
     ['DELETE', '/svc/org/keys/k1/restore', 'POST'],
     ['GET', '/svc/org/keys/k1/quota', 'POST'],
   ])('returns 405 for %s %s and Allow: %s', async (method, path, allow) => {
-    for (const headers of [{}, both()]) {
+    for (const headers of [{}, both]) {
       const { status, headers: completed, body } = await t.send(path, { method, headers });
       expect(status).toBe(405);
       expect(completed.get('allow')).toBe(allow);
@@ -67,7 +63,7 @@ describe('the key API', () => {
     '/.env',
   ])('returns 404 for %s with every method and credential', async (path) => {
     for (const method of ['GET', 'POST', 'PUT']) {
-      for (const headers of [{}, both()]) {
+      for (const headers of [{}, both]) {
         const init = method === 'GET' ? { method, headers } : { method, headers, body: '{}' };
         const { status, body } = await t.send(path, init);
         expect(`${method} ${status}`).toBe(`${method} 404`);
