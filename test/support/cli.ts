@@ -1,10 +1,10 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { run } from '../../src/cli/main.js';
 import { readConfig } from '../../src/config/config.js';
-import { parseJSON } from '../../src/lib/json.js';
+import { parseJSON, stringifyJSON } from '../../src/lib/json.js';
 import { openServices } from '../../src/storage/open-storage.js';
 import { startOwnServer, type TestServer } from './server.js';
 
@@ -52,6 +52,8 @@ export interface CommandLine {
   file(name: string, content: string | Uint8Array): Promise<string>;
   /** Creates an installation without keys and credentials in the data folder, or of `env`. */
   create(env?: Record<string, string>): Promise<void>;
+  /** Runs `keys import`, which also creates an installation. Each key is `{ key_id, ...definition }` in the names of REST. */
+  importKeys(keys: readonly object[], env?: Record<string, string>): Promise<void>;
   remove(): Promise<void>;
 }
 
@@ -90,10 +92,11 @@ export async function runCommand(
 export async function makeCommandLine(): Promise<CommandLine> {
   const root = await mkdtemp(join(tmpdir(), 'keyfront-cli-'));
   const folder = join(root, 'data');
+  const keyfront: CommandLine['keyfront'] = (args, env = {}, isStderrTTY = false, streams = {}) =>
+    runCommand(args, { KEYFRONT_DATA: folder, ...env }, isStderrTTY, streams);
   return {
     folder,
-    keyfront: (args, env = {}, isStderrTTY = false, streams = {}) =>
-      runCommand(args, { KEYFRONT_DATA: folder, ...env }, isStderrTTY, streams),
+    keyfront,
     file: async (name, content) => {
       const path = join(root, name);
       await writeFile(path, content);
@@ -102,6 +105,10 @@ export async function makeCommandLine(): Promise<CommandLine> {
     create: async (env = {}) => {
       const { config, secrets } = readConfig({ KEYFRONT_DATA: folder, ...env });
       await (await openServices(config, secrets, {}, { access: 'create' })).close();
+    },
+    importKeys: async (keys, env) => {
+      const input = keys.map((key) => `${stringifyJSON(key)}\n`).join('');
+      expect(await keyfront(['keys', 'import', '-'], env, false, { input })).toMatchObject({ code: 0 });
     },
     remove: async () => rm(root, { recursive: true, force: true }),
   };

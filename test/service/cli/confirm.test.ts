@@ -7,8 +7,7 @@ import { temporaryFolder } from '../../support/folder.js';
 let c: CommandLine;
 beforeEach(async () => {
   c = await makeOwnCommandLine();
-  const file = await c.file('keys.jsonl', '{"key_id":"k1","org_id":"acme"}\n{"key_id":"k2","org_id":"acme"}\n');
-  await c.keyfront(['keys', 'import', file]);
+  await c.importKeys(['k1', 'k2'].map((key_id) => ({ key_id, org_id: 'acme' })));
 });
 
 const person = (input: string) => ({ input, isInteractive: true, isTerminal: true });

@@ -11,8 +11,7 @@ const damaged = hashOf('k2');
 let c: CommandLine;
 beforeEach(async () => {
   c = await makeOwnCommandLine();
-  const lines = [1, 2, 3].map((index) => `{"key_id":"k${index}","org_id":"acme","hmac_string":"s${index}"}`);
-  await c.keyfront(['keys', 'import', await c.file('keys.jsonl', `${lines.join('\n')}\n`)]);
+  await c.importKeys([1, 2, 3].map((index) => ({ key_id: `k${index}`, org_id: 'acme', hmac_string: `s${index}` })));
   tamper(join(c.folder, 'keyfront.db'), `UPDATE keys SET alias = 'forged' WHERE key_hash = '${damaged}'`);
 });
 

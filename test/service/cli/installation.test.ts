@@ -13,18 +13,13 @@ const ring = () => join(c.folder, 'key-ring.json');
 const database = () => join(c.folder, 'keyfront.db');
 const pepper = 'x'.repeat(32);
 
-async function withKeys(env: Record<string, string> = {}): Promise<void> {
-  const file = await c.file('keys.jsonl', '{"key_id":"k1","org_id":"acme","hmac_string":"s"}\n');
-  expect((await c.keyfront(['keys', 'import', file], env)).code).toBe(0);
-}
-
-const issue = ['credentials', 'issue', '--kind', 'service', '--label', 'x'];
-const create = async () => expect((await c.keyfront(issue)).code).toBe(0);
+const withKeys = (env?: Record<string, string>) =>
+  c.importKeys([{ key_id: 'k1', org_id: 'acme', hmac_string: 's' }], env);
 const open = (env: Record<string, string> = {}) => c.keyfront(['keys', 'export', '--with-secrets'], env);
 
 describe('a data folder', () => {
   it('is created with a database and a key ring that only the owner can read', async () => {
-    await create();
+    await c.create();
     expect(existsSync(ring())).toBe(true);
     expect(existsSync(database())).toBe(true);
   });
@@ -43,7 +38,7 @@ describe('a data folder', () => {
   it('S-07 is rejected with the key ring of another folder, and no file is changed', async () => {
     await withKeys();
     const other = await makeOwnCommandLine();
-    await other.keyfront(issue);
+    await other.create();
     await rename(ring(), `${ring()}.own`);
     await copyFile(join(other.folder, 'key-ring.json'), ring());
     const before = [await readFile(ring()), await readFile(database())];
@@ -86,7 +81,7 @@ describe('a data folder', () => {
   });
 
   it('is rejected if its file is not a database', async () => {
-    await create();
+    await c.create();
     await writeFile(database(), 'not a database, but long enough to be looked at '.repeat(50));
     const { code, stderr } = await open();
     expect([code, stderr]).toStrictEqual([1, `The database ${database()} cannot be used: file is not a database\n`]);
@@ -105,7 +100,7 @@ describe('KEYFRONT_KEY_HASH', () => {
   });
 
   it('can change while there are no keys', async () => {
-    await create();
+    await c.create();
     expect((await open({ KEYFRONT_KEY_HASH: 'murmur128' })).code).toBe(0);
     await withKeys({ KEYFRONT_KEY_HASH: 'murmur128' });
     expect((await open()).stderr).toContain('KEYFRONT_KEY_HASH=murmur128');

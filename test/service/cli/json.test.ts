@@ -18,7 +18,7 @@ afterAll(async () => receiver.close());
 beforeEach(async () => {
   c = await makeOwnCommandLine();
   await prepare('init', '--json');
-  await prepare('keys', 'import', await c.file('keys.jsonl', '{"key_id":"k1","org_id":"acme","hmac_string":"s"}\n'));
+  await c.importKeys([{ key_id: 'k1', org_id: 'acme', hmac_string: 's' }]);
 });
 afterEach(async () => {
   await place?.remove();

@@ -39,8 +39,7 @@ describe.each(['the data folder', 'a service'])('commands for a key of %s', (pla
 
   beforeEach(async () => {
     c = await makeOwnCommandLine();
-    const { code } = await c.keyfront(['keys', 'import', await c.file('keys.jsonl', stringifyJSON(stored))]);
-    expect(code).toBe(0);
+    await c.importKeys([stored]);
     env = place === 'a service' ? (await serveFolder(c)).env : {};
   });
 
@@ -341,10 +340,7 @@ describe.each(['the data folder', 'a service'])('commands for a key of %s', (pla
       org_id: 'globex',
       alias: `Other ${String(index).padStart(3, '0')}`,
     }));
-    beforeEach(async () => {
-      const file = await c.file('others.jsonl', others.map((key) => stringifyJSON(key)).join('\n'));
-      expect((await c.keyfront(['keys', 'import', file])).code).toBe(0);
-    });
+    beforeEach(() => c.importKeys(others));
     const listed = async (...args: string[]) => {
       const { code, out, stderr } = await keyfront(['list', ...args]);
       return { code, stderr, keys: jsonLines(out) };

@@ -154,10 +154,7 @@ describe('a command that only reads', () => {
     ['get', 'k1'],
     ['history', 'k1'],
   ];
-  const withKey = async () => {
-    const file = await c.file('keys.jsonl', '{"key_id":"k1","org_id":"acme"}\n');
-    await c.keyfront(['keys', 'import', file]);
-  };
+  const withKey = () => c.importKeys([{ key_id: 'k1', org_id: 'acme' }]);
   const content = async () => {
     const names = (await readdir(c.folder)).filter((name) => !name.endsWith('-shm')).toSorted();
     const files = await Promise.all(names.map(async (name) => [name, await readFile(join(c.folder, name))] as const));

@@ -2,7 +2,6 @@ import { copyFile, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { stringifyJSON } from '../../../src/lib/json.js';
 import { startApp } from '../../support/app.js';
 import { makeOwnCommandLine, type CommandLine } from '../../support/cli.js';
 
@@ -15,8 +14,7 @@ beforeEach(async () => {
     ...(index % 2 === 0 && { hmac_string: `hmac-${index}` }),
     ...(index % 3 === 0 && { jwt_data: { secret: `jwt-${index}` } }),
   }));
-  const file = await c.file('keys.jsonl', keys.map((key) => stringifyJSON(key)).join('\n'));
-  await c.keyfront(['keys', 'import', file]);
+  await c.importKeys(keys);
 });
 
 const all = async () => (await c.keyfront(['keys', 'export', '--with-secrets'])).out;
