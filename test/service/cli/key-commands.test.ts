@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { parse, validate } from 'graphql';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { documents } from '../../../src/cli/key-client/remote.js';
@@ -433,24 +432,4 @@ describe.each(['the data folder', 'a service'])('commands for a key of %s', (pla
   ])('exits with 2 for %j', async (args) => {
     expect((await keyfront(args)).code).toBe(2);
   });
-});
-
-it.each([
-  ['list'],
-  ['get', 'k'],
-  ['diff', 'k', '-'],
-  ['create', '-', '--org', 'acme'],
-  ['put', 'k', '-'],
-  ['reset', 'k'],
-  ['delete', 'k', '--yes'],
-  ['undelete', 'k'],
-  ['history', 'k'],
-  ['tail'],
-  ['revert', 'k', '--to', '1'],
-])('creates no data folder for %s, and exits with 2', async (...args) => {
-  const c = await makeOwnCommandLine();
-  const { code, stderr } = await c.keyfront(args, {}, false, { input: '{}' });
-  expect(code).toBe(2);
-  expect(stderr).toMatch(/^There is no installation in \/.* To use a running service instead, pass --url\.\n$/);
-  expect(existsSync(c.folder)).toBe(false);
 });
