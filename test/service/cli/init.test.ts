@@ -43,12 +43,4 @@ describe('keyfront init', () => {
     expect(secrets).toHaveLength(2);
     for (const secret of secrets) expect(out + stderr).not.toContain(secret);
   });
-
-  it('prints the credentials as JSON', async () => {
-    const { out } = await c.keyfront(['init', '--json']);
-    expect(JSON.parse(out)).toMatchObject({
-      management: expect.any(String) as string,
-      service: expect.any(String) as string,
-    });
-  });
 });

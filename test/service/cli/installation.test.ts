@@ -1,4 +1,4 @@
-import { copyFile, readFile, rename, rm, writeFile, chmod } from 'node:fs/promises';
+import { copyFile, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -18,12 +18,6 @@ const withKeys = (env?: Record<string, string>) =>
 const open = (env: Record<string, string> = {}) => c.keyfront(['keys', 'export', '--with-secrets'], env);
 
 describe('a data folder', () => {
-  it('is created with a database and a key ring that only the owner can read', async () => {
-    await c.create();
-    expect(existsSync(ring())).toBe(true);
-    expect(existsSync(database())).toBe(true);
-  });
-
   it('is rejected without its key ring, and no new key ring is created', async () => {
     await withKeys();
     await rm(ring());
@@ -60,16 +54,6 @@ describe('a data folder', () => {
     await withKeys();
     await writeFile(ring(), '{"keys": [hunter2', { mode: 0o600 });
     expect(await open()).toMatchObject({ code: 1, stderr: `The key ring ${ring()} is malformed: it is not JSON.\n` });
-  });
-
-  it('is rejected if other users can read its key ring, with the command that repairs it', async () => {
-    await withKeys();
-    await chmod(ring(), 0o644);
-    const { code, stderr } = await open();
-    expect([code, stderr]).toStrictEqual([
-      1,
-      `The key ring ${ring()} is open to other users. Run: chmod 600 ${ring()}\n`,
-    ]);
   });
 
   it('can have its key ring elsewhere', async () => {

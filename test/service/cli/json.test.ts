@@ -98,7 +98,7 @@ const exempt = {
 const cases: Readonly<Record<string, Case>> = {
   init: {
     env: () => Promise.resolve({ KEYFRONT_DATA: `${c.folder}-new` }),
-    result: { management: expect.any(String) as string },
+    result: { management: expect.any(String) as string, service: expect.any(String) as string },
   },
   'credentials issue': {
     args: () => ['--kind', 'service', '--label', 'l'],

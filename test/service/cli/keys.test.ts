@@ -146,11 +146,6 @@ describe('keys import', () => {
     );
   });
 
-  it('reads standard input', async () => {
-    const outcome = await c.keyfront(['keys', 'import', '-'], {}, false, { input: jsonl(k('k1'), k('k2')) });
-    expect(outcome).toMatchObject({ code: 0, stderr: '2 imported, 0 skipped (already exist), 0 rejected.\n' });
-  });
-
   it('reports with --dry-run what it would import, and stores nothing', async () => {
     await imported(jsonl(k('k1')));
     const lines = jsonl(k('k1'), k('k2'), k('k2'), { key_id: 'k3' }, k('k4', { rate: 'x' }));
