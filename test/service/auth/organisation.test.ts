@@ -3,30 +3,10 @@ import { startOwnApp, type TestApp } from '../../support/app.js';
 import { codeOf } from '../../support/responses.js';
 
 let t: TestApp;
-let acmeService: string;
 let acmeManagement: string;
 beforeEach(async () => {
   t = await startOwnApp();
-  await t.importKeys({ key_id: 'acme-key', org_id: 'acme' }, { key_id: 'globex-key', org_id: 'globex' });
-  acmeService = (await t.issue('service', { orgID: 'acme' })).secret;
   acmeManagement = (await t.issue('management', { orgID: 'acme' })).secret;
-});
-
-const put = (keyID: string, definition: object) =>
-  t.update(keyID, definition, '', { 'x-svc-authorization': acmeService });
-
-describe('a service credential that is bound to an organisation', () => {
-  it('changes a key of its organisation, as one that is bound to none changes every key', async () => {
-    expect((await put('acme-key', { alias: 'after', org_id: 'acme' })).status).toBe(200);
-    expect((await t.update('globex-key', {})).status).toBe(200);
-  });
-
-  it('hashes no password for a key that it may not change', async () => {
-    const definition = { basic_auth_data: { password: 'hunter2-hunter2' } };
-    // More than are hashed and queued at a time: some of them would get UNAVAILABLE.
-    const responses = await Promise.all(Array.from({ length: 60 }, () => put('globex-key', definition)));
-    expect(new Set(responses.map(codeOf))).toStrictEqual(new Set(['NOT_FOUND']));
-  });
 });
 
 describe('a management credential that is bound to an organisation', () => {
