@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createKeyService } from '../../../src/keys/key-service.js';
-import { codeOf, dataOf, errorsOf, issuesOf } from '../../support/responses.js';
+import { codeOf, dataOf, errorsOf, issuesOf, sendRequest } from '../../support/responses.js';
 import { startOwnApp, type TestResponse, type TestApp } from '../../support/app.js';
 
 let t: TestApp;
@@ -10,16 +10,8 @@ beforeEach(async () => {
   await t.importKeys(...keys);
 });
 
-const rest = (method: string, path: string, key: string | undefined, body?: object): Promise<TestResponse> =>
-  t.send(`/svc/org/keys/${path}`, {
-    method,
-    headers: {
-      'x-svc-authorization': t.service,
-      ...(key !== undefined && { 'idempotency-key': key }),
-      ...(body && { 'content-type': 'application/json' }),
-    },
-    ...(body && { body: JSON.stringify(body) }),
-  });
+const rest = (method: string, path: string, key: string | undefined, body?: object) =>
+  sendRequest(t, method, `/svc/org/keys/${path}`, body, key === undefined ? {} : { 'idempotency-key': key });
 
 const create = (variables: object, headers?: Record<string, string>) =>
   t.graphql(

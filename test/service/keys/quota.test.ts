@@ -268,14 +268,6 @@ describe('a key that may not be used', () => {
       expect(await consume(5)).toMatchObject({ allowed: true });
     },
   );
-
-  it('rejects requests from the second in which it expires', async () => {
-    await importKey({ quota_max: 5, expires: start + 10 });
-    at(9);
-    expect(await consume()).toMatchObject({ allowed: true });
-    at(10);
-    expect(await consume()).toMatchObject({ allowed: false, refusal: 'EXPIRED' });
-  });
 });
 
 describe('many concurrent consumers', () => {

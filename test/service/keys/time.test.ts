@@ -11,6 +11,11 @@ const at = (seconds: number) => {
   t.clock.now = new Date(seconds * 1000);
 };
 const unix = (text: string) => Date.parse(text) / 1000;
+const consume = async () =>
+  dataOf<{ allowed: boolean; refusal: unknown; quota: { renewsAt: unknown } }>(
+    await t.graphql('mutation { consumeOrgQuota(keyID: "k1") { allowed refusal quota { renewsAt } } }'),
+  );
+const state = async () => dataOf<{ state: string }>(await t.graphql('{ orgKey(by: { keyID: "k1" }) { state } }')).state;
 
 /** Ends of counters, days that are longer or shorter in some places, and the last second that a year of four digits has. */
 const moments = {
@@ -29,12 +34,6 @@ const zones = ['UTC', 'Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe'
 describe.each(Object.entries(moments))('at %s', (_what, moment) => {
   it('O-07 accepts a key until the second in which it expires, and rejects it in that second', async () => {
     await t.importKeys({ key_id: 'k1', org_id: 'acme', expires: moment });
-    const consume = async () =>
-      dataOf<{ allowed: boolean; refusal: unknown }>(
-        await t.graphql('mutation { consumeOrgQuota(keyID: "k1") { allowed refusal } }'),
-      );
-    const state = async () =>
-      dataOf<{ state: string }>(await t.graphql('{ orgKey(by: { keyID: "k1" }) { state } }')).state;
     for (const before of [moment - 86_400, moment - 1, moment - 0.001]) {
       at(before);
       expect([(await consume()).allowed, await state()]).toEqual([true, 'ACTIVE']);
@@ -58,15 +57,11 @@ describe.each(Object.entries(moments))('at %s', (_what, moment) => {
     const day = 86_400;
     at(moment - day);
     await t.importKeys({ key_id: 'k1', org_id: 'acme', quota_max: 1, quota_renewal_rate: day });
-    const consume = async () =>
-      dataOf<{ allowed: boolean; quota: { renewsAt: unknown } }>(
-        await t.graphql('mutation { consumeOrgQuota(keyID: "k1") { allowed quota { renewsAt } } }'),
-      );
-    expect(await consume()).toEqual({ allowed: true, quota: { renewsAt: moment } });
+    expect(await consume()).toMatchObject({ allowed: true, quota: { renewsAt: moment } });
     at(moment - 0.001);
     expect((await consume()).allowed).toBe(false);
     at(moment);
-    expect(await consume()).toEqual({ allowed: true, quota: { renewsAt: moment + day } });
+    expect(await consume()).toMatchObject({ allowed: true, quota: { renewsAt: moment + day } });
     at(moment + 1);
     expect((await consume()).allowed).toBe(false);
   });
@@ -139,12 +134,10 @@ describe('a clock that goes back', () => {
 
     at(unix('2026-02-01T00:00:00Z'));
     await t.importKeys({ key_id: 'k1', org_id: 'acme', quota_max: 1, quota_renewal_rate: 60 });
-    const consume = async () =>
-      dataOf<{ allowed: boolean }>(await t.graphql('mutation { consumeOrgQuota(keyID: "k1") { allowed } }')).allowed;
-    expect(await consume()).toBe(true);
+    expect((await consume()).allowed).toBe(true);
     for (const back of ['2026-01-31T23:59:00Z', '2025-02-01T00:00:00Z', '1970-01-01T00:00:00Z']) {
       at(unix(back));
-      expect(await consume()).toBe(false);
+      expect((await consume()).allowed).toBe(false);
     }
   });
 
@@ -170,8 +163,6 @@ describe('a clock that goes back', () => {
 
   it('shows an expired key as valid again, because its expiry is in the future of that clock', async () => {
     await t.importKeys({ key_id: 'k1', org_id: 'acme', expires: unix('2026-02-01T00:00:00Z') });
-    const state = async () =>
-      dataOf<{ state: string }>(await t.graphql('{ orgKey(by: { keyID: "k1" }) { state } }')).state;
     at(unix('2026-02-01T00:00:00Z'));
     expect(await state()).toBe('EXPIRED');
     at(unix('2026-01-31T23:59:59Z'));

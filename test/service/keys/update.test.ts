@@ -138,16 +138,6 @@ describe('org_id', () => {
   it.each(['globex', '', 'ACME', ' acme', 'acme '])('does not change to %j', async (orgID) => {
     expect(await rejected({ org_id: orgID })).toStrictEqual(['org_id ORGANISATION_CHANGED']);
   });
-
-  it('is reported together with the other problems that depend on the stored key', async () => {
-    await updated({ basic_auth_data: { password: 'correct horse' } });
-    const definition = { org_id: 'globex', basic_auth_data: { hash_type: 'argon2id' }, quota_renewal_rate: maxInt64 };
-    expect(await rejected(definition, '?reset_quota=1')).toStrictEqual([
-      'basic_auth_data.hash_type PASSWORD_NEEDED',
-      'org_id ORGANISATION_CHANGED',
-      'quota_renewal_rate OUT_OF_RANGE',
-    ]);
-  });
 });
 
 describe('the encrypted secrets of an update', () => {
@@ -356,25 +346,9 @@ describe('the quota in an update', () => {
 });
 
 describe('the quota of an import', () => {
-  it.each<[string, object, bigint, bigint | undefined]>([
-    ['a quota that was begun', { quota_max: 100, quota_remaining: 30 }, 70n, undefined],
-    ['a quota that was not begun', { quota_max: 100 }, 0n, undefined],
-    ['a quota that was spent', { quota_max: 100, quota_remaining: 0 }, 100n, undefined],
-    ['a quota of more than all', { quota_max: 100, quota_remaining: 200 }, 0n, undefined],
-    ['a limited quota with an unlimited rest', { quota_max: 100, quota_remaining: -1 }, 0n, undefined],
-    ['an unlimited quota', { quota_max: -1, quota_remaining: 5 }, 0n, undefined],
-    ['no quota', {}, 0n, undefined],
-    ['a moment of renewal', { quota_max: 1, quota_renews: 1893456000 }, 0n, 1893456000n],
-    ['a period and no moment', { quota_max: 1, quota_renewal_rate: 60 }, 0n, 1769860860n],
-  ])('is taken over: %s', async (_name, definition, used, renews) => {
-    await t.importKeys({ key_id: 'k1', org_id: 'acme', ...definition });
-    expect((await stored()).quota).toStrictEqual({ used, renews });
-  });
-
-  it('is rejected like any invalid line if its first renewal is beyond 64 bits', async () => {
-    const line = { key_id: 'k1', org_id: 'acme', quota_renewal_rate: maxInt64 };
-    await expect(t.importKeys(line)).rejects.toThrow('quota_renewal_rate');
-    expect((await stateOf(t, 'k1')).key).toBeUndefined();
+  it('keeps the end of its period, also if it does not renew', async () => {
+    await t.importKeys({ key_id: 'k1', org_id: 'acme', quota_max: 1, quota_renews: 1893456000 });
+    expect((await stored()).quota).toStrictEqual({ used: 0n, renews: 1893456000n });
   });
 });
 
