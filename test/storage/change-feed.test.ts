@@ -8,13 +8,12 @@ import { createChangeFeed } from '../../src/storage/sql/change-feed.js';
 import { sqliteDialect } from '../../src/storage/sql/dialect.js';
 import type { Prepared, SqlSession, Value } from '../../src/storage/sql/session.js';
 import { createPgPool, inTransaction } from '../../src/storage/postgres/pool.js';
-import { openDatabase } from '../../src/storage/sqlite/connection.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { describeEngines, postgres, type EnginePlace } from '../support/engines.js';
 import { followKeyRing } from '../../src/crypto/key-ring.js';
 import { createRowSigner } from '../../src/crypto/row-signer.js';
 import { signer } from '../support/signer.js';
-import { postgresKeyStore, sqliteKeyStore } from '../support/storage.js';
+import { openOwnDatabase, postgresKeyStore, sqliteKeyStore } from '../support/storage.js';
 import { until } from '../support/until.js';
 import { aChange, aKey, anUpdate, aRevision, hashOf } from '../support/factories.js';
 
@@ -418,7 +417,7 @@ it('reads large changes up to 256 KiB together, and at least one', async () => {
 });
 
 it('is notified of changes and imports after their commits, and not of updates that write nothing', async () => {
-  const database = openDatabase(':memory:');
+  const database = openOwnDatabase();
   const entries = database.prepare<[], bigint>('SELECT count(*) FROM audit').pluck();
   const notified: unknown[] = [];
   const onChange = () => void notified.push([database.inTransaction, entries.get()]);
@@ -434,5 +433,4 @@ it('is notified of changes and imports after their commits, and not of updates t
     [false, 1n],
     [false, 2n],
   ]);
-  database.close();
 });

@@ -6,16 +6,13 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createLogger } from '../../src/lib/log.js';
 import { startCheckpoints } from '../../src/storage/scheduled-jobs.js';
 import { createCheckpoints } from '../../src/storage/sql/keys/checkpoints.js';
-import { openDatabase } from '../../src/storage/sqlite/connection.js';
-import { createSqliteSession } from '../../src/storage/sqlite/session.js';
-import { createWriteGate } from '../../src/storage/sqlite/write-gate.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { makeCommandLine, type CommandLine } from '../support/cli.js';
 import { describeEngines, postgres, type EnginePlace } from '../support/engines.js';
 import { aChange, aKey, anUpdate, hashOf } from '../support/factories.js';
 import { signer } from '../support/signer.js';
 import { statementsDuring } from '../support/statements.js';
-import { sqliteKeyStore } from '../support/storage.js';
+import { openOwnSession, sqliteKeyStore } from '../support/storage.js';
 import { timersDueWithin, until } from '../support/until.js';
 
 const day = 86_400_000;
@@ -421,9 +418,7 @@ describe('the head of the keys of a data folder', () => {
 
 describe('a step of the head of the keys', () => {
   it('writes nothing if another process has written a newer head since this one read the keys', async () => {
-    const database = openDatabase(':memory:');
-    const gate = createWriteGate(database);
-    const session = createSqliteSession(database, gate);
+    const { database, gate, session } = openOwnSession();
     const store = sqliteKeyStore(database, signer, { gate });
     const [other, purgedBefore] = [createCheckpoints(session, signer), new Date(0)];
     const changeMeanwhile = vi.fn(async () => {
@@ -448,6 +443,5 @@ describe('a step of the head of the keys', () => {
     expect(await late.advance({ purgedBefore })).toStrictEqual({ isEnd: false, rollbacks: [] });
     expect(changeMeanwhile).toHaveBeenCalledTimes(1);
     expect(await late.advance({ purgedBefore })).toStrictEqual({ isEnd: true, rollbacks: [] });
-    database.close();
   });
 });

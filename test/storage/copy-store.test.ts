@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import {
   copiedTables,
   copyStore,
@@ -8,13 +8,10 @@ import {
   type HashRange,
   type RowTarget,
 } from '../../src/storage/sql/copy-store.js';
-import { openDatabase, type Database } from '../../src/storage/sqlite/connection.js';
-import { createSqliteSession } from '../../src/storage/sqlite/session.js';
-import { createWriteGate } from '../../src/storage/sqlite/write-gate.js';
 import { allOf } from '../support/collect.js';
 import { aChange, aKey, anUpdate, hashOf } from '../support/factories.js';
 import { signer } from '../support/signer.js';
-import { sqliteKeyStore } from '../support/storage.js';
+import { openOwnSession, sqliteKeyStore } from '../support/storage.js';
 
 const tableNames = Object.keys(copiedTables) as CopiedTableName[];
 const wholeTables = tableNames.filter((table) => !copiedTables[table].hasRange);
@@ -179,19 +176,13 @@ describe('a copy of all rows to another database', () => {
 });
 
 describe('the rows of a database that is copied', () => {
-  let database: Database;
-  beforeEach(() => {
-    database = openDatabase(':memory:');
-  });
-  afterEach(() => void database.close());
-
   it('are read in chunks in the order of their keys, within a range', async () => {
-    const gate = createWriteGate(database);
+    const { database, gate, session } = openOwnSession();
     const store = sqliteKeyStore(database, signer, { gate });
     const definition = { tags: ['x', 'y'] };
     await store.add(Array.from({ length: 450 }, (_, name) => aChange(aKey(name, { definition }))));
     for (let count = 0; count < 3; count += 1) await store.update(hashOf(7), (found) => anUpdate(found));
-    const source = createRowSource(createSqliteSession(database, gate));
+    const source = createRowSource(session);
     const hashes = Array.from({ length: 450 }, (_, name) => hashOf(name)).toSorted();
     const everything = { after: '', upTo: undefined };
     const sizes: number[] = [];

@@ -1,25 +1,22 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Meter } from '../../src/telemetry/ports.js';
-import { openDatabase, type Database } from '../../src/storage/sqlite/connection.js';
+import type { Database } from '../../src/storage/sqlite/connection.js';
 import { createWriteGate } from '../../src/storage/sqlite/write-gate.js';
 import { createGroupWriter, type WrittenGroup } from '../../src/storage/sql/keys/group-writer.js';
 import type { RunExclusive } from '../../src/storage/storage.js';
 import { atOnce } from '../../src/storage/time-slices.js';
 import { signer } from '../support/signer.js';
-import { sqliteKeyStore } from '../support/storage.js';
+import { openOwnDatabase, sqliteKeyStore } from '../support/storage.js';
 import { eventLoopTurns, until } from '../support/until.js';
 import { aChange, aKey, anUpdate, hashOf } from '../support/factories.js';
 
 let database: Database;
 beforeEach(() => {
-  database = openDatabase(':memory:');
+  database = openOwnDatabase();
   // A group is limited in time.
   vi.useFakeTimers({ toFake: ['performance'] });
 });
-afterEach(() => {
-  vi.useRealTimers();
-  database.close();
-});
+afterEach(() => void vi.useRealTimers());
 
 const names = (count: number) => Array.from({ length: count }, (_, index) => index);
 

@@ -1,13 +1,13 @@
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { StoredKey } from '../../src/keys/key.js';
 import type { KeyTransition } from '../../src/keys/ports.js';
-import { openDatabase, type Database } from '../../src/storage/sqlite/connection.js';
+import type { Database } from '../../src/storage/sqlite/connection.js';
 import { createWriteGate } from '../../src/storage/sqlite/write-gate.js';
 import { keyTable, type KeyRow } from '../../src/storage/records/key.js';
 import { createSignedTable, type SignedRow } from '../../src/storage/records/signed.js';
 import { createTimeSlices } from '../../src/storage/time-slices.js';
 import { signer } from '../support/signer.js';
-import { sqliteKeyStore } from '../support/storage.js';
+import { openOwnDatabase, sqliteKeyStore } from '../support/storage.js';
 import { aChange, aKey, anUpdate } from '../support/factories.js';
 
 const parseNatively = JSON.parse as (text: string) => unknown;
@@ -16,10 +16,7 @@ const large = (name: string) => aKey(name, { definition: { metaData: { notes: 'x
 
 let database: Database;
 beforeEach(() => {
-  database = openDatabase(':memory:');
-});
-afterEach(() => {
-  database.close();
+  database = openOwnDatabase();
 });
 
 /** A store, how many time slices its work has requested, and whether a change is applied within a transaction. */

@@ -1,18 +1,15 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import type { StoredKey } from '../../src/keys/key.js';
-import { openDatabase, type Database } from '../../src/storage/sqlite/connection.js';
+import type { Database } from '../../src/storage/sqlite/connection.js';
 import { createWriteGate } from '../../src/storage/sqlite/write-gate.js';
 import { signer } from '../support/signer.js';
-import { sqliteKeyStore } from '../support/storage.js';
+import { openOwnDatabase, sqliteKeyStore } from '../support/storage.js';
 import { aChange, aKey } from '../support/factories.js';
 
 const moment = new Date('2026-01-31T12:00:00Z');
 let database: Database;
 beforeEach(() => {
-  database = openDatabase(':memory:');
-});
-afterEach(() => {
-  database.close();
+  database = openOwnDatabase();
 });
 
 /** How many keys a purge removes, and in how many transactions, between which other requests are served. */

@@ -7,14 +7,11 @@ import { createRowSigner } from '../../src/crypto/row-signer.js';
 import { createCredentialStore } from '../../src/storage/sql/credential-store.js';
 import { createSignatures } from '../../src/storage/sql/signatures.js';
 import { createWebhookStore } from '../../src/storage/sql/webhook-store.js';
-import { openDatabase } from '../../src/storage/sqlite/connection.js';
-import { createSqliteSession } from '../../src/storage/sqlite/session.js';
-import { createWriteGate } from '../../src/storage/sqlite/write-gate.js';
 import { startApp, type TestResponse, type TestApp } from '../support/app.js';
 import { makeCommandLine, type CommandLine } from '../support/cli.js';
 import { describeEngines, sqlite, type EnginePlace, type TestEngine } from '../support/engines.js';
 import { aChange, aCredential, aKey, anUpdate, aWebhook, hashOf } from '../support/factories.js';
-import { sqliteKeyStore } from '../support/storage.js';
+import { openOwnSession, sqliteKeyStore } from '../support/storage.js';
 
 let place: EnginePlace;
 let t: TestApp;
@@ -252,9 +249,7 @@ describe('the signatures of all tables', () => {
   async function prepare() {
     let ring = first;
     const signer = createRowSigner(() => ring);
-    const database = openDatabase(':memory:');
-    const gate = createWriteGate(database);
-    const session = createSqliteSession(database, gate);
+    const { database, gate, session } = openOwnSession();
     const store = sqliteKeyStore(database, signer, { gate });
     const credentials = createCredentialStore(session, signer);
     const quotaChange = {

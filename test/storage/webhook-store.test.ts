@@ -1,14 +1,12 @@
-import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openServices, type Services } from '../../src/storage/open-storage.js';
 import { readConfig } from '../../src/config/config.js';
 import { createWebhookStore } from '../../src/storage/sql/webhook-store.js';
-import { openDatabase } from '../../src/storage/sqlite/connection.js';
-import { createSqliteSession } from '../../src/storage/sqlite/session.js';
-import { createWriteGate } from '../../src/storage/sqlite/write-gate.js';
 import { maxWebhooks, type WebhookStore } from '../../src/webhooks/webhook.js';
 import { aDeadLetter, aPendingDelivery, aWebhook } from '../support/factories.js';
 import { describeEngines, type EnginePlace } from '../support/engines.js';
 import { signer } from '../support/signer.js';
+import { openOwnSession } from '../support/storage.js';
 import { until } from '../support/until.js';
 
 const at = new Date('2026-01-31T12:00:00Z');
@@ -297,9 +295,7 @@ describeEngines('the webhook store', (engine) => {
 });
 
 it('does not return a webhook whose lease a change recalls while it is acquired', async () => {
-  const database = openDatabase(':memory:');
-  onTestFinished(() => void database.close());
-  const session = createSqliteSession(database, createWriteGate(database));
+  const { session } = openOwnSession();
   const other = createWebhookStore(session, signer);
   await other.add(aWebhook('a'), 'start');
   let change: (() => Promise<unknown>) | undefined = () => other.change('a', (found) => ({ ...found, label: 'new' }));

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
 import type { RowSigner } from '../../src/crypto/row-signer.js';
 import type { Telemetry } from '../../src/telemetry/ports.js';
 import { openPostgres } from '../../src/storage/postgres/engine.js';
@@ -8,7 +9,7 @@ import { createPgSession } from '../../src/storage/postgres/session.js';
 import { createPgWideReader } from '../../src/storage/postgres/wide-reader.js';
 import { createKeyRowStatements } from '../../src/storage/sql/keys/key-rows.js';
 import { createSqlKeyStore } from '../../src/storage/sql/keys/key-store.js';
-import type { Database } from '../../src/storage/sqlite/connection.js';
+import { openDatabase, type Database } from '../../src/storage/sqlite/connection.js';
 import { openSQLite } from '../../src/storage/sqlite/engine.js';
 import { createKeyGroups } from '../../src/storage/sqlite/key-groups.js';
 import { createReader, type Reader } from '../../src/storage/sqlite/reader.js';
@@ -26,6 +27,20 @@ export function storageDeps(changes: Partial<StorageDeps> = {}): StorageDeps {
 /** Opens an empty database without the rest of an installation. */
 export function openDatabaseOf({ database, folder }: EnginePlace): Promise<DatabaseHandle> {
   return database ? openPostgres(database.url) : openSQLite(join(folder, 'keyfront.db'), 'create');
+}
+
+/** Opens a SQLite database, by default in memory, and closes it after the running test. */
+export function openOwnDatabase(file = ':memory:'): Database {
+  const database = openDatabase(file);
+  onTestFinished(() => void database.close());
+  return database;
+}
+
+/** Opens a SQLite database in memory with its write gate and its session, and closes it after the running test. */
+export function openOwnSession() {
+  const database = openOwnDatabase();
+  const gate = createWriteGate(database);
+  return { database, gate, session: createSqliteSession(database, gate) };
 }
 
 interface SqliteKeyStoreOptions {
