@@ -1,16 +1,17 @@
+import { describe, onTestFinished } from 'vitest';
 import { openPostgres } from '../../src/storage/postgres/engine.js';
 import { postgres } from '../support/engines.js';
 import { freshDatabase, testPostgres } from '../support/postgres.js';
 import { signer } from '../support/signer.js';
 import { storageDeps } from '../support/storage.js';
 import { keyStoreContract } from './key-store.contract.js';
-import { describe } from 'vitest';
 
 const server = await testPostgres();
 
 describe.skipIf(postgres.isMissing)('D-16', () => {
   keyStoreContract(postgres.name, async () => {
     const { url, run, drop } = await freshDatabase(server);
+    onTestFinished(drop);
     return {
       open: async () => {
         const opened = await openPostgres(url);
@@ -18,7 +19,6 @@ describe.skipIf(postgres.isMissing)('D-16', () => {
         return { store, close: () => opened.close() };
       },
       tamper: async (statement) => void (await run(statement)),
-      remove: drop,
     };
   });
 });
