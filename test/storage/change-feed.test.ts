@@ -1,5 +1,4 @@
-import { cp, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -8,8 +7,9 @@ import { createChangeFeed } from '../../src/storage/sql/change-feed.js';
 import { sqliteDialect } from '../../src/storage/sql/dialect.js';
 import type { Prepared, SqlSession, Value } from '../../src/storage/sql/session.js';
 import { createPgPool, inTransaction } from '../../src/storage/postgres/pool.js';
-import { startApp, type TestApp } from '../support/app.js';
-import { describeEngines, postgres, type EnginePlace } from '../support/engines.js';
+import { startOwnApp, type TestApp } from '../support/app.js';
+import { describeEngines, makeOwnPlace, postgres, type EnginePlace } from '../support/engines.js';
+import { temporaryFolder } from '../support/folder.js';
 import { followKeyRing } from '../../src/crypto/key-ring.js';
 import { createRowSigner } from '../../src/crypto/row-signer.js';
 import { signer } from '../support/signer.js';
@@ -72,12 +72,8 @@ describeEngines('the change feed', (engine) => {
   let place: EnginePlace;
   let t: TestApp;
   beforeEach(async () => {
-    place = await engine.make();
-    t = await startApp(place.env);
-  });
-  afterEach(async () => {
-    await t.close();
-    await place.remove();
+    place = await makeOwnPlace(engine);
+    t = await startOwnApp(place.env);
   });
 
   it('returns all changes in commit order, page after page', async () => {
@@ -126,7 +122,7 @@ describeEngines('the change feed', (engine) => {
     const cursor = await feedOf(t).latestCursor();
     await change(t, 'a');
     await t.close();
-    t = await startApp(place.env);
+    t = await startOwnApp(place.env);
     await change(t, 'a');
     await expect.poll(() => readAll(feedOf(t), { after: cursor })).toStrictEqual(['a 2', 'a 3']);
   });
@@ -196,7 +192,7 @@ describeEngines('the change feed', (engine) => {
   });
 
   it('notifies of changes by this process and by another, until the subscription ends', async () => {
-    const other = await startApp(place.env);
+    const other = await startOwnApp(place.env);
     let calls = 0;
     const end = feedOf(t).subscribe(() => (calls += 1));
     await until(() => calls > 0);
@@ -216,11 +212,10 @@ describeEngines('the change feed', (engine) => {
     await until(() => later > 0);
     endLater();
     expect(calls).toBe(0);
-    await other.close();
   });
 
   it('misses and repeats no change while two processes write', async () => {
-    const other = await startApp(place.env);
+    const other = await startOwnApp(place.env);
     const keys = ['a', 'b', 'c'];
     for (const name of keys) await add(t, name);
     const following = followAll(feedOf(t), 7);
@@ -246,7 +241,6 @@ describeEngines('the change feed', (engine) => {
       expect(seen.filter((text) => text.startsWith(name))).toStrictEqual(wanted);
     }
     await expect.poll(() => readAll(feedOf(t))).toStrictEqual(seen);
-    await other.close();
   });
 });
 
@@ -264,9 +258,9 @@ async function tamper({ database, folder }: EnginePlace, statement: string): Pro
 
 describe('the change feed on a SQLite file that was replaced by a backup', () => {
   it('rejects a cursor of the time that was undone', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'keyfront-feed-'));
+    const folder = await temporaryFolder();
     const env = (name: string) => ({ KEYFRONT_DATA: join(folder, name) });
-    const t = await startApp(env('first'));
+    const t = await startOwnApp(env('first'));
     await add(t, 'a');
     const before = await feedOf(t).latestCursor();
     const { services: installation } = t.app;
@@ -279,7 +273,7 @@ describe('the change feed on a SQLite file that was replaced by a backup', () =>
     const undone = await feedOf(t).latestCursor();
     await t.close();
 
-    const restored = await startApp(env('second'));
+    const restored = await startOwnApp(env('second'));
     await expect(feedOf(restored).read({ after: undone, limit: 1 })).rejects.toMatchObject({ code: 'INVALID' });
     await restored.app.services.store.update(hashOf('a'), (found) => {
       const next = anUpdate(found);
@@ -287,8 +281,6 @@ describe('the change feed on a SQLite file that was replaced by a backup', () =>
     });
     await expect(feedOf(restored).read({ after: undone, limit: 1 })).rejects.toMatchObject({ code: 'INVALID' });
     await expect.poll(() => readAll(feedOf(restored), { after: before })).toStrictEqual(['a 2']);
-    await restored.close();
-    await rm(folder, { recursive: true });
   });
 });
 
@@ -299,15 +291,13 @@ describe.skipIf(postgres.isMissing)(
     let t: TestApp;
     let client: Client;
     beforeEach(async () => {
-      place = await postgres.make();
-      t = await startApp(place.env);
+      place = await makeOwnPlace(postgres);
+      t = await startOwnApp(place.env);
       client = new Client({ connectionString: place.database?.url ?? '' });
       await client.connect();
     });
     afterEach(async () => {
       await client.end();
-      await t.close();
-      await place.remove();
     });
 
     it('waits for a transaction that has an identifier and commits after others', async () => {
@@ -364,18 +354,18 @@ describe.skipIf(postgres.isMissing)(
       );
       const cursor = Buffer.from(rows[0]?.cursor ?? '').toString('base64url');
       await t.close();
-      t = await startApp(place.env);
+      t = await startOwnApp(place.env);
       await change(t, 'a');
       await expect.poll(() => readAll(feedOf(t), { after: cursor })).toStrictEqual(['b 1', 'a 2']);
       await t.close();
-      t = await startApp(place.env);
+      t = await startOwnApp(place.env);
       await change(t, 'b');
       await expect.poll(() => readAll(feedOf(t), { after: cursor })).toStrictEqual(['b 1', 'a 2', 'b 2']);
       await expect.poll(() => readAll(feedOf(t))).toStrictEqual(['a 1', 'b 1', 'a 2', 'b 2']);
     });
 
     it('notifies at once, and soon again after its connection was closed', async () => {
-      const other = await startApp(place.env);
+      const other = await startOwnApp(place.env);
       await add(t, 'a');
       const following = followAll(feedOf(t), 10);
       const listening = `SELECT pid FROM pg_stat_activity WHERE application_name = 'keyfront changes'
@@ -391,7 +381,6 @@ describe.skipIf(postgres.isMissing)(
       await until(() => following.seen.length === 3);
       await following.stop();
       await expect.poll(listeners).toHaveLength(0);
-      await other.close();
     });
   },
 );

@@ -2,13 +2,13 @@ import { copyFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import Database from 'better-sqlite3';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { createLogger } from '../../src/lib/log.js';
 import { startCheckpoints } from '../../src/storage/scheduled-jobs.js';
 import { createCheckpoints } from '../../src/storage/sql/keys/checkpoints.js';
-import { startApp, type TestApp } from '../support/app.js';
-import { makeCommandLine, type CommandLine } from '../support/cli.js';
-import { describeEngines, postgres, type EnginePlace } from '../support/engines.js';
+import { startOwnApp, type TestApp } from '../support/app.js';
+import { makeOwnCommandLine, type CommandLine } from '../support/cli.js';
+import { describeEngines, makeOwnPlace, postgres, type EnginePlace } from '../support/engines.js';
 import { aChange, aKey, anUpdate, hashOf } from '../support/factories.js';
 import { signer } from '../support/signer.js';
 import { statementsDuring } from '../support/statements.js';
@@ -17,19 +17,14 @@ import { timersDueWithin, until } from '../support/until.js';
 
 const day = 86_400_000;
 
-describeEngines('the head of the keys in the database', ({ make }) => {
+describeEngines('the head of the keys in the database', (engine) => {
   let t: TestApp;
   let c: CommandLine;
   let place: EnginePlace;
   beforeEach(async () => {
-    place = await make();
-    t = await startApp(place.env);
-    c = await makeCommandLine();
-  });
-  afterEach(async () => {
-    await t.close();
-    await c.remove();
-    await place.remove();
+    place = await makeOwnPlace(engine);
+    t = await startOwnApp(place.env);
+    c = await makeOwnCommandLine();
   });
 
   const run = (...statements: readonly string[]) => place.run(...statements);
@@ -126,7 +121,7 @@ describeEngines('the head of the keys in the database', ({ make }) => {
 
     // A new process goes on from the older head, and publishes another one.
     await t.close();
-    t = await startApp(place.env);
+    t = await startOwnApp(place.env);
     t.clock.now = new Date(t.clock.now.getTime() + 60_000);
     await consume('k1', 5);
     expect(await advance()).toStrictEqual([]);
@@ -211,12 +206,11 @@ describeEngines('the head of the keys in the database', ({ make }) => {
   it('is not accepted from a process that has read older rows than another one has written', async () => {
     await t.importKeys({ key_id: 'k1', org_id: 'acme', alias: 'one' });
     await advance();
-    const other = await startApp(place.env);
+    const other = await startOwnApp(place.env);
     await t.update('k1', { alias: 'two' });
     const results = await Promise.all(
       [t, other].map(({ app }) => app.services.checkpoints.advance({ purgedBefore: purgedBefore() })),
     );
-    await other.close();
     expect(results.flatMap(({ rollbacks }) => rollbacks)).toStrictEqual([]);
     expect(await problems()).toStrictEqual([]);
     expect(await advance()).toStrictEqual([]);
@@ -259,12 +253,8 @@ describe('the head of the keys of a data folder', () => {
   let t: TestApp;
   let c: CommandLine;
   beforeEach(async () => {
-    c = await makeCommandLine();
-    t = await startApp({ KEYFRONT_DATA: c.folder });
-  });
-  afterEach(async () => {
-    await t.close();
-    await c.remove();
+    c = await makeOwnCommandLine();
+    t = await startOwnApp({ KEYFRONT_DATA: c.folder });
   });
 
   const advance = () => t.app.services.checkpoints.advance({ purgedBefore: new Date(0) });
@@ -340,7 +330,7 @@ describe('the head of the keys of a data folder', () => {
   });
 
   it.skipIf(postgres.isMissing)(`is copied by migrate-store, to ${postgres.name}`, async () => {
-    const place = await postgres.make();
+    const place = await makeOwnPlace(postgres);
     const env = { KEYFRONT_DATABASE_URL: place.env['KEYFRONT_DATABASE_URL'] ?? '' };
     await t.importKeys({ key_id: 'k1', org_id: 'acme', alias: 'one' });
     await advance();
@@ -348,13 +338,10 @@ describe('the head of the keys of a data folder', () => {
     await t.close();
     expect(await c.keyfront(['migrate-store'], env)).toMatchObject({ code: 0 });
     expect(await c.keyfront(['check', '--against', log], env)).toMatchObject(intact);
-    t = await startApp({ KEYFRONT_DATA: c.folder, ...env });
+    t = await startOwnApp({ KEYFRONT_DATA: c.folder, ...env });
     await t.update('k1', { alias: 'two' });
     expect(await advance()).toStrictEqual({ isEnd: true, rollbacks: [] });
     expect(await c.keyfront(['check', '--against', log], env)).toMatchObject(intact);
-    await t.close();
-    await place.remove();
-    t = await startApp();
   });
 
   it('is brought up to date by reads of at most 256 KiB, some 4 MiB at a time', async () => {

@@ -1,16 +1,15 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readConfig } from '../../src/config/config.js';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { CredentialStore } from '../../src/credentials/credential.js';
 import { credentialTable, credentialToRow } from '../../src/storage/records/credential.js';
 import { headTable, stampOf, stampsToContent } from '../../src/storage/records/head.js';
 import { createSignedTable } from '../../src/storage/records/signed.js';
-import { openServices, type Services } from '../../src/storage/open-storage.js';
 import { createCredentialStore } from '../../src/storage/sql/credential-store.js';
 import { sqliteDialect } from '../../src/storage/sql/dialect.js';
 import type { Prepared, SqlSession } from '../../src/storage/sql/session.js';
-import { describeEngines, type EnginePlace } from '../support/engines.js';
+import { describeEngines, makeOwnPlace, type EnginePlace } from '../support/engines.js';
 import { aCredential } from '../support/factories.js';
 import { signer } from '../support/signer.js';
+import { openOwnServices } from '../support/storage.js';
 
 const at = new Date('2026-01-31T12:00:00Z');
 const after = (ms: number) => new Date(at.getTime() + ms);
@@ -18,22 +17,11 @@ const hashOf = (id: string) => aCredential(id).secretHash;
 
 describeEngines('the credential store', (engine) => {
   let place: EnginePlace;
-  let installations: Services[];
   let store: CredentialStore;
-  const open = async () => {
-    const { config, secrets } = readConfig(place.env);
-    const installation = await openServices(config, secrets, {}, { access: 'create' });
-    installations.push(installation);
-    return installation.credentials;
-  };
+  const open = async () => (await openOwnServices(place)).credentials;
   beforeEach(async () => {
-    place = await engine.make();
-    installations = [];
+    place = await makeOwnPlace(engine);
     store = await open();
-  });
-  afterEach(async () => {
-    for (const installation of installations) await installation.close();
-    await place.remove();
   });
 
   it('returns exactly what was added, by the time of creation and then by the ID', async () => {

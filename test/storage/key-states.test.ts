@@ -1,32 +1,25 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import type { KeyHead } from '../../src/storage/records/checkpoint.js';
-import type { DatabaseHandle, Storage } from '../../src/storage/storage.js';
-import { describeEngines, type EnginePlace } from '../support/engines.js';
+import type { Storage } from '../../src/storage/storage.js';
+import { describeEngines, makeOwnPlace, type EnginePlace } from '../support/engines.js';
 import { aChange, aKey, anUpdate, hashOf } from '../support/factories.js';
-import { signer } from '../support/signer.js';
-import { openDatabaseOf, storageDeps } from '../support/storage.js';
+import { openOwnStorage } from '../support/storage.js';
 
 const renews = 1_000n;
 
-describeEngines('the state of a key', ({ make }) => {
+describeEngines('the state of a key', (engine) => {
   let place: EnginePlace;
-  let handle: DatabaseHandle;
   let storage: Storage;
   let store: Storage['store'];
   /** The state of a key with a quota that renews, after a first update. */
   let head: KeyHead;
   beforeEach(async () => {
-    place = await make();
-    handle = await openDatabaseOf(place);
-    storage = await handle.start(signer, storageDeps());
+    place = await makeOwnPlace(engine);
+    storage = await openOwnStorage(place);
     ({ store } = storage);
     await store.add([aChange(aKey(1, { quota: { used: 5n, renews } })), aChange(aKey(2))]);
     await store.update(hashOf(1), (found) => anUpdate(found));
     head = await headOf(1);
-  });
-  afterEach(async () => {
-    await handle.close();
-    await place.remove();
   });
 
   const states = async () => {

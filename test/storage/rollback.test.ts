@@ -1,31 +1,22 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../support/app.js';
-import { makeCommandLine, type CommandLine } from '../support/cli.js';
-import { describeEngines, type EnginePlace } from '../support/engines.js';
+import { beforeEach, expect, it } from 'vitest';
+import { startOwnApp, type TestApp } from '../support/app.js';
+import { makeOwnCommandLine, type CommandLine } from '../support/cli.js';
+import { describeEngines, makeOwnPlace, type EnginePlace } from '../support/engines.js';
 
-describeEngines('an older row that was put back', ({ make }) => {
+describeEngines('an older row that was put back', (engine) => {
   let t: TestApp;
   let c: CommandLine;
   let place: EnginePlace;
   beforeEach(async () => {
-    place = await make();
-    t = await startApp(place.env);
-    c = await makeCommandLine();
-  });
-  afterEach(async () => {
-    await t.close();
-    await c.remove();
-    await place.remove();
+    place = await makeOwnPlace(engine);
+    t = await startOwnApp(place.env);
+    c = await makeOwnCommandLine();
   });
 
   const run = (...statements: readonly string[]) => place.run(...statements);
   const save = (table: string) => run(`CREATE TABLE saved_${table} AS SELECT * FROM ${table}`);
   const putBack = (table: string, where: string) =>
-    run(
-      `DELETE FROM ${table} WHERE ${where}`,
-      `INSERT INTO ${table} SELECT * FROM saved_${table} WHERE ${where}`,
-      `DROP TABLE saved_${table}`,
-    );
+    run(`DELETE FROM ${table} WHERE ${where}`, `INSERT INTO ${table} SELECT * FROM saved_${table} WHERE ${where}`);
   const read = (secret: string) => t.send('/svc/org/keys', { headers: { 'x-svc-authorization': secret } });
   const check = (...options: string[]) => c.keyfront(['check', ...options], place.env);
   const hash = (keyID: string) => t.app.services.ports.hashKeyID(keyID);
@@ -63,13 +54,13 @@ describeEngines('an older row that was put back', ({ make }) => {
       ),
     });
     await t.close();
-    t = await startApp(place.env);
+    t = await startOwnApp(place.env);
     expect((await read(secret)).status).toBe(500);
   });
 
   it('of the head of the credentials is rejected until the process ends', async () => {
     const { id, secret } = await t.issue('service');
-    await run('CREATE TABLE saved_heads AS SELECT * FROM heads');
+    await save('heads');
     await save('credentials');
     await t.app.services.credentials.revoke(id, t.clock.now);
     expect((await read(secret)).status).toBe(401);
@@ -96,7 +87,7 @@ describeEngines('an older row that was put back', ({ make }) => {
       code: 1,
       stderr: expect.stringContaining('The head of the credentials fails the integrity check.'),
     });
-    const next = await startApp(place.env).catch((error: unknown) => error);
+    const next = await startOwnApp(place.env).catch((error: unknown) => error);
     expect(next).toMatchObject({ code: 'INTERNAL' });
   });
 
@@ -116,7 +107,7 @@ describeEngines('an older row that was put back', ({ make }) => {
   it('of a revoked credential is named against a head, also with the older head of the credentials', async () => {
     const { id } = await t.issue('service');
     await save('credentials');
-    await run('CREATE TABLE saved_heads AS SELECT * FROM heads');
+    await save('heads');
     await t.app.services.credentials.revoke(id, t.clock.now);
     const { file } = await publish();
     await putBack('credentials', `id = '${id}'`);
@@ -142,10 +133,7 @@ describeEngines('an older row that was put back', ({ make }) => {
     for (const secret of ['changed"', '"gone"', t.service]) expect(text).not.toContain(secret);
     expect(await problemsAgainst(file)).toStrictEqual([]);
 
-    await run('CREATE TABLE saved_again AS SELECT * FROM saved_keys');
-    await putBack('keys', ofKey('used'));
-    await run('CREATE TABLE saved_keys AS SELECT * FROM saved_again');
-    await putBack('keys', ofKey('changed'));
+    for (const key of ['used', 'changed']) await putBack('keys', ofKey(key));
     await run(`DELETE FROM audit WHERE ${ofKey('changed')} AND version_after = 2`);
     for (const table of ['keys', 'audit', 'key_terms']) await run(`DELETE FROM ${table} WHERE ${ofKey('gone')}`);
     expect(await check()).toMatchObject({ code: 0 });

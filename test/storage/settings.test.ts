@@ -1,23 +1,14 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { schemaVersion } from '../../src/storage/sql/schema.js';
-import type { DatabaseHandle, Storage } from '../../src/storage/storage.js';
-import { describeEngines, type EnginePlace } from '../support/engines.js';
+import type { Storage } from '../../src/storage/storage.js';
+import { describeEngines, makeOwnPlace } from '../support/engines.js';
 import { aChange, aKey, anUpdate, aRevision, hashOf } from '../support/factories.js';
-import { signer } from '../support/signer.js';
-import { openDatabaseOf, storageDeps } from '../support/storage.js';
+import { openOwnStorage } from '../support/storage.js';
 
-describeEngines('a database', ({ make }) => {
-  let place: EnginePlace;
-  let handle: DatabaseHandle;
+describeEngines('a database', (engine) => {
   let storage: Storage;
   beforeEach(async () => {
-    place = await make();
-    handle = await openDatabaseOf(place);
-    storage = await handle.start(signer, storageDeps());
-  });
-  afterEach(async () => {
-    await handle.close();
-    await place.remove();
+    storage = await openOwnStorage(await makeOwnPlace(engine));
   });
 
   it('returns the newest value of a setting, and none of one that was not set', async () => {

@@ -1,57 +1,49 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createMemoryKeyRing, type KeyRing } from '../../src/crypto/key-ring.js';
 import { createRowSigner } from '../../src/crypto/row-signer.js';
 import { createCredentialStore } from '../../src/storage/sql/credential-store.js';
 import { createSignatures } from '../../src/storage/sql/signatures.js';
 import { createWebhookStore } from '../../src/storage/sql/webhook-store.js';
-import { startApp, type TestResponse, type TestApp } from '../support/app.js';
-import { makeCommandLine, type CommandLine } from '../support/cli.js';
-import { describeEngines, sqlite, type EnginePlace, type TestEngine } from '../support/engines.js';
+import { startApp, startOwnApp, type TestApp } from '../support/app.js';
+import { makeOwnCommandLine, type CommandLine } from '../support/cli.js';
+import { describeEngines, makeOwnPlace, sqlite, type EnginePlace, type TestEngine } from '../support/engines.js';
 import { aChange, aCredential, aKey, anUpdate, aWebhook, hashOf } from '../support/factories.js';
+import { sendRequest } from '../support/responses.js';
 import { openOwnSession, sqliteKeyStore } from '../support/storage.js';
 
 let place: EnginePlace;
 let t: TestApp;
 let c: CommandLine;
-function onEach({ make }: TestEngine): void {
+function onEach(engine: TestEngine): void {
   beforeEach(async () => {
-    [place, c] = await Promise.all([make(), makeCommandLine()]);
-    t = await startApp(place.env);
+    c = await makeOwnCommandLine();
+    place = await makeOwnPlace(engine);
+    t = await startOwnApp(place.env);
     await t.importKeys(
       { key_id: 'k1', org_id: 'acme', alias: 'one', tags: ['gold'], quota_max: 100, hmac_string: 'Xq7-hmac' },
       { key_id: 'k2', org_id: 'globex', alias: 'two', tags: ['silver'], quota_max: 5 },
     );
     for (const alias of ['a', 'b', 'c']) await t.update('k1', { alias, tags: ['gold'], quota_max: 100 });
   });
-  afterEach(async () => {
-    await t.close();
-    await c.remove();
-    await place.remove();
-  });
 }
 
 const keyfront = (...args: string[]) => c.keyfront(args, place.env);
 const hash = (keyID: string) => t.app.services.ports.hashKeyID(keyID);
-const service = (path: string, method = 'GET', body?: string): Promise<TestResponse> =>
-  t.send(path, {
-    method,
-    headers: { 'x-svc-authorization': t.service, ...(body !== undefined && { 'content-type': 'application/json' }) },
-    ...(body !== undefined && { body }),
-  });
+const read = (keyID: string) => sendRequest(t, 'GET', `/svc/org/keys/${keyID}`);
 
 const internal = { status: 500, body: expect.objectContaining({ code: 'INTERNAL', message: 'Internal error.' }) };
 const masked = { errors: [expect.objectContaining({ message: 'Internal error.' })] };
 
 /** All operations that read or change the row of `k1`. */
 const uses: Record<string, () => Promise<unknown>> = {
-  'a read': () => service('/svc/org/keys/k1'),
+  'a read': () => read('k1'),
   'an update': () => t.update('k1', { alias: 'x' }),
-  'a consumption': () => service('/svc/org/keys/k1/quota', 'POST', '{"amount":1}'),
-  'a deletion': () => service('/svc/org/keys/k1', 'DELETE'),
-  'a creation': () => service('/svc/org/keys/k1', 'POST', '{"org_id":"acme"}'),
+  'a consumption': () => sendRequest(t, 'POST', '/svc/org/keys/k1/quota', { amount: 1 }),
+  'a deletion': () => sendRequest(t, 'DELETE', '/svc/org/keys/k1'),
+  'a creation': () => sendRequest(t, 'POST', '/svc/org/keys/k1', { org_id: 'acme' }),
 };
 
 describeEngines('D-08 a row that fails its integrity check', (engine) => {
@@ -69,14 +61,14 @@ describeEngines('D-08 a row that fails its integrity check', (engine) => {
     await place.tamper(change());
     for (const [name, use] of Object.entries(uses)) expect(await use(), name).toMatchObject(internal);
     // A page names it, and has the other keys.
-    const page = await service('/svc/org/keys');
+    const page = await sendRequest(t, 'GET', '/svc/org/keys');
     const errors = [{ key_hash: hash('k1'), code: 'INTERNAL', message: 'Internal error.' }];
     expect(page.status).toBe(200);
     expect(page.body['errors']).toEqual(what === 'itself being there' ? undefined : errors);
     expect((await t.graphql('{ orgKey(by: { keyID: "k1" }) { alias: keyHash } }')).body).toMatchObject(masked);
     expect(t.logs()).toContain(`The key ${hash('k1')} failed its integrity check`);
     expect(t.logs()).not.toContain('Xq7-');
-    expect((await service('/svc/org/keys/k2')).status).toBe(200);
+    expect((await read('k2')).status).toBe(200);
     expect((await t.update('k2', { alias: 'x' })).status).toBe(200);
     expect(await keyfront('check')).toMatchObject({ code: 1 });
   });
@@ -88,7 +80,7 @@ describeEngines('D-08 a row that fails its integrity check', (engine) => {
     );
     for (const [name, use] of Object.entries(uses)) expect(await use(), name).toMatchObject(internal);
     expect(t.logs()).toContain(`The key ${hash('k1')} has row layout 2`);
-    expect((await service('/svc/org/keys/k2')).status).toBe(200);
+    expect((await read('k2')).status).toBe(200);
   });
 
   it('fails alone in a bulk change that reads it', async () => {
@@ -103,7 +95,7 @@ describeEngines('D-08 a row that fails its integrity check', (engine) => {
   it('is not purged, because its date may have been changed', async () => {
     await place.tamper("UPDATE keys SET deleted = 1 WHERE org_id = 'acme'");
     expect(await t.app.services.store.purge(t.clock.now)).toBe(0);
-    expect(await service('/svc/org/keys/k1')).toMatchObject(internal);
+    expect(await read('k1')).toMatchObject(internal);
   });
 
   it('is not found by an index that contradicts it, such as another owner', async () => {
@@ -147,7 +139,7 @@ describeEngines('D-08 a row that fails its integrity check', (engine) => {
     expect(response).toMatchObject(internal);
     await expect(t.app.services.credentials.list()).rejects.toThrow(`The credential ${id} failed its integrity check`);
     await expect(t.app.services.credentials.revoke(id, t.clock.now)).rejects.toThrow(id);
-    expect((await service('/svc/org/keys/k1')).status).toBe(200);
+    expect((await read('k1')).status).toBe(200);
     expect((await keyfront('check')).stderr).toContain(`The credential ${id} fails the integrity check.`);
   });
 
@@ -169,7 +161,7 @@ describeEngines('D-08 a row that fails its integrity check', (engine) => {
     ] as const) {
       await expect(place.run(statement)).rejects.toThrow(reason);
     }
-    expect((await service('/svc/org/keys/k1')).status).toBe(200);
+    expect((await read('k1')).status).toBe(200);
   });
 });
 
@@ -189,7 +181,6 @@ describe('a database of signed rows', () => {
       `The database ${file()} is damaged: the check value of its key ring is missing.`,
     );
     expect(await readFile(file())).toStrictEqual(before);
-    t = await startApp();
   });
 });
 
@@ -209,9 +200,9 @@ describe('the rotation of the key ring', () => {
     expect(macs()).toStrictEqual(new Set(['k1']));
     expect(await keyfront('secrets', 'rotate')).toMatchObject({ code: 0 });
     expect(macs()).toStrictEqual(new Set(['k2']));
-    expect((await service('/svc/org/keys/k1')).status).toBe(200);
+    expect((await read('k1')).status).toBe(200);
     expect(await keyfront('secrets', 'prune')).toMatchObject({ code: 0 });
-    expect((await service('/svc/org/keys/k1')).status).toBe(200);
+    expect((await read('k1')).status).toBe(200);
     expect((await t.update('k1', { alias: 'after' })).status).toBe(200);
     expect(await keyfront('check')).toMatchObject({ code: 0 });
   });

@@ -1,12 +1,10 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
-import { openServices, type Services } from '../../src/storage/open-storage.js';
-import { readConfig } from '../../src/config/config.js';
+import { beforeEach, expect, it } from 'vitest';
 import { createWebhookStore } from '../../src/storage/sql/webhook-store.js';
 import { maxWebhooks, type WebhookStore } from '../../src/webhooks/webhook.js';
 import { aDeadLetter, aPendingDelivery, aWebhook } from '../support/factories.js';
-import { describeEngines, type EnginePlace } from '../support/engines.js';
+import { describeEngines, makeOwnPlace, type EnginePlace } from '../support/engines.js';
 import { signer } from '../support/signer.js';
-import { openOwnSession } from '../support/storage.js';
+import { openOwnServices, openOwnSession } from '../support/storage.js';
 import { until } from '../support/until.js';
 
 const at = new Date('2026-01-31T12:00:00Z');
@@ -14,22 +12,11 @@ const enqueued = { spans: ['h1', 'h2'].map((keyHash) => ({ keyHash, version: 2, 
 
 describeEngines('the webhook store', (engine) => {
   let place: EnginePlace;
-  let installations: Services[];
   let store: WebhookStore;
-  const open = async () => {
-    const { config, secrets } = readConfig(place.env);
-    const installation = await openServices(config, secrets, {}, { access: 'create' });
-    installations.push(installation);
-    return installation;
-  };
+  const open = async () => (await openOwnServices(place)).webhooks;
   beforeEach(async () => {
-    place = await engine.make();
-    installations = [];
-    store = (await open()).webhooks;
-  });
-  afterEach(async () => {
-    for (const installation of installations) await installation.close();
-    await place.remove();
+    place = await makeOwnPlace(engine);
+    store = await open();
   });
 
   const next = () => store.nextDeliveries('a', 10, 'any');
@@ -54,7 +41,7 @@ describeEngines('the webhook store', (engine) => {
   });
 
   it('leases a webhook to one process at a time, and to the next one after its release or its end', async () => {
-    const other = (await open()).webhooks;
+    const other = await open();
     await store.add(aWebhook('a'), 'start');
     await store.add(aWebhook('p', { paused: { at, why: 'x' } }), 'start');
     const ids = async (from: WebhookStore, holder: string, forMs: number) =>
@@ -79,7 +66,7 @@ describeEngines('the webhook store', (engine) => {
     ['a change', (id: string) => store.change(id, (found) => ({ ...found, label: 'another' }))],
     ['a removal', (id: string) => store.remove(id)],
   ])('recalls the lease with %s, and leases again when the holder has released it', async (_name, command) => {
-    const other = (await open()).webhooks;
+    const other = await open();
     await store.add(aWebhook('a'), 'start');
     await store.acquireLeases('one', 60_000);
     expect(await store.hasLease('one', 'a')).toBe(true);
@@ -127,9 +114,7 @@ describeEngines('the webhook store', (engine) => {
     const others = await Promise.all(Array.from({ length: 3 }, open));
     await store.add(aWebhook('a'), 'start');
     const held = await Promise.all(
-      [store, ...others.map(({ webhooks }) => webhooks)].map((from, index) =>
-        from.acquireLeases(`holder ${index}`, 60_000),
-      ),
+      [store, ...others].map((from, index) => from.acquireLeases(`holder ${index}`, 60_000)),
     );
     expect(held.filter((found) => found.held.length === 1)).toHaveLength(1);
   });
@@ -235,7 +220,7 @@ describeEngines('the webhook store', (engine) => {
   });
 
   it('adds no more webhooks than the maximum when processes add some at once', async () => {
-    const other = (await open()).webhooks;
+    const other = await open();
     for (let index = 2; index < maxWebhooks; index += 1) await store.add(aWebhook(`w${index}`), 'start');
     const added = await Promise.allSettled(
       Array.from({ length: 6 }, (_, index) => (index % 2 ? store : other).add(aWebhook(`more ${index}`), 'start')),

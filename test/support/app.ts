@@ -44,6 +44,7 @@ export interface TestApp {
   preview(definition: unknown, headers?: Record<string, string>): Promise<TestResponse>;
   update(keyID: string, definition: unknown, query?: string, headers?: Record<string, string>): Promise<TestResponse>;
   send(path: string, init?: RequestInit): Promise<TestResponse>;
+  /** Closes the service. Has no effect on a closed one. */
   close(): Promise<void>;
 }
 
@@ -117,6 +118,7 @@ export async function startApp(
       body: json(body),
     });
 
+  let closed: Promise<void> | undefined;
   return {
     app,
     management,
@@ -158,6 +160,6 @@ export async function startApp(
         body: json(definition),
       }),
     send,
-    close: () => app.close(),
+    close: () => (closed ??= app.close()),
   };
 }

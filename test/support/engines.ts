@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { describe } from 'vitest';
+import { describe, onTestFinished } from 'vitest';
 import { redisSettings, testRedis, unlessMissing as unlessNoRedis } from './redis.js';
 import { tamper } from './tamper.js';
 import { freshDatabase, testPostgres, unlessMissing, type TestDatabase } from './postgres.js';
@@ -90,6 +90,13 @@ export const postgres: TestEngine = {
   isMissing: 'missing' in server,
   make: async () => place(await freshDatabase(server)),
 };
+
+/** Makes a place on an engine, and removes it after the running test. */
+export async function makeOwnPlace({ make }: TestEngine): Promise<EnginePlace> {
+  const made = await make();
+  onTestFinished(() => made.remove());
+  return made;
+}
 
 /** Adds live counters in Redis to an engine. */
 function withCounters(engine: TestEngine): TestEngine {

@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { readConfig } from '../../src/config/config.js';
 import type { RowSigner } from '../../src/crypto/row-signer.js';
 import type { Telemetry } from '../../src/telemetry/ports.js';
+import { openServices, type Services } from '../../src/storage/open-storage.js';
 import { openPostgres } from '../../src/storage/postgres/engine.js';
 import { createKeyGroups as createPgKeyGroups } from '../../src/storage/postgres/key-groups.js';
 import type { PgPool } from '../../src/storage/postgres/pool.js';
@@ -15,18 +17,29 @@ import { createKeyGroups } from '../../src/storage/sqlite/key-groups.js';
 import { createReader, type Reader } from '../../src/storage/sqlite/reader.js';
 import { createSqliteSession } from '../../src/storage/sqlite/session.js';
 import { createWriteGate, type WriteGate } from '../../src/storage/sqlite/write-gate.js';
-import type { DatabaseHandle, StorageDeps } from '../../src/storage/storage.js';
+import type { Storage, StorageDeps } from '../../src/storage/storage.js';
 import { createTimeSlices } from '../../src/storage/time-slices.js';
 import type { EnginePlace } from './engines.js';
+import { signer as commonSigner } from './signer.js';
 
 /** The dependencies of an engine, without telemetry and without a log. */
 export function storageDeps(changes: Partial<StorageDeps> = {}): StorageDeps {
   return { report: () => undefined, now: () => new Date(), telemetry: {}, slices: createTimeSlices(), ...changes };
 }
 
-/** Opens an empty database without the rest of an installation. */
-export function openDatabaseOf({ database, folder }: EnginePlace): Promise<DatabaseHandle> {
-  return database ? openPostgres(database.url) : openSQLite(join(folder, 'keyfront.db'), 'create');
+/** Opens an empty database without the rest of an installation, and closes it after the running test. */
+export async function openOwnStorage({ database, folder }: EnginePlace): Promise<Storage> {
+  const handle = await (database ? openPostgres(database.url) : openSQLite(join(folder, 'keyfront.db'), 'create'));
+  onTestFinished(() => handle.close());
+  return handle.start(commonSigner, storageDeps());
+}
+
+/** Opens an installation like another process, creates it if it does not exist, and closes it after the running test. */
+export async function openOwnServices({ env }: EnginePlace): Promise<Services> {
+  const { config, secrets } = readConfig(env);
+  const services = await openServices(config, secrets, {}, { access: 'create' });
+  onTestFinished(() => services.close());
+  return services;
 }
 
 /** Opens a SQLite database, by default in memory, and closes it after the running test. */
