@@ -1,21 +1,22 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { backupDatabase } from '../../src/storage/sqlite/maintenance.js';
-import { openReadOnly, openDatabase } from '../../src/storage/sqlite/connection.js';
+import { openReadOnly } from '../../src/storage/sqlite/connection.js';
+import { temporaryFolder } from '../support/folder.js';
+import { openOwnDatabase } from '../support/storage.js';
 
 let folder: string;
+let file: string;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'keyfront-copy-'));
+  folder = await temporaryFolder();
+  file = join(folder, 'keyfront.db');
 });
-afterEach(async () => rm(folder, { recursive: true }));
 
 describe('D-11 a copy of a database', () => {
   it('is a consistent snapshot, and completes however often others write meanwhile', async () => {
-    const file = join(folder, 'keyfront.db');
-    const database = openDatabase(file);
+    const database = openOwnDatabase(file);
     const write = database.prepare<[string, string]>('INSERT INTO settings (name, value) VALUES (?, ?)');
     write.run('large', 'x'.repeat(20_000_000));
     write.run('a', 'before');
@@ -41,19 +42,13 @@ describe('D-11 a copy of a database', () => {
   });
 
   it('cannot be written to when it is opened as a copy', async () => {
-    const file = join(folder, 'keyfront.db');
-    const database = openDatabase(file);
-    await backupDatabase(database, join(folder, 'copy.db'), () => undefined);
+    await backupDatabase(openOwnDatabase(file), join(folder, 'copy.db'), () => undefined);
     const copy = openReadOnly(join(folder, 'copy.db'));
     expect(() => copy.exec("INSERT INTO settings VALUES ('a', 'b')")).toThrow('attempt to write a readonly database');
     copy.close();
-    database.close();
   });
 
   it('replaces no existing file', async () => {
-    const file = join(folder, 'keyfront.db');
-    const database = openDatabase(file);
-    await expect(backupDatabase(database, file, () => undefined)).rejects.toThrow('EEXIST');
-    database.close();
+    await expect(backupDatabase(openOwnDatabase(file), file, () => undefined)).rejects.toThrow('EEXIST');
   });
 });

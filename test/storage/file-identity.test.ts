@@ -1,25 +1,22 @@
-import { copyFile, mkdtemp, rename, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { copyFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Storage, DatabaseHandle } from '../../src/storage/storage.js';
 import { openSQLite } from '../../src/storage/sqlite/engine.js';
+import { temporaryFolder } from '../support/folder.js';
 import { signer } from '../support/signer.js';
 import { storageDeps } from '../support/storage.js';
 import { aChange, aKey, anUpdate, hashOf } from '../support/factories.js';
 
-let folder: string;
 let file: string;
 let opened: DatabaseHandle;
 let engine: Storage;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'keyfront-files-'));
-  file = join(folder, 'keyfront.db');
+  file = join(await temporaryFolder(), 'keyfront.db');
   [opened, engine] = await open();
   await engine.store.add([aChange(aKey(1))]);
 });
-afterEach(async () => rm(folder, { recursive: true }));
 
 async function open(): Promise<[DatabaseHandle, Storage]> {
   const one = await openSQLite(file, 'create');

@@ -1,16 +1,15 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../support/app.js';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { startOwnApp, type TestApp } from '../support/app.js';
+import { temporaryFolder } from '../support/folder.js';
 
 let folder: string;
 let t: TestApp;
 /** The names of all indexes of a new file. */
 let all: string[];
 
-const start = () => startApp({ KEYFRONT_DATA: folder });
+const start = () => startOwnApp({ KEYFRONT_DATA: folder });
 /** Runs work on another connection to the file. */
 function onFile<T>(work: (database: Database.Database) => T): T {
   const database = new Database(join(folder, 'keyfront.db'));
@@ -26,13 +25,9 @@ const indexes = () =>
   );
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'keyfront-load-'));
+  folder = await temporaryFolder();
   t = await start();
   all = indexes();
-});
-afterEach(async () => {
-  await t.close();
-  await rm(folder, { recursive: true });
 });
 
 describe('an import of keys into SQLite', () => {

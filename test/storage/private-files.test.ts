@@ -1,15 +1,14 @@
-import { chmod, chown, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, chown, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { makeCommandLine, type CommandLine } from '../support/cli.js';
-import { startApp } from '../support/app.js';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { startOwnApp } from '../support/app.js';
+import { makeOwnCommandLine, type CommandLine } from '../support/cli.js';
+import { temporaryFolder } from '../support/folder.js';
 
 let c: CommandLine;
 beforeEach(async () => {
-  c = await makeCommandLine();
+  c = await makeOwnCommandLine();
 });
-afterEach(async () => c.remove());
 
 const database = () => join(c.folder, 'keyfront.db');
 /** A command that creates an installation. */
@@ -23,13 +22,12 @@ async function filled(): Promise<void> {
 
 describe('D-13 a data folder', () => {
   it('is created for its owner alone, with all its files', async () => {
-    const t = await startApp({ KEYFRONT_DATA: c.folder });
+    const t = await startOwnApp({ KEYFRONT_DATA: c.folder });
     await t.importKeys({ key_id: 'k1', org_id: 'acme' });
     expect(await modeOf(c.folder)).toBe('700');
     const names = await readdir(c.folder);
     expect(names.sort()).toStrictEqual(['key-ring.json', 'keyfront.db', 'keyfront.db-shm', 'keyfront.db-wal']);
     for (const name of names) expect(`${name} ${await modeOf(join(c.folder, name))}`).toBe(`${name} 600`);
-    await t.close();
   });
 
   it.each([
@@ -75,9 +73,8 @@ describe('D-06 a data folder', () => {
   const otherUser = 65534;
   let own: string;
   beforeEach(async () => {
-    own = await mkdtemp(join(tmpdir(), 'keyfront-other-'));
+    own = await temporaryFolder();
   });
-  afterEach(async () => rm(own, { recursive: true }));
 
   /** Runs a command with the rights of a user whom nothing belongs to but what the test gives away. */
   async function asNobody(folder: string): Promise<{ code: number; stderr: string }> {

@@ -1,14 +1,15 @@
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../support/app.js';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { startOwnApp, type TestApp } from '../support/app.js';
 import { writeTLSFiles } from '../support/localhost-tls.js';
-import { sqlite, type EnginePlace } from '../support/engines.js';
+import { makeOwnPlace, sqlite, type EnginePlace } from '../support/engines.js';
 import { freePort } from '../support/free-port.mjs';
 import { hasOwnRedis, ownRedis, unlessNoOwn, type OwnRedis } from '../support/redis.js';
+import { makeOwnCommandLine } from '../support/cli.js';
 import { allOf } from '../support/collect.js';
+import { sendRequest } from '../support/responses.js';
 import { tamper } from '../support/tamper.js';
 import { createTestTelemetry } from '../support/telemetry.js';
-import { run } from '../../src/cli/main.js';
 
 const password = 'a-password-of-Redis';
 
@@ -21,16 +22,14 @@ const settings = () => ({ ...place.env, KEYFRONT_QUOTA_URL: redis.url.replace('/
 describe.skipIf(!hasOwnRedis)(`live counters in an unreachable Redis${unlessNoOwn}`, () => {
   beforeEach(async () => {
     redis = await ownRedis('--requirepass', password);
-    place = await sqlite.make();
-    t = await startApp(settings());
+    onTestFinished(() => redis.remove());
+    place = await makeOwnPlace(sqlite);
+    t = await startOwnApp(settings());
     await t.importKeys({ key_id: 'k', org_id: 'acme', alias: 'one', quota_max: 10, quota_renewal_rate: 60 });
     await consume(4);
   });
   afterEach(async () => {
     expect(t.logs()).not.toContain(password);
-    await t.close();
-    await place.remove();
-    await redis.remove();
   });
 
   const consume = (amount: number) =>
@@ -46,8 +45,6 @@ describe.skipIf(!hasOwnRedis)(`live counters in an unreachable Redis${unlessNoOw
   const dataOf = ({ body }: { body: Record<string, unknown> }) => body['data'];
   const read = () => t.graphql('{ orgKey(by: { keyID: "k" }) { alias: definition { alias } quota { used } } }');
   const used = async () => (dataOf(await read()) as { orgKey: { quota: { used: number } | null } }).orgKey.quota?.used;
-  const service = (path: string, init: RequestInit = {}) =>
-    t.send(path, { ...init, headers: { 'x-svc-authorization': t.service, 'content-type': 'application/json' } });
 
   it('reject consumption in both APIs with a time to retry, and state that nothing was counted', async () => {
     await redis.kill();
@@ -62,7 +59,7 @@ describe.skipIf(!hasOwnRedis)(`live counters in an unreachable Redis${unlessNoOw
         },
       ],
     });
-    const response = await service('/svc/org/keys/k/quota', { method: 'POST', body: '{"amount":1}' });
+    const response = await sendRequest(t, 'POST', '/svc/org/keys/k/quota', { amount: 1 });
     expect(response).toMatchObject({ status: 503, body: { code: 'UNAVAILABLE' } });
     expect(response.headers.get('retry-after')).toBe('1');
   });
@@ -91,7 +88,10 @@ describe.skipIf(!hasOwnRedis)(`live counters in an unreachable Redis${unlessNoOw
     expect(list.body).toMatchObject({
       data: { orgKeys: { edges: [{ node: { orgID: 'acme', quota: null, organization: { quotaSummary: null } } }] } },
     });
-    expect(await service('/svc/org/keys/k')).toMatchObject({ status: 503, body: { code: 'UNAVAILABLE' } });
+    expect(await sendRequest(t, 'GET', '/svc/org/keys/k')).toMatchObject({
+      status: 503,
+      body: { code: 'UNAVAILABLE' },
+    });
     expect((await t.send('/ready')).status).toBe(200);
   });
 
@@ -134,7 +134,7 @@ describe.skipIf(!hasOwnRedis)(`live counters in an unreachable Redis${unlessNoOw
   it('are reported by the metrics, and their pending resets also by keyfront check', async () => {
     await t.close();
     const telemetry = createTestTelemetry();
-    t = await startApp(settings(), {}, telemetry);
+    t = await startOwnApp(settings(), {}, telemetry);
     const metrics = async () => [
       (await telemetry.series('keyfront_redis_up'))[''],
       (await telemetry.series('keyfront_quota_resets_pending'))[''],
@@ -145,12 +145,8 @@ describe.skipIf(!hasOwnRedis)(`live counters in an unreachable Redis${unlessNoOw
     await update(true);
     expect(await metrics()).toEqual([0, 1]);
 
-    const check = async (...options: string[]) => {
-      let [out, stderr] = ['', ''];
-      const io = { env: place.env, stdout: (text: string) => void (out += text), isStderrTTY: false };
-      const stop = { stderr: (text: string) => void (stderr += text), onStop: () => undefined };
-      return { code: await run(['check', ...options], { ...io, ...stop }), out, stderr };
-    };
+    const c = await makeOwnCommandLine();
+    const check = (...options: string[]) => c.keyfront(['check', ...options], place.env);
     const since = t.clock.now.toISOString();
     expect(await check()).toEqual({
       code: 0,
@@ -173,7 +169,7 @@ describe.skipIf(!hasOwnRedis)(`live counters in an unreachable Redis${unlessNoOw
     await update(true);
     const { now } = t.clock;
     await t.close();
-    t = await startApp(settings());
+    t = await startOwnApp(settings());
     t.clock.now = new Date(now.getTime() + 6_000);
     await redis.start();
     // A reset that is applied later would clear the counter again.
@@ -197,7 +193,7 @@ describe.skipIf(!hasOwnRedis)(`live counters in an unreachable Redis${unlessNoOw
   it('do not prevent a start, which reports them without the password', async () => {
     await redis.kill();
     await t.close();
-    t = await startApp(settings());
+    t = await startOwnApp(settings());
     expect(dataOf(await update(true))).toMatchObject({ updateOrgKey: { quotaReset: 'PENDING' } });
     expect(t.logs()).toContain('The live counters in Redis cannot be reached');
   });
@@ -208,7 +204,7 @@ describe.skipIf(!hasOwnRedis)(`live counters in an unreachable Redis${unlessNoOw
     const tls = ['--tls-port', String(port), '--tls-cert-file', files.certFile, '--tls-key-file', files.keyFile];
     const own = await ownRedis(...tls, '--tls-ca-cert-file', files.certFile, '--tls-auth-clients', 'no');
     await t.close();
-    t = await startApp({ ...place.env, KEYFRONT_QUOTA_URL: `rediss://127.0.0.1:${port}` });
+    t = await startOwnApp({ ...place.env, KEYFRONT_QUOTA_URL: `rediss://127.0.0.1:${port}` });
     expect(t.logs()).toMatch(/The live counters in Redis cannot be reached: .*self-signed certificate/);
     await own.remove();
     files.remove();
@@ -216,7 +212,7 @@ describe.skipIf(!hasOwnRedis)(`live counters in an unreachable Redis${unlessNoOw
 
   it('report a server that rejects the password with its own message', async () => {
     await t.close();
-    t = await startApp({ ...place.env, KEYFRONT_QUOTA_URL: redis.url.replace('//', '//:another-password@') });
+    t = await startOwnApp({ ...place.env, KEYFRONT_QUOTA_URL: redis.url.replace('//', '//:another-password@') });
     expect(t.logs()).toContain('WRONGPASS');
     expect(t.logs()).not.toContain('another-password');
     expect((await consume(1)).body['errors']).toMatchObject([{ extensions: { code: 'UNAVAILABLE' } }]);

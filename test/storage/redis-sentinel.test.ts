@@ -1,24 +1,20 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../support/app.js';
-import { sqlite, type EnginePlace } from '../support/engines.js';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { startOwnApp, type TestApp } from '../support/app.js';
+import { makeOwnPlace, sqlite } from '../support/engines.js';
 import { freePort } from '../support/free-port.mjs';
 import { callRedis, hasOwnRedis, ownRedis, unlessNoOwn } from '../support/redis.js';
 import { redisPair, type RedisPair } from '../support/redis-sentinel.js';
+import { sendRequest } from '../support/responses.js';
 import { until } from '../support/until.js';
 
-let place: EnginePlace;
 let t: TestApp;
 const start = async (url: string) => {
-  place = await sqlite.make();
-  t = await startApp({ ...place.env, KEYFRONT_QUOTA_URL: url });
+  const { env } = await makeOwnPlace(sqlite);
+  t = await startOwnApp({ ...env, KEYFRONT_QUOTA_URL: url });
   await t.importKeys({ key_id: 'k', org_id: 'acme', quota_max: 100 });
 };
 const count = async () => {
-  const { status, body } = await t.send('/svc/org/keys/k/quota', {
-    method: 'POST',
-    headers: { 'x-svc-authorization': t.service, 'content-type': 'application/json' },
-    body: '{"amount":1}',
-  });
+  const { status, body } = await sendRequest(t, 'POST', '/svc/org/keys/k/quota', { amount: 1 });
   return status === 200 ? body['used'] : body['message'];
 };
 const counterName = async (url: string) => (await callRedis<string[]>(url, 'KEYS', 'keyfront:quota:*'))[0] ?? '';
@@ -27,12 +23,8 @@ describe.skipIf(!hasOwnRedis)(`live counters in a Redis with a replica${unlessNo
   let pair: RedisPair;
   beforeEach(async () => {
     pair = await redisPair();
+    onTestFinished(() => pair.remove());
     await start(pair.url);
-  });
-  afterEach(async () => {
-    await t.close();
-    await place.remove();
-    await pair.remove();
   });
 
   it('follow the primary that Sentinel names, also when the previous one is back', async () => {
@@ -63,6 +55,7 @@ describe.skipIf(!hasOwnRedis)(`live counters in a Redis with a replica${unlessNo
 describe.skipIf(!hasOwnRedis)(`live counters in a Redis that requires replicas${unlessNoOwn}`, () => {
   it('reject consumption while too few follow, and count nothing', async () => {
     const redis = await ownRedis();
+    onTestFinished(() => redis.remove());
     await start(redis.url);
     expect(await count()).toBe(1);
     await callRedis(redis.url, 'CONFIG', 'SET', 'min-replicas-to-write', '1');
@@ -70,9 +63,6 @@ describe.skipIf(!hasOwnRedis)(`live counters in a Redis that requires replicas${
     expect(await callRedis(redis.url, 'GET', await counterName(redis.url))).toBe('1');
     await callRedis(redis.url, 'CONFIG', 'SET', 'min-replicas-to-write', '0');
     expect(await count()).toBe(2);
-    await t.close();
-    await place.remove();
-    await redis.remove();
   });
 });
 
@@ -82,7 +72,5 @@ describe('Sentinels that name no primary', () => {
     expect(await count()).toBe('The live quota cannot be reached; nothing was counted.');
     expect(t.logs()).toContain('The live counters in Redis cannot be reached: Sentinel: connect ECONNREFUSED');
     expect(t.logs()).not.toContain('a-password');
-    await t.close();
-    await place.remove();
   });
 });
