@@ -1,14 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import Database, { SqliteError } from 'better-sqlite3';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { openDatabase } from '../../src/storage/sqlite/connection.js';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createWriteGate, type WriteGate } from '../../src/storage/sqlite/write-gate.js';
-import { startApp, type TestApp } from '../support/app.js';
+import { startOwnApp, type TestApp } from '../support/app.js';
+import { temporaryFolder } from '../support/folder.js';
+import { sendRequest } from '../support/responses.js';
 import { signer } from '../support/signer.js';
-import { sqliteKeyStore } from '../support/storage.js';
+import { openOwnDatabase, sqliteKeyStore } from '../support/storage.js';
 import { stateOf } from '../support/state.js';
 import { until } from '../support/until.js';
 import { aChange, aKey, anUpdate, hashOf } from '../support/factories.js';
@@ -16,21 +16,31 @@ import { aChange, aKey, anUpdate, hashOf } from '../support/factories.js';
 let folder: string;
 let file: string;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'keyfront-guard-'));
+  folder = await temporaryFolder();
   file = join(folder, 'keyfront.db');
 });
-afterEach(async () => rm(folder, { recursive: true }));
+
+/** Opens the file with a clock that a test moves, and notes the lines of its log. */
+function openGuarded() {
+  const database = openOwnDatabase(file);
+  const clock = { nowMs: 0 };
+  const lines: string[] = [];
+  const guard = createWriteGate(database, { report: (line) => void lines.push(line), nowMs: () => clock.nowMs });
+  return {
+    ...{ clock, database, guard, lines, store: sqliteKeyStore(database, signer, { gate: guard }) },
+    /** Limits the file to its present size. */
+    fill: () => void database.pragma(`max_page_count = ${String(database.pragma('page_count', { simple: true }))}`),
+    free: () => void database.pragma('max_page_count = 10000'),
+  };
+}
 
 const large = { definition: { metaData: { notes: 'x'.repeat(20_000) } } };
 
 describe('D-04 a full database', () => {
   it('rejects writes with a reason, serves reads, and accepts writes when there is space again', async () => {
-    const database = openDatabase(file);
-    const guard = createWriteGate(database);
-    const store = sqliteKeyStore(database, signer, { gate: guard });
+    const { guard, store, fill, free } = openGuarded();
     await store.add([aChange(aKey(1))]);
-    const limit = (pages: number) => database.pragma(`max_page_count = ${pages}`);
-    limit(Number(database.pragma('page_count', { simple: true })));
+    fill();
     for (const write of [
       () => store.add([aChange(aKey(2, large))]),
       () => store.update(hashOf(1), (found) => anUpdate(found, large)),
@@ -45,26 +55,20 @@ describe('D-04 a full database', () => {
     expect((await store.find(hashOf(1)))?.version).toBe(1);
     expect(await store.find(hashOf(2))).toBeUndefined();
     expect(await store.historyOf(hashOf(1))).toHaveLength(1);
-    limit(10_000);
+    free();
     await store.update(hashOf(1), (found) => anUpdate(found, large));
-    database.close();
   });
 
   it('detects free space by a write probe, without a waiting write', async () => {
-    let clock = 0;
-    const database = openDatabase(file);
-    const guard = createWriteGate(database, { nowMs: () => clock });
-    const store = sqliteKeyStore(database, signer, { gate: guard });
-    const limit = (pages: number) => database.pragma(`max_page_count = ${pages}`);
-    limit(Number(database.pragma('page_count', { simple: true })));
+    const { clock, database, guard, store, fill, free } = openGuarded();
+    fill();
     await expect(store.add([aChange(aKey(2, large))])).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     expect(guard.isWritable()).toBe(false);
-    limit(10_000);
+    free();
     expect(guard.isWritable()).toBe(false);
-    clock += 1_000;
+    clock.nowMs += 1_000;
     expect(guard.isWritable()).toBe(true);
     expect(database.prepare('SELECT count(*) AS count FROM settings').get()).toStrictEqual({ count: 0n });
-    database.close();
   });
 });
 
@@ -73,44 +77,33 @@ describe('D-04 the log of a full database', () => {
   const larger = { definition: { metaData: { notes: 'x'.repeat(200_000) } } };
 
   it('records the start and the end of each episode, without a request for /ready', async () => {
-    const lines: string[] = [];
-    let clock = 0;
-    const database = openDatabase(file);
-    const guard = createWriteGate(database, { report: (line) => void lines.push(line), nowMs: () => clock });
-    const store = sqliteKeyStore(database, signer, { gate: guard });
-    const limit = (pages: number) => database.pragma(`max_page_count = ${pages}`);
+    const { clock, lines, store, fill, free } = openGuarded();
     const begin = 'Storage is full: database or disk is full. It rejects writes until a probe write succeeds.';
     const end = 'Storage accepts writes again.';
     await store.add([aChange(aKey(0))]);
     for (let episode = 1; episode <= 3; episode += 1) {
-      limit(Number(database.pragma('page_count', { simple: true })));
+      fill();
       for (let attempt = 0; attempt < 3; attempt += 1) {
         await expect(store.add([aChange(aKey(episode, larger))])).rejects.toMatchObject({ code: 'UNAVAILABLE' });
       }
       expect(lines.splice(0)).toEqual([begin]);
-      limit(10_000);
-      clock += 1_000;
+      free();
+      clock.nowMs += 1_000;
       await store.add([aChange(aKey(episode, larger))]);
       expect(lines.splice(0)).toEqual([end]);
     }
-    database.close();
   });
 
   it('does not alternate while small changes succeed and large ones do not', async () => {
-    const lines: string[] = [];
-    let clock = 0;
-    const database = openDatabase(file);
-    const guard = createWriteGate(database, { report: (line) => void lines.push(line), nowMs: () => clock });
-    const store = sqliteKeyStore(database, signer, { gate: guard });
+    const { clock, guard, lines, store, fill } = openGuarded();
     await store.add([aChange(aKey(1))]);
-    database.pragma(`max_page_count = ${String(database.pragma('page_count', { simple: true }))}`);
+    fill();
     for (let attempt = 2; attempt < 6; attempt += 1) {
-      clock += 1_000;
+      clock.nowMs += 1_000;
       await expect(store.add([aChange(aKey(attempt, large))])).rejects.toMatchObject({ code: 'UNAVAILABLE' });
       await guard.write(() => 'a small change');
     }
     expect(lines).toHaveLength(1);
-    database.close();
   });
 });
 
@@ -131,26 +124,16 @@ const mayMount = (() => {
 describe('D-04 a full disk', () => {
   let t: TestApp;
   beforeEach(() => {
-    if (mayMount) execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m,mode=700', 'tmpfs', folder]);
-  });
-  afterEach(async () => {
     if (!mayMount) return;
-    vi.useRealTimers();
-    await t.close();
-    execFileSync('umount', [folder]);
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m,mode=700', 'tmpfs', folder]);
+    onTestFinished(() => void execFileSync('umount', [folder]));
   });
-
-  const service = (path: string, method = 'GET', body?: string) =>
-    t.send(path, {
-      method,
-      headers: { 'x-svc-authorization': t.service, 'content-type': 'application/json' },
-      ...(body !== undefined && { body }),
-    });
+  afterEach(() => void vi.useRealTimers());
 
   it.skipIf(!mayMount)(
     'returns 503 with Retry-After for writes and deletions, serves reads, is not ready, and recovers by itself (needs root and mount)',
     async () => {
-      t = await startApp({ KEYFRONT_DATA: folder });
+      t = await startOwnApp({ KEYFRONT_DATA: folder });
       vi.useFakeTimers({ toFake: ['performance'] });
       await t.importKeys({ key_id: 'k1', org_id: 'acme', quota_max: 10 });
       const before = await stateOf(t, 'k1');
@@ -162,15 +145,15 @@ describe('D-04 a full disk', () => {
       };
       for (const response of [
         await t.update('k1', { alias: 'lost' }),
-        await service('/svc/org/keys/k1', 'DELETE'),
-        await service('/svc/org/keys/k2', 'POST', '{"org_id":"acme"}'),
-        await service('/svc/org/keys/k1/quota', 'POST', '{"amount":1}'),
+        await sendRequest(t, 'DELETE', '/svc/org/keys/k1'),
+        await sendRequest(t, 'POST', '/svc/org/keys/k2', { org_id: 'acme' }),
+        await sendRequest(t, 'POST', '/svc/org/keys/k1/quota', { amount: 1 }),
       ]) {
         expect(response).toMatchObject(rejected);
         expect(response.headers.get('retry-after')).toBe('60');
       }
-      expect((await service('/svc/org/keys/k1')).status).toBe(200);
-      expect((await service('/svc/org/keys')).status).toBe(200);
+      expect((await sendRequest(t, 'GET', '/svc/org/keys/k1')).status).toBe(200);
+      expect((await sendRequest(t, 'GET', '/svc/org/keys')).status).toBe(200);
       expect((await t.preview({})).status).toBe(200);
       expect((await t.send('/ready')).status).toBe(503);
       expect((await t.send('/health')).status).toBe(200);
@@ -192,10 +175,9 @@ describe('D-05 a disk that fails', () => {
   let guard: WriteGate;
   let database: Database.Database;
   beforeEach(() => {
-    database = openDatabase(file);
+    database = openOwnDatabase(file);
     guard = createWriteGate(database);
   });
-  afterEach(() => database.close());
 
   it.each([
     'SQLITE_IOERR_FSYNC',
@@ -281,14 +263,13 @@ describe('D-05 a disk that fails', () => {
 
 describe('D-07 a database that another process has locked', () => {
   it('D-01 never blocks the event loop with a wait inside SQLite', () => {
-    const database = openDatabase(file);
+    const database = openOwnDatabase(file);
     createWriteGate(database);
     expect(database.pragma('busy_timeout', { simple: true })).toBe(0n);
-    database.close();
   });
 
   it('serves other requests while many writes wait, ends them with UNAVAILABLE, and loses none', async () => {
-    const t = await startApp({ KEYFRONT_DATA: folder });
+    const t = await startOwnApp({ KEYFRONT_DATA: folder });
     await t.importKeys({ key_id: 'k1', org_id: 'acme' });
     const other = new Database(file);
     other.exec('BEGIN IMMEDIATE');
@@ -303,7 +284,7 @@ describe('D-07 a database that another process has locked', () => {
     });
     for (let round = 0; round < 30; round += 1) {
       expect((await t.send('/health')).status).toBe(200);
-      expect((await t.send('/svc/org/keys/k1', { headers: { 'x-svc-authorization': t.service } })).status).toBe(200);
+      expect((await sendRequest(t, 'GET', '/svc/org/keys/k1')).status).toBe(200);
     }
     expect(isOver).toBe(false);
     await until(() => {
@@ -321,13 +302,12 @@ describe('D-07 a database that another process has locked', () => {
     );
     expect(aliases).toStrictEqual(Array.from({ length: 8 }, () => 200));
     expect((await stateOf(t, 'k1')).key?.version).toBe(9);
-    await t.close();
   });
 });
 
 describe('D-09 a write-ahead log', () => {
   it('has at most 32 MiB again two updates after the end of the long reader that made it large', async () => {
-    const t = await startApp({ KEYFRONT_DATA: folder });
+    const t = await startOwnApp({ KEYFRONT_DATA: folder });
     await t.importKeys({ key_id: 'k1', org_id: 'acme' });
     const reader = new Database(file);
     reader.exec('BEGIN');
@@ -348,6 +328,5 @@ describe('D-09 a write-ahead log', () => {
     reader.close();
     for (const alias of ['first', 'second']) expect((await t.update('k1', { alias })).status).toBe(200);
     expect(await size()).toBeLessThanOrEqual(32 * 1024 * 1024);
-    await t.close();
   });
 });
