@@ -1,29 +1,22 @@
-import { copyFile, mkdtemp, readFile, rm } from 'node:fs/promises';
-import { hostname, tmpdir } from 'node:os';
+import { copyFile, readFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../support/app.js';
-import { makeCommandLine, type CommandLine } from '../support/cli.js';
-import { describeEngines, postgres, type EnginePlace } from '../support/engines.js';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { startOwnApp, type TestApp } from '../support/app.js';
+import { makeOwnCommandLine, type CommandLine } from '../support/cli.js';
+import { describeEngines, makeOwnPlace, postgres, type EnginePlace } from '../support/engines.js';
+import { temporaryFolder } from '../support/folder.js';
 
 let place: EnginePlace;
 let c: CommandLine;
 let apps: TestApp[];
-let folders: string[];
 beforeEach(async () => {
-  c = await makeCommandLine();
+  c = await makeOwnCommandLine();
   apps = [];
-  folders = [];
-});
-afterEach(async () => {
-  for (const app of apps) await app.close();
-  await c.remove();
-  for (const folder of folders) await rm(folder, { recursive: true });
-  await place.remove();
 });
 
-const start = (env: Record<string, string>) => startApp(env, { now: () => new Date() });
+const start = (env: Record<string, string>) => startOwnApp(env, { now: () => new Date() });
 const keyfront = (...args: string[]) => c.keyfront(args, place.env);
 const ringOf = (folder: string) => join(folder, 'key-ring.json');
 const status = async () => JSON.parse((await keyfront('secrets', 'status', '--json')).out) as { stage: string };
@@ -64,9 +57,12 @@ async function restartAll(envs: readonly Record<string, string>[]): Promise<void
   }
 }
 
-describeEngines('a rotation in stages with two processes that share a key ring', ({ make }) => {
+describeEngines('a rotation in stages with two processes that share a key ring', (engine) => {
+  beforeEach(async () => {
+    place = await makeOwnPlace(engine);
+  });
+
   it('rejects no row of the other process at any stage, with a restart of each process', async () => {
-    place = await make();
     const envs = [place.env, place.env];
     for (const env of envs) apps.push(await start(env));
     await apps[0]?.importKeys({ key_id: 'k1', org_id: 'acme' });
@@ -87,7 +83,6 @@ describeEngines('a rotation in stages with two processes that share a key ring',
   });
 
   it('removes the reports of hosts that have not reported for a day', async () => {
-    place = await make();
     apps.push(await start(place.env));
     const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString();
     await place.run(
@@ -105,7 +100,6 @@ describeEngines('a rotation in stages with two processes that share a key ring',
   });
 
   it('rejects steps out of order', async () => {
-    place = await make();
     apps.push(await start(place.env));
     const problem = async (command: string) => {
       const { code, stderr } = await keyfront('secrets', command);
@@ -134,11 +128,10 @@ describe.skipIf(postgres.isMissing)(
     let other: Record<string, string>;
     let folder: string;
     beforeEach(async () => {
-      place = await postgres.make();
+      place = await makeOwnPlace(postgres);
       apps.push(await start(place.env));
       await apps[0]?.importKeys({ key_id: 'k1', org_id: 'acme' });
-      folder = await mkdtemp(join(tmpdir(), 'keyfront-host-'));
-      folders.push(folder);
+      folder = await temporaryFolder();
       other = { ...place.env, KEYFRONT_DATA: folder };
       await distribute();
       apps.push(await start(other));
