@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { Client } from 'pg';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { readConfig } from '../../src/config/config.js';
 import type { QuotaManager } from '../../src/keys/quota/quota-manager.js';
 import type { KeyStore } from '../../src/keys/ports.js';
@@ -9,11 +9,12 @@ import { createPgPool, inSnapshot, inTransaction, type PgPool, type Session } fr
 import { openPostgres } from '../../src/storage/postgres/engine.js';
 import { versionOf } from '../../src/storage/postgres/migrate.js';
 import { schemaVersion } from '../../src/storage/sql/schema.js';
-import { startApp, type TestApp } from '../support/app.js';
-import { makeCommandLine } from '../support/cli.js';
+import { startApp, startOwnApp, type TestApp } from '../support/app.js';
+import { makeOwnCommandLine, type CommandLine } from '../support/cli.js';
 import { postgres } from '../support/engines.js';
-import { freshDatabase, testPostgres, type TestDatabase } from '../support/postgres.js';
+import { freshOwnDatabase, testPostgres, type TestDatabase } from '../support/postgres.js';
 import { createProxy, type Proxy } from '../support/proxy.js';
+import { sendRequest } from '../support/responses.js';
 import { signer } from '../support/signer.js';
 import { postgresKeyStore, storageDeps } from '../support/storage.js';
 import { until } from '../support/until.js';
@@ -29,7 +30,7 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
   let statements: string[];
   let store: KeyStore & QuotaManager;
   beforeEach(async () => {
-    database = await freshDatabase(server);
+    database = await freshOwnDatabase(server);
     await (await openPostgres(database.url)).close();
     name = `keyfront-test-${Math.random().toString(36).slice(2)}`;
     statements = [];
@@ -50,10 +51,7 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
     };
     store = postgresKeyStore(listening, signer);
   });
-  afterEach(async () => {
-    await connections.close();
-    await database.drop();
-  });
+  afterEach(() => connections.close());
 
   /** A transaction of another client, which holds its locks until it is ended. */
   async function holding(statement: string): Promise<() => Promise<void>> {
@@ -278,7 +276,7 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
   });
 
   it('is migrated once by several processes that start together', async () => {
-    const empty = await freshDatabase(server);
+    const empty = await freshOwnDatabase(server);
     const opened = await Promise.all(
       Array.from({ length: 3 }, async () => {
         const one = await openPostgres(empty.url);
@@ -290,7 +288,6 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
       { value: String(schemaVersion) },
     ]);
     for (const one of opened) await one.close();
-    await empty.drop();
   });
 
   it('is rejected and left unchanged if it has a newer version or tables of another program', async () => {
@@ -298,20 +295,18 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
     await expect(openPostgres(database.url)).rejects.toThrow(
       /^The database postgres on .* cannot be used: it has schema version 99, .* use a newer Keyfront$/,
     );
-    const foreign = await freshDatabase(server);
+    const foreign = await freshOwnDatabase(server);
     await foreign.run('CREATE TABLE keys (id int)');
     await expect(openPostgres(foreign.url)).rejects.toThrow(/it has a table keys that is not Keyfront's/);
     expect(await foreign.run('SELECT * FROM keys')).toStrictEqual([]);
-    await foreign.drop();
   });
 
   it('rejects a database whose table settings is of another program, and names the table', async () => {
     const tables = ['CREATE TABLE settings (id int)', 'CREATE TABLE settings (name int, value text)'];
     for (const statement of [...tables, 'CREATE TABLE settings (name text, value text)']) {
-      const foreign = await freshDatabase(server);
+      const foreign = await freshOwnDatabase(server);
       await foreign.run(statement);
       await expect(openPostgres(foreign.url)).rejects.toThrow(/it has a table settings that is not Keyfront's/);
-      await foreign.drop();
     }
   });
 
@@ -333,27 +328,22 @@ describe.skipIf(postgres.isMissing)(`D-16 a service on ${postgres.name}`, () => 
   let database: TestDatabase;
   let proxy: Proxy;
   let t: TestApp;
-  let folder: Awaited<ReturnType<typeof makeCommandLine>>;
+  let c: CommandLine;
   let env: Record<string, string>;
   beforeEach(async () => {
-    database = await freshDatabase(server);
+    database = await freshOwnDatabase(server);
     const url = new URL(database.url);
     url.password ||= password;
     proxy = await createProxy(url.href);
-    folder = await makeCommandLine();
-    env = { KEYFRONT_DATA: folder.folder, KEYFRONT_DATABASE_URL: proxy.url };
-    t = await startApp(env);
+    onTestFinished(() => proxy.close());
+    c = await makeOwnCommandLine();
+    env = { KEYFRONT_DATA: c.folder, KEYFRONT_DATABASE_URL: proxy.url };
+    t = await startOwnApp(env);
     await t.importKeys({ key_id: 'k1', org_id: 'acme', quota_max: 10 });
   });
-  afterEach(async () => {
-    proxy.restore();
-    await t.close();
-    await proxy.close();
-    await folder.remove();
-    await database.drop();
-  });
+  afterEach(() => proxy.restore());
 
-  const read = () => t.send('/svc/org/keys/k1', { headers: { 'x-svc-authorization': t.service } });
+  const read = () => sendRequest(t, 'GET', '/svc/org/keys/k1');
 
   it('returns 503 with Retry-After while the server is unreachable, is not ready, and recovers by itself', async () => {
     expect((await t.send('/ready')).status).toBe(200);
@@ -385,20 +375,8 @@ describe.skipIf(postgres.isMissing)(`D-16 a service on ${postgres.name}`, () => 
     expect((await read()).status).toBe(200);
   });
 
-  it('shares keys, credentials and revocations with another service at once', async () => {
-    const other = await startApp(env);
-    const asOther = (secret: string) => other.send('/svc/org/keys/k1', { headers: { 'x-svc-authorization': secret } });
-    const { id, secret } = await t.issue('service');
-    expect((await asOther(secret)).status).toBe(200);
-    expect((await t.update('k1', { alias: 'here' })).status).toBe(200);
-    expect((await asOther(secret)).body).toMatchObject({ data: { alias: 'here' } });
-    expect(await t.app.services.credentials.revoke(id, t.clock.now)).toBe(true);
-    expect((await asOther(secret)).status).toBe(401);
-    await other.close();
-  });
-
   it('rejects another key ring, or none, with nothing overwritten', async () => {
-    const other = await makeCommandLine();
+    const other = await makeOwnCommandLine();
     await expect(startApp({ ...env, KEYFRONT_DATA: other.folder })).rejects.toThrow(
       /key-ring\.json does not exist, and the database postgres on .* needs the one it was written with/,
     );
@@ -407,21 +385,13 @@ describe.skipIf(postgres.isMissing)(`D-16 a service on ${postgres.name}`, () => 
       /is not the one that the database postgres on .* was written with/,
     );
     expect((await read()).status).toBe(200);
-    await other.remove();
-  });
-
-  it('refers to the tools of the server for backups', async () => {
-    for (const command of ['backup', 'restore']) {
-      const { code, stderr } = await folder.keyfront([command, `${folder.folder}-copy`], env);
-      expect([code, stderr]).toStrictEqual([1, expect.stringMatching(/pg_(dump|restore)/)]);
-    }
   });
 
   it('shows its password in no setting, error or log line', async () => {
     const { config, secrets } = readConfig(env);
     expect(inspect({ config, secrets }, { depth: 9 }) + JSON.stringify({ config, secrets })).not.toContain(password);
     proxy.cut();
-    const { stderr } = await folder.keyfront(['check'], env);
+    const { stderr } = await c.keyfront(['check'], env);
     expect(stderr).toMatch(/^The database postgres on 127\.0\.0\.1:\d+ cannot be used: /);
     await read();
     expect(stderr + t.logs()).not.toContain(password);

@@ -1,7 +1,7 @@
-import { describe, onTestFinished } from 'vitest';
+import { describe } from 'vitest';
 import { openPostgres } from '../../src/storage/postgres/engine.js';
 import { postgres } from '../support/engines.js';
-import { freshDatabase, testPostgres } from '../support/postgres.js';
+import { freshOwnDatabase, testPostgres } from '../support/postgres.js';
 import { signer } from '../support/signer.js';
 import { storageDeps } from '../support/storage.js';
 import { keyStoreContract } from './key-store.contract.js';
@@ -10,8 +10,7 @@ const server = await testPostgres();
 
 describe.skipIf(postgres.isMissing)('D-16', () => {
   keyStoreContract(postgres.name, async () => {
-    const { url, run, drop } = await freshDatabase(server);
-    onTestFinished(drop);
+    const { url, run } = await freshOwnDatabase(server);
     return {
       open: async () => {
         const opened = await openPostgres(url);

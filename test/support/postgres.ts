@@ -4,7 +4,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Client } from 'pg';
-import { inject } from 'vitest';
+import { inject, onTestFinished } from 'vitest';
 
 const startTimeoutMs = 180_000;
 
@@ -84,4 +84,11 @@ export async function freshDatabase(server: TestPostgres): Promise<TestDatabase>
       await withClient(server.url, (client) => client.query(`DROP SCHEMA ${schema} CASCADE`));
     },
   };
+}
+
+/** Creates an empty schema on the server, and drops it after the running test. */
+export async function freshOwnDatabase(server: TestPostgres): Promise<TestDatabase> {
+  const database = await freshDatabase(server);
+  onTestFinished(() => database.drop());
+  return database;
 }

@@ -28,10 +28,13 @@ export function storageDeps(changes: Partial<StorageDeps> = {}): StorageDeps {
 }
 
 /** Opens an empty database without the rest of an installation, and closes it after the running test. */
-export async function openOwnStorage({ database, folder }: EnginePlace): Promise<Storage> {
+export async function openOwnStorage(
+  { database, folder }: EnginePlace,
+  changes?: Partial<StorageDeps>,
+): Promise<Storage> {
   const handle = await (database ? openPostgres(database.url) : openSQLite(join(folder, 'keyfront.db'), 'create'));
   onTestFinished(() => handle.close());
-  return handle.start(commonSigner, storageDeps());
+  return handle.start(commonSigner, storageDeps(changes));
 }
 
 /** Opens an installation like another process, creates it if it does not exist, and closes it after the running test. */
