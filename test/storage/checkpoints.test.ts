@@ -11,6 +11,7 @@ import { makeOwnCommandLine, type CommandLine } from '../support/cli.js';
 import { describeEngines, makeOwnPlace, postgres, type EnginePlace } from '../support/engines.js';
 import { aChange, aKey, anUpdate, hashOf } from '../support/factories.js';
 import { signer } from '../support/signer.js';
+import { allHashes } from '../support/state.js';
 import { statementsDuring } from '../support/statements.js';
 import { openOwnSession, sqliteKeyStore } from '../support/storage.js';
 import { timersDueWithin, until } from '../support/until.js';
@@ -270,9 +271,7 @@ describe('the head of the keys of a data folder', () => {
     const ends = [];
     for (let step = 0; step < 6; step += 1) ends.push((await advance()).isEnd);
     expect(ends).toStrictEqual([false, false, true, false, false, true]);
-    const rows = t.app.services.store.all();
-    const hashes = [];
-    for await (const { keyHash } of rows) hashes.push(keyHash);
+    const hashes = await allHashes(t);
     // A step keeps the marks of purged keys that a later step covers.
     const purged = hashes.at(-2) ?? '';
     await t.app.services.store.update(purged, (found) => anUpdate(found, { deleted: new Date(0) }));

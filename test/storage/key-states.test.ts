@@ -1,6 +1,7 @@
 import { beforeEach, expect, it } from 'vitest';
 import type { KeyHead } from '../../src/storage/records/checkpoint.js';
 import type { Storage } from '../../src/storage/storage.js';
+import { collect } from '../support/collect.js';
 import { describeEngines, makeOwnPlace, type EnginePlace } from '../support/engines.js';
 import { aChange, aKey, anUpdate, hashOf } from '../support/factories.js';
 import { openOwnStorage } from '../support/storage.js';
@@ -22,11 +23,7 @@ describeEngines('the state of a key', (engine) => {
     head = await headOf(1);
   });
 
-  const states = async () => {
-    const found: KeyHead[] = [];
-    for await (const one of storage.checkpoints.states()) found.push(one);
-    return found;
-  };
+  const states = () => collect(storage.checkpoints.states());
   const headOf = async (name: number): Promise<KeyHead> => {
     const found = (await states()).find(({ keyHash }) => keyHash === hashOf(name));
     if (!found) throw new Error('The key of the test is not there.');

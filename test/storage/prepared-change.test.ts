@@ -91,15 +91,6 @@ describe('a change of a key with a large definition', () => {
     expect(done?.next).toMatchObject({ version: 2, quota: { used: 1n } });
   });
 
-  it('is lost in none of several concurrent updates', async () => {
-    const { store } = watchedStore();
-    const key = large('popular');
-    await store.add([aChange(key)]);
-    const done = await Promise.all(Array.from({ length: 8 }, () => store.update(key.keyHash, (k) => anUpdate(k))));
-    expect(new Set(done.map((one) => one?.next.version))).toEqual(new Set([2, 3, 4, 5, 6, 7, 8, 9]));
-    expect(await store.historyOf(key.keyHash)).toHaveLength(9);
-  });
-
   it('is applied within its transaction after three others committed first', async () => {
     const { store } = watchedStore();
     const key = large('hot');

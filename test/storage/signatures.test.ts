@@ -73,16 +73,6 @@ describeEngines('D-08 a row that fails its integrity check', (engine) => {
     expect(await keyfront('check')).toMatchObject({ code: 1 });
   });
 
-  it('returns INTERNAL for every use of a row of a newer layout, and names a newer version in the log', async () => {
-    const type = place.database ? 'bytea' : 'BLOB';
-    await place.tamper(
-      `UPDATE keys SET mac = CAST(${place.bytes('02')} || substr(mac, 2) AS ${type}) WHERE org_id = 'acme'`,
-    );
-    for (const [name, use] of Object.entries(uses)) expect(await use(), name).toMatchObject(internal);
-    expect(t.logs()).toContain(`The key ${hash('k1')} has row layout 2`);
-    expect((await read('k2')).status).toBe(200);
-  });
-
   it('fails alone in a bulk change that reads it', async () => {
     await place.tamper("UPDATE keys SET quota_used = 7 WHERE org_id = 'globex'");
     const { body } = await t.graphql(

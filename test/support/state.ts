@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import type { StoredKey, KeyRevision } from '../../src/keys/key.js';
 import type { TestApp } from './app.js';
+import { collect } from './collect.js';
 
 export interface State {
   readonly key: StoredKey | undefined;
@@ -15,9 +16,7 @@ export async function stateOf({ app: { services: installation } }: TestApp, keyI
 
 /** Reads the hashes of all keys. */
 export async function allHashes({ app: { services: installation } }: TestApp): Promise<string[]> {
-  const hashes: string[] = [];
-  for await (const { keyHash } of installation.store.all()) hashes.push(keyHash);
-  return hashes;
+  return (await collect(installation.store.all())).map(({ keyHash }) => keyHash);
 }
 
 /** Sends a request, such as one that must be rejected, and asserts that it neither changes nor creates a key. */
