@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createGroupCommit } from '../../src/storage/sqlite/group-commit.js';
 
 let database: Database.Database;
@@ -143,15 +143,5 @@ describe('group commit', () => {
     expect([started, begun]).toEqual([[0], 1]);
     expect(await Promise.all([others, joined])).toEqual(['b', 'a']);
     expect(begun).toBe(1);
-  });
-
-  it('writes nothing when storage has failed', async () => {
-    const requireSound = vi.fn(() => {
-      throw new Error('not sound');
-    });
-    const rejecting = createGroupCommit(database, { ...checks, requireSound });
-    const outcomes = await Promise.allSettled([rejecting(addTwice('a')), rejecting(addTwice('b'))]);
-    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-    expect(rows()).toEqual([]);
   });
 });
