@@ -48,16 +48,15 @@ describe('a check of an identifier', () => {
     ]);
   });
 
-  const required = 'is required; every key has an owner';
+  const withSlash = 'must not hold a slash or a backslash';
+  const invalidOrganisation = [
+    'The identifier of the organisation is not valid.',
+    'orgID',
+    'MALFORMED_ORG_ID',
+  ] as const;
+  const noOwner = ['The key has no organisation.', 'orgID', 'MISSING', 'is required; every key has an owner'] as const;
   it.each<[string, () => string, string, string, string, string]>([
-    [
-      'a key',
-      () => checkKeyID('a/b'),
-      'The key identifier is not valid.',
-      'keyID',
-      'MALFORMED_KEY_ID',
-      'must not hold a slash or a backslash',
-    ],
+    ['a key', () => checkKeyID('a/b'), 'The key identifier is not valid.', 'keyID', 'MALFORMED_KEY_ID', withSlash],
     [
       'a prefix',
       () => checkKeyIDPrefix(''),
@@ -66,24 +65,10 @@ describe('a check of an identifier', () => {
       'MALFORMED_KEY_ID',
       malformedPrefix,
     ],
-    [
-      'an organisation',
-      () => checkOwner(' '),
-      'The identifier of the organisation is not valid.',
-      'orgID',
-      'MALFORMED_ORG_ID',
-      'must not be blank',
-    ],
-    [
-      'an owner',
-      () => ownerOf('a\\b'),
-      'The identifier of the organisation is not valid.',
-      'orgID',
-      'MALFORMED_ORG_ID',
-      'must not hold a slash or a backslash',
-    ],
-    ['a blank owner', () => ownerOf(' '), 'The key has no organisation.', 'orgID', 'MISSING', required],
-    ['no owner', () => ownerOf(undefined), 'The key has no organisation.', 'orgID', 'MISSING', required],
+    ['an organisation', () => checkOwner(' '), ...invalidOrganisation, 'must not be blank'],
+    ['an owner', () => ownerOf('a\\b'), ...invalidOrganisation, withSlash],
+    ['a blank owner', () => ownerOf(' '), ...noOwner],
+    ['no owner', () => ownerOf(undefined), ...noOwner],
   ])('throws INVALID with one issue for %s', (_, check, text, path, code, message) => {
     expect(check).toThrow(
       expect.objectContaining({ code: 'INVALID', message: text, issues: [{ path: [path], code, message }] }) as Error,

@@ -20,12 +20,30 @@ const method = ['accessRights', 0, 'allowedUrls', 0, 'methods', 0];
 const nest = (levels: number): unknown => (levels === 0 ? 1 : { in: nest(levels - 1) });
 const smoothing = { enabled: true, step: 10, delay: 5, threshold: 100, trigger: 0.5 };
 const policies = (count: number) => Array.from({ length: count }, (_, index) => `policy ${index}`);
-const placeholder = 'is a placeholder; send the secret itself, null to clear it, or leave it out to keep it';
+
+// The code and the message of several rows.
+const unknownMethod = ['UNKNOWN_METHOD', `must be one of ${methods}`] as const;
+const masked = [
+  'MASKED_SECRET',
+  'is a placeholder; send the secret itself, null to clear it, or leave it out to keep it',
+] as const;
+const noShare = ['OUT_OF_RANGE', 'must be above 0 and at most 100'] as const;
+const noTimestamp = ['MALFORMED_TIMESTAMP', 'must be Unix seconds, written in digits'] as const;
+const notFinite = ['OUT_OF_RANGE', 'must be a finite number'] as const;
+const noObject = ['WRONG_TYPE', 'must be an object'] as const;
+const inResponsesOnly = ['UNKNOWN_FIELD', 'is in responses only; omit it'] as const;
+const conflicting = [
+  'CONFLICTING_FIELDS',
+  'must have the same value as `enableDetailedRecording`, or be left out',
+] as const;
+const incomplete = ['INCOMPLETE_SMOOTHING', 'must be above 0 while smoothing is `enabled`'] as const;
+const malformedText = ['MALFORMED_TEXT', 'must be well-formed Unicode without NUL'] as const;
+const beyond32Bits = ['OUT_OF_RANGE', 'must be from -2147483648 to 2147483647'] as const;
 
 describe('R-12 the rules reject a definition with path, code and message', () => {
   it.each<[string, unknown, (string | number)[], string, string]>([
-    ['an unknown method', allowing('FETCH'), method, 'UNKNOWN_METHOD', `must be one of ${methods}`],
-    ['a method and more', allowing('GET 1'), method, 'UNKNOWN_METHOD', `must be one of ${methods}`],
+    ['an unknown method', allowing('FETCH'), method, ...unknownMethod],
+    ['a method and more', allowing('GET 1'), method, ...unknownMethod],
     [
       'a weak hash',
       { basicAuthData: { hashType: 'md5' } },
@@ -47,36 +65,12 @@ describe('R-12 the rules reject a definition with path, code and message', () =>
       'EMPTY',
       'must not be empty; send null to clear it, or leave it out to keep what is stored',
     ],
-    ['stars for a secret', { hmacString: '***' }, ['hmacString'], 'MASKED_SECRET', placeholder],
-    ['a placeholder', { jwtData: { secret: '<SECRET>' } }, ['jwtData', 'secret'], 'MASKED_SECRET', placeholder],
-    [
-      'a share of 0',
-      { monitor: { triggerLimits: [0] } },
-      ['monitor', 'triggerLimits', 0],
-      'OUT_OF_RANGE',
-      'must be above 0 and at most 100',
-    ],
-    [
-      'a share over 100',
-      { monitor: { triggerLimits: [100.5] } },
-      ['monitor', 'triggerLimits', 0],
-      'OUT_OF_RANGE',
-      'must be above 0 and at most 100',
-    ],
-    [
-      'letters before a moment',
-      { lastUpdated: 'x1' },
-      ['lastUpdated'],
-      'MALFORMED_TIMESTAMP',
-      'must be Unix seconds, written in digits',
-    ],
-    [
-      'letters after a moment',
-      { lastUpdated: '1x' },
-      ['lastUpdated'],
-      'MALFORMED_TIMESTAMP',
-      'must be Unix seconds, written in digits',
-    ],
+    ['stars for a secret', { hmacString: '***' }, ['hmacString'], ...masked],
+    ['a placeholder', { jwtData: { secret: '<SECRET>' } }, ['jwtData', 'secret'], ...masked],
+    ['a share of 0', { monitor: { triggerLimits: [0] } }, ['monitor', 'triggerLimits', 0], ...noShare],
+    ['a share over 100', { monitor: { triggerLimits: [100.5] } }, ['monitor', 'triggerLimits', 0], ...noShare],
+    ['letters before a moment', { lastUpdated: 'x1' }, ['lastUpdated'], ...noTimestamp],
+    ['letters after a moment', { lastUpdated: '1x' }, ['lastUpdated'], ...noTimestamp],
     ['no label', { accessRights: [{}] }, ['accessRights', 0, 'label'], 'MISSING', 'is required'],
     [
       'a label twice',
@@ -85,8 +79,8 @@ describe('R-12 the rules reject a definition with path, code and message', () =>
       'DUPLICATE_LABEL',
       'must differ from the labels before it',
     ],
-    ['an infinite number', { rate: Infinity }, ['rate'], 'OUT_OF_RANGE', 'must be a finite number'],
-    ['no number', { rate: NaN }, ['rate'], 'OUT_OF_RANGE', 'must be a finite number'],
+    ['an infinite number', { rate: Infinity }, ['rate'], ...notFinite],
+    ['no number', { rate: NaN }, ['rate'], ...notFinite],
     ['a rate below -1', { rate: -2 }, ['rate'], 'OUT_OF_RANGE', 'must be at least -1'],
     [
       'an integer above 64 bits',
@@ -102,7 +96,7 @@ describe('R-12 the rules reject a definition with path, code and message', () =>
     ['a text for a number', { rate: '1' }, ['rate'], 'WRONG_TYPE', 'must be a number'],
     ['a text for an integer', { quotaMax: '1' }, ['quotaMax'], 'WRONG_TYPE', 'must be an integer'],
     ['a number for a flag', { isInactive: 1 }, ['isInactive'], 'WRONG_TYPE', 'must be true or false'],
-    ['a text for an object', { monitor: 'x' }, ['monitor'], 'WRONG_TYPE', 'must be an object'],
+    ['a text for an object', { monitor: 'x' }, ['monitor'], ...noObject],
     [
       'a preview’s field deep inside',
       { monitor: { keyID: 'x' } },
@@ -110,13 +104,7 @@ describe('R-12 the rules reject a definition with path, code and message', () =>
       'UNKNOWN_FIELD',
       'is an unknown field',
     ],
-    [
-      'a flag of a response',
-      { hmacStringSet: true },
-      ['hmacStringSet'],
-      'UNKNOWN_FIELD',
-      'is in responses only; omit it',
-    ],
+    ['a flag of a response', { hmacStringSet: true }, ['hmacStringSet'], ...inResponsesOnly],
     [
       'a long password for bcrypt',
       { basicAuthData: { password: 'é'.repeat(37) } },
@@ -128,8 +116,7 @@ describe('R-12 the rules reject a definition with path, code and message', () =>
       'two values for one setting',
       { enableDetailRecording: true, enableDetailedRecording: false },
       ['enableDetailRecording'],
-      'CONFLICTING_FIELDS',
-      'must have the same value as `enableDetailedRecording`, or be left out',
+      ...conflicting,
     ],
     [
       'a trigger above 1',
@@ -138,20 +125,8 @@ describe('R-12 the rules reject a definition with path, code and message', () =>
       'OUT_OF_RANGE',
       'must be at most 1',
     ],
-    [
-      'a step of 0',
-      { smoothing: { ...smoothing, step: 0 } },
-      ['smoothing', 'step'],
-      'INCOMPLETE_SMOOTHING',
-      'must be above 0 while smoothing is `enabled`',
-    ],
-    [
-      'a delay of null',
-      { smoothing: { ...smoothing, delay: null } },
-      ['smoothing', 'delay'],
-      'INCOMPLETE_SMOOTHING',
-      'must be above 0 while smoothing is `enabled`',
-    ],
+    ['a step of 0', { smoothing: { ...smoothing, step: 0 } }, ['smoothing', 'step'], ...incomplete],
+    ['a delay of null', { smoothing: { ...smoothing, delay: null } }, ['smoothing', 'delay'], ...incomplete],
     [
       'metadata too deep',
       { metaData: nest(33) },
@@ -173,13 +148,7 @@ describe('R-12 the rules reject a definition with path, code and message', () =>
       'TOO_LONG',
       'must have at most 65536 characters',
     ],
-    [
-      'half a character in metadata',
-      { metaData: { a: '\ud800' } },
-      ['metaData', 'a'],
-      'MALFORMED_TEXT',
-      'must be well-formed Unicode without NUL',
-    ],
+    ['half a character in metadata', { metaData: { a: '\ud800' } }, ['metaData', 'a'], ...malformedText],
     [
       'half a character in a name',
       { metaData: { '\ud800': 1 } },
@@ -187,19 +156,12 @@ describe('R-12 the rules reject a definition with path, code and message', () =>
       'MALFORMED_TEXT',
       'must have a name of well-formed Unicode without NUL',
     ],
-    [
-      'an infinite number in metadata',
-      { metaData: { a: -Infinity } },
-      ['metaData', 'a'],
-      'OUT_OF_RANGE',
-      'must be a finite number',
-    ],
+    ['an infinite number in metadata', { metaData: { a: -Infinity } }, ['metaData', 'a'], ...notFinite],
     [
       'a second member of metadata',
       { metaData: { a: [1, { b: 2 }], c: [0, NaN] } },
       ['metaData', 'c', 1],
-      'OUT_OF_RANGE',
-      'must be a finite number',
+      ...notFinite,
     ],
     [
       'an integer above 64 bits in metadata',
@@ -215,11 +177,11 @@ describe('R-12 the rules reject a definition with path, code and message', () =>
       'RESERVED_NAME',
       'must have another name',
     ],
-    ['metadata that is a list', { metaData: [] }, ['metaData'], 'WRONG_TYPE', 'must be an object'],
-    ['no object', null, [], 'WRONG_TYPE', 'must be an object'],
-    ['nothing', undefined, [], 'WRONG_TYPE', 'must be an object'],
-    ['a text', 'x', [], 'WRONG_TYPE', 'must be an object'],
-    ['a list', [], [], 'WRONG_TYPE', 'must be an object'],
+    ['metadata that is a list', { metaData: [] }, ['metaData'], ...noObject],
+    ['no object', null, [], ...noObject],
+    ['nothing', undefined, [], ...noObject],
+    ['a text', 'x', [], ...noObject],
+    ['a list', [], [], ...noObject],
     [
       'more values than any definition needs',
       { tags: Array.from({ length: 12_000 }, String) },
@@ -233,8 +195,7 @@ describe('R-12 the rules reject a definition with path, code and message', () =>
       'a flag of a response, in the name of REST',
       { jwtData: { secret_set: true } },
       ['jwtData', 'secret_set'],
-      'UNKNOWN_FIELD',
-      'is in responses only; omit it',
+      ...inResponsesOnly,
     ],
     ['a fraction', { expires: 1.5 }, ['expires'], 'NOT_INTEGER', 'must be an integer'],
     [
@@ -244,20 +205,8 @@ describe('R-12 the rules reject a definition with path, code and message', () =>
       'IMPRECISE',
       'has more digits than a double-precision number holds',
     ],
-    [
-      'an integer above 32 bits',
-      { maxQueryDepth: 2 ** 31 },
-      ['maxQueryDepth'],
-      'OUT_OF_RANGE',
-      'must be from -2147483648 to 2147483647',
-    ],
-    [
-      'an integer below 32 bits',
-      { smoothing: { step: -(2 ** 31) - 1 } },
-      ['smoothing', 'step'],
-      'OUT_OF_RANGE',
-      'must be from -2147483648 to 2147483647',
-    ],
+    ['an integer above 32 bits', { maxQueryDepth: 2 ** 31 }, ['maxQueryDepth'], ...beyond32Bits],
+    ['an integer below 32 bits', { smoothing: { step: -(2 ** 31) - 1 } }, ['smoothing', 'step'], ...beyond32Bits],
     ['a depth below -1', { maxQueryDepth: -2 }, ['maxQueryDepth'], 'OUT_OF_RANGE', 'must be at least -1'],
     ['a blank tag', { tags: [' '] }, ['tags', 0], 'EMPTY', 'must not be empty'],
     [
@@ -281,24 +230,22 @@ describe('R-12 the rules reject a definition with path, code and message', () =>
       'MALFORMED_ORG_ID',
       'must not hold a slash or a backslash',
     ],
-    ['a method in other letters', allowing('poſt'), method, 'UNKNOWN_METHOD', `must be one of ${methods}`],
-    ['more before a method', allowing('1 GET'), method, 'UNKNOWN_METHOD', `must be one of ${methods}`],
+    ['a method in other letters', allowing('poſt'), method, ...unknownMethod],
+    ['more before a method', allowing('1 GET'), method, ...unknownMethod],
     [
       'a moment after which no update has a later one',
       { lastUpdated: '9223372032559808512' },
       ['lastUpdated'],
-      'MALFORMED_TIMESTAMP',
-      'must be Unix seconds, written in digits',
+      ...noTimestamp,
     ],
-    ['OAuth keys that are no object', { oauthKeys: 'x' }, ['oauthKeys'], 'WRONG_TYPE', 'must be an object'],
+    ['OAuth keys that are no object', { oauthKeys: 'x' }, ['oauthKeys'], ...noObject],
     [
       'two flags that differ, the newer one false',
       { enableDetailRecording: false, enableDetailedRecording: true },
       ['enableDetailRecording'],
-      'CONFLICTING_FIELDS',
-      'must have the same value as `enableDetailedRecording`, or be left out',
+      ...conflicting,
     ],
-    ['a text with NUL', { alias: 'a\0' }, ['alias'], 'MALFORMED_TEXT', 'must be well-formed Unicode without NUL'],
+    ['a text with NUL', { alias: 'a\0' }, ['alias'], ...malformedText],
     ['a name like that of a field of the preview', { keyIDs: 1 }, ['keyIDs'], 'UNKNOWN_FIELD', 'is an unknown field'],
     [
       'a policy more than the limit',
@@ -336,8 +283,8 @@ describe('R-12 the rules reject a definition with path, code and message', () =>
   });
 
   it.each<[unknown, (string | number)[], string, string]>([
-    ['\0', ['metaData'], 'MALFORMED_TEXT', 'must be well-formed Unicode without NUL'],
-    [[1, { a: NaN }], ['metaData', 1, 'a'], 'OUT_OF_RANGE', 'must be a finite number'],
+    ['\0', ['metaData'], ...malformedText],
+    [[1, { a: NaN }], ['metaData', 1, 'a'], ...notFinite],
   ])('for the metadata %j of a preview', (metaData, path, code, message) => {
     expect(rejection({ metaData }, 'preview').issues).toStrictEqual([{ path, code, message }]);
   });
