@@ -3,18 +3,15 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { replaceDurableFile } from '../../../src/lib/durable-file.js';
 import {
   addKey,
@@ -23,6 +20,7 @@ import {
   loadKeyRing,
   type KeyRing,
 } from '../../../src/crypto/key-ring.js';
+import { temporaryFolder } from '../../support/folder.js';
 
 const now = new Date('2030-01-02T03:04:05.000Z');
 const key = Buffer.alloc(32, 7).toString('base64');
@@ -31,11 +29,10 @@ const created = now.toISOString();
 let folder: string;
 let path: string;
 
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'keyfront-ring-'));
+beforeEach(async () => {
+  folder = await temporaryFolder();
   path = join(folder, 'keys.json');
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 const modeOf = (file: string) => statSync(file).mode & 0o777;
 const bytesOf = (ring: KeyRing, id: string) => ring.keyOf(id).export().toString('base64');

@@ -135,27 +135,17 @@ const resolveWithFailures: GraphQLFieldResolver<unknown, FailureOptions> = (sour
 };
 
 function note(failure: FailureOptions, source: unknown, args: unknown, info: GraphQLResolveInfo): void {
-  const {
-    fieldName,
-    fieldNodes,
-    returnType,
-    parentType,
-    path,
-    fragments,
-    rootValue: root,
-    operation,
-    variableValues,
-  } = info;
+  const { fieldName, fieldNodes, fragments, operation, path, variableValues } = info;
   const called = {
     source: kindOf(source),
     args: inOrder(args),
     fieldName,
     places: fieldNodes.map(({ loc }) => loc?.start),
-    types: [String(returnType), String(parentType)],
+    types: [String(info.returnType), String(info.parentType)],
     path: responsePathAsArray(path),
     types2: typesIn(path),
     fragments: Object.keys(fragments),
-    isRoot: root === rootValue,
+    isRoot: info.rootValue === rootValue,
     operation: operation.loc?.start,
     variableValues: inOrder(variableValues.coerced),
     sources: Object.entries(variableValues.sources).map(([name, { signature, value }]) => [

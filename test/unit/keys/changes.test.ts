@@ -11,7 +11,7 @@ const key = (definition: Definition, secrets: Partial<StoredSecrets> = {}): Stor
 const paths = (before: Definition, after: Definition) =>
   definitionChanges(before, after).map(({ path, kind }) => `${path.join('.')} ${kind}`);
 
-describe('changesBetween', () => {
+describe('diffDefinitions', () => {
   it('reports no removal of an object whose secret stays, as reads show the object', () => {
     const jwtSecret = new Uint8Array([1]);
     const before = key(
@@ -54,7 +54,7 @@ describe('changesBetween', () => {
   });
 });
 
-describe('diffDefinitions', () => {
+describe('definitionChanges', () => {
   it('returns what was added, changed and removed, with the values', () => {
     const changes = definitionChanges({ alias: 'a', rate: 1, tags: ['x'] }, { alias: 'b', tags: ['x'], per: 0 });
     expect(changes).toStrictEqual([
