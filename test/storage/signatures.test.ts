@@ -177,26 +177,6 @@ describe('a database of signed rows', () => {
 describe('the rotation of the key ring', () => {
   onEach(sqlite);
 
-  const macs = () => {
-    const database = new Database(file(), { readonly: true });
-    const rows = ['keys', 'audit', 'credentials'].flatMap((table) =>
-      database.prepare<[], { mac: Buffer }>(`SELECT mac FROM ${table}`).all(),
-    );
-    database.close();
-    return new Set(rows.map(({ mac }) => mac.subarray(3, 5).toString()));
-  };
-
-  it('signs every row again while a service runs, histories and credentials included', async () => {
-    expect(macs()).toStrictEqual(new Set(['k1']));
-    expect(await keyfront('secrets', 'rotate')).toMatchObject({ code: 0 });
-    expect(macs()).toStrictEqual(new Set(['k2']));
-    expect((await read('k1')).status).toBe(200);
-    expect(await keyfront('secrets', 'prune')).toMatchObject({ code: 0 });
-    expect((await read('k1')).status).toBe(200);
-    expect((await t.update('k1', { alias: 'after' })).status).toBe(200);
-    expect(await keyfront('check')).toMatchObject({ code: 0 });
-  });
-
   it('drops no key under which a row is still signed, even in a history', async () => {
     const oldest = (): Buffer | undefined => {
       const database = new Database(file(), { readonly: true });
