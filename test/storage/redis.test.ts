@@ -1,10 +1,10 @@
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { AppError } from '../../src/lib/errors.js';
 import { maxInt64 } from '../../src/lib/int64.js';
 import type { CallContext } from '../../src/keys/ports.js';
 import { createKeyService } from '../../src/keys/key-service.js';
-import { startApp, type TestApp } from '../support/app.js';
+import { startOwnApp, type TestApp } from '../support/app.js';
 import { generated, runs } from '../support/generated.js';
 import { allOf } from '../support/collect.js';
 import { callRedis, redisSettings, testRedis, unlessMissing } from '../support/redis.js';
@@ -15,15 +15,11 @@ const caller: CallContext = { credentialID: 'test', label: 'test', orgID: undefi
 
 let t: TestApp;
 let env: Record<string, string>;
-const more: TestApp[] = [];
 
 describe.skipIf('missing' in server)(`live counters in Redis${unlessMissing(server)}`, () => {
   beforeEach(async () => {
     env = await redisSettings(server);
-    t = await startApp(env);
-  });
-  afterEach(async () => {
-    for (const app of [t, ...more.splice(0)]) await app.close();
+    t = await startOwnApp(env);
   });
 
   const redis = async <T>(...command: string[]): Promise<T> =>
@@ -86,8 +82,7 @@ describe.skipIf('missing' in server)(`live counters in Redis${unlessMissing(serv
         },
         { weight: 1, arbitrary: fc.record({ kind: fc.constant('look' as const) }) },
       );
-      const twin = await startApp();
-      more.push(twin);
+      const twin = await startOwnApp();
       let count = 0;
       const property = fc.asyncProperty(
         definition,
@@ -150,8 +145,7 @@ describe.skipIf('missing' in server)(`live counters in Redis${unlessMissing(serv
   });
 
   it('are read from the counters of existing gateways, continue, and start their next period', async () => {
-    const app = await startApp({ ...env, KEYFRONT_KEY_HASH: 'murmur32' }, { now: () => new Date() });
-    more.push(app);
+    const app = await startOwnApp({ ...env, KEYFRONT_KEY_HASH: 'murmur32' }, { now: () => new Date() });
     await app.importKeys({ key_id: 'acme-org', org_id: 'acme', quota_max: 10, quota_renewal_rate: 60 });
     const name = counterOf('acme-org', app);
     for (let count = 0; count < 3; count += 1)
@@ -175,8 +169,7 @@ describe.skipIf('missing' in server)(`live counters in Redis${unlessMissing(serv
   });
 
   it('keep their value when a quota ceases to renew, and are not cleared at the end of the last period', async () => {
-    const app = await startApp(env, { now: () => new Date() });
-    more.push(app);
+    const app = await startOwnApp(env, { now: () => new Date() });
     await app.importKeys({ key_id: 'k', org_id: 'acme', quota_max: 10, quota_renewal_rate: 60 });
     await consume('k', 5n, app);
     expect(await redis<number>('PTTL', counterOf('k'))).toBeGreaterThan(0);
@@ -186,8 +179,7 @@ describe.skipIf('missing' in server)(`live counters in Redis${unlessMissing(serv
   });
 
   it('expire at the end of a period, and the next one starts where it ended', async () => {
-    const app = await startApp(env, { now: () => new Date() });
-    more.push(app);
+    const app = await startOwnApp(env, { now: () => new Date() });
     await app.importKeys({ key_id: 'k', org_id: 'acme', quota_max: 5, quota_renewal_rate: 1 });
     const first = await consume('k', 5n, app);
     await until(async () => (await redis('EXISTS', counterOf('k'))) === 0, 'The end of the period');
