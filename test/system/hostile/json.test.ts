@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestResponse, type TestApp } from '../../support/app.js';
-import { jsonCases } from './json-cases.js';
 
 /* One verdict for each kind of hostile JSON: the same in a REST body and in GraphQL variables. */
 
@@ -238,29 +237,6 @@ it('R-08 stores exactly what was sent: emoji, joiners, direction marks and zero'
   const response = await t.preview(sent);
   expect(response.body['data']).toEqual({ ...sent, rate: 0 });
   expect(response.text).toContain('"rate":0');
-});
-
-/** Numbers beyond ±(2^53-1), which GraphQL rejects. */
-const unsafeNumbers = [
-  'y_number',
-  'y_number_real_exponent',
-  'y_number_real_fraction_exponent',
-  'y_number_max_int64',
-  'y_number_min_int64',
-  'i_number_two_to_the_64',
-];
-
-describe(`a suite of ${jsonCases.length} JSON texts, valid, invalid and doubtful`, () => {
-  it.each(jsonCases)('$name', async ({ name, json, verdict: doubtful }) => {
-    const body = typeof json === 'string' ? json : bytes([...json]);
-    const inMetadata = typeof body === 'string' ? `{"meta_data":${body}}` : bytes('{"meta_data":', [...body], '}');
-    for (const path of ['/api/keys/preview', '/svc/org/keys/k', '/graphql']) {
-      expect((await post(path, body)).status).toBeLessThan(500);
-    }
-    const found = (await verdicts(inMetadata, { update: false })).map((each) => each.split(' ')[0]);
-    const expected = doubtful ?? (name.startsWith('y_') ? 'OK' : expect.stringMatching(/^MALFORMED_(JSON|TEXT)$/));
-    expect(found).toEqual([expected, unsafeNumbers.includes(name) ? 'IMPRECISE' : expected]);
-  });
 });
 
 it('R-05 changes no prototype', () => {
