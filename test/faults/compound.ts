@@ -7,7 +7,7 @@ import { countOf, type Entry } from './kit/ledger.js';
 import { startReport, type Report } from './kit/report.js';
 import { changeRing, hasRemovedDraft } from './kit/ring.js';
 import { killNow, launch, portOf } from './kit/service.js';
-import type { Workspace } from './kit/workspace.js';
+import type { FaultRun } from './kit/workspace.js';
 import { startWriting } from './kit/writers.js';
 
 /*
@@ -15,13 +15,9 @@ import { startWriting } from './kit/writers.js';
  * of the key ring.
  */
 
-export interface CompoundRun {
-  readonly main: string;
-  readonly workspace: Workspace;
+interface CompoundRun extends FaultRun {
   readonly library: string;
-  readonly seed: number;
   readonly runs: number;
-  readonly mutant?: string;
 }
 
 /** Starts and short commands make some dozens to hundreds of calls; one that makes fewer is not killed. */
@@ -67,7 +63,7 @@ export async function compound(run: CompoundRun): Promise<Report> {
     report.addLedger(ledger, where);
     if (mutant !== undefined) continue;
     report.addCase();
-    if (report.found() > 0 && mutant === undefined) await workspace.keep(ledger);
+    if (report.found() > 0) await workspace.keep(ledger);
   }
   return report.end({ kills });
 }

@@ -8,10 +8,10 @@ import { inspect } from './kit/inspect.js';
 import type { Entry, Operation } from './kit/ledger.js';
 import { sendOperation } from './kit/operation.js';
 import { startReport, type Report } from './kit/report.js';
-import { killNow, launch } from './kit/service.js';
+import { launch, stopWithin } from './kit/service.js';
 import type { Process } from '../support/process.js';
 import { evenly } from './kit/sizes.js';
-import type { DataFolder, Workspace } from './kit/workspace.js';
+import type { DataFolder, FaultRun } from './kit/workspace.js';
 
 /*
  * Lets one write, sync or truncation of the database or its log fail, once or from then on, at every place of a short
@@ -25,13 +25,10 @@ const ways = [
   { what: 'ENOSPC', forever: true },
 ] as const;
 
-export interface DiskFaultRun {
-  readonly main: string;
-  readonly workspace: Workspace;
+interface DiskFaultRun extends Omit<FaultRun, 'seed'> {
   readonly library: string;
   /** How many places at most are tried for each way of failing; besides, four times as many syncs fail once. */
   readonly points: number;
-  readonly mutant?: string;
 }
 
 /** Runs side by side: they mostly wait for processes to start. */
@@ -148,10 +145,7 @@ async function change(
 }
 
 async function stopFindings(service: Process, hasFailedSync: boolean): Promise<Finding[]> {
-  service.kill('SIGTERM');
-  const timeout = setTimeout(() => void killNow(service), stopWithinMs);
-  const { code, signal } = await service.exited;
-  clearTimeout(timeout);
+  const { code, signal } = await stopWithin(service, stopWithinMs);
   // One that was at its end already, because of what had failed, may die of the signal.
   if (signal === 'SIGKILL') return [{ kind: 'wrong response', what: `the process did not end in ${stopWithinMs} ms` }];
   if (hasFailedSync && code === 0) {

@@ -3,10 +3,10 @@ import { createRandom } from '../support/generated.js';
 import { until } from '../support/until.js';
 import type { Entry } from './kit/ledger.js';
 import type { PostgresPair } from './kit/postgres-pair.js';
-import { startReport, type Report } from './kit/report.js';
+import { recoveryOf, startReport, type Report } from './kit/report.js';
 import { killNow, launch, portOf } from './kit/service.js';
 import type { Process } from '../support/process.js';
-import type { Workspace } from './kit/workspace.js';
+import type { FaultRun } from './kit/workspace.js';
 import { startWriting } from './kit/writers.js';
 import { look } from './postgres.js';
 
@@ -15,10 +15,7 @@ import { look } from './postgres.js';
  * promoted. The services are never started again.
  */
 
-export interface FailoverRun {
-  readonly main: string;
-  readonly workspace: Workspace;
-  readonly seed: number;
+interface FailoverRun extends Omit<FaultRun, 'mutant'> {
   readonly failovers: number;
   readonly pair: PostgresPair;
   /** Whether the standby gets nothing of what is written before the failover. */
@@ -85,7 +82,5 @@ export async function killPrimary({
     await Promise.all(services.map(killNow));
   }
   report.addLedger(ledger, `FUZZ_SEED=${seed}`);
-  const sorted = recoveryMs.toSorted((one, other) => one - other);
-  const [p50, max] = [sorted[Math.floor(sorted.length / 2)], sorted.at(-1)];
-  return report.end({ endedServices, recoveryP50Ms: p50, recoveryMaxMs: max });
+  return report.end({ endedServices, ...recoveryOf(recoveryMs) });
 }

@@ -5,20 +5,17 @@ import { diskEnv } from './disk/library.js';
 import { startReport, type Report } from './kit/report.js';
 import { killNow, launch } from './kit/service.js';
 import { evenly } from './kit/sizes.js';
-import type { Workspace } from './kit/workspace.js';
+import type { FaultRun } from './kit/workspace.js';
 import type { Scene, Victim } from './victims.js';
 
 /* Kills a command, or a start of the service, just before one of its calls to the disk; and so at each of them. */
 
-export interface KillPointRun {
-  readonly main: string;
-  readonly workspace: Workspace;
+interface KillPointRun extends Omit<FaultRun, 'seed'> {
   readonly library: string;
   readonly name: string;
   readonly victim: Victim;
   /** The calls at which it is killed: these, or at most so many evenly spread over all. */
   readonly points: number | readonly number[];
-  readonly mutant?: string;
 }
 
 const atOnce = 2;

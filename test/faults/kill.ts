@@ -6,7 +6,7 @@ import type { Entry } from './kit/ledger.js';
 import { startReport, type Report } from './kit/report.js';
 import { addKeysOfMany, changeWithoutFaults, startWritingMany } from './kit/many-writers.js';
 import { killNow, launch, portOf } from './kit/service.js';
-import type { Workspace } from './kit/workspace.js';
+import type { FaultRun } from './kit/workspace.js';
 import { startWriting } from './kit/writers.js';
 
 /*
@@ -17,12 +17,8 @@ import { startWriting } from './kit/writers.js';
 /** After so many kills the folder is a new one, so that its history stays short and a seed brings few of them back. */
 const killsPerFolder = 20;
 
-export interface KillRun {
-  readonly main: string;
-  readonly workspace: Workspace;
-  readonly seed: number;
+interface KillRun extends FaultRun {
   readonly cycles: number;
-  readonly mutant?: string;
 }
 
 /** Ends early where something is found. */

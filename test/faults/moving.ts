@@ -10,7 +10,7 @@ import { outputOf } from './kit/command.js';
 import { startReport, type Report } from './kit/report.js';
 import { launch } from './kit/service.js';
 import { statement } from './kit/stored.js';
-import type { Workspace } from './kit/workspace.js';
+import type { FaultRun } from './kit/workspace.js';
 
 /*
  * Kills `keyfront migrate-store` when it has sent so and so much to PostgreSQL, from its first word to its last, and runs
@@ -18,10 +18,7 @@ import type { Workspace } from './kit/workspace.js';
  * and no other.
  */
 
-export interface MovingRun {
-  readonly main: string;
-  readonly workspace: Workspace;
-  readonly seed: number;
+interface MovingRun extends Omit<FaultRun, 'mutant'> {
   /** At most so many kills, evenly spread. */
   readonly kills: number;
   /** Gives an empty database. */

@@ -13,7 +13,7 @@ import type { Entry } from './kit/ledger.js';
 import { startReport, type Report } from './kit/report.js';
 import { killNow, launch, portOf } from './kit/service.js';
 import { readStoredOfServer, statement } from './kit/stored.js';
-import type { Workspace } from './kit/workspace.js';
+import type { FaultRun } from './kit/workspace.js';
 import { startWriting } from './kit/writers.js';
 
 /*
@@ -21,7 +21,7 @@ import { startWriting } from './kit/writers.js';
  * all of its processes, or the connections alone. Each time the database must be what all the clients know.
  */
 
-export interface OwnServer {
+interface OwnServer {
   readonly server: TestPostgres;
   /** Kills the server, which is started again at once. Resolves when it takes connections. */
   readonly crash: () => Promise<void>;
@@ -52,15 +52,11 @@ export async function startOwnServer(): Promise<OwnServer> {
   };
 }
 
-export interface PostgresRun {
-  readonly main: string;
-  readonly workspace: Workspace;
-  readonly seed: number;
+interface PostgresRun extends FaultRun {
   readonly cycles: number;
   readonly own: OwnServer;
   /** Of an empty database on it. */
   readonly url: string;
-  readonly mutant?: string | undefined;
 }
 
 const faults = ['service', 'server', 'connections'] as const;

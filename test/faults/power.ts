@@ -11,7 +11,7 @@ import { countOf, type Entry } from './kit/ledger.js';
 import { startReport, type Report } from './kit/report.js';
 import { launch, portOf } from './kit/service.js';
 import { readStored } from './kit/stored.js';
-import type { Workspace } from './kit/workspace.js';
+import type { FaultRun } from './kit/workspace.js';
 import { startWriting } from './kit/writers.js';
 
 /*
@@ -28,15 +28,11 @@ export interface Recording {
   readonly rest?: { readonly steps: number; readonly files: ReadonlyMap<string, Buffer> };
 }
 
-export interface RecordingRun {
-  readonly main: string;
-  readonly workspace: Workspace;
+interface RecordingRun extends FaultRun {
   readonly library: string;
-  readonly seed: number;
   readonly name: string;
   /** How many; the first ends cleanly, each other with a kill. */
   readonly lives: number;
-  readonly mutant?: string;
 }
 
 /** Changes acknowledged in each life of the service. Some hundred make SQLite move its log into the database once. */
@@ -86,10 +82,8 @@ async function filesIn(folder: string): Promise<Map<string, Buffer>> {
   return new Map(await Promise.all(names.map(async (name) => [name, await readFile(join(folder, name))] as const)));
 }
 
-export interface ImageRun {
+interface ImageRun extends Pick<FaultRun, 'workspace' | 'seed'> {
   readonly recording: Recording;
-  readonly workspace: Workspace;
-  readonly seed: number;
   readonly images: number;
   /** Where images are put; a folder in memory is best. */
   readonly parent: string;

@@ -1,15 +1,15 @@
-import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import Database from 'better-sqlite3';
+import { hashOf } from '../support/factories.js';
 import { createRandom } from '../support/generated.js';
 import { callRedis } from '../support/redis.js';
 import type { RedisPair } from '../support/redis-sentinel.js';
 import { until } from '../support/until.js';
 import { createClient } from './kit/client.js';
 import type { Finding } from './kit/compare.js';
-import { startReport, type Report } from './kit/report.js';
+import { recoveryOf, startReport, type Report } from './kit/report.js';
 import { killNow, launch, portOf } from './kit/service.js';
 import type { Process } from '../support/process.js';
 import { makeInstallation } from './kit/workspace.js';
@@ -37,6 +37,8 @@ const writers = 6;
 const minCounts = 20;
 const quotaMax = 1_000_000_000;
 const pattern = 'faults:{keyHash}';
+/** The name of a counter in Redis. */
+const nameOf = (keyID: string) => pattern.replace('{keyHash}', hashOf(keyID));
 /** The time within which a replica receives what was written, on a busy machine. */
 export const maxLagMs = 1_000;
 
@@ -177,10 +179,8 @@ export async function killRedisPrimary({
     isOver = true;
     await Promise.all(services.map(killNow));
   }
-  const sorted = recoveryMs.toSorted((one, other) => one - other);
   const { acknowledged, open, ...more } = totals;
-  const recovery = { recoveryP50Ms: sorted[Math.floor(sorted.length / 2)], recoveryMaxMs: sorted.at(-1) };
-  return { ...report.end({ ...more, ...recovery, endedServices }), acknowledged, open };
+  return { ...report.end({ ...more, ...recoveryOf(recoveryMs), endedServices }), acknowledged, open };
 }
 
 /** The acknowledged counts before the failover that are missing: the last ones, because a replica has a prefix. */
@@ -211,8 +211,4 @@ async function untilApplied(data: string): Promise<Finding[]> {
   } finally {
     database.close();
   }
-}
-
-function nameOf(keyID: string): string {
-  return pattern.replace('{keyHash}', createHash('sha256').update(keyID).digest('hex'));
 }

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { hashOf } from '../support/factories.js';
 import { createRandom } from '../support/generated.js';
 import { callRedis, type OwnRedis } from '../support/redis.js';
 import { until } from '../support/until.js';
@@ -43,6 +43,8 @@ const writers = 6;
 const ownMax = 1_000_000_000;
 const sharedMax = 400;
 const pattern = 'faults:{keyHash}';
+/** The name of a counter in Redis. */
+const nameOf = (keyID: string) => pattern.replace('{keyHash}', hashOf(keyID));
 const faults = ['service', 'redis', 'pause'] as const;
 /** The minimum number of acknowledged operations before each fault. */
 const minAcknowledged = 5 * writers;
@@ -183,10 +185,6 @@ export async function killAroundRedis({ main, folder, seed, cycles, redis, url, 
     await Promise.all(services.map(killNow));
   }
   return { ...report.end(counts), acknowledged, open };
-}
-
-function nameOf(keyID: string): string {
-  return pattern.replace('{keyHash}', createHash('sha256').update(keyID).digest('hex'));
 }
 
 /** Waits until each reset is applied, and verified after five seconds. */

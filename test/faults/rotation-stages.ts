@@ -12,7 +12,7 @@ import { hasRemovedDraft, ringIDs } from './kit/ring.js';
 import { killNow, launch, portOf } from './kit/service.js';
 import type { Process } from '../support/process.js';
 import { readStored, readStoredOfServer } from './kit/stored.js';
-import type { DataFolder, Workspace } from './kit/workspace.js';
+import type { DataFolder, FaultRun } from './kit/workspace.js';
 import { startWriting, type Writing } from './kit/writers.js';
 
 /*
@@ -21,15 +21,11 @@ import { startWriting, type Writing } from './kit/writers.js';
  * again. On PostgreSQL each service is a host with a copy of the key ring, which gets the changed ring after the other.
  */
 
-export interface StagesRun {
-  readonly main: string;
-  readonly workspace: Workspace;
-  readonly seed: number;
+/** The mutant runs the services, not the commands. */
+interface StagesRun extends FaultRun {
   readonly rotations: number;
   /** Creates an empty PostgreSQL database; without it, the services share a data folder. */
   readonly createDatabase: (() => Promise<TestDatabase>) | undefined;
-  /** Of the services, not of the commands. */
-  readonly mutant?: string | undefined;
 }
 
 /** What a command takes to begin, and to do its work, on a machine that is not busy. */

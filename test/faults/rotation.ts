@@ -9,7 +9,7 @@ import type { Entry } from './kit/ledger.js';
 import { startReport, type Report } from './kit/report.js';
 import { hasRemovedDraft, ringIDs } from './kit/ring.js';
 import { killNow, launch, portOf } from './kit/service.js';
-import { startMark, type Workspace } from './kit/workspace.js';
+import { startMark, type FaultRun, type Workspace } from './kit/workspace.js';
 import { startWriting } from './kit/writers.js';
 
 /*
@@ -17,13 +17,9 @@ import { startWriting } from './kit/writers.js';
  * the service too. One that is left alone must finish the work, and after it no older key may be needed any more.
  */
 
-export interface RotationRun {
-  readonly main: string;
-  readonly workspace: Workspace;
-  readonly seed: number;
+/** The mutant runs the rotation and the pruning, not the service. */
+interface RotationRun extends FaultRun {
   readonly kills: number;
-  /** Planted in the rotation and the pruning, not in the service. */
-  readonly mutant?: string;
 }
 
 /** Longer than a command takes to begin on a machine that is not busy. */

@@ -4,9 +4,9 @@ import type { Finding } from './kit/compare.js';
 import { inspect } from './kit/inspect.js';
 import type { Entry } from './kit/ledger.js';
 import { startReport, type Report } from './kit/report.js';
-import { killNow, launch, portOf } from './kit/service.js';
+import { launch, portOf, stopWithin } from './kit/service.js';
 import type { Process } from '../support/process.js';
-import type { Workspace } from './kit/workspace.js';
+import type { FaultRun } from './kit/workspace.js';
 import { startWriting } from './kit/writers.js';
 
 /*
@@ -21,12 +21,8 @@ const stopWithinMs = 10_000;
 /** What is sent so shortly before the signal may arrive after it: the client and the service are two processes. */
 const underWayMs = 5;
 
-export interface StopRun {
-  readonly main: string;
-  readonly workspace: Workspace;
-  readonly seed: number;
+interface StopRun extends FaultRun {
   readonly stops: number;
-  readonly mutant?: string;
   /** How the service is started; without a command it serves. */
   readonly args?: readonly string[];
 }
@@ -72,10 +68,7 @@ export async function stopUnderLoad({ main, workspace, seed, stops, mutant, args
 }
 
 async function stopFindings(service: Process): Promise<Finding[]> {
-  service.kill('SIGTERM');
-  const timeout = setTimeout(() => void killNow(service), stopWithinMs);
-  const { code, signal } = await service.exited;
-  clearTimeout(timeout);
+  const { code, signal } = await stopWithin(service, stopWithinMs);
   if (code === 0) return [];
   return [
     { kind: 'wrong response', what: `the process ended with ${signal ?? `exit code ${code}`}: ${service.stderr()}` },

@@ -7,7 +7,7 @@ import { startReport, type Report } from './kit/report.js';
 import { killNow, launch, portOf } from './kit/service.js';
 import type { Process } from '../support/process.js';
 import { readStored, readStoredOfServer } from './kit/stored.js';
-import type { Workspace } from './kit/workspace.js';
+import type { FaultRun } from './kit/workspace.js';
 import { startWriting, type Writing } from './kit/writers.js';
 
 /*
@@ -15,12 +15,9 @@ import { startWriting, type Writing } from './kit/writers.js';
  * clients change the same keys through all services that run.
  */
 
-export interface UpgradeRun {
-  readonly main: string;
+interface UpgradeRun extends Omit<FaultRun, 'mutant'> {
   /** The command line of the next version. */
   readonly next: string;
-  readonly workspace: Workspace;
-  readonly seed: number;
   readonly upgrades: number;
   /** Creates an empty PostgreSQL database; without it, the services share a SQLite file. */
   readonly createDatabase: (() => Promise<TestDatabase>) | undefined;

@@ -6,9 +6,9 @@ import type { Finding } from './kit/compare.js';
 import { inspect } from './kit/inspect.js';
 import type { Entry } from './kit/ledger.js';
 import { startReport, type Report } from './kit/report.js';
-import { killNow, launch, portOf } from './kit/service.js';
+import { launch, portOf, stopWithin } from './kit/service.js';
 import type { Process } from '../support/process.js';
-import type { Workspace } from './kit/workspace.js';
+import type { FaultRun } from './kit/workspace.js';
 import { startWriting } from './kit/writers.js';
 
 /*
@@ -21,12 +21,8 @@ const killsPerService = 3;
 /** Longer than the service takes to anything, and shorter than the clients wait for it. */
 const responseLimitMs = 12_000;
 
-export interface WorkerRun {
-  readonly main: string;
-  readonly workspace: Workspace;
-  readonly seed: number;
+interface WorkerRun extends FaultRun {
   readonly services: number;
-  readonly mutant?: string;
 }
 
 export async function killWorkers({ main, workspace, seed, services, mutant }: WorkerRun): Promise<Report> {
@@ -56,10 +52,7 @@ export async function killWorkers({ main, workspace, seed, services, mutant }: W
     const requested = performance.now();
     await writing.stop();
     const forgotten = performance.now() - requested > responseLimitMs;
-    service.kill('SIGTERM');
-    const timeout = setTimeout(() => void killNow(service), 15_000);
-    const { code } = await service.exited;
-    clearTimeout(timeout);
+    const { code } = await stopWithin(service, 15_000);
     const left: Finding[] = [];
     if (code !== 0) left.push({ kind: 'wrong response', what: `exit code ${code}: ${service.stderr()}` });
     if (forgotten) left.push({ kind: 'wrong response', what: 'a connection got no response and was not closed' });

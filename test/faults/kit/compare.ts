@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hashOf } from '../../support/factories.js';
 import type { Entry } from './ledger.js';
 import type { Stored } from './stored.js';
 import { startMark } from './workspace.js';
@@ -13,9 +13,6 @@ export interface Finding {
 export function compare(ledger: readonly Entry[], stored: Stored): Finding[] {
   return [...lost(ledger, stored), ...invented(ledger, stored), ...half(stored), ...quota(ledger, stored)];
 }
-
-/** The service hashes identifiers with SHA-256 by default. */
-export const hashOf = (keyID: string) => createHash('sha256').update(keyID, 'utf8').digest('hex');
 
 /** Returns the responses that are invalid independently of the content of the database. */
 export function wrongResponses(ledger: readonly Entry[]): Finding[] {

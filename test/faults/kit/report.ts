@@ -28,6 +28,12 @@ export function print({ findings, ...report }: Report): void {
   console.log(`faults: ${JSON.stringify({ ...report, ...counts })}`);
 }
 
+/** Returns the median and the maximum of the times until the service had recovered, for `Report.more`. */
+export function recoveryOf(ms: readonly number[]): Report['more'] {
+  const sorted = ms.toSorted((one, other) => one - other);
+  return { recoveryP50Ms: sorted[Math.floor(sorted.length / 2)], recoveryMaxMs: sorted.at(-1) };
+}
+
 /** Creates the report of a run. */
 export function startReport(harness: string, seed: number) {
   const began = performance.now();

@@ -27,6 +27,15 @@ export async function portOf(service: Process): Promise<number> {
   return Number(url.port);
 }
 
+/** Sends SIGTERM to a process, and SIGKILL if it has not ended within the time. Resolves to its exit. */
+export async function stopWithin(service: Process, ms: number): Promise<Exit> {
+  service.kill('SIGTERM');
+  const timeout = setTimeout(() => void killNow(service), ms);
+  const exit = await service.exited;
+  clearTimeout(timeout);
+  return exit;
+}
+
 /** Sends SIGKILL to a process, and waits for its exit. */
 export async function killNow(service: Process): Promise<Exit> {
   service.kill('SIGKILL');

@@ -35,6 +35,16 @@ export interface Workspace {
   remove(): Promise<void>;
 }
 
+/** The parameters of every harness. */
+export interface FaultRun {
+  /** The built command line. */
+  readonly main: string;
+  readonly workspace: Workspace;
+  readonly seed: number;
+  /** The command line of a mutant, which the harness must detect. */
+  readonly mutant?: string | undefined;
+}
+
 /** The default number of writers. */
 export const defaultWriters = 8;
 
