@@ -1,4 +1,4 @@
-import { cp, mkdtemp, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { startApp } from '../support/app.js';
@@ -10,7 +10,7 @@ import { outputOf } from './kit/command.js';
 import { startReport, type Report } from './kit/report.js';
 import { launch } from './kit/service.js';
 import { statement } from './kit/stored.js';
-import type { FaultRun } from './kit/workspace.js';
+import { writeKeys, type FaultRun } from './kit/workspace.js';
 
 /*
  * Kills `keyfront migrate-store` when it has sent so and so much to PostgreSQL, from its first word to its last, and runs
@@ -87,17 +87,15 @@ export async function killMoving({ main, workspace, seed, kills, database, tampe
 
 /** A data folder with histories, deleted keys and secrets, that nothing has been moved from. */
 async function makeSource(data: string, folder: string): Promise<void> {
-  const lines = Array.from({ length: keys }, (_, index) =>
-    JSON.stringify({
-      key_id: `key-${index}`,
-      org_id: index % 2 === 0 ? 'acme' : 'globex',
-      alias: `Nr ${index}`,
-      tags: ['all', `tag-${index % 7}`],
-      hmac_string: `secret ${index}`,
-    }),
-  );
+  const moved = Array.from({ length: keys }, (_, index) => ({
+    key_id: `key-${index}`,
+    org_id: index % 2 === 0 ? 'acme' : 'globex',
+    alias: `Nr ${index}`,
+    tags: ['all', `tag-${index % 7}`],
+    hmac_string: `secret ${index}`,
+  }));
   const file = join(folder, 'moved.jsonl');
-  await writeFile(file, `${lines.join('\n')}\n`);
+  await writeKeys(file, moved);
   await outputOf(data, 'keys', 'import', file);
   await changeSource(data, 0);
 }

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import Database from 'better-sqlite3';
@@ -12,7 +12,7 @@ import type { Finding } from './kit/compare.js';
 import { recoveryOf, startReport, type Report } from './kit/report.js';
 import { killNow, launch, portOf } from './kit/service.js';
 import type { Process } from '../support/process.js';
-import { makeInstallation } from './kit/workspace.js';
+import { makeInstallation, writeKeys } from './kit/workspace.js';
 
 /*
  * Two services with their counters in a Redis with a replica, and writers on both. The primary is killed again and again,
@@ -61,9 +61,12 @@ export async function killRedisPrimary({
   const random = createRandom(seed);
   const own = Array.from({ length: writers }, (_, index) => `own-${index}`);
   const resets = ['replicated', 'just-before', 'meanwhile'] as const;
+  await mkdir(folder, { recursive: true });
   const keysFile = join(folder, 'keys.jsonl');
-  const line = (key_id: string) => `${JSON.stringify({ key_id, org_id: 'acme', quota_max: quotaMax })}\n`;
-  await writeFile(keysFile, [...own, ...resets].map(line).join(''));
+  await writeKeys(
+    keysFile,
+    [...own, ...resets].map((key_id) => ({ key_id, org_id: 'acme', quota_max: quotaMax })),
+  );
   const { data, service: credential } = await makeInstallation(join(folder, 'data'), keysFile);
   const env = { KEYFRONT_QUOTA_URL: pair.url, KEYFRONT_QUOTA_KEYS: pattern };
   const headers = { 'x-svc-authorization': credential };

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { hashOf } from '../support/factories.js';
@@ -10,7 +10,7 @@ import type { Finding } from './kit/compare.js';
 import { startReport, type Report } from './kit/report.js';
 import { killNow, launch, portOf } from './kit/service.js';
 import type { Process } from '../support/process.js';
-import { makeInstallation } from './kit/workspace.js';
+import { makeInstallation, writeKeys } from './kit/workspace.js';
 import { statement } from './kit/stored.js';
 
 /*
@@ -55,9 +55,9 @@ export async function killAroundRedis({ main, folder, seed, cycles, redis, url, 
   const counts = { service: 0, redis: 0, pause: 0, appliedResets: 0, openResets: 0, rejected: 0 };
   await mkdir(folder, { recursive: true });
   const keysFile = join(folder, 'keys.jsonl');
-  const line = (key_id: string, quota_max: number) => `${JSON.stringify({ key_id, org_id: 'acme', quota_max })}\n`;
+  const key = (key_id: string, quota_max: number) => ({ key_id, org_id: 'acme', quota_max });
   const own = Array.from({ length: writers }, (_, index) => `own-${index}`);
-  await writeFile(keysFile, [...own.map((keyID) => line(keyID, ownMax)), line('shared', sharedMax)].join(''));
+  await writeKeys(keysFile, [...own.map((keyID) => key(keyID, ownMax)), key('shared', sharedMax)]);
   const database = { KEYFRONT_DATABASE_URL: url };
   const { data, service: credential } = await makeInstallation(join(folder, 'data'), keysFile, database);
   const env = { ...database, KEYFRONT_QUOTA_URL: redis.url, KEYFRONT_QUOTA_KEYS: pattern };

@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createRandom } from '../support/generated.js';
@@ -9,7 +8,7 @@ import type { Entry } from './kit/ledger.js';
 import { startReport, type Report } from './kit/report.js';
 import { hasRemovedDraft, ringIDs } from './kit/ring.js';
 import { killNow, launch, portOf } from './kit/service.js';
-import { startMark, type FaultRun, type Workspace } from './kit/workspace.js';
+import { marked, writeKeys, type FaultRun, type Workspace } from './kit/workspace.js';
 import { startWriting } from './kit/writers.js';
 
 /*
@@ -99,11 +98,11 @@ export async function rotateUnderKills({ main, workspace, seed, kills, mutant }:
 
 async function importMore(workspace: Workspace, data: string): Promise<void> {
   const file = join(workspace.folder, 'more.jsonl');
-  const line = (index: number) => {
-    const marked = { alias: startMark, tags: [startMark], hmac_string: startMark };
-    return `${JSON.stringify({ key_id: `more-${index}`, org_id: 'acme', ...marked, jwt_data: { secret: 'jwt' } })}\n`;
-  };
-  await writeFile(file, Array.from({ length: moreKeys }, (_, index) => line(index)).join(''));
+  const more = { ...marked, jwt_data: { secret: 'jwt' } };
+  await writeKeys(
+    file,
+    Array.from({ length: moreKeys }, (_, index) => ({ key_id: `more-${index}`, ...more })),
+  );
   await outputOf(data, 'keys', 'import', file);
 }
 

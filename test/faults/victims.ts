@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
@@ -13,7 +13,7 @@ import { sendOperation } from './kit/operation.js';
 import { changeRing, ringIDs } from './kit/ring.js';
 import { killNow, launch, portOf } from './kit/service.js';
 import { indexesOf, readStored } from './kit/stored.js';
-import { startMark, type Workspace } from './kit/workspace.js';
+import { marked, startMark, writeKeys, type Workspace } from './kit/workspace.js';
 import { startWriting } from './kit/writers.js';
 
 /* What is killed at one of its calls to the disk, and what must be true of the data folder afterwards. */
@@ -113,16 +113,8 @@ function importVictim({ prepareData, keysBefore, importedKeys, resume }: ImportV
     args: ({ folder }) => ['keys', 'import', join(folder, 'more.jsonl')],
     prepare: async (scene) => {
       await prepareData(scene);
-      const line = (index: number) =>
-        JSON.stringify({
-          key_id: `more-${index}`,
-          org_id: 'acme',
-          alias: startMark,
-          tags: [startMark],
-          hmac_string: startMark,
-        });
-      const lines = Array.from({ length: importedKeys }, (_, index) => `${line(index)}\n`);
-      await writeFile(join(scene.folder, 'more.jsonl'), lines.join(''));
+      const keys = Array.from({ length: importedKeys }, (_, index) => ({ key_id: `more-${index}`, ...marked }));
+      await writeKeys(join(scene.folder, 'more.jsonl'), keys);
     },
     judge: async (scene) => {
       const data = dataOf(scene);

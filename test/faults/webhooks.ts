@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { readConfig } from '../../src/config/config.js';
@@ -8,6 +7,7 @@ import type { EnginePlace } from '../support/engines.js';
 import { outOfOrder, startReceiver, verificationErrorOf, type Received } from '../support/receiver.js';
 import { outputOf } from './kit/command.js';
 import { killNow, launch, portOf } from './kit/service.js';
+import { writeKeys } from './kit/workspace.js';
 import type { Process } from '../support/process.js';
 
 /*
@@ -114,7 +114,10 @@ const nameOf = ({ data }: Received) => `${data.key_hash} ${data.version_after}`;
 /** Brings the keys in, and resolves to a credential that may change them. */
 async function prepare({ folder, env }: EnginePlace): Promise<string> {
   const file = join(folder, 'keys.jsonl');
-  await writeFile(file, keyIDs.map((key_id) => `${JSON.stringify({ key_id, org_id: 'acme' })}\n`).join(''));
+  await writeKeys(
+    file,
+    keyIDs.map((key_id) => ({ key_id, org_id: 'acme' })),
+  );
   await outputOf(env, 'keys', 'import', file);
   return outputOf(env, 'credentials', 'issue', '--kind', 'service', '--label', 'faults');
 }

@@ -1,12 +1,11 @@
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createRandom } from '../../support/generated.js';
 import { createClient, type Client, type Sent } from './client.js';
 import { outputOf } from './command.js';
 import type { Entry } from './ledger.js';
 import { sendOperation } from './operation.js';
-import { startMark, type DataFolder } from './workspace.js';
-import type { Load, Writing } from './writers.js';
+import { marked, writeKeys, type DataFolder } from './workspace.js';
+import { repeat, type Load, type Writing } from './writers.js';
 
 /*
  * Bulk changes, resets of a quota between consumptions, and concurrent updates of a key that expect the same version.
@@ -20,33 +19,18 @@ const contenders = 3;
 
 /** Imports the keys that these writers change. */
 export async function addKeysOfMany({ data }: DataFolder, folder: string): Promise<void> {
-  const marked = { org_id: 'acme', alias: startMark, tags: [startMark], hmac_string: startMark };
-  const lines = [
+  const file = join(folder, 'many.jsonl');
+  await writeKeys(file, [
     ...bulkKeys.map((key_id) => ({ key_id, ...marked, apply_policies: ['bulk'] })),
     { key_id: contendedKey, ...marked },
     { key_id: countedKey, ...marked, apply_policies: ['counted'], quota_max: 1_000_000_000_000 },
-  ];
-  const file = join(folder, 'many.jsonl');
-  await writeFile(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  ]);
   await outputOf(data, 'keys', 'import', file);
 }
 
 /** Starts writers, as `startWriting`, with these changes. */
 export function startWritingMany({ port, folder, seed, name, ledger }: Load): Writing {
   const client = createClient(port);
-  let isStopped = false;
-  let begin: () => void = () => undefined;
-  const begun = new Promise<void>((resolve) => {
-    begin = resolve;
-  });
-  const repeat = async (operation: (count: number) => Promise<readonly Entry[]>) => {
-    for (let count = 1; !isStopped; count += 1) {
-      const entries = await operation(count);
-      ledger.push(...entries);
-      begin();
-      if (entries.some(({ response }) => response === 'unreached')) return;
-    }
-  };
   const { below } = createRandom(seed * 37);
 
   const contend = (count: number) => updateAtOnce(client, folder, `${name}-v-${count}`);
@@ -67,17 +51,7 @@ export function startWritingMany({ port, folder, seed, name, ledger }: Load): Wr
       isReset: false,
     });
 
-  const over = Promise.all([repeat(contend), repeat(count), repeat(change(0)), repeat(change(1))]).then(() =>
-    client.close(),
-  );
-  return {
-    begun,
-    over,
-    stop: async () => {
-      isStopped = true;
-      await over;
-    },
-  };
+  return repeat(client, ledger, [contend, count, change(0), change(1)]);
 }
 
 /**

@@ -14,6 +14,14 @@ export const keysFor = (writers: number) => ({
 /** The mark of every definition before a run. */
 export const startMark = 'start';
 
+/** The definition of every key before a run. */
+export const marked = { org_id: 'acme', alias: startMark, tags: [startMark], hmac_string: startMark };
+
+/** Writes a file for `keys import`. */
+export async function writeKeys(file: string, keys: readonly object[]): Promise<void> {
+  await writeFile(file, keys.map((key) => `${JSON.stringify(key)}\n`).join(''));
+}
+
 export interface DataFolder {
   readonly data: string;
   readonly management: string;
@@ -51,7 +59,11 @@ export const defaultWriters = 8;
 export async function makeWorkspace(name: string): Promise<Workspace> {
   const folder = await mkdtemp(join(tmpdir(), `keyfront-${name}-`));
   const keysFile = join(folder, 'keys.jsonl');
-  await writeFile(keysFile, keyLines());
+  const { own, shared, quota } = keysFor(defaultWriters);
+  await writeKeys(keysFile, [
+    ...[...own, ...shared].map((key_id) => ({ key_id, ...marked })),
+    { key_id: quota, ...marked, quota_max: 1_000_000_000_000 },
+  ]);
   let template: Promise<DataFolder> | undefined;
   let isKept = false;
   return {
@@ -76,16 +88,6 @@ export async function makeWorkspace(name: string): Promise<Workspace> {
       if (!isKept) await rm(folder, { recursive: true, force: true });
     },
   };
-}
-
-function keyLines(): string {
-  const { own, shared, quota } = keysFor(defaultWriters);
-  const marked = { org_id: 'acme', alias: startMark, tags: [startMark], hmac_string: startMark };
-  const lines = [
-    ...[...own, ...shared].map((key_id) => ({ key_id, ...marked })),
-    { key_id: quota, ...marked, quota_max: 1_000_000_000_000 },
-  ];
-  return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
 }
 
 /** Creates an installation with the keys of a file and a credential of each kind. */

@@ -1,5 +1,5 @@
 import { createRandom } from '../../support/generated.js';
-import { createClient } from './client.js';
+import { createClient, type Client } from './client.js';
 import type { Entry, Operation } from './ledger.js';
 import { sendOperation } from './operation.js';
 import { keysFor, defaultWriters, type DataFolder } from './workspace.js';
@@ -27,31 +27,39 @@ export interface Writing {
 /** Starts writers, each with one operation at a time through both APIs, until stopped or the service is unreachable. */
 export function startWriting({ port, folder, seed, name, ledger, writers = defaultWriters }: Load): Writing {
   const client = createClient(port);
-  let isStopped = false;
-  let begin: () => void = () => undefined;
-  const begun = new Promise<void>((resolve) => {
-    begin = resolve;
-  });
-  const write = async (writer: number) => {
+  const operations = Array.from({ length: writers }, (_, writer) => {
     const next = createPlan(createRandom(seed * 31 + writer), writer, `${name}-${writer}`);
-    for (;;) {
-      if (isStopped) return;
+    return async () => {
       const entry = await sendOperation(client, folder, next.operation());
-      ledger.push(entry);
-      begin();
       next.recordVersion(entry);
-      if (entry.response === 'unreached') return;
+      return [entry];
+    };
+  });
+  return repeat(client, ledger, operations);
+}
+
+/** Repeats each operation with its number, all of them side by side, until stopped or the service is unreachable. */
+export function repeat(
+  client: Client,
+  ledger: Entry[],
+  operations: readonly ((count: number) => Promise<readonly Entry[]>)[],
+): Writing {
+  const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+  let isStopped = false;
+  const writing = operations.map(async (operation) => {
+    for (let count = 1; !isStopped; count += 1) {
+      const entries = await operation(count);
+      ledger.push(...entries);
+      begin();
+      if (entries.some(({ response }) => response === 'unreached')) return;
     }
+  });
+  const over = Promise.all(writing).then(() => client.close());
+  const stop = async () => {
+    isStopped = true;
+    await over;
   };
-  const over = Promise.all(Array.from({ length: writers }, (_, writer) => write(writer))).then(() => client.close());
-  return {
-    stop: async () => {
-      isStopped = true;
-      await over;
-    },
-    begun,
-    over,
-  };
+  return { begun, over, stop };
 }
 
 interface Plan {
