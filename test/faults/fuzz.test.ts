@@ -2,25 +2,22 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runs, seed } from '../support/generated.js';
 import { buildMain } from '../support/build.mjs';
 import { fuzz, startService, type StoreMutant, type Service } from './fuzz.js';
+import type { RawResponse } from './raw-connection.js';
 
 /* FUZZ_RUNS=100000 is the full run, some minutes long; FUZZ_SEED brings a run back. */
 
-let main: string | undefined;
-let service: Service | undefined;
+let service: Service;
 
 beforeAll(async () => {
-  main = await buildMain();
-  service = await startService(main);
+  service = await startService(await buildMain());
 }, 120_000);
 
-afterAll(async () => {
-  await service?.stop();
-});
+afterAll(() => service.stop());
 
-function ours(): Service {
-  if (!service) throw new Error('The service did not start.');
-  return service;
-}
+/** Replaces parts of the response to input 7. */
+const seventh = (changes: Partial<RawResponse>): StoreMutant => ({
+  response: (response, number) => (number === 7 ? { ...response, ...changes } : response),
+});
 
 describe(`the service under generated requests (FUZZ_SEED=${seed})`, () => {
   it(
@@ -28,7 +25,7 @@ describe(`the service under generated requests (FUZZ_SEED=${seed})`, () => {
     { timeout: 3_600_000 },
     async () => {
       const inputs = runs('FUZZ_RUNS', 2000);
-      const report = await fuzz(ours(), seed, inputs);
+      const report = await fuzz(service, seed, inputs);
       console.log(`fuzz: ${JSON.stringify({ ...report, findings: report.findings.length })}`);
       expect(report.findings).toEqual([]);
       // A run in which nothing is accepted, or nothing rejected, would prove little.
@@ -38,39 +35,23 @@ describe(`the service under generated requests (FUZZ_SEED=${seed})`, () => {
   );
 
   it.each<[string, StoreMutant, RegExp]>([
-    [
-      'a status of 500',
-      { response: (response, number) => (number === 7 ? { ...response, status: 500 } : response) },
-      /input 7 .*status 500/,
-    ],
+    ['a status of 500', seventh({ status: 500 }), /input 7 .*status 500/],
     [
       'an internal error in GraphQL',
-      {
-        response: (response, number) =>
-          number === 7 ? { ...response, text: '{"errors":[{"extensions":{"code":"INTERNAL"}}]}' } : response,
-      },
+      seventh({ text: '{"errors":[{"extensions":{"code":"INTERNAL"}}]}' }),
       /input 7 .*internal error/,
     ],
-    [
-      'a response after a second',
-      { response: (response, number) => (number === 7 ? { ...response, milliseconds: 1001 } : response) },
-      /input 7 .*after 1001 ms, twice/,
-    ],
+    ['a response after a second', seventh({ milliseconds: 1001 }), /input 7 .*after 1001 ms, twice/],
     [
       'a response that is no JSON',
-      {
-        response: (response, number) =>
-          number === 7
-            ? { ...response, headers: new Map([['content-type', 'application/json']]), text: '{' }
-            : response,
-      },
+      seventh({ headers: new Map([['content-type', 'application/json']]), text: '{' }),
       /no JSON/,
     ],
     [
       'a credential in a response',
       {
         response: (response, number) =>
-          number === 7 ? { ...response, text: `${response.text} ${ours().service}` } : response,
+          number === 7 ? { ...response, text: `${response.text} ${service.service}` } : response,
       },
       /the service in the response/,
     ],
@@ -107,7 +88,7 @@ describe(`the service under generated requests (FUZZ_SEED=${seed})`, () => {
       /rejected has changed a key/,
     ],
   ])('detects a mutant: %s', { timeout: 120_000 }, async (_, mutant, finding) => {
-    const { findings } = await fuzz(ours(), 1, 200, mutant);
+    const { findings } = await fuzz(service, 1, 200, mutant);
     expect(findings.join('\n')).toMatch(finding);
   });
 });

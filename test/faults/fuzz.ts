@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { start, type Running } from '../support/process.js';
+import { kill, printedBy } from '../support/processes.js';
 import { outputOf } from './kit/command.js';
+import { writeKeys } from './kit/workspace.js';
 import { createInputs, type Canaries, type Input } from './fuzz-inputs.js';
 import { createConnection, type RawResponse } from './raw-connection.js';
 
@@ -28,19 +30,18 @@ export async function startService(main: string): Promise<Service> {
   const running = await start(main, data, [], { LOG_LEVEL: 'trace' });
   const keyIDs = ['one', 'two', 'guarded'].map((name) => `fuzzkey${name}${randomBytes(8).toString('hex')}`);
   const file = join(data, 'keys.jsonl');
-  writeFileSync(file, keyIDs.map((keyID) => `{"key_id":"${keyID}","org_id":"acme","quota_max":10}\n`).join(''));
+  const keys = keyIDs.map((key_id) => ({ key_id, org_id: 'acme', quota_max: 10 }));
+  await writeKeys(file, keys);
   await outputOf(data, 'keys', 'import', file);
   const database = new Database(join(data, 'keyfront.db'));
   return {
     running,
     database,
-    management: /kf_mgt_\w{38}/.exec(running.stdout())?.[0] ?? '',
-    service: /kf_svc_\w{38}/.exec(running.stdout())?.[0] ?? '',
+    ...printedBy(running),
     keyIDs,
     async stop() {
       database.close();
-      running.signal('SIGKILL');
-      await running.exited;
+      await kill(running);
       rmSync(data, { recursive: true });
     },
   };

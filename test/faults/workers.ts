@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createRandom } from '../support/generated.js';
 import { until } from '../support/until.js';
@@ -7,7 +6,7 @@ import { inspect } from './kit/inspect.js';
 import type { Entry } from './kit/ledger.js';
 import { startReport, type Report } from './kit/report.js';
 import { launch, portOf, stopWithin } from './kit/service.js';
-import type { Process } from '../support/process.js';
+import { childrenOf } from '../support/process.js';
 import type { FaultRun } from './kit/workspace.js';
 import { startWriting } from './kit/writers.js';
 
@@ -39,12 +38,12 @@ export async function killWorkers({ main, workspace, seed, services, mutant }: W
     for (let kill = 0; kill < killsPerService; kill += 1) {
       report.addCase();
       await wait(50 + random.below(300));
-      const workers = await workersOf(service);
+      const workers = childrenOf(service.pid);
       const [victim = 0, other] = random.below(2) === 0 ? workers : workers.toReversed();
       process.kill(victim, 'SIGKILL');
       const before = ledger.length;
-      await until(async () => {
-        const now = await workersOf(service);
+      await until(() => {
+        const now = childrenOf(service.pid);
         return now.length === 2 && !now.includes(victim) && (other === undefined || now.includes(other));
       }, 'A new worker');
       await until(() => ledger.slice(before).some(({ outcome }) => outcome === 'ok'), 'An acknowledged change');
@@ -60,10 +59,4 @@ export async function killWorkers({ main, workspace, seed, services, mutant }: W
     report.addLedger(ledger, where);
   }
   return report.end({});
-}
-
-/** The processes that a service of several consists of, but for the first. */
-export async function workersOf({ pid }: Pick<Process, 'pid'>): Promise<number[]> {
-  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
-  return children.split(' ').filter(Boolean).map(Number);
 }

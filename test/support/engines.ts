@@ -110,7 +110,6 @@ function withCounters(engine: TestEngine): TestEngine {
   };
 }
 
-export const sqliteAndRedis = withCounters(sqlite);
 export const postgresAndRedis = withCounters(postgres);
 
 /** The storage engines, on each of which the conformance suites run. */

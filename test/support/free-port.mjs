@@ -23,8 +23,12 @@ export async function freePort() {
   throw new Error('There is no free port.');
 }
 
-/** @type {(port: number) => Promise<boolean>} */
-function isFree(port) {
+/**
+ * Resolves to whether no server listens on a port of loopback.
+ *
+ * @type {(port: number) => Promise<boolean>}
+ */
+export function isFree(port) {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.on('error', (/** @type {NodeJS.ErrnoException} */ error) => {

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -123,6 +124,11 @@ export async function startCommand(
       }, `The line ${text}`),
     exited,
   };
+}
+
+/** Returns the ids of the processes that the main thread of a process has started. */
+export function childrenOf(pid: number): number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
 }
 
 /** Sends bytes, and resolves to the response when the server closes the connection. */

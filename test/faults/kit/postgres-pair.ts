@@ -1,11 +1,12 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { freePort } from '../../support/free-port.mjs';
+import { childrenOf } from '../../support/process.js';
 import { until } from '../../support/until.js';
 
 const execute = promisify(execFile);
@@ -153,17 +154,4 @@ async function killTree(server: ChildProcess): Promise<void> {
     }
   }
   if (server.exitCode === null && server.signalCode === null) await once(server, 'exit');
-}
-
-function childrenOf(parent: number): number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .flatMap((name) => {
-      try {
-        const [, fields = ''] = /^.*\) (.*)$/s.exec(readFileSync(`/proc/${name}/stat`, 'utf8')) ?? [];
-        return Number(fields.split(' ')[1]) === parent ? [Number(name)] : [];
-      } catch {
-        return [];
-      }
-    });
 }

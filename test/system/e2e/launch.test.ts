@@ -1,12 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { chmod, chown, copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { nodeOptions } from '../../../src/config/node-options.js';
 import { buildMain, copyBuild } from '../../support/build.mjs';
-import { start, startCommand, type Running } from '../../support/process.js';
+import { isFree } from '../../support/free-port.mjs';
+import { childrenOf, start, startCommand, type Running } from '../../support/process.js';
 
 const root = new URL('../../..', import.meta.url).pathname;
 
@@ -55,19 +55,10 @@ async function started(command: string, args: readonly string[], env: Record<str
 
 /** The processes that a process has started, and those that these have started. */
 function descendantsOf(pid: number): number[] {
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
-  return children.flatMap((child) => [child, ...descendantsOf(child)]);
+  return childrenOf(pid).flatMap((child) => [child, ...descendantsOf(child)]);
 }
 
 const commandOf = (pid: number) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
-
-async function isFree(port: number): Promise<boolean> {
-  const server = createServer();
-  return new Promise((resolve) => {
-    server.once('error', () => resolve(false));
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
-  });
-}
 
 describe('npm start', () => {
   it('stops the service and frees the port when npm itself gets SIGTERM', async () => {
