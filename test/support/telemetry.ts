@@ -24,6 +24,8 @@ export interface TestTelemetry {
   readonly exposition: () => Promise<string>;
   /** Returns the values of a metric, by the labels of the series in the order of the exposition: `face="rest",…`. */
   readonly series: (name: string) => Promise<Readonly<Record<string, number>>>;
+  /** Returns the value of a metric without labels. */
+  readonly valueOf: (name: string) => Promise<number | undefined>;
   /** Returns all spans that have ended, in order. */
   readonly spans: () => readonly TestSpan[];
   /** Returns all exported data of the spans, as text. */
@@ -36,20 +38,22 @@ export function createTestTelemetry(): TestTelemetry {
   const exporter = new InMemorySpanExporter();
   const provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
   provider.register();
+  const series: TestTelemetry['series'] = async (name) => {
+    const text = await registry.metrics();
+    const lines = text.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
+    return Object.fromEntries(
+      lines.map((line) => {
+        const [, labels = '', value = ''] = /^[a-z_0-9]+(?:\{(.*)\})? (\S+)$/.exec(line) ?? [];
+        return [labels, Number(value)];
+      }),
+    );
+  };
   return {
     meter,
     tracer: createTracer(api, provider.getTracer('test')),
     exposition: () => registry.metrics(),
-    series: async (name) => {
-      const text = await registry.metrics();
-      const lines = text.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
-      return Object.fromEntries(
-        lines.map((line) => {
-          const [, labels = '', value = ''] = /^[a-z_0-9]+(?:\{(.*)\})? (\S+)$/.exec(line) ?? [];
-          return [labels, Number(value)];
-        }),
-      );
-    },
+    series,
+    valueOf: async (name) => (await series(name))[''],
     spans: () =>
       exporter.getFinishedSpans().map((span) => ({
         name: span.name,

@@ -217,16 +217,14 @@ describe('orgKeyChanged', () => {
 describe('a failing stream of changes', () => {
   const query = 'subscription { orgKeyChanged { cursor entry { version } key { keyID } } }';
   const event = { cursor: 'c1', entry: undefined };
+  /** Serves these changes instead of those of the feed. */
+  const serveChanges = (changes: () => AsyncGenerator, overridden: Parameters<typeof serveWith>[1] = {}) =>
+    serveWith(s.t, { ...overridden, keys: { ...overridden.keys, orgKeyChanges: async () => changes() as never } });
 
   it('ends with a masked error, and logs it', async () => {
-    const overridden = serveWith(s.t, {
-      keys: {
-        orgKeyChanges: async () =>
-          (async function* () {
-            yield event;
-            throw new Error('S3CRET');
-          })(),
-      },
+    const overridden = serveChanges(async function* () {
+      yield event;
+      throw new Error('S3CRET');
     });
     const results = await readStream(await overridden.subscribe(query)).rest();
     expect(results).toMatchObject([
@@ -273,17 +271,12 @@ describe('a failing stream of changes', () => {
 
   it('masks an error within an event, and ends if the event is lost', async () => {
     const entry = { keyHash: 'x', versionAfter: 2 };
-    const overridden = serveWith(s.t, {
-      keys: {
-        orgKeysByHash: () => Promise.reject(new Error('S3CRET')),
-        orgKeyChanges: async () =>
-          (async function* () {
-            yield { cursor: 'c1', entry } as never;
-            yield { cursor: undefined, entry } as never;
-            yield event;
-          })(),
-      },
-    });
+    const changes = async function* () {
+      yield { cursor: 'c1', entry };
+      yield { cursor: undefined, entry };
+      yield event;
+    };
+    const overridden = serveChanges(changes, { keys: { orgKeysByHash: () => Promise.reject(new Error('S3CRET')) } });
     const results = await readStream(await overridden.subscribe(query)).rest();
     expect(results).toMatchObject([
       { data: { orgKeyChanged: { cursor: 'c1', key: null } }, errors: [{ extensions: { code: 'INTERNAL' } }] },
@@ -296,21 +289,20 @@ describe('a failing stream of changes', () => {
     let isStuck = false;
     let isRequested = false;
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    const overridden = serveWith(s.t, {
+    const changes = async function* () {
+      yield { cursor: 'c1', entry: { keyHash: 'x', versionAfter: 1 } };
+      vi.advanceTimersByTime(120_000);
+      isRequested = false;
+      isStuck = true;
+      yield { cursor: 'c2', entry: { keyHash: 'x', versionAfter: 2 } };
+    };
+    const overridden = serveChanges(changes, {
       deadlineMs: 60_000,
       keys: {
         orgKeysByHash: (_caller, hashes) => {
           isRequested = true;
           return isStuck ? new Promise(() => undefined) : Promise.resolve(hashes.map(() => undefined));
         },
-        orgKeyChanges: async () =>
-          (async function* () {
-            yield { cursor: 'c1', entry: { keyHash: 'x', versionAfter: 1 } } as never;
-            vi.advanceTimersByTime(120_000);
-            isRequested = false;
-            isStuck = true;
-            yield { cursor: 'c2', entry: { keyHash: 'x', versionAfter: 2 } } as never;
-          })(),
       },
     });
     const rest = readStream(await overridden.subscribe(query)).rest();
@@ -326,14 +318,9 @@ describe('a failing stream of changes', () => {
   });
 
   it('G-09 omits an event above the response limit, and ends', async () => {
-    const overridden = serveWith(s.t, {
-      keys: {
-        orgKeyChanges: async () =>
-          (async function* () {
-            yield { cursor: 'x'.repeat(3_000_000), entry: undefined };
-            yield event;
-          })(),
-      },
+    const overridden = serveChanges(async function* () {
+      yield { cursor: 'x'.repeat(3_000_000), entry: undefined };
+      yield event;
     });
     expect(codesOf(await readStream(await overridden.subscribe(query)).rest())).toStrictEqual(['TOO_LARGE']);
   });

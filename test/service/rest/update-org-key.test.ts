@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { startOwnApp, type TestResponse, type TestApp } from '../../support/app.js';
 import { fullUpdate, hashOf } from '../../support/factories.js';
+import { sendRequest } from '../../support/responses.js';
 import { expectNoChange, stateOf } from '../../support/state.js';
 
 let t: TestApp;
@@ -15,14 +16,6 @@ beforeEach(async () => {
     quota_renewal_rate: 60,
   });
 });
-
-const put = (target: string, init: RequestInit = {}) =>
-  t.send(target, {
-    method: 'PUT',
-    body: '{"alias":"after"}',
-    ...init,
-    headers: { 'content-type': 'application/json', 'x-svc-authorization': t.service, ...init.headers },
-  });
 
 const rejected = (request: () => Promise<TestResponse>) => expectNoChange(t, request);
 
@@ -89,8 +82,8 @@ describe('PUT /svc/org/keys/{keyID}', () => {
 describe('the parameter reset_quota', () => {
   it('R-03 is off by default, also with an empty query', async () => {
     for (const query of ['', '?']) {
-      const body = JSON.stringify({ alias: `with "${query}"`, quota_max: 100, quota_renewal_rate: 60 });
-      expect((await put(`/svc/org/keys/k1${query}`, { body })).status).toBe(200);
+      const definition = { alias: `with "${query}"`, quota_max: 100, quota_renewal_rate: 60 };
+      expect((await t.update('k1', definition, query)).status).toBe(200);
     }
     const { key, audit } = await stateOf(t, 'k1');
     expect(key?.quota.used).toBe(70n);
@@ -143,13 +136,13 @@ describe('the parameter reset_quota', () => {
     '?&',
     '??reset_quota=1',
   ])('R-03 rejects %s and writes nothing', async (query) => {
-    const { status, body } = await rejected(() => put(`/svc/org/keys/k1${query}`));
+    const { status, body } = await rejected(() => t.update('k1', {}, query));
     expect(status).toBe(400);
     expect(body).toMatchObject({ status: 'error', code: 'INVALID', issues: [{ code: 'MALFORMED_ARGUMENT' }] });
   });
 
   it('suggests the right name for a misspelt one', async () => {
-    const { body } = await put('/svc/org/keys/k1?RESET_QUOTA=1');
+    const { body } = await t.update('k1', {}, '?RESET_QUOTA=1');
     expect(body['issues']).toStrictEqual([
       {
         path: 'RESET_QUOTA',
@@ -163,8 +156,7 @@ describe('the parameter reset_quota', () => {
 describe('the header If-Match of an update', () => {
   it('accepts the current version, any version, and no header', async () => {
     for (const [index, tag] of ['"1"', '*', ' "3" ', ' * '].entries()) {
-      const body = JSON.stringify({ alias: `after ${index}` });
-      const { status, headers } = await put('/svc/org/keys/k1', { body, headers: { 'if-match': tag } });
+      const { status, headers } = await t.update('k1', { alias: `after ${index}` }, '', { 'if-match': tag });
       expect(status).toBe(200);
       expect(headers.get('etag')).toBe(`"${index + 2}"`);
     }
@@ -227,8 +219,10 @@ describe('the key identifier of an update', () => {
 
   it('R-01 is decoded once', async () => {
     await t.importKeys({ key_id: 'a%2fb', org_id: 'acme' }, { key_id: 'a b+c?d#e:f@g', org_id: 'acme' });
-    expect((await put('/svc/org/keys/a%252fb')).body).toMatchObject({ key: 'a%2fb' });
-    expect((await put('/svc/org/keys/a%20b+c%3fd%23e:f@g')).body).toMatchObject({ key: 'a b+c?d#e:f@g' });
+    expect((await sendRequest(t, 'PUT', '/svc/org/keys/a%252fb', {})).body).toMatchObject({ key: 'a%2fb' });
+    expect((await sendRequest(t, 'PUT', '/svc/org/keys/a%20b+c%3fd%23e:f@g', {})).body).toMatchObject({
+      key: 'a b+c?d#e:f@g',
+    });
   });
 
   it('is accepted with 255 bytes', async () => {
@@ -247,7 +241,7 @@ describe('the key identifier of an update', () => {
     ['an escape that is not hexadecimal', 'k1%zz'],
     ['more than 255 bytes of UTF-8', encodeURIComponent('é'.repeat(128))],
   ])('R-01 with %s is INVALID, and nothing is written', async (_name, encoded) => {
-    const { status, body } = await rejected(() => put(`/svc/org/keys/${encoded}`));
+    const { status, body } = await rejected(() => sendRequest(t, 'PUT', `/svc/org/keys/${encoded}`, {}));
     expect(status).toBe(400);
     expect(body).toMatchObject({ status: 'error', code: 'INVALID' });
     expect(body['issues']).toMatchObject([{ path: 'keyID' }]);
@@ -271,7 +265,7 @@ describe('the body of an update', () => {
     ['too deep', `{"meta_data":${'['.repeat(70)}${']'.repeat(70)}}`, 400, 'TOO_DEEP'],
   ])('is rejected if it is %s, and nothing is written', async (_name, text, expected, code) => {
     for (const query of ['', '?reset_quota=1']) {
-      const { status, body } = await rejected(() => put(`/svc/org/keys/k1${query}`, { body: text }));
+      const { status, body } = await rejected(() => t.update('k1', text, query));
       expect(status).toBe(expected);
       expect(body).toMatchObject({ status: 'error', code: 'INVALID', issues: [{ code }] });
     }

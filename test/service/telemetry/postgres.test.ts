@@ -19,21 +19,19 @@ describe.skipIf(postgres.isMissing)(`metrics and traces of ${postgres.name}`, ()
     await place.remove();
   });
 
-  const valueOf = async (name: string) => (await telemetry.series(name))[''];
-
   it('count the changes of a group and those that fail with storage, and report readiness', async () => {
-    expect(await valueOf('keyfront_ready')).toBe(1);
+    expect(await telemetry.valueOf('keyfront_ready')).toBe(1);
     await Promise.all(Array.from({ length: 20 }, (_, rate) => t.update('billing', { org_id: 'acme', rate })));
-    expect(await valueOf('keyfront_commit_batch_size_sum')).toBe(20);
-    const count = await valueOf('keyfront_commit_batch_size_count');
+    expect(await telemetry.valueOf('keyfront_commit_batch_size_sum')).toBe(20);
+    const count = await telemetry.valueOf('keyfront_commit_batch_size_count');
     expect(count).toBeLessThanOrEqual(20);
-    expect(await valueOf('keyfront_commit_duration_seconds_count')).toBe(count);
+    expect(await telemetry.valueOf('keyfront_commit_duration_seconds_count')).toBe(count);
     expect(await telemetry.series('keyfront_queue_length')).toMatchObject({ 'queue="commits"': 0 });
     await t.update('unknown', { org_id: 'acme' });
-    expect(await valueOf('keyfront_commit_failures_total')).toBe(0);
+    expect(await telemetry.valueOf('keyfront_commit_failures_total')).toBe(0);
     await place.database?.run('ALTER TABLE key_terms RENAME TO key_terms_away');
     expect((await t.update('billing', { org_id: 'acme', tags: ['new'] })).status).toBe(500);
-    expect(await valueOf('keyfront_commit_failures_total')).toBe(1);
+    expect(await telemetry.valueOf('keyfront_commit_failures_total')).toBe(1);
   });
 
   it('have a span for each change in its request, with the size of its group', async () => {
