@@ -282,44 +282,6 @@ describe('restoreOrgKey', () => {
 });
 
 describe('a purge', () => {
-  const restoreDays = 30;
-  const purge = () => t.app.services.store.purge(new Date(t.clock.now.getTime() - restoreDays * day));
-
-  it('removes keys past their retention with their history, and nothing else', async () => {
-    await t.importKeys(...['k1', 'k2', 'k3'].map((key_id) => ({ key_id, org_id: 'acme', tags: ['a'] })));
-    await remove('k1');
-    t.clock.now = new Date(t.clock.now.getTime() + day);
-    await remove('k2');
-    t.clock.now = new Date(t.clock.now.getTime() + (restoreDays - 1) * day);
-    expect(await purge()).toBe(0);
-    t.clock.now = new Date(t.clock.now.getTime() + 1);
-    expect(await purge()).toBe(1);
-    expect(await stateOf(t, 'k1')).toStrictEqual({ key: undefined, audit: [] });
-    expect((await stateOf(t, 'k2')).audit).toHaveLength(2);
-    expect(dataOf(await restore('k2'))).toMatchObject({ action: 'restored' });
-    expect(await allHashes(t)).toStrictEqual([hashOf('k2'), hashOf('k3')].toSorted());
-  });
-
-  it('allows a new key with the same identifier, at version 1 with a new history', async () => {
-    await create({ keyID: 'k1', input: { orgID: 'acme', tags: ['old'], hmacString: 's' } });
-    await update('k1', { input: { tags: ['old'] } });
-    await remove('k1');
-    t.clock.now = new Date(t.clock.now.getTime() + restoreDays * day + 1);
-    expect(await purge()).toBe(1);
-    expect(dataOf(await create({ keyID: 'k1', input: { orgID: 'globex', alias: 'new' } }))).toMatchObject({
-      version: 1,
-    });
-    expect(await read('k1', 'orgID definition { alias tags hmacStringSet }')).toStrictEqual({
-      orgID: 'globex',
-      definition: { alias: 'new', tags: null, hmacStringSet: false },
-    });
-    expect((await entries('k1')).map(({ operation }) => operation)).toStrictEqual(['CREATE']);
-    expect(codeOf(await revert('k1', 2))).toBe('NOT_FOUND');
-    expect(dataOf(await t.graphql('{ orgKeys(filter: { tag: "old" }) { edges { cursor } } }'))).toStrictEqual({
-      edges: [],
-    });
-  });
-
   it('runs at the next start of the service', async () => {
     const folder = await temporaryFolder();
     const first = await startApp({ KEYFRONT_DATA: folder });
@@ -400,10 +362,6 @@ describe('revertOrgKey', () => {
     await update('k1', { input: { alias: 'five' } });
     expect(dataOf(await revert('k1', 3))).toMatchObject({ version: 6 });
     expect(await read('k1', 'definition { alias }')).toStrictEqual({ definition: { alias: 'two' } });
-  });
-
-  it.each([0, -1, 3, 2147483647])('returns NOT_FOUND for the unknown version %i', async (version) => {
-    expect(codeOf(await rejected(() => revert('k1', version)))).toBe('NOT_FOUND');
   });
 });
 

@@ -128,29 +128,6 @@ describe('updateOrgKey', () => {
     });
   });
 
-  it('resets the quota for resetQuota: true, with the definition and the audit entry', async () => {
-    const now = t.clock.now.getTime() / 1000;
-    const response = await t.graphql(update, {
-      keyID: 'k1',
-      input: { quotaMax: 5, quotaRenewalRate: 60 },
-      resetQuota: true,
-    });
-    expect(dataOf(response)).toMatchObject({
-      quotaEffect: { after: { used: 0 } },
-      definition: { quotaMax: 5, quotaRemaining: 5, quotaRenews: now + 60 },
-    });
-    const { key, audit } = await stateOf(t, 'k1');
-    expect(key?.quota).toStrictEqual({ used: 0n, renews: BigInt(now + 60) });
-    expect(audit.at(-1)?.quotaUsedBeforeReset).toBe(70n);
-  });
-
-  it('updates if expectedVersion is the current version or null', async () => {
-    const first = await t.graphql(update, { keyID: 'k1', input: { alias: 'one' }, expectedVersion: 1 });
-    expect(dataOf(first)).toMatchObject({ version: 2 });
-    const second = await t.graphql(update, { keyID: 'k1', input: { alias: 'two' }, expectedVersion: null });
-    expect(dataOf(second)).toMatchObject({ version: 3 });
-  });
-
   it('returns NOT_FOUND for an unknown key, and creates none', async () => {
     const response = await rejected(() =>
       t.graphql(update, { keyID: 'unknown', input: { orgID: 'acme' }, resetQuota: true }),

@@ -183,35 +183,6 @@ describe('orgKeyChanged', () => {
     await change('k1');
     expect(await take(stream, 1)).toStrictEqual(['k1 2']);
   });
-
-  it('sends checkpoints while only keys of other organisations change', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
-    const { orgKeyChanges } = (
-      await import('../../../src/keys/queries/change-subscription.js')
-    ).createChangeSubscriptions(s.t.app.services);
-    const over = new AbortController();
-    const caller = { credentialID: 'c', label: '', orgID: 'acme', requestID: '' };
-    const reported = await orgKeyChanges(caller, {}, over.signal);
-    const begun = (await reported.next()).value;
-    await change('k2');
-    const next = reported.next();
-    let isSent = false;
-    void next.then(() => {
-      isSent = true;
-    });
-    // The change is noticed after 15 ms of real time, which starts the wait for a checkpoint again.
-    await until(async () => {
-      await vi.advanceTimersByTimeAsync(30_000);
-      return isSent;
-    }, 'The checkpoint');
-    expect((await next).value).toStrictEqual({
-      cursor: await s.t.app.services.feed.latestCursor(),
-      entry: undefined,
-    });
-    expect(begun?.cursor).not.toBe(await s.t.app.services.feed.latestCursor());
-    over.abort();
-    expect(await reported.next()).toMatchObject({ done: true });
-  });
 });
 
 describe('a failing stream of changes', () => {
