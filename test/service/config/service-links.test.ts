@@ -36,18 +36,6 @@ const own = { KEYFRONT_DATA: '/data', KEYFRONT_SERVICE_CREDENTIAL: 'kf_svc_x' };
 const expected = readConfig(own).config;
 
 describe('the variables that Kubernetes injects for a Service', () => {
-  it('are seven for a Service with one unnamed port', () => {
-    expect(kubeletVariables('keyfront', '10.96.0.10', [{ number: 4000 }])).toEqual({
-      KEYFRONT_SERVICE_HOST: '10.96.0.10',
-      KEYFRONT_SERVICE_PORT: '4000',
-      KEYFRONT_PORT: 'tcp://10.96.0.10:4000',
-      KEYFRONT_PORT_4000_TCP: 'tcp://10.96.0.10:4000',
-      KEYFRONT_PORT_4000_TCP_PROTO: 'tcp',
-      KEYFRONT_PORT_4000_TCP_PORT: '4000',
-      KEYFRONT_PORT_4000_TCP_ADDR: '10.96.0.10',
-    });
-  });
-
   it.each<[string, Record<string, string>]>([
     ['named keyfront with one port', kubeletVariables('keyfront', '10.96.0.10', [{ number: 4000 }])],
     [

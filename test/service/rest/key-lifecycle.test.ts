@@ -105,13 +105,6 @@ describe('a stale change over REST', () => {
       expect(response.text).not.toContain('hunter2');
     }
   });
-
-  it('keeps the names inside free-form JSON', async () => {
-    await create('k1', { org_id: 'acme', meta_data: { quotaMax: { apiID: 1, b: 2 } } });
-    await t.update('k1', { meta_data: { quotaMax: { apiID: 2, b: 2 } } });
-    const response = await rejected(() => t.update('k1', {}, '', { 'if-match': '"1"' }));
-    expect(issuesOf(response)).toStrictEqual(['meta_data.quotaMax.apiID CHANGED_SINCE']);
-  });
 });
 
 describe('POST /svc/org/keys/{keyID}/quota', () => {
