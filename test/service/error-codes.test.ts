@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { servedSchema } from '../../src/graphql/schema/served.js';
 import { AppError, errorCodes, type ErrorCode } from '../../src/lib/errors.js';
 import { routes } from '../../src/rest/routes.js';
 import { codeOf, errorsOf } from '../support/responses.js';
-import { startApp, type TestResponse, type TestApp } from '../support/app.js';
+import { startSharedApp, type TestResponse, type TestApp } from '../support/app.js';
 import { sendTo, sendToFreshKey, type Headers } from './auth/endpoint-request.js';
 import { endpoints, type Endpoint } from './auth/matrix-rows.js';
 
@@ -13,8 +13,7 @@ import { endpoints, type Endpoint } from './auth/matrix-rows.js';
  * returned by a request of this file. A documented code without a request fails the first test.
  */
 
-const t = await startApp();
-afterAll(() => t.close());
+const t = await startSharedApp();
 
 /** Provokes an error of an endpoint. */
 type Provoke = (endpoint: Endpoint) => Promise<TestResponse>;

@@ -1,4 +1,4 @@
-import { onTestFinished } from 'vitest';
+import { afterAll, onTestFinished } from 'vitest';
 import { createApp, type App, type AppOverrides } from '../../src/app.js';
 import { issueCredential } from '../../src/credentials/issue.js';
 import type { Scope } from '../../src/keys/key.js';
@@ -65,6 +65,13 @@ async function firstOf(response: Response): Promise<TestResponse> {
 export async function startOwnApp(...options: Parameters<typeof startApp>): Promise<TestApp> {
   const t = await startApp(...options);
   onTestFinished(() => t.close());
+  return t;
+}
+
+/** Starts a service for all tests of a file, and closes it after them. */
+export async function startSharedApp(...options: Parameters<typeof startApp>): Promise<TestApp> {
+  const t = await startApp(...options);
+  afterAll(() => t.close());
   return t;
 }
 

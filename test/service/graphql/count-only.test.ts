@@ -1,12 +1,11 @@
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createKeyService } from '../../../src/keys/key-service.js';
 import { dataOf } from '../../support/responses.js';
-import { startApp } from '../../support/app.js';
+import { startSharedApp } from '../../support/app.js';
 import { serveWith } from '../../support/overridden-server.js';
 
-const t = await startApp();
+const t = await startSharedApp();
 await t.importKeys({ key_id: 'k1', org_id: 'acme' });
-afterAll(() => t.close());
 
 /** How many pages of keys a selection reads, and what it returns. */
 async function pagesOf(selection: string) {

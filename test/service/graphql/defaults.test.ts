@@ -1,12 +1,11 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { codeOf, dataOf } from '../../support/responses.js';
-import { startApp } from '../../support/app.js';
+import { startSharedApp } from '../../support/app.js';
 
-const t = await startApp();
+const t = await startSharedApp();
 await t.importKeys(
   ...['a', 'b', 'c', 'd'].map((key_id) => ({ key_id, org_id: 'acme', quota_max: 100, quota_renewal_rate: 3600 })),
 );
-afterAll(() => t.close());
 
 const sendRequest = async (query: string, variables: object = {}) =>
   dataOf<Record<string, unknown>>(await t.graphql(query, variables));

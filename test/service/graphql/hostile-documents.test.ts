@@ -1,9 +1,8 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { dataOf, errorsOf, issuesOf } from '../../support/responses.js';
-import { startApp } from '../../support/app.js';
+import { startSharedApp } from '../../support/app.js';
 
-const t = await startApp();
-afterAll(() => t.close());
+const t = await startSharedApp();
 
 const times = (count: number, part: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => part(index)).join(' ');

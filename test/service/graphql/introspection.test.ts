@@ -1,13 +1,12 @@
 import { getIntrospectionQuery, isEnumType, isInputObjectType, isInterfaceType, isObjectType } from 'graphql';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { schema } from '../../../src/graphql/schema/api-schema.js';
 import { codeOf, dataOf, errorsOf } from '../../support/responses.js';
-import { noCredentials, startApp, startOwnApp, type TestResponse } from '../../support/app.js';
+import { noCredentials, startOwnApp, startSharedApp, type TestResponse } from '../../support/app.js';
 import { expectNoChange } from '../../support/state.js';
 
-const t = await startApp({ NODE_ENV: 'production' });
+const t = await startSharedApp({ NODE_ENV: 'production' });
 await t.importKeys({ key_id: 'k1', org_id: 'acme' });
-afterAll(() => t.close());
 
 /** The parts of a response that distinguish rejections. */
 const shownBy = ({ status, text }: TestResponse) => [status, text.replace(/"requestID":"[^"]*"/, '')];

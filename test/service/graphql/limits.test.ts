@@ -1,21 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { getIntrospectionQuery, Kind, parse, print, separateOperations } from 'graphql';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Scope } from '../../../src/keys/key.js';
 import { limits } from '../../../src/graphql/operation/limits.js';
 import { calculateComplexity } from '../../../src/graphql/operation/complexity.js';
 import { schema } from '../../../src/graphql/schema/api-schema.js';
 import { codeOf, dataOf, errorsOf } from '../../support/responses.js';
-import { noCredentials, startApp, startOwnApp, type TestResponse } from '../../support/app.js';
+import { noCredentials, startOwnApp, startSharedApp, type TestResponse } from '../../support/app.js';
 import { fullUpdate, hashOf } from '../../support/factories.js';
 import { serveWith } from '../../support/overridden-server.js';
 import { expectNoChange, stateOf } from '../../support/state.js';
 
-const t = await startApp();
+const t = await startSharedApp();
 const many = Array.from({ length: 101 }, (_, index) => ({ key_id: `key-${index}`, ...fullUpdate }));
 await t.importKeys(...many, { key_id: 'k1', org_id: 'globex' });
-afterAll(() => t.close());
 
 const times = (count: number, part: (index: number) => string) =>
   Array.from({ length: count }, (_, i) => part(i)).join(' ');

@@ -1,11 +1,10 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { errorsOf } from '../../support/responses.js';
-import { startApp, type TestResponse } from '../../support/app.js';
+import { startSharedApp, type TestResponse } from '../../support/app.js';
 import { serveWith } from '../../support/overridden-server.js';
 
-const t = await startApp();
+const t = await startSharedApp();
 await t.importKeys({ key_id: 'k1', org_id: 'acme', quota_max: 5 });
-afterAll(() => t.close());
 
 const secret = 'hunter2';
 const query = '{ orgKey(by: { keyID: "k1" }) { keyHash version state quota { used } } }';

@@ -1,15 +1,14 @@
 import { parse } from 'graphql';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createOperationCache } from '../../../src/graphql/operation/operation-cache.js';
 import { servedSchema } from '../../../src/graphql/schema/served.js';
 import type { Execute } from '../../../src/graphql/executor/execute.js';
-import { startApp, startOwnApp } from '../../support/app.js';
+import { startOwnApp, startSharedApp } from '../../support/app.js';
 import { runs } from '../../support/generated.js';
 import { serveWith } from '../../support/overridden-server.js';
 import { collectGarbage } from '../../support/garbage.js';
 
-const t = await startApp();
-afterAll(() => t.close());
+const t = await startSharedApp();
 
 /** How many bytes of heap are taken after as many queries more than before them. */
 async function growth(count: number, sendRequest: (index: number) => Promise<unknown>): Promise<number> {

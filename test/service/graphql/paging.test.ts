@@ -1,8 +1,8 @@
 import { getNamedType, isObjectType } from 'graphql';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { schema } from '../../../src/graphql/schema/api-schema.js';
 import { codeOf, dataOf, issuesOf } from '../../support/responses.js';
-import { startApp } from '../../support/app.js';
+import { startSharedApp } from '../../support/app.js';
 
 const page = '(first: $first, last: $last) { edges { cursor } }';
 
@@ -14,10 +14,9 @@ const connections: Readonly<Record<string, string>> = {
 };
 const names = Object.keys(connections);
 
-const t = await startApp();
+const t = await startSharedApp();
 await t.importKeys(...Array.from({ length: 101 }, (_, index) => ({ key_id: `k${index}`, org_id: 'acme' })));
 for (let index = 1; index < 101; index += 1) await t.update('k0', { alias: `Name ${index}` });
-afterAll(() => t.close());
 
 async function sendRequest(name: string, first: number | null, last: number | null) {
   return t.graphql(connections[name] ?? '', { first, last });

@@ -1,11 +1,10 @@
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { errorsOf } from '../../support/responses.js';
-import { startApp } from '../../support/app.js';
+import { startSharedApp } from '../../support/app.js';
 import { expectNoChange } from '../../support/state.js';
 
-const t = await startApp();
+const t = await startSharedApp();
 await t.importKeys({ key_id: 'k1', org_id: 'acme' });
-afterAll(() => t.close());
 
 const secret = 'hunter2';
 const preview = (input: string) => `{ previewKey(input: ${input}) { keyHash } }`;

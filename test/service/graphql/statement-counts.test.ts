@@ -1,12 +1,12 @@
 import { getNamedType, isLeafType, isObjectType, type GraphQLField, type GraphQLObjectType } from 'graphql';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { schema } from '../../../src/graphql/schema/api-schema.js';
 import { hashOf } from '../../support/factories.js';
 import { errorsOf } from '../../support/responses.js';
-import { startApp } from '../../support/app.js';
+import { startSharedApp } from '../../support/app.js';
 import { statementsDuring } from '../../support/statements.js';
 
-const t = await startApp({ KEYFRONT_GRAPHQL_MAX_DEPTH: '30' });
+const t = await startSharedApp({ KEYFRONT_GRAPHQL_MAX_DEPTH: '30' });
 const keys = Array.from({ length: 300 }, (_, index) => ({
   key_id: `k${index}`,
   org_id: `org-${index % 100}`,
@@ -19,7 +19,6 @@ await t.importKeys(...keys);
 await t.graphql(
   'mutation { updateOrgKeys(filter: {}, patch: { alias: "New" }, dryRun: false, first: 100) { dryRun } }',
 );
-afterAll(() => t.close());
 
 /** How to read up to 100 objects of a type, with its fields in the place of FIELDS. */
 const lists: Readonly<Record<string, readonly [name: string, query: string][]>> = {

@@ -1,16 +1,15 @@
 import { GraphQLError } from 'graphql';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { stringifyWithin, responseLimitBytes } from '../../../src/graphql/operation/response-size.js';
 import { maskResult } from '../../../src/graphql/plugins/use-masked-errors.js';
 import { paramsOfBody } from '../../../src/graphql/operation/params.js';
 import { createLogger } from '../../../src/lib/log.js';
-import { startApp } from '../../support/app.js';
+import { startSharedApp } from '../../support/app.js';
 import { serveWith } from '../../support/overridden-server.js';
 import { requestContextOf } from '../../support/request-context.js';
 import { timersDueWithin } from '../../support/until.js';
 
-const t = await startApp();
-afterAll(() => t.close());
+const t = await startSharedApp();
 
 const aliases = Array.from({ length: 15 }, (_, n) => `a${n}: previewKey(input: $input) { keyHash }`);
 const query = `query ($input: PreviewKeyInput!) { ${aliases.join(' ')} }`;

@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { docsAssets, documentPath } from '../../../src/rest/docs-page/serve.js';
-import { startApp, startOwnApp } from '../../support/app.js';
+import { startOwnApp, startSharedApp } from '../../support/app.js';
 
 const pagePaths = [...docsAssets.keys()];
 
-const t = await startApp();
-afterAll(() => t.close());
+const t = await startSharedApp();
 
 const get = (path: string, headers: Record<string, string> = {}) => t.send(path, { headers });
 

@@ -1,9 +1,8 @@
-import { afterAll, describe, expect, it } from 'vitest';
-import { startApp } from '../../support/app.js';
+import { describe, expect, it } from 'vitest';
+import { startSharedApp } from '../../support/app.js';
 import { fullPreview, hashOf } from '../../support/factories.js';
 
-const t = await startApp();
-afterAll(() => t.close());
+const t = await startSharedApp();
 
 describe('POST /api/keys/preview', () => {
   it('returns exactly api_model, data, key_hash and key_id', async () => {

@@ -1,10 +1,9 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { routes } from '../../../src/rest/routes.js';
-import { startApp, startOwnApp } from '../../support/app.js';
+import { startOwnApp, startSharedApp } from '../../support/app.js';
 
-const t = await startApp();
+const t = await startSharedApp();
 await t.importKeys({ key_id: 'k1', org_id: 'acme' });
-afterAll(() => t.close());
 
 const both = { ...t.credentials, 'content-type': 'application/json' };
 

@@ -1,13 +1,12 @@
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Authenticate } from '../../../src/credentials/credential.js';
 import { createRouter } from '../../../src/http/router.js';
 import { createKeyService } from '../../../src/keys/key-service.js';
 import { createRESTRoutes } from '../../../src/rest/router.js';
-import { startApp } from '../../support/app.js';
+import { startSharedApp } from '../../support/app.js';
 import { requestContextOf } from '../../support/request-context.js';
 
-const t = await startApp();
-afterAll(() => t.close());
+const t = await startSharedApp();
 
 /** The status of a preview, and in how many steps it was made, each of which others may be served before. */
 async function stepsOf(body: string): Promise<{ status: number; steps: number }> {

@@ -1,9 +1,9 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type * as z from 'zod';
 import { KeyDefinition } from '../../../src/keys/definition/schema.js';
 import { memberOf, shapeOf } from '../../../src/keys/definition/introspection.js';
 import { definitionFromWire, definitionToWire, issuesToWire, wireName } from '../../../src/wire/field-names.js';
-import { startApp } from '../../support/app.js';
+import { startSharedApp } from '../../support/app.js';
 import { fullPreview, fullUpdate } from '../../support/factories.js';
 
 /** Every field of the domain and its name in the key API's document, written by hand: the code derives the second. */
@@ -82,9 +82,8 @@ function namesIn(schema: z.core.$ZodType, at: string[] = []): Record<string, Rec
   return Object.assign(here, ...fields.map(([field, inner]) => namesIn(inner, [...at, field])));
 }
 
-const t = await startApp();
+const t = await startSharedApp();
 await t.importKeys({ key_id: 'k1', org_id: 'acme' });
-afterAll(() => t.close());
 
 const paths = (body: Record<string, unknown>) => (body['issues'] as { path: string }[]).map(({ path }) => path).sort();
 
