@@ -1,6 +1,7 @@
 import { verify as verifyBcrypt } from '@node-rs/bcrypt';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { aadFor } from '../../../src/keys/commands/protect-secrets.js';
+import { stringifyJSON } from '../../../src/lib/json.js';
 import { codeOf, dataOf, errorsOf, issuesOf } from '../../support/responses.js';
 import { startApp, startOwnApp, type TestResponse, type TestApp } from '../../support/app.js';
 import { temporaryFolder } from '../../support/folder.js';
@@ -455,9 +456,7 @@ describe('the history of a key', () => {
     });
     expect(cleared?.changes).toContainEqual({ path: 'hmacString', kind: 'CLEARED', before: null, after: null });
     const { audit } = await stateOf(t, 'k1');
-    expect(
-      JSON.stringify(audit, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value)),
-    ).not.toContain('hunter2');
+    expect(stringifyJSON(audit)).not.toContain('hunter2');
     expect(JSON.stringify(await entries('k1'))).not.toContain(t.service);
   });
 
