@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { run } from '../../../src/cli/main.js';
 import { startApp, type TestResponse, type TestApp } from '../../support/app.js';
+import { runCommand } from '../../support/cli.js';
 import { stateOf } from '../../support/state.js';
 
 /* 64-bit integers from the caller's digits to the database and back, and every way of writing a number on the way. */
@@ -111,15 +111,8 @@ describe('both ends of the 64-bit range, exact when sent as', () => {
     });
     expect(key?.definition.quotaRemaining).toBe(BigInt(max));
 
-    let exported = '';
-    const io = {
-      env: { KEYFRONT_DATA: data },
-      stdout: (text: string) => void (exported += text),
-      stderr: () => undefined,
-      isStderrTTY: false,
-      onStop: () => undefined,
-    };
-    expect(await run(['keys', 'export'], io)).toBe(0);
+    const { code, out: exported } = await runCommand(['keys', 'export'], { KEYFRONT_DATA: data });
+    expect(code).toBe(0);
     for (const member of [
       `"quota_max":${max}`,
       `"quota_remaining":${max}`,

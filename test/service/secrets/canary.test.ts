@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { run } from '../../../src/cli/main.js';
 import { startApp, type TestResponse, type TestApp } from '../../support/app.js';
+import { runCommand } from '../../support/cli.js';
 import { createTestTelemetry } from '../../support/telemetry.js';
 
 /*
  * A marker of its own in every place that holds a secret, driven through every operation and every failure of both
- * faces. Afterwards no marker may be found in logs, responses, files, metrics or traces, except where the contract returns it.
+ * APIs. Afterwards no marker may be found in logs, responses, files, metrics or traces, except where the contract returns it.
  */
 
 const fresh = (name: string) => `canary${name}${randomBytes(8).toString('hex')}`;
@@ -53,13 +53,13 @@ function leaksIn(places: readonly Place[], secrets: Readonly<Record<string, stri
 const data = mkdtempSync(join(tmpdir(), 'keyfront-canary-'));
 const places: Place[] = [];
 const secrets: Record<string, string> = { ...markers };
-const spoken: string[] = [];
+const printed: string[] = [];
 const telemetry = createTestTelemetry();
 let t: TestApp;
 
 beforeAll(async () => {
   for (const method of ['log', 'info', 'warn', 'error', 'debug', 'trace'] as const) {
-    vi.spyOn(console, method).mockImplementation((...output: unknown[]) => spoken.push(inspect(output, { depth: 9 })));
+    vi.spyOn(console, method).mockImplementation((...output: unknown[]) => printed.push(inspect(output, { depth: 9 })));
   }
   t = await startApp({ KEYFRONT_DATA: data }, {}, telemetry);
   Object.assign(secrets, { managementToken: t.management, serviceToken: t.service });
@@ -425,17 +425,14 @@ describe('canary secrets', () => {
   });
 
   it('pass through the command line', async () => {
-    const output: string[] = [];
-    const io = {
-      env: { KEYFRONT_DATA: data },
-      stdout: (text: string) => void output.push(text),
-      stderr: (text: string) => void output.push(text),
-      isStderrTTY: true,
-      onStop: () => undefined,
+    const outputOf = async (...args: string[]) => {
+      const { code, out, stderr } = await runCommand(args, { KEYFRONT_DATA: data }, true);
+      expect(code).toBe(0);
+      return out + stderr;
     };
-    expect(await run(['keys', 'export'], io)).toBe(0);
-    expect(await run(['credentials', 'list'], io)).toBe(0);
-    places.push({ name: 'the export without secrets', text: output.join(''), mayHold: ['storedKeyID', 'otherKeyID'] });
+    const exported = await outputOf('keys', 'export');
+    places.push({ name: 'the export without secrets', text: exported, mayHold: ['storedKeyID', 'otherKeyID'] });
+    places.push({ name: 'the list of credentials', text: await outputOf('credentials', 'list') });
     await expect(t.importKeys(...Object.values(rejectedDefinitions).flatMap(importLine))).rejects.toSatisfy(
       (error: Error) => {
         places.push({ name: 'reasons of rejected lines', text: error.message });
@@ -472,7 +469,7 @@ describe('canary secrets', () => {
 
     await t.app.services.close();
     await fails('the database closed');
-    // What a credential opens is known for the rest of a turn.
+    // The result of an authentication is kept for the rest of an iteration of the event loop.
     await new Promise((resolve) => setImmediate(resolve));
     const preview = await note(
       'REST preview, the database closed',
@@ -501,7 +498,7 @@ const everywhere = () => [
   ...places,
   ...filesIn(data),
   { name: 'the logs', text: t.logs() },
-  { name: 'the console', text: spoken.join('\n') },
+  { name: 'the console', text: printed.join('\n') },
   { name: 'the metrics', text: metrics },
   { name: 'the traces', text: telemetry.sent() },
 ];

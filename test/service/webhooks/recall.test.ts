@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { run } from '../../../src/cli/main.js';
 import { importLines } from '../../../src/cli/input/import-lines.js';
 import { readConfig } from '../../../src/config/config.js';
 import { openServices, type Services } from '../../../src/storage/open-storage.js';
@@ -8,6 +7,7 @@ import { unverifiedEventIDOf } from '../../../src/webhooks/event.js';
 import { startDispatcher, type Dispatcher } from '../../../src/webhooks/dispatcher.js';
 import { changeWebhook } from '../../../src/webhooks/manage.js';
 import { webhookAAD, type WebhookStore } from '../../../src/webhooks/webhook.js';
+import { runCommand } from '../../support/cli.js';
 import { describeEngines, type EnginePlace } from '../../support/engines.js';
 import { startReceiver, verificationErrorOf, type Receiver } from '../../support/receiver.js';
 import { aDeadLetter } from '../../support/factories.js';
@@ -55,18 +55,10 @@ describeEngines('after a command has returned', (engine) => {
     await place.remove();
   });
 
-  /** What another process runs meanwhile: it has a connection of its own. */
+  /** Runs a command meanwhile, as another process does: with a connection of its own. */
   const keyfront = async (...args: string[]) => {
-    let out = '';
-    let stderr = '';
-    const code = await run(args, {
-      env: place.env,
-      stdout: (text) => void (out += text),
-      stderr: (text) => void (stderr += text),
-      isStderrTTY: false,
-      onStop: () => undefined,
-    });
-    return { code, out: out.trim(), stderr };
+    const outcome = await runCommand(args, place.env);
+    return { ...outcome, out: outcome.out.trim() };
   };
 
   const importKeys = (...keyIDs: string[]) =>
