@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { startApp, type TestApp } from '../../support/app.js';
 import { freePort } from '../../support/free-port.mjs';
 import { outOfOrder, startReceiver, type Receiver } from '../../support/receiver.js';
+import { sendRequest } from '../../support/responses.js';
 import { eventLoopTurns, until } from '../../support/until.js';
 import { hookTo, quick, untilPolled } from '../../support/webhooks.js';
 import { hashOf } from '../../support/factories.js';
@@ -254,8 +255,7 @@ describe('a webhook', () => {
     await key('a');
     await change('a', 'waits');
     await until(async () => (await standing())?.retryingKeys === 1);
-    const headers = { 'x-svc-authorization': t.service };
-    expect((await t.send('/svc/org/keys/a', { method: 'DELETE', headers })).status).toBe(200);
+    expect((await sendRequest(t, 'DELETE', '/svc/org/keys/a')).status).toBe(200);
     await t.app.services.store.purge(new Date(t.clock.now.getTime() + 1));
     t.clock.now = new Date(t.clock.now.getTime() + 1_000);
     await key('a');
