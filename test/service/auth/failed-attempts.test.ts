@@ -1,9 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createAttemptLimiter } from '../../../src/credentials/attempt-limiter.js';
 import { createToken } from '../../../src/credentials/token.js';
-import { listen } from '../../../src/http/server/server.js';
-import { createLogger } from '../../../src/lib/log.js';
 import { startOwnApp, type TestApp } from '../../support/app.js';
+import { startOwnServer } from '../../support/server.js';
 
 let t: TestApp;
 beforeEach(async () => {
@@ -209,7 +208,8 @@ describe('the client address of failed attempts', () => {
   });
 
   it('takes the address of the socket on a real server', async () => {
-    const server = await listen(t.app.handle, { host: '127.0.0.1', port: 0, log: createLogger('silent') });
+    const server = await startOwnServer();
+    ({ t } = server);
     const post = async (path: string, body: object) => {
       const headers = { ...json, accept: 'application/graphql-response+json', authorization: invalid() };
       return (await fetch(`${server.url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })).status;
@@ -222,7 +222,6 @@ describe('the client address of failed attempts', () => {
     }
     expect([await post('/api/keys/preview', {}), await post('/graphql', incomplete)]).toStrictEqual([429, 429]);
     expect((await preview('127.0.0.1', invalid())).status).toBe(429);
-    await server.stop();
   });
 });
 

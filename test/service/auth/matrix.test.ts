@@ -1,26 +1,22 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createToken } from '../../../src/credentials/token.js';
 import type { CredentialKind } from '../../../src/credentials/credential.js';
-import { listen, type RunningServer } from '../../../src/http/server/server.js';
-import { createLogger } from '../../../src/lib/log.js';
 import { startApp, type TestResponse, type TestApp } from '../../support/app.js';
 import { codeOf } from '../../support/responses.js';
 import { raw } from '../../support/process.js';
+import { startServer, type TestServer } from '../../support/server.js';
 import { stateOf } from '../../support/state.js';
 import { sendTo, sendToFreshKey, type Headers } from './endpoint-request.js';
 import { endpoints, gaps, otherPaths, pathRows, type Endpoint } from './matrix-rows.js';
 
 let t: TestApp;
-let server: RunningServer;
+let server: TestServer;
 beforeAll(async () => {
-  t = await startApp();
+  server = await startServer();
+  ({ t } = server);
   await t.importKeys({ key_id: 'k1', org_id: 'acme', alias: 'k1' });
-  server = await listen(t.app.handle, { host: '127.0.0.1', port: 0, log: createLogger('silent') });
 });
-afterAll(async () => {
-  await server.stop();
-  await t.close();
-});
+afterAll(() => server.close());
 
 const names: Record<CredentialKind, string> = { management: 'authorization', service: 'x-svc-authorization' };
 const value = (kind: CredentialKind, token: string) => (kind === 'management' ? `Bearer ${token}` : token);
@@ -297,7 +293,7 @@ async function overNetwork({ method, target, body }: Endpoint, headers: Headers)
     `Content-Length: ${Buffer.byteLength(text)}`,
     ...headers.map(([name, given]) => `${name}: ${given}`),
   ];
-  return raw(Number(new URL(server.url).port), `${lines.join('\r\n')}\r\n\r\n${text}`);
+  return raw(server.port, `${lines.join('\r\n')}\r\n\r\n${text}`);
 }
 
 describe('a request with both kinds of credential', () => {

@@ -42,7 +42,7 @@ function createWorker(pid: number, becomesReady = true) {
   return { worker, process };
 }
 
-async function createTestCrew(timeoutMs: number, becomesReady: (index: number) => boolean = () => true) {
+async function createTestCluster(timeoutMs: number, becomesReady: (index: number) => boolean = () => true) {
   const workers: ReturnType<typeof createWorker>['worker'][] = [];
   let tick = () => undefined as void;
   let lines = '';
@@ -75,7 +75,7 @@ async function createTestCrew(timeoutMs: number, becomesReady: (index: number) =
 
 describe('the workers', () => {
   it('share connections while all of them respond', async () => {
-    const { first, second, take, ticks, workers } = await createTestCrew(5_000);
+    const { first, second, take, ticks, workers } = await createTestCluster(5_000);
     ticks(100);
     take(6);
     expect([first.connections.length, second.connections.length]).toEqual([3, 3]);
@@ -83,7 +83,7 @@ describe('the workers', () => {
   });
 
   it('receive no new connections after three pings without a response, until they respond', async () => {
-    const { first, second, take, ticks } = await createTestCrew(30_000);
+    const { first, second, take, ticks } = await createTestCluster(30_000);
     first.isHung = true;
     ticks(3);
     take(4);
@@ -95,7 +95,7 @@ describe('the workers', () => {
   });
 
   it('queue connections while no worker responds', async () => {
-    const { first, second, take, ticks } = await createTestCrew(30_000);
+    const { first, second, take, ticks } = await createTestCluster(30_000);
     first.isHung = second.isHung = true;
     ticks(3);
     take(3);
@@ -105,7 +105,7 @@ describe('the workers', () => {
   });
 
   it('are killed and replaced after the timeout, with the reason in the log', async () => {
-    const { first, second, take, ticks, workers, lines } = await createTestCrew(5_000);
+    const { first, second, take, ticks, workers, lines } = await createTestCluster(5_000);
     first.isHung = true;
     ticks(5);
     expect(first.isKilled).toBe(false);
@@ -124,7 +124,7 @@ describe('the workers', () => {
   });
 
   it('are killed and replaced if they hang before they are ready, with the reason in the log', async () => {
-    const { first, workers, ticks, take, lines } = await createTestCrew(5_000, (index) => index !== 2);
+    const { first, workers, ticks, take, lines } = await createTestCluster(5_000, (index) => index !== 2);
     first.end();
     ticks(60);
     expect(workers[2]?.isKilled).toBe(false);
@@ -161,7 +161,7 @@ describe('the workers', () => {
   });
 
   it('pass the unsent connections of a worker that ended to another', async () => {
-    const { first, second, workers, lines } = await createTestCrew(5_000);
+    const { first, second, workers, lines } = await createTestCluster(5_000);
     first.end([{} as Socket, {} as Socket]);
     expect(workers).toHaveLength(3);
     expect(second.connections).toHaveLength(2);

@@ -9,6 +9,7 @@ beforeEach(async () => {
 });
 
 const issue = (...args: string[]) => c.keyfront(['credentials', 'issue', ...args]);
+const idIn = (stderr: string) => /cred_\w+/.exec(stderr)?.[0] ?? '';
 const rows = async () =>
   (await c.keyfront(['credentials', 'list'])).out
     .trimEnd()
@@ -30,7 +31,7 @@ describe('credentials issue', () => {
     const { out, stderr } = await issue('--kind', 'management', '--label', 'Billing');
     const headers = { authorization: `Bearer ${out.trim()}` };
     expect((await t.preview({}, headers)).status).toBe(200);
-    const id = /cred_\w+/.exec(stderr)?.[0] ?? '';
+    const id = idIn(stderr);
     const revoked = await c.keyfront(['credentials', 'revoke', id]);
     expect(revoked).toStrictEqual({
       code: 0,
@@ -102,7 +103,7 @@ describe('credentials list', () => {
     ]);
     const { out: secret } = await issue('--kind', 'service', '--label', 'Billing');
     const { stderr } = await issue('--kind', 'management', '--label', 'Old one');
-    await c.keyfront(['credentials', 'revoke', /cred_\w+/.exec(stderr)?.[0] ?? '']);
+    await c.keyfront(['credentials', 'revoke', idIn(stderr)]);
     const [, ...listed] = await rows();
     expect(
       listed.map(([, kind, state, , org, , , expires, used, label]) => [kind, state, org, expires, used, label]).sort(),
@@ -124,7 +125,6 @@ describe('credentials list', () => {
 
 describe('credentials rotate', () => {
   const rotate = (...args: string[]) => c.keyfront(['credentials', 'rotate', ...args]);
-  const idIn = (stderr: string) => /cred_\w+/.exec(stderr)?.[0] ?? '';
 
   it('prints only the new secret on standard output, and keeps both valid for a day', async () => {
     const t = await startApp({ KEYFRONT_DATA: c.folder });

@@ -1,6 +1,6 @@
 import { chmodSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { checkClock, checkTLS, judgeDisk, type Finding } from '../../../src/cli/diagnosis/machine.js';
 import { judgeSkew } from '../../../src/cli/diagnosis/service.js';
 import { jsonLines, makeOwnCommandLine, serveFolder, type CommandLine } from '../../support/cli.js';
@@ -181,14 +181,11 @@ describe.skipIf(postgres.isMissing)(`keyfront doctor on ${postgres.name}`, () =>
 describe.skipIf(postgresAndRedis.isMissing)(`keyfront doctor on ${postgresAndRedis.name}`, () => {
   it('reads the live counters of Redis', async () => {
     const place = await postgresAndRedis.make();
-    try {
-      expect((await c.keyfront(['init'], place.env)).code).toBe(0);
-      const { code, of } = await examine(place.env);
-      expect(code).toBe(0);
-      expect(of('Redis')).toMatchObject([{ status: 'ok', message: 'The live quota in Redis can be read.' }]);
-    } finally {
-      await place.remove();
-    }
+    onTestFinished(() => place.remove());
+    expect((await c.keyfront(['init'], place.env)).code).toBe(0);
+    const { code, of } = await examine(place.env);
+    expect(code).toBe(0);
+    expect(of('Redis')).toMatchObject([{ status: 'ok', message: 'The live quota in Redis can be read.' }]);
   });
 });
 

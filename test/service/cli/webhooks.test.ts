@@ -45,7 +45,6 @@ describe('webhooks list and dead', () => {
     'report on standard error that there is nothing to list (terminal: %s)',
     async (isTerminal) => {
       const run = (...args: string[]) => c.keyfront(['webhooks', ...args], {}, false, { isTerminal });
-      await c.create();
       expect(await run('list')).toStrictEqual({ code: 0, out: '', stderr: 'There are no webhooks.\n' });
       const { id } = await add();
       expect(await run('dead', id)).toStrictEqual({ code: 0, out: '', stderr: 'There are no dead letters.\n' });
