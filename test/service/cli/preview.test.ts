@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { stringifyJSON } from '../../../src/lib/json.js';
-import { jsonLines, makeOwnCommandLine, type CommandLine } from '../../support/cli.js';
+import { jsonLines, makeOwnCommandLine, type CommandLine, type CommandStreams } from '../../support/cli.js';
 import { startOwnServer, type TestServer } from '../../support/server.js';
 
 let c: CommandLine;
@@ -19,6 +19,14 @@ const badIssues = [
   { path: 'quota_maxx', code: 'UNKNOWN_FIELD', message: 'is an unknown field; did you mean `quota_max`?' },
 ];
 const terminal = { isTerminal: true };
+
+/** Previews one definition. */
+const preview = async (
+  definition: object,
+  args: readonly string[] = [],
+  env: Record<string, string> = {},
+  streams: CommandStreams = {},
+) => c.keyfront(['preview', await c.file('definition.json', stringifyJSON(definition)), ...args], env, false, streams);
 
 describe('keyfront preview', () => {
   it('prints the normal form and hash of a valid definition as JSON, with exit code 0', async () => {
@@ -67,8 +75,7 @@ describe('keyfront preview', () => {
     [{ TERM: 'dumb' }, true, [], false, 'text'],
     [{ FORCE_COLOR: '1' }, true, ['--json'], false, 'JSON'],
   ])('with %j, on a terminal %j, and %j paints %j and speaks %s', async (env, isTerminal, args, isPainted, form) => {
-    const file = await c.file('odd.json', stringifyJSON(odd));
-    const { code, out } = await c.keyfront(['preview', file, ...args], env, false, { isTerminal });
+    const { code, out } = await preview(odd, args, env, { isTerminal });
     expect(code).toBe(0);
     expect(out.includes('\u001b[')).toBe(isPainted);
     expect(out.startsWith('{')).toBe(form === 'JSON');
@@ -76,18 +83,15 @@ describe('keyfront preview', () => {
   });
 
   it('rejects --json together with --text', async () => {
-    const file = await c.file('good.json', stringifyJSON(good));
-    expect((await c.keyfront(['preview', file, '--json', '--text'])).code).toBe(2);
+    expect((await preview(good, ['--json', '--text'])).code).toBe(2);
   });
 
   it('exits with 0 for warnings, and with 1 with --strict', async () => {
-    const file = await c.file('odd.json', stringifyJSON(odd));
-    expect((await c.keyfront(['preview', file])).code).toBe(0);
-    const strict = await c.keyfront(['preview', '--strict', file]);
+    expect((await preview(odd)).code).toBe(0);
+    const strict = await preview(odd, ['--strict']);
     expect(strict.code).toBe(1);
     expect(strict.stderr).toMatch(/\nFailed because of --strict: a definition has warnings\.\n$/);
-    const fine = await c.file('good.json', stringifyJSON(good));
-    expect((await c.keyfront(['preview', '--strict', fine])).code).toBe(0);
+    expect((await preview(good, ['--strict'])).code).toBe(0);
   });
 
   it('reads several files, arrays and lines, and names each definition', async () => {
@@ -143,8 +147,7 @@ describe('keyfront preview', () => {
   });
 
   it('opens no data folder and writes nothing', async () => {
-    const file = await c.file('good.json', stringifyJSON(good));
-    await c.keyfront(['preview', file]);
+    await preview(good);
     expect(existsSync(c.folder)).toBe(false);
   });
 
@@ -155,12 +158,11 @@ describe('keyfront preview', () => {
   });
 
   it('hashes with the algorithm of the environment', async () => {
-    const file = await c.file('good.json', stringifyJSON(good));
     const env = { KEYFRONT_KEY_HASH: 'hmac-sha256', KEYFRONT_KEY_HASH_PEPPER: 'p'.repeat(32) };
-    const { out } = await c.keyfront(['preview', file], env);
+    const { out } = await preview(good, [], env);
     expect(jsonLines(out)[0]?.['key_hash']).toMatch(/^[\da-f]{64}$/);
     expect(out).not.toContain(goodHash);
-    expect((await c.keyfront(['preview', file], { KEYFRONT_KEY_HASH: 'md5' })).code).toBe(2);
+    expect((await preview(good, [], { KEYFRONT_KEY_HASH: 'md5' })).code).toBe(2);
   });
 
   it('prints no secret', async () => {
@@ -170,9 +172,8 @@ describe('keyfront preview', () => {
       jwt_data: { secret: 'secret-2' },
       basic_auth_data: { password: 'secret-3' },
     };
-    const file = await c.file('secrets.json', stringifyJSON(secrets));
     for (const args of [[], ['--text']]) {
-      const { code, out, stderr } = await c.keyfront(['preview', file, ...args]);
+      const { code, out, stderr } = await preview(secrets, args);
       expect(code).toBe(0);
       expect(out + stderr).not.toMatch(/secret-\d/);
     }
@@ -235,23 +236,19 @@ describe('keyfront preview --import', () => {
 
   it('has no warning for the dates of an exported key, which an import stores', async () => {
     const dates = { date_created: '2026-01-01T00:00:00Z', last_updated: '1767225600' };
-    const file = await c.file('keys.jsonl', stringifyJSON({ ...good, ...dates }));
-    expect(jsonLines((await c.keyfront(['preview', '--import', '--strict', file])).out)[0]).toMatchObject({
-      warnings: [],
-    });
-    expect(jsonLines((await c.keyfront(['preview', file])).out)[0]).toMatchObject({
-      warnings: [{ code: 'SERVER_OWNED' }, { code: 'SERVER_OWNED' }],
-    });
+    const warnings = async (...args: string[]) =>
+      jsonLines((await preview({ ...good, ...dates }, args)).out)[0]?.['warnings'];
+    expect(await warnings('--import', '--strict')).toStrictEqual([]);
+    expect(await warnings()).toMatchObject([{ code: 'SERVER_OWNED' }, { code: 'SERVER_OWNED' }]);
   });
 
   it('takes the owner from --org, and hashes from --passwords-are-hashed', async () => {
     const hashed = { key_id: 'k', basic_auth_data: { password: `$2b$04$${'a'.repeat(53)}` } };
-    const file = await c.file('keys.jsonl', stringifyJSON(hashed));
-    const args = ['preview', '--import', '--org', 'acme', file];
-    expect((await c.keyfront([...args, '--passwords-are-hashed'])).code).toBe(0);
-    const plain = await c.file('plain.jsonl', stringifyJSON({ key_id: 'k', basic_auth_data: { password: 'plain' } }));
-    expect((await c.keyfront(['preview', '--import', '--org', 'acme', plain])).code).toBe(0);
-    const rejected = await c.keyfront(['preview', '--import', '--org', 'acme', plain, '--passwords-are-hashed']);
+    const args = ['--import', '--org', 'acme'];
+    expect((await preview(hashed, [...args, '--passwords-are-hashed'])).code).toBe(0);
+    const plain = { key_id: 'k', basic_auth_data: { password: 'plain' } };
+    expect((await preview(plain, args)).code).toBe(0);
+    const rejected = await preview(plain, [...args, '--passwords-are-hashed']);
     expect(jsonLines(rejected.out)[0]?.['issues']).toMatchObject([{ code: 'UNKNOWN_HASH_TYPE' }]);
     expect(existsSync(c.folder)).toBe(false);
   });
@@ -269,8 +266,7 @@ describe('keyfront preview --import', () => {
     [['--import', '--url', 'https://keys.example.com'], {}, '--import applies the rules of a data folder.'],
     [['--import'], { KEYFRONT_URL: 'https://keys.example.com' }, '--import applies the rules of a data folder.'],
   ])('exits with 2 for %j and %j', async (args, env: Record<string, string>, message) => {
-    const file = await c.file('good.json', stringifyJSON(good));
-    const { code, stderr } = await c.keyfront(['preview', ...args, file], env);
+    const { code, stderr } = await preview(good, args, env);
     expect([code, stderr]).toStrictEqual([2, expect.stringContaining(message)]);
   });
 });
@@ -280,11 +276,6 @@ describe('keyfront preview --url', () => {
   beforeEach(async () => {
     server = await startOwnServer();
   });
-  const requested = async (args: readonly string[], env: Record<string, string> = {}) =>
-    c.keyfront(['preview', '--url', server.url, ...args], {
-      KEYFRONT_MANAGEMENT_CREDENTIAL: server.t.management,
-      ...env,
-    });
 
   it('prints the same as without --url, and neither secret nor credential', async () => {
     const secrets = { ...odd, hmac_string: 'secret-1', jwt_data: { secret: 'secret-2' } };
@@ -293,7 +284,9 @@ describe('keyfront preview --url', () => {
       await c.file('bad.json', stringifyJSON(bad)),
       await c.file('large.json', stringifyJSON({ ...good, quota_max: 9007199254740993n })),
     ];
-    const [there, here] = [await requested(files), await c.keyfront(['preview', ...files])];
+    const env = { KEYFRONT_MANAGEMENT_CREDENTIAL: server.t.management };
+    const there = await c.keyfront(['preview', '--url', server.url, ...files], env);
+    const here = await c.keyfront(['preview', ...files]);
     expect(there).toStrictEqual(here);
     expect(there.code).toBe(1);
     expect(there.out).toContain('9007199254740993');
@@ -302,23 +295,20 @@ describe('keyfront preview --url', () => {
   });
 
   it('uses the service that KEYFRONT_URL names', async () => {
-    const file = await c.file('good.json', stringifyJSON(good));
-    const { code, stderr } = await c.keyfront(['preview', file], { KEYFRONT_URL: server.url });
+    const { code, stderr } = await preview(good, [], { KEYFRONT_URL: server.url });
     expect([code, stderr]).toStrictEqual([2, expect.stringContaining('KEYFRONT_MANAGEMENT_CREDENTIAL is not set')]);
     const env = { KEYFRONT_URL: server.url, KEYFRONT_MANAGEMENT_CREDENTIAL: server.t.management };
-    expect((await c.keyfront(['preview', file], env)).code).toBe(0);
+    expect((await preview(good, [], env)).code).toBe(0);
   });
 
   it('reads the credential from a file', async () => {
-    const file = await c.file('good.json', stringifyJSON(good));
     const credential = await c.file('credential', `${server.t.management}\n`);
-    const { code } = await requested([file, '--credential-file', credential], { KEYFRONT_MANAGEMENT_CREDENTIAL: '' });
-    expect(code).toBe(0);
+    expect((await preview(good, ['--url', server.url, '--credential-file', credential])).code).toBe(0);
   });
 
   it('exits with 2 for an invalid credential and does not print it', async () => {
-    const file = await c.file('good.json', stringifyJSON(good));
-    const { code, out, stderr } = await requested([file], { KEYFRONT_MANAGEMENT_CREDENTIAL: 'wrong-credential' });
+    const env = { KEYFRONT_MANAGEMENT_CREDENTIAL: 'wrong-credential' };
+    const { code, out, stderr } = await preview(good, ['--url', server.url], env);
     expect([code, out]).toStrictEqual([2, '']);
     expect(stderr).not.toContain('wrong-credential');
   });
