@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { definitionFromJSON } from '../../../src/keys/definition/from-json.js';
 import { inUTC, normalizeDefinition } from '../../../src/keys/definition/normalize.js';
 import { parseDefinition } from '../../../src/keys/definition/parse.js';
-import { parseJSON, stringifyJSON } from '../../../src/lib/json.js';
+import { stringifyJSON } from '../../../src/lib/json.js';
 import { definitionFromWire } from '../../../src/wire/field-names.js';
 import { startApp, startOwnApp, type TestApp } from '../../support/app.js';
 import { fullPreview, fullUpdate } from '../../support/factories.js';
@@ -107,15 +106,6 @@ describe('the normal form', () => {
       expect(normalizeDefinition(once).definition).toStrictEqual(once);
       expect(stringifyJSON(normalizeDefinition(once).definition)).toBe(stringifyJSON(once));
     }
-  });
-
-  it('is returned from storage unchanged, with exact 64-bit integers', () => {
-    const definition = normal({
-      ...fullUpdate,
-      quota_max: 9223372036854775807n,
-      meta_data: { n: 1, big: 9007199254740993n },
-    });
-    expect(definitionFromJSON(parseJSON(stringifyJSON(definition)))).toStrictEqual(definition);
   });
 });
 
