@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
+import { onTestFinished } from 'vitest';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 
 /** A received message. */
@@ -38,12 +39,21 @@ export interface Receiver {
   behaviour: Behaviour;
   /** Resolves when the accepted messages meet a condition. */
   readonly until: (isMet: (accepted: readonly Received[]) => boolean, timeoutMs?: number) => Promise<void>;
+  /** Closes the server. Has no effect on a closed one. */
   readonly close: () => Promise<void>;
+}
+
+/** Starts a receiver, and closes it after the running test. */
+export async function startOwnReceiver(port?: number): Promise<Receiver> {
+  const receiver = await startReceiver(port);
+  onTestFinished(() => receiver.close());
+  return receiver;
 }
 
 /** Starts a server on loopback, which accepts every message by default. */
 export async function startReceiver(port = 0): Promise<Receiver> {
   const received: Received[] = [];
+  let closed: Promise<unknown> | undefined;
   const receiver: Receiver = {
     url: '',
     port: 0,
@@ -58,9 +68,12 @@ export async function startReceiver(port = 0): Promise<Receiver> {
       throw new Error(`The condition was not met; ${receiver.accepted().length} of ${received.length} were accepted.`);
     },
     close: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
+      if (!closed) {
+        server.closeAllConnections();
+        server.close();
+        closed = once(server, 'close');
+      }
+      await closed;
     },
   };
 

@@ -1,29 +1,23 @@
 import { chmod, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { readConfig } from '../../../src/config/config.js';
 import { openServices } from '../../../src/storage/open-storage.js';
 import { addKey } from '../../../src/crypto/key-ring.js';
 import { addWebhook } from '../../../src/webhooks/manage.js';
-import { startApp, type TestApp } from '../../support/app.js';
+import { startOwnApp } from '../../support/app.js';
 import { jsonLines, makeOwnCommandLine, type CommandLine } from '../../support/cli.js';
-import { startReceiver, verificationErrorOf, type Receiver } from '../../support/receiver.js';
+import { startOwnReceiver, verificationErrorOf, type Receiver } from '../../support/receiver.js';
 import { tamper } from '../../support/tamper.js';
 import { until } from '../../support/until.js';
 import { quick } from '../../support/webhooks.js';
 
 let c: CommandLine;
 let receiver: Receiver;
-let t: TestApp | undefined;
 beforeEach(async () => {
   c = await makeOwnCommandLine();
   await c.create();
-  receiver = await startReceiver();
-  t = undefined;
-});
-afterEach(async () => {
-  await t?.close();
-  await receiver.close();
+  receiver = await startOwnReceiver();
 });
 
 const webhooks = (...args: string[]) => c.keyfront(['webhooks', ...args]);
@@ -38,7 +32,7 @@ const add = async (...more: string[]) => {
   return { id: /hook_\w+/.exec(stderr)?.[0] ?? '', secret: out.trim() };
 };
 const listed = async () => jsonLines((await webhooks('list')).out);
-const serve = async (pace = quick) => (t = await startApp({ KEYFRONT_DATA: c.folder }, { dispatcherOptions: pace }));
+const serve = (pace = quick) => startOwnApp({ KEYFRONT_DATA: c.folder }, { dispatcherOptions: pace });
 
 describe('webhooks list and dead', () => {
   it.each([false, true])(
@@ -235,7 +229,7 @@ describe('the stored state of webhooks', () => {
     await app.importKeys({ key_id: 'b', org_id: 'acme' });
     const folder = join(c.folder, '..', 'copy');
     expect((await c.keyfront(['backup', folder])).code).toBe(0);
-    await t?.close();
+    await app.close();
     const ring = await readFile(join(c.folder, 'key-ring.json'));
     const other = { KEYFRONT_DATA: join(c.folder, '..', 'restored') };
     const ringFile = await c.file('ring.json', ring);
@@ -243,7 +237,7 @@ describe('the stored state of webhooks', () => {
     const env = { ...other, KEYFRONT_KEY_RING: ringFile };
     expect(await c.keyfront(['restore', folder], env)).toMatchObject({ code: 0 });
     expect((await c.keyfront(['webhooks', 'resume', id], env)).code).toBe(0);
-    t = await startApp(env, { dispatcherOptions: quick });
+    await startOwnApp(env, { dispatcherOptions: quick });
     await receiver.until((taken) => taken.length === 2);
     const last = receiver.accepted().at(-1);
     expect(last && verificationErrorOf(secret, last)).toBeUndefined();

@@ -1,27 +1,22 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { startApp, type TestApp } from '../../support/app.js';
-import { describeEngines, type EnginePlace } from '../../support/engines.js';
+import { beforeEach, expect, it, vi } from 'vitest';
+import { startOwnApp, type TestApp } from '../../support/app.js';
+import { describeEngines, makeOwnPlace, type EnginePlace } from '../../support/engines.js';
 import { hashOf } from '../../support/factories.js';
-import { startReceiver, type Receiver } from '../../support/receiver.js';
+import { startOwnReceiver, type Receiver } from '../../support/receiver.js';
 import { sendRequest } from '../../support/responses.js';
 import { until } from '../../support/until.js';
 import { hookTo, quick, untilPolled } from '../../support/webhooks.js';
 
 describeEngines('a webhook, in a damaged database', (engine) => {
   let place: EnginePlace;
-  let receiver: Receiver;
   let t: TestApp;
+  let receiver: Receiver;
   const maxAttempts = 3;
   const pace = { ...quick, retryPolicy: { delaysMs: [10], maxAttempts } };
   beforeEach(async () => {
-    place = await engine.make();
-    receiver = await startReceiver();
-    t = await startApp(place.env, { dispatcherOptions: pace });
-  });
-  afterEach(async () => {
-    await t.close();
-    await receiver.close();
-    await place.remove();
+    place = await makeOwnPlace(engine);
+    receiver = await startOwnReceiver();
+    t = await startOwnApp(place.env, { dispatcherOptions: pace });
   });
 
   const versionsOf = (keyID: string) =>
@@ -67,7 +62,7 @@ describeEngines('a webhook, in a damaged database', (engine) => {
 
   it('is logged once if its row fails the integrity check, and does not delay other webhooks', async () => {
     const { id } = await hookTo(t, receiver.url);
-    const other = await startReceiver();
+    const other = await startOwnReceiver();
     await hookTo(t, other.url);
     await t.importKeys({ key_id: 'a', org_id: 'acme' });
     await receiver.until((taken) => taken.length === 1);
@@ -80,12 +75,11 @@ describeEngines('a webhook, in a damaged database', (engine) => {
     expect(receiver.received).toHaveLength(1);
     expect(t.logs().split(message)).toHaveLength(2);
     expect(t.logs()).toMatch(new RegExp(`"webhook":"${id}"[^\\n]*${message}`));
-    await other.close();
   });
 
   it('is logged once if its secret cannot be decrypted and once if its row is damaged, and delivered afterwards', async () => {
     const { id } = await hookTo(t, receiver.url);
-    const other = await startReceiver();
+    const other = await startOwnReceiver();
     await hookTo(t, other.url);
     const { webhooks } = t.app.services;
     let sealedSecret = new Uint8Array();
@@ -107,14 +101,13 @@ describeEngines('a webhook, in a damaged database', (engine) => {
     await place.tamper(`UPDATE webhooks SET label = '${label}' WHERE id = '${id}'`);
     await webhooks.change(id, (found) => ({ ...found, sealedSecret }));
     await receiver.until((taken) => taken.length === 1);
-    await other.close();
   });
 
   it('continues if a failing key was purged and created again by another organisation', async () => {
     await hookTo(t, receiver.url, { orgID: 'acme' });
     receiver.behaviour = ({ data }) => (data.version_after === 2 ? 429 : 204);
     await t.close();
-    t = await startApp(place.env, {
+    t = await startOwnApp(place.env, {
       dispatcherOptions: { ...pace, retryPolicy: { delaysMs: [10], maxAttempts: 100_000 } },
     });
     await t.importKeys({ key_id: 'a', org_id: 'acme' });

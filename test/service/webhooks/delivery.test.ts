@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { startApp, type TestApp } from '../../support/app.js';
-import { describeEngines, type EnginePlace } from '../../support/engines.js';
-import { outOfOrder, startReceiver, verificationErrorOf, type Receiver } from '../../support/receiver.js';
+import { beforeEach, expect, it, vi } from 'vitest';
+import { startOwnApp, type TestApp } from '../../support/app.js';
+import { describeEngines, makeOwnPlace, type EnginePlace } from '../../support/engines.js';
+import { outOfOrder, startOwnReceiver, verificationErrorOf, type Receiver } from '../../support/receiver.js';
 import { eventLoopTurns, until } from '../../support/until.js';
 import { hookTo, quick, untilPolled } from '../../support/webhooks.js';
 import { hashOf } from '../../support/factories.js';
@@ -11,14 +11,9 @@ describeEngines('webhooks', (engine) => {
   let t: TestApp;
   let receiver: Receiver;
   beforeEach(async () => {
-    place = await engine.make();
-    receiver = await startReceiver();
-    t = await startApp(place.env, { dispatcherOptions: quick });
-  });
-  afterEach(async () => {
-    await t.close();
-    await receiver.close();
-    await place.remove();
+    place = await makeOwnPlace(engine);
+    receiver = await startOwnReceiver();
+    t = await startOwnApp(place.env, { dispatcherOptions: quick });
   });
 
   const key = (keyID: string, orgID = 'acme') => t.importKeys({ key_id: keyID, org_id: orgID });
@@ -75,7 +70,7 @@ describeEngines('webhooks', (engine) => {
   });
 
   it('contain only keys of the organisation of the webhook', async () => {
-    const other = await startReceiver();
+    const other = await startOwnReceiver();
     await hookTo(t, receiver.url, { orgID: 'acme' });
     await hookTo(t, other.url);
     await key('a', 'acme');
@@ -86,13 +81,12 @@ describeEngines('webhooks', (engine) => {
     await receiver.until((taken) => taken.length === 2);
     await untilPolled(t);
     expect(receiver.received.map(({ data }) => data.org_id)).toStrictEqual(['acme', 'acme']);
-    await other.close();
   });
 
   it('are not delayed by failures of another key', async () => {
     await t.close();
     // However slow this machine is, no event is given up meanwhile.
-    t = await startApp(place.env, {
+    t = await startOwnApp(place.env, {
       dispatcherOptions: { ...quick, retryPolicy: { delaysMs: [20], maxAttempts: 100_000 } },
     });
     await hookTo(t, receiver.url);
@@ -110,7 +104,7 @@ describeEngines('webhooks', (engine) => {
   });
 
   it('are delivered by one of two processes on the same database, for changes of either', async () => {
-    const other = await startApp(place.env, { dispatcherOptions: quick });
+    const other = await startOwnApp(place.env, { dispatcherOptions: quick });
     await hookTo(t, receiver.url);
     await key('a');
     for (let round = 0; round < 6; round += 1) {
@@ -145,7 +139,7 @@ describeEngines('webhooks', (engine) => {
     const before = receiver.received.length;
     expect(before).toBeLessThan(40);
     expect(receiver.accepted()).toHaveLength(before);
-    t = await startApp(place.env, { dispatcherOptions: quick });
+    t = await startOwnApp(place.env, { dispatcherOptions: quick });
     await receiver.until((taken) => taken.length === 40);
     await untilPolled(t);
     // Those with a response while an earlier one was in progress are sent again, and are known by their identifiers.
@@ -163,7 +157,7 @@ describeEngines('webhooks', (engine) => {
     await receiver.until((taken) => taken.length === 1);
     await t.close();
     receiver.behaviour = () => 200;
-    t = await startApp(place.env, { dispatcherOptions: quick });
+    t = await startOwnApp(place.env, { dispatcherOptions: quick });
     await until(() => receiver.received.length === 2);
     expect(receiver.accepted()).toHaveLength(1);
   });

@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { startApp, type TestApp } from '../../support/app.js';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { startOwnApp, type TestApp } from '../../support/app.js';
 import { freePort } from '../../support/free-port.mjs';
-import { outOfOrder, startReceiver, type Receiver } from '../../support/receiver.js';
+import { outOfOrder, startOwnReceiver, type Receiver } from '../../support/receiver.js';
 import { sendRequest } from '../../support/responses.js';
 import { eventLoopTurns, until } from '../../support/until.js';
 import { hookTo, quick, untilPolled } from '../../support/webhooks.js';
@@ -10,12 +10,8 @@ import { hashOf } from '../../support/factories.js';
 let t: TestApp;
 let receiver: Receiver;
 beforeEach(async () => {
-  receiver = await startReceiver();
-  t = await startApp({}, { dispatcherOptions: quick });
-});
-afterEach(async () => {
-  await t.close();
-  await receiver.close();
+  receiver = await startOwnReceiver();
+  t = await startOwnApp({}, { dispatcherOptions: quick });
 });
 
 const key = (keyID: string, orgID = 'acme') => t.importKeys({ key_id: keyID, org_id: orgID });
@@ -34,7 +30,7 @@ describe('a receiver that is down for long', () => {
     const { retryingKeys = 0, deadLetters = 0 } = (await standing()) ?? {};
     // Of 240 events only those were begun whose keys it took to see that the receiver is down.
     expect(retryingKeys).toBeLessThan(40);
-    receiver = await startReceiver(port);
+    receiver = await startOwnReceiver(port);
     const isGood = (taken: readonly unknown[]) => taken.length >= 240 - deadLetters - 40;
     await receiver.until(isGood);
     const deadNow = () => t.app.services.webhooks.deadLetters({ webhookID: id }, 1_000);
@@ -53,7 +49,7 @@ describe('a receiver that is down for long', () => {
 
   it('is paused after a thousand dead letters', async () => {
     await t.close();
-    t = await startApp({}, { dispatcherOptions: { ...quick, retryPolicy: { delaysMs: [1], maxAttempts: 1 } } });
+    t = await startOwnApp({}, { dispatcherOptions: { ...quick, retryPolicy: { delaysMs: [1], maxAttempts: 1 } } });
     const { id } = await hookTo(t, receiver.url);
     const { webhooks } = t.app.services;
     receiver.behaviour = () => 500;
@@ -96,7 +92,7 @@ describe('a receiver', () => {
   it('receives a retry for a key without a response, and all other keys meanwhile', async () => {
     await t.close();
     const schedule = { delaysMs: [20], maxAttempts: 100_000 };
-    t = await startApp({}, { dispatcherOptions: { ...quick, retryPolicy: schedule, timeoutMs: 300 } });
+    t = await startOwnApp({}, { dispatcherOptions: { ...quick, retryPolicy: schedule, timeoutMs: 300 } });
     await hookTo(t, receiver.url);
     receiver.behaviour = ({ data }) => (data.key_hash === hashOf('mute') ? undefined : 200);
     await key('mute');
@@ -153,7 +149,7 @@ describe('a receiver', () => {
   });
 
   it('is not followed to a redirect, which counts as a failed attempt', async () => {
-    const elsewhere = await startReceiver();
+    const elsewhere = await startOwnReceiver();
     const { id } = await hookTo(t, receiver.url);
     receiver.behaviour = (_message, response) => {
       response.writeHead(307, { location: elsewhere.url }).end();
@@ -164,7 +160,6 @@ describe('a receiver', () => {
     const [letter] = await t.app.services.webhooks.deadLetters({ webhookID: id }, 1);
     expect(letter?.lastError).toBe('returned 307; redirects are not followed');
     expect(elsewhere.received).toHaveLength(0);
-    await elsewhere.close();
   });
 
   it('is paused after 410 and continues where it stopped once resumed', async () => {
@@ -205,7 +200,7 @@ describe('a receiver', () => {
 describe('a webhook', () => {
   it('receives nothing after the end of a lease that was not renewed, and everything once a lease is acquired', async () => {
     await t.close();
-    t = await startApp({}, { dispatcherOptions: { ...quick, timeoutMs: 600_000, leaseDurationMs: 1_000 } });
+    t = await startOwnApp({}, { dispatcherOptions: { ...quick, timeoutMs: 600_000, leaseDurationMs: 1_000 } });
     await hookTo(t, receiver.url);
     const aborted = new Promise((resolve) => {
       receiver.behaviour = (_message, response) => void response.on('close', resolve);

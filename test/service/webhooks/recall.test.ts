@@ -1,16 +1,16 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { importLines } from '../../../src/cli/input/import-lines.js';
-import { readConfig } from '../../../src/config/config.js';
-import { openServices, type Services } from '../../../src/storage/open-storage.js';
+import type { Services } from '../../../src/storage/open-storage.js';
 import { createLogger } from '../../../src/lib/log.js';
 import { unverifiedEventIDOf } from '../../../src/webhooks/event.js';
 import { startDispatcher, type Dispatcher } from '../../../src/webhooks/dispatcher.js';
 import { changeWebhook } from '../../../src/webhooks/manage.js';
 import { webhookAAD, type WebhookStore } from '../../../src/webhooks/webhook.js';
 import { runCommand } from '../../support/cli.js';
-import { describeEngines, type EnginePlace } from '../../support/engines.js';
-import { startReceiver, verificationErrorOf, type Receiver } from '../../support/receiver.js';
+import { describeEngines, makeOwnPlace, type EnginePlace } from '../../support/engines.js';
+import { startOwnReceiver, verificationErrorOf, type Receiver } from '../../support/receiver.js';
 import { aDeadLetter } from '../../support/factories.js';
+import { openOwnServices } from '../../support/storage.js';
 import { until } from '../../support/until.js';
 import { quick } from '../../support/webhooks.js';
 
@@ -40,19 +40,15 @@ describeEngines('after a command has returned', (engine) => {
   let barrier: Barrier;
   let onLook = () => {};
   beforeEach(async () => {
-    place = await engine.make();
-    receiver = await startReceiver();
-    const { config, secrets } = readConfig(place.env);
-    installation = await openServices(config, secrets, {}, { access: 'create' });
+    place = await makeOwnPlace(engine);
+    receiver = await startOwnReceiver();
+    installation = await openOwnServices(place);
     barrier = createBarrier();
     onLook = () => {};
   });
   afterEach(async () => {
     barrier.open();
     await deliverer?.stop();
-    await installation.close();
-    await receiver.close();
-    await place.remove();
   });
 
   /** Runs a command meanwhile, as another process does: with a connection of its own. */
@@ -161,19 +157,18 @@ describeEngines('after a command has returned', (engine) => {
       deliver(at);
       const { result, received } = await during(() => keyfront('webhooks', command, id));
       expect(result.code).toBe(0);
-      const other = await startReceiver();
+      const other = await startOwnReceiver();
       await add(other.url);
       await importKeys('after');
       // Another webhook shows that the change was delivered, and the looks that the first was left out.
       await other.until((taken) => taken.length === 1);
       await looks(2);
-      await other.close();
       expect(receiver.received).toHaveLength(received);
     });
 
     it('sends to the new URL only, when the URL was changed', async () => {
       const { id, secret } = await add(receiver.url);
-      const other = await startReceiver();
+      const other = await startOwnReceiver();
       deliver(at);
       const sealedURL = installation.sealer.seal(other.url, webhookAAD(id, 'url'));
       const { received } = await during(() =>
@@ -183,7 +178,6 @@ describeEngines('after a command has returned', (engine) => {
       await other.until((taken) => taken.some(({ data }) => data.key_hash === installation.ports.hashKeyID('after')));
       expect(receiver.received).toHaveLength(received);
       for (const message of other.received) expect(verificationErrorOf(secret, message)).toBeUndefined();
-      await other.close();
     });
   });
 

@@ -1,10 +1,10 @@
 import type { lookup } from 'node:dns';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createWebhookClient } from '../../../src/webhooks/http-client.js';
 import { createLookup, addressKindOf, parseReceiverURL, redactedURL } from '../../../src/webhooks/address-policy.js';
 import { createWebhookSecret } from '../../../src/webhooks/signature.js';
 import { aWebhook } from '../../support/factories.js';
-import { startReceiver, type Receiver } from '../../support/receiver.js';
+import { startOwnReceiver, type Receiver } from '../../support/receiver.js';
 
 describe('the kind of an address', () => {
   it.each([
@@ -120,9 +120,8 @@ describe('the name of a receiver', () => {
 describe('a message to a receiver', () => {
   let receiver: Receiver;
   beforeEach(async () => {
-    receiver = await startReceiver();
+    receiver = await startOwnReceiver();
   });
-  afterEach(async () => receiver.close());
 
   const message = { id: 'x', body: '{"type":"t","data":{}}' };
   const secret = createWebhookSecret();
