@@ -131,23 +131,13 @@ describeEngines('the change feed', (engine) => {
     await add(t, 'a');
     const encoded = (text: string) => Buffer.from(text, 'latin1').toString('base64url');
     const bad = [
-      '',
-      'x',
-      '💥',
-      encoded('1.2'),
-      encoded('-1.2.'),
-      encoded('0.1.zzzzzzzz'),
-      encoded('0.1.00000000 '),
-      encoded(' 0.1.'),
-      encoded('a.1.'),
-      encoded('0.b.'),
-      encoded('0.1.0000000'),
-      encoded('0.99999999999999999999.'),
-      encoded('0.9999999999999999999.'),
-      encoded('9999999999999999999.1.'),
+      ...['', 'x', '💥'],
+      ...['1.2', '-1.2.', 'a.1.', '0.b.', ' 0.1.', '0.1.zzzzzzzz', '0.1.00000000 ', '0.1.0000000'].map(encoded),
+      ...['0.99999999999999999999.', '0.9999999999999999999.', '9999999999999999999.1.'].map(encoded),
+      encoded('x'.repeat(5_000)),
     ];
     const foreign = [encoded('0.1.00000000'), encoded('9000000000000000000.1.')];
-    for (const after of [...bad, encoded('x'.repeat(5_000))]) {
+    for (const after of bad) {
       await expect(feedOf(t).read({ after, limit: 1 }), after).rejects.toMatchObject({
         code: 'INVALID',
         message: 'The cursor is not a cursor of the change feed.',
