@@ -48,6 +48,9 @@ function placeOf(path: string): string {
   return path.split('/', 1)[0]?.replace(/\.tsx?$/, '') ?? '';
 }
 
+/** The files of a part of `src/`. */
+const filesOf = (part: string) => files.filter(({ path }) => placeOf(path) === part);
+
 /** The paths from `src/` on of what a file imports of ours. */
 function ourImports({ path, imports }: SourceFile): string[] {
   return imports.filter((name) => name.startsWith('.')).map((name) => normalize(join(dirname(path), name)));
@@ -72,8 +75,7 @@ describe('the imports of src', () => {
   it.each(levels.flat())('of %s are of lower levels only', (place) => {
     const level = levels.findIndex((parts) => parts.includes(place));
     const allowed = [place, ...levels.slice(level + 1).flat(), ...(level === 0 ? levels.slice(0, 1).flat() : [])];
-    const upward = files
-      .filter(({ path }) => placeOf(path) === place)
+    const upward = filesOf(place)
       .flatMap((file) => ourImports(file).map((target) => ({ from: file.path, target })))
       .filter(({ target }) => !allowed.includes(placeOf(sourceName(target))));
     expect(upward).toEqual([]);
@@ -85,12 +87,12 @@ describe('the imports of src', () => {
   });
 
   it('of the client are of no part of the service', () => {
-    const targets = files.filter(({ path }) => placeOf(path) === client).flatMap(ourImports);
+    const targets = filesOf(client).flatMap(ourImports);
     expect(targets.filter((target) => placeOf(target) !== client)).toEqual([]);
   });
 
   it('of the console are of the client and of preact only', () => {
-    const ofConsole = files.filter(({ path }) => placeOf(path) === browserConsole);
+    const ofConsole = filesOf(browserConsole);
     const parts = ofConsole.flatMap(ourImports).map(placeOf);
     expect(new Set(parts)).toEqual(new Set([client, browserConsole]));
     expect(new Set(ofConsole.flatMap(packagesOf))).toEqual(new Set(['preact', 'preact/hooks']));
@@ -112,13 +114,12 @@ describe('the imports of src', () => {
     expect(importCycles(new Map(Object.entries(imports)))).toEqual([['a.ts', 'b.ts', 'c.ts'], ['e.ts']]);
   });
 
-  const importedLib = files
-    .filter(({ path }) => placeOf(path) === 'keys')
+  const importedLib = filesOf('keys')
     .flatMap(ourImports)
     .filter((target) => !target.startsWith('keys/'));
 
   it('of keys are of zod and of no other package, nor of Node', () => {
-    const packages = files.filter(({ path }) => placeOf(path) === 'keys').flatMap(packagesOf);
+    const packages = filesOf('keys').flatMap(packagesOf);
     expect(new Set(packages)).toEqual(new Set(['zod', 'zod/v4/core']));
   });
 
@@ -199,7 +200,7 @@ describe('the layout of src', () => {
 
 describe('the console', () => {
   it('has at most 2,500 lines, besides its texts and what is generated', () => {
-    const own = files.filter(({ path }) => placeOf(path) === browserConsole && !/generated|strings/.test(path));
+    const own = filesOf(browserConsole).filter(({ path }) => !/generated|strings/.test(path));
     const lines = own.reduce((sum, { tree }) => sum + tree.text.trimEnd().split('\n').length, 0);
     expect(lines).toBeGreaterThan(500);
     expect(lines).toBeLessThanOrEqual(2500);
