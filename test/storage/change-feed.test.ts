@@ -156,7 +156,7 @@ describeEngines('the change feed', (engine) => {
   it('returns a change whose history entry fails its integrity check without the entry, and all other changes', async () => {
     await add(t, 'a');
     for (let count = 0; count < 2; count += 1) await change(t, 'a');
-    await tamper(place, `UPDATE audit SET reason = 'forged' WHERE version_after = 2`);
+    await place.tamper(`UPDATE audit SET reason = 'forged' WHERE version_after = 2`);
     await expect.poll(() => readAll(feedOf(t))).toHaveLength(3);
     const { events } = await feedOf(t).read({ after: undefined, limit: 10 });
     expect(events.map(({ version, entry }) => [version, entry?.versionAfter])).toStrictEqual([
@@ -233,18 +233,6 @@ describeEngines('the change feed', (engine) => {
     await expect.poll(() => readAll(feedOf(t))).toStrictEqual(seen);
   });
 });
-
-async function tamper({ database, folder }: EnginePlace, statement: string): Promise<void> {
-  if (database) {
-    await database.run('DROP TRIGGER audit_is_append_only ON audit');
-    await database.run(statement);
-    return;
-  }
-  const { default: Database } = await import('better-sqlite3');
-  const file = new Database(join(folder, 'keyfront.db'));
-  file.exec(`DROP TRIGGER audit_is_append_only; ${statement}`);
-  file.close();
-}
 
 describe('the change feed on a SQLite file that was replaced by a backup', () => {
   it('rejects a cursor of the time that was undone', async () => {

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createRowSigner } from '../../src/crypto/row-signer.js';
 import { loadKeyRing } from '../../src/crypto/key-ring.js';
@@ -19,8 +18,8 @@ describeEngines('a service while a newer version adds a column beside it', ({ ma
     place = await make();
     t = await startApp(place.env);
     await t.importKeys({ key_id: 'k1', org_id: 'acme', quota_max: 9 }, { key_id: 'k2', org_id: 'acme' });
-    await run('ALTER TABLE keys ADD COLUMN note TEXT');
-    await run(
+    await place.run(
+      'ALTER TABLE keys ADD COLUMN note TEXT',
       place.database
         ? `UPDATE settings SET value = '${schemaVersion + 1}' WHERE name = 'schema_version'`
         : `PRAGMA user_version = ${schemaVersion + 1}`,
@@ -31,15 +30,6 @@ describeEngines('a service while a newer version adds a column beside it', ({ ma
     await place.remove();
   });
 
-  const run = async (sql: string): Promise<object[]> => {
-    if (place.database) return place.database.run(sql);
-    const file = new Database(join(place.folder, 'keyfront.db')).defaultSafeIntegers(true);
-    const statement = file.prepare<[], object>(sql);
-    const rows = statement.reader ? statement.all() : [];
-    if (!statement.reader) statement.run();
-    file.close();
-    return rows;
-  };
   const nextTable = () => {
     const ring = loadKeyRing(join(place.folder, 'key-ring.json'));
     const { layouts } = keyTable;
@@ -50,7 +40,7 @@ describeEngines('a service while a newer version adds a column beside it', ({ ma
   };
   const hash = (keyID: string) => t.app.services.ports.hashKeyID(keyID);
   const rowOf = async (keyID: string) => {
-    const [row] = await run(`SELECT * FROM keys WHERE key_hash = '${hash(keyID)}'`);
+    const [row] = await place.rows(`SELECT * FROM keys WHERE key_hash = '${hash(keyID)}'`);
     // PostgreSQL returns 64-bit integers as text to this connection.
     return Object.fromEntries(
       Object.entries(row ?? {}).map(([name, value]) => [
@@ -69,10 +59,9 @@ describeEngines('a service while a newer version adds a column beside it', ({ ma
     'quota_renews',
   ]);
   const write = async ({ key_hash, quota_used, note, mac }: SignedRow<NextKeyRow>) => {
-    const hex = Buffer.from(mac).toString('hex');
-    const bytes = place.database ? `'\\x${hex}'` : `x'${hex}'`;
+    const bytes = place.bytes(Buffer.from(mac).toString('hex'));
     const value = note === null ? 'NULL' : `'${note}'`;
-    await run(
+    await place.run(
       `UPDATE keys SET quota_used = ${quota_used}, note = ${value}, mac = ${bytes} WHERE key_hash = '${key_hash}'`,
     );
   };

@@ -1,7 +1,6 @@
 import { copyFile, readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { startOwnApp, type TestApp } from '../support/app.js';
 import { makeOwnCommandLine, type CommandLine } from '../support/cli.js';
@@ -35,16 +34,6 @@ async function exchange(): Promise<void> {
       expect((await reader.send('/svc/org/keys/k1', { headers })).status).toBe(200);
       expect((await reader.send('/ready')).status).toBe(200);
     }
-  }
-}
-
-async function rowsOf(statement: string): Promise<unknown[]> {
-  if (place.database) return place.database.run(statement);
-  const file = new Database(join(place.folder, 'keyfront.db'), { readonly: true });
-  try {
-    return file.prepare(statement).all();
-  } finally {
-    file.close();
   }
 }
 
@@ -93,7 +82,7 @@ describeEngines('a rotation in stages with two processes that share a key ring',
     );
     await report();
     const reports = `SELECT name FROM settings WHERE name LIKE 'ring_of pod-%' ORDER BY name`;
-    expect(await rowsOf(reports)).toStrictEqual([{ name: 'ring_of pod-1:x' }, { name: 'ring_of pod-23:x' }]);
+    expect(await place.rows(reports)).toStrictEqual([{ name: 'ring_of pod-1:x' }, { name: 'ring_of pod-23:x' }]);
     expect((await apps[0]?.app.services.ringReports.active())?.map(({ host }) => host)).toStrictEqual([
       `${hostname()}:${ringOf(place.folder)}`,
     ]);

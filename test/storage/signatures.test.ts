@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createMemoryKeyRing, type KeyRing } from '../../src/crypto/key-ring.js';
 import { createRowSigner } from '../../src/crypto/row-signer.js';
@@ -178,15 +177,10 @@ describe('the rotation of the key ring', () => {
   onEach(sqlite);
 
   it('drops no key under which a row is still signed, even in a history', async () => {
-    const oldest = (): Buffer | undefined => {
-      const database = new Database(file(), { readonly: true });
-      const row = database.prepare<[], { mac: Buffer }>('SELECT mac FROM audit WHERE id = 1').get();
-      database.close();
-      return row?.mac;
-    };
-    const old = oldest();
+    const oldest = async () => (await place.rows<{ mac: Buffer }>('SELECT mac FROM audit WHERE id = 1'))[0]?.mac;
+    const old = await oldest();
     await keyfront('secrets', 'rotate');
-    expect(oldest()).not.toStrictEqual(old);
+    expect(await oldest()).not.toStrictEqual(old);
     // As a rotation leaves it that breaks off after the keys.
     await place.tamper(`UPDATE audit SET mac = x'${old?.toString('hex')}' WHERE id = 1`);
     const prune = await keyfront('secrets', 'prune');

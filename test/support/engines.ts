@@ -16,6 +16,8 @@ export interface EnginePlace {
   readonly database: TestDatabase | undefined;
   /** Runs statements on its tables, bypassing the service. */
   readonly run: (...statements: readonly string[]) => Promise<void>;
+  /** Reads rows, bypassing the service. 64-bit integers are bigints in SQLite, and text in PostgreSQL. */
+  readonly rows: <Row extends object>(query: string) => Promise<Row[]>;
   /** Changes its tables without the triggers and constraints that protect signed rows. */
   readonly tamper: (...statements: readonly string[]) => Promise<void>;
   /** Returns the SQL literal of bytes. */
@@ -48,16 +50,21 @@ async function place(database: TestDatabase | undefined): Promise<EnginePlace> {
   };
 }
 
-type Tables = Pick<EnginePlace, 'run' | 'tamper' | 'bytes'>;
+type Tables = Pick<EnginePlace, 'run' | 'rows' | 'tamper' | 'bytes'>;
 
 function onFile(file: string): Tables {
+  const withFile = async <T>(work: (database: Database.Database) => T): Promise<T> => {
+    const database = new Database(file);
+    try {
+      return work(database);
+    } finally {
+      database.close();
+    }
+  };
   return {
-    run: (...statements) => {
-      const database = new Database(file);
-      return Promise.resolve()
-        .then(() => statements.forEach((statement) => database.exec(statement)))
-        .finally(() => database.close());
-    },
+    run: (...statements) => withFile((database) => statements.forEach((statement) => void database.exec(statement))),
+    rows: <Row extends object>(query: string) =>
+      withFile((database) => database.prepare<[], Row>(query).safeIntegers().all()),
     tamper: (...statements) => Promise.resolve(tamper(file, ...statements)),
     bytes: (hex) => `x'${hex}'`,
   };
@@ -69,6 +76,7 @@ function onServer(database: TestDatabase): Tables {
   };
   return {
     run,
+    rows: database.run,
     tamper: async (...statements) => {
       for (const table of ['keys', 'audit', 'credentials', 'webhooks']) {
         await run(`ALTER TABLE ${table} DISABLE TRIGGER USER; ALTER TABLE ${table} ALTER mac DROP NOT NULL`);
