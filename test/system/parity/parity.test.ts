@@ -226,15 +226,7 @@ async function sameUpdate(definition: Wire, throughGraphQL: Wire = definition): 
 
 /** Variables as text, because no double holds some of their numbers. */
 function viaGraphQL(query: string, definition: Wire): Promise<TestResponse> {
-  return t.send('/graphql', {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      authorization: `Bearer ${t.management}`,
-      'x-svc-authorization': t.service,
-    },
-    body: `{"query":${JSON.stringify(query)},"variables":{"input":${jsonText(graphqlOf(definition))}}}`,
-  });
+  return t.post(`{"query":${JSON.stringify(query)},"variables":{"input":${jsonText(graphqlOf(definition))}}}`);
 }
 
 function restVerdict({ body, status }: TestResponse): ParityResult {
