@@ -1,46 +1,32 @@
-import type { BrowserContext, Page } from 'playwright-core';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { afterEach, expect, it } from 'vitest';
 import { sampleKeyLines } from '../../../src/cli/server/sample.js';
 import { startServer, type TestServer } from '../../support/server.js';
-import { describeInBrowser } from './browser.js';
-
-/** How long the browser may take over a step. The machine may be busy with other things. */
-const timeoutMs = 20_000;
+import { describeInBrowser, openPage, type WatchedPage } from './browser.js';
 
 describeInBrowser('the page of the REST documents', (browser) => {
   let server: TestServer;
-  let context: BrowserContext;
+  let opened: WatchedPage;
   let page: Page;
-  /** What must not happen: requests to other origins, failed scripts, and violations of the page's policy. */
-  let failures: string[];
-
-  beforeEach(async () => {
-    failures = [];
-    context = await browser().newContext();
-    page = await context.newPage();
-    page.setDefaultTimeout(timeoutMs);
-    page.on('pageerror', (error) => failures.push(error.message));
-    page.on('console', (message) => {
-      // An error response is no failure of the page.
-      if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
-        failures.push(message.text());
-      }
-    });
-    page.on('request', (request) => {
-      if (!request.url().startsWith(`${server.url}/`) && !request.url().startsWith('data:'))
-        failures.push(request.url());
-    });
-  });
   afterEach(async () => {
-    await context.close();
+    await opened.context.close();
     await server.close();
   });
 
-  async function open(env: Record<string, string> = {}): Promise<void> {
+  async function open(env: Record<string, string> = {}, options: BrowserContextOptions = {}): Promise<void> {
     server = await startServer(env);
     await server.t.importKeys(...sampleKeyLines.map((line) => JSON.parse(line) as object));
+    opened = await openPage(browser(), server.url, options);
+    ({ page } = opened);
     await page.goto(`${server.url}/docs`);
   }
+
+  /** What must not happen: requests to other hosts, failed scripts, and violations of the policy of the page. */
+  const failures = () => [
+    // An error response is no failure of the page.
+    ...opened.problems.filter((problem) => !problem.startsWith('error: Failed to load resource')),
+    ...opened.requests.filter((request) => !request.includes(' /')),
+  ];
 
   async function authorize(scheme: 'management' | 'service', credential: string): Promise<void> {
     await page.locator('.auth-wrapper > .authorize').first().click();
@@ -64,14 +50,13 @@ describeInBrowser('the page of the REST documents', (browser) => {
   }
 
   it('follows the colour scheme of the system', async () => {
-    await page.emulateMedia({ colorScheme: 'dark' });
-    await open();
+    await open({}, { colorScheme: 'dark' });
     await page.locator('.opblock').first().waitFor();
     const background = () => page.evaluate('getComputedStyle(document.querySelector(".swagger-ui")).backgroundColor');
     expect(await background()).toBe('rgb(28, 32, 34)');
     await page.emulateMedia({ colorScheme: 'light' });
     await expect.poll(background).not.toBe('rgb(28, 32, 34)');
-    expect(failures).toEqual([]);
+    expect(failures()).toEqual([]);
   });
 
   it('shows every operation, and schemas closed; requests nothing from other hosts, and violates no policy', async () => {
@@ -80,7 +65,7 @@ describeInBrowser('the page of the REST documents', (browser) => {
     expect(await page.locator('.opblock').count()).toBe(9);
     expect(await page.locator('section.models').count()).toBe(1);
     expect(await page.locator('section.models.is-open').count()).toBe(0);
-    expect(failures).toEqual([]);
+    expect(failures()).toEqual([]);
   });
 
   it('executes operations with either kind of credential, as in their examples', async () => {
@@ -93,7 +78,7 @@ describeInBrowser('the page of the REST documents', (browser) => {
     const update = await execute('updateOrgKey');
     expect(update.status).toContain('200');
     expect(update.shown).toContain('modified');
-    expect(failures).toEqual([]);
+    expect(failures()).toEqual([]);
   });
 
   it('hides credentials while they are typed, and focuses the input of the first', async () => {
@@ -108,7 +93,7 @@ describeInBrowser('the page of the REST documents', (browser) => {
       ['password', 'Management credential', true],
       ['password', 'Service credential', false],
     ]);
-    expect(failures).toEqual([]);
+    expect(failures()).toEqual([]);
   });
 
   it('sends and shows integers beyond 2^53 with all their digits', async () => {
@@ -117,7 +102,7 @@ describeInBrowser('the page of the REST documents', (browser) => {
     const { shown } = await execute('previewKey', '{"key_id": "k", "quota_max": 9223372036854775807, "rate": 1.5}');
     expect(shown).toContain('"quota_max": 9223372036854775807');
     expect(shown).toContain('"rate": 1.5');
-    expect(failures).toEqual([]);
+    expect(failures()).toEqual([]);
   });
 
   it('stores no credential in the browser', async () => {
@@ -129,20 +114,18 @@ describeInBrowser('the page of the REST documents', (browser) => {
     await page.goto('about:blank');
     await page.goto(`${server.url}/docs`);
     expect((await execute('previewKey')).status).toContain('401');
-    expect(failures).toEqual([]);
+    expect(failures()).toEqual([]);
   });
 
   it('requests a credential first if the document requires one, and uses it afterwards', async () => {
     await open({ NODE_ENV: 'production', KEYFRONT_GRAPHIQL: 'on' });
     await page.locator('#credential').fill('kf_svc_wrong');
     await page.locator('#credential-form button').click();
-    await expect
-      .poll(() => page.locator('#credential-error').innerText(), { timeout: timeoutMs })
-      .toMatch(/valid credential/);
+    await expect.poll(() => page.locator('#credential-error').innerText()).toMatch(/valid credential/);
     await page.locator('#credential').fill(server.t.service);
     await page.locator('#credential-form button').click();
     await page.locator('.opblock').first().waitFor();
     expect((await execute('orgKey')).status).toContain('200');
-    expect(failures).toEqual([]);
+    expect(failures()).toEqual([]);
   });
 });

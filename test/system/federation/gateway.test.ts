@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listen, type RunningServer } from '../../../src/http/server/server.js';
 import { createLogger } from '../../../src/lib/log.js';
 import { startApp, type TestApp } from '../../support/app.js';
+import { hashOf } from '../../support/factories.js';
 import { installFolder } from '../../support/install.mjs';
 import { deepOperation, mergedOperations } from './merged-operations.js';
 import type * as CompanyModule from './apollo/company.mjs';
@@ -17,7 +18,6 @@ let compose: typeof GatewayModule.compose;
 let company: Awaited<ReturnType<typeof CompanyModule.startCompany>>;
 let gateway: GatewayModule.Gateway;
 let headers: Record<string, string>;
-let hashOf: Map<string, string>;
 
 beforeAll(async () => {
   // Apollo's packages are under the Elastic License, so the project itself does not depend on them.
@@ -33,16 +33,10 @@ beforeAll(async () => {
     { key_id: 'other', org_id: 'globex', alias: 'Other', quota_max: 5 },
   );
   headers = { 'x-svc-authorization': t.service, authorization: `Bearer ${t.management}` };
-  hashOf = new Map();
-  for (const keyID of ['billing', 'other']) {
-    const { body } = await t.graphql('query ($id: ID!) { orgKey(by: { keyID: $id }) { keyHash } }', { id: keyID });
-    hashOf.set(keyID, (body['data'] as { orgKey: { keyHash: string } }).orgKey.keyHash);
-  }
   keyfront = await listen(t.app.handle, { host: '127.0.0.1', port: 0, log: createLogger('silent') });
-  const hash = (keyID: string) => ({ keyHash: hashOf.get(keyID) ?? '' });
   company = await startCompany([
-    { id: 'u1', name: 'Ada', organization: { id: 'acme' }, orgKey: hash('billing') },
-    { id: 'u2', name: 'Grace', organization: { id: 'globex' }, orgKey: hash('other') },
+    { id: 'u1', name: 'Ada', organization: { id: 'acme' }, orgKey: { keyHash: hashOf('billing') } },
+    { id: 'u2', name: 'Grace', organization: { id: 'globex' }, orgKey: { keyHash: hashOf('other') } },
     { id: 'u3', name: 'Edsger', organization: { id: 'nowhere' }, orgKey: { keyHash: 'f'.repeat(64) } },
     { id: 'u4', name: 'Alan', organization: { id: 'newcomer' }, orgKey: null },
   ]);
