@@ -47,6 +47,21 @@ export async function kill(running: Running): Promise<void> {
   await running.exited;
 }
 
+/** Updates a key, by default one of the sample keys. `target` is its identifier, with a query if there is one. */
+export function putKey(
+  url: string,
+  service: string,
+  definition: object,
+  target = 'acme-billing',
+  headers: Record<string, string> = {},
+): Promise<Response> {
+  return fetch(`${url}/svc/org/keys/${target}`, {
+    method: 'PUT',
+    headers: { 'content-type': 'application/json', 'x-svc-authorization': service, ...headers },
+    body: JSON.stringify(definition),
+  });
+}
+
 /** Returns the credentials that a first start has printed. */
 export function printedBy({ stdout }: Running): { readonly management: string; readonly service: string } {
   const find = (kind: string) => new RegExp(`kf_${kind}_\\w{38}`).exec(stdout())?.[0] ?? '';

@@ -46,6 +46,19 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
     await place.remove();
   });
 
+  /** Opens the file and the database for a copy. */
+  const openCopy = async () => {
+    const source = openLockedRows(`${c.folder}/keyfront.db`);
+    const opened = await openForMigration(env.KEYFRONT_DATABASE_URL);
+    await opened.settings.set(migrationSourceSetting, source.id);
+    const close = async () => {
+      await opened.close();
+      source.close();
+    };
+    return { source, opened, target: createRowTarget(opened.connections), close };
+  };
+  const nothing = () => undefined;
+
   const everything = async (settings: Record<string, string> = {}) => ({
     keys: (await c.keyfront(['keys', 'export', '--with-secrets'], settings)).out,
     credentials: (await c.keyfront(['credentials', 'list'], settings)).out,
@@ -170,18 +183,10 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
     file.exec(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows})
       INSERT INTO webhook_deliveries SELECT 'hook_a', 'h1', 'evt_' || i, 'dead', 1, 1, 30, NULL, 7000, '' FROM n`);
     file.close();
-    const source = openLockedRows(`${c.folder}/keyfront.db`);
-    const opened = await openForMigration(env.KEYFRONT_DATABASE_URL);
-    await opened.settings.set(migrationSourceSetting, source.id);
+    const { source, opened, close } = await openCopy();
     const { connections, sizes } = countingRows(opened.connections);
-    await copyStore(
-      source,
-      createRowTarget(connections),
-      () => undefined,
-      () => undefined,
-    );
-    await opened.close();
-    source.close();
+    await copyStore(source, createRowTarget(connections), nothing, nothing);
+    await close();
     for (const table of ['receipts', 'webhook_deliveries']) {
       const [found] = (await place.database?.run<{ count: bigint }>(`SELECT count(*) AS count FROM ${table}`)) ?? [];
       expect([table, Number(found?.count)]).toStrictEqual([table, rows]);
@@ -273,20 +278,10 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
   });
 
   it('marks the file before the database is complete, and completes when it runs again', async () => {
-    const source = openLockedRows(`${c.folder}/keyfront.db`);
-    const opened = await openForMigration(env.KEYFRONT_DATABASE_URL);
-    await opened.settings.set(migrationSourceSetting, source.id);
-    const target = createRowTarget(opened.connections);
+    const { source, opened, target, close } = await openCopy();
     const fault = { ...target, finish: () => Promise.reject(new Error('killed')) };
-    const moving = copyStore(
-      source,
-      fault,
-      () => undefined,
-      () => source.mark(opened.name),
-    );
-    await expect(moving).rejects.toThrow('killed');
-    await opened.close();
-    source.close();
+    await expect(copyStore(source, fault, nothing, () => source.mark(opened.name))).rejects.toThrow('killed');
+    await close();
     await expect(startApp({ KEYFRONT_DATA: c.folder })).rejects.toThrow('was copied to the database ');
     await expect(startApp({ KEYFRONT_DATA: c.folder, ...env })).rejects.toThrow(/holds a part of a data folder only/);
     expect((await c.keyfront(['migrate-store'], env)).code).toBe(0);
@@ -321,16 +316,12 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
   });
 
   it('continues after an interruption with later changes, and no service starts on an incomplete copy', async () => {
-    const source = openLockedRows(`${c.folder}/keyfront.db`);
-    const opened = await openForMigration(env.KEYFRONT_DATABASE_URL);
-    await opened.settings.set(migrationSourceSetting, source.id);
+    const { source, target, close } = await openCopy();
     const breakOff = (keys: number) => {
       if (keys >= 400) throw new Error('broken off');
     };
-    const target = createRowTarget(opened.connections);
-    await expect(copyStore(source, target, breakOff, () => undefined)).rejects.toThrow('broken off');
-    await opened.close();
-    source.close();
+    await expect(copyStore(source, target, breakOff, nothing)).rejects.toThrow('broken off');
+    await close();
     await expect(startApp({ KEYFRONT_DATA: c.folder, ...env })).rejects.toThrow(/holds a part of a data folder only/);
     const t = await startApp({ KEYFRONT_DATA: c.folder });
     await t.update('key-7', { alias: 'since' });
@@ -366,9 +357,7 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
   });
 
   it('detects rows that differ when they are read back', async () => {
-    const source = openLockedRows(`${c.folder}/keyfront.db`);
-    const opened = await openForMigration(env.KEYFRONT_DATABASE_URL);
-    const target = createRowTarget(opened.connections);
+    const { source, target, close } = await openCopy();
     for (const column of ['quota_used', 'version']) {
       const fault = {
         ...target,
@@ -379,16 +368,9 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
           );
         },
       };
-      const copied = copyStore(
-        source,
-        fault,
-        () => undefined,
-        () => undefined,
-      );
-      await expect(copied).rejects.toThrow('from the source after');
+      await expect(copyStore(source, fault, nothing, nothing)).rejects.toThrow('from the source after');
     }
-    await opened.close();
-    source.close();
+    await close();
   });
 
   it('blocks other writers of the file meanwhile', async () => {

@@ -82,6 +82,24 @@ function pageOf({ filter, orderBy, descending, after, before, limit }: KeyQuery)
     .map(({ keyHash }) => keyHash);
 }
 
+/** Expects a page of a store to equal that of a full scan. Returns its keys, and how to repeat the case. */
+async function expectPage(
+  from: Pick<typeof store, 'list'>,
+  query: KeyQuery,
+): Promise<{ found: string[]; repeat: string }> {
+  const found = (await from.list(query)).keys.map(({ keyHash }) => keyHash);
+  const words = JSON.stringify(query, (_, value: unknown) => (typeof value === 'bigint' ? Number(value) : value));
+  const repeat = `FUZZ_SEED=${seed}: ${words}`;
+  expect(found, repeat).toStrictEqual(pageOf(query));
+  return { found, repeat };
+}
+
+/** The steps of SQLite for a statement. */
+function planOf({ sql, parameters }: ReturnType<typeof pageStatement>): string[] {
+  const plan = database.prepare<[object], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`);
+  return plan.all(parametersOf(parameters)).map(({ detail }) => detail);
+}
+
 function randomQuery(): KeyQuery {
   const maybe = <T>(value: T) => (below(4) === 0 ? value : undefined);
   const orderBy = pick(['KEY_HASH', 'ALIAS', 'LAST_UPDATED'] as const);
@@ -112,16 +130,12 @@ describe('a page of keys', () => {
     async () => {
       for (let run = 0; run < pages; run += 1) {
         const query = randomQuery();
-        const found = (await store.list(query)).keys.map(({ keyHash }) => keyHash);
-        const words = JSON.stringify(query, (_, value: unknown) => (typeof value === 'bigint' ? Number(value) : value));
-        expect(found, `FUZZ_SEED=${seed}: ${words}`).toStrictEqual(pageOf(query));
+        const { found, repeat } = await expectPage(store, query);
         // The other way to go, which a store takes where a term is common.
         const { sql, parameters } = pageStatement(sqliteDialect, query, true);
         const walked = database.prepare<[object], { key_hash: string }>(sql).all(parametersOf(parameters));
-        expect(
-          walked.map(({ key_hash }) => key_hash),
-          `FUZZ_SEED=${seed}: ${words}`,
-        ).toStrictEqual(found);
+        const hashes = walked.map(({ key_hash }) => key_hash);
+        expect(hashes, repeat).toStrictEqual(found);
       }
     },
   );
@@ -136,11 +150,9 @@ describe('a page of keys', () => {
       await other.store.add(keys.map(aChange));
       for (let run = 0; run < runs('PAGES', 400); run += 1) {
         const query = randomQuery();
-        const found = (await other.store.list(query)).keys.map(({ keyHash }) => keyHash);
-        const words = JSON.stringify(query, (_, value: unknown) => (typeof value === 'bigint' ? Number(value) : value));
-        expect(found, `FUZZ_SEED=${seed}: ${words}`).toStrictEqual(pageOf(query));
+        const { repeat } = await expectPage(other.store, query);
         const all = { ...query, after: undefined, before: undefined, limit: 1_000 };
-        expect(await other.store.count(query.filter, now), words).toBe(pageOf(all).length);
+        expect(await other.store.count(query.filter, now), repeat).toBe(pageOf(all).length);
       }
       await opened.close();
       await remove();
@@ -167,11 +179,8 @@ describe('a page of keys', () => {
   it.each(inOrder)('is read in the order %s of %o from an index at its start, not sorted', (orderBy, filter) => {
     for (const descending of [false, true]) {
       const after = { value: orderBy === 'LAST_UPDATED' ? seconds : 'Ab', keyHash: '8' };
-      const { sql, parameters } = pageStatement(sqliteDialect, { filter, orderBy, descending, after, limit: 20, now });
-      const plan = database
-        .prepare<[object], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`)
-        .all(parametersOf(parameters));
-      const [first = '', ...rest] = plan.map(({ detail }) => detail);
+      const query = { filter, orderBy, descending, after, limit: 20, now };
+      const [first = '', ...rest] = planOf(pageStatement(sqliteDialect, query));
       const hash = descending ? 'key_hash<?' : 'key_hash>?';
       const place = { KEY_HASH: hash, ALIAS: '(alias,key_hash)', LAST_UPDATED: '(last_updated,key_hash)' }[orderBy];
       expect(first).toMatch(/^SEARCH .* USING /);
@@ -181,12 +190,7 @@ describe('a page of keys', () => {
   });
 
   it.each<KeyFilter>([{}, { orgID: 'acme' }])('is counted with the filter %o from an index alone', (filter) => {
-    const { sql, parameters } = countStatement(sqliteDialect, filter, now);
-    const plan = database
-      .prepare<[object], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`)
-      .all(parametersOf(parameters));
-    expect(plan.map(({ detail }) => detail)).toStrictEqual([
-      expect.stringMatching(/ USING COVERING INDEX keys_by_org\b/),
-    ]);
+    const plan = planOf(countStatement(sqliteDialect, filter, now));
+    expect(plan).toStrictEqual([expect.stringMatching(/ USING COVERING INDEX keys_by_org\b/)]);
   });
 });

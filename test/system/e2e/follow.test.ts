@@ -3,6 +3,7 @@ import { createClient, OrgKeyChangedDocument, type OrgKeyChangedSubscription } f
 import { buildMain } from '../../support/build.mjs';
 import { killNow, launch, portOf } from '../../faults/kit/service.js';
 import type { Process } from '../../support/process.js';
+import { putKey } from '../../support/processes.js';
 import { openStream } from '../../support/event-stream.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { postgres, sqlite, type EnginePlace } from '../../support/engines.js';
@@ -61,12 +62,8 @@ class Stage {
   /** Changes a key, to another alias each time. */
   async update(port: number, keyID: string): Promise<number | undefined> {
     try {
-      const { status } = await fetch(`http://127.0.0.1:${port}/svc/org/keys/${keyID}`, {
-        method: 'PUT',
-        headers: { 'content-type': 'application/json', 'x-svc-authorization': this.local.service },
-        body: JSON.stringify({ alias: `update ${(this.updates += 1)}` }),
-      });
-      return status;
+      const definition = { alias: `update ${(this.updates += 1)}` };
+      return (await putKey(`http://127.0.0.1:${port}`, this.local.service, definition, keyID)).status;
     } catch {
       return undefined;
     }

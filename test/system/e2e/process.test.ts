@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { readResponse, type Running } from '../../support/process.js';
-import { printedBy, useProcesses } from '../../support/processes.js';
+import { printedBy, putKey, useProcesses } from '../../support/processes.js';
 
 const { path, start } = useProcesses();
 
@@ -82,22 +82,14 @@ describe('the first start', () => {
   it('creates with --sample the keys that the printed update finds', async () => {
     const one = await start(['--sample']);
     expect(one.stdout()).toContain('Sample keys: 3 imported, 0 skipped (already exist). Try acme-billing.');
-    const headers = { 'content-type': 'application/json', 'x-svc-authorization': printedBy(one).service };
-    const response = await fetch(`${one.url}/svc/org/keys/acme-billing?reset_quota=1`, {
-      method: 'PUT',
-      headers,
-      body: '{"quota_max":5}',
-    });
+    const response = await putKey(one.url, printedBy(one).service, { quota_max: 5 }, 'acme-billing?reset_quota=1');
     expect(response.status).toBe(200);
     expect(await response.json()).toMatchObject({ action: 'modified', status: 'ok', key: 'acme-billing' });
   });
 
   it('creates no keys without --sample', async () => {
     const one = await start();
-    const headers = { 'content-type': 'application/json', 'x-svc-authorization': printedBy(one).service };
-    expect((await fetch(`${one.url}/svc/org/keys/acme-billing`, { method: 'PUT', headers, body: '{}' })).status).toBe(
-      404,
-    );
+    expect((await putKey(one.url, printedBy(one).service, {})).status).toBe(404);
   });
 });
 
@@ -119,12 +111,8 @@ describe('a later start', () => {
 
   it('D-02 finds every acknowledged update after the process was killed', async () => {
     const first = await start(['--sample']);
-    const headers = { 'content-type': 'application/json', 'x-svc-authorization': printedBy(first).service };
-    const put = async ({ url }: Running, alias: string) => {
-      const body = JSON.stringify({ alias });
-      const response = await fetch(`${url}/svc/org/keys/acme-billing`, { method: 'PUT', headers, body });
-      return response.headers.get('etag');
-    };
+    const { service } = printedBy(first);
+    const put = async ({ url }: Running, alias: string) => (await putKey(url, service, { alias })).headers.get('etag');
     for (const version of [2, 3, 4, 5, 6]) expect(await put(first, `alias ${version}`)).toBe(`"${version}"`);
     first.signal('SIGKILL');
     expect(await first.exited).toStrictEqual({ code: null, signal: 'SIGKILL' });
@@ -204,12 +192,7 @@ describe('the log of a service', () => {
   it('S-02 writes one log line for a request and one for its change, without the key identifier or a credential', async () => {
     const one = await start(['--sample']);
     const tokens = printedBy(one);
-    const headers = { 'content-type': 'application/json', 'x-svc-authorization': tokens.service };
-    const response = await fetch(`${one.url}/svc/org/keys/acme-billing`, {
-      method: 'PUT',
-      headers,
-      body: '{"alias":"x"}',
-    });
+    const response = await putKey(one.url, tokens.service, { alias: 'x' });
     const requestID = String(response.headers.get('x-request-id'));
     // The line of the change comes first.
     await one.untilLogged('"msg":"request"');

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeCommandLine } from '../../support/cli.js';
 import type { Running } from '../../support/process.js';
-import { printedBy, useProcesses } from '../../support/processes.js';
+import { printedBy, putKey, useProcesses } from '../../support/processes.js';
 
 const { path, start } = useProcesses();
 
@@ -12,15 +12,7 @@ const fileOf = (name: string) => join(path('data'), name);
 /** The status of an update; undefined when the service has gone. */
 async function update(one: Running, alias: string): Promise<number | undefined> {
   try {
-    const response = await fetch(`${one.url}/svc/org/keys/acme-billing`, {
-      method: 'PUT',
-      headers: {
-        'X-Svc-Authorization': printedBy(one).service,
-        'Content-Type': 'application/json',
-      },
-      body: JSON.stringify({ alias, rate: 1, per: 1 }),
-    });
-    return response.status;
+    return (await putKey(one.url, printedBy(one).service, { alias, rate: 1, per: 1 })).status;
   } catch {
     return undefined;
   }

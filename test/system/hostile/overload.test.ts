@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -70,6 +70,16 @@ async function lost({ t }: TestServer, { acknowledged, counts }: Report): Promis
   return problems;
 }
 
+/** As `lost`, after a short load on a mutant of the service. */
+async function lostThrough(mutant: RequestListener): Promise<string[]> {
+  const server = createServer(mutant).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const report = await load({ port, clients: 5, milliseconds: 1_000, keys, service: s.t.service });
+  server.close();
+  return lost(s, report);
+}
+
 let folder: string;
 let s: TestServer;
 beforeEach(async () => {
@@ -104,24 +114,19 @@ describe(`the service under ${clients} concurrent updating clients`, () => {
 
   it('loses changes in a mutant that responds without a change, which this suite detects', async () => {
     let number = 0;
-    const liar = createServer((request, response) => {
+    const found = await lostThrough((request, response) => {
       number += 1;
       if (request.url?.startsWith('/svc') && number % 3 === 0) {
         request.resume();
         response.writeHead(200, { etag: '"2"' }).end();
       } else s.t.app.handle(request, response);
     });
-    liar.listen(0, '127.0.0.1');
-    await once(liar, 'listening');
-    const { port } = liar.address() as AddressInfo;
-    const report = await load({ port, clients: 5, milliseconds: 1_000, keys, service: s.t.service });
-    liar.close();
-    expect((await lost(s, report)).join()).toMatch(/was acknowledged as version 2 of load-/);
+    expect(found.join()).toMatch(/was acknowledged as version 2 of load-/);
   });
 
   it('writes rejected changes in a mutant, which this suite detects', async () => {
     let number = 0;
-    const liar = createServer((request, response) => {
+    const found = await lostThrough((request, response) => {
       number += 1;
       // The headers that are sent later have the status 503 in any case.
       if (request.url?.startsWith('/svc') && number % 3 === 0) {
@@ -132,29 +137,28 @@ describe(`the service under ${clients} concurrent updating clients`, () => {
       }
       s.t.app.handle(request, response);
     });
-    liar.listen(0, '127.0.0.1');
-    await once(liar, 'listening');
-    const { port } = liar.address() as AddressInfo;
-    const report = await load({ port, clients: 5, milliseconds: 1_000, keys, service: s.t.service });
-    liar.close();
-    expect((await lost(s, report)).join()).toMatch(/changes were made/);
+    expect(found.join()).toMatch(/changes were made/);
   });
 });
 
 describe('admission control', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
   afterEach(() => void vi.useRealTimers());
+  const unexpected = () => expect.unreachable();
   const nextIteration = () => new Promise((resolve) => setImmediate(resolve));
   const busyFor = (ms: number) => void vi.advanceTimersByTime(ms);
+  /** Returns the names of the requests that were started or rejected, in order, and a function that offers one. */
+  const offerTo = (limits: Parameters<typeof createAdmissionControl>[0]) => {
+    const enqueue = createAdmissionControl(limits);
+    const seen: string[] = [];
+    const reject = (name: string) => () => seen.push(`${name} rejected`);
+    return { seen, offer: (name: string) => enqueue(() => seen.push(name), reject(name)) };
+  };
 
   it('starts a request at once while there are few', () => {
     const enqueue = createAdmissionControl();
     let started = 0;
-    for (let times = 0; times < 3; times += 1)
-      enqueue(
-        () => (started += 1),
-        () => expect.unreachable(),
-      );
+    for (let times = 0; times < 3; times += 1) enqueue(() => (started += 1), unexpected);
     expect(started).toBe(3);
   });
 
@@ -163,13 +167,10 @@ describe('admission control', () => {
     const started: number[] = [];
     const startedAtOnce = () => started.length;
     for (let number = 0; number < 8; number += 1) {
-      enqueue(
-        () => {
-          started.push(number);
-          busyFor(6);
-        },
-        () => expect.unreachable(),
-      );
+      enqueue(() => {
+        started.push(number);
+        busyFor(6);
+      }, unexpected);
     }
     expect(startedAtOnce()).toBe(1);
     await nextIteration();
@@ -179,13 +180,7 @@ describe('admission control', () => {
   });
 
   it('rejects requests while the queue is full, and admits them when it is shorter', async () => {
-    const enqueue = createAdmissionControl({ sliceMs: 0, maxWaiting: 3, maxWaitMs: 60_000 });
-    const seen: string[] = [];
-    const offer = (name: string) =>
-      enqueue(
-        () => seen.push(name),
-        () => seen.push(`${name} rejected`),
-      );
+    const { seen, offer } = offerTo({ sliceMs: 0, maxWaiting: 3, maxWaitMs: 60_000 });
     for (const name of ['a', 'b', 'c', 'd', 'e']) offer(name);
     expect(seen).toEqual(['d rejected', 'e rejected']);
     while (seen.length < 5) await nextIteration();
@@ -195,13 +190,7 @@ describe('admission control', () => {
   });
 
   it('rejects requests while the first in the queue has waited too long, and still starts the admitted ones', async () => {
-    const enqueue = createAdmissionControl({ sliceMs: 0, maxWaiting: 100, maxWaitMs: 5 });
-    const seen: string[] = [];
-    const offer = (name: string) =>
-      enqueue(
-        () => seen.push(name),
-        () => seen.push(`${name} rejected`),
-      );
+    const { seen, offer } = offerTo({ sliceMs: 0, maxWaiting: 100, maxWaitMs: 5 });
     offer('a');
     offer('b');
     busyFor(10);
