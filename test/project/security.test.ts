@@ -23,7 +23,7 @@ describe('the hardening checklist', () => {
     expect([...titles.keys()].filter((id) => !ids.includes(id))).toEqual([]);
   });
 
-  it('equals the table of SECURITY.md, which `node test/support/checklist.ts` writes', () => {
+  it('equals the table of SECURITY.md, which `npx node test/support/checklist.ts` writes', () => {
     const { actual, expected } = securityDocument();
     expect(actual).toBe(expected);
   });

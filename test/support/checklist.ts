@@ -170,5 +170,5 @@ export function securityDocument(): { readonly actual: string; readonly expected
   return { actual, expected: actual.slice(0, at) + checklistTable() + actual.slice(actual.indexOf(end)) };
 }
 
-// `node test/support/checklist.ts` writes the table.
+// `npx node test/support/checklist.ts` writes the table.
 if (import.meta.main) writeFileSync(document, securityDocument().expected);
