@@ -292,7 +292,7 @@ describe('a field of the key definition', () => {
     const declarations = table
       .flatMap(({ tree }) => nodesOf(tree))
       .filter((node) => ts.isPropertyAssignment(node) && node.name.getText() === field)
-      // What is no call mentions a declaration that stands elsewhere: `rate: limits.rate`.
+      // Other initializers refer to a declaration elsewhere: `rate: limits.rate`.
       .filter((node) => ts.isPropertyAssignment(node) && ts.isCallExpression(node.initializer));
     expect(declarations).toHaveLength(1);
   });

@@ -79,7 +79,7 @@ function bash(script: string, options: { cwd: string; env: Record<string, string
   });
 }
 
-/** What is another at every run: moments, and identifiers of requests. */
+/** The text without parts that differ in each run: times, and identifiers of requests. */
 const settled = (text: string) =>
   text
     .trim()

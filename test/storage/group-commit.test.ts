@@ -21,7 +21,7 @@ const rows = () =>
     .prepare<[], { name: string }>('SELECT name FROM rows ORDER BY name')
     .all()
     .map((row) => row.name);
-/** What the stores hand over: two statements, which `write` makes one transaction. */
+/** A change of two statements, which must be in one transaction. */
 function addTwice(name: string, fail?: () => void) {
   const add = database.prepare<[string]>('INSERT INTO rows VALUES (?)');
   return () => {

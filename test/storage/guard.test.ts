@@ -107,7 +107,7 @@ describe('D-04 the log of a full database', () => {
   });
 });
 
-/** Whether a small disk of our own can be had: that takes root, and a container that allows it. */
+/** Whether this process may mount a small disk, which requires root and a container that permits it. */
 const mayMount = (() => {
   try {
     execFileSync(

@@ -24,9 +24,9 @@ const minInt64 = -9223372036854775808n;
 
 /** A place of storage that outlives the stores that are opened on it. */
 export interface Place {
-  /** Opens it, in a process of its own or as good as. */
+  /** Opens it like another process. */
   open(): Promise<{ store: KeyStore & QuotaManager & QuotaOutbox; close: () => Promise<void> }>;
-  /** Runs a statement behind the store's back. */
+  /** Runs a statement, bypassing the store. */
   tamper(statement: string): Promise<void>;
 }
 
@@ -56,7 +56,7 @@ const full = aKey('full', {
   quota: { used: maxInt64, renews: minInt64 },
 });
 
-/** Bytes may come back as another kind of byte array; what counts is what is in them. */
+/** The key with every byte array as a Uint8Array: engines return other classes. */
 function plain<T>(value: T): T {
   const bytes = (array: Uint8Array | undefined) => array && Uint8Array.from(array);
   const one = (key: StoredKey): StoredKey => ({
@@ -67,7 +67,7 @@ function plain<T>(value: T): T {
   return value === undefined ? value : (one(value as StoredKey) as T);
 }
 
-/** Gives a key the signature of another one, which is the least that the database lets pass. */
+/** Gives a key the signature of another one, because the database rejects an update that keeps it. */
 const forged = (index: number, other: number) =>
   `UPDATE keys SET mac = (SELECT mac FROM keys WHERE key_hash = '${hashOf(other)}') WHERE key_hash = '${hashOf(index)}'`;
 

@@ -156,11 +156,11 @@ describe.skipIf(postgres.isMissing)(`the plans of ${keys} keys on ${postgres.nam
     }
   });
 
-  /** What the store has to ask the server for it, by both kinds of plan. */
+  /** The work of the statements that the store sends for a call, with both kinds of plan. */
   const workFor = async (use: (store: ReturnType<typeof postgresKeyStore>) => Promise<unknown>) => {
     const { connections: heard, sent } = recordStatements(connections);
     await use(postgresKeyStore(heard, signer));
-    // What is written is written once more to be looked at, and undone; what was changed meanwhile is found all the same.
+    // The plans execute each statement again and roll it back, also one that writes.
     const all = sent.filter(
       ({ statement }) => !/^(BEGIN|COMMIT|ROLLBACK)/.test(typeof statement === 'string' ? statement : statement.text),
     );

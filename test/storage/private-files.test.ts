@@ -76,7 +76,7 @@ describe('D-06 a data folder', () => {
     own = await temporaryFolder();
   });
 
-  /** Runs a command with the rights of a user whom nothing belongs to but what the test gives away. */
+  /** Runs a command as another user, who owns only the files that a test gives to it. */
   async function asNobody(folder: string): Promise<{ code: number; stderr: string }> {
     process.seteuid?.(otherUser);
     try {

@@ -269,7 +269,7 @@ describe.skipIf('missing' in server)(`live counters in Redis${unlessMissing(serv
       expect(await reset(keyID)).toMatchObject({ quotaReset: 'APPLIED' });
     }
     for (const keyID of failing) await redis('SET', counterOf(keyID), 'no integer');
-    // What was carried out is looked at once more after 5 seconds, and then forgotten.
+    // A reset that was applied is checked again after 5 seconds, and then acknowledged.
     later(6_000);
     const pending = async () => (await allOf(t.app.services.store.pendingBefore(t.clock.now))).length;
     await expect.poll(pending).toBe(failing.length);

@@ -13,7 +13,7 @@ const files = sourceFiles();
 const keyOrderNames = Object.keys(keyOrders) as KeyOrder[];
 const isSQL = (text: string) => /\b(SELECT|INSERT|UPDATE|DELETE|PRAGMA|CREATE|WHERE|ORDER BY|LIMIT|JOIN)\b/.test(text);
 
-/** What stands in `${…}` of the templates that look like SQL, or all of those in the room where SQL is at home. */
+/** The expressions in templates that look like SQL, or that are passed to a method of the database. */
 function interpolations(): string[] {
   return files.flatMap(({ path, tree }) =>
     nodesOf(tree)
@@ -23,7 +23,7 @@ function interpolations(): string[] {
   );
 }
 
-/** The method of the database that a node is handed to as it is. */
+/** The method of the database that a node is an argument of. */
 function callOf({ parent }: ts.Node): string | undefined {
   const isCall = ts.isCallExpression(parent) && ts.isPropertyAccessExpression(parent.expression);
   const name = isCall ? parent.expression.name.text : '';
@@ -245,7 +245,7 @@ describe('C-07 a transaction of SQLite', () => {
   });
 });
 
-/** What people and machines have put into text to make a statement of it, or to break one. */
+/** Texts that inject a statement or break one if they are not parameters. */
 const naughty = [
   ...["'", "''", "' OR '1'='1", "' OR 1=1 --", "'; DROP TABLE keys; --", "') OR ('a'='a", '"', '" OR ""="', '`', ';'],
   ...['--', '/*', '*/', '/**/', '\\', "\\'", '%', '%%', '_', '*', '?', '?1', '@orgID', ':org', '$1', '${1}', '{{1}}'],

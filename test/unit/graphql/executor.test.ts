@@ -34,7 +34,7 @@ function createOwn(schema: GraphQLSchema, maxFields?: number): Execute {
 
 const schema = buildFailingSchema();
 
-/** What graphql-js executes, because it is valid, with the variables as generated and with all conditions turned round. */
+/** A valid operation with its generated variables, and with the opposite conditions; undefined for an invalid one. */
 function validCase(from: number): readonly [ExecutionArgs, ExecutionArgs] | undefined {
   const { query, operationName, variables } = generateOperation(schema, createRandom(from));
   const document = parse(query);
@@ -52,7 +52,7 @@ interface Outcome {
   readonly members: readonly string[];
   readonly data: unknown;
   readonly errors: readonly object[];
-  /** Who was called, in turn, with what. */
+  /** The calls of resolvers in order, with their arguments. */
   readonly calls: readonly string[];
 }
 
@@ -60,7 +60,7 @@ async function outcomeOf(run: Execute, args: ExecutionArgs, failure: Omit<Failur
   const calls: string[] = [];
   const given = run({ ...args, contextValue: { ...failure, calls } });
   const result = await given;
-  // What has been begun goes on below what is null by now, and is to be the same as well.
+  // Resolvers below a field that is null by now continue, and their calls are compared too.
   await idle();
   const errors = (result.errors ?? []).map((error) => {
     const { nodes, source, positions, originalError } = error;

@@ -79,11 +79,11 @@ export const sdl = `
   }
 `;
 
-/** What is handed to every resolver, and where resolvers write down that they were called. */
+/** The context of every resolver, which collects its calls. */
 export interface FailureOptions {
   readonly seed: number;
   readonly calls: string[];
-  /** Whether what is thrown is always one Error. */
+  /** Whether resolvers throw single errors only, and no AggregateError or other value. */
   readonly isTame?: boolean;
 }
 
@@ -124,7 +124,7 @@ export function buildFailingSchema(text = sdl): GraphQLSchema {
   return schema;
 }
 
-/** What stands at the root, for the fields that have no resolver. */
+/** The root value, for fields without a resolver. */
 export const rootValue = { isRoot: true };
 
 const resolveWithFailures: GraphQLFieldResolver<unknown, FailureOptions> = (source, args, failure, info) => {
