@@ -72,6 +72,10 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
       );
     await until(async () => (await terminated()).length > 0);
   }
+  const waitingConnections = async () => {
+    const waiting = `application_name = '${name}' AND wait_event_type = 'Lock'`;
+    return (await database.run(`SELECT FROM pg_stat_activity WHERE ${waiting}`)).length;
+  };
   const connectionCount = async () =>
     (await database.run(`SELECT FROM pg_stat_activity WHERE application_name = '${name}'`)).length;
   const terminateAll = () =>
@@ -255,8 +259,7 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
     const attempt = store
       .update(hashOf(1), (found) => anUpdate(found, { definition: { tags: ['t'] } }))
       .catch((error: unknown) => error);
-    const waiting = `SELECT FROM pg_stat_activity WHERE application_name = '${name}' AND wait_event_type = 'Lock'`;
-    await until(async () => (await database.run(waiting)).length > 0);
+    await until(async () => (await waitingConnections()) > 0);
     for (const table of ['keys', 'audit', 'key_terms']) await other.query(`DELETE FROM ${table}`);
     await other.query('COMMIT');
     await other.end();
@@ -264,6 +267,26 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
     for (const table of ['keys', 'audit', 'key_terms']) {
       expect(await database.run(`SELECT * FROM ${table}`)).toStrictEqual([]);
     }
+  });
+
+  it('repeats a consumption whose key another process changes between its read and its write', async () => {
+    await store.add([aChange(aKey(1))]);
+    const consume = (counters: QuotaManager, amount: bigint) =>
+      counters.consume(hashOf(1), (found) => ({
+        next: { used: (found?.quota.used ?? 0n) + amount, renews: undefined },
+        result: 'counted',
+      }));
+    let attempt: Promise<unknown> | undefined;
+    await connections.run((session) =>
+      inTransaction(session, async () => {
+        const within = { run: <T>(work: (own: typeof session) => Promise<T>) => work(session) };
+        await consume(postgresKeyStore({ ...within, close: connections.close }, signer), 1n);
+        attempt = consume(store, 1_000n);
+        await until(async () => (await waitingConnections()) > 0, 'The lock of the row');
+      }),
+    );
+    await attempt;
+    expect((await store.find(hashOf(1)))?.quota.used).toBe(1_001n);
   });
 
   it('is migrated once by several processes that start together', async () => {
