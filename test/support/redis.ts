@@ -3,14 +3,12 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { createClient, SocketClosedUnexpectedlyError } from '@redis/client';
 import { freePort } from './free-port.mjs';
+import { until } from './until.js';
 
 /** The URL of a Redis server for tests, which starts on first use, or the reason why it is missing. */
 export type TestRedis = { readonly url: () => Promise<string> } | { readonly missing: string };
-
-const startTimeoutMs = 60_000;
 
 /** The server of one test file, which can be suspended, killed and restarted with its data. */
 export interface OwnRedis {
@@ -96,13 +94,7 @@ export async function ownRedis(...options: readonly string[]): Promise<OwnRedis>
       throw new Error(`redis-server ended: ${output.trim().split('\n').at(-1) ?? ''}.`);
     });
     failed.catch(() => undefined);
-    const waitUntilReady = async () => {
-      for (const until = Date.now() + startTimeoutMs; Date.now() < until; await wait(10)) {
-        if (await isReady(url)) return;
-      }
-      throw new Error('redis-server did not respond.');
-    };
-    await Promise.race([waitUntilReady(), failed]);
+    await Promise.race([until(() => isReady(url), 'The start of redis-server'), failed]);
   }
 
   await start();
