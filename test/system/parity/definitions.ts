@@ -20,7 +20,7 @@ const one = (...values: Wire[]): Value => fc.constantFrom(...values);
 
 // Strings
 
-const odd = [
+export const oddTexts = [
   '',
   ' ',
   '\t\r\n',
@@ -49,8 +49,8 @@ const odd = [
   '\\u0000',
   '"quoted" and \\escaped\\',
 ];
-const unsound = ['\u0000', 'a\u0000b', '\ud800', 'x\udfff', '\udc00\ud800', 'half \ud83d'];
-const reserved = ['__proto__', 'constructor', 'prototype'];
+export const unsoundTexts = ['\u0000', 'a\u0000b', '\ud800', 'x\udfff', '\udc00\ud800', 'half \ud83d'];
+export const reservedNames = ['__proto__', 'constructor', 'prototype'];
 
 const words = fc.oneof(
   { weight: 4, arbitrary: fc.stringMatching(/^[a-z][a-z0-9-]{0,11}$/) },
@@ -58,7 +58,7 @@ const words = fc.oneof(
     weight: 1,
     arbitrary: fc.string({ unit: 'grapheme', minLength: 1, maxLength: 8 }).filter((text) => !text.includes('\0')),
   },
-  { weight: 2, arbitrary: fc.constantFrom(...odd) },
+  { weight: 2, arbitrary: fc.constantFrom(...oddTexts) },
 );
 const accepting = words.filter((text) => text.trim() !== '');
 const longer = (length: number) =>
@@ -68,20 +68,20 @@ const wrongForText = fc.oneof(one(true, false, [], {}, ['x'], { a: 'b' }), numbe
 function text(max = 256): Generator {
   return {
     sound: fc.oneof({ weight: 12, arbitrary: words }, { weight: 1, arbitrary: longer(max) }),
-    broken: fc.oneof(fc.constantFrom(...unsound), longer(max + 1), wrongForText),
+    broken: fc.oneof(fc.constantFrom(...unsoundTexts), longer(max + 1), wrongForText),
   };
 }
 
 /** A text with rules of its own, some that hold and some that do not. */
 function ruled(sound: readonly string[], broken: readonly string[], invalid: Value = wrongForText): Generator {
-  return { sound: fc.constantFrom(...sound), broken: fc.oneof(fc.constantFrom(...broken, ...unsound), invalid) };
+  return { sound: fc.constantFrom(...sound), broken: fc.oneof(fc.constantFrom(...broken, ...unsoundTexts), invalid) };
 }
 
 const wrongForList = { sound: fc.constant<Wire>(null), broken: fc.constant<Wire>({}) };
 
 function texts(item: fc.Arbitrary<string>, brokenItems: readonly Wire[], most = 100): Generator {
   const broken = fc.oneof(
-    fc.constantFrom<Wire>('', '  ', ...unsound, null, true, [], ['x'], {}, ...brokenItems),
+    fc.constantFrom<Wire>('', '  ', ...unsoundTexts, null, true, [], ['x'], {}, ...brokenItems),
     longer(513),
   );
   return {
@@ -207,7 +207,7 @@ function unknown(members: Readonly<Record<string, Generator>>): fc.Arbitrary<[st
   const names = fc.oneof(
     fc.constantFrom(...knownNames),
     fc.constantFrom(...knownNames).map((name) => `${name}s`),
-    fc.constantFrom(...reserved, ...odd, ...unsound, 'x'.repeat(300)),
+    fc.constantFrom(...reservedNames, ...oddTexts, ...unsoundTexts, 'x'.repeat(300)),
     fc.stringMatching(/^[a-z_]{1,12}$/),
   );
   return fc.tuple(
@@ -240,7 +240,7 @@ function mapOf({ sound, broken }: Generator): Generator {
     accepting,
     fc.constantFrom('0', '7', 'a b', 'x'.repeat(256), 'label', 'limit', 'api_id', 'quotaMax'),
   );
-  const badLabel = fc.constantFrom('', ' ', ...reserved, ...unsound, 'x'.repeat(257));
+  const badLabel = fc.constantFrom('', ' ', ...reservedNames, ...unsoundTexts, 'x'.repeat(257));
   const entries = fc.array(fc.tuple(label, orNull(sound)), { maxLength: 3 });
   const bad = fc.oneof(fc.tuple(label, fc.oneof(broken, one(true, 'x', []))), fc.tuple(badLabel, sound));
   return {
@@ -272,7 +272,7 @@ const freeObject = fc.dictionary(freeName, free, { maxKeys: 4, noNullPrototype: 
 const nestedTo = (levels: number) => Array.from({ length: levels }).reduce<Wire>((inside) => ({ a: inside }), 'x');
 const badFree: Value = fc.oneof(
   fc.constantFrom<Wire>(
-    ...unsound,
+    ...unsoundTexts,
     nestedTo(33),
     nestedTo(40),
     nestedTo(70),
@@ -281,7 +281,7 @@ const badFree: Value = fc.oneof(
   ),
   number('100000000000000000001 -9223372036854775809'),
   beyondAll,
-  fc.constantFrom(...reserved, ...unsound).map((name) => Object.fromEntries([[name, 1]])),
+  fc.constantFrom(...reservedNames, ...unsoundTexts).map((name) => Object.fromEntries([[name, 1]])),
 );
 const badFreeObject = fc
   .tuple(freeObject, freeName, badFree)
