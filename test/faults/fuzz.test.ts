@@ -41,7 +41,7 @@ describe(`the service under generated requests (FUZZ_SEED=${seed})`, () => {
       seventh({ text: '{"errors":[{"extensions":{"code":"INTERNAL"}}]}' }),
       /input 7 .*internal error/,
     ],
-    ['a response after a second', seventh({ milliseconds: 1001 }), /input 7 .*after 1001 ms, twice/],
+    ['a response after a second', seventh({ milliseconds: 1001 }), /input 7 .*after 1001 ms, each time/],
     [
       'a response that is no JSON',
       seventh({ headers: new Map([['content-type', 'application/json']]), text: '{' }),

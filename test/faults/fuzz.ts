@@ -69,6 +69,7 @@ export interface Report {
 const connections = 8;
 const inputsBetweenChecks = 1000;
 const slowMs = 1000;
+const attemptsAlone = 3;
 const timeoutMs = 10_000;
 const maxFindings = 20;
 
@@ -109,17 +110,20 @@ export async function fuzz(service: Service, seed: number, inputs: number, mutan
     else slowestMs = Math.max(slowestMs, response.milliseconds);
   }
 
-  /** Other load on this machine can delay a response. An input that blocks the service does so alone too. */
+  /** Other load on this machine can delay a response. An input that blocks the service does so each time, and alone. */
   async function sendAlone(number: number): Promise<void> {
     const input = inputOf(number);
     const [line] = lines;
     if (!line) return;
-    const sent = await line.send(input);
-    const response = mutant.response?.(sent, number) ?? sent;
-    state.note(number, input, response);
-    slowestMs = Math.max(slowestMs, response.milliseconds);
-    if (response.milliseconds > slowMs)
-      found(number, `a response after ${Math.round(response.milliseconds)} ms, twice`);
+    let fastestMs = Infinity;
+    for (let attempt = 0; attempt < attemptsAlone && fastestMs > slowMs; attempt += 1) {
+      const sent = await line.send(input);
+      const response = mutant.response?.(sent, number) ?? sent;
+      state.note(number, input, response);
+      fastestMs = Math.min(fastestMs, response.milliseconds);
+    }
+    slowestMs = Math.max(slowestMs, fastestMs);
+    if (fastestMs > slowMs) found(number, `a response after ${Math.round(fastestMs)} ms, each time`);
   }
 
   for (let from = 0; from < inputs && findings.length < maxFindings; from += inputsBetweenChecks) {
