@@ -520,7 +520,8 @@ describe('a credential that is bound to an organisation', () => {
   it('cannot page to keys of another organisation from a cursor of a list of all keys', async () => {
     const { edges } = await list({ first: 1 });
     const page = await list({ after: edges[0]?.cursor }, '', boundHeaders());
-    expect(idsOf(page).every((id) => id.startsWith('acme-'))).toBe(true);
+    expect(idsOf(page).length).toBeGreaterThan(0);
+    expect(idsOf(page).filter((id) => !id.startsWith('acme-'))).toStrictEqual([]);
   });
 
   it('receives null for a key of another organisation by identifier, hash and id', async () => {
