@@ -1,8 +1,9 @@
 import Database from 'better-sqlite3';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startApp, startOwnApp, type TestApp } from '../../support/app.js';
-import { describeConfigurations } from '../../support/engines.js';
+import { describeConfigurations, makeOwnPlace } from '../../support/engines.js';
 import { hashOf } from '../../support/factories.js';
+import { sendRequest } from '../../support/responses.js';
 import { redisSettings, testRedis, unlessMissing } from '../../support/redis.js';
 
 const redis = testRedis();
@@ -16,7 +17,7 @@ async function startWithKeys(settings: Record<string, string>): Promise<void> {
     { key_id: 'deleted', org_id: 'globex' },
   );
   await t.update('foreign', { alias: 'y', quota_max: 5 });
-  await t.send('/svc/org/keys/deleted', { method: 'DELETE', headers: { 'x-svc-authorization': t.service } });
+  await sendRequest(t, 'DELETE', '/svc/org/keys/deleted');
   service = (await t.issue('service', { orgID: 'acme' })).secret;
 }
 
@@ -123,8 +124,7 @@ describe.skipIf('missing' in redis)(`${name}, with counters in Redis${unlessMiss
 
 describeConfigurations('A-08 a damaged key of another organisation', (engine) => {
   it('is consumed from like a key that does not exist', async () => {
-    const place = await engine.make();
-    onTestFinished(() => place.remove());
+    const place = await makeOwnPlace(engine);
     const own = await startOwnApp(place.env);
     await own.importKeys(
       { key_id: 'changed', org_id: 'globex', quota_max: 5 },

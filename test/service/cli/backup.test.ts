@@ -3,8 +3,8 @@ import { cp, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import Database from 'better-sqlite3';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../support/app.js';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { startApp, startOwnApp, type TestApp } from '../../support/app.js';
 import { makeOwnCommandLine, type CommandLine } from '../../support/cli.js';
 import { tamper } from '../../support/tamper.js';
 import { until } from '../../support/until.js';
@@ -17,14 +17,13 @@ beforeEach(async () => {
   c = await makeOwnCommandLine();
   target = join(c.folder, '..', 'backup');
   fresh = join(c.folder, '..', 'fresh');
-  t = await startApp({ KEYFRONT_DATA: c.folder });
+  t = await startOwnApp({ KEYFRONT_DATA: c.folder });
   await t.importKeys(
     { key_id: 'k1', org_id: 'acme', alias: 'one', hmac_string: 'Xq7-hmac', jwt_data: { secret: 'Xq7-jwt' } },
     { key_id: 'k2', org_id: 'acme', quota_max: 10 },
   );
   await t.update('k1', { alias: 'two' });
 });
-afterEach(() => t.close());
 
 const ring = () => join(c.folder, 'key-ring.json');
 const backUp = (folder = target) => c.keyfront(['backup', folder]);

@@ -1,10 +1,10 @@
 import { chmodSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { checkClock, checkTLS, judgeDisk, type Finding } from '../../../src/cli/diagnosis/machine.js';
 import { judgeSkew } from '../../../src/cli/diagnosis/service.js';
 import { jsonLines, makeOwnCommandLine, serveFolder, type CommandLine } from '../../support/cli.js';
-import { postgres, postgresAndRedis, type EnginePlace } from '../../support/engines.js';
+import { makeOwnPlace, postgres, postgresAndRedis, type EnginePlace } from '../../support/engines.js';
 import { writeTLSFiles, type TLSFixture } from '../../support/localhost-tls.js';
 
 let c: CommandLine;
@@ -141,9 +141,8 @@ describe('keyfront doctor', () => {
 describe.skipIf(postgres.isMissing)(`keyfront doctor on ${postgres.name}`, () => {
   let place: EnginePlace;
   beforeEach(async () => {
-    place = await postgres.make();
+    place = await makeOwnPlace(postgres);
   });
-  afterEach(async () => place.remove());
 
   it('finds no problem, and checks no file but the key ring', async () => {
     expect((await c.keyfront(['init'], place.env)).code).toBe(0);
@@ -180,8 +179,7 @@ describe.skipIf(postgres.isMissing)(`keyfront doctor on ${postgres.name}`, () =>
 
 describe.skipIf(postgresAndRedis.isMissing)(`keyfront doctor on ${postgresAndRedis.name}`, () => {
   it('reads the live counters of Redis', async () => {
-    const place = await postgresAndRedis.make();
-    onTestFinished(() => place.remove());
+    const place = await makeOwnPlace(postgresAndRedis);
     expect((await c.keyfront(['init'], place.env)).code).toBe(0);
     const { code, of } = await examine(place.env);
     expect(code).toBe(0);

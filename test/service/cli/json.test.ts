@@ -1,16 +1,15 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { commands } from '../../../src/cli/commands.js';
 import { makeOwnCommandLine, type CommandLine } from '../../support/cli.js';
-import { postgres, type EnginePlace } from '../../support/engines.js';
+import { makeOwnPlace, postgres } from '../../support/engines.js';
 import { hashOf } from '../../support/factories.js';
 import { startReceiver, type Receiver } from '../../support/receiver.js';
 import { tamper } from '../../support/tamper.js';
 
 let c: CommandLine;
 let receiver: Receiver;
-let place: EnginePlace | undefined;
 beforeAll(async () => {
   receiver = await startReceiver();
 });
@@ -19,10 +18,6 @@ beforeEach(async () => {
   c = await makeOwnCommandLine();
   await prepare('init', '--json');
   await c.importKeys([{ key_id: 'k1', org_id: 'acme', hmac_string: 's' }]);
-});
-afterEach(async () => {
-  await place?.remove();
-  place = undefined;
 });
 
 /** Runs a command that the command under test depends on, and returns its JSON. */
@@ -82,7 +77,7 @@ interface Case {
 
 const migrated: Case = {
   env: async () => {
-    place = await postgres.make();
+    const place = await makeOwnPlace(postgres);
     return { KEYFRONT_DATABASE_URL: place.env['KEYFRONT_DATABASE_URL'] ?? '' };
   },
   result: { copied: { keys: 1, entries: 1, credentials: 2 } },

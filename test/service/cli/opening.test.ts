@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { dirname, join, relative } from 'node:path';
 import Database from 'better-sqlite3';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { readConfig } from '../../../src/config/config.js';
 import { createSealer } from '../../../src/crypto/encryption.js';
 import { createKeyRingCheck } from '../../../src/crypto/key-ring-check.js';
@@ -12,7 +12,7 @@ import { openServices } from '../../../src/storage/open-storage.js';
 import { createPgPool } from '../../../src/storage/postgres/pool.js';
 import { startApp } from '../../support/app.js';
 import { makeOwnCommandLine, type CommandLine } from '../../support/cli.js';
-import { postgres, type EnginePlace } from '../../support/engines.js';
+import { makeOwnPlace, postgres, type EnginePlace } from '../../support/engines.js';
 
 let c: CommandLine;
 beforeEach(async () => {
@@ -229,9 +229,8 @@ describe('KEYFRONT_QUOTA_URL', () => {
 describe.skipIf(postgres.isMissing)(`an empty database of ${postgres.name}`, () => {
   let place: EnginePlace;
   beforeEach(async () => {
-    place = await postgres.make();
+    place = await makeOwnPlace(postgres);
   });
-  afterEach(() => place.remove());
 
   it('stays empty and is named by every command that cannot create an installation', async () => {
     for (const { args, exit } of all) {

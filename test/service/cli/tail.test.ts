@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { jsonLines, makeOwnCommandLine, serveFolder, type CommandLine, type Outcome } from '../../support/cli.js';
-import { postgres } from '../../support/engines.js';
+import { makeOwnPlace, postgres } from '../../support/engines.js';
 import { until } from '../../support/until.js';
 
 interface Tail {
@@ -26,11 +26,7 @@ for (const place of places) {
     beforeEach(async () => {
       c = await makeOwnCommandLine();
       env = {};
-      if (isPostgres) {
-        const database = await postgres.make();
-        onTestFinished(() => database.remove());
-        ({ env } = database);
-      }
+      if (isPostgres) ({ env } = await makeOwnPlace(postgres));
       await c.create(env);
       if (place === 'a service') ({ env } = await serveFolder(c));
       start = await cursorOfNow();

@@ -2,9 +2,10 @@ import { verify } from '@node-rs/argon2';
 import { verify as verifyBcrypt } from '@node-rs/bcrypt';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { aadFor } from '../../../src/keys/commands/protect-secrets.js';
-import { startOwnApp, type TestResponse, type TestApp } from '../../support/app.js';
+import { startOwnApp, type TestApp } from '../../support/app.js';
 import { fullUpdate } from '../../support/factories.js';
-import { stateOf } from '../../support/state.js';
+import { issuesOf } from '../../support/responses.js';
+import { expectNoChange, stateOf } from '../../support/state.js';
 
 const maxInt64 = 9223372036854775807n;
 
@@ -28,13 +29,9 @@ async function updated(definition: unknown, query = '', headers = {}) {
 }
 
 async function rejected(definition: unknown, query = ''): Promise<string[]> {
-  const before = await stateOf(t, 'k1');
-  const response: TestResponse = await t.update('k1', definition, query);
+  const response = await expectNoChange(t, () => t.update('k1', definition, query));
   expect(response.status).toBe(400);
-  expect(await stateOf(t, 'k1')).toStrictEqual(before);
-  return (response.body['issues'] as { path: string; code: string }[])
-    .map(({ path, code }) => `${path} ${code}`)
-    .sort();
+  return issuesOf(response);
 }
 
 describe('updateOrgKey', () => {
