@@ -102,7 +102,7 @@ describe('D-11 keyfront backup', () => {
     await Promise.all(writers);
 
     expect((await restore()).code).toBe(0);
-    const restored = await startApp({ KEYFRONT_DATA: fresh });
+    const restored = await startOwnApp({ KEYFRONT_DATA: fresh });
     for (const [keyID, version] of before) {
       const found = await restored.app.services.store.find(hash(keyID));
       expect(found?.version).toBeGreaterThanOrEqual(version);
@@ -114,7 +114,6 @@ describe('D-11 keyfront backup', () => {
       );
       expect(opened).toBe(`secret ${found?.version}`);
     }
-    await restored.close();
   });
 
   it('rejects a target that exists', async () => {

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { isTokenShaped } from '../../../src/credentials/token.js';
-import { startApp } from '../../support/app.js';
+import { startApp, startOwnApp } from '../../support/app.js';
 import { makeOwnCommandLine, type CommandLine } from '../../support/cli.js';
 
 let c: CommandLine;
@@ -27,7 +27,7 @@ describe('credentials issue', () => {
   });
 
   it('issues a credential that a running service accepts at once, and rejects after its revocation', async () => {
-    const t = await startApp({ KEYFRONT_DATA: c.folder });
+    const t = await startOwnApp({ KEYFRONT_DATA: c.folder });
     const { out, stderr } = await issue('--kind', 'management', '--label', 'Billing');
     const headers = { authorization: `Bearer ${out.trim()}` };
     expect((await t.preview({}, headers)).status).toBe(200);
@@ -39,7 +39,6 @@ describe('credentials issue', () => {
       stderr: `Revoked ${id}. Running services reject it from now on.\n`,
     });
     expect((await t.preview({}, headers)).status).toBe(401);
-    await t.close();
   });
 
   it('restricts a credential to an organisation and a lifetime', async () => {
@@ -127,7 +126,7 @@ describe('credentials rotate', () => {
   const rotate = (...args: string[]) => c.keyfront(['credentials', 'rotate', ...args]);
 
   it('prints only the new secret on standard output, and keeps both valid for a day', async () => {
-    const t = await startApp({ KEYFRONT_DATA: c.folder });
+    const t = await startOwnApp({ KEYFRONT_DATA: c.folder });
     const { out: old, stderr } = await issue('--kind', 'management', '--label', 'Billing', '--org', 'acme');
     const { code, out, stderr: explained } = await rotate(idIn(stderr));
     expect(code).toBe(0);
@@ -147,7 +146,6 @@ describe('credentials rotate', () => {
         [idIn(explained), 'management', 'active', `…${out.trim().slice(-4)}`, 'acme'],
       ]),
     );
-    await t.close();
   });
 
   it.each(['0', '1h', '2w'])('accepts --overlap %s', async (overlap) => {

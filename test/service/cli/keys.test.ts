@@ -6,7 +6,7 @@ import { hashSync as hashBcrypt, verify as verifyBcrypt } from '@node-rs/bcrypt'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { importLines } from '../../../src/cli/input/import-lines.js';
 import { stringifyJSON } from '../../../src/lib/json.js';
-import { startApp } from '../../support/app.js';
+import { startOwnApp } from '../../support/app.js';
 import { jsonLines, makeOwnCommandLine, type CommandLine } from '../../support/cli.js';
 import { fullUpdate } from '../../support/factories.js';
 import { collectGarbage } from '../../support/garbage.js';
@@ -258,7 +258,7 @@ describe('keys import', () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     onTestFinished(() => void vi.useRealTimers());
     const lines = expected.reduce((sum, size) => sum + size);
-    const { app } = await startApp();
+    const { app } = await startOwnApp();
     const { ports, store } = app.services;
     const sizes: number[] = [];
     const add: typeof store.add = async (keys) => {
@@ -446,14 +446,13 @@ describe('keys export', () => {
     await imported(
       jsonl(k('k1', { quota_max: 100, quota_remaining: 30, quota_renewal_rate: 60, quota_renews: 1893456000 })),
     );
-    const t = await startApp({ KEYFRONT_DATA: c.folder });
+    const t = await startOwnApp({ KEYFRONT_DATA: c.folder });
     await t.update('k1', { quota_max: 50, quota_remaining: 50, quota_renewal_rate: 60 });
     expect(await exported()).toMatchObject([{ quota_max: 50, quota_remaining: 0, quota_renews: 1893456000 }]);
     await t.update('k1', { quota_max: 50, quota_renewal_rate: 60 }, '?reset_quota=1');
     expect(await exported()).toMatchObject([
       { quota_max: 50, quota_remaining: 50, quota_renews: t.clock.now.getTime() / 1000 + 60 },
     ]);
-    await t.close();
   });
 
   it('omits deleted keys, because an import would restore them', async () => {

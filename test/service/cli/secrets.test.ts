@@ -2,7 +2,7 @@ import { copyFile, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { startApp } from '../../support/app.js';
+import { startOwnApp } from '../../support/app.js';
 import { makeOwnCommandLine, type CommandLine } from '../../support/cli.js';
 
 let c: CommandLine;
@@ -37,20 +37,18 @@ describe('secrets rotate', () => {
 
   it('creates no version and no history entry', async () => {
     await c.keyfront(['secrets', 'rotate']);
-    const t = await startApp({ KEYFRONT_DATA: c.folder });
+    const t = await startOwnApp({ KEYFRONT_DATA: c.folder });
     const hash = t.app.services.ports.hashKeyID('k0');
     expect((await t.app.services.store.find(hash))?.version).toBe(1);
     expect(await t.app.services.store.historyOf(hash)).toHaveLength(1);
-    await t.close();
   });
 
   it('is detected by a running service', async () => {
-    const t = await startApp({ KEYFRONT_DATA: c.folder });
+    const t = await startOwnApp({ KEYFRONT_DATA: c.folder });
     await c.keyfront(['secrets', 'rotate']);
     expect((await t.update('k0', { hmac_string: 'after' })).status).toBe(200);
     expect((await c.keyfront(['secrets', 'prune'])).code).toBe(0);
     expect(await all()).toContain('"hmac_string":"after"');
-    await t.close();
   });
 });
 
