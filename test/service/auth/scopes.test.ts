@@ -1,21 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { rotateCredential } from '../../../src/credentials/issue.js';
 import { scopes, type Scope } from '../../../src/keys/key.js';
-import { startApp, type TestResponse, type TestApp } from '../../support/app.js';
-import { codeOf } from '../../support/responses.js';
+import { startSharedApp, type TestResponse } from '../../support/app.js';
+import { codeOf, dataOf } from '../../support/responses.js';
 import { expectNoChange } from '../../support/state.js';
 import { sendTo, sendToFreshKey } from './endpoint-request.js';
 import { endpoints } from './matrix-rows.js';
 
-let t: TestApp;
-let node = '';
-beforeAll(async () => {
-  t = await startApp();
-  await t.importKeys({ key_id: 'k1', org_id: 'acme', alias: 'k1' });
-  const { body } = await t.graphql('{ orgKey(by: { keyID: "k1" }) { id } }');
-  node = (body['data'] as { orgKey: { id: string } }).orgKey.id;
-});
-afterAll(async () => t.close());
+const t = await startSharedApp();
+await t.importKeys({ key_id: 'k1', org_id: 'acme', alias: 'k1' });
+const { id: node } = dataOf<{ id: string }>(await t.graphql('{ orgKey(by: { keyID: "k1" }) { id } }'));
 
 const allScopes = Object.keys(scopes) as Scope[];
 const changes: Readonly<Record<string, readonly Scope[]>> = {

@@ -1,6 +1,6 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { warningCodes } from '../../../src/keys/definition/issue-codes.js';
-import { startApp } from '../../support/app.js';
+import { startSharedApp } from '../../support/app.js';
 import { fullPreview } from '../../support/factories.js';
 
 // The clock of the tests stands here.
@@ -80,9 +80,8 @@ const cases: [string, object, string[]][] = [
   ],
 ];
 
-const t = await startApp();
+const t = await startSharedApp();
 await t.importKeys({ key_id: 'k1', org_id: 'acme' });
-afterAll(() => t.close());
 
 const found = (body: Record<string, unknown>) =>
   ((body['warnings'] ?? []) as { path: string; code: string; message: string }[])
