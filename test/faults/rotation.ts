@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createRandom } from '../support/generated.js';
+import type { Process } from '../support/process.js';
 import { outputOf } from './kit/command.js';
 import type { Finding } from './kit/compare.js';
 import { inspect, inspectSecrets } from './kit/inspect.js';
@@ -21,6 +22,8 @@ interface RotationRun extends FaultRun {
   readonly kills: number;
 }
 
+type Command = (...args: string[]) => Process;
+
 /** Longer than a command takes to begin on a machine that is not busy. */
 const beginsWithinMs = 1_000;
 /** Makes a rotation long enough to be killed in the midst of its work. */
@@ -28,6 +31,7 @@ const moreKeys = 300;
 const serviceKillEvery = 3;
 /** What it takes to seal some of them. */
 const workMs = 400;
+const maxBusy = 20;
 
 export async function rotateUnderKills({ main, workspace, seed, kills, mutant }: RotationRun): Promise<Report> {
   const report = startReport('kill -9 during a rotation under load', seed);
@@ -37,7 +41,7 @@ export async function rotateUnderKills({ main, workspace, seed, kills, mutant }:
   const { data } = folder;
   await importMore(workspace, data);
   const ledger: Entry[] = [];
-  const command = (...args: string[]) => launch({ main, data, args, mutant });
+  const command: Command = (...args) => launch({ main, data, args, mutant });
 
   const serve = async (number: number) => {
     const service = launch({ main, data });
@@ -75,11 +79,10 @@ export async function rotateUnderKills({ main, workspace, seed, kills, mutant }:
   }
 
   for (let attempt = 1; ; attempt += 1) {
-    const rotation = command('secrets', 'rotate');
-    const { code } = await rotation.exited;
+    const { code, stderr } = await complete(command, 'rotate');
     if (code === 0) break;
-    if (!(await hasRemovedDraft(data, rotation.stderr())) || attempt === 3) {
-      report.addFindings([{ kind: 'wrong response', what: `the last rotation failed: ${rotation.stderr()}` }], where);
+    if (!(await hasRemovedDraft(data, stderr)) || attempt === 3) {
+      report.addFindings([{ kind: 'wrong response', what: `the last rotation failed: ${stderr}` }], where);
       break;
     }
     drafts += 1;
@@ -111,6 +114,16 @@ async function ringBeyond(data: string, keys: number): Promise<void> {
   while ((await ringIDs(data)).length <= keys) await wait(5);
 }
 
+/** Runs a command, and again if the writes of the clients prevented it for as long as a command waits. */
+async function complete(command: Command, name: 'rotate' | 'prune'): Promise<{ code: number | null; stderr: string }> {
+  for (let attempt = 1; ; attempt += 1) {
+    const running = command('secrets', name);
+    const { code } = await running.exited;
+    const stderr = running.stderr();
+    if (attempt === maxBusy || !stderr.includes('Storage is busy')) return { code, stderr };
+  }
+}
+
 async function duration(work: () => Promise<void>): Promise<number> {
   const began = performance.now();
   await work();
@@ -121,15 +134,11 @@ async function duration(work: () => Promise<void>): Promise<number> {
  * After the pruning one key is left in the ring, so that every readable secret is sealed with it. A change that was
  * committed during the last rotation may use an older one; pruning fails then, and its error states what to do.
  */
-async function pruned(data: string, command: (...args: string[]) => ReturnType<typeof launch>): Promise<Finding[]> {
-  const prune = async () => {
-    const pruning = command('secrets', 'prune');
-    return { code: (await pruning.exited).code, stderr: pruning.stderr() };
-  };
-  let { code, stderr } = await prune();
+async function pruned(data: string, command: Command): Promise<Finding[]> {
+  let { code, stderr } = await complete(command, 'prune');
   if (stderr.includes('Run `keyfront secrets rotate` first')) {
-    await command('secrets', 'rotate').exited;
-    ({ code, stderr } = await prune());
+    await complete(command, 'rotate');
+    ({ code, stderr } = await complete(command, 'prune'));
   }
   const left = await ringIDs(data);
   if (code === 0 && left.length === 1) return [];
