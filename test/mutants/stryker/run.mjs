@@ -59,6 +59,7 @@ const options = {
   concurrency: 1,
   // Stryker detects endless loops by their number of rounds. No mutant should reach this limit because a machine is busy.
   timeoutMS: 60_000,
+  dryRunTimeoutMinutes: 30,
   // Not in node_modules, where Vitest takes the copy of the project for packages and records no coverage.
   tempDirName: '.stryker-tmp',
 };
