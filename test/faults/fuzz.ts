@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { start, type Running } from '../support/process.js';
 import { kill, printedBy } from '../support/processes.js';
-import { outputOf } from './kit/command.js';
-import { writeKeys } from './kit/workspace.js';
+import { importKeys } from './kit/workspace.js';
 import { createInputs, type Canaries, type Input } from './fuzz-inputs.js';
 import { createConnection, type RawResponse } from './raw-connection.js';
 
@@ -31,8 +30,7 @@ export async function startService(main: string): Promise<Service> {
   const keyIDs = ['one', 'two', 'guarded'].map((name) => `fuzzkey${name}${randomBytes(8).toString('hex')}`);
   const file = join(data, 'keys.jsonl');
   const keys = keyIDs.map((key_id) => ({ key_id, org_id: 'acme', quota_max: 10 }));
-  await writeKeys(file, keys);
-  await outputOf(data, 'keys', 'import', file);
+  await importKeys(data, file, keys);
   const database = new Database(join(data, 'keyfront.db'));
   return {
     running,

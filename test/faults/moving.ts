@@ -6,11 +6,10 @@ import { createProxy } from '../support/proxy.js';
 import { until } from '../support/until.js';
 import { evenly } from './kit/sizes.js';
 import type { Finding } from './kit/compare.js';
-import { outputOf } from './kit/command.js';
 import { startReport, type Report } from './kit/report.js';
 import { launch } from './kit/service.js';
 import { statement } from './kit/stored.js';
-import { writeKeys, type FaultRun } from './kit/workspace.js';
+import { importKeys, type FaultRun } from './kit/workspace.js';
 
 /*
  * Kills `keyfront migrate-store` when it has sent so and so much to PostgreSQL, from its first word to its last, and runs
@@ -95,8 +94,7 @@ async function makeSource(data: string, folder: string): Promise<void> {
     hmac_string: `secret ${index}`,
   }));
   const file = join(folder, 'moved.jsonl');
-  await writeKeys(file, moved);
-  await outputOf(data, 'keys', 'import', file);
+  await importKeys(data, file, moved);
   await changeSource(data, 0);
 }
 

@@ -2,13 +2,13 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import Database from 'better-sqlite3';
-import { hashOf } from '../support/factories.js';
 import { createRandom } from '../support/generated.js';
 import { callRedis } from '../support/redis.js';
 import type { RedisPair } from '../support/redis-sentinel.js';
 import { until } from '../support/until.js';
 import { createClient } from './kit/client.js';
 import type { Finding } from './kit/compare.js';
+import { counterNames, counterOf } from './kit/counters.js';
 import { recoveryOf, startReport, type Report } from './kit/report.js';
 import { killNow, launch, portOf } from './kit/service.js';
 import type { Process } from '../support/process.js';
@@ -36,9 +36,6 @@ const writers = 6;
 /** What each writer counts before a kill. A run in which little was counted would show little. */
 const minCounts = 20;
 const quotaMax = 1_000_000_000;
-const pattern = 'faults:{keyHash}';
-/** The name of a counter in Redis. */
-const nameOf = (keyID: string) => pattern.replace('{keyHash}', hashOf(keyID));
 /** The time within which a replica receives what was written, on a busy machine. */
 export const maxLagMs = 1_000;
 
@@ -68,7 +65,7 @@ export async function killRedisPrimary({
     [...own, ...resets].map((key_id) => ({ key_id, org_id: 'acme', quota_max: quotaMax })),
   );
   const { data, service: credential } = await makeInstallation(join(folder, 'data'), keysFile);
-  const env = { KEYFRONT_QUOTA_URL: pair.url, KEYFRONT_QUOTA_KEYS: pattern };
+  const env = { KEYFRONT_QUOTA_URL: pair.url, KEYFRONT_QUOTA_KEYS: counterNames };
   const headers = { 'x-svc-authorization': credential };
   const services: Process[] = [];
   const recoveryMs: number[] = [];
@@ -98,7 +95,8 @@ export async function killRedisPrimary({
     if (typeof sent === 'string' || sent.status !== 200) throw new Error(`The reset of ${keyID} failed.`);
     totals[sent.headers['quota-reset'] === 'applied' ? 'appliedResets' : 'pendingResets'] += 1;
   }
-  const used = async (keyID: string) => Number((await callRedis(await pair.primaryURL(), 'GET', nameOf(keyID))) ?? 0);
+  const used = async (keyID: string) =>
+    Number((await callRedis(await pair.primaryURL(), 'GET', counterOf(keyID))) ?? 0);
 
   try {
     services.push(launch({ main, data, env, mutant }), launch({ main, data, env, mutant }));

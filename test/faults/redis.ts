@@ -1,12 +1,12 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { hashOf } from '../support/factories.js';
 import { createRandom } from '../support/generated.js';
 import { callRedis, type OwnRedis } from '../support/redis.js';
 import { until } from '../support/until.js';
 import { createClient, type Sent } from './kit/client.js';
 import type { Finding } from './kit/compare.js';
+import { counterNames, counterOf } from './kit/counters.js';
 import { startReport, type Report } from './kit/report.js';
 import { killNow, launch, portOf } from './kit/service.js';
 import type { Process } from '../support/process.js';
@@ -42,9 +42,6 @@ interface Known {
 const writers = 6;
 const ownMax = 1_000_000_000;
 const sharedMax = 400;
-const pattern = 'faults:{keyHash}';
-/** The name of a counter in Redis. */
-const nameOf = (keyID: string) => pattern.replace('{keyHash}', hashOf(keyID));
 const faults = ['service', 'redis', 'pause'] as const;
 /** The minimum number of acknowledged operations before each fault. */
 const minAcknowledged = 5 * writers;
@@ -60,7 +57,7 @@ export async function killAroundRedis({ main, folder, seed, cycles, redis, url, 
   await writeKeys(keysFile, [...own.map((keyID) => key(keyID, ownMax)), key('shared', sharedMax)]);
   const database = { KEYFRONT_DATABASE_URL: url };
   const { data, service: credential } = await makeInstallation(join(folder, 'data'), keysFile, database);
-  const env = { ...database, KEYFRONT_QUOTA_URL: redis.url, KEYFRONT_QUOTA_KEYS: pattern };
+  const env = { ...database, KEYFRONT_QUOTA_URL: redis.url, KEYFRONT_QUOTA_KEYS: counterNames };
   const headers = { 'x-svc-authorization': credential };
 
   const known = own.map((): Known => ({ min: 0, max: 0, isSteady: true }));
@@ -173,7 +170,7 @@ export async function killAroundRedis({ main, folder, seed, cycles, redis, url, 
     await resetAndCount();
     report.addFindings(await untilFinished(url), `FUZZ_SEED=${seed}`);
     const used = async (keyID: string) =>
-      Number((await callRedis<string | null>(redis.url, 'GET', nameOf(keyID))) ?? 0);
+      Number((await callRedis<string | null>(redis.url, 'GET', counterOf(keyID))) ?? 0);
     for (const [index, keyID] of own.entries()) {
       const { min, max } = known[index] ?? { min: 0, max: 0 };
       report.addFindings(misplaced(keyID, await used(keyID), min, max), `FUZZ_SEED=${seed} REDIS_CYCLES=${cycles}`);

@@ -2,14 +2,13 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createRandom } from '../support/generated.js';
 import type { Process } from '../support/process.js';
-import { outputOf } from './kit/command.js';
 import type { Finding } from './kit/compare.js';
 import { inspect, inspectSecrets } from './kit/inspect.js';
 import type { Entry } from './kit/ledger.js';
 import { startReport, type Report } from './kit/report.js';
 import { hasRemovedDraft, ringIDs } from './kit/ring.js';
 import { killNow, launch, portOf } from './kit/service.js';
-import { marked, writeKeys, type FaultRun, type Workspace } from './kit/workspace.js';
+import { importKeys, marked, type FaultRun, type Workspace } from './kit/workspace.js';
 import { startWriting } from './kit/writers.js';
 
 /*
@@ -102,11 +101,11 @@ export async function rotateUnderKills({ main, workspace, seed, kills, mutant }:
 async function importMore(workspace: Workspace, data: string): Promise<void> {
   const file = join(workspace.folder, 'more.jsonl');
   const more = { ...marked, jwt_data: { secret: 'jwt' } };
-  await writeKeys(
+  await importKeys(
+    data,
     file,
     Array.from({ length: moreKeys }, (_, index) => ({ key_id: `more-${index}`, ...more })),
   );
-  await outputOf(data, 'keys', 'import', file);
 }
 
 /** Resolves when the ring has more keys than that: from then on everything is sealed under a new one. */

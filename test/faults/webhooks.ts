@@ -7,7 +7,7 @@ import type { EnginePlace } from '../support/engines.js';
 import { outOfOrder, startReceiver, verificationErrorOf, type Received } from '../support/receiver.js';
 import { outputOf } from './kit/command.js';
 import { killNow, launch, portOf } from './kit/service.js';
-import { writeKeys } from './kit/workspace.js';
+import { importKeys } from './kit/workspace.js';
 import type { Process } from '../support/process.js';
 
 /*
@@ -114,11 +114,11 @@ const nameOf = ({ data }: Received) => `${data.key_hash} ${data.version_after}`;
 /** Brings the keys in, and resolves to a credential that may change them. */
 async function prepare({ folder, env }: EnginePlace): Promise<string> {
   const file = join(folder, 'keys.jsonl');
-  await writeKeys(
+  await importKeys(
+    env,
     file,
     keyIDs.map((key_id) => ({ key_id, org_id: 'acme' })),
   );
-  await outputOf(env, 'keys', 'import', file);
   return outputOf(env, 'credentials', 'issue', '--kind', 'service', '--label', 'faults');
 }
 

@@ -1,10 +1,9 @@
 import { join } from 'node:path';
 import { createRandom } from '../../support/generated.js';
 import { createClient, type Client, type Sent } from './client.js';
-import { outputOf } from './command.js';
 import type { Entry } from './ledger.js';
 import { sendOperation } from './operation.js';
-import { marked, writeKeys, type DataFolder } from './workspace.js';
+import { importKeys, marked, type DataFolder } from './workspace.js';
 import { repeat, type Load, type Writing } from './writers.js';
 
 /*
@@ -20,12 +19,11 @@ const contenders = 3;
 /** Imports the keys that these writers change. */
 export async function addKeysOfMany({ data }: DataFolder, folder: string): Promise<void> {
   const file = join(folder, 'many.jsonl');
-  await writeKeys(file, [
+  await importKeys(data, file, [
     ...bulkKeys.map((key_id) => ({ key_id, ...marked, apply_policies: ['bulk'] })),
     { key_id: contendedKey, ...marked },
     { key_id: countedKey, ...marked, apply_policies: ['counted'], quota_max: 1_000_000_000_000 },
   ]);
-  await outputOf(data, 'keys', 'import', file);
 }
 
 /** Starts writers, as `startWriting`, with these changes. */

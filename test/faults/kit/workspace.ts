@@ -2,7 +2,7 @@ import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { outputOf } from './command.js';
+import { outputOf, type Place } from './command.js';
 
 /** The keys before a run. Each writer has its own key; all writers share two, and one has a quota. */
 export const keysFor = (writers: number) => ({
@@ -20,6 +20,12 @@ export const marked = { org_id: 'acme', alias: startMark, tags: [startMark], hma
 /** Writes a file for `keys import`. */
 export async function writeKeys(file: string, keys: readonly object[]): Promise<void> {
   await writeFile(file, keys.map((key) => `${JSON.stringify(key)}\n`).join(''));
+}
+
+/** Writes keys to a file, and imports them. */
+export async function importKeys(place: Place, file: string, keys: readonly object[]): Promise<void> {
+  await writeKeys(file, keys);
+  await outputOf(place, 'keys', 'import', file);
 }
 
 export interface DataFolder {
