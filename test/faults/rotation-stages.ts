@@ -74,7 +74,12 @@ export async function rotateInStages({
     const load = { port, folder: host, seed: seed * 1_000 + loads, name: `l${loads}`, ledger, writers: 4 };
     const writing = startWriting(load);
     await writing.begun;
-    return { service, writing };
+    return { service, writing, name: load.name };
+  };
+  /** Waits for responses of the service to the requests of its writers. */
+  const responses = async ({ name }: Serving, count: number): Promise<void> => {
+    const from = ledger.length;
+    await until(() => ledger.slice(from).filter(({ mark }) => mark.startsWith(`${name}-`)).length >= count);
   };
   const command = (...args: string[]) => launch({ main, data: first.data, env, args: ['secrets', ...args] });
   const stageNow = async (): Promise<string> => {
@@ -107,12 +112,13 @@ export async function rotateInStages({
     }, `The stage ${stage}`);
   };
 
-  /** Kills one service and restarts the other, while the one that is not replaced serves. */
+  /** Kills one service, then restarts the other. Between the two, the other one reads what the new one has written. */
   const replaceBoth = async (serving: [Serving, Serving]) => {
-    const killed = random.below(2);
-    for (const index of [killed, 1 - killed]) {
-      const { service, writing } = serving[index === 0 ? 0 : 1];
-      await wait(50 + random.below(150));
+    const [killed, other] = random.below(2) === 0 ? ([0, 1] as const) : ([1, 0] as const);
+    for (const index of [killed, other]) {
+      await responses(serving[killed], 20 + random.below(20));
+      await responses(serving[other], 20 + random.below(20));
+      const { service, writing } = serving[index];
       if (index === killed) {
         await killNow(service);
         await writing.over;
@@ -123,7 +129,7 @@ export async function rotateInStages({
         await service.exited;
         counts.restartedServices += 1;
       }
-      serving[index === 0 ? 0 : 1] = await start(hosts[index === 0 ? 0 : 1]);
+      serving[index] = await start(hosts[index]);
     }
   };
 
@@ -174,4 +180,6 @@ export async function rotateInStages({
 interface Serving {
   readonly service: Process;
   readonly writing: Writing;
+  /** The name of the load. */
+  readonly name: string;
 }

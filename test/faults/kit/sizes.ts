@@ -1,4 +1,4 @@
-/** The size of each harness in `npm test`, in `.ci/run` (`FAULTS=ci`) and in `npm run test:faults` (`FAULTS=full`). */
+/** The size of each harness in `npm run test:system`, in `.ci/run` (`FAULTS=ci`) and in `npm run test:faults` (`FAULTS=full`). */
 const sizes = {
   /** Kills under load and during starts. */
   KILL_CYCLES: { short: 20, ci: 50, full: 500 },

@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { jsonLines, makeOwnCommandLine, serveFolder, type CommandLine, type Outcome } from '../../support/cli.js';
 import { makeOwnPlace, postgres } from '../../support/engines.js';
+import { hashOf } from '../../support/factories.js';
 import { until } from '../../support/until.js';
 
 interface Tail {
@@ -97,7 +98,7 @@ for (const place of places) {
       await put('acme-1', { alias: 'second' });
       for (const args of [
         ['--org', 'acme'],
-        ['--key-hash', await hashOf('acme-1')],
+        ['--key-hash', hashOf('acme-1')],
       ]) {
         const running = tail('--after', after, ...args);
         await until(() => running.changes().length === 1);
@@ -106,11 +107,6 @@ for (const place of places) {
         expect(running.changes()).toMatchObject([{ org_id: 'acme', version: 2 }]);
       }
     });
-
-    async function hashOf(keyID: string): Promise<string> {
-      const { stderr } = await c.keyfront(['get', keyID], env);
-      return /of ([\da-f]{64})/.exec(stderr)?.[1] ?? '';
-    }
 
     it('prints text on a terminal', async () => {
       const after = await cursor();
