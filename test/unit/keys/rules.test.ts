@@ -276,6 +276,16 @@ describe('R-12 the rules reject a definition with path, code and message', () =>
     });
   });
 
+  it.each([
+    ...['', 'plain', 'PlainText', 'none', 'MD5', 'crc32', 'murmur', 'murmur32', 'murmur64', 'murmur128'],
+    ...['1', '224', '256', '384', '512'].flatMap((bits) => [`sha${bits}`, `SHA-${bits}`]),
+  ])('for the weak hash %j', (hashType) => {
+    const path = ['basicAuthData', 'hashType'];
+    expect(rejection({ basicAuthData: { hashType } }).issues).toMatchObject([{ path, code: 'WEAK_HASH' }]);
+    const another = rejection({ basicAuthData: { hashType: `${hashType}-x` } });
+    expect(another.issues).toMatchObject([{ path, code: 'UNKNOWN_HASH_TYPE' }]);
+  });
+
   it('for a field of updates in a preview', () => {
     expect(rejection({ rsaCertificateID: 'x' }, 'preview').issues).toStrictEqual([
       { path: ['rsaCertificateID'], code: 'WRONG_VARIANT', message: 'belongs to the update only' },
