@@ -464,8 +464,12 @@ describe('decimal strings in free-form JSON', () => {
     const input = { metaData: { big: String(big), other: 1 } };
     const changed = await keys.updateOrgKey(caller, { ...request, input });
     expect(changed.key.definition).toStrictEqual({ metaData: { big, other: 1 } });
-    const text = await keys.updateOrgKey(caller, { ...request, input, hasDecimalStrings: false });
+    // The REST API writes digits for integers, and omits `hasDecimalStrings`.
+    const text = await keys.updateOrgKey(caller, { ...update, keyID: 'k1', input });
     expect(text.key.definition).toStrictEqual(input);
+    await keys.updateOrgKey(caller, { ...request, input: { metaData: { big } } });
+    const reverted = await keys.revertOrgKey(caller, { keyID: 'k1', toVersion: text.key.version });
+    expect(reverted.key.definition).toStrictEqual(input);
   });
 });
 

@@ -224,6 +224,16 @@ describe('a checkpoint', () => {
 });
 
 describe('the end of a subscription', () => {
+  it('is the end of following the feed if it is the last one', async () => {
+    const follow = vi.spyOn(source.feed, 'subscribe');
+    const [first, second] = await Promise.all([subscribe(), subscribe()]);
+    expect(follow).toHaveBeenCalledTimes(1);
+    first.end.abort();
+    expect(source.listeners.size).toBe(1);
+    second.end.abort();
+    expect(source.listeners.size).toBe(0);
+  });
+
   it('ends the wait for a change, and delivers none that is added afterwards', async () => {
     const { end, done, cursors } = await subscribe();
     await eventLoopTurns();

@@ -30,6 +30,7 @@ describe('keepStoredIntegers', () => {
     ['the text where a text was stored', '9007199254740993', '9007199254740993', '9007199254740993'],
     ['the text where nothing was stored', undefined, '9007199254740993', '9007199254740993'],
     ['a number as it is', big, 5, 5],
+    ['a number where an object was stored', { n: big }, 5, 5],
     ['null as it is', { n: big }, null, null],
     ['a list where null was stored', null, ['9007199254740993'], ['9007199254740993']],
     ['an object where null was stored', null, { n: '9007199254740993' }, { n: '9007199254740993' }],
