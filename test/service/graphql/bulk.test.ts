@@ -252,9 +252,11 @@ describe('a change of many keys', () => {
     expect(new Set(await versions())).toStrictEqual(new Set([1]));
   });
 
-  it('changes 200 keys in one call', async () => {
+  it('changes 200 keys in one call, in the order of their hashes', async () => {
     const response = await updateAll({ filter: { orgID: 'acme' }, patch: { rate: 1 }, dryRun: false });
     expect([response.items.length, response.hasNextPage]).toStrictEqual([200, false]);
+    const hashes = response.items.map(({ orgKey }) => hashOf(orgKey.keyID));
+    expect(hashes).toStrictEqual(hashes.toSorted());
     expect((await versions()).filter((version) => version === 2)).toHaveLength(200);
   });
 
