@@ -145,6 +145,11 @@ describe('the audit log line of an attempt to change a key', () => {
   const mutation = (fields: string) => () => t.graphql(`mutation { ${fields} }`);
   it.each<[string, () => Promise<unknown>, ...string[]]>([
     ['a definition with a problem, in REST', () => t.update('k1', { rate: 'x' }), 'updateOrgKey INVALID of a key'],
+    [
+      'an organisation that is not that of the key, in REST',
+      () => t.update('k1', { org_id: 'globex' }),
+      'updateOrgKey INVALID of a key',
+    ],
     ['a body that is no JSON', () => t.update('k1', '{'), 'updateOrgKey INVALID of a key'],
     [
       'a body that is too large',
