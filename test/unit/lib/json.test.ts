@@ -197,7 +197,8 @@ describe('parseJSON compared with JSON.parse', () => {
   });
 
   it('leaves an ordinary body to JSON.parse, which is several times as fast', () => {
-    const item = { id: 'k:1e5', text: 'a\n"b"', n: 123456, nested: [{ ratio: -0.75, on: true }] };
+    const at = '2027-01-01T00:00:00.000000Z';
+    const item = { id: 'k:1e5', text: 'a\n"b"', at, n: 123456, nested: [{ ratio: -0.75, on: true }] };
     const text = JSON.stringify({ items: Array.from({ length: 100 }, () => item) }, undefined, 1);
     const carefulStep = vi.spyOn(Object, 'hasOwn');
     try {
