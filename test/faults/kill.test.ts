@@ -13,20 +13,19 @@ describe(`kill -9 at random times, under load and during starts (FUZZ_SEED=${see
     expectSound(report, report.cases);
   });
 
-  it.each([
-    ['a change that is acknowledged before its commit', 'storage/acknowledges-before-commit', 20, ['lost']],
-    ['a change without a transaction', 'storage/runs-without-transaction', 20, ['half', 'invented']],
-    ['a change that is retried after its success', 'storage/commits-again-after-success', 20, ['invented']],
-    ['a bulk change that skips the history of 3 of 10 keys', 'storage/bulk-update-skips-history', 20, ['half', 'lost']],
+  it.each<[string, string, string[], number?]>([
+    ['a change that is acknowledged before its commit', 'storage/acknowledges-before-commit', ['lost']],
+    ['a change without a transaction', 'storage/runs-without-transaction', ['half', 'invented']],
+    ['a change that is retried after its success', 'storage/commits-again-after-success', ['invented']],
+    ['a bulk change that skips the history of 3 of 10 keys', 'storage/bulk-update-skips-history', ['half', 'lost']],
     // The changes after the last kill detect it.
-    ['a reset that the next consumption repeats', 'keys/consumption-repeats-reset', 1, ['lost']],
+    ['a reset that the next consumption repeats', 'keys/consumption-repeats-reset', ['lost'], 1],
     [
       'an expected version that is compared only before the transaction',
       'keys/checks-version-early',
-      20,
       ['wrong response'],
     ],
-  ])('detects a mutant: %s', { timeout: 600_000 }, async (_, name, cycles, kinds) => {
+  ])('detects a mutant: %s', { timeout: 600_000 }, async (_, name, kinds, cycles = 20) => {
     const { findings } = await killUnderLoad({ ...scenery(), seed, cycles, mutant: await buildMain(name) });
     // Where nothing is undone as a whole, which of the kinds it is depends on the moments of the kills.
     expect(findings.filter(({ kind }) => kinds.includes(kind))).not.toEqual([]);

@@ -74,12 +74,7 @@ export async function rotateInStages({
     const load = { port, folder: host, seed: seed * 1_000 + loads, name: `l${loads}`, ledger, writers: 4 };
     const writing = startWriting(load);
     await writing.begun;
-    return { service, writing, name: load.name };
-  };
-  /** Waits for responses of the service to the requests of its writers. */
-  const responses = async ({ name }: Serving, count: number): Promise<void> => {
-    const from = ledger.length;
-    await until(() => ledger.slice(from).filter(({ mark }) => mark.startsWith(`${name}-`)).length >= count);
+    return { service, writing };
   };
   const command = (...args: string[]) => launch({ main, data: first.data, env, args: ['secrets', ...args] });
   const stageNow = async (): Promise<string> => {
@@ -116,8 +111,8 @@ export async function rotateInStages({
   const replaceBoth = async (serving: [Serving, Serving]) => {
     const [killed, other] = random.below(2) === 0 ? ([0, 1] as const) : ([1, 0] as const);
     for (const index of [killed, other]) {
-      await responses(serving[killed], 20 + random.below(20));
-      await responses(serving[other], 20 + random.below(20));
+      await serving[killed].writing.respond(20 + random.below(20));
+      await serving[other].writing.respond(20 + random.below(20));
       const { service, writing } = serving[index];
       if (index === killed) {
         await killNow(service);
@@ -180,6 +175,4 @@ export async function rotateInStages({
 interface Serving {
   readonly service: Process;
   readonly writing: Writing;
-  /** The name of the load. */
-  readonly name: string;
 }

@@ -1,4 +1,5 @@
 import { createRandom } from '../../support/generated.js';
+import { until } from '../../support/until.js';
 import { createClient, type Client } from './client.js';
 import type { Entry, Operation } from './ledger.js';
 import { sendOperation } from './operation.js';
@@ -18,6 +19,8 @@ export interface Load {
 export interface Writing {
   /** Resolves after the first response, or when the service is unreachable. */
   readonly begun: Promise<void>;
+  /** Resolves after this many further responses. */
+  respond(count: number): Promise<void>;
   /** Resolves when every writer has completed its operation. */
   stop(): Promise<void>;
   /** Resolves when all writers have ended. */
@@ -46,12 +49,14 @@ export function repeat(
 ): Writing {
   const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
   let isStopped = false;
+  let responses = 0;
   const writing = operations.map(async (operation) => {
     for (let count = 1; !isStopped; count += 1) {
       const entries = await operation(count);
       ledger.push(...entries);
       begin();
       if (entries.some(({ response }) => response === 'unreached')) return;
+      responses += 1;
     }
   });
   const over = Promise.all(writing).then(() => client.close());
@@ -59,7 +64,11 @@ export function repeat(
     isStopped = true;
     await over;
   };
-  return { begun, over, stop };
+  const respond = async (count: number) => {
+    const enough = responses + count;
+    await until(() => responses >= enough, `${count} responses`);
+  };
+  return { begun, respond, over, stop };
 }
 
 interface Plan {
