@@ -95,6 +95,21 @@ describe('a repeated request with the same idempotency key', () => {
     expect(dataOf(await bulk({ key: 'dry' }))).toEqual({ hasNextPage: false, items: [] });
   });
 
+  it('resets the quotas once, and returns each reset as applied', async () => {
+    const reset = (key: string) =>
+      t.graphql(
+        `mutation ($key: String) { resetOrgQuotas(filter: { aliasPrefix: "a" }, dryRun: false, idempotencyKey: $key) {
+          items { change { quotaReset } orgKey { quota { used } } } } }`,
+        { key },
+      );
+    await consume({ amount: 5 });
+    const first = await reset('k');
+    expect(dataOf(first)).toEqual({ items: [{ change: { quotaReset: 'APPLIED' }, orgKey: { quota: { used: 0 } } }] });
+    await consume({ amount: 5 });
+    expect(bodyOf(await reset('k'))).toBe(bodyOf(first));
+    expect(dataOf(await consume({ amount: 1 }))).toMatchObject({ quota: { used: 6 } });
+  });
+
   it('has one effect when sent many times at once', async () => {
     const created = await Promise.all(Array.from({ length: 20 }, () => create({ key: 'k' })));
     expect(new Set(created.map(bodyOf)).size).toBe(1);

@@ -49,3 +49,10 @@ describe('an organisation of 223 bytes', () => {
     expect(created.status).toBe(200);
   });
 });
+
+describe('a blank organisation', () => {
+  it('is none in a preview, whose generated identifier begins with no owner', async () => {
+    const { body } = await t.preview({ org_id: ' ' });
+    expect(body).toMatchObject({ key_id: expect.stringMatching(/^[0-9a-f]{32}$/) as string });
+  });
+});

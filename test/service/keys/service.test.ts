@@ -558,6 +558,15 @@ describe('a change of a key whose live counter is outside of the store', () => {
     expect(preview).toMatchObject({ isChanged: true, quotaEffect: undefined, quotaReset: undefined });
   });
 
+  it('repeats a reset as pending, because its receipt is written before the counter is reset', async () => {
+    const resets = async (service: KeyService) => {
+      const { items } = await service.updateOrgKeys(caller, { ...bulk, resetQuota: true, idempotencyKey: 'k' });
+      return items.map(({ change }) => change?.quotaReset);
+    };
+    expect(await resets(withCounters(reachable))).toStrictEqual(['APPLIED', 'APPLIED']);
+    expect(await resets(withCounters(reachable))).toStrictEqual(['PENDING', 'PENDING']);
+  });
+
   it('returns the initial quota of a new key, whose counter need not be read', async () => {
     const input = { orgID: 'acme', quotaMax: 10n, quotaRemaining: 4n };
     const { quotaEffect } = await withCounters(failing('UNAVAILABLE')).createOrgKey(caller, { input });
