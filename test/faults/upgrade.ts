@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { createRandom } from '../support/generated.js';
 import type { TestDatabase } from '../support/postgres.js';
 import { compare } from './kit/compare.js';
@@ -46,7 +45,7 @@ export async function upgradeUnderLoad({
     const running: Process[] = [];
     let loads = 0;
 
-    const start = async (version: string): Promise<{ service: Process; writing: Writing }> => {
+    const start = async (version: string): Promise<Serving> => {
       const service = launch({ main: version, data: folder.data, env });
       running.push(service);
       const port = await portOf(service);
@@ -54,21 +53,20 @@ export async function upgradeUnderLoad({
       loads += 1;
       return { service, writing: startWriting(load) };
     };
-    const stop = async ({ service, writing }: Awaited<ReturnType<typeof start>>) => {
+    const stop = async ({ service, writing }: Serving) => {
       await writing.stop();
       service.kill('SIGTERM');
       await service.exited;
     };
     try {
       const old = [await start(main), await start(main)] as const;
-      await Promise.all(old.map(({ writing }) => writing.begun));
       const first = await start(next);
-      await wait(200 + random.below(300));
+      await respondInTurn([first, ...old], random);
       await stop(old[0]);
       const second = await start(next);
-      await wait(200 + random.below(300));
+      await respondInTurn([second, first, old[1]], random);
       await stop(old[1]);
-      await wait(100);
+      await respondInTurn([first, second], random);
       await stop(first);
       await stop(second);
       const check = launch({ main: next, data: folder.data, env, args: ['check'] });
@@ -86,4 +84,14 @@ export async function upgradeUnderLoad({
     }
   }
   return report.end({ rejectedRows: rejected });
+}
+
+interface Serving {
+  readonly service: Process;
+  readonly writing: Writing;
+}
+
+/** Lets each service respond to requests after the one before it has, so that it reads what the other has written. */
+async function respondInTurn(serving: readonly Serving[], { below }: ReturnType<typeof createRandom>): Promise<void> {
+  for (const { writing } of serving) await writing.respond(20 + below(20));
 }
