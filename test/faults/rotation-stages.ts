@@ -13,7 +13,7 @@ import { killNow, launch, portOf } from './kit/service.js';
 import type { Process } from '../support/process.js';
 import { readStored, readStoredOfServer } from './kit/stored.js';
 import type { DataFolder, FaultRun } from './kit/workspace.js';
-import { startWriting, type Writing } from './kit/writers.js';
+import { respondInTurn, startWriting, type Serving } from './kit/writers.js';
 
 /*
  * Two services rotate their key ring in stages while clients change the same keys through both. Each command is killed
@@ -111,8 +111,7 @@ export async function rotateInStages({
   const replaceBoth = async (serving: [Serving, Serving]) => {
     const [killed, other] = random.below(2) === 0 ? ([0, 1] as const) : ([1, 0] as const);
     for (const index of [killed, other]) {
-      await serving[killed].writing.respond(20 + random.below(20));
-      await serving[other].writing.respond(20 + random.below(20));
+      await respondInTurn([serving[killed], serving[other]], random);
       const { service, writing } = serving[index];
       if (index === killed) {
         await killNow(service);
@@ -170,9 +169,4 @@ export async function rotateInStages({
     await database?.drop();
   }
   return report.end(counts);
-}
-
-interface Serving {
-  readonly service: Process;
-  readonly writing: Writing;
 }

@@ -7,7 +7,7 @@ import { killNow, launch, portOf } from './kit/service.js';
 import type { Process } from '../support/process.js';
 import { readStored, readStoredOfServer } from './kit/stored.js';
 import type { FaultRun } from './kit/workspace.js';
-import { startWriting, type Writing } from './kit/writers.js';
+import { respondInTurn, startWriting, type Serving } from './kit/writers.js';
 
 /*
  * Two services of a version are replaced one by one by those of a next version, which adds a column to signed rows, while
@@ -60,6 +60,7 @@ export async function upgradeUnderLoad({
     };
     try {
       const old = [await start(main), await start(main)] as const;
+      await respondInTurn(old, random);
       const first = await start(next);
       await respondInTurn([first, ...old], random);
       await stop(old[0]);
@@ -84,14 +85,4 @@ export async function upgradeUnderLoad({
     }
   }
   return report.end({ rejectedRows: rejected });
-}
-
-interface Serving {
-  readonly service: Process;
-  readonly writing: Writing;
-}
-
-/** Lets each service respond to requests after the one before it has, so that it reads what the other has written. */
-async function respondInTurn(serving: readonly Serving[], { below }: ReturnType<typeof createRandom>): Promise<void> {
-  for (const { writing } of serving) await writing.respond(20 + below(20));
 }

@@ -1,4 +1,5 @@
 import { createRandom } from '../../support/generated.js';
+import type { Process } from '../../support/process.js';
 import { until } from '../../support/until.js';
 import { createClient, type Client } from './client.js';
 import type { Entry, Operation } from './ledger.js';
@@ -25,6 +26,20 @@ export interface Writing {
   stop(): Promise<void>;
   /** Resolves when all writers have ended. */
   readonly over: Promise<void>;
+}
+
+/** A running service and its writers. */
+export interface Serving {
+  readonly service: Process;
+  readonly writing: Writing;
+}
+
+/** Lets each service respond to requests after the one before it has, so that it reads what the other has written. */
+export async function respondInTurn(
+  serving: readonly Serving[],
+  { below }: ReturnType<typeof createRandom>,
+): Promise<void> {
+  for (const { writing } of serving) await writing.respond(20 + below(20));
 }
 
 /** Starts writers, each with one operation at a time through both APIs, until stopped or the service is unreachable. */
