@@ -196,7 +196,7 @@ export type KeyQuotaRefusal =
 export type KeyQuotaResetStatus =
   /** The live quota was reset: requests are counted from 0. */
   | 'APPLIED'
-  /** The counter could not be reached. The reset is stored with the definition and is applied as soon as possible. */
+  /** The counter could not be reached. The reset is stored with the definition and is applied as soon as possible. A repeated request with an idempotency key can return this status for a reset that is already applied. */
   | 'PENDING';
 
 /** Gradual changes of the rate limit by the gateway. */

@@ -20,7 +20,7 @@ export type CounterSnapshot = (key: CounterOrigin) => QuotaState;
 export const resetStatuses = {
   APPLIED: 'The live quota was reset: requests are counted from 0.',
   PENDING:
-    'The counter could not be reached. The reset is stored with the definition and is applied as soon as possible.',
+    'The counter could not be reached. The reset is stored with the definition and is applied as soon as possible. A repeated request with an idempotency key can return this status for a reset that is already applied.',
 } as const;
 
 /** One of {@link resetStatuses}. */
