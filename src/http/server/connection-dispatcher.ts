@@ -1,6 +1,7 @@
 import { createServer, type Socket } from 'node:net';
 import { acceptPendingConnections } from './graceful-stop.js';
 import { listenAt, type ListenAddress } from './listen-at.js';
+import { surviveErrors } from './survive-errors.js';
 
 /** The listener of a cluster, which passes each connection to a worker. */
 export interface ConnectionDispatcher {
@@ -19,7 +20,10 @@ export async function dispatchConnections(
   at: ListenAddress,
   dispatch: (connection: Socket) => void,
 ): Promise<ConnectionDispatcher> {
-  const server = createServer({ pauseOnConnect: true, noDelay: true }, dispatch);
+  const server = createServer({ pauseOnConnect: true, noDelay: true }, (connection) => {
+    surviveErrors(connection);
+    dispatch(connection);
+  });
   const address = await listenAt(server, at);
   return {
     address,

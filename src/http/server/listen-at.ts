@@ -30,7 +30,8 @@ export async function listenAt(
   settings: AddressSettings = serviceAddressSettings,
 ): Promise<string> {
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => reject(listenError(error, addressOf(host, port), settings)));
+    // Stays: later errors concern a connection that could not be accepted, such as without a free file descriptor.
+    server.on('error', (error) => reject(listenError(error, addressOf(host, port), settings)));
     server.listen({ host, port, backlog }, resolve);
   });
   const { address, port: actual } = server.address() as AddressInfo;

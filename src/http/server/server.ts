@@ -12,6 +12,7 @@ import { closeAfterUnreadBody } from './lingering-close.js';
 import { listenAt } from './listen-at.js';
 import { rejectConnection, rejectRequest, type Rejection } from './rejection.js';
 import { validateRequest } from './request-guard.js';
+import { surviveErrors } from './survive-errors.js';
 import { readTLS, type TLSFiles } from './tls.js';
 
 /** Serves a request. `arrivedMs` is the time of its arrival by `performance.now()`. */
@@ -203,6 +204,9 @@ function createHTTPServer(
     respondToClientError(error, socket, responses);
   });
 
+  server.on('connection', surviveErrors);
+  // The TLS connection above it, which handlers receive instead.
+  server.on('secureConnection', surviveErrors);
   server.on('connection', (socket) => {
     const remoteEndpoint = remoteEndpointOf(socket);
     connections.add(socket);
@@ -222,10 +226,11 @@ function createHTTPServer(
   };
 }
 
-/** Node before 24.9 cannot ignore an upgrade and serve the request. */
+/** Node before 22.21 and 24.9 cannot ignore an upgrade and serve the request. */
 const upgradeRejection: Rejection = {
   status: 400,
-  message: 'The Upgrade header is supported for WebSockets at /graphql only.',
+  message:
+    'This Node supports the Upgrade header for WebSockets at /graphql only. Send no Upgrade header, or run the service with Node 24.9 or later.',
 };
 
 const overloadRejection: Rejection = {

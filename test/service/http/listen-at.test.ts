@@ -20,6 +20,16 @@ describe('listenAt', () => {
     server.close();
   });
 
+  it('continues after connections that could not be accepted', async () => {
+    const server = createServer();
+    await listenAt(server, { host: '127.0.0.1', port: 0 });
+    for (let times = 0; times < 3; times += 1) {
+      // An error without a listener is thrown here.
+      expect(() => server.emit('error', Object.assign(new Error('accept EMFILE'), { code: 'EMFILE' }))).not.toThrow();
+    }
+    server.close();
+  });
+
   it('names the address, the port and the setting when the port is in use', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');

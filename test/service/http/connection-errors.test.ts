@@ -1,0 +1,82 @@
+import { once } from 'node:events';
+import { connect, type AddressInfo, createServer, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { connect as connectTLS } from 'node:tls';
+import { expect, it, onTestFinished } from 'vitest';
+import { dispatchConnections } from '../../../src/http/server/connection-dispatcher.js';
+import { listen, serveConnections, type WebSocketUpgrades } from '../../../src/http/server/server.js';
+import { createLogger } from '../../../src/lib/log.js';
+import { startOwnApp } from '../../support/app.js';
+import { certificate, writeTLSFiles } from '../../support/localhost-tls.js';
+
+/* An error of a stream without a listener is thrown where it is emitted, here in the test. */
+const reset = () => Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
+
+const handshake = (headers = '') =>
+  `GET /graphql HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n${headers}\r\n`;
+
+const log = createLogger('silent');
+
+/** Sends bytes to a server, and resolves to both ends when the server has answered, or has received them. */
+async function exchange(webSockets: WebSocketUpgrades, bytes: string, received?: Promise<unknown>): Promise<Socket> {
+  const server = serveConnections((request) => void request.resume(), { log, webSockets });
+  const { promise: accepted, resolve } = Promise.withResolvers<Socket>();
+  const acceptor = createServer((socket) => {
+    server.accept(socket);
+    resolve(socket);
+  }).listen(0, '127.0.0.1');
+  await once(acceptor, 'listening');
+  const client = connect((acceptor.address() as AddressInfo).port, '127.0.0.1').on('error', () => undefined);
+  onTestFinished(async () => {
+    client.destroy();
+    acceptor.close();
+    await server.stop();
+  });
+  client.write(bytes);
+  await (received ?? once(client, 'data'));
+  return accepted;
+}
+
+it('survives the reset of a CONNECT request', async () => {
+  const { app } = await startOwnApp();
+  const socket = await exchange(app.webSockets, 'CONNECT a:1 HTTP/1.1\r\n\r\n');
+  expect(() => socket.emit('error', reset())).not.toThrow();
+});
+
+it('survives the reset of a handshake from a foreign origin', async () => {
+  const { app } = await startOwnApp();
+  const socket = await exchange(app.webSockets, handshake('Origin: https://evil.example\r\n'));
+  expect(() => socket.emit('error', reset())).not.toThrow();
+});
+
+it('survives the reset of a handshake that nobody has taken over, such as while it waits', async () => {
+  const { promise: opened, resolve: open } = Promise.withResolvers<unknown>();
+  const socket = await exchange({ accepts: () => true, open }, handshake(), opened);
+  expect(() => socket.emit('error', reset())).not.toThrow();
+  expect(socket.destroyed).toBe(true);
+});
+
+it('survives the reset of such a handshake over TLS', async () => {
+  const files = writeTLSFiles();
+  onTestFinished(() => files.remove());
+  const { promise: opened, resolve } = Promise.withResolvers<Duplex>();
+  const webSockets: WebSocketUpgrades = { accepts: () => true, open: (_request, socket) => resolve(socket) };
+  const server = await listen(() => undefined, { host: '127.0.0.1', port: 0, log, tls: files, webSockets });
+  const port = Number(new URL(server.url).port);
+  const client = connectTLS({ port, host: '127.0.0.1', servername: 'localhost', ca: certificate });
+  client.on('error', () => undefined).write(handshake());
+  const socket = await opened;
+  expect(() => socket.emit('error', reset())).not.toThrow();
+  client.destroy();
+  await server.stop();
+});
+
+it('survives the reset of a connection that waits for a worker', async () => {
+  const { promise: dispatched, resolve: dispatch } = Promise.withResolvers<Socket>();
+  const dispatcher = await dispatchConnections({ host: '127.0.0.1', port: 0 }, dispatch);
+  const client = connect(Number(dispatcher.address.split(':')[1]), '127.0.0.1').on('error', () => undefined);
+  const socket = await dispatched;
+  expect(() => socket.emit('error', reset())).not.toThrow();
+  client.destroy();
+  await dispatcher.stop();
+});
