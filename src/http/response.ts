@@ -35,7 +35,9 @@ function jsonTextResponse(text: string, status: number, headers: Readonly<Record
 /** Sends a response, unless the client has closed the connection. A stream is destroyed when the client closes it. */
 export function sendResponse(to: ServerResponse, { status, headers, body }: HTTPResponse): void {
   if (body instanceof Readable) {
-    if (!to.destroyed) to.writeHead(status, headers);
+    // `pipeline` throws when the client has closed the connection before.
+    if (to.destroyed) return void body.destroy();
+    to.writeHead(status, headers);
     // After an error of the stream, `pipeline` closes the connection: only that marks the response as incomplete.
     pipeline(body, to, () => undefined);
     return;
@@ -53,8 +55,20 @@ export function sendResponse(to: ServerResponse, { status, headers, body }: HTTP
  * @param response - its body has not been read
  */
 export function toFetchResponse({ status, headers, body }: HTTPResponse): Response {
-  const content = body instanceof Readable ? (Readable.toWeb(body) as BodyInit) : body;
-  return new Response(content, { status, headers });
+  return new Response(body instanceof Readable ? toWebStream(body) : body, { status, headers });
+}
+
+/** As `Readable.toWeb`, which throws an uncaught exception when it is cancelled while data arrives (Node 24.21). */
+function toWebStream(stream: Readable): ReadableStream<Uint8Array> {
+  const chunks = stream[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
+  return new ReadableStream({
+    pull: async (controller) => {
+      const chunk = await chunks.next();
+      if (chunk.done === true) controller.close();
+      else controller.enqueue(chunk.value);
+    },
+    cancel: () => void stream.destroy(),
+  });
 }
 
 const streamTypes = ['text/event-stream', 'multipart/mixed'];
@@ -71,6 +85,16 @@ export async function fromFetchResponse(response: Response): Promise<HTTPRespons
     ...headers
   } = Object.fromEntries([...response.headers].map(([name, value]) => [name.toLowerCase(), value]));
   const isStreamed = streamTypes.some((type) => headers['content-type']?.startsWith(type));
-  const body = isStreamed && response.body ? Readable.from(response.body) : await response.text();
+  const body = isStreamed && response.body ? openStream(response.body) : await response.text();
   return { status: response.status, headers, body };
+}
+
+/** Returns a stream that can be destroyed at any time, also if nobody reads it. */
+function openStream(source: ReadableStream<Uint8Array>): Readable {
+  const stream = Readable.from(source);
+  // An error without a listener would end the process.
+  stream.on('error', () => undefined);
+  // Starts the source: the streams of Yoga fail when they are cancelled before, with such an error.
+  stream.read(0);
+  return stream;
 }

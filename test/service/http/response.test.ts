@@ -64,6 +64,28 @@ describe('sendResponse', () => {
     expect(stream.destroyed).toBe(true);
   });
 
+  it('destroys a stream whose client has disconnected before', async () => {
+    const stream = new Readable({ read: () => undefined });
+    const { promise: sent, resolve, reject } = Promise.withResolvers<void>();
+    const created = createServer((_request, to) => {
+      to.once('close', () => {
+        try {
+          sendResponse(to, { status: 200, headers: {}, body: stream });
+          resolve();
+        } catch (error) {
+          reject(error as Error);
+        }
+      });
+      client.destroy();
+    });
+    server = created;
+    await new Promise<void>((listening) => created.listen(0, '127.0.0.1', listening));
+    const client = request({ port: (created.address() as AddressInfo).port, host: '127.0.0.1' });
+    client.on('error', () => undefined).end();
+    await sent;
+    expect(stream.destroyed).toBe(true);
+  });
+
   it('closes the connection when a stream fails', async () => {
     const stream = new Readable({ read: () => undefined });
     stream.push('a');
@@ -84,6 +106,28 @@ describe('a response of fetch', () => {
   it('loses the header Connection, which belongs to the server', async () => {
     const converted = await fromFetchResponse(new Response('', { headers: { connection: 'keep-alive' } }));
     expect(converted.headers).not.toHaveProperty('connection');
+  });
+
+  it('starts its stream before it can be cancelled, as streams of Yoga require', async () => {
+    const calls: string[] = [];
+    // Without the queue of the standard, which starts a stream when it is created.
+    const source = {
+      [Symbol.asyncIterator]: () => ({
+        next: () => new Promise(() => void calls.push('next')),
+        return: () => Promise.resolve({ done: true, value: void calls.push('return') }),
+      }),
+    };
+    const response = { status: 200, headers: new Headers({ 'content-type': 'text/event-stream' }), body: source };
+    const { body } = await fromFetchResponse(response as unknown as Response);
+    (body as Readable).destroy();
+    await once(body as Readable, 'close');
+    expect(calls).toEqual(['next', 'return']);
+  });
+
+  it('has a listener for errors of its stream from the start', async () => {
+    const headers = { 'content-type': 'text/event-stream' };
+    const { body } = await fromFetchResponse(new Response(new ReadableStream(), { headers }));
+    expect(() => (body as Readable).emit('error', new Error('inner'))).not.toThrow();
   });
 
   it('is cancelled when its converted stream is destroyed', async () => {
