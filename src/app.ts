@@ -21,14 +21,18 @@ import {
 } from './storage/open-storage.js';
 import { createKeyService } from './keys/key-service.js';
 import type { Logger } from './lib/log.js';
+import { withTimeout } from './lib/timeout.js';
 import { documentRoutes } from './rest/docs-page/serve.js';
 import { createRESTRoutes } from './rest/router.js';
 import { withQuotaMetrics } from './telemetry/quota-metrics.js';
 import type { Telemetry } from './telemetry/ports.js';
 import { startDispatcher, type DispatcherOptions } from './webhooks/dispatcher.js';
 
+/** How long requests may take after `drain`. The server has closed their connections after 8 seconds; a worker has 9. */
+const stopTimeoutMs = 8_500;
+
 /** The composed service. */
-export interface App extends RequestHandler {
+export interface App extends Pick<RequestHandler, 'fetch' | 'handle'> {
   readonly services: Services;
   readonly webSockets: GraphQLWebSockets;
   /** Makes `/ready` respond with 503, so that load balancers stop sending requests, and ends subscriptions. */
@@ -113,7 +117,7 @@ export async function createApp(
       ...(config.console ? assetRoutes(consoleAssets(oidc?.issuer)) : []),
     ],
   );
-  const { handle, fetch } = createRequestHandler({ router, authenticate, trustedProxies, telemetry, log });
+  const { handle, fetch, finish } = createRequestHandler({ router, authenticate, trustedProxies, telemetry, log });
   const webSockets = createGraphQLWebSockets({
     serve: fetch,
     maxOperations: maxSubscriptions,
@@ -121,12 +125,14 @@ export async function createApp(
     log,
   });
 
+  let drainedMs: number | undefined;
   return {
     services,
     handle,
     fetch,
     webSockets,
     drain: () => {
+      drainedMs ??= performance.now();
       health.drain();
       graphql.drain();
       webSockets.drain();
@@ -135,6 +141,9 @@ export async function createApp(
     close: async () => {
       webSockets.dispose();
       await graphql.dispose();
+      // Before storage is closed, which they use.
+      const sinceDrainMs = performance.now() - (drainedMs ?? performance.now());
+      await withTimeout(Math.max(0, stopTimeoutMs - sinceDrainMs), finish(), () => undefined);
       await jobs.stop();
       await dispatcher.stop();
       await authenticator.close();

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
+import { Readable } from 'node:stream';
 import ipaddr from 'ipaddr.js';
 import type { Authenticate } from '../credentials/credential.js';
 import type { Logger } from '../lib/log.js';
@@ -24,6 +25,11 @@ export interface RequestHandler {
   readonly fetch: (request: Request, socketAddress?: string) => Promise<Response>;
   /** Responds to a request of Node's server. `arrivedMs` is the time of its arrival by `performance.now()`. */
   readonly handle: (request: IncomingMessage, response: ServerResponse, arrivedMs?: number) => void;
+  /**
+   * Ends the open event streams. Resolves when no request is being served any more, which can be long after its client has
+   * closed the connection.
+   */
+  readonly finish: () => Promise<void>;
 }
 
 /** Returns functions that create the context of each request and send the response of the router. */
@@ -35,14 +41,35 @@ export function createRequestHandler({
   log,
 }: RequestHandlerDeps): RequestHandler {
   const track = createRequestTracker(telemetry);
+  const requests = new Set<Promise<void>>();
+  const streams = new Set<Readable>();
+  let isFinishing = false;
+
+  /** Resolves when the stream is closed, at once if the service is stopping. */
+  function untilClosed(stream: Readable): Promise<void> {
+    return new Promise((resolve) => {
+      streams.add(stream);
+      stream.once('close', () => {
+        streams.delete(stream);
+        resolve();
+      });
+      if (isFinishing) stream.destroy();
+    });
+  }
 
   function respond(incoming: IncomingRequest, socketAddress: string | undefined, atMs: number): Promise<HTTPResponse> {
     const { method, headers } = incoming;
     const header = (name: string) => headers.get(name);
     const clientAddress = clientAddressOf(socketAddress, header('x-forwarded-for') ?? undefined, trustedProxies);
-    return track({ method, header, atMs }, (record) =>
+    const response = track({ method, header, atMs }, (record) =>
       router(createRequestContext(incoming, { record, clientAddress, authenticate })),
     );
+    const served = response
+      .then(({ body }) => (body instanceof Readable ? untilClosed(body) : undefined))
+      .catch(() => undefined)
+      .then(() => void requests.delete(served));
+    requests.add(served);
+    return response;
   }
 
   return {
@@ -57,6 +84,11 @@ export function createRequestHandler({
           log.error({ err: error }, 'internal error');
           response.destroy();
         });
+    },
+    finish: async () => {
+      isFinishing = true;
+      for (const stream of streams) stream.destroy();
+      await Promise.all(requests);
     },
   };
 }
