@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { listenForMetrics } from '../../../src/http/server/metrics-server.js';
 import type { ServerTimeouts } from '../../../src/http/server/server.js';
 import { startOwnServer, startServer, type TestServer } from '../../support/server.js';
 
@@ -23,9 +24,9 @@ interface Slow {
 }
 
 /** Opens a connection that sends `begin` at once and `drip` every so often. */
-function slow(begin: string, drip: string): Slow {
+function slow(begin: string, drip: string, port = s.port): Slow {
   const began = performance.now();
-  const socket = connect(s.port, '127.0.0.1');
+  const socket = connect(port, '127.0.0.1');
   let text = '';
   socket.on('error', () => undefined);
   socket.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')));
@@ -140,6 +141,19 @@ describe(`${sockets} slow connections`, () => {
       expect(times.length).toBeGreaterThan(0);
     },
   );
+
+  it('T-02 that send nothing or slow headers to the metrics port are closed after five seconds', async () => {
+    const read = () => Promise.resolve({ contentType: 'text/plain', text: '' });
+    const metrics = await listenForMetrics({ host: '127.0.0.1', port: 0, read });
+    const port = Number(new URL(metrics.url).port);
+    const opened = [slow('', '', port), slow(`GET /metrics HTTP/1.1\r\n${host}`, 'X: y\r\n', port)];
+    for (const { ms } of await Promise.all(opened.map(({ cut }) => cut))) {
+      expect(ms).toBeGreaterThan(4_000);
+      // Node itself looks for such connections every 30 seconds.
+      expect(ms).toBeLessThan(20_000);
+    }
+    await metrics.stop();
+  });
 
   // Ten, because GraphiQL's program has megabytes: the buffers between the two would hold a small response.
   it('T-02 that never read their response are closed in time (ten of them)', async () => {
