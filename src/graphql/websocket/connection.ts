@@ -89,7 +89,10 @@ function waitForAdmission(enqueue: Enqueue): Promise<void> {
   });
 }
 
-/** Calls back when the results end, fail or are cancelled. The client receives no details of a failure. */
+/**
+ * Calls back when the results end, fail or are cancelled. The client receives no details of a failure. `return` does not
+ * reject: graphql-ws does not await it.
+ */
 function withEndCallback(
   results: OperationResults,
   onEnd: () => void,
@@ -111,6 +114,6 @@ function withEndCallback(
       return this;
     },
     next: () => observe(results.next()),
-    return: () => observe(results.return()),
+    return: () => observe(results.return()).catch(() => ({ done: true, value: undefined })),
   };
 }
