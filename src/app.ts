@@ -118,6 +118,7 @@ export async function createApp(
     serve: fetch,
     maxOperations: maxSubscriptions,
     origins: corsOrigins,
+    nextSlice,
     log,
   });
 
