@@ -122,6 +122,7 @@ export async function createApp(
     serve: fetch,
     maxOperations: maxSubscriptions,
     origins: corsOrigins,
+    nextSlice,
     log,
   });
 

@@ -107,14 +107,17 @@ function signalOf(response: ServerResponse): AbortSignal {
   return controller.signal;
 }
 
-/** Adapts a request of `fetch`, whose URL is absolute. */
+/**
+ * Adapts a request of `fetch`, whose URL is absolute. The result keeps the request alive: once Node has collected it, its
+ * signal does not follow the signal of the caller any more.
+ */
 export function incomingFromFetch(request: Request): IncomingRequest {
-  const { method, url, headers, body, signal } = request;
+  const { method, url, headers, body } = request;
   return {
     method,
     target: url.replace(/^[a-z]+:\/\/[^/?#]*/i, ''),
     headers,
     openBody: () => (body ? Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0]) : undefined),
-    openSignal: () => signal,
+    openSignal: () => request.signal,
   };
 }

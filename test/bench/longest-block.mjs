@@ -25,6 +25,7 @@ import { createSamples } from './blocking/samples.mjs';
 import { startProbed } from './blocking/service.mjs';
 import { dropSchema, makeSchema } from './in-process.mjs';
 import { describeMachine, resultsFolder } from './machine.mjs';
+import { webSocketFloods } from './blocking/websocket-floods.mjs';
 import { startPostgres } from './postgres.mjs';
 
 export const goals = { blockMs: 50, healthP99: 100, rssMiB: 512 };
@@ -82,6 +83,7 @@ function operationsOf(/** @type {number} */ count) {
     ...graphqlOperations({ schema: servedSchema, limits, calculateComplexity, samples: createSamples(population) }),
     ...restOperations({ routes, population, maxValues }),
     ...invalidOperations({ limits, maxValues }),
+    ...webSocketFloods(),
   ];
   // Lists are also read with a credential of one organisation, which causes other statements.
   const bound = all
@@ -131,9 +133,9 @@ function missesOf(/** @type {Record<string, number>} */ figures) {
 }
 
 /** Returns why the result of an operation is unexpected; undefined if it is not. An expired deadline is permitted. */
-function unexpectedResultOf({ statuses, query }, { status, code, message }) {
+function unexpectedResultOf({ statuses, query, flood }, { status, code, message }) {
   if (status === 503 || code === 'UNAVAILABLE' || code === 'TOO_LARGE') return undefined;
-  if (!(statuses ?? [200]).includes(status)) return `status ${status}: ${message}`;
+  if (!(statuses ?? [flood ? 101 : 200]).includes(status)) return `status ${status}: ${message}`;
   return query !== undefined && code === 'INVALID' ? message : undefined;
 }
 

@@ -1,7 +1,7 @@
 import type { WebSocket } from 'ws';
 import type { Enqueue } from '../../http/server/admission-control.js';
 import { AppError } from '../../lib/errors.js';
-import { isObject, parseJSON, stringifyJSON } from '../../lib/json.js';
+import { isObject, parseJSON, stringifyJSON, type JSONValue } from '../../lib/json.js';
 import { maskError } from '../errors.js';
 import { openOperationStream, singleResult, type OperationResults, type ServeRequest } from './operation-stream.js';
 
@@ -19,6 +19,8 @@ export interface Connection {
   readonly maxOperations: number;
   /** Called before the message that completes an operation is sent. */
   readonly onOperationEnd: () => void;
+  /** Whether the connection has been initialised. */
+  isAcknowledged: boolean;
   /** Whether the client has responded to the last ping. */
   isAlive: boolean;
   /** Whether an operation was started since the last ping. */
@@ -45,29 +47,62 @@ export async function startOperation(
   };
   try {
     await waitForAdmission(enqueue);
+    // As for a request, the client may have closed the connection meanwhile.
+    cancel.signal.throwIfAborted();
     const results = await openOperationStream(serve, { ...connection, payload }, cancel);
     return withEndCallback(results, end, reportError);
   } catch (error) {
     end();
-    if (!(error instanceof AppError)) reportError(error);
+    if (!(error instanceof AppError || cancel.signal.aborted)) reportError(error);
     return errorResults(error);
   }
 }
 
+/** The types of the messages that clients send. */
+const messageTypes = ['connection_init', 'ping', 'pong', 'subscribe', 'complete'] as const;
+
+/** The maximum size of a message without an operation. */
+const smallMessageBytes = 8 * 1024;
+
+/** A message for graphql-ws. */
+export interface ReadMessage {
+  readonly type: (typeof messageTypes)[number];
+  readonly text: string;
+}
+
 /**
- * Returns the message for graphql-ws. Keeps the payload of an operation in `payloads`, because graphql-ws uses
- * `JSON.parse`, which rounds integers and misreads escaped names.
+ * Reads a message. Keeps the payload of an operation in `payloads`, because graphql-ws uses `JSON.parse`, which rounds
+ * integers and misreads escaped names.
  *
- * @throws {AppError} INVALID when the text is not JSON, or has a repeated member
+ * @throws {AppError} INVALID when the message is not JSON, has a repeated member, or is none that a client may send
  */
-export function readMessage({ payloads }: Connection, text: string): string {
-  const message = parseJSON(text);
-  if (!isObject(message) || message['type'] !== 'subscribe') return stringifyJSON(message);
+export function readMessage({ payloads }: Connection, data: Buffer): ReadMessage {
+  const message = parseMessage(data.toString('utf8'));
+  const type = isObject(message) ? messageTypes.find((one) => one === message['type']) : undefined;
+  if (!isObject(message) || type === undefined) {
+    throw new AppError('INVALID', `The type of a message must be one of ${messageTypes.join(', ')}.`);
+  }
+  if (type !== 'subscribe') {
+    if (data.length <= smallMessageBytes) return { type, text: stringifyJSON(message) };
+    throw new AppError(
+      'INVALID',
+      `Only a message of the type subscribe may have more than ${smallMessageBytes} bytes.`,
+    );
+  }
   const { id, payload } = message;
-  if (typeof id !== 'string' || !isObject(payload)) return stringifyJSON(message);
+  if (typeof id !== 'string' || !isObject(payload)) return { type, text: stringifyJSON(message) };
   payloads.set(id, payload);
   // A trusted document has no text.
-  return JSON.stringify({ id, type: 'subscribe', payload: { query: '' } });
+  return { type, text: JSON.stringify({ id, type, payload: { query: '' } }) };
+}
+
+/** Without the details of the error, which describes the body of a request. */
+function parseMessage(text: string): JSONValue {
+  try {
+    return parseJSON(text);
+  } catch (cause) {
+    throw new AppError('INVALID', 'The message is not valid JSON.', { cause });
+  }
 }
 
 function tooManyOperationsError(maxOperations: number): AppError {
@@ -89,7 +124,10 @@ function waitForAdmission(enqueue: Enqueue): Promise<void> {
   });
 }
 
-/** Calls back when the results end, fail or are cancelled. The client receives no details of a failure. */
+/**
+ * Calls back when the results end, fail or are cancelled. The client receives no details of a failure. `return` does not
+ * reject: graphql-ws does not await it.
+ */
 function withEndCallback(
   results: OperationResults,
   onEnd: () => void,
@@ -111,6 +149,6 @@ function withEndCallback(
       return this;
     },
     next: () => observe(results.next()),
-    return: () => observe(results.return()),
+    return: () => observe(results.return()).catch(() => ({ done: true, value: undefined })),
   };
 }

@@ -44,6 +44,7 @@ export async function openOperationStream(
 /** The results in the events of a stream. Each is the `data` of one event, on one line. */
 function resultsOf(events: ReadableStream<Uint8Array>, cancel: AbortController): OperationResults {
   const reader = events.getReader();
+  let isCancelled = false;
   async function* read(): AsyncGenerator<ExecutionResult, undefined, void> {
     const decoder = new TextDecoder();
     let rest = '';
@@ -51,7 +52,7 @@ function resultsOf(events: ReadableStream<Uint8Array>, cancel: AbortController):
       const lines = `${rest}${decoder.decode(chunk.value, { stream: true })}`.split('\n');
       rest = lines.pop() ?? '';
       for (const line of lines) {
-        if (line.startsWith('data: ')) yield parseJSON(line.slice('data: '.length)) as ExecutionResult;
+        if (!isCancelled && line.startsWith('data: ')) yield parseJSON(line.slice('data: '.length)) as ExecutionResult;
       }
     }
     return undefined;
@@ -62,11 +63,11 @@ function resultsOf(events: ReadableStream<Uint8Array>, cancel: AbortController):
       return this;
     },
     next: () => results.next(),
-    return: async () => {
+    return: () => {
+      isCancelled = true;
+      // Ends the stream, which is then read to its end: cancelling it before its first read would throw in Yoga.
       cancel.abort();
-      // A generator that awaits a read returns only after the read, so the reader is cancelled first.
-      await reader.cancel();
-      return results.return(undefined);
+      return results.next();
     },
   };
 }

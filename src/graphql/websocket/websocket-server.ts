@@ -1,15 +1,19 @@
 import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { parse } from 'graphql';
 import { CloseCode, handleProtocols, makeServer } from 'graphql-ws';
 import { WebSocketServer, type WebSocket } from 'ws';
 import type { Enqueue } from '../../http/server/admission-control.js';
 import { rejectConnection, type Rejection } from '../../http/server/rejection.js';
 import type { WebSocketUpgrades } from '../../http/server/server.js';
+import { AppError } from '../../lib/errors.js';
 import { exactIntegerReplacer } from '../../lib/json.js';
 import type { Logger } from '../../lib/log.js';
+import type { Context } from '../context.js';
 import { servedSchema } from '../schema/served.js';
 import { headersOfHandshake, isAllowedOrigin, withConnectionParams } from './handshake.js';
 import { readMessage, startOperation, type Connection } from './connection.js';
+import { readMessages } from './message-reader.js';
 import type { OperationResults, ServeRequest } from './operation-stream.js';
 
 /** Limits of one connection. */
@@ -21,6 +25,10 @@ const limits = {
   initMs: 3_000,
   /** How long the client may take to confirm that the connection is closed. */
   closeMs: 2_000,
+  /** Frames of one message. A client that sends it in frames of 1 KiB needs fewer. */
+  fragments: 256,
+  /** Of the reason in a close frame, by RFC 6455 (5.5). */
+  reasonBytes: 123,
 } as const;
 
 /** How often connections are pinged. */
@@ -37,6 +45,7 @@ interface WebSocketDeps {
   readonly maxOperations: number;
   /** The origins of pages that may connect, in addition to those of the service's own host. */
   readonly origins: readonly string[];
+  readonly nextSlice: Context['nextSlice'];
   readonly log: Logger;
 }
 
@@ -48,7 +57,13 @@ export interface GraphQLWebSockets extends WebSocketUpgrades {
 }
 
 /** Creates the WebSocket transport, which serves each operation of a connection like an HTTP request. */
-export function createGraphQLWebSockets({ serve, maxOperations, origins, log }: WebSocketDeps): GraphQLWebSockets {
+export function createGraphQLWebSockets({
+  serve,
+  maxOperations,
+  origins,
+  nextSlice,
+  log,
+}: WebSocketDeps): GraphQLWebSockets {
   const connections = new Set<Connection>();
   const reportError = (error: unknown) => log.error({ err: error }, 'internal error');
   let isDraining = false;
@@ -57,7 +72,7 @@ export function createGraphQLWebSockets({ serve, maxOperations, origins, log }: 
     connectionInitWaitTimeout: limits.initMs,
     onConnect({ connectionParams, extra }) {
       const headers = withConnectionParams(extra.headers, connectionParams);
-      if (headers) extra.headers = headers;
+      if (headers) Object.assign(extra, { headers, isAcknowledged: true });
       else extra.socket.close(CloseCode.BadRequest, 'A value of connectionParams is not a header value.');
       return headers !== undefined;
     },
@@ -70,7 +85,7 @@ export function createGraphQLWebSockets({ serve, maxOperations, origins, log }: 
     onNext: (_context, _id, _payload, _args, result) => result as object,
   });
 
-  function open(socket: WebSocket, request: IncomingMessage, enqueue: Enqueue): void {
+  function open(socket: WebSocket, request: IncomingMessage, stream: Duplex, enqueue: Enqueue): void {
     const connection: Connection = {
       socket,
       socketAddress: request.socket.remoteAddress ?? 'unknown',
@@ -81,30 +96,41 @@ export function createGraphQLWebSockets({ serve, maxOperations, origins, log }: 
       payloads: new Map(),
       // Runs after graphql-ws has sent the message that completes the operation.
       onOperationEnd: () => isDraining && setImmediate(() => closeIfIdle(connection)),
+      isAcknowledged: false,
       isAlive: true,
       isUsed: true,
     };
     connections.add(connection);
-    const receive = (text: string, handle: (message: string) => Promise<void>) => {
+    const close = (code: number, reason: string) =>
+      // graphql-ws quotes ids of any length.
+      socket.close(code, Buffer.byteLength(reason) > limits.reasonBytes ? CloseCode[code] : reason);
+    const receive = (data: Buffer, respond: (text: string) => Promise<void>) => {
+      connection.isAlive = true;
       try {
-        handle(readMessage(connection, text)).catch((error: unknown) => {
+        const { type, text } = readMessage(connection, data);
+        const isUnlimited = type !== 'subscribe' && type !== 'complete';
+        const isRejected = type === 'subscribe' && connection.operations.size >= maxOperations;
+        const responded = respond(text).catch((error: unknown) => {
           if (socket.readyState !== socket.OPEN) return;
           reportError(error);
-          socket.close(CloseCode.InternalServerError, 'Internal error.');
+          close(CloseCode.InternalServerError, 'Internal error.');
         });
-      } catch {
-        socket.close(CloseCode.BadRequest, 'The message is not valid JSON.');
+        // The number of operations limits the responses that an unread socket holds; others are sent one at a time.
+        return isUnlimited || isRejected ? responded : undefined;
+      } catch (error) {
+        return void close(CloseCode.BadRequest, error instanceof AppError ? error.message : 'Bad request.');
       }
     };
     const closed = protocol.opened(
       {
         protocol: socket.protocol,
         send: (text) => send(socket, text),
-        close: (code, reason) => socket.close(code, reason),
-        onMessage: (handle) =>
-          void socket.on('message', (data: Buffer) => {
-            connection.isAlive = true;
-            receive(data.toString('utf8'), handle);
+        close,
+        onMessage: (respond) =>
+          readMessages(socket, stream, {
+            nextSlice,
+            isAcknowledged: () => connection.isAcknowledged,
+            handle: (data) => receive(data, respond),
           }),
       },
       connection,
@@ -137,9 +163,9 @@ export function createGraphQLWebSockets({ serve, maxOperations, origins, log }: 
     accepts: ({ method, url = '', headers }) =>
       method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket' && url.split('?', 1)[0] === '/graphql',
     open(request, socket, head, enqueue) {
-      const rejection = isDraining ? stopping : isAllowedOrigin(request, origins) ? undefined : foreignOrigin;
+      const rejection = isDraining ? stopping : rejectionOf(request, origins);
       if (rejection) return rejectConnection(socket, rejection);
-      handshakes.handleUpgrade(request, socket, head, (opened) => open(opened, request, enqueue));
+      handshakes.handleUpgrade(request, socket, head, (opened) => open(opened, request, socket, enqueue));
     },
     drain() {
       isDraining = true;
@@ -155,7 +181,10 @@ export function createGraphQLWebSockets({ serve, maxOperations, origins, log }: 
 const handshakeOptions = {
   noServer: true,
   clientTracking: false,
+  // At most one frame of each socket in an iteration of the event loop.
+  allowSynchronousEvents: false,
   maxPayload: limits.messageBytes,
+  maxFragments: limits.fragments,
   handleProtocols,
   closeTimeout: limits.closeMs,
 };
@@ -164,6 +193,11 @@ handshakes.on('wsClientError', (error, socket) => rejectConnection(socket, { sta
 
 /** graphql-ws reads only the operation type of a document: as a subscription, every operation returns a stream. */
 const subscription = parse('subscription { __typename }');
+
+function rejectionOf(request: IncomingMessage, origins: readonly string[]): Rejection | undefined {
+  if (!isAllowedOrigin(request, origins)) return foreignOrigin;
+  return request.url === '/graphql' ? undefined : unknownParameter;
+}
 
 const stopping: Rejection = { status: 503, code: 'UNAVAILABLE', message: 'The service is stopping.' };
 const foreignOrigin: Rejection = {
@@ -177,6 +211,13 @@ function send(socket: WebSocket, text: string): Promise<void> {
   if (socket.bufferedAmount > limits.bufferedBytes) socket.terminate();
   return new Promise((resolve) => socket.send(text, () => resolve()));
 }
+
+/** As for every GET request of the API. A credential in a URL would be in the logs of proxies. */
+const unknownParameter: Rejection = {
+  status: 400,
+  message:
+    'The handshake of a WebSocket has no parameters in its URL. Send the credential in a header or in connectionParams.',
+};
 
 function closeIfIdle({ socket, operations }: Connection): void {
   if (operations.size === 0) socket.close(goingAway, 'The service is stopping.');

@@ -48,9 +48,9 @@ export async function startProbed(env, secrets) {
 
   return {
     /**
-     * Sends an operation at least once, and sequentially for a number of seconds.
+     * Sends an operation at least once, and sequentially for a number of seconds; a flood, for as many.
      *
-     * @param {import('./samples.mjs').Operation & { as?: 'bound' }} operation
+     * @param {(import('./samples.mjs').Operation & { as?: 'bound' }) | import('./websocket-floods.mjs').Flood} operation
      * @param {number} seconds
      */
     async measure(operation, seconds) {
@@ -59,8 +59,9 @@ export async function startProbed(env, secrets) {
       health.send('begin');
       const began = performance.now();
       const responses = [];
-      do responses.push(await send(operation));
-      while (!operation.isChange && performance.now() - began < seconds * 1_000);
+      do {
+        responses.push('flood' in operation ? await flooded(operation, seconds) : await send(operation));
+      } while (!operation.isChange && performance.now() - began < seconds * 1_000);
       const tookMs = (performance.now() - began) / responses.length;
       // A change is sent once. Its health figures need as many samples as those of the others.
       while (performance.now() - began < seconds * 1_000) await new Promise((resolve) => setTimeout(resolve, 20));
@@ -86,6 +87,12 @@ export async function startProbed(env, secrets) {
       await started.stop();
     },
   };
+
+  /** Resolves to the status of the handshakes. */
+  async function flooded({ flood }, /** @type {number} */ seconds) {
+    await flood(origin, seconds);
+    return { status: 101, bytes: 0, code: '', message: '' };
+  }
 
   /** @returns {Promise<{ status: number, bytes: number, code: string, message: string }>} */
   function send({ credential, as, method, path, body }) {

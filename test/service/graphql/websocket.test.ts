@@ -3,6 +3,7 @@ import { createClient } from 'graphql-ws';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { recheckEveryMs } from '../../../src/graphql/plugins/use-subscriptions.js';
+import { openOperationStream } from '../../../src/graphql/websocket/operation-stream.js';
 import { parseJSONCarefully } from '../../../src/lib/json.js';
 import { pingEveryMs } from '../../../src/graphql/websocket/websocket-server.js';
 import { followQuery } from '../../support/event-stream.js';
@@ -79,6 +80,25 @@ describe('a subscription over WebSocket', () => {
     }
     await client.dispose();
     expect(seen).toEqual([2, 2]);
+  });
+
+  it('can be completed before its first event', async () => {
+    const socket = await connected();
+    for (let round = 0; round < 30; round += 1) {
+      socket.send({ id: `s${round}`, type: 'subscribe', payload: { query: followQuery } });
+      socket.send({ id: `s${round}`, type: 'complete' });
+    }
+    expect(await socket.request(followQuery, {}, 'kept')).toMatchObject(started);
+    await until(() => s.t.logLines('subscription ended').length === 30, 'The end of the subscriptions');
+    expect(s.t.logs()).not.toContain('internal error');
+  });
+
+  it.each(['{ __typename }', followQuery])('can be cancelled before its first result is read: %s', async (query) => {
+    const { app, credentials } = s.t;
+    const sent = { payload: { query }, headers: new Headers(credentials), socketAddress: '127.0.0.1' };
+    const results = await openOperationStream(app.fetch, sent, new AbortController());
+    expect(await results.return()).toEqual({ done: true, value: undefined });
+    expect(await results.next()).toEqual({ done: true, value: undefined });
   });
 
   it('accepts the credential in a header of the handshake, in connectionParams, and in their member `headers`', async () => {
