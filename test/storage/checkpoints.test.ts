@@ -289,6 +289,31 @@ describe('the head of the keys of a data folder', () => {
     expect(found.map(({ head }) => head.keyHash)).toStrictEqual(chosen);
   });
 
+  it('continues after a restart with the page that was verified longest ago, and accepts all pages nonetheless', async () => {
+    await t.importKeys(...Array.from({ length: 4_500 }, (_, index) => ({ key_id: `k${index}`, org_id: 'acme' })));
+    const restarted = async () => {
+      await t.close();
+      t = await startOwnApp({ KEYFRONT_DATA: c.folder });
+      return advance();
+    };
+    const ends = [];
+    for (let start = 0; start < 4; start += 1) ends.push((await restarted()).isEnd);
+    expect(ends).toStrictEqual([false, false, true, false]);
+    const hashes = await allHashes(t);
+    const remove = (keyHash = '') =>
+      write(`DELETE FROM keys WHERE key_hash = '${keyHash}'; DELETE FROM audit WHERE key_hash = '${keyHash}'`);
+    remove(hashes.at(-1));
+    expect((await restarted()).rollbacks).toStrictEqual([]);
+    expect(await restarted()).toMatchObject({ isEnd: true, rollbacks: [{ kind: 'missing' }] });
+    // The cycle is behind the first key, which another process accepts all the same.
+    expect(await restarted()).toStrictEqual({ isEnd: false, rollbacks: [] });
+    remove(hashes[0]);
+    expect(await c.keyfront(['head', '--accept'])).toMatchObject({ code: 0 });
+    expect(await restarted()).toStrictEqual({ isEnd: false, rollbacks: [] });
+    expect(await restarted()).toStrictEqual({ isEnd: true, rollbacks: [] });
+    expect(await restarted()).toStrictEqual({ isEnd: false, rollbacks: [] });
+  });
+
   it('keeps the mark of a purged key until its states are written without the key', async () => {
     const marks = () => {
       const file = new Database(join(c.folder, 'keyfront.db'), { readonly: true });
