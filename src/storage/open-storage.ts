@@ -278,3 +278,17 @@ export async function requireWholeFile(installation: Services, { databaseFile }:
     throw error;
   }
 }
+
+/**
+ * Closes the installation when its credentials are not the newest.
+ *
+ * @throws {AppError} INTERNAL when their head is damaged, missing, or older than the one that the head of the keys names.
+ */
+export async function requireNewestCredentials({ credentials, close }: Services): Promise<void> {
+  try {
+    await credentials.verifyHead();
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

@@ -62,6 +62,7 @@ export function startScheduledJobs(
   const jobs = [
     startPurging(services, restoreWindowMs, log),
     startCheckpoints(services, restoreWindowMs, log, checkpointEveryMs),
+    startCredentialChecks(services, log, checkpointEveryMs),
     startStorageChecks(services, log),
     ...(services.relayPending ? [startRelay(services.relayPending, log)] : []),
     ...(mayHaveOtherHosts ? [startRingReports(services, log)] : []),
@@ -135,4 +136,15 @@ export function startCheckpoints(
     const checkpoint = await checkpoints.publish(now(), publishEveryMs);
     if (checkpoint) log.info({ sequence: checkpoint.sequence, digest: checkpoint.digest }, 'head published');
   });
+}
+
+/** Verifies that the credentials are not older than the head of the keys names. They are rejected otherwise. */
+function startCredentialChecks(
+  { credentials }: Services,
+  log: Logger,
+  everyMs = defaultCheckpointEveryMs,
+): ScheduledJob {
+  return schedule({ everyMs, log, failure: 'the head of the credentials could not be verified' }, async () =>
+    credentials.verifyHead(),
+  );
 }

@@ -44,7 +44,7 @@ export type CheckpointProblem = KeyRollback | { readonly kind: 'published' } | {
 export interface Checkpoints {
   /**
    * Verifies the keys of the next pages against the newest checkpoint, and writes one with their states. Rolled-back keys
-   * keep their earlier state unless `accept` is set. All processes continue one cycle, which is in the checkpoint; steps
+   * keep their earlier state unless `accept` is set, and so does the head of the credentials. All processes continue one cycle, which is in the checkpoint; steps
    * with `accept` begin at the first page and leave the cycle as it is.
    *
    * @throws {AppError} INTERNAL when a checkpoint fails its integrity check, or is older than one that this process has read.
@@ -86,7 +86,6 @@ export function createCheckpoints(session: SqlSession, signer: RowSigner): Check
     published: prepared(`SELECT * FROM heads WHERE name > 'published.' AND name < 'published.~' ORDER BY name`),
     marks: prepared(`SELECT name FROM heads WHERE name > $1 AND name < $2`),
     remove: prepared(`DELETE FROM heads WHERE name ${dialect.inList('$1', 'text')}`),
-    credentials: prepared(`SELECT sequence FROM heads WHERE name = 'credentials'`),
   };
   let known = 0n;
   /** The next page to accept. */
@@ -112,8 +111,10 @@ export function createCheckpoints(session: SqlSession, signer: RowSigner): Check
       }),
     );
   }
+  /** 0 if the head of the credentials is damaged: a forged sequence would reject all later ones. */
   function* credentialsSequence(): Work<bigint> {
-    return (yield* query<{ sequence: bigint }>(sql.credentials))[0]?.sequence ?? 0n;
+    const row = yield* heads.read('credentials');
+    return row && heads.isAuthentic(row) ? row.sequence : 0n;
   }
   function* writeRoot(before: HeadRow, content: Omit<Checkpoint, 'previous'>): Work<void> {
     const sequence = before.sequence + 1n;
@@ -162,13 +163,16 @@ export function createCheckpoints(session: SqlSession, signer: RowSigner): Check
   }
 
   /** Writes the pages that have changed, unless another process has written a checkpoint since. */
-  function* commit(root: HeadRow, pages: ReadonlyMap<string, NextPage>, next: string | undefined): Work<boolean> {
+  function* commit(
+    root: HeadRow,
+    pages: ReadonlyMap<string, NextPage>,
+    { accept, next }: { readonly accept: boolean; readonly next: string | undefined },
+  ): Work<boolean> {
     const locked = yield* readRoot(heads.lock);
     if (locked?.sequence !== root.sequence) return false;
     const before = contentOf<Checkpoint>(locked);
     const sequence = yield* credentialsSequence();
-    const isNewer = sequence > BigInt(before.credentials);
-    const credentials = isNewer ? String(sequence) : before.credentials;
+    const credentials = accept || sequence > BigInt(before.credentials) ? String(sequence) : before.credentials;
     const digests = { ...before.pages };
     const changed = [...pages].filter(([, { isChanged }]) => isChanged);
     for (const [prefix, { states }] of changed) {
@@ -182,7 +186,7 @@ export function createCheckpoints(session: SqlSession, signer: RowSigner): Check
     const kept = new Set([...pages.values()].flatMap(({ states }) => states.map(purgedName)));
     const unused = marks.filter(({ name }) => !kept.has(name));
     if (unused.length > 0) yield* query(sql.remove, [unused.map(({ name }) => name)]);
-    if (changed.length > 0 || isNewer || next !== before.next) {
+    if (changed.length > 0 || credentials !== before.credentials || next !== before.next) {
       yield* writeRoot(locked, { ...before, credentials, pages: digests, next });
     }
     return true;
@@ -242,7 +246,9 @@ export function createCheckpoints(session: SqlSession, signer: RowSigner): Check
       }
       await nextIteration();
       const end = first + of.length;
-      const isWritten = await transaction(() => commit(found.root, pages, accept ? next : prefixes[end]));
+      const isWritten = await transaction(() =>
+        commit(found.root, pages, { accept, next: accept ? next : prefixes[end] }),
+      );
       if (!isWritten) return { isEnd: false, rollbacks: [] };
       const isEnd = end === prefixes.length;
       if (accept) accepted = isEnd ? 0 : end;
