@@ -122,7 +122,6 @@ export function startCheckpoints(
   everyMs = defaultCheckpointEveryMs,
 ): ScheduledJob {
   const reported = new Set<string>();
-  let nextPublication = 0;
   return schedule({ everyMs, log, failure: 'the keys could not be verified against the head' }, async () => {
     const purgedBefore = new Date(now().getTime() - restoreWindowMs);
     const { rollbacks } = await checkpoints.advance({ purgedBefore });
@@ -131,8 +130,6 @@ export function startCheckpoints(
       if (!reported.has(name)) log.error({ keyHash: head.keyHash, kind }, 'an older state of a key was put back');
       reported.add(name);
     }
-    if (performance.now() < nextPublication) return;
-    nextPublication = performance.now() + publishEveryMs;
     const checkpoint = await checkpoints.publish(now(), publishEveryMs);
     if (checkpoint) log.info({ sequence: checkpoint.sequence, digest: checkpoint.digest }, 'head published');
   });

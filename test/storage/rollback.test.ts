@@ -248,4 +248,16 @@ describeEngines('an older row that was put back', (engine) => {
     const file = await c.file('changed.jsonl', change((await publish()).text));
     expect(await check('--against', file)).toMatchObject({ code: 1, stderr: expect.stringContaining(message) });
   });
+
+  it.each([
+    ['a log', '{"level":"info","msg":"listening"}\n{"level":"info","msg":"stopping"}\n'],
+    ['an empty file', ''],
+    ['no JSON', 'one\ntwo\n'],
+  ])('is not looked for with %s without a head, and the reason names both kinds of file', async (_, text) => {
+    const { code, stderr } = await check('--against', await c.file('service.log', text));
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /service\.log contains no head: neither a line `head published` .*, nor the output of `keyfront head --json`/,
+    );
+  });
 });

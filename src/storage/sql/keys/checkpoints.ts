@@ -254,14 +254,19 @@ export function createCheckpoints(session: SqlSession, signer: RowSigner): Check
       if (accept) accepted = isEnd ? 0 : end;
       return { isEnd, rollbacks: [...rollbacks.values()] };
     },
-    publish: (at, minAgeMs) =>
-      transaction(function* () {
+    async publish(at, minAgeMs) {
+      const isDue = (root: HeadRow | undefined): root is HeadRow => {
+        if (!root) return false;
+        const last = contentOf<Checkpoint>(root).published;
+        return !last || (last.sequence !== Number(root.sequence) - 1 && at.getTime() - last.at >= minAgeMs);
+      };
+      // A transaction would wait for other writers.
+      if (!isDue(await snapshot(() => readRoot()))) return undefined;
+      return transaction(function* () {
         const root = yield* readRoot(heads.lock);
-        if (!root) return undefined;
+        if (!isDue(root)) return undefined;
         const content = contentOf<Checkpoint>(root);
         const last = content.published;
-        const isPublished = last?.sequence === Number(root.sequence) - 1;
-        if (isPublished || (last && at.getTime() - last.at < minAgeMs)) return undefined;
         const entry: PublishedContent = {
           at: at.getTime(),
           checkpoint: digestOf(root),
@@ -272,7 +277,8 @@ export function createCheckpoints(session: SqlSession, signer: RowSigner): Check
         const published = { sequence: Number(root.sequence), at: at.getTime(), digest: digestOf(row) };
         yield* writeRoot(root, { ...content, published });
         return published;
-      }),
+      });
+    },
     async *states() {
       for await (const page of statesAfter('')) {
         for (const { keyHash, state } of page) {
@@ -307,10 +313,11 @@ interface NextPage {
   isChanged: boolean;
 }
 
-/** Whether only the used quota has grown. */
-function isContinued(saved: KeyHead, { state }: Partial<ScannedState> = {}): boolean {
+/** Whether only the used quota has grown, and the newest entry of the history is there. */
+function isContinued(saved: KeyHead, { state, hasEntry = false }: Partial<ScannedState> = {}): boolean {
   return (
     state !== undefined &&
+    hasEntry &&
     state.quotaUsed >= saved.quotaUsed &&
     pageToContent([{ ...state, quotaUsed: saved.quotaUsed }]) === pageToContent([saved])
   );
