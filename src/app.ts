@@ -14,6 +14,7 @@ import { createRouter } from './http/router.js';
 import { assetRoutes } from './http/static-asset.js';
 import {
   openServices,
+  requireNewestCredentials,
   requireWholeFile,
   type Services,
   type OpenOptions,
@@ -76,6 +77,7 @@ export async function createApp(
     telemetry,
   });
   if (overrides.isVerified !== true && !isShared) await requireWholeFile(services, config, log);
+  await requireNewestCredentials(services);
   const { credentials, feed, now, ports, sealer, store, webhooks } = services;
   const { meter } = telemetry;
   const nextSlice = services.slices.next;

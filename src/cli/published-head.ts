@@ -85,7 +85,11 @@ export async function writeHead(
  */
 export async function compareWithHead(services: Services, file: string): Promise<string[]> {
   const logged = await loggedCheckpointsOf(file);
-  if (logged.length > 0) {
+  if (logged) {
+    if (logged.length === 0)
+      throw new Error(
+        `The file ${file} contains no head: neither a line \`head published\` of the log of a service, nor the output of \`keyfront head --json\`.`,
+      );
     const lost = await services.checkpoints.findLost(logged);
     return lost.map(({ sequence }) => `The head ${sequence} of the log is missing: an older database was put back.`);
   }
@@ -171,12 +175,12 @@ function requireSeal({ sealer }: Services, file: string, digest: string, seal: s
   throw changed(file);
 }
 
-/** The heads in lines of the log of a service; none if the file is the output of `keyfront head --json`. */
-async function loggedCheckpointsOf(file: string): Promise<LoggedCheckpoint[]> {
+/** The heads in lines of the log of a service; undefined if the file is the output of `keyfront head --json`. */
+async function loggedCheckpointsOf(file: string): Promise<LoggedCheckpoint[] | undefined> {
   const found: LoggedCheckpoint[] = [];
   for await (const line of linesOf(file)) {
     const value = line.startsWith('{') ? jsonOf(line) : undefined;
-    if (found.length === 0 && Start.safeParse(value).success) return [];
+    if (found.length === 0 && Start.safeParse(value).success) return undefined;
     const logged = Logged.safeParse(value).data;
     if (logged) found.push(logged);
   }

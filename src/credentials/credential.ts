@@ -69,6 +69,12 @@ export interface CredentialStore {
    * @throws {AppError} INTERNAL when the head fails its integrity check.
    */
   findRolledBack(): Promise<CredentialRollback[]>;
+  /**
+   * Reads the head again. While it throws, all credentials are rejected.
+   *
+   * @throws {AppError} INTERNAL when the head is damaged, missing, or older than it was.
+   */
+  verifyHead(): Promise<void>;
   /** Creates the head from the present credentials, if there is none. */
   beginHead(): Promise<void>;
   /**

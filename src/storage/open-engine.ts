@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { InstallationNotFoundError, isNew, type Access, type DatabaseHandle } from './storage.js';
 import { migratedTo } from './sql/copy-store.js';
@@ -7,6 +7,7 @@ import { openSQLite } from './sqlite/engine.js';
 /** The location of an installation. */
 export interface StorageLocation {
   readonly databaseFile: string;
+  readonly keyRingFile: string;
   /** The URL of a database server; replaces the file. */
   readonly databaseURL: string | undefined;
 }
@@ -16,7 +17,7 @@ export interface StorageAccess {
   readonly access: Access;
   /** Permits writing to a file that `migrate-store` has copied to a database server. */
   readonly allowMigrated: boolean;
-  /** Permits a new installation in a database server while the data folder holds a database file. */
+  /** Permits a new installation where one seems to be lost: beside a database file of the data folder, or for a key ring. */
   readonly allowNew: boolean;
 }
 
@@ -28,12 +29,16 @@ export interface StorageAccess {
  */
 export async function openStorage(location: StorageLocation, permitted: StorageAccess): Promise<DatabaseHandle> {
   return location.databaseURL === undefined
-    ? openFile(location.databaseFile, permitted)
+    ? openFile(location, permitted)
     : openServer(location.databaseFile, location.databaseURL, permitted);
 }
 
-async function openFile(file: string, { access, allowMigrated }: StorageAccess): Promise<DatabaseHandle> {
+async function openFile(
+  { databaseFile: file, keyRingFile }: StorageLocation,
+  { access, allowMigrated, allowNew }: StorageAccess,
+): Promise<DatabaseHandle> {
   requireRestored(file);
+  if (access === 'create' && !allowNew) requireNoLostFile(file, keyRingFile);
   const opened = await openSQLite(file, access);
   const target = await opened.settings.get(migratedTo);
   if (target === undefined || allowMigrated || access === 'read') return opened;
@@ -42,6 +47,18 @@ async function openFile(file: string, { access, allowMigrated }: StorageAccess):
     `The file ${resolve(file)} was copied to the database ${target} by \`keyfront migrate-store\`, and changes of it would be ` +
       'missing there. Set KEYFRONT_DATABASE_URL to that database. If that command was interrupted, run it again. ' +
       'To use the file again instead: `keyfront serve --allow-migrated`.',
+  );
+}
+
+/** A first start creates the file before the key ring: a key ring without a file belongs to a file that is lost. */
+function requireNoLostFile(file: string, keyRingFile: string): void {
+  if (file === ':memory:' || !existsSync(keyRingFile)) return;
+  const size = statSync(file, { throwIfNoEntry: false })?.size;
+  if (size !== undefined && size > 0) return;
+  throw new InstallationNotFoundError(
+    `The database ${resolve(file)} ${size === undefined ? 'does not exist' : 'is empty'}, but there is its key ring: ${resolve(keyRingFile)}. ` +
+      'Set KEYFRONT_DATA to the data folder of your installation, or put back a backup with `keyfront restore`. ' +
+      'To begin with an empty installation instead: `keyfront serve --allow-new`.',
   );
 }
 

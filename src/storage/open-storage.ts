@@ -44,7 +44,7 @@ export interface OpenOptions {
   readonly liveQuotas?: boolean;
   /** Permits writing to a file that `migrate-store` has copied to a database server. */
   readonly allowMigrated?: boolean;
-  /** Permits a new installation in a database server while the data folder holds a database file. */
+  /** Permits a new installation where one seems to be lost: beside a database file of the data folder, or for a key ring. */
   readonly allowNew?: boolean;
   /** Receives lines for the operator: migrations, a full disk. */
   readonly report?: (line: string) => void;
@@ -89,7 +89,8 @@ export async function openServices(
   const { access = 'write', liveQuotas = false, report = () => undefined, telemetry = {} } = opening;
   const { allowMigrated = false, allowNew = false } = opening;
   const now = overrides.now ?? (() => new Date());
-  const location = { databaseFile: config.databaseFile, databaseURL: secrets.databaseURL };
+  const { databaseFile, keyRingFile } = config;
+  const location = { databaseFile, keyRingFile, databaseURL: secrets.databaseURL };
   const opened = await openStorage(location, { access, allowMigrated, allowNew });
   try {
     const isFirstStart = await isNew(opened);
@@ -275,6 +276,20 @@ export async function requireWholeFile(installation: Services, { databaseFile }:
     );
   } catch (error) {
     await installation.close();
+    throw error;
+  }
+}
+
+/**
+ * Closes the installation when its credentials are not the newest.
+ *
+ * @throws {AppError} INTERNAL when their head is damaged, missing, or older than the one that the head of the keys names.
+ */
+export async function requireNewestCredentials({ credentials, close }: Services): Promise<void> {
+  try {
+    await credentials.verifyHead();
+  } catch (error) {
+    await close();
     throw error;
   }
 }

@@ -62,6 +62,7 @@ export function startScheduledJobs(
   const jobs = [
     startPurging(services, restoreWindowMs, log),
     startCheckpoints(services, restoreWindowMs, log, checkpointEveryMs),
+    startCredentialChecks(services, log, checkpointEveryMs),
     startStorageChecks(services, log),
     ...(services.relayPending ? [startRelay(services.relayPending, log)] : []),
     ...(mayHaveOtherHosts ? [startRingReports(services, log)] : []),
@@ -121,7 +122,6 @@ export function startCheckpoints(
   everyMs = defaultCheckpointEveryMs,
 ): ScheduledJob {
   const reported = new Set<string>();
-  let nextPublication = 0;
   return schedule({ everyMs, log, failure: 'the keys could not be verified against the head' }, async () => {
     const purgedBefore = new Date(now().getTime() - restoreWindowMs);
     const { rollbacks } = await checkpoints.advance({ purgedBefore });
@@ -130,9 +130,18 @@ export function startCheckpoints(
       if (!reported.has(name)) log.error({ keyHash: head.keyHash, kind }, 'an older state of a key was put back');
       reported.add(name);
     }
-    if (performance.now() < nextPublication) return;
-    nextPublication = performance.now() + publishEveryMs;
     const checkpoint = await checkpoints.publish(now(), publishEveryMs);
     if (checkpoint) log.info({ sequence: checkpoint.sequence, digest: checkpoint.digest }, 'head published');
   });
+}
+
+/** Verifies that the credentials are not older than the head of the keys names. They are rejected otherwise. */
+function startCredentialChecks(
+  { credentials }: Services,
+  log: Logger,
+  everyMs = defaultCheckpointEveryMs,
+): ScheduledJob {
+  return schedule({ everyMs, log, failure: 'the head of the credentials could not be verified' }, async () =>
+    credentials.verifyHead(),
+  );
 }

@@ -100,6 +100,35 @@ describeEngines('the head of the keys in the database', (engine) => {
     expect(await advance()).toStrictEqual([]);
   });
 
+  it('names a key whose newest history entry was deleted, while its row is as it was', async () => {
+    await t.importKeys({ key_id: 'k1', org_id: 'acme', alias: 'one' }, { key_id: 'k2', org_id: 'acme' });
+    await t.update('k1', { alias: 'two' });
+    await advance();
+    await run(`DELETE FROM audit WHERE ${ofKey('k1')} AND version_after = 2`);
+    expect(await advance()).toStrictEqual([['history', hash('k1')]]);
+    expect(await problems()).toContain(`The history of ${hash('k1')} up to version 2 differs from the head.`);
+  });
+
+  it('names it after the next checkpoint if the entry was deleted before the first one', async () => {
+    await t.importKeys({ key_id: 'k1', org_id: 'acme', alias: 'one' });
+    await advance();
+    await t.update('k1', { alias: 'two' });
+    await run(`DELETE FROM audit WHERE ${ofKey('k1')} AND version_after = 2`);
+    expect(await advance()).toStrictEqual([]);
+    expect(await advance()).toStrictEqual([['history', hash('k1')]]);
+  });
+
+  it('keeps the state of a key whose row is damaged, and names an older row that is put in its place', async () => {
+    await t.importKeys({ key_id: 'k1', org_id: 'acme', alias: 'one' });
+    await save('keys');
+    await t.update('k1', { alias: 'two' });
+    await advance();
+    await run(`UPDATE keys SET mac = ${place.bytes('00')} WHERE ${ofKey('k1')}`);
+    expect(await advance()).toStrictEqual([]);
+    await putBack('keys', ofKey('k1'));
+    expect(await advance()).toStrictEqual([['older', hash('k1')]]);
+  });
+
   it('finds an older head with older rows against the log, and in the process that has read a newer one', async () => {
     await t.importKeys({ key_id: 'k1', org_id: 'acme', quota_max: 100 });
     await advance();
@@ -289,6 +318,31 @@ describe('the head of the keys of a data folder', () => {
     expect(found.map(({ head }) => head.keyHash)).toStrictEqual(chosen);
   });
 
+  it('continues after a restart with the page that was verified longest ago, and accepts all pages nonetheless', async () => {
+    await t.importKeys(...Array.from({ length: 4_500 }, (_, index) => ({ key_id: `k${index}`, org_id: 'acme' })));
+    const restarted = async () => {
+      await t.close();
+      t = await startOwnApp({ KEYFRONT_DATA: c.folder });
+      return advance();
+    };
+    const ends = [];
+    for (let start = 0; start < 4; start += 1) ends.push((await restarted()).isEnd);
+    expect(ends).toStrictEqual([false, false, true, false]);
+    const hashes = await allHashes(t);
+    const remove = (keyHash = '') =>
+      write(`DELETE FROM keys WHERE key_hash = '${keyHash}'; DELETE FROM audit WHERE key_hash = '${keyHash}'`);
+    remove(hashes.at(-1));
+    expect((await restarted()).rollbacks).toStrictEqual([]);
+    expect(await restarted()).toMatchObject({ isEnd: true, rollbacks: [{ kind: 'missing' }] });
+    // The cycle is behind the first key, which another process accepts all the same.
+    expect(await restarted()).toStrictEqual({ isEnd: false, rollbacks: [] });
+    remove(hashes[0]);
+    expect(await c.keyfront(['head', '--accept'])).toMatchObject({ code: 0 });
+    expect(await restarted()).toStrictEqual({ isEnd: false, rollbacks: [] });
+    expect(await restarted()).toStrictEqual({ isEnd: true, rollbacks: [] });
+    expect(await restarted()).toStrictEqual({ isEnd: false, rollbacks: [] });
+  });
+
   it('keeps the mark of a purged key until its states are written without the key', async () => {
     const marks = () => {
       const file = new Database(join(c.folder, 'keyfront.db'), { readonly: true });
@@ -351,7 +405,7 @@ describe('the head of the keys of a data folder', () => {
     const advance = () => t.app.services.checkpoints.advance({ purgedBefore: new Date(0) });
     const reads = await statementsDuring(
       async () => expect(await advance()).toStrictEqual({ isEnd: false, rollbacks: [] }),
-      /SELECT \* FROM keys WHERE key_hash/,
+      /FROM keys WHERE key_hash IN/,
     );
     // Two keys are at most 256 KiB, and 42 are more than 4 MiB.
     expect(reads.length).toBeGreaterThanOrEqual(21);
@@ -362,15 +416,21 @@ describe('the head of the keys of a data folder', () => {
   it('is brought up to date every ten seconds and written to the log every ten minutes', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'], fakeNodeBuiltins: true });
     const head = { keyHash: 'abc', dateCreated: '', version: 1, link: '', quotaUsed: 0n };
+    let published: number | undefined;
     const checkpoints = {
       ...t.app.services.checkpoints,
       advance: vi.fn(() => Promise.resolve({ isEnd: true, rollbacks: [{ kind: 'missing' as const, head }] })),
-      publish: vi.fn(() => Promise.resolve({ sequence: 7, at: 0, digest: 'digest' })),
+      publish: vi.fn((at: Date, minAgeMs: number) => {
+        const isDue = published === undefined || at.getTime() - published >= minAgeMs;
+        if (isDue) published = at.getTime();
+        return Promise.resolve(isDue ? { sequence: 7, at: at.getTime(), digest: 'digest' } : undefined);
+      }),
     };
     const lines: string[] = [];
     const log = createLogger('info', { write: (line: string) => void lines.push(line) });
     const job = startCheckpoints({ ...t.app.services, checkpoints }, 0, log);
     for (let seconds = 10; seconds <= 620; seconds += 10) {
+      t.clock.now = new Date(t.clock.now.getTime() + 10_000);
       vi.advanceTimersByTime(10_000);
       await nextIteration();
     }
@@ -382,6 +442,25 @@ describe('the head of the keys of a data folder', () => {
       expect.objectContaining({ level: 'info', sequence: 7, digest: 'digest', msg: 'head published' }),
       expect.objectContaining({ level: 'info', sequence: 7, digest: 'digest', msg: 'head published' }),
     ]);
+  });
+
+  it('is written to the log ten minutes after the last time, also by a service that was started since', async () => {
+    await t.importKeys({ key_id: 'k1', org_id: 'acme', alias: 'one' });
+    await advance();
+    await t.app.services.checkpoints.publish(t.clock.now, 0);
+    await t.update('k1', { alias: 'two' });
+    const { checkpoints } = t.app.services;
+    const publish = vi.fn(checkpoints.publish);
+    const lines: string[] = [];
+    const log = createLogger('info', { write: (line: string) => void lines.push(line) });
+    const job = startCheckpoints({ ...t.app.services, checkpoints: { ...checkpoints, publish } }, 0, log, 1);
+    t.clock.now = new Date(t.clock.now.getTime() + 599_999);
+    await until(() => publish.mock.calls.length > 1);
+    expect(lines).toStrictEqual([]);
+    t.clock.now = new Date(t.clock.now.getTime() + 1);
+    await until(() => lines.length > 0);
+    await job.stop();
+    expect(lines.map((line): unknown => JSON.parse(line))).toMatchObject([{ msg: 'head published' }]);
   });
 
   it('is not brought up to date again while that takes longer than the interval, nor after the service has stopped', async () => {

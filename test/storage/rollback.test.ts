@@ -1,7 +1,9 @@
-import { beforeEach, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { startOwnApp, type TestApp } from '../support/app.js';
 import { makeOwnCommandLine, type CommandLine } from '../support/cli.js';
 import { describeEngines, makeOwnPlace, type EnginePlace } from '../support/engines.js';
+import { openOwnServices } from '../support/storage.js';
+import { until } from '../support/until.js';
 
 describeEngines('an older row that was put back', (engine) => {
   let t: TestApp;
@@ -68,6 +70,61 @@ describeEngines('an older row that was put back', (engine) => {
     await putBack('heads', "name = 'credentials'");
     expect((await read(secret)).status).toBe(500);
     expect(t.logs()).toContain('The head of the credentials failed its integrity check');
+  });
+
+  describe('with the head of the credentials of that time', () => {
+    const saved = async () => {
+      const { id, secret } = await t.issue('service');
+      expect((await read(secret)).status).toBe(200);
+      await save('heads');
+      await save('credentials');
+      return { id, secret };
+    };
+    const advance = () => t.app.services.checkpoints.advance({ purgedBefore: new Date(0) });
+    const putBoth = async (id: string) => {
+      await putBack('credentials', `id = '${id}'`);
+      await putBack('heads', "name = 'credentials'");
+    };
+    const older = 'The head of the credentials is older than the head of the keys';
+
+    it('stops a start, and changes no credential, until the present state is accepted', async () => {
+      const { id, secret } = await saved();
+      await t.app.services.credentials.revoke(id, t.clock.now);
+      await advance();
+      await t.close();
+      await putBoth(id);
+      const next = await startOwnApp(place.env).catch((error: unknown) => error);
+      expect(next).toMatchObject({ code: 'INTERNAL', message: expect.stringContaining(older) });
+      // A change would make the older head the newest one.
+      expect(await c.keyfront(['credentials', 'revoke', id], place.env)).toMatchObject({ code: 1 });
+      expect(await check()).toMatchObject({ code: 1, stderr: expect.stringContaining(older) });
+      expect(await c.keyfront(['head', '--accept'], place.env)).toMatchObject({ code: 0 });
+      expect(await check()).toMatchObject({ code: 0 });
+      expect(await c.keyfront(['credentials', 'revoke', id], place.env)).toMatchObject({ code: 0 });
+      t = await startOwnApp(place.env);
+      expect((await read(secret)).status).toBe(401);
+    });
+
+    it('is rejected from the next check on by a process that has not read the newer head', async () => {
+      const { id, secret } = await saved();
+      const other = await openOwnServices(place);
+      await other.credentials.revoke(id, t.clock.now);
+      await other.checkpoints.advance({ purgedBefore: new Date(0) });
+      await putBoth(id);
+      expect((await read(secret)).status).toBe(200);
+      await expect(t.app.services.credentials.verifyHead()).rejects.toThrow(older);
+      for (const one of [secret, secret, t.service]) expect((await read(one)).status).toBe(500);
+    });
+
+    it('is logged by a service that gets no request', async () => {
+      const { id } = await saved();
+      await t.app.services.credentials.revoke(id, t.clock.now);
+      await advance();
+      t = await startOwnApp(place.env, { checkpointEveryMs: 1 });
+      await putBoth(id);
+      await until(() => t.logs().includes(older), 'The line in the log');
+      expect(t.logs()).toContain('the head of the credentials could not be verified');
+    });
   });
 
   it('is named by check where a credential vanished', async () => {
@@ -190,5 +247,17 @@ describeEngines('an older row that was put back', (engine) => {
     await t.importKeys({ key_id: 'k1', org_id: 'acme' });
     const file = await c.file('changed.jsonl', change((await publish()).text));
     expect(await check('--against', file)).toMatchObject({ code: 1, stderr: expect.stringContaining(message) });
+  });
+
+  it.each([
+    ['a log', '{"level":"info","msg":"listening"}\n{"level":"info","msg":"stopping"}\n'],
+    ['an empty file', ''],
+    ['no JSON', 'one\ntwo\n'],
+  ])('is not looked for with %s without a head, and the reason names both kinds of file', async (_, text) => {
+    const { code, stderr } = await check('--against', await c.file('service.log', text));
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /service\.log contains no head: neither a line `head published` .*, nor the output of `keyfront head --json`/,
+    );
   });
 });

@@ -12,7 +12,8 @@ export const serveCommand: CLICommand = {
       description: 'Serve the data folder although `migrate-store` has copied it to a database server',
     },
     'allow-new': {
-      description: 'Create an installation in an empty database although the data folder contains one',
+      description:
+        'Create an installation although the data folder contains one (with a database server) or only its key ring',
     },
     workers: {
       value: 'N',

@@ -42,6 +42,8 @@ export interface Checkpoint {
   readonly credentials: string;
   /** The digest of each page, by its prefix. */
   readonly pages: Readonly<Record<string, string>>;
+  /** The prefix of the page that was verified longest ago, with which the next step begins. Default: the first. */
+  readonly next?: string | undefined;
   /** The newest published version. */
   readonly published?: PublishedCheckpoint;
 }

@@ -143,6 +143,14 @@ export function createCredentialStore(
         return rollbacksOf(stamps, rows, table.isAuthentic);
       }
     },
+    async verifyHead() {
+      try {
+        await head.current();
+      } catch (error) {
+        cache?.clear();
+        throw error;
+      }
+    },
     beginHead: () =>
       transaction(function* () {
         const rows = yield* query<SignedRow<CredentialRow>>(sql.all);

@@ -3,8 +3,7 @@ import { headTable, type HeadRow } from '../records/head.js';
 import { createSignedTable, type SignedRow } from '../records/signed.js';
 import { insertInto, prepared, query, valuesOf, type Prepared, type SqlSession, type Work } from './session.js';
 
-/** Reads the head with the name `$1`. */
-export const headByName = prepared('SELECT * FROM heads WHERE name = $1');
+const headByName = prepared('SELECT * FROM heads WHERE name = $1');
 
 const columns = headTable.columnNames;
 const insert = insertInto('heads', columns);

@@ -1,4 +1,4 @@
-import { cp, mkdir, readdir, readFile, truncate, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { dirname, join, relative } from 'node:path';
@@ -132,6 +132,41 @@ describe('a command other than serve, credentials issue and keys import', () => 
       await (await startApp({ KEYFRONT_DATA: c.folder })).close();
       expect(await c.keyfront(['check'])).toMatchObject({ code: 0, stderr: '0 keys verified, no problems found.\n' });
     });
+  });
+});
+
+describe('a data folder that has a key ring and no database', () => {
+  const settings = { PORT: '0', LOG_LEVEL: 'silent' };
+  const ring = () => join(c.folder, 'key-ring.json');
+  beforeEach(async () => {
+    await c.importKeys([{ key_id: 'k1', org_id: 'acme' }]);
+    for (const suffix of ['', '-wal', '-shm']) await rm(`${database()}${suffix}`, { force: true });
+  });
+
+  it.each([
+    ['does not exist', async () => undefined],
+    ['is empty', async () => writeFile(database(), '', { mode: 0o600 })],
+  ])('becomes no new installation if the file %s, unless --allow-new permits it', async (state, prepare) => {
+    await prepare();
+    const before = [await readdir(c.folder), await readFile(ring(), 'utf8')];
+    const file = await c.file('keys.jsonl', '{"key_id":"k1","org_id":"acme"}\n');
+    for (const args of [
+      ['serve'],
+      ['serve', '--workers', '2'],
+      ['init'],
+      ['credentials', 'issue', '--kind', 'service', '--label', 'x'],
+      ['keys', 'import', file],
+    ]) {
+      const { code, stderr } = await c.keyfront(args, settings);
+      expect([args, code]).toStrictEqual([args, 1]);
+      if (args.includes('--workers')) continue;
+      expect(stderr).toContain(`The database ${database()} ${state}, but there is its key ring: ${ring()}. `);
+      expect(stderr).toContain('`keyfront serve --allow-new`');
+    }
+    expect([await readdir(c.folder), await readFile(ring(), 'utf8')]).toStrictEqual(before);
+    expect((await c.keyfront(['serve', '--allow-new'], settings)).code).toBe(0);
+    expect((await c.keyfront(['serve'], settings)).code).toBe(0);
+    expect((await c.keyfront(['check'])).stderr).toContain('0 keys verified, no problems found.');
   });
 });
 

@@ -44,7 +44,8 @@ export type CheckpointProblem = KeyRollback | { readonly kind: 'published' } | {
 export interface Checkpoints {
   /**
    * Verifies the keys of the next pages against the newest checkpoint, and writes one with their states. Rolled-back keys
-   * keep their earlier state unless `accept` is set.
+   * keep their earlier state unless `accept` is set, and so does the head of the credentials. All processes continue one cycle, which is in the checkpoint; steps
+   * with `accept` begin at the first page and leave the cycle as it is.
    *
    * @throws {AppError} INTERNAL when a checkpoint fails its integrity check, or is older than one that this process has read.
    */
@@ -85,10 +86,10 @@ export function createCheckpoints(session: SqlSession, signer: RowSigner): Check
     published: prepared(`SELECT * FROM heads WHERE name > 'published.' AND name < 'published.~' ORDER BY name`),
     marks: prepared(`SELECT name FROM heads WHERE name > $1 AND name < $2`),
     remove: prepared(`DELETE FROM heads WHERE name ${dialect.inList('$1', 'text')}`),
-    credentials: prepared(`SELECT sequence FROM heads WHERE name = 'credentials'`),
   };
   let known = 0n;
-  let position = 0;
+  /** The next page to accept. */
+  let accepted = 0;
 
   function verified(row: SignedRow<HeadRow> | undefined): SignedRow<HeadRow> | undefined {
     if (row ? !heads.isAuthentic(row) || row.sequence < known : known > 0n) throw damaged();
@@ -110,8 +111,10 @@ export function createCheckpoints(session: SqlSession, signer: RowSigner): Check
       }),
     );
   }
+  /** 0 if the head of the credentials is damaged: a forged sequence would reject all later ones. */
   function* credentialsSequence(): Work<bigint> {
-    return (yield* query<{ sequence: bigint }>(sql.credentials))[0]?.sequence ?? 0n;
+    const row = yield* heads.read('credentials');
+    return row && heads.isAuthentic(row) ? row.sequence : 0n;
   }
   function* writeRoot(before: HeadRow, content: Omit<Checkpoint, 'previous'>): Work<void> {
     const sequence = before.sequence + 1n;
@@ -160,19 +163,22 @@ export function createCheckpoints(session: SqlSession, signer: RowSigner): Check
   }
 
   /** Writes the pages that have changed, unless another process has written a checkpoint since. */
-  function* commit(root: HeadRow, pages: ReadonlyMap<string, NextPage>): Work<boolean> {
+  function* commit(
+    root: HeadRow,
+    pages: ReadonlyMap<string, NextPage>,
+    { accept, next }: { readonly accept: boolean; readonly next: string | undefined },
+  ): Work<boolean> {
     const locked = yield* readRoot(heads.lock);
     if (locked?.sequence !== root.sequence) return false;
-    const { pages: digests, ...rest } = contentOf<Checkpoint>(locked);
+    const before = contentOf<Checkpoint>(locked);
     const sequence = yield* credentialsSequence();
-    const isNewer = sequence > BigInt(rest.credentials);
-    const credentials = isNewer ? String(sequence) : rest.credentials;
-    const next = { ...digests };
+    const credentials = accept || sequence > BigInt(before.credentials) ? String(sequence) : before.credentials;
+    const digests = { ...before.pages };
     const changed = [...pages].filter(([, { isChanged }]) => isChanged);
     for (const [prefix, { states }] of changed) {
       const page = { name: pageName(prefix), sequence: root.sequence + 1n, content: pageToContent(states) };
       yield* heads.put(page);
-      next[prefix] = digestOf(page);
+      digests[prefix] = digestOf(page);
     }
     const of = [...pages.keys()];
     const marks = yield* query<{ name: string }>(sql.marks, [`purged.${of[0] ?? ''}`, `purged.${of.at(-1) ?? ''}~`]);
@@ -180,7 +186,9 @@ export function createCheckpoints(session: SqlSession, signer: RowSigner): Check
     const kept = new Set([...pages.values()].flatMap(({ states }) => states.map(purgedName)));
     const unused = marks.filter(({ name }) => !kept.has(name));
     if (unused.length > 0) yield* query(sql.remove, [unused.map(({ name }) => name)]);
-    if (changed.length > 0 || isNewer) yield* writeRoot(locked, { ...rest, credentials, pages: next });
+    if (changed.length > 0 || credentials !== before.credentials || next !== before.next) {
+      yield* writeRoot(locked, { ...before, credentials, pages: digests, next });
+    }
     return true;
   }
 
@@ -208,9 +216,10 @@ export function createCheckpoints(session: SqlSession, signer: RowSigner): Check
 
   return {
     async advance({ purgedBefore, accept = false }) {
-      const first = position;
       const before = await snapshot(() => readRoot());
       if (!before) await transaction(begin);
+      const next = before && contentOf<Checkpoint>(before).next;
+      const first = accept ? accepted : Math.max(0, prefixes.indexOf(next ?? ''));
       const { of, states } = await readStates(first);
       const found = await snapshot(function* () {
         const root = yield* readRoot();
@@ -236,18 +245,28 @@ export function createCheckpoints(session: SqlSession, signer: RowSigner): Check
         page.isChanged ||= pageToContent(page.states) !== pageToContent(found.pages.get(prefix) ?? []);
       }
       await nextIteration();
-      if (!(await transaction(() => commit(found.root, pages)))) return { isEnd: false, rollbacks: [] };
-      position = (first + of.length) % prefixes.length;
-      return { isEnd: position === 0, rollbacks: [...rollbacks.values()] };
+      const end = first + of.length;
+      const isWritten = await transaction(() =>
+        commit(found.root, pages, { accept, next: accept ? next : prefixes[end] }),
+      );
+      if (!isWritten) return { isEnd: false, rollbacks: [] };
+      const isEnd = end === prefixes.length;
+      if (accept) accepted = isEnd ? 0 : end;
+      return { isEnd, rollbacks: [...rollbacks.values()] };
     },
-    publish: (at, minAgeMs) =>
-      transaction(function* () {
+    async publish(at, minAgeMs) {
+      const isDue = (root: HeadRow | undefined): root is HeadRow => {
+        if (!root) return false;
+        const last = contentOf<Checkpoint>(root).published;
+        return !last || (last.sequence !== Number(root.sequence) - 1 && at.getTime() - last.at >= minAgeMs);
+      };
+      // A transaction would wait for other writers.
+      if (!isDue(await snapshot(() => readRoot()))) return undefined;
+      return transaction(function* () {
         const root = yield* readRoot(heads.lock);
-        if (!root) return undefined;
+        if (!isDue(root)) return undefined;
         const content = contentOf<Checkpoint>(root);
         const last = content.published;
-        const isPublished = last?.sequence === Number(root.sequence) - 1;
-        if (isPublished || (last && at.getTime() - last.at < minAgeMs)) return undefined;
         const entry: PublishedContent = {
           at: at.getTime(),
           checkpoint: digestOf(root),
@@ -258,7 +277,8 @@ export function createCheckpoints(session: SqlSession, signer: RowSigner): Check
         const published = { sequence: Number(root.sequence), at: at.getTime(), digest: digestOf(row) };
         yield* writeRoot(root, { ...content, published });
         return published;
-      }),
+      });
+    },
     async *states() {
       for await (const page of statesAfter('')) {
         for (const { keyHash, state } of page) {
@@ -293,10 +313,11 @@ interface NextPage {
   isChanged: boolean;
 }
 
-/** Whether only the used quota has grown. */
-function isContinued(saved: KeyHead, { state }: Partial<ScannedState> = {}): boolean {
+/** Whether only the used quota has grown, and the newest entry of the history is there. */
+function isContinued(saved: KeyHead, { state, hasEntry = false }: Partial<ScannedState> = {}): boolean {
   return (
     state !== undefined &&
+    hasEntry &&
     state.quotaUsed >= saved.quotaUsed &&
     pageToContent([{ ...state, quotaUsed: saved.quotaUsed }]) === pageToContent([saved])
   );

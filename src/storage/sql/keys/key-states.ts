@@ -23,6 +23,10 @@ export function createKeyStates(session: SqlSession, signer: RowSigner) {
      WHERE key_hash > $1 ORDER BY key_hash LIMIT ${pageSize}`,
   );
   const byHashes = prepared(`SELECT * FROM keys WHERE key_hash ${dialect.inList('$1', 'text')}`);
+  const scan = prepared(
+    `SELECT *, EXISTS (SELECT 1 FROM audit WHERE audit.key_hash = keys.key_hash AND version_after = keys.version) AS has_entry
+     FROM keys WHERE key_hash ${dialect.inList('$1', 'text')}`,
+  );
   const entryAt = prepared('SELECT * FROM audit WHERE key_hash = $1 AND version_after = $2');
   const resetSince = prepared(
     'SELECT 1 FROM audit WHERE key_hash = $1 AND version_after > $2 AND quota_used_before_reset IS NOT NULL LIMIT 1',
@@ -54,11 +58,13 @@ export function createKeyStates(session: SqlSession, signer: RowSigner) {
   async function* statesAfter(keyHash: string): AsyncIterable<readonly ScannedState[]> {
     for await (const listed of readPages<SizedKey>((last) => all(page, [last?.key_hash ?? keyHash]))) {
       for (const part of batchesBySize(listed, maxBytesAtOnce)) {
-        const rows = await all<SignedRow<KeyRow>>(byHashes, [part.map((key) => key.key_hash)]);
+        const rows = await all<ScannedRow>(scan, [part.map((key) => key.key_hash)]);
         const found = new Map(rows.map((row) => [row.key_hash, row]));
         yield part.flatMap(({ key_hash: hash, size }) => {
           const row = found.get(hash);
-          return row ? [{ keyHash: hash, size, state: keys.isAuthentic(row) ? headOf(row) : undefined }] : [];
+          if (!row) return [];
+          const state = keys.isAuthentic(row) ? headOf(row) : undefined;
+          return [{ keyHash: hash, size, state, hasEntry: Boolean(row.has_entry) }];
         });
         await nextIteration();
       }
@@ -79,12 +85,17 @@ export function createKeyStates(session: SqlSession, signer: RowSigner) {
   return { statesAfter, rollbacksOf };
 }
 
+/** The engines differ in the type of a condition. */
+type ScannedRow = SignedRow<KeyRow> & { readonly has_entry: boolean | bigint };
+
 /** The state of one key. */
 export interface ScannedState {
   readonly keyHash: string;
   /** The size of its definition, in bytes. */
   readonly size: bigint;
   readonly state: KeyHead | undefined;
+  /** Whether the history has the entry of its version. */
+  readonly hasEntry: boolean;
 }
 
 /** Whether the period of a quota can have followed that of an earlier state. Updates and resets begin one at any time. */
