@@ -17,6 +17,7 @@ export const rejectionReasons = [
   'subject',
   'organisation',
   'keys unavailable',
+  'unusable key',
 ] as const;
 /** One of {@link rejectionReasons}, or a claim or error code of jose, which are too many for a label of metrics. */
 export type RejectionReason = (typeof rejectionReasons)[number] | `claim ${string}` | `ERR_${string}`;

@@ -23,7 +23,7 @@ export class KeysUnavailable extends Error {}
  * fetched keys stay in use.
  *
  * @param limits - apply to each of the two documents of the issuer
- * @throws {KeysUnavailable} from the returned function, when no keys were fetched.
+ * @throws {KeysUnavailable} from the returned function, when the keys cannot be fetched and none fits the token.
  */
 export function createSigningKeys(
   settings: OIDCSettings,
@@ -45,9 +45,14 @@ export function createSigningKeys(
       cooldownDuration: cooldownMs,
       cacheMaxAge: Infinity,
       [customFetch]: async (keysURL, { headers, redirect }) => {
-        const { status, text } = await fetchText(keysURL, { headers, redirect }, limits);
-        // Serialized again, so that no escaped member name reaches the JSON.parse of jose (nodejs/node#63785).
-        return new Response(status === 200 ? stringifyJSON(parseJSON(text)) : null, { status });
+        try {
+          const { status, text } = await fetchText(keysURL, { headers, redirect }, limits);
+          if (status !== 200) throw new Error(`${keysURL} returned status ${status}`);
+          // Serialized again, so that no escaped member name reaches the JSON.parse of jose (nodejs/node#63785).
+          return new Response(stringifyJSON(parseJSON(text)));
+        } catch (cause) {
+          throw new KeysUnavailable('The keys of the issuer cannot be fetched.', { cause });
+        }
       },
     });
     await remote.reload();

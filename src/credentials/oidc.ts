@@ -3,8 +3,9 @@ import type { RejectionReason } from './credential.js';
 import type { Principal } from '../keys/key.js';
 import { orgIDProblem } from '../keys/key-id.js';
 import type { Logger } from '../lib/log.js';
+import { isStorableText } from '../lib/text.js';
 import type { OIDCSettings } from './oidc-settings.js';
-import { createSigningKeys, retryAfterMs } from './oidc-keys.js';
+import { createSigningKeys, KeysUnavailable, retryAfterMs } from './oidc-keys.js';
 
 /** Why a token is not valid. */
 interface JWTRejection {
@@ -34,7 +35,8 @@ const algorithms = [
 ];
 const clockToleranceSeconds = 60;
 const maxTokenCharacters = 4096;
-const maxSubjectCharacters = 128;
+/** The maximum of OpenID Connect Core, section 2. A longer one is rejected, because a shortened one is not unique. */
+const maxSubjectCharacters = 255;
 
 /** Whether a bearer token has the form of a JWT. Does not verify it. */
 export function isJWTShaped(token: string): boolean {
@@ -59,13 +61,14 @@ export function createOIDCVerifier(settings: OIDCSettings, now: () => Date, log:
         currentDate: now(),
       });
       const subject = textOf(payload['sub']);
-      if (subject === undefined) return { reason: 'subject' };
+      if (subject === undefined || subject.length > maxSubjectCharacters || !isStorableText(subject)) {
+        return { reason: 'subject' };
+      }
       const orgID = orgClaim === undefined ? undefined : textOf(payload[orgClaim]);
       if (orgClaim !== undefined && (orgID === undefined || orgIDProblem(orgID) !== undefined)) {
         return { reason: 'organisation' };
       }
-      const label = subject.slice(0, maxSubjectCharacters).toWellFormed();
-      return { credentialID: `oidc:${label}`, label, orgID };
+      return { credentialID: `oidc:${subject}`, label: subject, orgID };
     } catch (error) {
       return rejectionOf(error);
     }
@@ -81,7 +84,10 @@ function rejectionOf(error: unknown): JWTRejection {
   // jose verifies the signature before the expiry, so that an expired token is genuine.
   if (error instanceof errors.JWTExpired) return { reason: 'expired', isExcused: true };
   if (error instanceof errors.JWTClaimValidationFailed) return { reason: `claim ${error.claim}` };
-  const isUnavailable = !(error instanceof errors.JOSEError) || error instanceof errors.JWKSTimeout;
-  if (!isUnavailable) return { reason: `ERR_${error.code.replace(/^ERR_/, '')}` };
-  return { reason: 'keys unavailable', isExcused: true, retryAfterSeconds: retryAfterMs / 1000 };
+  if (error instanceof KeysUnavailable) {
+    return { reason: 'keys unavailable', isExcused: true, retryAfterSeconds: retryAfterMs / 1000 };
+  }
+  if (error instanceof errors.JOSEError) return { reason: `ERR_${error.code.replace(/^ERR_/, '')}` };
+  // jose and Web Crypto throw a TypeError or DOMException for a published key that is too short or malformed.
+  return { reason: 'unusable key' };
 }

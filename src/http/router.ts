@@ -33,9 +33,11 @@ const noRoute = '(other)';
 
 /** Returns a function that sends each request through the middlewares, in their order, to its route. */
 export function createRouter(middlewares: readonly Middleware[], routes: readonly Route[]): Router {
-  const paths = new Map<string, Route[]>();
-  for (const route of routes) paths.set(route.path, [...(paths.get(route.path) ?? []), route]);
-  const patterns = [...paths].filter(([path]) => path.includes('*'));
+  const [patterns, paths] = [new Map<string, Route[]>(), new Map<string, Route[]>()];
+  for (const route of routes) {
+    const sameKind = route.path.includes('*') ? patterns : paths;
+    sameKind.set(route.path, [...(sameKind.get(route.path) ?? []), route]);
+  }
 
   function find(path: string): Match | undefined {
     const exact = paths.get(path);

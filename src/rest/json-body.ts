@@ -25,6 +25,17 @@ export async function readJSONBody({ request, nextSlice }: SlicedCall): Promise<
 }
 
 /**
+ * Reads the body of a request as JSON; undefined if there is none, which needs no content type.
+ *
+ * @throws {AppError} INVALID or TOO_LARGE
+ */
+export async function readOptionalJSONBody(call: SlicedCall): Promise<JSONValue | undefined> {
+  const { headers, body } = call.request;
+  if (headers.get('content-type') === null && (await body(bodyLimitBytes)).byteLength === 0) return undefined;
+  return readJSONBody(call);
+}
+
+/**
  * Responds to a request with a definition in its body. Paths of issues and warnings have the field names of the body.
  * Waits for a time slice before each step, because a step takes tens of milliseconds for the largest bodies.
  *

@@ -3,6 +3,7 @@ import { closeSync, fsyncSync, openSync, readFileSync, readSync, writeFileSync, 
 import { join } from 'node:path';
 import * as z from 'zod';
 import { parseJSON } from '../../lib/json.js';
+import { openRegularFile } from '../input/open-file.js';
 
 /** Name of the database file in a backup. */
 export const databaseCopyName = 'keyfront.db';
@@ -42,10 +43,16 @@ export function writeManifest(folder: string, manifest: Manifest): void {
  */
 export function readManifest(folder: string): Manifest {
   const path = join(folder, manifestName);
+  let file: number | undefined;
   try {
-    return Manifest.parse(parseJSON(readFileSync(path, 'utf8')));
+    file = openRegularFile(path);
+    return Manifest.parse(parseJSON(readFileSync(file, 'utf8')));
   } catch (cause) {
-    throw new Error(`${folder} is not a complete backup: ${path} is missing or unreadable.`, { cause });
+    throw new Error(`${folder} is not a complete backup: ${path} is missing, unreadable or not a regular file.`, {
+      cause,
+    });
+  } finally {
+    if (file !== undefined) closeSync(file);
   }
 }
 
@@ -57,7 +64,7 @@ export interface FileDigest {
 
 /** Computes the digest of a file; if `copyPath` is given, also copies the file there and syncs the copy. */
 export function digestFile(path: string, copyPath?: string): FileDigest {
-  const source = openSync(path, 'r');
+  const source = openRegularFile(path);
   const copy = copyPath === undefined ? undefined : openSync(copyPath, 'wx', 0o600);
   try {
     const hash = createHash('sha256');

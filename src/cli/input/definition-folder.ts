@@ -1,9 +1,13 @@
+import { createReadStream } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { AppError } from '../../lib/errors.js';
+import { systemCodeOf } from '../../lib/durable-file.js';
 import type { JSONValue } from '../../lib/json.js';
+import { explainSystemError } from '../../lib/system-error.js';
 import type { IO } from '../io.js';
 import { readDefinitions } from './definitions.js';
+import { openRegularFile } from './open-file.js';
 
 /** A key that a file defines. */
 export interface DesiredKey {
@@ -17,13 +21,15 @@ export interface DesiredKey {
 /**
  * Reads the keys that the JSON and JSON Lines files of a folder and its subfolders define, in the order of their paths.
  *
- * @throws {Error} that lists every problem: no definition, one that is not an object with a `key_id`, or a key in two places
+ * @throws {Error} that lists every problem: no definition, one that is not an object with a `key_id`, or a key in two places;
+ * or that names the first file that cannot be read or is not a regular file
  */
 export async function readDefinitionFolder(io: IO, folder: string): Promise<DesiredKey[]> {
   const found = new Map<string, DesiredKey>();
   const problems: string[] = [];
   for (const file of await filesIn(folder)) {
-    for await (const { location, body } of readDefinitions(io, join(folder, file))) {
+    const path = join(folder, file);
+    for await (const { location, body } of readDefinitions(io, path, readRegularFile(path))) {
       const key = desiredKey(location, body);
       const other = typeof key === 'string' ? undefined : found.get(key.keyID);
       if (typeof key === 'string') problems.push(`${location}: ${key}`);
@@ -38,10 +44,22 @@ export async function readDefinitionFolder(io: IO, folder: string): Promise<Desi
 
 async function filesIn(folder: string): Promise<string[]> {
   try {
-    const names = await readdir(folder, { recursive: true });
-    return names.filter((name) => /\.(json|jsonl|ndjson)$/.test(name)).sort();
+    const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+    return entries
+      .filter((entry) => /\.(json|jsonl|ndjson)$/.test(entry.name) && !entry.isDirectory())
+      .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+      .sort();
   } catch (cause) {
     throw new Error(`Cannot read the folder ${folder}.`, { cause });
+  }
+}
+
+async function* readRegularFile(path: string): AsyncGenerator<Uint8Array> {
+  try {
+    yield* createReadStream('', { fd: openRegularFile(path) });
+  } catch (cause) {
+    if (systemCodeOf(cause) === undefined) throw cause;
+    throw new Error(`Cannot read the file ${path}: ${explainSystemError(cause)}.`, { cause });
   }
 }
 

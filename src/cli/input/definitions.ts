@@ -16,13 +16,17 @@ export interface FoundDefinition {
  * Reads the definitions in a file; `-` reads standard input. The file contains one definition, a JSON array, or one
  * definition per line.
  *
+ * @param bytes the content of the file, if it is not read as `readBytes` does
  * @throws {Error} if the file cannot be read or contains no definition
  */
-export async function* readDefinitions(io: IO, file: string): AsyncGenerator<FoundDefinition> {
+export async function* readDefinitions(
+  io: IO,
+  file: string,
+  bytes: AsyncIterable<Uint8Array> = readBytes(io, file),
+): AsyncGenerator<FoundDefinition> {
   const name = file === '-' ? '(standard input)' : file;
   let count = 0;
   const isJSONLines = /\.(jsonl|ndjson)$/.test(file);
-  const bytes = readBytes(io, file);
   for await (const definition of isJSONLines ? readJSONLines(name, bytes) : readJSON(name, bytes)) {
     count += 1;
     yield definition;

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { CredentialKind } from '../../credentials/credential.js';
 import { credentialKindOf } from '../../credentials/token.js';
@@ -6,8 +5,10 @@ import { AppError, toErrorCode, type Issue } from '../../lib/errors.js';
 import { fetchText, type FetchedText, type FetchLimits } from '../../lib/fetch-text.js';
 import { parseJSON, stringifyJSON } from '../../lib/json.js';
 import { isLoopback } from '../../lib/loopback.js';
+import { systemCodeOf } from '../../lib/durable-file.js';
 import { explainSystemError } from '../../lib/system-error.js';
 import type { Option, OptionValues } from '../command.js';
+import { readPrivateFile } from '../input/open-file.js';
 import { parsePath } from '../input/path.js';
 import { UsageError, type IO } from '../io.js';
 import { toConnectionError } from './connection-errors.js';
@@ -38,7 +39,7 @@ export const serviceCredential: CredentialSource = {
 export const connectionOptions: Readonly<Record<string, Option>> = {
   'credential-file': {
     value: 'PATH',
-    description: 'Read the credential from a file instead of the environment',
+    description: 'Read the credential from a file of mode 0600 instead of the environment',
     isCommon: true,
   },
   'plain-http': {
@@ -149,8 +150,9 @@ function readCredential(io: IO, options: OptionValues, { variable, kind }: Crede
 
 function readCredentialFile(file: string): string {
   try {
-    return readFileSync(file, 'utf8');
+    return readPrivateFile(file);
   } catch (cause) {
+    if (cause instanceof Error && systemCodeOf(cause) === undefined) throw new UsageError(cause.message, { cause });
     throw new UsageError(`Cannot read the file ${file}: ${explainSystemError(cause)}.`, { cause });
   }
 }

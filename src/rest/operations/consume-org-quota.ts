@@ -2,7 +2,7 @@ import { AppError } from '../../lib/errors.js';
 import { integerOf } from '../../lib/int64.js';
 import { quotaRejections } from '../../keys/quota/quota.js';
 import { malformedParameter } from '../../http/query-parameters.js';
-import { readJSONBody } from '../json-body.js';
+import { readOptionalJSONBody } from '../json-body.js';
 import { jsonResponse, type HTTPResponse } from '../../http/response.js';
 import { parseIdempotencyKey, parseKeyID, rejectParameters } from '../parameters.js';
 import { defineRoute, type RouteCall } from '../route.js';
@@ -119,8 +119,8 @@ async function handle(call: RouteCall): Promise<HTTPResponse> {
 }
 
 async function amountFrom(call: RouteCall): Promise<bigint> {
-  if (call.request.headers.get('content-type') === null) return 1n;
-  const body = await readJSONBody(call);
+  const body = await readOptionalJSONBody(call);
+  if (body === undefined) return 1n;
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw new AppError('INVALID', 'The body must be an object.');
   const unknown = Object.keys(body).find((name) => name !== 'amount');

@@ -9,6 +9,8 @@ export interface Issuer {
   /** Makes a key; it is published under its name from now on. */
   addKey(kid: string, alg?: string): Promise<void>;
   removeKey(kid: string): void;
+  /** Publishes a JWK as it is. */
+  publish(jwk: object): void;
   /** A token signed by the key of that name, which need not be published. */
   sign(claims: JWTPayload, kid?: string, header?: Partial<JWTHeaderParameters>): Promise<string>;
   publicKey(kid: string): CryptoKey;
@@ -34,6 +36,7 @@ interface Pair {
 export async function startIssuer(): Promise<Issuer> {
   const pairs = new Map<string, Pair>();
   const published = new Set<string>();
+  const unchecked: object[] = [];
   const server = createServer((request, response) => {
     issuer.requested.push(request.url ?? '');
     const mood = (issuer.moodPath ?? request.url) === request.url ? issuer.mood : 'well';
@@ -62,7 +65,7 @@ export async function startIssuer(): Promise<Issuer> {
       const { alg, publicKey } = pairOf(kid);
       return { ...(await exportJWK(publicKey)), kid, alg, use: 'sig' };
     });
-    return { keys: await Promise.all(keys) };
+    return { keys: [...(await Promise.all(keys)), ...unchecked] };
   }
 
   function pairOf(kid: string): Pair {
@@ -82,6 +85,7 @@ export async function startIssuer(): Promise<Issuer> {
       published.add(kid);
     },
     removeKey: (kid) => void published.delete(kid),
+    publish: (jwk) => void unchecked.push(jwk),
     sign: async (claims, kid = 'first', header = {}) => {
       const { alg, privateKey } = pairOf(kid);
       return new SignJWT(claims).setProtectedHeader({ alg, kid, ...header }).sign(privateKey);

@@ -1,3 +1,4 @@
+import { generateKeyPairSync, sign } from 'node:crypto';
 import { exportSPKI, base64url, exportJWK, SignJWT, type JWTPayload } from 'jose';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createSigningKeys, KeysUnavailable } from '../../../src/credentials/oidc-keys.js';
@@ -230,6 +231,23 @@ describe('a token of single sign-on', () => {
       expect(await send(await issuer.sign(claims({ aud: 'x' })))).toBe(429);
     });
 
+    it.each([512, 1024])('counts when its published RSA key has %i bits, which are too few', async (modulusLength) => {
+      const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength });
+      issuer.publish({ ...publicKey.export({ format: 'jwk' }), kid: 'small', use: 'sig' });
+      const content = unsigned({ alg: 'RS256', kid: 'small' }, claims());
+      const token = `${content}.${sign('sha256', Buffer.from(content), privateKey).toString('base64url')}`;
+      for (let count = 0; count < 10; count += 1) expect(await send(token)).toBe(401);
+      expect(await send(token)).toBe(429);
+      expect(new Set(await reasons())).toStrictEqual(new Set(['unusable key']));
+    });
+
+    it('counts when its published key is no key', async () => {
+      issuer.publish({ kty: 'RSA', n: '!', e: 'AQAB', kid: 'broken', use: 'sig' });
+      const token = `${unsigned({ alg: 'RS256', kid: 'broken' }, claims())}.x`;
+      for (let count = 0; count < 10; count += 1) expect(await send(token)).toBe(401);
+      expect(await send(token)).toBe(429);
+    });
+
     it('does not count when it is genuine and expired, so that its client gets 401 and fetches another', async () => {
       for (let count = 0; count < 30; count += 1) {
         expect(await send(await issuer.sign(claims({ exp: seconds(-61) })))).toBe(401);
@@ -312,16 +330,25 @@ describe('the organisation of a single sign-on token', () => {
 });
 
 describe('the subject of a single sign-on token', () => {
-  it('is the label of the principal, truncated to 128 characters', async () => {
+  const identify = async (sub: string) => {
     const settings = { issuer: issuer.url, audience: 'keyfront', jwksURL: undefined, orgClaim: undefined };
     const verify = createOIDCVerifier(settings, () => t.clock.now, createLogger('silent'));
-    expect(await verify(await issuer.sign(claims({ sub: 'ada@example.org' })))).toStrictEqual({
-      credentialID: 'oidc:ada@example.org',
-      label: 'ada@example.org',
-      orgID: undefined,
-    });
-    const long = await verify(await issuer.sign(claims({ sub: `${'x'.repeat(127)}\u{1F600}${'x'.repeat(300)}` })));
-    expect(long).toMatchObject({ label: `${'x'.repeat(127)}\uFFFD` });
+    return verify(await issuer.sign(claims({ sub })));
+  };
+
+  it.each([
+    ['an address', 'ada@example.org'],
+    ['255 characters', `${'x'.repeat(253)}\u{1F600}`],
+  ])('is the identity and the label of the principal, for %s', async (_, sub) => {
+    expect(await identify(sub)).toStrictEqual({ credentialID: `oidc:${sub}`, label: sub, orgID: undefined });
+  });
+
+  it.each([
+    ['longer than 255 characters, the maximum of OpenID Connect', 'x'.repeat(256)],
+    ['that is not well-formed Unicode, which would become that of somebody else', 'ada\ud800'],
+    ['with NUL', 'ada\0'],
+  ])('is rejected if it is one %s', async (_, sub) => {
+    expect(await identify(sub)).toStrictEqual({ reason: 'subject' });
   });
 });
 
@@ -382,6 +409,18 @@ describe('the keys of the single sign-on issuer', () => {
     }
     await vi.waitFor(() => expect(t.logs()).toContain('the fetched keys stay in use'), { timeout: 100_000 });
   });
+
+  it.each(['failing', 'gone'] as const)(
+    'return UNAVAILABLE (503) for a token of an unknown key while the issuer is %s, because its key may be new',
+    async (mood) => {
+      expect((await preview(await issuer.sign(claims()))).status).toBe(200);
+      await issuer.addKey('second');
+      issuer.mood = mood;
+      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 31_000 });
+      expectUnavailable(await preview(await issuer.sign(claims(), 'second')));
+      expect(await reasons()).toStrictEqual(['keys unavailable']);
+    },
+  );
 
   it.each(['failing', 'gone'] as const)(
     'return UNAVAILABLE (503) for tokens while the issuer is %s and no keys were fetched',

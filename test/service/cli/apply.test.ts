@@ -1,4 +1,5 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { parseJSON, stringifyJSON } from '../../../src/lib/json.js';
@@ -98,6 +99,25 @@ describe.each(['the data folder', 'a service'])('apply to %s', (place) => {
     await write('z.json', value);
     expect(await apply('--org', 'acme')).toMatchObject({ code: 1, stderr: expect.stringContaining(message) as string });
     expect(await versions()).toStrictEqual({});
+  });
+
+  it('rejects a file that is none, such as a FIFO without a writer, and changes nothing', async () => {
+    const fifo = join(folder, 'mobile', 'fifo.json');
+    execFileSync('mkfifo', [fifo]);
+    const message = `${fifo} must be a regular file, and is not.\n`;
+    expect(await apply('--org', 'acme')).toMatchObject({ code: 1, stderr: message });
+    await rm(fifo);
+    await symlink('/dev/null', fifo);
+    expect(await apply('--org', 'acme')).toMatchObject({ code: 1, stderr: message });
+    expect(await versions()).toStrictEqual({});
+  });
+
+  it('reads the files of a subfolder whose name ends like that of a file, and a file behind a link', async () => {
+    await mkdir(join(folder, 'more.json'));
+    await write('more.json/linked', { key_id: 'linked', alias: 'Linked' });
+    await symlink(join(folder, 'more.json/linked'), join(folder, 'more.json/linked.json'));
+    expect((await apply('--org', 'acme')).stderr).toContain('3 created');
+    expect(await versions()).toStrictEqual({ Billing: 1, App: 1, Linked: 1 });
   });
 
   it('exits with 1, never with the 2 of a plan with changes, after an invalid call', async () => {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cp, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -265,6 +266,16 @@ describe('D-12 keyfront restore', () => {
       async () => alter('UPDATE keys SET quota_used = 0, version = 1 WHERE version = 2'),
       'fails the integrity check',
     ],
+    [
+      'has a FIFO without a writer as its manifest',
+      async () => replaceByFIFO(join(target, 'manifest.json')),
+      'manifest.json is missing, unreadable or not a regular file',
+    ],
+    [
+      'has a FIFO without a writer as its database',
+      async () => replaceByFIFO(join(target, 'keyfront.db')),
+      'keyfront.db must be a regular file',
+    ],
     ['is of a newer Keyfront', async () => alter('PRAGMA user_version = 99'), 'it has schema version 99'],
   ])('restores nothing if the backup %s', async (_, damage, words) => {
     await backUp();
@@ -287,6 +298,11 @@ describe('D-12 keyfront restore', () => {
     expect((await readdir(fresh)).sort()).toStrictEqual(['key-ring.json', 'keyfront.db']);
   });
 });
+
+async function replaceByFIFO(file: string): Promise<void> {
+  await rm(file);
+  execFileSync('mkfifo', [file]);
+}
 
 async function flip(file: string): Promise<void> {
   const bytes = await readFile(file);

@@ -1,3 +1,5 @@
+import { spawn, execFileSync } from 'node:child_process';
+import { chmod } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -60,6 +62,33 @@ describe('a connection to a service', () => {
     expect((await preview(`${url}/below`)).code).toBe(0);
     expect(requests[0]?.url).toBe('/below/api/keys/preview');
     expect(requests[0]?.headers.authorization).toBe(`Bearer ${secret}`);
+  });
+
+  it.each(['640', '604', '644', '660'])('rejects a credential file of mode %s, which others can open', async (mode) => {
+    const credential = await c.file('credential', secret);
+    await chmod(credential, mode);
+    const { code, stderr } = await preview(url, ['--credential-file', credential], {});
+    expect([code, stderr]).toStrictEqual([
+      2,
+      `The file ${credential} is open to other users. Run: chmod 600 ${credential}\n`,
+    ]);
+    expect(requests).toStrictEqual([]);
+  });
+
+  it('reads the credential from a pipe, as that of <(command) in a shell', async () => {
+    const pipe = `${c.folder}.pipe`;
+    execFileSync('mkfifo', ['-m', '644', pipe]);
+    spawn('sh', ['-c', 'printf %s "$CREDENTIAL" > "$PIPE"'], { env: { CREDENTIAL: secret, PIPE: pipe } });
+    expect((await preview(url, ['--credential-file', pipe], {})).code).toBe(0);
+    expect(requests[0]?.headers.authorization).toBe(`Bearer ${secret}`);
+  });
+
+  it('names a credential file that does not exist', async () => {
+    const { code, stderr } = await preview(url, ['--credential-file', '/nowhere/credential'], {});
+    expect([code, stderr]).toStrictEqual([
+      2,
+      'Cannot read the file /nowhere/credential: it does not exist; check the path (ENOENT).\n',
+    ]);
   });
 
   it('retries after the delay that a busy service requests', async () => {

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { chmod } from 'node:fs/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { stringifyJSON } from '../../../src/lib/json.js';
 import { jsonLines, makeOwnCommandLine, type CommandLine, type CommandStreams } from '../../support/cli.js';
@@ -303,6 +304,7 @@ describe('keyfront preview --url', () => {
 
   it('reads the credential from a file', async () => {
     const credential = await c.file('credential', `${server.t.management}\n`);
+    await chmod(credential, 0o600);
     expect((await preview(good, ['--url', server.url, '--credential-file', credential])).code).toBe(0);
   });
 

@@ -107,6 +107,19 @@ describe('a stale change over REST', () => {
   });
 });
 
+it('serves a key with the identifier *, written as such or percent-encoded', async () => {
+  expect((await create('*', { org_id: 'acme', quota_max: 10 })).body).toMatchObject({ key: '*', key_hash: hashOf('*') });
+  for (const path of ['*', '%2A']) {
+    expect((await read(path)).body).toMatchObject({ key: '*' });
+    const target = `/svc/org/keys/${path}`;
+    expect((await sendRequest(t, 'PUT', target, { alias: path, quota_max: 10 })).body).toMatchObject({ key: '*' });
+    expect((await consume(path, { amount: 2 })).body).toMatchObject({ allowed: true });
+    expect((await remove(path)).body).toMatchObject({ action: 'deleted' });
+    expect((await restore(path)).body).toMatchObject({ action: 'restored' });
+  }
+  expect((await read('*')).body).toMatchObject({ data: { alias: '%2A' }, quota: { used: 4 } });
+});
+
 describe('POST /svc/org/keys/{keyID}/quota', () => {
   beforeEach(async () => {
     await create('k1', { org_id: 'acme', quota_max: 10, quota_renewal_rate: 60 });
@@ -162,6 +175,23 @@ describe('POST /svc/org/keys/{keyID}/quota', () => {
   ])('rejects %o, and consumes nothing', async (body, issue) => {
     const response = await rejected(() => consume('k1', body));
     expect([response.status, issuesOf(response)]).toStrictEqual([400, [issue]]);
+  });
+
+  // Bytes, because `fetch` adds a content type to a text.
+  const consumeWithout = (bytes: string) =>
+    t.send('/svc/org/keys/k1/quota', {
+      method: 'POST',
+      body: new TextEncoder().encode(bytes),
+      headers: { 'x-svc-authorization': t.service },
+    });
+
+  it.each(['{"amount":8}', 'amount=8', ' '])('rejects the body %j without a content type, as PUT does', async (body) => {
+    const response = await rejected(() => consumeWithout(body));
+    expect([response.status, issuesOf(response)]).toStrictEqual([415, [' UNSUPPORTED_TYPE']]);
+  });
+
+  it('consumes one request for an empty body without a content type', async () => {
+    expect((await consumeWithout('')).body).toMatchObject({ allowed: true, used: 1 });
   });
 
   it.each([[[]], [null], [1], ['x']])('rejects the body %j, which is no object', async (body) => {

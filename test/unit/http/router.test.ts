@@ -29,6 +29,7 @@ describe('a router', () => {
     ['GET', '/keys?limit=1', '/keys', ''],
     ['GET', '/keys/k1', '/keys/*', 'k1'],
     ['PUT', '/keys/a%2Fb', '/keys/*', 'a%2Fb'],
+    ['PUT', '/keys/*', '/keys/*', '*'],
   ])('sends %s %s to the route %s', async (method, path, pattern, wildcard) => {
     expect(await send(request(path, method))).toEqual({
       status: 200,
