@@ -52,8 +52,14 @@ export interface Checkpoints {
     readonly purgedBefore: Date;
     readonly accept?: boolean;
   }): Promise<{ readonly isEnd: boolean; readonly rollbacks: readonly KeyRollback[] }>;
-  /** Appends the newest checkpoint to the published ones; undefined if the last one is recent or nothing has changed. */
-  publish(at: Date, minAgeMs: number): Promise<PublishedCheckpoint | undefined>;
+  /**
+   * Appends the newest checkpoint to the published ones; undefined if the last one is recent or nothing has changed.
+   * `isClockSetBack`: the clock was ahead when the last one was published.
+   */
+  publish(
+    at: Date,
+    minAgeMs: number,
+  ): Promise<(PublishedCheckpoint & { readonly isClockSetBack?: boolean }) | undefined>;
   /**
    * Yields differences from the newest checkpoint.
    *
@@ -247,7 +253,8 @@ export function createCheckpoints(session: SqlSession, signer: RowSigner): Check
         const content = contentOf<Checkpoint>(root);
         const last = content.published;
         const isPublished = last?.sequence === Number(root.sequence) - 1;
-        if (isPublished || (last && at.getTime() - last.at < minAgeMs)) return undefined;
+        const isClockSetBack = last !== undefined && last.at > at.getTime();
+        if (isPublished || (last && !isClockSetBack && at.getTime() - last.at < minAgeMs)) return undefined;
         const entry: PublishedContent = {
           at: at.getTime(),
           checkpoint: digestOf(root),
@@ -257,7 +264,7 @@ export function createCheckpoints(session: SqlSession, signer: RowSigner): Check
         yield* heads.add(row);
         const published = { sequence: Number(root.sequence), at: at.getTime(), digest: digestOf(row) };
         yield* writeRoot(root, { ...content, published });
-        return published;
+        return { ...published, isClockSetBack };
       }),
     async *states() {
       for await (const page of statesAfter('')) {
