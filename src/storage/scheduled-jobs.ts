@@ -131,6 +131,7 @@ export function startCheckpoints(
       reported.add(name);
     }
     const checkpoint = await checkpoints.publish(now(), publishEveryMs);
+    if (checkpoint?.isClockSetBack) log.warn('the clock was ahead when the last head was published');
     if (checkpoint) log.info({ sequence: checkpoint.sequence, digest: checkpoint.digest }, 'head published');
   });
 }

@@ -22,15 +22,16 @@ const maxPauseMs = 3_600_000;
 /** Creates a closed circuit breaker. */
 export function createCircuitBreaker(): CircuitBreaker {
   const failed = new Set<string>();
+  /** By the monotonic clock: the pause does not grow when the clock is set back. */
   let untilMs = 0;
   return {
     recordSuccess: () => failed.clear(),
     recordFailure(keyHash, requestedPauseMs) {
       failed.add(keyHash);
       if (requestedPauseMs === undefined) return;
-      untilMs = Math.max(untilMs, Date.now() + Math.min(requestedPauseMs, maxPauseMs));
+      untilMs = Math.max(untilMs, performance.now() + Math.min(requestedPauseMs, maxPauseMs));
     },
     isOpen: () => failed.size >= failedKeysOfOutage,
-    remainingPauseMs: () => Math.max(0, untilMs - Date.now()),
+    remainingPauseMs: () => Math.max(0, untilMs - performance.now()),
   };
 }

@@ -9,7 +9,7 @@ import type { Meter } from '../telemetry/ports.js';
 import { createCircuitBreaker } from './circuit-breaker.js';
 import { eventIDOf, messageOf, unverifiedEventIDOf } from './event.js';
 import type { WebhookClient } from './http-client.js';
-import { retryDelayMs, type RetryPolicy } from './retry-policy.js';
+import { maxRetryDelayMs, retryDelayMs, type RetryPolicy } from './retry-policy.js';
 import type { Delivery, DeliveryKind, DeliveryResults, EventSpan, LeasedWebhook, WebhookStore } from './webhook.js';
 
 /** Dependencies of a delivery worker. */
@@ -47,6 +47,8 @@ const maxConcurrentRetries = 4;
 const maxDeadLetters = 1_000;
 const pageSize = 100;
 const saveIntervalMs = 5_000;
+/** How far the clocks of two hosts may differ, or a clock may be adjusted, without effect on the due times. */
+const clockToleranceMs = 60_000;
 /** Maximum delay of a Node timer. */
 const maxTimerMs = 2_147_483_647;
 
@@ -71,7 +73,11 @@ export function createDeliveryWorker(
   const inFlight = new Map<string, Promise<void>>();
   let retriesInFlight = 0;
   let cursor = startCursor;
-  let savedMs = Date.now();
+  let savedMs = performance.now();
+  /** The clock of the host by the monotonic one, when the due times were compared with it. */
+  let clockMs = Infinity;
+  /** No attempt starts before this has ended: an event that fails meanwhile would be due at once again. */
+  let retrying: Promise<unknown> = Promise.resolve();
   let mayHaveMore = true;
   let isStopping = false;
   let leaseTimer: NodeJS.Timeout | undefined;
@@ -123,6 +129,8 @@ export function createDeliveryWorker(
     const busy = new Set(inFlight.keys());
     const free = maxConcurrent - busy.size;
     if (free === 0) return undefined;
+    await retrying;
+    await correctDueTimes();
     const found = await readNext();
     if (isStopping) return undefined;
     const idle = found.filter((delivery) => !busy.has(nameOf(delivery)));
@@ -139,6 +147,35 @@ export function createDeliveryWorker(
     }
     const [next] = idle.filter((delivery) => !due.includes(delivery));
     return next && msUntil(next);
+  }
+
+  /**
+   * Makes events due now that are due later than any delay permits, because the clock was ahead when they failed or were
+   * read: at the start, and when the clock was set back.
+   */
+  async function correctDueTimes(): Promise<void> {
+    const nowMs = Date.now();
+    const beforeMs = clockMs;
+    clockMs = nowMs - performance.now();
+    if (clockMs > beforeMs - clockToleranceMs) return;
+    const latest = [
+      ['first', nowMs + clockToleranceMs],
+      ['retry', nowMs + maxRetryDelayMs(retryPolicy) + clockToleranceMs],
+    ] as const;
+    for (const [kind, latestMs] of latest) {
+      const count = await storage(() => store.bringForward(webhook.id, kind, latestMs, nowMs));
+      if (count > 0)
+        log.warn({ count }, 'webhook events were due too late, because the clock was ahead; they are due now');
+    }
+  }
+
+  /** Makes all retries due now, because the outage of the receiver has ended. */
+  function retryAll(): Promise<unknown> {
+    retrying = retrying.then(() => {
+      const nowMs = Date.now();
+      return storage(() => store.bringForward(webhook.id, 'retry', nowMs, nowMs));
+    });
+    return retrying;
   }
 
   function mayRetry(): boolean {
@@ -184,11 +221,11 @@ export function createDeliveryWorker(
       // A key that is created again after a purge repeats its versions: the result of an earlier one must not apply to it.
       for (const { keyHash, version } of page.events) if (version === 1) await inFlight.get(keyHash);
       await record({ cursor, enqueued: { spans: spansOf(page.events), dueMs: Date.now() } });
-      savedMs = Date.now();
-    } else if (hasMoved && Date.now() - savedMs > saveIntervalMs) {
+      savedMs = performance.now();
+    } else if (hasMoved && performance.now() - savedMs > saveIntervalMs) {
       // Events of other organisations only move the cursor, which is saved at intervals.
       await record({ cursor });
-      savedMs = Date.now();
+      savedMs = performance.now();
     }
   }
 
@@ -216,7 +253,9 @@ export function createDeliveryWorker(
     if (isDelivered) {
       breaker.recordSuccess();
       const dueMs = Date.now();
-      return record({ advanced: { ...delivery, dueMs }, ...(wasOpen && { retryAllMs: dueMs }) });
+      await record({ advanced: { ...delivery, dueMs } });
+      if (wasOpen) await retryAll();
+      return;
     }
     breaker.recordFailure(keyHash, [429, 503].includes(status) ? retryAfterMs : undefined);
     if (status === 410) return pause('the receiver returned 410 Gone');
@@ -237,8 +276,7 @@ export function createDeliveryWorker(
     meter?.webhookAttempted('dead');
     const dead = { ...failed, state: 'dead', eventID, lastVersion: version } as const;
     await record({ advanced: { ...delivery, dueMs: nowMs }, dead });
-    const stats = await storage(() => store.deliveryStats());
-    const { deadLetters = 0 } = stats.find(({ webhookID }) => webhookID === webhook.id) ?? {};
+    const deadLetters = await storage(() => store.countDeadLetters(webhook.id, maxDeadLetters));
     if (deadLetters >= maxDeadLetters) await pause(`${deadLetters} events were given up; replay or discard them`);
   }
 

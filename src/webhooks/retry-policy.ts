@@ -16,6 +16,9 @@ export const defaultRetryPolicy: RetryPolicy = {
   maxAttempts: 30,
 };
 
+/** A delay varies by this fraction, so that keys that failed together are not retried together. */
+const jitter = 0.25;
+
 /** Larger values of `Retry-After` are reduced to this. */
 const maxRetryAfterMs = 24 * hour;
 
@@ -26,8 +29,13 @@ const maxRetryAfterMs = 24 * hour;
  * @param retryAfterMs - the receiver's `Retry-After`; the longer of both delays applies
  */
 export function retryDelayMs({ delaysMs }: RetryPolicy, attempts: number, retryAfterMs: number | undefined): number {
-  const delayMs = (delaysMs[attempts - 1] ?? delaysMs.at(-1) ?? hour) * (0.75 + Math.random() / 2);
+  const delayMs = (delaysMs[attempts - 1] ?? delaysMs.at(-1) ?? hour) * (1 - jitter + Math.random() * 2 * jitter);
   return Math.round(Math.max(delayMs, Math.min(retryAfterMs ?? 0, maxRetryAfterMs)));
+}
+
+/** Returns the longest delay of `retryDelayMs`. */
+export function maxRetryDelayMs({ delaysMs }: RetryPolicy): number {
+  return Math.max(maxRetryAfterMs, ...delaysMs.map((delayMs) => Math.ceil(delayMs * (1 + jitter))));
 }
 
 /**

@@ -85,8 +85,6 @@ export interface DeliveryResults {
   /** Its events were purged. */
   readonly removed?: Delivery;
   readonly dead?: Delivery;
-  /** The outage of a receiver has ended: makes all retries due at this time. */
-  readonly retryAllMs?: number;
 }
 
 /** Counts of failing keys and dead letters of a webhook. */
@@ -122,6 +120,8 @@ export interface WebhookStore {
   /** Whether a process may still act on the state before the last change of the webhook. */
   isRecalled(id: string): Promise<boolean>;
   deliveryStats(): Promise<DeliveryStats[]>;
+  /** Counts the dead letters of a webhook up to `limit`. */
+  countDeadLetters(webhookID: string, limit: number): Promise<number>;
   /** Returns the selected dead letters, oldest first. */
   deadLetters(query: DeadLetterFilter, limit: number): Promise<Delivery[]>;
   /** Schedules the selected dead letters for replay and returns their number. */
@@ -141,6 +141,11 @@ export interface WebhookStore {
   releaseRecalled(holder: string, id: string): Promise<void>;
   /** Returns the deliveries of a kind that have a due time, earliest first. */
   nextDeliveries(webhookID: string, limit: number, kind: DeliveryKind): Promise<Delivery[]>;
+  /**
+   * Makes the deliveries of a kind that are due after `afterMs` due at `dueMs`, in transactions of a few rows, and returns
+   * their number. `dueMs` must not be after `afterMs`.
+   */
+  bringForward(webhookID: string, kind: Exclude<DeliveryKind, 'any'>, afterMs: number, dueMs: number): Promise<number>;
   /** Writes results. Returns false, with nothing written, if the holder has lost the lease. A recalled lease is held until it ends. */
   recordResults(holder: string, webhookID: string, results: DeliveryResults): Promise<boolean>;
 }

@@ -463,6 +463,28 @@ describe('the head of the keys of a data folder', () => {
     expect(lines.map((line): unknown => JSON.parse(line))).toMatchObject([{ msg: 'head published' }]);
   });
 
+  it('is published again after a clock that was two days ahead is set back, and the log says so', async () => {
+    await t.importKeys({ key_id: 'k1', org_id: 'acme', alias: 'one' });
+    const { checkpoints } = t.app.services;
+    await checkpoints.advance({ purgedBefore: new Date(0) });
+    const ahead = new Date(t.clock.now.getTime() + 2 * 86_400_000);
+    expect(await checkpoints.publish(ahead, 600_000)).toMatchObject({ at: ahead.getTime(), isClockSetBack: false });
+    await t.update('k1', { alias: 'two' });
+    const lines: string[] = [];
+    const log = createLogger('info', { write: (line: string) => void lines.push(line) });
+    const job = startCheckpoints(t.app.services, 0, log, 1);
+    await until(() => lines.some((line) => line.includes('head published')));
+    await job.stop();
+    expect(lines.map((line): unknown => JSON.parse(line))).toStrictEqual([
+      expect.objectContaining({ level: 'warn', msg: 'the clock was ahead when the last head was published' }),
+      expect.objectContaining({ level: 'info', msg: 'head published' }),
+    ]);
+    // Not the next one: the last head has the right time now.
+    await t.update('k1', { alias: 'three' });
+    await checkpoints.advance({ purgedBefore: new Date(0) });
+    expect(await checkpoints.publish(t.clock.now, 600_000)).toBeUndefined();
+  });
+
   it('is not brought up to date again while that takes longer than the interval, nor after the service has stopped', async () => {
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     const advance = vi.fn(async () => {

@@ -226,4 +226,49 @@ describe('the group writer on an engine with two concurrent groups', () => {
     endWrites({});
     expect(await Promise.all(results)).toEqual(names(130));
   });
+
+  it('keeps the order of the changes of a key when the engine rejects some of them', async () => {
+    const written: string[] = [];
+    let attempt: string[] = [];
+    const change = createGroupWriter(
+      {
+        maxGroups: 2,
+        async write(take) {
+          const { keyHashes, apply } = take();
+          attempt = [];
+          const applied = attempt;
+          for (const keyHash of keyHashes) atOnce(apply(keyHash, undefined));
+          await eventLoopTurns();
+          if (applied.some((name) => name.includes('bad'))) throw new Error('rejected');
+          written.push(...applied);
+          return {};
+        },
+      },
+      { rowOf: () => undefined },
+    );
+    const request = (key: string, name: string) =>
+      change(hashOf(key), function* () {
+        yield;
+        attempt.push(`${key} ${name}`);
+        return { result: name };
+      });
+    // Requested while later changes of the same key are not written yet.
+    const followedBy = async (key: string, first: string, next: string) => {
+      await request(key, first).catch(() => undefined);
+      return request(key, next);
+    };
+    const outcomes = await Promise.allSettled([
+      followedBy('a', '1', '5'),
+      request('b', '1'),
+      request('a', '2 bad'),
+      followedBy('b', '2 bad', '4'),
+      request('a', '3'),
+      request('a', '4'),
+      request('b', '3'),
+    ]);
+    const of = (key: string) => written.filter((name) => name.startsWith(key));
+    expect(of('a')).toEqual(['a 1', 'a 3', 'a 4', 'a 5']);
+    expect(of('b')).toEqual(['b 1', 'b 3', 'b 4']);
+    expect(outcomes.filter(({ status }) => status === 'rejected')).toHaveLength(1);
+  });
 });

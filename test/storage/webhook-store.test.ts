@@ -152,7 +152,8 @@ describeEngines('the webhook store', (engine) => {
     expect(await store.nextDeliveries('a', 10, 'retry')).toStrictEqual([failed]);
     expect(await store.nextDeliveries('a', 10, 'first')).toStrictEqual([second]);
     expect(await store.deliveryStats()).toStrictEqual([{ webhookID: 'a', retryingKeys: 1, deadLetters: 0 }]);
-    await store.recordResults('one', 'a', { advanced: { ...second, dueMs: 2_000 }, retryAllMs: 3_000 });
+    await store.recordResults('one', 'a', { advanced: { ...second, dueMs: 2_000 } });
+    expect(await store.bringForward('a', 'retry', 3_000, 3_000)).toBe(1);
     const third = { ...second, version: 3, dueMs: 2_000 };
     expect(await next()).toStrictEqual([third, { ...failed, dueMs: 3_000 }]);
     const dead = aDeadLetter('e1', { keyHash: 'h1', version: 2, lastVersion: 2 });
@@ -167,6 +168,47 @@ describeEngines('the webhook store', (engine) => {
     await store.recordResults('one', 'a', { advanced: last, removed: { ...first, version: 3 } });
     expect(await next()).toStrictEqual([]);
     expect(await store.deliveryStats()).toStrictEqual([{ webhookID: 'a', retryingKeys: 0, deadLetters: 1 }]);
+  });
+
+  it('brings forward the deliveries of a kind that are due after a time, however many there are', async () => {
+    await store.add(aWebhook('a'), 'start');
+    await store.add(aWebhook('b'), 'start');
+    for (const id of ['a', 'b']) {
+      const spans = Array.from({ length: 1_200 }, (_, n) => ({ keyHash: `h${n}`, version: 1, lastVersion: 1 }));
+      await store.acquireLeases('one', 60_000);
+      await store.recordResults('one', id, { enqueued: { spans, dueMs: 9_000 } });
+    }
+    const failed = aPendingDelivery('h7', { version: 1, lastVersion: 1, attempts: 1, dueMs: 8_000, failedAt: at });
+    await store.recordResults('one', 'a', { failed });
+    expect(await store.bringForward('a', 'first', 9_000, 5_000)).toBe(0);
+    expect(await store.bringForward('a', 'first', 8_999, 5_000)).toBe(1_199);
+    const dueOf = async (id: string, kind: 'first' | 'retry') =>
+      new Set((await store.nextDeliveries(id, 2_000, kind)).map(({ dueMs }) => dueMs));
+    expect([await dueOf('a', 'first'), await dueOf('a', 'retry')]).toStrictEqual([new Set([5_000]), new Set([8_000])]);
+    expect(await store.bringForward('a', 'retry', 7_000, 6_000)).toBe(1);
+    expect([await dueOf('a', 'retry'), await dueOf('b', 'first')]).toStrictEqual([new Set([6_000]), new Set([9_000])]);
+  });
+
+  it('counts the dead letters of a webhook up to a limit', async () => {
+    await store.add(aWebhook('a'), 'start');
+    await store.add(aWebhook('b'), 'start');
+    await store.acquireLeases('one', 60_000);
+    await store.recordResults('one', 'b', { dead: aDeadLetter('e0') });
+    for (const event of ['e1', 'e2', 'e3'])
+      await store.recordResults('one', 'a', { enqueued, dead: aDeadLetter(event) });
+    expect(await Promise.all([2, 3, 4].map((limit) => store.countDeadLetters('a', limit)))).toStrictEqual([2, 3, 3]);
+  });
+
+  it('leases a webhook to another process if the lease lasts for days, because the clock was ahead', async () => {
+    await store.add(aWebhook('a'), 'start');
+    await store.acquireLeases('one', 2 * 86_400_000);
+    expect((await store.acquireLeases('two', 60_000)).held).toMatchObject([{ remainingMs: 60_000 }]);
+    expect(await store.hasLease('one', 'a')).toBe(false);
+    await store.releaseLeases('two');
+    // The holder shortens it.
+    await store.acquireLeases('one', 2 * 86_400_000);
+    expect((await store.acquireLeases('one', 60_000)).held).toMatchObject([{ remainingMs: 60_000 }]);
+    expect((await store.acquireLeases('two', 60_000)).held).toStrictEqual([]);
   });
 
   it('replays and discards one dead letter or all of a webhook', async () => {

@@ -11,6 +11,7 @@ export const migrations: readonly ((dialect: Dialect) => string)[] = [
   addScopes,
   createReceipts,
   createHeads,
+  indexDeliveries,
 ];
 
 /** The version of an up-to-date schema. The version of a database is the number of migrations applied to it. */
@@ -57,6 +58,14 @@ export const createSearchIndexes = Object.entries(searchIndexes).map(
 
 /** Statements that remove the search indexes. */
 export const dropSearchIndexes = Object.keys(searchIndexes).map((name) => `DROP INDEX IF EXISTS ${name};`);
+
+/** The conditions of indexes of deliveries. Engines use an index for statements with its very condition. */
+export const deliveryKinds = {
+  first: "due IS NOT NULL AND attempts = 0 AND state = 'pending'",
+  retry: "due IS NOT NULL AND (attempts > 0 OR state = 'dead')",
+};
+/** Selects dead letters. */
+export const isDead = "state = 'dead'";
 
 const emptySHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 
@@ -231,6 +240,16 @@ CREATE TABLE heads (
   mac ${bytes} NOT NULL
 ) ${clustered};
 ${rejectUnsigned('heads')}
+`;
+}
+
+/** One index for each kind of delivery, so that none is searched among the others. */
+function indexDeliveries(): string {
+  return `
+DROP INDEX due_webhook_deliveries;
+CREATE INDEX first_webhook_deliveries ON webhook_deliveries (webhook_id, due) WHERE ${deliveryKinds.first};
+CREATE INDEX retried_webhook_deliveries ON webhook_deliveries (webhook_id, due) WHERE ${deliveryKinds.retry};
+CREATE INDEX dead_webhook_deliveries ON webhook_deliveries (webhook_id) WHERE ${isDead};
 `;
 }
 

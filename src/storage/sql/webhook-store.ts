@@ -20,6 +20,7 @@ import {
   type WebhookRow,
 } from '../records/webhook.js';
 import { isBindableText, type Dialect } from './dialect.js';
+import { deliveryKinds, isDead } from './schema.js';
 import { insertInto, prepared, query, updateByID, valuesOf, type SqlSession } from './session.js';
 
 /**
@@ -28,16 +29,23 @@ import { insertInto, prepared, query, updateByID, valuesOf, type SqlSession } fr
  */
 const recalled = 'recalled ';
 
+/** A lease that lasts longer has ended: the clock was ahead when it was acquired. */
+const maxLeaseMs = 7_200_000;
+
 const deliveryNames = namesOf(deliveryColumns);
 const signedWebhookColumns = webhookTable.columnNames;
 /** The dead letter `$2`, or all if it is NULL. */
-const isSelected = `webhook_id = $1 AND state = 'dead' AND (CAST($2 AS text) IS NULL OR event_id = $2)`;
+const isSelected = `webhook_id = $1 AND ${isDead} AND (CAST($2 AS text) IS NULL OR event_id = $2)`;
 /** The delivery with the version that was read; it may have been discarded, or its key purged and created again. */
 const isSameDelivery = 'webhook_id = $1 AND key_hash = $2 AND event_id = $3 AND version = $4';
-const nextDeliveries = (condition: string) =>
+const nextOf = (condition: string) =>
+  `SELECT * FROM webhook_deliveries WHERE webhook_id = $1 AND ${condition} ORDER BY due LIMIT $2`;
+const dueAfter = (condition: string) =>
   prepared(
-    `SELECT * FROM webhook_deliveries WHERE webhook_id = $1 AND due IS NOT NULL ${condition} ORDER BY due LIMIT $2`,
+    `SELECT key_hash FROM webhook_deliveries WHERE webhook_id = $1 AND ${condition} AND due > $3 ORDER BY due LIMIT $2`,
   );
+/** The number of deliveries that one transaction brings forward, while other statements wait. */
+const batchSize = 500;
 /** Versions that do not follow those in the table are of a key that was created again after a purge. */
 const ifFollowing = (column: string) =>
   `${column} = CASE WHEN excluded.version > webhook_deliveries.last_version THEN webhook_deliveries.${column} ELSE excluded.${column} END`;
@@ -80,7 +88,8 @@ function webhookStatements({ name, nowMs, inList, forUpdate, historySpans }: Dia
     /** `$1` is a list of webhooks. */
     acquire: prepared(
       `UPDATE webhook_progress SET holder = $2, held_until = ${nowMs} + $3
-       WHERE webhook_id ${inList('$1', 'text')} AND (holder = $2 OR held_until <= ${nowMs})
+       WHERE webhook_id ${inList('$1', 'text')}
+         AND (holder = $2 OR held_until <= ${nowMs} OR held_until > ${nowMs} + ${maxLeaseMs})
        RETURNING webhook_id, cursor`,
     ),
     /** `$1` is a list of webhooks, `$2` the holder. */
@@ -104,14 +113,27 @@ function webhookStatements({ name, nowMs, inList, forUpdate, historySpans }: Dia
     ),
     deliveryStats: prepared(
       `SELECT id,
-         (SELECT count(*) FROM webhook_deliveries WHERE webhook_id = id AND state = 'pending' AND attempts > 0) AS failing,
-         (SELECT count(*) FROM webhook_deliveries WHERE webhook_id = id AND state = 'dead') AS dead FROM webhooks`,
+         (SELECT count(*) FROM webhook_deliveries
+          WHERE webhook_id = id AND ${deliveryKinds.retry} AND state = 'pending') AS failing,
+         (SELECT count(*) FROM webhook_deliveries WHERE webhook_id = id AND ${isDead}) AS dead FROM webhooks`,
+    ),
+    countDead: prepared(
+      `SELECT count(*) AS count FROM (
+         SELECT 1 FROM webhook_deliveries WHERE webhook_id = $1 AND ${isDead} LIMIT $2) AS dead`,
     ),
     nextDeliveries: {
-      any: nextDeliveries(''),
-      first: nextDeliveries(`AND attempts = 0 AND state = 'pending'`),
-      retry: nextDeliveries(`AND (attempts > 0 OR state = 'dead')`),
+      any: prepared(
+        `SELECT * FROM (${nextOf(deliveryKinds.first)}) AS first
+         UNION ALL SELECT * FROM (${nextOf(deliveryKinds.retry)}) AS retried ORDER BY due LIMIT $2`,
+      ),
+      first: prepared(nextOf(deliveryKinds.first)),
+      retry: prepared(nextOf(deliveryKinds.retry)),
     },
+    dueAfter: { first: dueAfter(deliveryKinds.first), retry: dueAfter(deliveryKinds.retry) },
+    /** `$2` is a list of keys. */
+    bringForward: prepared(
+      `UPDATE webhook_deliveries SET due = $4 WHERE webhook_id = $1 AND key_hash ${inList('$2', 'text')} AND due > $3`,
+    ),
     /** `$2` is a list of spans. */
     enqueue: prepared(
       `INSERT INTO webhook_deliveries (${deliveryNames.join(', ')})
@@ -130,7 +152,6 @@ function webhookStatements({ name, nowMs, inList, forUpdate, historySpans }: Dia
     ),
     removeDelivery: prepared(`DELETE FROM webhook_deliveries WHERE ${isSameDelivery}`),
     insertDead: prepared(`${insertInto('webhook_deliveries', deliveryNames)} ON CONFLICT DO NOTHING`),
-    retryAll: prepared('UPDATE webhook_deliveries SET due = $2 WHERE webhook_id = $1 AND due > $2'),
     deadLetters: prepared(`SELECT * FROM webhook_deliveries WHERE ${isSelected} ORDER BY failed_at, event_id LIMIT $3`),
     replay: prepared(
       `UPDATE webhook_deliveries SET due = $3, attempts = 0 WHERE ${isSelected} AND due IS NULL RETURNING event_id`,
@@ -208,6 +229,10 @@ export function createWebhookStore({ dialect, all, run, transaction }: SqlSessio
         deadLetters: Number(row.dead),
       }));
     },
+    countDeadLetters: async (id, limit) => {
+      const [found] = await all<{ count: bigint }>(sql.countDead, [id, limit]);
+      return Number(found?.count ?? 0n);
+    },
     deadLetters: async (filter, limit) =>
       canMatch(filter)
         ? (await all<DeliveryRow>(sql.deadLetters, [...filterValues(filter), limit])).map(deliveryFromRow)
@@ -230,9 +255,10 @@ export function createWebhookStore({ dialect, all, run, transaction }: SqlSessio
       const recalledIDs = found
         .filter((row) => row.holder === `${recalled}${holder}` && row.remaining_ms > 0n)
         .map(({ id }) => id);
-      const isHeld = (row: LeaseRow) => row.holder === holder && Number(row.remaining_ms) > forMs / 2;
+      const isOver = (row: LeaseRow) => row.remaining_ms <= 0n || row.remaining_ms > BigInt(maxLeaseMs);
+      const isHeld = (row: LeaseRow) => row.holder === holder && !isOver(row) && Number(row.remaining_ms) > forMs / 2;
       const held = active.filter(isHeld).map((row) => leaseOf(row, row.cursor, Number(row.remaining_ms)));
-      const free = active.filter((row) => !isHeld(row) && (row.holder === holder || row.remaining_ms <= 0n));
+      const free = active.filter((row) => !isHeld(row) && (row.holder === holder || isOver(row)));
       // Common case: nothing is written.
       if (free.length === 0) return { held, recalled: recalledIDs, damaged };
       const ids = free.map(({ id }) => id);
@@ -258,7 +284,7 @@ export function createWebhookStore({ dialect, all, run, transaction }: SqlSessio
       const rows = await all<DeliveryRow>(sql.nextDeliveries[kind], [id, limit]);
       return rows.map(deliveryFromRow);
     },
-    recordResults: (holder, id, { cursor = null, enqueued, advanced, failed, removed, dead, retryAllMs }) =>
+    recordResults: (holder, id, { cursor = null, enqueued, advanced, failed, removed, dead }) =>
       transaction(function* () {
         if ((yield* query(sql.saveCursor, [id, holder, cursor])).length === 0) return false;
         if (enqueued) {
@@ -276,9 +302,22 @@ export function createWebhookStore({ dialect, all, run, transaction }: SqlSessio
         }
         if (removed) yield* query(sql.removeDelivery, sameDelivery(id, removed));
         if (dead) yield* query(sql.insertDead, valuesOf(deliveryToRow(id, dead), deliveryNames));
-        if (retryAllMs !== undefined) yield* query(sql.retryAll, [id, BigInt(retryAllMs)]);
         return true;
       }),
+    async bringForward(id, kind, afterMs, dueMs) {
+      const bringBatch = () =>
+        transaction(function* () {
+          // Locked first, as by `recordResults`, so that the two wait for each other in one order.
+          yield* query(sql.lockProgress, [id]);
+          const late = yield* query<DeliveryRow>(sql.dueAfter[kind], [id, batchSize, BigInt(afterMs)]);
+          const keyHashes = late.map((row) => row.key_hash);
+          if (late.length > 0) yield* query(sql.bringForward, [id, keyHashes, BigInt(afterMs), BigInt(dueMs)]);
+          return late.length;
+        });
+      let total = 0;
+      for (let count = batchSize; count === batchSize; total += count) count = await bringBatch();
+      return total;
+    },
   };
 }
 

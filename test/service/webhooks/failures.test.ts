@@ -1,5 +1,8 @@
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { startOwnApp, type TestApp } from '../../support/app.js';
+import { temporaryFolder } from '../../support/folder.js';
 import { freePort } from '../../support/free-port.mjs';
 import { outOfOrder, startOwnReceiver, type Receiver } from '../../support/receiver.js';
 import { sendRequest } from '../../support/responses.js';
@@ -68,6 +71,111 @@ describe('a receiver that is down for long', () => {
     await webhooks.change(id, (found) => ({ ...found, paused: undefined }));
     await receiver.until((taken) => taken.length >= 1_100 - deadLetters);
     expect((await standing())?.deadLetters).toBe(0);
+  });
+});
+
+describe('a receiver whose retries are due in ten minutes', () => {
+  beforeEach(async () => {
+    await t.close();
+    const retryPolicy = { delaysMs: [1, 600_000], maxAttempts: 30 };
+    t = await startOwnApp({}, { dispatcherOptions: { ...quick, retryPolicy } });
+  });
+  const keys = Array.from({ length: 20 }, (_, index) => `k${index}`);
+  const attemptsOf = (keyID: string) => receiver.received.filter(({ data }) => data.key_hash === hashOf(keyID)).length;
+
+  it('receives all of them at once when an outage has ended', async () => {
+    const { id } = await hookTo(t, receiver.url);
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+    let failedKeys = 0;
+    receiver.behaviour = async ({ data }) => {
+      const attempts = receiver.received.filter(({ data: { key_hash: keyHash } }) => keyHash === data.key_hash).length;
+      if (data.key_hash !== hashOf('k0')) {
+        failedKeys += attempts === 1 ? 1 : 0;
+        return attempts > 2 ? 200 : 500;
+      }
+      // Fails once the circuit breaker is open, and is the first to succeed.
+      if (attempts === 1) {
+        await until(() => failedKeys >= 17);
+        return 500;
+      }
+      await ended;
+      return 200;
+    };
+    await t.importKeys(...keys.map((keyID) => ({ key_id: keyID, org_id: 'acme' })));
+    const retries = () => t.app.services.webhooks.nextDeliveries(id, 100, 'retry');
+    const waiting = async () => (await retries()).filter(({ dueMs = 0 }) => dueMs > Date.now() + 100_000).length;
+    await until(async () => (await waiting()) >= 17, 'Retries in ten minutes');
+    end();
+    await receiver.until((taken) => taken.length === keys.length);
+  });
+
+  it('receives none of them earlier when another event succeeds', async () => {
+    const { id } = await hookTo(t, receiver.url);
+    receiver.behaviour = ({ data }) => (data.key_hash === hashOf('k0') ? 500 : 200);
+    await key('k0');
+    await until(() => attemptsOf('k0') === 2);
+    await until(async () => (await t.app.services.webhooks.nextDeliveries(id, 1, 'retry'))[0]?.attempts === 2);
+    await key('k1');
+    await receiver.until((taken) => taken.length === 1);
+    await untilPolled(t);
+    const [waiting] = await t.app.services.webhooks.nextDeliveries(id, 1, 'retry');
+    expect((waiting?.dueMs ?? 0) - Date.now()).toBeGreaterThan(100_000);
+    expect(attemptsOf('k0')).toBe(2);
+  });
+});
+
+describe('a clock that was two days ahead', () => {
+  const start = async (folder: string) => {
+    t = await startOwnApp({ KEYFRONT_DATA: folder }, { dispatcherOptions: quick });
+  };
+  let folder: string;
+  let now: number;
+  beforeEach(async () => {
+    await t.close();
+    now = Date.now();
+    vi.useFakeTimers({ toFake: ['Date'], now: now + 2 * 86_400_000 });
+    onTestFinished(() => void vi.useRealTimers());
+    folder = await temporaryFolder();
+    await start(folder);
+    await hookTo(t, receiver.url);
+    receiver.behaviour = () => 500;
+    await key('a');
+    await until(async () => (await standing())?.retryingKeys === 1);
+  });
+  const correct = () => {
+    receiver.behaviour = () => 200;
+    vi.setSystemTime(now);
+  };
+  const warnings = () => t.logLines('because the clock was ahead').map(({ level, count }) => [level, count]);
+
+  it('delays no event after it was set back while the service runs', async () => {
+    correct();
+    await receiver.until((taken) => taken.length === 1);
+    expect(warnings()).toStrictEqual([['warn', 1]]);
+  });
+
+  it('delays no event after it was set back while no service runs, and lets events wait as long as a delay permits', async () => {
+    await t.close();
+    correct();
+    await start(folder);
+    await receiver.until((taken) => taken.length === 1);
+    expect(warnings()).toStrictEqual([['warn', 1]]);
+    await t.close();
+    // A retry that waits for a day, as a receiver may request, and a new event.
+    const place = new Database(join(folder, 'keyfront.db'));
+    const insert = place.prepare(
+      `INSERT INTO webhook_deliveries SELECT id, ?, '', 'pending', 1, 1, ?, ?, NULL, '' FROM webhooks`,
+    );
+    insert.run('later', 1, now + 86_400_000);
+    insert.run(hashOf('a'), 0, now + 86_400_000);
+    place.close();
+    await start(folder);
+    await until(() => receiver.received.length > 1 && warnings().length > 0);
+    expect(warnings()).toStrictEqual([['warn', 1]]);
+    const [{ id = '' } = {}] = (await t.app.services.webhooks.list()).intact;
+    expect(await t.app.services.webhooks.nextDeliveries(id, 10, 'retry')).toMatchObject([
+      { keyHash: 'later', dueMs: now + 86_400_000 },
+    ]);
   });
 });
 

@@ -53,8 +53,14 @@ export interface Checkpoints {
     readonly purgedBefore: Date;
     readonly accept?: boolean;
   }): Promise<{ readonly isEnd: boolean; readonly rollbacks: readonly KeyRollback[] }>;
-  /** Appends the newest checkpoint to the published ones; undefined if the last one is recent or nothing has changed. */
-  publish(at: Date, minAgeMs: number): Promise<PublishedCheckpoint | undefined>;
+  /**
+   * Appends the newest checkpoint to the published ones; undefined if the last one is recent or nothing has changed.
+   * `isClockSetBack`: the clock was ahead when the last one was published.
+   */
+  publish(
+    at: Date,
+    minAgeMs: number,
+  ): Promise<(PublishedCheckpoint & { readonly isClockSetBack?: boolean }) | undefined>;
   /**
    * Yields differences from the newest checkpoint.
    *
@@ -258,7 +264,9 @@ export function createCheckpoints(session: SqlSession, signer: RowSigner): Check
       const isDue = (root: HeadRow | undefined): root is HeadRow => {
         if (!root) return false;
         const last = contentOf<Checkpoint>(root).published;
-        return !last || (last.sequence !== Number(root.sequence) - 1 && at.getTime() - last.at >= minAgeMs);
+        if (!last) return true;
+        if (last.sequence === Number(root.sequence) - 1) return false;
+        return isAhead(last, at) || at.getTime() - last.at >= minAgeMs;
       };
       // A transaction would wait for other writers.
       if (!isDue(await snapshot(() => readRoot()))) return undefined;
@@ -276,7 +284,7 @@ export function createCheckpoints(session: SqlSession, signer: RowSigner): Check
         yield* heads.add(row);
         const published = { sequence: Number(root.sequence), at: at.getTime(), digest: digestOf(row) };
         yield* writeRoot(root, { ...content, published });
-        return published;
+        return { ...published, isClockSetBack: isAhead(last, at) };
       });
     },
     async *states() {
@@ -305,6 +313,11 @@ export function createCheckpoints(session: SqlSession, signer: RowSigner): Check
       }
     },
   };
+}
+
+/** Whether a clock that was ahead has published it, and was set back since. */
+function isAhead(published: PublishedCheckpoint | undefined, at: Date): boolean {
+  return published !== undefined && published.at > at.getTime();
 }
 
 /** A page as the next checkpoint has it. */

@@ -140,7 +140,12 @@ export function createGroupWriter(
     return group;
   }
 
-  async function writeGroup(writeIt: WriteGroup, take: () => readonly WaitingChange[]): Promise<void> {
+  /** @param later - further changes of the only key of the group, in parts that are written after it, before any other */
+  async function writeGroup(
+    writeIt: WriteGroup,
+    take: () => readonly WaitingChange[],
+    later: readonly (readonly WaitingChange[])[] = [],
+  ): Promise<void> {
     let taken: readonly WaitingChange[] = [];
     let group: ReadonlyMap<string, KeyChanges> = new Map();
     let beginMs = 0;
@@ -158,7 +163,7 @@ export function createGroupWriter(
         };
       });
     } catch (error) {
-      await failed(taken, error);
+      await failed(taken, error, later);
       return;
     }
     const { conflicts, separately } = result;
@@ -166,7 +171,7 @@ export function createGroupWriter(
     const left: WaitingChange[] = [];
     for (const [keyHash, { changes, outcomes }] of group) {
       if (separately?.has(keyHash)) continue;
-      busy.delete(keyHash);
+      if (later.length === 0) busy.delete(keyHash);
       const isConflict = conflicts?.has(keyHash) === true;
       for (const [index, item] of changes.entries()) {
         const outcome = isConflict ? undefined : outcomes[index];
@@ -176,29 +181,56 @@ export function createGroupWriter(
         else left.push(item);
       }
     }
-    if (left.length > 0) waiting = [...left, ...waiting];
-    schedule();
     const others = [...(separately ?? [])].map(([keyHash, writeOne]) =>
-      writeGroup(writeOne, () => group.get(keyHash)?.changes ?? []),
+      writeGroup(writeOne, () => group.get(keyHash)?.changes ?? [], later),
     );
+    if (others.length === 0) others.push(writeLater(left, later));
+    else queueAgain(left);
     report(completed, beginMs);
     await Promise.all(others);
   }
 
-  /** Nothing was written. What the database rejects of one change must not fail the others. */
-  async function failed(changes: readonly WaitingChange[], error: unknown): Promise<void> {
+  function queueAgain(left: readonly WaitingChange[]): void {
+    if (left.length > 0) waiting = [...left, ...waiting];
+    schedule();
+  }
+
+  /** Writes the next part of the changes of a key, which stays busy, after those that are left of the part before. */
+  async function writeLater(
+    left: readonly WaitingChange[],
+    [next, ...later]: readonly (readonly WaitingChange[])[],
+  ): Promise<void> {
+    if (next) await writeGroup(write, () => [...left, ...next], later);
+    else queueAgain(left);
+  }
+
+  /**
+   * Nothing was written. What the database rejects of one change must not fail the others. They are split by their keys, and
+   * the changes of one key into parts that are written one after the other, before any later change of the key.
+   */
+  async function failed(
+    changes: readonly WaitingChange[],
+    error: unknown,
+    later: readonly (readonly WaitingChange[])[],
+  ): Promise<void> {
     const isOfAll = error instanceof AppError && error.code === 'UNAVAILABLE';
+    const keys = [...byKey(changes).values()].map((key) => key.changes);
+    if (!isOfAll && keys.length > 1) {
+      for (const half of halvesOf(keys)) await writeGroup(write, () => half.flat());
+      return;
+    }
     if (!isOfAll && changes.length > 1) {
-      const middle = Math.ceil(changes.length / 2);
-      for (const half of [changes.slice(0, middle), changes.slice(middle)]) await writeGroup(write, () => half);
+      const [first, second] = halvesOf(changes);
+      await writeGroup(write, () => first, [second, ...later]);
       return;
     }
     for (const item of changes) {
-      busy.delete(item.keyHash);
+      if (later.length === 0) busy.delete(item.keyHash);
       complete(item, { error });
     }
-    schedule();
+    const rest = writeLater([], later);
     meter?.commitFailed();
+    await rest;
   }
 
   /** The row as the changes so far have left it is verified for the first change that may see it. */
@@ -256,6 +288,11 @@ export function createGroupWriter(
           enqueue(keyHash, change, orgID, (size) => setAttributes({ 'keyfront.commit.batch_size': size })),
         )
       : enqueue(keyHash, change, orgID);
+}
+
+function halvesOf<T>(items: readonly T[]): [T[], T[]] {
+  const middle = Math.ceil(items.length / 2);
+  return [items.slice(0, middle), items.slice(middle)];
 }
 
 function byKey(changes: readonly WaitingChange[]): ReadonlyMap<string, KeyChanges> {
