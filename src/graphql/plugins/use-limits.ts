@@ -45,14 +45,14 @@ export function useLimits(operations: OperationCache, maximum: OperationLimits):
       // Yoga rejects a request for an operation that does not exist.
       if (!prepared) return;
       const schema = params.schema as GraphQLSchema;
-      const issues = issuesOf(schema, prepared, variables, clientLimits);
-      if (issues.length > 0) {
-        const routerIssues = issuesWithin(schema, prepared, variables, routerLimits).issues;
-        if (isFromRouter(context)) throwIssues(routerIssues);
-        else {
-          if (routerIssues.length === 0) requirePrincipalsOf(schema, prepared, authContexts.get(context));
-          throwIssues(issues);
+      const issuesForRouter = () => issuesWithin(schema, prepared, variables, routerLimits).issues;
+      if (isFromRouter(context)) throwIssues(issuesForRouter());
+      else {
+        const issues = issuesOf(schema, prepared, variables, clientLimits);
+        if (issues.length > 0 && issuesForRouter().length === 0) {
+          requirePrincipalsOf(schema, prepared, authContexts.get(context));
         }
+        throwIssues(issues);
       }
       return ({ valid }) => {
         prepared.isValid = valid;
