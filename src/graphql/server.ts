@@ -138,9 +138,9 @@ export function createGraphQLServer({
     logging: false,
     // `useExactRequests` limits bodies, at half the cost of the built-in limit.
     maxRequestBodySize: false,
-    // By default, Yoga caches a thousand documents of any size, and errors that quote them.
+    // By default, Yoga caches a thousand documents of any size, and errors that quote them. `useLimits` keeps documents.
     parserAndValidationCache: {
-      documentCache: operations.documents,
+      documentCache: { get: operations.get, set: () => undefined },
       errorCache: { get: () => undefined, set: () => undefined },
     },
     // `useMaskedErrors` masks every error, once.

@@ -16,13 +16,16 @@ import {
 import type { OperationCache, PreparedOperation } from '../operation/operation-cache.js';
 import { requirePrincipals, rootFieldsOf } from '../operation/root-fields.js';
 import { calculateComplexity } from '../operation/complexity.js';
-import type { AuthContext } from '../../credentials/credential.js';
+import { hasPrincipal, type AuthContext } from '../../credentials/credential.js';
 import type { ServerContext } from '../context.js';
 import { operationError } from '../errors.js';
 
 const anonymous: AuthContext = {};
 
-/** Rejects an operation above the limits before it is validated or executed, with or without credentials. */
+/**
+ * Rejects an operation above the limits before it is validated or executed, with or without credentials. Keeps the valid
+ * documents of clients with a credential: others cannot fill the cache, nor evict what it has.
+ */
 export function useLimits(operations: OperationCache, maximum: OperationLimits): Plugin<object, ServerContext> {
   const clientLimits = limitsOf(maximum, false);
   const routerLimits = limitsOf(maximum, true);
@@ -56,6 +59,7 @@ export function useLimits(operations: OperationCache, maximum: OperationLimits):
       }
       return ({ valid }) => {
         prepared.isValid = valid;
+        if (valid && hasPrincipal(authContexts.get(context) ?? anonymous)) operations.keep(prepared.document);
       };
     },
   };
