@@ -37,6 +37,11 @@ export function operationError(error: AppError, rejected: readonly GraphQLError[
   return graphqlError;
 }
 
+/** The error of a result without data. The HTTP status is 200, because the operation was executed. */
+export function resultError(error: AppError): GraphQLError {
+  return fromAppError(error);
+}
+
 /**
  * Sets the status 400 of an operation that was not executed; with application/json it is 200, as for `operationError`.
  */

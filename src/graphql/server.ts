@@ -14,10 +14,10 @@ import { defaultDeadlineMs } from './operation/deadline.js';
 import { createFastPath } from './fast-path.js';
 import { useValidationErrors } from './plugins/use-validation-errors.js';
 import { useIntrospectionPolicy, type IntrospectionPolicy } from './plugins/use-introspection-policy.js';
-import { exactFloats } from './schema/literals.js';
 import { createExecutor, type Execute } from './executor/execute.js';
 import { createOperationCache } from './operation/operation-cache.js';
 import { limits, type OperationLimits } from './operation/limits.js';
+import { validateDocument } from './operation/validate-document.js';
 import { useCost } from './plugins/use-cost.js';
 import { useDeadline } from './plugins/use-deadline.js';
 import { useExecutor } from './plugins/use-executor.js';
@@ -138,9 +138,9 @@ export function createGraphQLServer({
     logging: false,
     // `useExactRequests` limits bodies, at half the cost of the built-in limit.
     maxRequestBodySize: false,
-    // By default, Yoga caches a thousand documents of any size, and errors that quote them.
+    // By default, Yoga caches a thousand documents of any size, and errors that quote them. `useLimits` keeps documents.
     parserAndValidationCache: {
-      documentCache: operations.documents,
+      documentCache: { get: operations.get, set: () => undefined },
       errorCache: { get: () => undefined, set: () => undefined },
     },
     // `useMaskedErrors` masks every error, once.
@@ -153,7 +153,7 @@ export function createGraphQLServer({
       ...useTrustedDocuments(trustedDocuments),
       useLimits(operations, maximum),
       useCost(operations, maximum),
-      useExactFloats,
+      useValidation,
       useDeadline(deadlineMs),
       useValidationErrors(audit, nextSlice),
       useMaskedErrors(log, nextSlice),
@@ -197,6 +197,7 @@ function rejectSubscription(): never {
   throw new Error('Only a subscription operation registers a subscription.');
 }
 
-const useExactFloats: Plugin = {
-  onValidate: ({ addValidationRule }) => addValidationRule(exactFloats),
+/** Replaces the rules of Yoga and of its plugins. */
+const useValidation: Plugin = {
+  onValidate: ({ setValidationFn }) => setValidationFn(validateDocument),
 };

@@ -13,7 +13,9 @@ import {
   type VariableValues,
 } from 'graphql';
 import { templateOf } from '../../keys/definition/object-shapes.js';
+import { AppError } from '../../lib/errors.js';
 import { hasMoreValues } from '../../lib/value-count.js';
+import { resultError } from '../errors.js';
 import type { Deadline } from '../operation/deadline.js';
 import { collectFields, hasDefaultResolver, type CompiledField, type CompiledOperation } from './compile.js';
 import { completeOrNull, createCompleters, serializePlain } from './complete-value.js';
@@ -22,6 +24,7 @@ import {
   createCollectedErrors,
   handleFieldError,
   isPromise,
+  maxErrors,
   type ExecutionContext,
 } from './execution-context.js';
 
@@ -95,6 +98,7 @@ function executeOperation(
     errors.all.length === 0 ? { data } : { errors: errors.all, data };
   const buildFailedResponse = (error: unknown): ExecutionResult => {
     deadline?.throwIfExpired();
+    if (errors.isFull()) return { errors: [tooManyErrors(), ...errors.all], data: null };
     // Every error was converted to a GraphQLError with its path.
     errors.add(error as GraphQLError, undefined);
     return buildResponse(null);
@@ -115,6 +119,11 @@ function executeOperation(
   } catch (error) {
     return finish(buildFailedResponse(error));
   }
+}
+
+function tooManyErrors(): GraphQLError {
+  const message = `The operation has more than ${maxErrors} errors and was ended. Changes that it made are saved.`;
+  return resultError(new AppError('TOO_LARGE', message));
 }
 
 function untilExpired<T>(deadline: Deadline, promise: Promise<T>): Promise<T> {

@@ -14,7 +14,7 @@ export interface Entity {
    * @throws {AppError} INVALID for a malformed key field; FORBIDDEN for an organisation that the credential cannot
    * access.
    */
-  readonly find: (representation: object, context: Context) => Promise<object | null>;
+  readonly find: (representation: object, context: Context) => object | Promise<object | undefined>;
 }
 
 /**
@@ -27,24 +27,20 @@ export const entities: ReadonlyMap<string, Entity> = new Map<string, Entity>([
     'OrgKey',
     {
       keys: ['keyHash', 'id'],
-      find: async (representation, context) => (await context.loaders.orgKeys.load(keyHashOf(representation))) ?? null,
+      find: (representation, context) => context.loaders.orgKeys.load(keyHashOf(representation)),
     },
   ],
   [
     'Organization',
     {
       keys: ['id'],
-      // Rejects instead of throwing, so that an invalid representation does not fail the others.
-      find: (representation, context) =>
-        new Promise((resolve) => {
-          const orgID = keyFieldOf(representation, 'id');
-          const caller = callerOf(context, 'service');
-          requireScope(caller, 'read');
-          if (!canSee(caller, orgID)) {
-            throw new AppError('FORBIDDEN', 'The credential is bound to another organisation.');
-          }
-          resolve({ orgID });
-        }),
+      find: (representation, context) => {
+        const orgID = keyFieldOf(representation, 'id');
+        const caller = callerOf(context, 'service');
+        requireScope(caller, 'read');
+        if (!canSee(caller, orgID)) throw new AppError('FORBIDDEN', 'The credential is bound to another organisation.');
+        return { orgID };
+      },
     },
   ],
 ]);

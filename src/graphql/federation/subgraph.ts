@@ -11,6 +11,7 @@ import {
 } from 'graphql';
 import { AppError, type Path } from '../../lib/errors.js';
 import type { Context } from '../context.js';
+import { maxErrors } from '../executor/execution-context.js';
 import { entities } from './entities.js';
 import { printSubgraph } from './print-subgraph.js';
 
@@ -70,42 +71,52 @@ function entitiesField(api: GraphQLSchema): RootField {
   const anyScalar = new GraphQLScalarType({ name: '_Any' });
   return {
     description:
-      'Resolves entities by their keys, for federation routers. A key that does not exist or is not visible to the credential is null. An item that fails is null, with its error: INVALID for a malformed representation, FORBIDDEN for an organisation that the credential cannot access, INTERNAL for a damaged key. The cost of the operation limits the number of representations. Requires a service credential.',
+      'Resolves entities by their keys, for federation routers. A key that does not exist or is not visible to the credential is null. An item that fails is null, with its error: INVALID for a malformed representation, FORBIDDEN for an organisation that the credential cannot access, INTERNAL for a damaged key. With more than 200 such items, the operation fails as a whole. The cost of the operation limits the number of representations. Requires a service credential.',
     type: new GraphQLNonNull(new GraphQLList(anyEntity)),
     args: {
       representations: { type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(anyScalar))) },
     },
     extensions: { credential: 'service' },
-    resolve: (_source, { representations }: { representations: readonly unknown[] }, context) =>
-      representations.map(async (representation, index) => {
-        const path = ['representations', index];
-        const { name, entity } = entityOf(representation, path);
-        const resolved = await entity.find(representation as object, context).catch(rethrowWithPath(path));
-        if (resolved) typeNames.set(resolved, name);
-        return resolved;
-      }),
+    resolve: (_source, { representations }: { representations: readonly unknown[] }, context) => {
+      const failures: unknown[] = [];
+      const find = (representation: unknown) => {
+        const { name, entity } = entityOf(representation);
+        const withType = (found: object | undefined) => {
+          if (found) typeNames.set(found, name);
+          return found;
+        };
+        const found = entity.find(representation as object, context);
+        return found instanceof Promise ? found.then(withType) : withType(found);
+      };
+      return representations.map((representation, index) => {
+        // The executor ends the operation. Creating an error takes longer than finding an entity.
+        if (failures.length > maxErrors) return failures[0];
+        try {
+          return find(representation);
+        } catch (error) {
+          failures.push(withPath(['representations', index], error));
+          return failures.at(-1);
+        }
+      });
+    },
   };
 }
 
 /** @throws {AppError} INVALID when the type of the representation is not an entity. */
-function entityOf(representation: unknown, path: Path) {
+function entityOf(representation: unknown) {
   if (typeof representation === 'object' && representation !== null && '__typename' in representation) {
     const name = representation.__typename;
     const entity = typeof name === 'string' ? entities.get(name) : undefined;
     if (typeof name === 'string' && entity) return { name, entity };
   }
   throw new AppError('INVALID', 'The representation is not valid.', {
-    issues: [
-      { path: [...path, '__typename'], code: 'MALFORMED_ARGUMENT', message: 'must be an entity of this subgraph' },
-    ],
+    issues: [{ path: ['__typename'], code: 'MALFORMED_ARGUMENT', message: 'must be an entity of this subgraph' }],
   });
 }
 
-/** Throws the error again, with this path prepended to the paths of its issues. */
-function rethrowWithPath(path: Path) {
-  return (error: unknown): never => {
-    if (!(error instanceof AppError) || error.issues.length === 0) throw error;
-    const issues = error.issues.map((issue) => ({ ...issue, path: [...path, ...issue.path] }));
-    throw new AppError(error.code, error.message, { issues, cause: error });
-  };
+/** Returns an error with this path prepended to the paths of its issues. */
+function withPath(path: Path, error: unknown): unknown {
+  if (!(error instanceof AppError) || error.issues.length === 0) return error;
+  const issues = error.issues.map((issue) => ({ ...issue, path: [...path, ...issue.path] }));
+  return new AppError(error.code, error.message, { issues, cause: error });
 }

@@ -1,6 +1,5 @@
 import {
   isCompositeType,
-  isIntrospectionType,
   isListType,
   getNamedType,
   getNullableType,
@@ -43,7 +42,7 @@ const zero: PartSize = { depth: 0, introspection: 0, aliases: 0, directives: 0, 
 
 /**
  * Measures an operation in one traversal that visits each fragment once. The document need not be valid. Introspection is
- * recognised by types, not by names.
+ * recognised by types, not by names of fields.
  */
 export function calculateComplexity(
   schema: GraphQLSchema,
@@ -103,7 +102,7 @@ export function calculateComplexity(
       ? measureSelections(node.selectionSet, isCompositeType(type) ? type : undefined)
       : zero;
     const isList = field !== undefined && isListType(getNullableType(field.type));
-    const isIntrospection = parent !== undefined && isIntrospectionType(parent);
+    const isIntrospection = parent?.name.startsWith('__') ?? false;
     const items = field ? estimateListSize(field, node, variables) : 1;
     // A page costs its items even if none of their fields is selected.
     const own = items + (field && parent ? weightOf(parent.name, field.name) - 1 : 0);

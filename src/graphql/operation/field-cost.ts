@@ -34,8 +34,16 @@ export interface ListSize {
   readonly sizedFields: readonly string[];
 }
 
+const listSizes = new WeakMap<Field, ListSize | false>();
+
 /** Returns the page sizes of a field that takes `first`; undefined for all other fields. */
 export function listSizeOf(field: Field): ListSize | undefined {
+  let size = listSizes.get(field);
+  if (size === undefined) listSizes.set(field, (size = readListSize(field) ?? false));
+  return size || undefined;
+}
+
+function readListSize(field: Field): ListSize | undefined {
   if (!field.args.some(({ name }) => name === 'first')) return undefined;
   const slicingArguments = field.args.flatMap(({ name }) => (name === 'first' || name === 'last' ? [name] : []));
   const page = getNamedType(field.type);

@@ -27,31 +27,30 @@ export interface PreparedOperation {
 
 /** The most recently used documents, and their prepared operations. */
 export interface OperationCache {
-  /** Documents by text; the `documentCache` of Yoga. */
-  readonly documents: {
-    readonly get: (text: string) => DocumentNode | undefined;
-    readonly set: (text: string, document: DocumentNode) => unknown;
-  };
+  /** Returns the kept document with this text. */
+  readonly get: (text: string) => DocumentNode | undefined;
+  /** Keeps a document that was parsed with locations: a valid one, of a client with a credential. */
+  readonly keep: (document: DocumentNode) => void;
   /** Returns a prepared operation of a cached document. */
   readonly find: (text: string, operationName: string | undefined) => PreparedOperation | undefined;
   /** Prepares an operation; undefined when the document has none with this name. */
   readonly prepare: (document: DocumentNode, operationName: string | null | undefined) => PreparedOperation | undefined;
 }
 
-/** A token of a parsed document takes about 450 bytes, which makes this about 15 MB. */
-const maxTokens = 32_000;
+const maxBytes = 15_000_000;
 
-/** The size of a document in addition to its tokens, in tokens. */
-const documentTokens = 4;
+/** What the parts of a parsed document take, about. */
+const bytesOf = { document: 2_000, token: 450, character: 2 };
 
 /**
  * Caches the most recently used documents, so that they are not parsed and validated again. Bounded by size and not by
  * number: a thousand of the largest documents would take half a gigabyte. Compiled operations grow while they are
- * executed: when all of them together have more than `maxFields` fields, the cache discards all. Compiling an operation
- * again takes half as long as executing it.
+ * executed: when those of kept documents together have more than `maxFields` fields, the cache discards all. Compiling an
+ * operation again takes half as long as executing it.
  */
 export function createOperationCache(schema: GraphQLSchema, maxFields = 50_000): OperationCache {
-  const documents = new LRUCache<string, DocumentNode>({ maxSize: maxTokens, sizeCalculation: sizeOf });
+  const documents = new LRUCache<string, DocumentNode>({ maxSize: maxBytes, sizeCalculation: sizeOf });
+  const isKept = (document: DocumentNode) => documents.peek(textOf(document)) === document;
   // Keyed by the AST node of the operation: each cached document has its own.
   let prepared = new WeakMap<OperationDefinitionNode, PreparedOperation>();
   let compiledFields = 0;
@@ -85,13 +84,18 @@ export function createOperationCache(schema: GraphQLSchema, maxFields = 50_000):
       isValid: false,
       isWithinLimits: false,
       get compiled() {
-        return (compiled ??= compileOperation(schema, document, operation, countFields));
+        return (compiled ??= compileOperation(schema, document, operation, (count) => {
+          if (isKept(document)) countFields(count);
+        }));
       },
     };
   }
 
   return {
-    documents,
+    get: (text) => documents.get(text),
+    keep(document) {
+      if (!isKept(document)) documents.set(textOf(document), document);
+    },
     find(text, operationName) {
       const operation = getOperationAST(documents.get(text) ?? noDocument, operationName);
       return operation ? prepared.get(operation) : undefined;
@@ -110,8 +114,13 @@ export function createOperationCache(schema: GraphQLSchema, maxFields = 50_000):
 
 const noDocument: DocumentNode = { kind: Kind.DOCUMENT, definitions: [] };
 
-function sizeOf({ loc }: DocumentNode): number {
-  let size = documentTokens;
-  for (let token = loc?.startToken; token; token = token.next ?? undefined) size += 1;
+function textOf({ loc }: DocumentNode): string {
+  return loc?.source.body ?? '';
+}
+
+/** The size of a document in bytes. A comment is one token of any length. */
+function sizeOf(document: DocumentNode): number {
+  let size = bytesOf.document + bytesOf.character * textOf(document).length;
+  for (let token = document.loc?.startToken; token; token = token.next ?? undefined) size += bytesOf.token;
   return size;
 }

@@ -3,6 +3,7 @@ import {
   Kind,
   type DocumentNode,
   type FieldNode,
+  type FragmentDefinitionNode,
   type GraphQLField,
   type GraphQLSchema,
   type OperationDefinitionNode,
@@ -34,7 +35,7 @@ export function rootFieldsOf(schema: GraphQLSchema, operation: RequestedOperatio
   if (!document || !definition) return undefined;
 
   const root = schema.getRootType(definition.operation);
-  const nodes = nodesIn(document, definition.selectionSet);
+  const nodes = nodesIn(fragmentsOf(document), definition.selectionSet);
   // Selections with the same response name have the same field and arguments.
   const distinct = new Map(nodes.map((node) => [(node.alias ?? node.name).value, node])).values();
   const fields = [...distinct].flatMap((node) => {
@@ -59,17 +60,25 @@ function tryParse(query: string | undefined): DocumentNode | undefined {
   }
 }
 
+function fragmentsOf({ definitions }: DocumentNode): Map<string, FragmentDefinitionNode> {
+  return new Map(
+    definitions.flatMap((node) => (node.kind === Kind.FRAGMENT_DEFINITION ? [[node.name.value, node]] : [])),
+  );
+}
+
 /** Returns the selected fields. The fields of a fragment occur once, even if it is spread repeatedly. */
-function nodesIn(document: DocumentNode, { selections }: SelectionSetNode, visited = new Set<string>()): FieldNode[] {
+function nodesIn(
+  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
+  { selections }: SelectionSetNode,
+  visited = new Set<string>(),
+): FieldNode[] {
   return selections.flatMap((selection) => {
     if (selection.kind === Kind.FIELD) return [selection];
-    if (selection.kind === Kind.INLINE_FRAGMENT) return nodesIn(document, selection.selectionSet, visited);
+    if (selection.kind === Kind.INLINE_FRAGMENT) return nodesIn(fragments, selection.selectionSet, visited);
     const name = selection.name.value;
     if (visited.has(name)) return [];
     visited.add(name);
-    const fragment = document.definitions.find(
-      (definition) => definition.kind === Kind.FRAGMENT_DEFINITION && definition.name.value === name,
-    );
-    return fragment?.kind === Kind.FRAGMENT_DEFINITION ? nodesIn(document, fragment.selectionSet, visited) : [];
+    const fragment = fragments.get(name);
+    return fragment ? nodesIn(fragments, fragment.selectionSet, visited) : [];
   });
 }

@@ -16,13 +16,16 @@ import {
 import type { OperationCache, PreparedOperation } from '../operation/operation-cache.js';
 import { requirePrincipals, rootFieldsOf } from '../operation/root-fields.js';
 import { calculateComplexity } from '../operation/complexity.js';
-import type { AuthContext } from '../../credentials/credential.js';
+import { hasPrincipal, type AuthContext } from '../../credentials/credential.js';
 import type { ServerContext } from '../context.js';
 import { operationError } from '../errors.js';
 
 const anonymous: AuthContext = {};
 
-/** Rejects an operation above the limits before it is validated or executed, with or without credentials. */
+/**
+ * Rejects an operation above the limits before it is validated or executed, with or without credentials. Keeps the valid
+ * documents of clients with a credential: others cannot fill the cache, nor evict what it has.
+ */
 export function useLimits(operations: OperationCache, maximum: OperationLimits): Plugin<object, ServerContext> {
   const clientLimits = limitsOf(maximum, false);
   const routerLimits = limitsOf(maximum, true);
@@ -45,17 +48,18 @@ export function useLimits(operations: OperationCache, maximum: OperationLimits):
       // Yoga rejects a request for an operation that does not exist.
       if (!prepared) return;
       const schema = params.schema as GraphQLSchema;
-      const issues = issuesOf(schema, prepared, variables, clientLimits);
-      if (issues.length > 0) {
-        const routerIssues = issuesWithin(schema, prepared, variables, routerLimits).issues;
-        if (isFromRouter(context)) throwIssues(routerIssues);
-        else {
-          if (routerIssues.length === 0) requirePrincipalsOf(schema, prepared, authContexts.get(context));
-          throwIssues(issues);
+      const issuesForRouter = () => issuesWithin(schema, prepared, variables, routerLimits).issues;
+      if (isFromRouter(context)) throwIssues(issuesForRouter());
+      else {
+        const issues = issuesOf(schema, prepared, variables, clientLimits);
+        if (issues.length > 0 && issuesForRouter().length === 0) {
+          requirePrincipalsOf(schema, prepared, authContexts.get(context));
         }
+        throwIssues(issues);
       }
       return ({ valid }) => {
         prepared.isValid = valid;
+        if (valid && hasPrincipal(authContexts.get(context) ?? anonymous)) operations.keep(prepared.document);
       };
     },
   };

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { usePersistedOperations } from '@graphql-yoga/plugin-persisted-operations';
-import { specifiedRules, validate } from 'graphql';
 import type { GraphQLParams, Plugin } from 'graphql-yoga';
 import { AppError } from '../../lib/errors.js';
 import { explainSystemError } from '../../lib/system-error.js';
@@ -9,7 +8,7 @@ import { parseJSON } from '../../lib/json.js';
 import { operationError, requestError } from '../errors.js';
 import { parseWithLimits } from '../operation/limits.js';
 import { documentIDOf, withoutPrefix } from '../operation/params.js';
-import { exactFloats } from '../schema/literals.js';
+import { validateDocument } from '../operation/validate-document.js';
 import { servedSchema } from '../schema/served.js';
 
 /** The documents that the service loaded at its start, by id without `sha256:`. They never change. */
@@ -71,10 +70,7 @@ function problemOf(id: string, document: unknown): string | undefined {
   if (typeof document !== 'string' || !document.isWellFormed()) return 'must be a document, as a string.';
   if (!isHashOf(id, document)) return 'is not the hash of its document.';
   try {
-    const [error] = validate(servedSchema, parseWithLimits(document, { noLocation: true }), [
-      ...specifiedRules,
-      exactFloats,
-    ]);
+    const [error] = validateDocument(servedSchema, parseWithLimits(document, { noLocation: true }));
     return error && `does not match the schema: ${error.message}`;
   } catch (error) {
     return `does not parse: ${error instanceof Error ? error.message : 'for an unknown reason.'}`;

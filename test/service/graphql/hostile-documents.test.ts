@@ -108,6 +108,48 @@ describe('hostile documents', () => {
   });
 });
 
+describe('hostile documents of a router', () => {
+  const send = async (query: string) => {
+    const { secret } = await t.issue('service', { scopes: ['read', 'router'] });
+    return t.graphql(query, {}, { 'x-svc-authorization': secret });
+  };
+
+  it('merge 550 selections of the same fields', async () => {
+    const selection = '... { orgKeys(first: 1) { edges { node { keyID } } } }';
+    expect(dataOf(await send(`{ ${times(550, () => selection)} }`))).toEqual({ edges: [] });
+  });
+
+  it.each([
+    [
+      'fragments',
+      (n: number) => `...F${n}`,
+      (n: number) => `fragment F${n} on Query { orgKeys(first: ${n}) { __typename } }`,
+    ],
+    ['inline fragments', (n: number) => `... { orgKeys(first: ${n}) { __typename } }`, () => ''],
+  ])('report the first conflict of 500 %s with different arguments', async (_, selection, definition) => {
+    const errors = errorsOf(await send(`{ ${times(500, selection)} } ${times(500, definition)}`));
+    expect(errors.map(({ message }) => message)).toEqual([
+      expect.stringMatching(/^Fields "orgKeys" conflict because they have differing arguments\./),
+    ]);
+  });
+
+  it.each([
+    ['fields', `{ ${times(3_000, (n) => `x${n}`)} }`],
+    ['arguments', `{ orgKeys(${times(3_000, (n) => `x${n}: 1`)}) { __typename } }`],
+    ['fragments', `{ ${times(3_000, (n) => `...F${n}`)} }`],
+  ])('report the first 5 of 3,000 unknown %s', async (_, query) => {
+    const messages = errorsOf(await send(query)).map(({ message }) => message);
+    expect(messages).toHaveLength(6);
+    expect(messages[5]).toContain('Too many validation errors');
+  });
+
+  it('state the positions of the first 5 of 3,200 unknown members, whose errors would all quote the literal', async () => {
+    const query = `{ previewKey(input: { ${times(3_200, (n) => `x${n}: 1`)} }) { keyHash } }`;
+    const [error] = errorsOf(await send(query)) as { locations?: unknown[] }[];
+    expect(error?.locations).toHaveLength(5);
+  });
+});
+
 describe('hostile definitions', () => {
   const unknown = (count: number) =>
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`alia${index}`, 1]));

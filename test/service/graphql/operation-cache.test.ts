@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createOperationCache } from '../../../src/graphql/operation/operation-cache.js';
 import { servedSchema } from '../../../src/graphql/schema/served.js';
 import type { Execute } from '../../../src/graphql/executor/execute.js';
-import { startOwnApp, startSharedApp } from '../../support/app.js';
+import { noCredentials, startOwnApp, startSharedApp } from '../../support/app.js';
 import { runs } from '../../support/generated.js';
 import { serveWith } from '../../support/overridden-server.js';
 import { collectGarbage } from '../../support/garbage.js';
@@ -58,8 +58,8 @@ describe('distinct queries', () => {
 });
 
 describe('the cache of operations', () => {
-  const createDocumentCache = () => createOperationCache(servedSchema).documents;
-  const put = (cache: ReturnType<typeof createDocumentCache>, text: string) => cache.set(text, parse(text));
+  const createDocumentCache = () => createOperationCache(servedSchema);
+  const put = (cache: ReturnType<typeof createDocumentCache>, text: string) => cache.keep(parse(text));
 
   it('evicts the least recently used document', () => {
     const cache = createDocumentCache();
@@ -75,6 +75,15 @@ describe('the cache of operations', () => {
     expect(cache.get(large(199))).toBeDefined();
   });
 
+  it('G-20 counts characters: a comment of any length is one token', () => {
+    const cache = createDocumentCache();
+    const text = (index: number) => `{ __typename } # ${index} ${'x'.repeat(14_900)}`;
+    for (let index = 0; index < 3_000; index += 1) put(cache, text(index));
+    const kept = Array.from({ length: 3_000 }, (_, index) => cache.get(text(index))).filter(Boolean);
+    expect(kept.length).toBeGreaterThan(100);
+    expect(kept.length).toBeLessThan(500);
+  });
+
   it('counts a document once that is added twice', () => {
     const cache = createDocumentCache();
     put(cache, '{ kept }');
@@ -82,23 +91,60 @@ describe('the cache of operations', () => {
     expect(cache.get('{ kept }')).toBeDefined();
   });
 
-  it('passes the same document to the executor for the same text', async () => {
+  /** A service, and the documents that its executor received. */
+  async function startWatched() {
     const documents: unknown[] = [];
     const execute: Execute = ({ document }) => {
       documents.push(document);
       return { data: {} };
     };
-    const app = await startOwnApp({}, { graphql: { execute } });
+    return { app: await startOwnApp({}, { graphql: { execute } }), documents };
+  }
+
+  it('passes the same document to the executor for the same text', async () => {
+    const { app, documents } = await startWatched();
     for (const query of ['{ __typename }', '{ a: __typename }', '{ __typename }']) await app.graphql(query);
     expect(documents[2]).toBe(documents[0]);
     expect(documents[1]).not.toBe(documents[0]);
+  });
+
+  it.each([
+    ['no credential', noCredentials],
+    ['a credential that is not valid', { ...noCredentials, 'x-svc-authorization': 'kf_svc_x' }],
+  ])('G-20 keeps no document of a client with %s, and evicts none for it', async (_, headers) => {
+    const { app, documents } = await startWatched();
+    const query = '{ orgKeys { totalCount } }';
+    await app.graphql(query);
+    const text = (index: number) => `{ ${'__typename '.repeat(600)} } # ${index}`;
+    for (let index = 0; index < 80; index += 1) await app.graphql(text(index), {}, headers);
+    await app.graphql(text(79), {}, headers);
+    // `toBe` would compare these documents by value, which takes seconds.
+    expect(documents.at(-1) === documents.at(-2)).toBe(false);
+    await app.graphql(query);
+    expect(documents.at(-1) === documents[0]).toBe(true);
+    // A document that the service has anyway is the same for all.
+    await app.graphql(query, {}, headers);
+    expect(documents.at(-1) === documents[0]).toBe(true);
+  });
+
+  it('keeps the compiled operations of its documents while clients without a credential execute others', () => {
+    const operations = createOperationCache(servedSchema, 10);
+    const kept = parse('{ __typename }');
+    operations.keep(kept);
+    const prepared = operations.prepare(kept, undefined);
+    for (let index = 0; index < 20; index += 1) {
+      operations.prepare(parse(`{ a${index}: __typename }`), undefined)?.compiled.onCompiled(5);
+    }
+    expect(operations.prepare(kept, undefined)).toBe(prepared);
+    prepared?.compiled.onCompiled(11);
+    expect(operations.prepare(kept, undefined)).not.toBe(prepared);
   });
 
   it('prepares an operation once, and finds it by text and name', () => {
     const operations = createOperationCache(servedSchema);
     const text = 'query A { __typename orgKeys { edges { cursor } } } query B { __typename }';
     const document = parse(text);
-    operations.documents.set(text, document);
+    operations.keep(document);
     expect(operations.find(text, 'A')).toBeUndefined();
     const prepared = operations.prepare(document, 'A');
     expect(prepared).toMatchObject({ document, fields: ['orgKeys'], label: 'orgKeys', isValid: false });
