@@ -80,7 +80,9 @@ export async function createApp(
   await requireNewestCredentials(services);
   const { credentials, feed, now, ports, sealer, store, webhooks } = services;
   const { meter } = telemetry;
-  const nextSlice = services.slices.next;
+  const { scheduler } = services;
+  const nextSlice = scheduler.next;
+  meter?.registerGauge('requests_waiting', scheduler.waiting);
   const audit = createAuditLog(log);
   const reportError = (err: unknown, requestID: string) => log.error({ requestID, err }, 'internal error');
   const keys = withQuotaMetrics(createKeyService({ ...ports, audit, reportError }), telemetry);

@@ -204,8 +204,10 @@ async function readBody<Result>(response: Response): Promise<ResponseBody<Result
 
 function toResult<Data>(body: ResponseBody<Data>, response: Response): OperationResult<Data> {
   const { data, errors = [] } = body;
-  // Root fields are nullable, so that a failed field does not erase the others.
-  const isEmpty = !data || (errors.length > 0 && Object.values(data).every((field) => field === null));
+  // Root fields are nullable, so that a failed field does not erase the others, which may be null as their value.
+  const hasFailed = ([field, value]: [string, unknown]) =>
+    value === null && errors.some(({ path }) => path === undefined || path[0] === field);
+  const isEmpty = !data || (errors.length > 0 && Object.entries(data).every(hasFailed));
   if (isEmpty) throw toError(body, response);
   return { data, errors: errors.map((error) => toError({ errors: [error] }, response)) };
 }

@@ -4,8 +4,8 @@ import { dirname } from 'node:path';
 import type { Config, ConfigSecrets } from '../config/config.js';
 import type { Ports, KeyStore } from '../keys/ports.js';
 import type { QuotaOutbox } from '../keys/quota/quota-manager.js';
-import { createTimeSlices, type TimeSlices } from './time-slices.js';
 import type { Logger } from '../lib/log.js';
+import { createScheduler, type Scheduler } from '../lib/scheduler.js';
 import type { Telemetry } from '../telemetry/ports.js';
 import { createKeyHash, keyHashAlgorithms } from '../crypto/key-hash.js';
 import { createKeyRingFile, createMemoryKeyRing, followKeyRing, type KeyRing } from '../crypto/key-ring.js';
@@ -28,10 +28,11 @@ import { openStorage } from './open-engine.js';
 import { createReceiptCodec } from './sql/keys/receipts.js';
 import { makePrivateFolder } from './sqlite/files.js';
 
-/** Replaces the clock and the random source in tests. Workers set `runExclusive`. */
+/** Replaces the clock, the random source and the scheduler in tests. Workers set `runExclusive`. */
 export interface ServiceOverrides {
   readonly now?: () => Date;
   readonly randomHex?: () => string;
+  readonly scheduler?: Scheduler;
   /** Keeps the processes that share the database from writing at once. Its own locks do too, but are not fair. */
   readonly runExclusive?: RunExclusive;
 }
@@ -57,8 +58,8 @@ export interface Services extends Omit<Storage, 'settings' | 'store'> {
   /** Without the live counters, which may be in Redis: see `ports.quotas`. */
   readonly store: KeyStore & QuotaOutbox;
   readonly sealer: Sealer;
-  /** Divides the synchronous work of all requests of this process. */
-  readonly slices: TimeSlices;
+  /** Admits the requests of this process, and divides the time of its event loop among them. */
+  readonly scheduler: Scheduler;
   readonly now: () => Date;
   /** Whether the installation is new: it has no credential yet. */
   readonly isNew: () => Promise<boolean>;
@@ -101,13 +102,13 @@ export async function openServices(
     const keyRingCheck = createKeyRingCheck(sealer);
     await requireSameRing(config, opened, keyRingCheck);
     await requireSameKeyHash(config, secrets, opened, access);
-    const slices = createTimeSlices();
+    const scheduler = overrides.scheduler ?? createScheduler();
     const storage = await opened.start(signer, {
       report,
       now,
       telemetry,
       runExclusive: overrides.runExclusive,
-      slices,
+      slices: scheduler,
     });
     const { settings, ...engine } = storage;
     const { store, feed, credentials } = engine;
@@ -141,7 +142,7 @@ export async function openServices(
     return {
       ...engine,
       ports,
-      slices,
+      scheduler,
       sealer,
       now,
       isNew: async () => (await credentials.list()).length === 0,

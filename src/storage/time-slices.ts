@@ -1,10 +1,8 @@
 import type { ReadBudget } from '../keys/read-budget.js';
+import type { Scheduler } from '../lib/scheduler.js';
 
 /** Divides synchronous work of many requests, so that the event loop serves all others in between. */
-export interface TimeSlices {
-  /** Undefined while this iteration of the event loop has time left for such work; else resolves in one that has. */
-  readonly next: () => Promise<void> | undefined;
-}
+export type TimeSlices = Pick<Scheduler, 'next'>;
 
 /** Work in steps, each of which takes milliseconds at most. Behind each `yield`, other requests may be served. */
 export type Steps<T> = Generator<undefined, T>;
@@ -41,45 +39,4 @@ export async function mapInSlices<Item, Made>(
     made.push(make(item));
   }
   return made;
-}
-
-const defaultSliceMs = 10;
-const maxScheduled = 16;
-
-/** Work that is about to begin calls `next` and awaits the result. Requests continue in the order of their calls. */
-export function createTimeSlices(sliceMs = defaultSliceMs, now: () => number = () => performance.now()): TimeSlices {
-  const waiting: (() => void)[] = [];
-  let scheduled = 0;
-  let sliceBegan: number | undefined;
-
-  function hasTime(): boolean {
-    const nowMs = now();
-    if (sliceBegan === undefined) {
-      sliceBegan = nowMs;
-      setImmediate(() => {
-        sliceBegan = undefined;
-      });
-    }
-    return nowMs - sliceBegan < sliceMs;
-  }
-
-  function resume(): void {
-    scheduled -= 1;
-    if (hasTime()) waiting.shift()?.();
-    schedule();
-  }
-
-  function schedule(): void {
-    for (; scheduled < Math.min(waiting.length, maxScheduled); scheduled += 1) setImmediate(resume);
-  }
-
-  return {
-    next() {
-      if (waiting.length === 0 && hasTime()) return undefined;
-      return new Promise((resolve) => {
-        waiting.push(resolve);
-        schedule();
-      });
-    },
-  };
 }

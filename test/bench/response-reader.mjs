@@ -13,7 +13,8 @@ export class ResponseReader {
     const body = bodyOf(head, this.#bytes.subarray(end + 4));
     if (!body) return undefined;
     this.#bytes = none;
-    return { status: Number(head.slice(9, 12)), body, closes: /\r\nconnection: *close/i.test(head) };
+    const retryAfter = /\r\nretry-after: *(\d+)/i.exec(head)?.[1];
+    return { status: Number(head.slice(9, 12)), body, retryAfter, closes: /\r\nconnection: *close/i.test(head) };
   }
 }
 

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import { createTimeSlices } from '../../src/storage/time-slices.js';
+import { createScheduler } from '../../src/lib/scheduler.js';
 import { makeOwnPlace, postgres } from '../support/engines.js';
 import { openOwnStorage } from '../support/storage.js';
 import { aChange, aKey } from '../support/factories.js';
 
 it.skipIf(postgres.isMissing)('reads each key and each history on PostgreSQL in a time slice', async () => {
-  const slices = createTimeSlices();
+  const slices = createScheduler();
   let count = 0;
   const counting = { next: () => ((count += 1), slices.next()) };
   const { store } = await openOwnStorage(await makeOwnPlace(postgres), { slices: counting });

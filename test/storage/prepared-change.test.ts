@@ -5,7 +5,7 @@ import type { Database } from '../../src/storage/sqlite/connection.js';
 import { createWriteGate } from '../../src/storage/sqlite/write-gate.js';
 import { keyTable, type KeyRow } from '../../src/storage/records/key.js';
 import { createSignedTable, type SignedRow } from '../../src/storage/records/signed.js';
-import { createTimeSlices } from '../../src/storage/time-slices.js';
+import { createScheduler } from '../../src/lib/scheduler.js';
 import { signer } from '../support/signer.js';
 import { openOwnDatabase, sqliteKeyStore } from '../support/storage.js';
 import { aChange, aKey, anUpdate } from '../support/factories.js';
@@ -21,7 +21,7 @@ beforeEach(() => {
 
 /** A store, how many time slices its work has requested, and whether a change is applied within a transaction. */
 function watchedStore() {
-  const slices = createTimeSlices();
+  const slices = createScheduler();
   let count = 0;
   const counting = {
     next: () => {

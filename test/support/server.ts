@@ -11,15 +11,19 @@ export interface TestServer {
   close(): Promise<void>;
 }
 
+type AppArguments = Parameters<typeof startApp> extends [unknown?, ...infer Rest] ? Rest : never;
+
 /** Starts the whole service with its HTTP server, on a free port of loopback. */
 export async function startServer(
   env: Record<string, string> = {},
   options: Partial<ListenOptions> = {},
+  ...overrides: AppArguments
 ): Promise<TestServer> {
-  const t = await startApp(env);
+  const t = await startApp(env, ...overrides);
   const log = createLogger('silent');
-  const { handle, webSockets } = t.app;
-  const server = await listen(handle, { host: '127.0.0.1', port: 0, log, webSockets, ...options });
+  const { handle, services, webSockets } = t.app;
+  const { scheduler } = services;
+  const server = await listen(handle, { host: '127.0.0.1', port: 0, log, scheduler, webSockets, ...options });
   return {
     t,
     port: Number(new URL(server.url).port),

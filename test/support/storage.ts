@@ -18,13 +18,13 @@ import { createReader, type Reader } from '../../src/storage/sqlite/reader.js';
 import { createSqliteSession } from '../../src/storage/sqlite/session.js';
 import { createWriteGate, type WriteGate } from '../../src/storage/sqlite/write-gate.js';
 import type { Storage, StorageDeps } from '../../src/storage/storage.js';
-import { createTimeSlices } from '../../src/storage/time-slices.js';
+import { createScheduler } from '../../src/lib/scheduler.js';
 import type { EnginePlace } from './engines.js';
 import { signer as commonSigner } from './signer.js';
 
 /** The dependencies of an engine, without telemetry and without a log. */
 export function storageDeps(changes: Partial<StorageDeps> = {}): StorageDeps {
-  return { report: () => undefined, now: () => new Date(), telemetry: {}, slices: createTimeSlices(), ...changes };
+  return { report: () => undefined, now: () => new Date(), telemetry: {}, slices: createScheduler(), ...changes };
 }
 
 /** Opens an empty database without the rest of an installation, and closes it after the running test. */
@@ -89,7 +89,7 @@ export function sqliteKeyStore(
 export function postgresKeyStore(connections: PgPool, signer: RowSigner) {
   const session = createPgSession(connections);
   const rows = createKeyRowStatements(session.dialect, signer);
-  const slices = createTimeSlices();
+  const slices = createScheduler();
   const groups = createPgKeyGroups(connections, rows, slices);
   const reader = createPgWideReader(connections);
   const deps = { session, rows, groups, reader, wideReader: reader, slices, telemetry: {}, onChange: () => undefined };

@@ -28,7 +28,11 @@ export async function runWorker(io: IO, primary: PrimaryProcess): Promise<number
   const overrides = { isVerified: true, openOptions, runExclusive: createWriteLock(primary) };
   const app = await createApp(config, secrets, log, overrides, telemetry);
   try {
-    const server = serveConnections(app.handle, { ...config, log, telemetry, webSockets: app.webSockets });
+    const {
+      webSockets,
+      services: { scheduler },
+    } = app;
+    const server = serveConnections(app.handle, { ...config, log, scheduler, telemetry, webSockets });
     const stopped = new Promise<'stop'>((resolve) =>
       primary.onMessage((message, connection) => {
         if (message.kind === 'connection' && connection) server.accept(connection);

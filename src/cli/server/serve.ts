@@ -50,7 +50,11 @@ async function serveProcess(io: IO, deps: ServeProcessDeps): Promise<number> {
   let storageError: Error | undefined;
   try {
     // Before the credentials are issued: if the port is not available, the start fails without printing them.
-    const server = await listen(app.handle, { ...config, log, telemetry, webSockets: app.webSockets });
+    const {
+      webSockets,
+      services: { scheduler },
+    } = app;
+    const server = await listen(app.handle, { ...config, log, scheduler, telemetry, webSockets });
     warnAboutSetup(config, io, log);
     try {
       await running.listen();

@@ -505,6 +505,7 @@ export const formFields: readonly FormField[] = [
         "isList": false,
         "isSecret": false,
         "isEditable": true,
+        "unit": "requests",
         "description": "Initial rate limit, in requests. Example: 50."
       },
       {

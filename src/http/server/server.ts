@@ -3,9 +3,10 @@ import { createServer as createTLSServer } from 'node:https';
 import { Server as SocketServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Logger } from '../../lib/log.js';
+import type { Scheduler } from '../../lib/scheduler.js';
 import type { Telemetry } from '../../telemetry/ports.js';
 import { healthPaths } from '../health.js';
-import { createAdmissionControl, createOverloadLog, type Enqueue } from './admission-control.js';
+import { createOverloadLog, type Enqueue } from './admission-control.js';
 import { respondToClientError } from './client-error.js';
 import { acceptPendingConnections, announceClose, stopGracefully } from './graceful-stop.js';
 import { closeAfterUnreadBody } from './lingering-close.js';
@@ -23,6 +24,8 @@ export interface ServeOptions {
   /** Undefined for plain HTTP. */
   readonly tls?: TLSFiles | undefined;
   readonly log: Logger;
+  /** Admits the requests, and divides the time of the event loop among them. */
+  readonly scheduler: Scheduler;
   /** The server closes a connection that exceeds one of them. */
   readonly timeouts?: ServerTimeouts;
   readonly telemetry?: Telemetry | undefined;
@@ -125,7 +128,7 @@ export function serveConnections(handle: RequestListener, options: ServeOptions)
 
 function createHTTPServer(
   handle: RequestListener,
-  { tls, log, timeouts = defaultTimeouts, telemetry: { meter } = {}, webSockets }: ServeOptions,
+  { tls, log, scheduler, timeouts = defaultTimeouts, telemetry: { meter } = {}, webSockets }: ServeOptions,
 ) {
   let isStopping = false;
   const connections = new Set<Socket>();
@@ -133,10 +136,9 @@ function createHTTPServer(
   const unused = new Map<string, Socket>();
   /** Connections that close after the response to their last request. */
   const closing = new WeakSet<Socket>();
-  const enqueue = createAdmissionControl(undefined, meter);
   const logOverload = createOverloadLog(log);
   const admit = (start: () => void, reject: (rejection: Rejection) => void) =>
-    enqueue(start, () => {
+    scheduler.admit(start, () => {
       logOverload();
       meter?.countRejection('overload');
       reject(overloadRejection);
@@ -187,7 +189,7 @@ function createHTTPServer(
         return rejectConnection(socket, rejection);
       }
       admit(
-        () => webSockets.open(request, socket, head, enqueue),
+        () => webSockets.open(request, socket, head, scheduler.admit),
         (reason) => rejectConnection(socket, reason),
       );
     });
@@ -208,6 +210,7 @@ function createHTTPServer(
   // The TLS connection above it, which handlers receive instead.
   server.on('secureConnection', surviveErrors);
   server.on('connection', (socket) => {
+    scheduler.connected();
     const remoteEndpoint = remoteEndpointOf(socket);
     connections.add(socket);
     unused.set(remoteEndpoint, socket);

@@ -12,6 +12,10 @@ export interface FieldTraits {
   readonly secret?: 'hashed' | 'sealed';
   /** Set by the service. A value of a client is ignored with a warning. */
   readonly serverOwned?: true;
+  /** Set when the key is created. */
+  readonly fixed?: true;
+  /** The unit of a number, for forms. The description states it too. */
+  readonly unit?: 'seconds' | 'Unix seconds' | 'percent' | 'levels' | 'requests';
   /** Deprecation notice with the replacement. */
   readonly deprecated?: string;
   /** Deprecation notice of a field that is stored and has no effect. */
@@ -103,8 +107,8 @@ export const int64 = (description: string, min = minInt64, traits?: FieldTraits)
   field(z.preprocess(asInteger, z.bigint().min(min).max(maxInt64)), description, traits);
 
 /** A signed 32-bit integer of at least `min`. */
-export const int32 = (description: string, min = minInt32) =>
-  field(z.preprocess(asInt32, z.int().min(min)), description);
+export const int32 = (description: string, min = minInt32, traits?: FieldTraits) =>
+  field(z.preprocess(asInt32, z.int().min(min)), description, traits);
 
 /** Default maximum number of items in a list of texts. */
 export const maxTexts = 100;
@@ -121,8 +125,8 @@ export const texts = (
   );
 
 /** A list of numbers that satisfy the rule. */
-export const doubles = (description: string, check: z.core.$ZodCheck<number>) =>
-  field(z.array(z.preprocess(asDouble, z.number().check(check))).max(100), description);
+export const doubles = (description: string, check: z.core.$ZodCheck<number>, traits?: FieldTraits) =>
+  field(z.array(z.preprocess(asDouble, z.number().check(check))).max(100), description, traits);
 
 /** An object of the definition. */
 export const nested = <T extends z.ZodRawShape>(description: string, object: z.ZodObject<T, z.core.$strict>) =>

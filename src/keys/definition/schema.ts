@@ -28,26 +28,32 @@ const limits = {
   per: double(
     'Period of the rate limit, in seconds. 0 or less disables the rate limit. The gateway enforces it. Example: 60.',
     off,
+    { unit: 'seconds' },
   ),
   quotaMax: int64(
     'Maximum number of requests in a quota period of `quotaRenewalRate` seconds. -1, 0 or null means unlimited. Example: 10000.',
     unlimited,
+    { unit: 'requests' },
   ),
   quotaRemaining: int64(
     'Requests left in the quota period when the definition was written. -1 means unlimited. Sets the initial live quota of a new key; the live quota has the current value. Example: 9500.',
     unlimited,
+    { unit: 'requests' },
   ),
   quotaRenewalRate: int64(
     'Length of the quota period, in seconds. With -1, 0 or null the quota never renews. Example: 2592000 (30 days).',
     unlimited,
+    { unit: 'seconds' },
   ),
   rate: double(
     'Maximum number of requests in a period of `per` seconds. -1 means unlimited. The gateway enforces it. Example: 100.',
     off,
+    { unit: 'requests' },
   ),
   throttleInterval: double(
     'Time that the gateway delays a request above the rate limit before it retries it, in seconds. -1 disables throttling. Example: 0.5.',
     off,
+    { unit: 'seconds' },
   ),
   throttleRetryLimit: int32(
     'Maximum number of times that the gateway retries a delayed request. -1 disables retries. Example: 3.',
@@ -128,6 +134,7 @@ const Monitor = z
     triggerLimits: doubles(
       'Quota usage at which the gateway raises an event, in percent: above 0, at most 100, in descending order. Example: 90.',
       is.percent,
+      { unit: 'percent' },
     ),
   })
   .register(objectTraits, {
@@ -137,10 +144,14 @@ const Monitor = z
 
 const Smoothing = z
   .strictObject({
-    delay: int32('Minimum time between two changes of the rate limit, in seconds. Example: 30.'),
+    delay: int32('Minimum time between two changes of the rate limit, in seconds. Example: 30.', undefined, {
+      unit: 'seconds',
+    }),
     enabled: flag('Whether smoothing is enabled. If true, the other four fields are required and must be above 0.'),
-    step: int32('Number of requests by which one change raises or lowers the rate limit. Example: 10.'),
-    threshold: int32('Initial rate limit, in requests. Example: 50.'),
+    step: int32('Number of requests by which one change raises or lowers the rate limit. Example: 10.', undefined, {
+      unit: 'requests',
+    }),
+    threshold: int32('Initial rate limit, in requests. Example: 50.', undefined, { unit: 'requests' }),
     trigger: double('Fraction of `step` that triggers a change, above 0 and at most 1. Example: 0.5.'),
   })
   .register(objectTraits, {
@@ -172,7 +183,9 @@ export const KeyDefinition = z.strictObject({
     'Identifiers, in the gateway, of the certificates that the key is bound to. Available in previews only.',
     { only: 'preview' },
   ),
-  dataExpires: int64('Retention of the analytics data of the key, in seconds. Example: 2592000 (30 days).'),
+  dataExpires: int64('Retention of the analytics data of the key, in seconds. Example: 2592000 (30 days).', undefined, {
+    unit: 'seconds',
+  }),
   dateCreated: dateTime(
     'Time at which the key was created. Set by the service; a value in input is ignored with a warning.',
     {
@@ -190,6 +203,8 @@ export const KeyDefinition = z.strictObject({
   ),
   expires: int64(
     'Time at which the key expires, in Unix seconds. A key with a value below 1 or null never expires. Example: 1893456000.',
+    undefined,
+    { unit: 'Unix seconds' },
   ),
   hmacEnabled: flag('Whether the gateway requires requests to be signed with `hmacString`.'),
   hmacString: ruledText(
@@ -200,6 +215,8 @@ export const KeyDefinition = z.strictObject({
   ),
   idExtractorDeadline: int64(
     'Time until which the gateway may cache the result of custom authentication, in Unix seconds. Example: 1893456000.',
+    undefined,
+    { unit: 'Unix seconds' },
   ),
   isInactive: flag('Whether the key is disabled. The gateway rejects all requests with a disabled key.'),
   jwtData: nested('Verification of JSON Web Tokens (JWT) by the gateway.', JwtData),
@@ -212,11 +229,12 @@ export const KeyDefinition = z.strictObject({
   lastUpdated: ruledText(
     'Time at which the key was last updated, in Unix seconds, as text. Set by the service; a value in input is ignored with a warning. Example: 1769860800.',
     is.digits,
-    { serverOwned: true },
+    { serverOwned: true, unit: 'Unix seconds' },
   ),
   maxQueryDepth: int32(
     'Maximum depth of GraphQL queries at the gateway, in levels. -1 means unlimited. Example: 10.',
     off,
+    { unit: 'levels' },
   ),
   metaData: freeForm('Your own data about the key, as any JSON. It is returned by reads: do not store secrets in it.'),
   monitor: nested('Events that the gateway raises when quota usage reaches a limit.', Monitor),
@@ -225,6 +243,7 @@ export const KeyDefinition = z.strictObject({
   orgID: ruledText(
     'Identifier of the organisation that owns the key: at most 223 bytes, with the characters of key identifiers. If a new key has none, the organisation of the credential is used. It cannot be changed afterwards. Example: acme.',
     is.orgID,
+    { fixed: true },
   ),
   per: limits.per,
   quotaMax: limits.quotaMax,
@@ -232,6 +251,8 @@ export const KeyDefinition = z.strictObject({
   quotaRenewalRate: limits.quotaRenewalRate,
   quotaRenews: int64(
     'End of the quota period when the definition was written, in Unix seconds. Sets the initial live quota of a new key; the live quota has the current value. Example: 1893456000.',
+    undefined,
+    { unit: 'Unix seconds' },
   ),
   rate: limits.rate,
   rsaCertificateID: text(
@@ -239,7 +260,9 @@ export const KeyDefinition = z.strictObject({
     256,
     { only: 'update' },
   ),
-  sessionLifetime: int64('Lifetime of the session of the key in the gateway, in seconds. Example: 3600.'),
+  sessionLifetime: int64('Lifetime of the session of the key in the gateway, in seconds. Example: 3600.', undefined, {
+    unit: 'seconds',
+  }),
   smoothing: nested('Gradual changes of the rate limit by the gateway.', Smoothing),
   tags: texts('Labels to find the key and its traffic. Trimmed, and without duplicates. Example: production.'),
   throttleInterval: limits.throttleInterval,

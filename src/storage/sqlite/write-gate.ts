@@ -3,7 +3,8 @@ import { AppError } from '../../lib/errors.js';
 import type { ReadBudget } from '../../keys/read-budget.js';
 import type { RunExclusive } from '../storage.js';
 import { migratedTo } from '../sql/copy-store.js';
-import { createTimeSlices, type TimeSlices } from '../time-slices.js';
+import { createScheduler } from '../../lib/scheduler.js';
+import type { TimeSlices } from '../time-slices.js';
 import { createGroupCommit } from './group-commit.js';
 import { createFileSettings } from './session.js';
 import { isFatal, isFatalToWrites, MigratedError, retryOnBusy } from './errors.js';
@@ -55,7 +56,7 @@ export function createWriteGate(
     runExclusive,
     verifyFiles = () => undefined,
     nowMs = () => performance.now(),
-    slices = createTimeSlices(),
+    slices = createScheduler(),
   }: WriteGateOptions = {},
 ): WriteGate {
   // The gate waits itself, so that other requests are served meanwhile.

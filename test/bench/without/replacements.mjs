@@ -7,7 +7,7 @@ export const replacements = {
   'guards of HTTP': [
     { module: 'http/server/request-guard.js', by: './request-guard.mjs' },
     { module: 'http/server/lingering-close.js', by: './lingering-close.mjs' },
-    { module: 'http/server/admission-control.js', by: './admission-control.mjs' },
+    { module: 'lib/scheduler.js', by: './scheduler.mjs' },
   ],
   'fast path': [{ module: 'graphql/fast-path.js', by: './fast-path.mjs' }],
   'fast validation': [{ module: 'keys/definition/fast-validator.js', by: './fast-validator.mjs' }],

@@ -63,7 +63,8 @@ async function startSide(fastPath: boolean, { env = {}, watch }: SideOptions = {
     arrivals += 1;
     return app.app.handle(...args);
   };
-  const server = await listen(handle, { host: '127.0.0.1', port: 0, log: createLogger('silent') });
+  const { scheduler } = app.app.services;
+  const server = await listen(handle, { host: '127.0.0.1', port: 0, log: createLogger('silent'), scheduler });
   return { app, server, agent: new Agent({ keepAlive: true, maxSockets: 1 }), executed };
 }
 

@@ -210,7 +210,8 @@ describe('the other counters', () => {
       if (begun === 10) waiting = telemetry.series('keyfront_queue_length');
       response.end();
     };
-    const server = await listen(slow, { host: '127.0.0.1', port: 0, log: createLogger('silent'), telemetry });
+    const { scheduler } = t.app.services;
+    const server = await listen(slow, { host: '127.0.0.1', port: 0, log: createLogger('silent'), scheduler, telemetry });
     const port = Number(new URL(server.url).port);
     await t.graphql(`{ ${'a: __typename '.repeat(400)} ${'x'.repeat(16_000)} }`);
     await exchange(port, 'GET /a//b HTTP/1.1\r\nHost: x\r\n\r\n');

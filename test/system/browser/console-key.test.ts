@@ -120,8 +120,10 @@ describeInBrowser('a key in the console', (browser) => {
   });
 
   it('shows that there is no such key', async () => {
-    await open(`/console/keys/${'0'.repeat(64)}`);
-    await c.page.getByRole('alert').getByText('Not found').waitFor();
+    for (const hash of ['0'.repeat(64), '%ff']) {
+      await open(`/console/keys/${hash}`);
+      await c.page.getByRole('alert').getByText('Not found').waitFor();
+    }
   });
 
   it('saves an edit after a dry run with its differences, and keeps secrets', async () => {

@@ -33,7 +33,11 @@ beforeAll(async () => {
     { key_id: 'other', org_id: 'globex', alias: 'Other', quota_max: 5 },
   );
   headers = { 'x-svc-authorization': t.service, authorization: `Bearer ${t.management}` };
-  keyfront = await listen(t.app.handle, { host: '127.0.0.1', port: 0, log: createLogger('silent') });
+  const {
+    handle,
+    services: { scheduler },
+  } = t.app;
+  keyfront = await listen(handle, { host: '127.0.0.1', port: 0, log: createLogger('silent'), scheduler });
   company = await startCompany([
     { id: 'u1', name: 'Ada', organization: { id: 'acme' }, orgKey: { keyHash: hashOf('billing') } },
     { id: 'u2', name: 'Grace', organization: { id: 'globex' }, orgKey: { keyHash: hashOf('other') } },

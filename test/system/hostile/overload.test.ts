@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { pino } from 'pino';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createAdmissionControl, createOverloadLog } from '../../../src/http/server/admission-control.js';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createOverloadLog } from '../../../src/http/server/admission-control.js';
 import { defaultTimeouts } from '../../../src/http/server/server.js';
 import { startServer, type TestServer } from '../../support/server.js';
 
@@ -141,86 +141,10 @@ describe(`the service under ${clients} concurrent updating clients`, () => {
   });
 });
 
-describe('admission control', () => {
-  beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
-  afterEach(() => void vi.useRealTimers());
-  const unexpected = () => expect.unreachable();
-  const nextIteration = () => new Promise((resolve) => setImmediate(resolve));
-  const busyFor = (ms: number) => void vi.advanceTimersByTime(ms);
-  /** Returns the names of the requests that were started or rejected, in order, and a function that offers one. */
-  const offerTo = (limits: Parameters<typeof createAdmissionControl>[0]) => {
-    const enqueue = createAdmissionControl(limits);
-    const seen: string[] = [];
-    const reject = (name: string) => () => seen.push(`${name} rejected`);
-    return { seen, offer: (name: string) => enqueue(() => seen.push(name), reject(name)) };
-  };
-
-  it('starts a request at once while there are few', () => {
-    const enqueue = createAdmissionControl();
-    let started = 0;
-    for (let times = 0; times < 3; times += 1) enqueue(() => (started += 1), unexpected);
-    expect(started).toBe(3);
-  });
-
-  it('starts requests after a slow one in later iterations, in the order of arrival', async () => {
-    const enqueue = createAdmissionControl({ sliceMs: 5, maxWaiting: 100, maxWaitMs: 60_000 });
-    const started: number[] = [];
-    const startedAtOnce = () => started.length;
-    for (let number = 0; number < 8; number += 1) {
-      enqueue(() => {
-        started.push(number);
-        busyFor(6);
-      }, unexpected);
-    }
-    expect(startedAtOnce()).toBe(1);
-    await nextIteration();
-    expect(startedAtOnce()).toBeLessThan(8);
-    while (started.length < 8) await nextIteration();
-    expect(started).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
-  });
-
-  it('rejects requests while the queue is full, and admits them when it is shorter', async () => {
-    const { seen, offer } = offerTo({ sliceMs: 0, maxWaiting: 3, maxWaitMs: 60_000 });
-    for (const name of ['a', 'b', 'c', 'd', 'e']) offer(name);
-    expect(seen).toEqual(['d rejected', 'e rejected']);
-    while (seen.length < 5) await nextIteration();
-    offer('f');
-    while (seen.length < 6) await nextIteration();
-    expect(seen).toEqual(['d rejected', 'e rejected', 'a', 'b', 'c', 'f']);
-  });
-
-  it('rejects requests while the first in the queue has waited too long, and still starts the admitted ones', async () => {
-    const { seen, offer } = offerTo({ sliceMs: 0, maxWaiting: 100, maxWaitMs: 5 });
-    offer('a');
-    offer('b');
-    busyFor(10);
-    offer('c');
-    expect(seen).toEqual(['c rejected']);
-    while (seen.length < 3) await nextIteration();
-    expect(seen).toEqual(['c rejected', 'a', 'b']);
-  });
-
-  it('gives admitted requests as much time as rejecting the others takes', async () => {
-    const enqueue = createAdmissionControl({ sliceMs: 1, maxWaiting: 10, maxWaitMs: 60_000 });
-    let started = 0;
-    const work = () => {
-      started += 1;
-      busyFor(2);
-    };
-    busyFor(1);
-    // The first are started or wait in line. All else is rejected, and that takes a while.
-    for (let number = 0; number < 30; number += 1) enqueue(work, () => busyFor(2));
-    const atOnce = started;
-    await nextIteration();
-    await nextIteration();
-    expect(started - atOnce).toBeGreaterThan(5);
-  });
-
-  it('logs an overload in two lines instead of one per rejection', () => {
-    const lines: string[] = [];
-    const overloaded = createOverloadLog(pino({}, { write: (line: string) => void lines.push(line) }));
-    for (let number = 0; number < 1_000; number += 1) overloaded();
-    expect(lines).toHaveLength(1);
-    expect(lines[0]).toContain('overloaded: requests are rejected');
-  });
+it('logs an overload in two lines instead of one per rejection', () => {
+  const lines: string[] = [];
+  const overloaded = createOverloadLog(pino({}, { write: (line: string) => void lines.push(line) }));
+  for (let number = 0; number < 1_000; number += 1) overloaded();
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toContain('overloaded: requests are rejected');
 });

@@ -39,6 +39,12 @@ describe('send', () => {
     const data = { orgKey: null, other: {} };
     expect((await sent(json({ data, errors: [unavailable] }))).data).toStrictEqual(data);
     expect((await sent(json({ data: { orgKey: null } }))).data).toStrictEqual({ orgKey: null });
+    const nulls = { orgKey: null, other: null };
+    const partial = await sent(json({ data: nulls, errors: [unavailable] }));
+    expect(partial.data).toStrictEqual(nulls);
+    expect(partial.errors).toMatchObject([{ code: 'UNAVAILABLE', path: ['orgKey', 'quota'] }]);
+    const both = [unavailable, { ...unavailable, path: ['other'] }];
+    await expect(sent(json({ data: nulls, errors: both }))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   });
 
   it('rejects with the first error when there is no data', async () => {

@@ -5,7 +5,7 @@ import { createSignedTable, type SignedRow } from '../../../src/storage/records/
 import { createHistory } from '../../../src/storage/sql/keys/history.js';
 import { sqliteDialect } from '../../../src/storage/sql/dialect.js';
 import type { SqlSession } from '../../../src/storage/sql/session.js';
-import { createTimeSlices } from '../../../src/storage/time-slices.js';
+import { createScheduler } from '../../../src/lib/scheduler.js';
 import { aKey, hashOf } from '../../support/factories.js';
 import { signer } from '../../support/signer.js';
 
@@ -18,7 +18,7 @@ const session = {
   all: () => Promise.resolve([]),
 } as SqlSession;
 const findRow = vi.fn<(keyHash: string) => Promise<SignedRow<KeyRow> | undefined>>();
-const history = createHistory(session, signer, findRow, createTimeSlices());
+const history = createHistory(session, signer, findRow, createScheduler());
 
 beforeEach(() => void findRow.mockReset());
 

@@ -1,0 +1,146 @@
+/** Limits of the queue, in milliseconds and requests. */
+export interface SchedulerLimits {
+  /** How long one iteration of the event loop executes requests before it reads new ones, health checks included. */
+  readonly sliceMs: number;
+  /** New requests are rejected while this many wait, to start or to continue. */
+  readonly maxWaiting: number;
+  /** A request that has waited for longer is rejected instead of started. */
+  readonly maxWaitMs: number;
+  /** No request starts while this many wait to continue, so that those that have started end soon. */
+  readonly maxContinuing: number;
+}
+
+/** Divides the time of the event loop among requests, so that it serves all others in between. */
+export interface Scheduler {
+  /** Called for each new connection. */
+  readonly connected: () => void;
+  /** Starts a new request, at once or after those that wait, or rejects it. */
+  readonly admit: (start: () => void, reject: () => void) => void;
+  /**
+   * Called by a request before each piece of work. Undefined while this iteration of the event loop has time left; else
+   * resolves in one that has. Requests continue in the order of their calls.
+   */
+  readonly next: () => Promise<void> | undefined;
+  /** The number of requests that wait, to start or to continue. */
+  readonly waiting: () => number;
+}
+
+// An update takes one or two milliseconds, so that the last request of a full queue starts within about a second.
+const defaultLimits: SchedulerLimits = { sliceMs: 10, maxWaiting: 500, maxWaitMs: 2_000, maxContinuing: 16 };
+
+interface NewRequest {
+  readonly start: () => void;
+  readonly reject: () => void;
+  readonly arrivedMs: number;
+}
+
+/** More than an iteration of the event loop executes in a slice, unless each piece of work takes microseconds. */
+const maxScheduled = 128;
+/** The maximum number of iterations in succession that read new requests and execute none. */
+const maxReads = 64;
+/** The maximum length of a slice, in slices, however long the reading before it took. */
+const maxSlices = 3;
+
+/**
+ * Creates the scheduler of a process.
+ *
+ * @param nowMs - a monotonic clock in milliseconds
+ */
+export function createScheduler(
+  limits: Partial<SchedulerLimits> = {},
+  nowMs: () => number = () => performance.now(),
+): Scheduler {
+  const { sliceMs, maxWaiting, maxWaitMs, maxContinuing } = { ...defaultLimits, ...limits };
+  const starting: NewRequest[] = [];
+  const continuing: (() => void)[] = [];
+  /** Whether the last turn was of a new request. */
+  let hasStarted = false;
+  let scheduled = 0;
+  let slice: { readonly startedMs: number; readonly durationMs: number } | undefined;
+  /** Since when nothing is executed, because others may arrive, and for how many iterations. */
+  let reading: { readonly startedMs: number; iterations: number } | undefined;
+  /** Whether a connection or a request has arrived in this iteration of the event loop. */
+  let hasArrived = false;
+  /** How long they were read before this slice. */
+  let readMs = 0;
+
+  const waiting = () => starting.length + continuing.length;
+
+  function hasTime(atMs: number): boolean {
+    if (slice === undefined) {
+      // Rejecting requests costs time too: those that are admitted get about as much.
+      slice = { startedMs: atMs, durationMs: Math.min(Math.max(sliceMs, readMs), maxSlices * sliceMs) };
+      setImmediate(endSlice);
+    }
+    return reading === undefined && atMs - slice.startedMs < slice.durationMs;
+  }
+
+  /**
+   * Ends a slice. If requests wait, nothing is executed until an iteration of the event loop has no arrivals, for a number
+   * of iterations at most: Node accepts one connection in each, so that clients would wait outside of the queue.
+   */
+  function endSlice(): void {
+    const atMs = nowMs();
+    const mayRead = reading === undefined || (hasArrived && reading.iterations < maxReads);
+    hasArrived = false;
+    if (waiting() > 0 && mayRead) {
+      reading ??= { startedMs: atMs, iterations: 0 };
+      reading.iterations += 1;
+      setImmediate(endSlice);
+      return;
+    }
+    readMs = reading === undefined ? 0 : atMs - reading.startedMs;
+    reading = undefined;
+    slice = undefined;
+    schedule();
+  }
+
+  /** Requests start and continue by turns, unless too many wait to continue. */
+  function runNext(atMs: number): void {
+    const [first] = starting;
+    if (first && atMs - first.arrivedMs > maxWaitMs) {
+      starting.shift();
+      return first.reject();
+    }
+    const mayStart = continuing.length === 0 || (!hasStarted && continuing.length < maxContinuing);
+    hasStarted = first !== undefined && mayStart;
+    if (hasStarted) starting.shift()?.start();
+    else continuing.shift()?.();
+  }
+
+  function runScheduled(): void {
+    scheduled -= 1;
+    const atMs = nowMs();
+    // Without time left, `endSlice` continues.
+    if (!hasTime(atMs)) return;
+    runNext(atMs);
+    schedule();
+  }
+
+  // What one piece of work resolves runs before the next immediate, so that its time counts.
+  function schedule(): void {
+    for (; scheduled < Math.min(waiting(), maxScheduled); scheduled += 1) setImmediate(runScheduled);
+  }
+
+  return {
+    waiting,
+    connected() {
+      hasArrived = true;
+    },
+    admit(start, reject) {
+      const arrivedMs = nowMs();
+      hasArrived = true;
+      if (waiting() === 0 && hasTime(arrivedMs)) return start();
+      if (waiting() >= maxWaiting) return reject();
+      starting.push({ start, reject, arrivedMs });
+      schedule();
+    },
+    next() {
+      if (continuing.length === 0 && hasTime(nowMs())) return undefined;
+      return new Promise((resolve) => {
+        continuing.push(resolve);
+        schedule();
+      });
+    },
+  };
+}
