@@ -7,6 +7,8 @@ import { openSQLite } from './sqlite/engine.js';
 /** The location of an installation. */
 export interface StorageLocation {
   readonly databaseFile: string;
+  /** Memory for pages of the file, in MiB. */
+  readonly cacheMiB: number;
   /** The URL of a database server; replaces the file. */
   readonly databaseURL: string | undefined;
 }
@@ -28,13 +30,16 @@ export interface StorageAccess {
  */
 export async function openStorage(location: StorageLocation, permitted: StorageAccess): Promise<DatabaseHandle> {
   return location.databaseURL === undefined
-    ? openFile(location.databaseFile, permitted)
+    ? openFile(location, permitted)
     : openServer(location.databaseFile, location.databaseURL, permitted);
 }
 
-async function openFile(file: string, { access, allowMigrated }: StorageAccess): Promise<DatabaseHandle> {
+async function openFile(
+  { databaseFile: file, cacheMiB }: StorageLocation,
+  { access, allowMigrated }: StorageAccess,
+): Promise<DatabaseHandle> {
   requireRestored(file);
-  const opened = await openSQLite(file, access);
+  const opened = await openSQLite(file, access, cacheMiB);
   const target = await opened.settings.get(migratedTo);
   if (target === undefined || allowMigrated || access === 'read') return opened;
   await opened.close();

@@ -89,7 +89,8 @@ export async function openServices(
   const { access = 'write', liveQuotas = false, report = () => undefined, telemetry = {} } = opening;
   const { allowMigrated = false, allowNew = false } = opening;
   const now = overrides.now ?? (() => new Date());
-  const location = { databaseFile: config.databaseFile, databaseURL: secrets.databaseURL };
+  const { databaseFile, cacheMiB } = config;
+  const location = { databaseFile, cacheMiB, databaseURL: secrets.databaseURL };
   const opened = await openStorage(location, { access, allowMigrated, allowNew });
   try {
     const isFirstStart = await isNew(opened);
