@@ -25,6 +25,7 @@ export async function bundle(/** @type {string} */ modules, /** @type {string} *
       main: join(modules, 'main.js'),
       'bin/keyfront': join(modules, 'bin', 'keyfront.js'),
       'read-worker': join(modules, 'storage', 'sqlite', 'read-worker.js'),
+      'checkpoint-worker': join(modules, 'storage', 'sqlite', 'checkpoint-worker.js'),
     },
     outdir: into,
     bundle: true,

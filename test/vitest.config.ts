@@ -9,6 +9,11 @@ const root = new URL('..', import.meta.url).pathname;
 /** Files that the build puts beside a module, which refers to them by a relative path. */
 const bundled = [
   { module: '/sqlite/reader.ts', path: './read-worker.js', bundle: `${bundlesFolder}read-worker.mjs` },
+  {
+    module: '/sqlite/log-checkpoints.ts',
+    path: './checkpoint-worker.js',
+    bundle: `${bundlesFolder}checkpoint-worker.mjs`,
+  },
   { module: '/http/static-asset.ts', path: './browser/', bundle: `${bundlesFolder}browser/` },
 ];
 

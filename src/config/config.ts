@@ -50,6 +50,7 @@ function configFrom(data: z.output<ReturnType<typeof settingsFor>>, production: 
     logLevel: data.LOG_LEVEL,
     production,
     databaseFile: join(data.KEYFRONT_DATA, 'keyfront.db'),
+    cacheMiB: data.KEYFRONT_SQLITE_CACHE_MIB,
     keyRingFile: data.KEYFRONT_KEY_RING ?? join(data.KEYFRONT_DATA, 'key-ring.json'),
     keyHash: data.KEYFRONT_KEY_HASH,
     quotaKeys: data.KEYFRONT_QUOTA_KEYS,

@@ -86,6 +86,9 @@ export const settingsFor = (production: boolean) =>
     KEYFRONT_DATA: nonEmpty('must name a folder.')
       .prefault('data')
       .describe('Folder of the database and the key ring.'),
+    KEYFRONT_SQLITE_CACHE_MIB: integer(1, 65_536, 'of MiB ')
+      .prefault('64')
+      .describe('Memory in which each process keeps pages of the SQLite file, from 1 to 65536 MiB.'),
     KEYFRONT_DATABASE_URL: postgresURL
       .optional()
       .describe(

@@ -8,6 +8,8 @@ import { openSQLite } from './sqlite/engine.js';
 export interface StorageLocation {
   readonly databaseFile: string;
   readonly keyRingFile: string;
+  /** Memory for pages of the file, in MiB. */
+  readonly cacheMiB: number;
   /** The URL of a database server; replaces the file. */
   readonly databaseURL: string | undefined;
 }
@@ -34,12 +36,12 @@ export async function openStorage(location: StorageLocation, permitted: StorageA
 }
 
 async function openFile(
-  { databaseFile: file, keyRingFile }: StorageLocation,
+  { databaseFile: file, keyRingFile, cacheMiB }: StorageLocation,
   { access, allowMigrated, allowNew }: StorageAccess,
 ): Promise<DatabaseHandle> {
   requireRestored(file);
   if (access === 'create' && !allowNew) requireNoLostFile(file, keyRingFile);
-  const opened = await openSQLite(file, access);
+  const opened = await openSQLite(file, access, cacheMiB);
   const target = await opened.settings.get(migratedTo);
   if (target === undefined || allowMigrated || access === 'read') return opened;
   await opened.close();

@@ -90,8 +90,8 @@ export async function openServices(
   const { access = 'write', liveQuotas = false, report = () => undefined, telemetry = {} } = opening;
   const { allowMigrated = false, allowNew = false } = opening;
   const now = overrides.now ?? (() => new Date());
-  const { databaseFile, keyRingFile } = config;
-  const location = { databaseFile, keyRingFile, databaseURL: secrets.databaseURL };
+  const { databaseFile, keyRingFile, cacheMiB } = config;
+  const location = { databaseFile, keyRingFile, cacheMiB, databaseURL: secrets.databaseURL };
   const opened = await openStorage(location, { access, allowMigrated, allowNew });
   try {
     const isFirstStart = await isNew(opened);

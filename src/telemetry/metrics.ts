@@ -146,7 +146,7 @@ export function createMetrics({
   });
   new Gauge({
     name: 'keyfront_wal_bytes',
-    help: 'Size of the SQLite write-ahead log in bytes.',
+    help: 'Bytes of the SQLite write-ahead log that are in use.',
     registers,
     aggregator: 'max',
     async collect() {

@@ -6,7 +6,8 @@ let database: Database.Database;
 let commit: ReturnType<typeof createGroupCommit>;
 let begun: number;
 
-const checks = { requireSound: () => undefined, requireUnmigrated: () => undefined, verifyFiles: () => undefined };
+const nothing = () => undefined;
+const checks = { requireSound: nothing, requireUnmigrated: nothing, verifyFiles: nothing, onCommit: nothing };
 
 beforeEach(() => {
   begun = 0;

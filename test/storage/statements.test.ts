@@ -159,10 +159,10 @@ describe('D-15 a statement', () => {
       storage/sql/webhook-store.ts: isSelected
       storage/sql/webhook-store.ts: nowMs
       storage/sql/webhook-store.ts: recalled
+      storage/sqlite/checkpoint-worker.ts: mode
+      storage/sqlite/connection.ts: -1024 * cacheMiB
       storage/sqlite/connection.ts: dirname(resolve(database.name)).replaceAll("'", "''")
       storage/sqlite/connection.ts: index + 1
-      storage/sqlite/connection.ts: name
-      storage/sqlite/connection.ts: value
       storage/sqlite/engine.ts: table
       storage/sqlite/key-groups.ts: assignments
       storage/sqlite/key-groups.ts: columns.join(', ')

@@ -16,8 +16,9 @@ export default async function setup(): Promise<void> {
   await mkdir(bundlesFolder, { recursive: true });
   const made = await mkdtemp(join(bundlesFolder, 'new-'));
   await build({
-    entryPoints: [join(root, 'src/storage/sqlite/read-worker.ts')],
-    outfile: join(made, 'read-worker.mjs'),
+    entryPoints: ['read-worker', 'checkpoint-worker'].map((name) => join(root, `src/storage/sqlite/${name}.ts`)),
+    outdir: made,
+    outExtension: { '.js': '.mjs' },
     bundle: true,
     format: 'esm',
     platform: 'node',

@@ -13,13 +13,21 @@ export type { Database } from 'better-sqlite3';
 /** How long opening waits for the lock of another process. It blocks, because no request is served yet. */
 const openTimeoutMs = 5_000;
 
+/** The cache of a connection that the settings do not size. */
+const defaultCacheMiB = 64;
+
 /**
  * Opens a database file and migrates it; `:memory:` opens a database without a file.
  *
+ * @param cacheMiB - pages that the connection keeps in memory, in MiB
  * @throws {InstallationNotFoundError} when there is none and it may not be created.
  * @throws {Error} that names the file when it cannot be opened, is no database, is not private, or comes from a newer version.
  */
-export function openDatabase(file: string, access: Exclude<Access, 'read'> = 'create'): Database.Database {
+export function openDatabase(
+  file: string,
+  access: Exclude<Access, 'read'> = 'create',
+  cacheMiB = defaultCacheMiB,
+): Database.Database {
   const open = () => {
     if (access !== 'create') requireFile(file);
     if (file !== ':memory:') createPrivately(file);
@@ -34,6 +42,7 @@ export function openDatabase(file: string, access: Exclude<Access, 'read'> = 'cr
     database.pragma('synchronous = FULL');
     database.pragma('foreign_keys = ON');
     database.pragma('trusted_schema = OFF');
+    database.pragma(`cache_size = ${-1024 * cacheMiB}`);
     migrate(database);
     // Indexes that an interrupted import has not created.
     configure(database, 'load');
@@ -67,37 +76,15 @@ export function openReadOnly(file: string, allowNewer = false): Database.Databas
 }
 
 /**
- * Sorts of normal work fit in memory: they are short, or limited in time. A log that grew during a long read is truncated
- * to 32 MiB when it is written from its start again.
+ * Prepares a connection for a load of many keys, or for normal work again. Not within a transaction. Sorts of normal work
+ * fit in memory: they are short, or limited in time. The indexes of a load are sorted in files in the data folder, which
+ * have no name and end with the sort.
  */
-const settings = {
-  cache_size: '-16000',
-  wal_autocheckpoint: '1000',
-  journal_size_limit: '33554432',
-  temp_store: 'MEMORY',
-};
-
-/**
- * A load of millions of keys writes the same pages many times, so that it keeps more of them, and copies them out of a log
- * of 190 MiB only. Its indexes are sorted in files in the data folder, which have no name and end with the sort.
- */
-const loadSettings = {
-  cache_size: '-65536',
-  wal_autocheckpoint: '48000',
-  journal_size_limit: '-1',
-  temp_store: 'FILE',
-};
-
-/** Prepares a connection for a load of many keys, or for normal work again. Not within a transaction. */
 export function configure(database: Database.Database, work: 'load' | 'normal'): void {
-  if (work === 'load') {
-    // A database in memory has no folder.
-    if (database.memory) return;
-    database.pragma(`temp_store_directory = '${dirname(resolve(database.name)).replaceAll("'", "''")}'`);
-  }
-  for (const [name, value] of Object.entries(work === 'load' ? loadSettings : settings)) {
-    database.pragma(`${name} = ${value}`);
-  }
+  // A database in memory has no folder.
+  if (work === 'normal' || database.memory) return void database.pragma('temp_store = MEMORY');
+  database.pragma(`temp_store_directory = '${dirname(resolve(database.name)).replaceAll("'", "''")}'`);
+  database.pragma('temp_store = FILE');
 }
 
 function requireFile(file: string): void {

@@ -2,10 +2,11 @@ import { createSearchIndexes, dropSearchIndexes } from '../sql/schema.js';
 import { createFeedNotifier } from '../sql/change-feed.js';
 import type { Access, Storage, DatabaseHandle } from '../storage.js';
 import { createSettings, readContents } from '../sql/settings.js';
-import { backupDatabase, createWriteProbe, damagesOf, logBytes } from './maintenance.js';
+import { backupDatabase, createWriteProbe, damagesOf } from './maintenance.js';
 import { createCredentialCache } from './credential-cache.js';
 import { configure, withDatabaseName, openDatabase, openReadOnly, versionOf, type Database } from './connection.js';
 import { identifyFiles } from './files.js';
+import { createCheckpointRunner, createLogCheckpoints, logLength } from './log-checkpoints.js';
 import { createWriteGate } from './write-gate.js';
 import { createKeyGroups } from './key-groups.js';
 import { createReader, createWorkerRunner } from './reader.js';
@@ -21,8 +22,8 @@ const pollIntervalMs = 250;
  *
  * @throws {Error} that names the file.
  */
-export async function openSQLite(file: string, access: Access): Promise<DatabaseHandle> {
-  const database = access === 'read' ? openReadOnly(file) : openDatabase(file, access);
+export async function openSQLite(file: string, access: Access, cacheMiB?: number): Promise<DatabaseHandle> {
+  const database = access === 'read' ? openReadOnly(file) : openDatabase(file, access, cacheMiB);
   const verifyFiles = database.memory || access === 'read' ? () => undefined : identifyFiles(file);
   // A read-only command serves no other requests, and no other thread can open a database in memory.
   const hasWorkers = !database.memory && access !== 'read';
@@ -62,14 +63,18 @@ function createEngine(
   ...[signer, { report, now, telemetry, runExclusive, slices }]: Parameters<DatabaseHandle['start']>
 ): { readonly engine: Storage; readonly stop: () => Promise<void> } {
   const file = database.name;
+  const log = hasWorkers
+    ? createLogCheckpoints(database, createCheckpointRunner(), { verifyFiles, report })
+    : undefined;
   const gate = createWriteGate(database, {
     report,
     runExclusive,
     verifyFiles,
+    onCommit: log?.afterCommit,
     slices,
   });
   const reader = createReader(database, gate, hasWorkers ? createWorkerRunner(file) : undefined);
-  telemetry.meter?.registerGauge('wal_bytes', () => logBytes(database));
+  telemetry.meter?.registerGauge('wal_bytes', () => logLength(database));
   const session = createSqliteSession(database, gate);
   const probe = createWriteProbe(database, file, now);
   const notifier = createFeedNotifier(session, { everyMs: pollIntervalMs });
@@ -103,18 +108,21 @@ function createEngine(
       });
       if (!isFirst) return work();
       configure(database, 'load');
+      log?.setWork('load');
       try {
         return await work();
       } finally {
         // In a transaction each, so that other processes can write in between.
         for (const statement of createSearchIndexes) await gate.write(() => database.exec(statement));
         configure(database, 'normal');
+        log?.setWork('normal');
       }
     },
   };
-  const stop = () => {
+  const stop = async () => {
     notifier.stop();
-    return reader.close();
+    await log?.close();
+    await reader.close();
   };
   return { engine, stop };
 }

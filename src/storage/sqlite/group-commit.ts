@@ -16,6 +16,8 @@ interface WriteChecks {
   readonly requireUnmigrated: () => void;
   /** After the commit, before any change is acknowledged. */
   readonly verifyFiles: () => void;
+  /** After the changes are acknowledged. Does not throw. */
+  readonly onCommit: () => void;
 }
 
 /** No further change of a group begins after this time. Those that are left make the next group. */
@@ -29,7 +31,7 @@ export const maxGroupMs = 10;
  */
 export function createGroupCommit(
   database: Database,
-  { requireSound, requireUnmigrated, verifyFiles }: WriteChecks,
+  { requireSound, requireUnmigrated, verifyFiles, onCommit }: WriteChecks,
   runExclusive: RunExclusive = (work) => work(),
   nowMs: () => number = () => performance.now(),
 ) {
@@ -86,6 +88,7 @@ export function createGroupCommit(
       return;
     }
     group.forEach((waiter, index) => complete(waiter, outcomes[index]));
+    onCommit();
   }
 
   function commitWaiting(): void {

@@ -1,4 +1,4 @@
-import { closeSync, openSync, statSync, statfsSync } from 'node:fs';
+import { closeSync, openSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { schemaVersion } from '../sql/schema.js';
@@ -35,11 +35,6 @@ export function damagesOf(database: Database.Database): string[] {
   const found = database.pragma('integrity_check') as { integrity_check: string }[];
   const lines = found.flatMap((row) => row.integrity_check.split('\n'));
   return lines.filter((line) => line !== 'ok' && !line.startsWith('***'));
-}
-
-/** The size of the write-ahead log. */
-export function logBytes(database: Database.Database): number {
-  return statSync(`${database.name}-wal`, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 const pagesPerStep = 1_000;

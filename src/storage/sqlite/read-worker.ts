@@ -5,6 +5,12 @@ import { openReadOnly } from './connection.js';
 // On Linux this affects only this thread: other requests have priority.
 if (platform() === 'linux') setPriority(10);
 
+/** A query of a database file. */
+export interface ReadTask {
+  readonly file: string;
+  readonly query: Query;
+}
+
 let run: BoundedQuery | undefined;
 
 /**
@@ -12,7 +18,7 @@ let run: BoundedQuery | undefined;
  * opened rejects that query; an error while the thread starts would end the process. A newer version may have migrated it
  * since this process opened it.
  */
-export default function runQuery({ file, query }: { readonly file: string; readonly query: Query }): QueryResult {
+export default function runQuery({ file, query }: ReadTask): QueryResult {
   run ??= createBoundedQuery(openReadOnly(file, true));
   return run(query);
 }

@@ -1,10 +1,11 @@
 import { SqliteError, type Database } from 'better-sqlite3';
-import type { Tinypool } from 'tinypool';
 import { AppError } from '../../lib/errors.js';
 import type { ReadBudget } from '../../keys/read-budget.js';
 import type { SizeLimit, WideQuery, WideReader } from '../sql/session.js';
 import { parametersOf } from './session.js';
 import { clockMs, createBoundedQuery, type Query, type QueryResult } from './bounded-query.js';
+import type { ReadTask } from './read-worker.js';
+import { createThreadPool } from './thread-pool.js';
 import type { WriteGate } from './write-gate.js';
 
 /** Runs short reads on the main connection, others in a worker. */
@@ -80,41 +81,19 @@ interface QueryRunner {
 /** Two, so that a query that runs until its deadline does not delay others. */
 const maxThreads = 2;
 const maxWaiting = 64;
-const idleMs = 30_000;
-
-/** One request reads at most 6 MiB. Without a limit, each thread gets the young generation of the main thread. */
-const resourceLimits = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 128 };
 
 /** Runs queries in worker threads with a connection each, which start with the first query. */
 export function createWorkerRunner(file: string): QueryRunner {
-  let started: Promise<Tinypool> | undefined;
-  let isClosed = false;
-
-  async function start(): Promise<Tinypool> {
-    const { Tinypool: Pool } = await import('tinypool');
-    return new Pool({
-      filename: new URL('./read-worker.js', import.meta.url).href,
-      minThreads: 0,
-      maxThreads,
-      idleTimeout: idleMs,
-      resourceLimits,
-    });
-  }
-
+  const pool = createThreadPool<ReadTask, QueryResult>(new URL('./read-worker.js', import.meta.url).href, maxThreads);
   return {
     async run(query) {
-      if (isClosed) throw new Error('The database is closed.');
-      const pool = await (started ??= start());
-      if (pool.queueSize >= maxWaiting) {
+      if ((await pool.waiting()) >= maxWaiting) {
         throw new AppError('UNAVAILABLE', 'Too many reads of many keys are waiting; try again shortly.', {
           retryAfterSeconds: 1,
         });
       }
-      return pool.run({ file, query }) as Promise<QueryResult>;
+      return pool.run({ file, query });
     },
-    async close() {
-      isClosed = true;
-      await (await started)?.destroy();
-    },
+    close: pool.close,
   };
 }

@@ -37,6 +37,8 @@ interface WriteGateOptions {
   readonly runExclusive?: RunExclusive | undefined;
   /** Throws when the database's files are no longer those that were opened. Runs before changes are acknowledged. */
   readonly verifyFiles?: () => void;
+  /** Runs after each transaction. */
+  readonly onCommit?: (() => void) | undefined;
   /** A monotonic clock in milliseconds. */
   readonly nowMs?: () => number;
   readonly slices?: TimeSlices;
@@ -55,6 +57,7 @@ export function createWriteGate(
     report = () => undefined,
     runExclusive,
     verifyFiles = () => undefined,
+    onCommit = () => undefined,
     nowMs = () => performance.now(),
     slices = createScheduler(),
   }: WriteGateOptions = {},
@@ -76,7 +79,7 @@ export function createWriteGate(
   const requireSound = () => {
     if (failure) throw unavailable('Storage has failed; nothing was written.', { retryAfterSeconds: 5 });
   };
-  const commit = createGroupCommit(database, { requireSound, requireUnmigrated, verifyFiles }, runExclusive);
+  const commit = createGroupCommit(database, { requireSound, requireUnmigrated, verifyFiles, onCommit }, runExclusive);
 
   function asUnwritten(error: unknown): unknown {
     if (isFatalToWrites(error)) {

@@ -1,0 +1,41 @@
+import { platform, setPriority } from 'node:os';
+import Database from 'better-sqlite3';
+
+/** What the main thread asks for. */
+export interface CheckpointTask {
+  readonly file: string;
+  /** Whether the log is to have no bytes afterwards. Otherwise the next change overwrites it from its start. */
+  readonly truncate: boolean;
+}
+
+/** How often the end of the log is copied while others write. */
+const maxAttempts = 8;
+/** A group of changes holds the write lock for less. */
+const pauseMs = 2;
+
+// On Linux this affects only this thread: other requests have priority.
+if (platform() === 'linux') setPriority(5);
+
+/**
+ * Copies the write-ahead log into the database file, so that the log starts again. Nearly all of it is copied beside the
+ * writers (PASSIVE). Only what they have added meanwhile is copied with the write lock, which is released at once if a
+ * reader still needs the log.
+ *
+ * @param database - a connection of its own with a timeout of 0
+ */
+export async function copyLog(database: Database.Database, truncate: boolean): Promise<void> {
+  database.pragma('wal_checkpoint(PASSIVE)');
+  const mode = truncate ? 'TRUNCATE' : 'RESTART';
+  for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
+    if (database.pragma(`wal_checkpoint(${mode})`, { simple: true }) === 0) return;
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+  }
+}
+
+let connection: Database.Database | undefined;
+
+/** Runs a checkpoint in a worker thread, which serves one file. */
+export default async function checkpoint({ file, truncate }: CheckpointTask): Promise<void> {
+  connection ??= new Database(file, { fileMustExist: true, timeout: 0 });
+  await copyLog(connection, truncate);
+}
