@@ -1,4 +1,4 @@
-// A WebSocket that sends any frame, and reads only when told to.
+// A WebSocket that sends any frame, and does not read unless its stream is resumed.
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';

@@ -46,7 +46,9 @@ export function createChangeSubscriptions({ feed }: Pick<Ports, 'feed'>, checkpo
     const wakeUp = createWakeUp(signal);
     // Before the first read, so that no change is missed between the two.
     const unsubscribe = tail.subscribe(wakeUp.set);
-    signal.addEventListener('abort', unsubscribe);
+    // A signal that is aborted already has no event.
+    if (signal.aborted) unsubscribe();
+    else signal.addEventListener('abort', unsubscribe);
 
     const read = async (from: string): Promise<FeedPage> => {
       const page = await feed.read({ after: from, orgID, keyHash, limit: pageSize });

@@ -234,6 +234,11 @@ describe('the end of a subscription', () => {
     expect(source.listeners.size).toBe(0);
   });
 
+  it('leaves nothing behind if it comes before the start, and the changes are never read', async () => {
+    await subscriptions.orgKeyChanges(caller, {}, AbortSignal.abort());
+    expect(source.listeners.size).toBe(0);
+  });
+
   it('ends the wait for a change, and delivers none that is added afterwards', async () => {
     const { end, done, cursors } = await subscribe();
     await eventLoopTurns();
