@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { preferredType } from '../http/content-negotiation.js';
 
 const jsonTypes = ['application/graphql-response+json', 'application/json'] as const;
@@ -5,11 +6,11 @@ const jsonTypes = ['application/graphql-response+json', 'application/json'] as c
 /** The media type of a response in JSON. */
 export type JSONType = (typeof jsonTypes)[number];
 
-/** Limits of the cache: other or longer headers are negotiated for each request. */
-const maxCached = 64;
+/** Longer headers are negotiated for each request. */
 const maxCachedLength = 256;
 
-const cache = new Map<string, JSONType | undefined>();
+/** The most recent headers; false for a header that is left to Yoga. */
+const cache = new LRUCache<string, JSONType | false>({ max: 64 });
 
 /**
  * Returns the type of a JSON response to a request with this `Accept` header; undefined when Yoga may respond with
@@ -17,10 +18,12 @@ const cache = new Map<string, JSONType | undefined>();
  */
 export function negotiateJSON(accept: string | null): JSONType | undefined {
   const header = accept || '*/*';
-  if (cache.has(header)) return cache.get(header);
-  const type = preferredType(header, jsonTypes) === undefined ? undefined : firstMatch(header);
-  if (cache.size < maxCached && header.length <= maxCachedLength) cache.set(header, type);
-  return type;
+  let type = cache.get(header);
+  if (type === undefined) {
+    type = (preferredType(header, jsonTypes) !== undefined && firstMatch(header)) || false;
+    if (header.length <= maxCachedLength) cache.set(header, type);
+  }
+  return type || undefined;
 }
 
 /** Follows Yoga: the first range that matches a JSON type decides, `application/json` for a range that matches both. */

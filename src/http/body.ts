@@ -47,12 +47,12 @@ export function isUnsupportedMediaType({ issues: [issue] }: AppError): boolean {
 
 const jsonContentType = /^[ \t]*application\/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?$/i;
 
-/** `readBytes` destroys the stream of a body that is larger than the limit times this factor. */
-const maxExcessFactor = 64;
+/** `readBytes` destroys the stream of a larger body, whatever its limit. */
+const maxDiscardedBytes = 16 * 1024 * 1024;
 
 /**
  * Reads a stream to its end. Rejects as soon as the stream exceeds the limit, then discards the rest, up to
- * `maxExcessFactor`: a client whose connection is reset while it sends may never receive the response.
+ * `maxDiscardedBytes`: a client whose connection is reset while it sends may never receive the response.
  *
  * @throws {AppError} TOO_LARGE, or INVALID with the issue INCOMPLETE_BODY.
  */
@@ -71,7 +71,7 @@ export function readBytes(stream: Readable | undefined, limitBytes: number): Pro
       chunks.length = 0;
       isSettled = true;
       reject(tooLargeError(limitBytes));
-      if (size > limitBytes * maxExcessFactor) stream.destroy();
+      if (size > maxDiscardedBytes) stream.destroy();
     });
     stream.on('end', () => {
       isSettled = true;

@@ -1,5 +1,5 @@
 import type { GraphQLParams } from 'graphql-yoga';
-import { noCredential } from '../../credentials/credential.js';
+import { hasPrincipal, noCredential, requireAnyPrincipal } from '../../credentials/credential.js';
 import { isUnsupportedMediaType, readBody, requireJSON } from '../../http/body.js';
 import { malformedParameter, parseQuery } from '../../http/query-parameters.js';
 import type { RequestContext, RequestHeaders } from '../../http/request-context.js';
@@ -10,6 +10,9 @@ import { requestError } from '../errors.js';
 
 /** The maximum size of a request body. */
 const bodyLimitBytes = 128 * 1024;
+
+/** The maximum size without a valid credential, enough to introspect. */
+const anonymousBodyLimitBytes = 8 * 1024;
 
 /**
  * The parameters of an operation, from the URL or from a body. Bodies must be JSON: a browser sends other types across
@@ -37,19 +40,35 @@ const parsedBodies = new WeakMap<RequestContext, Promise<GraphQLParams>>();
 /**
  * The parameters of an operation in the JSON body of a request.
  *
- * @throws {AppError} as `readBody`, `parseJSON` and `asParams` do.
+ * @throws {AppError} as `readText`, `parseJSON` and `asParams` do.
  */
 export function paramsOfBody(context: RequestContext, nextSlice: Context['nextSlice']): Promise<GraphQLParams> {
   const cached = parsedBodies.get(context);
   if (cached) return cached;
   const parse = async () => {
-    const text = await readBody(context, bodyLimitBytes);
+    const text = await readText(context);
     await nextSlice();
     return asParams(parseJSON(text));
   };
   const parsed = parse();
   parsedBodies.set(context, parsed);
   return parsed;
+}
+
+/**
+ * Reads the body after the credentials were verified: a client that has none can only introspect.
+ *
+ * @throws {AppError} as `readBody`; as `requireAnyPrincipal` when the body is too large without a valid credential.
+ */
+async function readText(context: RequestContext): Promise<string> {
+  const isKnown = await context.principal().then(hasPrincipal, () => false);
+  if (isKnown) return readBody(context, bodyLimitBytes);
+  try {
+    return await readBody(context, anonymousBodyLimitBytes);
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'TOO_LARGE') requireAnyPrincipal(await context.principal());
+    throw error;
+  }
 }
 
 const preflightHeaders = ['authorization', 'x-svc-authorization', 'apollo-require-preflight', 'x-graphql-yoga-csrf'];

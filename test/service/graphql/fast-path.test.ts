@@ -251,6 +251,12 @@ describe('A response and its log line are those of Yoga', () => {
     ['with no body', { body: '', headers: both }],
     ['with a batch', { body: `[${good}]`, headers: both }],
     ['with a body that is too large', { body: 'x'.repeat(131_073), headers: both }],
+    ['with a body above 8 KiB and no credential', { body: `${good}${' '.repeat(8_192)}` }],
+    ['with chunks above 8 KiB and no credential', { body: `${good}${' '.repeat(8_192)}`, isChunked: true }],
+    [
+      'with a body above 8 KiB and a wrong credential',
+      { body: `${good}${' '.repeat(8_192)}`, headers: { authorization: 'Bearer x' } },
+    ],
     [
       'with a body that is as large as it may be',
       { body: `${good}${' '.repeat(131_072 - good.length)}`, headers: both },
