@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { postgresDialect, sqliteDialect } from '../../src/storage/sql/dialect.js';
-import { migrations, schemaVersion, requireSchema } from '../../src/storage/sql/schema.js';
+import { migrations, schemaVersion, requireLayout, requireSchema } from '../../src/storage/sql/schema.js';
 import { migrate } from '../../src/storage/sqlite/connection.js';
+import { makeOwnCommandLine } from '../support/cli.js';
+import { describeEngines, makeOwnPlace, type EnginePlace } from '../support/engines.js';
 import { temporaryFolder } from '../support/folder.js';
 
 let database: Database.Database;
@@ -104,4 +107,96 @@ describe('D-10 a migration', () => {
   ])('is required, with its remedy, for %s', (_, found, permission, advice) => {
     expect(() => requireSchema(found, { known: 2, ...permission })).toThrow(advice);
   });
+});
+
+describe('the layout of a database', () => {
+  it('has every table, every column and every index that is not for searches, and no other column', () => {
+    migrate(database);
+    const names = database
+      .prepare<[], string>(
+        `SELECT t.name || '.' || c.name FROM sqlite_schema t, pragma_table_info(t.name) c
+         WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%'`,
+      )
+      .pluck()
+      .all();
+    const indexes = [
+      'audit_by_key',
+      'quota_changes_by_key',
+      'quota_changes_by_time',
+      'due_webhook_deliveries',
+      'receipts_by_time',
+    ];
+    const all = [...names, ...indexes];
+    expect(names.length).toBeGreaterThan(80);
+    const isAccepted = (found: readonly string[]) => {
+      try {
+        requireLayout(schemaVersion, found, released);
+        return true;
+      } catch {
+        return false;
+      }
+    };
+    expect(isAccepted([...all, 'saved_keys.note', 'keys_by_note'])).toBe(true);
+    expect(all.filter((name) => isAccepted(all.filter((other) => other !== name)))).toStrictEqual([]);
+    expect(isAccepted([...all, 'keys.note'])).toBe(false);
+  });
+});
+
+describeEngines('a database of an unreleased version', (engine) => {
+  const layoutOf = (commit: string, place: EnginePlace) =>
+    readFile(join(import.meta.dirname, 'layouts', `${commit}.${place.database ? 'postgres' : 'sqlite'}.sql`), 'utf8');
+  /** What a start and a command that only reads report. */
+  const openings = async (place: EnginePlace) => {
+    const c = await makeOwnCommandLine();
+    const reports: string[] = [];
+    for (const args of [['serve'], ['check']]) {
+      const { code, stderr } = await c.keyfront(args, { ...place.env, PORT: '0', LOG_LEVEL: 'silent' });
+      expect([args, code]).toStrictEqual([args, 1]);
+      reports.push(stderr);
+    }
+    return reports;
+  };
+  const tables = (place: EnginePlace) =>
+    place.rows(
+      place.database
+        ? 'SELECT tablename FROM pg_tables WHERE schemaname = current_schema() ORDER BY tablename'
+        : 'SELECT name, sql FROM sqlite_schema ORDER BY name',
+    );
+  let place: EnginePlace;
+  beforeEach(async () => {
+    place = await makeOwnPlace(engine);
+    if (!place.database) await writeFile(join(place.folder, 'keyfront.db'), '', { mode: 0o600 });
+  });
+
+  it('is rejected if it has other tables under the same number, with what to do, and stays as it is', async () => {
+    await place.run(await layoutOf('984c4d5f', place));
+    const before = await tables(place);
+    for (const report of await openings(place)) {
+      expect(report).toContain(
+        `it does not have webhook_deliveries, although its schema version is ${schemaVersion}: another version of Keyfront, from before the first release, wrote it. With that version, run`,
+      );
+      expect(report).toContain('`keyfront keys export --with-secrets > keys.jsonl`');
+      expect(report).toContain('does not have histories, versions, deleted keys, credentials and webhooks.');
+    }
+    expect(await tables(place)).toStrictEqual(before);
+  });
+
+  it('is rejected before it is migrated if it has an older number', async () => {
+    await place.run(await layoutOf('984c4d5f', place), 'DROP TABLE heads', 'DROP TABLE receipts');
+    await place.run(place.database ? "UPDATE settings SET value = '2'" : 'PRAGMA user_version = 2');
+    const before = await tables(place);
+    for (const report of await openings(place)) expect(report).toContain('it does not have webhook_deliveries');
+    expect(await tables(place)).toStrictEqual(before);
+  });
+
+  it.skipIf(engine.name.startsWith('PostgreSQL'))(
+    'is not said to be of a newer version if it has a higher number (that commit had number 5 in SQLite only)',
+    async () => {
+      await place.run(await layoutOf('fc690e8e', place));
+      for (const report of await openings(place)) {
+        expect(report).toContain('it does not have webhook_deliveries, although its schema version is 5');
+        expect(report).not.toContain('use a newer Keyfront');
+      }
+    },
+  );
 });

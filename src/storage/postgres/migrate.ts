@@ -1,6 +1,6 @@
 import { DatabaseError } from 'pg';
 import { feedOffset, postgresDialect } from '../sql/dialect.js';
-import { migrations, requireSchema } from '../sql/schema.js';
+import { migrations, requireLayout, requireSchema } from '../sql/schema.js';
 import { settingStatements } from '../sql/settings.js';
 import { inTransaction, type Session } from './pool.js';
 
@@ -16,6 +16,7 @@ const name = 'schema_version';
  */
 export async function migrate(session: Session, steps: readonly string[] = statements): Promise<void> {
   const found = await versionOf(session);
+  await verifyLayout(session, found, steps);
   requireSchema(found, { known: steps.length, allowOlder: true });
   for (const [index, step] of steps.entries()) {
     if (index < found) continue;
@@ -25,6 +26,32 @@ export async function migrate(session: Session, steps: readonly string[] = state
     });
   }
 }
+
+/**
+ * Compares the tables of the database with those of its version.
+ *
+ * @throws {Error} with what to do, when they differ.
+ */
+export async function verifyLayout(
+  session: Session,
+  version: number,
+  steps: readonly string[] = statements,
+): Promise<void> {
+  const rows = await session.query<{ name: string }>(selectLayout);
+  requireLayout(
+    version,
+    rows.map(({ name }) => name),
+    steps,
+  );
+}
+
+/** Of the first schema in the search path that has the tables. */
+const selectLayout = `
+  SELECT relname || '.' || attname AS name FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid
+  WHERE relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = to_regclass('settings'))
+    AND relkind = 'r' AND attnum > 0 AND NOT attisdropped
+  UNION ALL SELECT relname FROM pg_class
+  WHERE relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = to_regclass('settings')) AND relkind = 'i'`;
 
 /**
  * How many migrations have been applied to the database.

@@ -4,7 +4,7 @@ import Database from 'better-sqlite3';
 import { describeError } from '../../lib/system-error.js';
 import { InstallationNotFoundError, type Access } from '../storage.js';
 import { sqliteDialect } from '../sql/dialect.js';
-import { createSearchIndexes, migrations, requireSchema } from '../sql/schema.js';
+import { createSearchIndexes, migrations, requireLayout, requireSchema } from '../sql/schema.js';
 import { createPrivately, requirePrivateFiles } from './files.js';
 
 /** A connection of better-sqlite3. */
@@ -71,6 +71,7 @@ export function openReadOnly(file: string, allowNewer = false): Database.Databas
     database.pragma('trusted_schema = OFF');
     database.pragma('temp_store = MEMORY');
     if (versionOf(database) === 0) throw noInstallation(file, 'is empty');
+    verifyLayout(database);
     requireSchema(versionOf(database), { allowNewer });
   });
 }
@@ -144,6 +145,7 @@ const migrationTexts = migrations.map((migration) => migration(sqliteDialect));
  * @throws {Error} when the database has a newer schema.
  */
 export function migrate(database: Database.Database, steps: readonly string[] = migrationTexts): void {
+  verifyLayout(database, steps);
   requireSchema(versionOf(database), { known: steps.length, allowOlder: true });
   for (const [index, step] of steps.entries()) {
     const apply = database.transaction(() => {
@@ -154,6 +156,19 @@ export function migrate(database: Database.Database, steps: readonly string[] = 
     });
     apply.immediate();
   }
+}
+
+const selectLayout = `
+  SELECT tables.name || '.' || columns.name AS name
+  FROM sqlite_schema AS tables, pragma_table_info(tables.name) AS columns WHERE tables.type = 'table'
+  UNION ALL SELECT name FROM sqlite_schema WHERE type = 'index'`;
+
+function verifyLayout(database: Database.Database, steps: readonly string[] = migrationTexts): void {
+  // One snapshot: another process may migrate the database.
+  database.transaction(() => {
+    const found = database.prepare<[], string>(selectLayout).pluck().all();
+    requireLayout(versionOf(database), found, steps);
+  })();
 }
 
 /** How many migrations have been applied to the database. */
