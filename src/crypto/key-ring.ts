@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { createSecretKey, randomBytes, type KeyObject } from 'node:crypto';
 import { createDurableFile, replaceDurableFile, systemCodeOf } from '../lib/durable-file.js';
+import { describeError } from '../lib/system-error.js';
 import { keyBytes, keyRingText, readKeyRingFile, type RingKey, type RingKeys } from './key-ring-file.js';
 
 /** The keys that encrypt secrets and sign rows. Printing or serialising a ring shows IDs only. */
@@ -32,24 +33,51 @@ export function createMemoryKeyRing(now: Date): KeyRing {
   return createKeyRing({ older: [], primary: generateKey('k1', now) });
 }
 
+const reportEveryMs = 60_000;
+
 /**
  * Returns a function that returns the current ring of the file, so that a rotation by another process takes effect without
- * a restart. It checks the file at most once in each synchronous run of code.
+ * a restart. It checks the file at most once in each synchronous run of code. While the file cannot be used, such as while
+ * another ring is copied over it, it returns the ring before and tries again at each check.
  *
- * @throws {Error} as `loadKeyRing`; the returned function too.
+ * @param report - receives a line for the operator when the file cannot be used, each minute until it can, and then
+ * @throws {Error} as `loadKeyRing`; the returned function does not throw.
  */
-export function followKeyRing(path: string): () => KeyRing {
+export function followKeyRing(
+  path: string,
+  report: (line: string) => void = () => undefined,
+  nowMs: () => number = () => performance.now(),
+): () => KeyRing {
   const stampOf = () => {
-    const { mtimeMs, ino } = statSync(path);
-    return `${ino} ${mtimeMs}`;
+    // A change of the mode changes the time of the status only.
+    const { ino, ctimeMs, size } = statSync(path);
+    return `${ino} ${ctimeMs} ${size}`;
   };
-  let stamp = stampOf();
+  let stamp: string | undefined = stampOf();
   let ring = loadKeyRing(path);
   let isChecked = false;
+  let reportedMs: number | undefined;
+
+  function follow(): void {
+    try {
+      const found = stampOf();
+      if (found === stamp) return;
+      ring = loadKeyRing(path);
+      stamp = found;
+      if (reportedMs !== undefined) report(`The key ring ${path} was read and is now in use.`);
+      reportedMs = undefined;
+    } catch (error) {
+      // The next change of the file may have the same time.
+      stamp = undefined;
+      if (reportedMs !== undefined && nowMs() - reportedMs < reportEveryMs) return;
+      reportedMs = nowMs();
+      report(`${describeError(error)} Until it can be used, the key ring that was read before stays in use.`);
+    }
+  }
+
   return () => {
     if (isChecked) return ring;
-    const found = stampOf();
-    if (found !== stamp) [stamp, ring] = [found, loadKeyRing(path)];
+    follow();
     isChecked = true;
     queueMicrotask(() => {
       isChecked = false;

@@ -8,7 +8,13 @@ import type { Logger } from '../lib/log.js';
 import { createScheduler, type Scheduler } from '../lib/scheduler.js';
 import type { Telemetry } from '../telemetry/ports.js';
 import { createKeyHash, keyHashAlgorithms } from '../crypto/key-hash.js';
-import { createKeyRingFile, createMemoryKeyRing, followKeyRing, type KeyRing } from '../crypto/key-ring.js';
+import {
+  createKeyRingFile,
+  createMemoryKeyRing,
+  followKeyRing,
+  loadKeyRing,
+  type KeyRing,
+} from '../crypto/key-ring.js';
 import { createPasswordHasher } from '../crypto/password-hash.js';
 import { createKeyRingCheck, keyRingCheckName, type KeyRingCheck } from '../crypto/key-ring-check.js';
 import { createSealer, type Sealer } from '../crypto/encryption.js';
@@ -96,7 +102,7 @@ export async function openServices(
   try {
     const isFirstStart = await isNew(opened);
     if (isFirstStart && access !== 'create') throw unfinished(opened);
-    const ring = openKeyRing(config, opened.name, isFirstStart, now());
+    const ring = openKeyRing(config, opened.name, isFirstStart, { at: now(), report });
     const sealer = createSealer(ring);
     const signer = createRowSigner(ring);
     const keyRingCheck = createKeyRingCheck(sealer);
@@ -149,11 +155,11 @@ export async function openServices(
       whyNotReady: async () =>
         (await engine.whyNotReady()) ??
         (keyRingCheck.isValid((await settings.get(keyRingCheckName)) ?? '')
-          ? undefined
+          ? whyRingUnusable(config, opened)
           : 'the key ring does not open the key check value'),
       resealKeyRingCheck: () => settings.set(keyRingCheckName, keyRingCheck.seal(true)),
       isRotated: async (primaryID) => keyRingCheck.keyIDOf((await settings.get(keyRingCheckName)) ?? '') === primaryID,
-      ringReports: createRingReports(settings, config.keyRingFile, now),
+      ringReports: createRingReports(settings, config.keyRingFile, ring),
       relayPending: live?.relayPending,
       close,
     };
@@ -169,9 +175,27 @@ function unfinished({ name }: DatabaseHandle): InstallationNotFoundError {
   );
 }
 
-function openKeyRing({ keyRingFile }: Config, name: string, isFirstStart: boolean, now: Date): () => KeyRing {
-  if (name === ':memory:') {
-    const ring = createMemoryKeyRing(now);
+const inMemory = ':memory:';
+
+/** The service continues with the ring that it has read, but it could not start with this file. */
+function whyRingUnusable({ keyRingFile }: Config, { name }: DatabaseHandle): string | undefined {
+  if (name === inMemory) return undefined;
+  try {
+    loadKeyRing(keyRingFile);
+    return undefined;
+  } catch {
+    return 'the key ring file cannot be used';
+  }
+}
+
+function openKeyRing(
+  { keyRingFile }: Config,
+  name: string,
+  isFirstStart: boolean,
+  { at, report }: { readonly at: Date; readonly report: (line: string) => void },
+): () => KeyRing {
+  if (name === inMemory) {
+    const ring = createMemoryKeyRing(at);
     return () => ring;
   }
   if (!existsSync(keyRingFile)) {
@@ -182,9 +206,9 @@ function openKeyRing({ keyRingFile }: Config, name: string, isFirstStart: boolea
     }
     // A data folder of a database server may not exist yet.
     if (!existsSync(dirname(keyRingFile))) makePrivateFolder(dirname(keyRingFile));
-    createKeyRingFile(keyRingFile, now);
+    createKeyRingFile(keyRingFile, at);
   }
-  return followKeyRing(keyRingFile);
+  return followKeyRing(keyRingFile, report);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { loadKeyRing } from '../crypto/key-ring.js';
+import type { KeyRing } from '../crypto/key-ring.js';
 import { parseJSON, stringifyJSON } from '../lib/json.js';
 import type { Settings } from './storage.js';
 
@@ -7,6 +7,7 @@ import type { Settings } from './storage.js';
 export interface RingReport {
   /** The name of the host and the path of its key ring. */
   readonly host: string;
+  /** By the clock of the database: those of hosts may differ by more than the time for which a report counts. */
   readonly at: Date;
   readonly primaryID: string;
   readonly ids: readonly string[];
@@ -28,9 +29,10 @@ const keptMs = 86_400_000;
 /**
  * The reports of this process, and those that other processes have stored.
  *
- * @param keyRingFile - the file whose keys are reported
+ * @param keyRingFile - the file that the host has
+ * @param ring - the ring in use, which is that of the file unless it cannot be read: its keys are reported
  */
-export function createRingReports(settings: Settings, keyRingFile: string, now: () => Date): RingReports {
+export function createRingReports(settings: Settings, keyRingFile: string, ring: () => KeyRing): RingReports {
   const own = `${hostname()}:${keyRingFile}`;
 
   async function list(): Promise<RingReport[]> {
@@ -41,20 +43,24 @@ export function createRingReports(settings: Settings, keyRingFile: string, now: 
     });
   }
 
-  const isWithin = ({ at }: RingReport, ms: number) => at.getTime() >= now().getTime() - ms;
+  async function listOfLast(ms: number): Promise<[recent: RingReport[], older: RingReport[]]> {
+    const sinceMs = (await settings.now()).getTime() - ms;
+    const reports = await list();
+    return [reports.filter(({ at }) => at.getTime() >= sinceMs), reports.filter(({ at }) => at.getTime() < sinceMs)];
+  }
 
   return {
     async report() {
-      const { primaryID, ids } = loadKeyRing(keyRingFile);
-      const value = stringifyJSON({ at: now().toISOString(), primaryID, ids });
+      const { primaryID, ids } = ring();
+      const value = stringifyJSON({ at: (await settings.now()).toISOString(), primaryID, ids });
       await settings.set(`${prefix}${own}`, value);
-      const old = (await list()).filter((report) => !isWithin(report, keptMs));
+      const [, old] = await listOfLast(keptMs);
       for (const { host } of old) await settings.remove(`${prefix}${host}`);
     },
     async active() {
-      const active = (await list()).filter((report) => isWithin(report, activeMs));
+      const [active] = await listOfLast(activeMs);
       // The services of this host follow the file at once.
-      const { primaryID, ids } = loadKeyRing(keyRingFile);
+      const { primaryID, ids } = ring();
       return active.map((report) => (report.host === own ? { ...report, primaryID, ids } : report));
     },
   };

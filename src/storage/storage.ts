@@ -17,6 +17,8 @@ export interface Settings {
   remove(name: string): Promise<void>;
   /** The settings whose names begin with the prefix, with their values. */
   list(prefix: string): Promise<(readonly [name: string, value: string])[]>;
+  /** The time by the clock that all processes on the database share. */
+  now(): Promise<Date>;
 }
 
 /**

@@ -15,7 +15,9 @@ beforeEach(async () => {
   apps = [];
 });
 
-const start = (env: Record<string, string>) => startOwnApp(env, { now: () => new Date() });
+/** @param behindMs - how late the clock of the host is */
+const start = (env: Record<string, string>, behindMs = 0) =>
+  startOwnApp(env, { now: () => new Date(Date.now() - behindMs) });
 const keyfront = (...args: string[]) => c.keyfront(args, place.env);
 const ringOf = (folder: string) => join(folder, 'key-ring.json');
 const status = async () => JSON.parse((await keyfront('secrets', 'status', '--json')).out) as { stage: string };
@@ -129,6 +131,16 @@ describe.skipIf(postgres.isMissing)(
     const distribute = () => copyFile(ringOf(place.folder), ringOf(folder));
     const isRejected = async (command: string, problem: string) =>
       expect(await keyfront('secrets', command)).toMatchObject({ code: 1, stderr: expect.stringContaining(problem) });
+
+    it.each(['behind', 'ahead'])('counts the report of a host whose clock is three minutes %s', async (how) => {
+      await apps.pop()?.close();
+      apps.push(await start(other, how === 'behind' ? 180_000 : -180_000));
+      await report();
+      await isRejected('rotate', 'Several hosts share the database');
+      expect(JSON.parse((await keyfront('secrets', 'status', '--json')).out)).toMatchObject({
+        hosts: [expect.anything(), expect.anything()],
+      });
+    });
 
     it('rejects no row of the other host at any stage, and no step before the other host is ready for it', async () => {
       await isRejected('rotate', 'Several hosts share the database');

@@ -11,7 +11,8 @@ export const settingStatements = {
 };
 
 /** The settings of a database, each written in a transaction of its own. */
-export function createSettings({ all, run }: Pick<SqlSession, 'all' | 'run'>): Settings {
+export function createSettings({ all, run, dialect }: Pick<SqlSession, 'all' | 'run' | 'dialect'>): Settings {
+  const readTime = prepared(`SELECT ${dialect.nowMs} AS now_ms`);
   return {
     get: async (name) => (await all<{ value: string }>(settingStatements.get, [name]))[0]?.value,
     set: async (name, value) => {
@@ -24,6 +25,7 @@ export function createSettings({ all, run }: Pick<SqlSession, 'all' | 'run'>): S
       const rows = await all<{ name: string; value: string }>(listByPrefix, [prefix]);
       return rows.map(({ name, value }) => [name, value] as const);
     },
+    now: async () => new Date(Number((await all<{ now_ms: bigint }>(readTime))[0]?.now_ms)),
   };
 }
 

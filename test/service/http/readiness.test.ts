@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises';
+import { chmod, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -55,7 +55,7 @@ describe('O-02 /ready returns 503, without a reason for clients and with one in 
     [
       'where the key ring is gone',
       () => rm(join(folder, 'key-ring.json')),
-      'not ready: the key ring does not open the key check value',
+      'not ready: the key ring file cannot be used',
     ],
   ])('%s', async (_what, spoil, reason) => {
     expect(await ready()).toBe('200 ready\n');
@@ -66,6 +66,31 @@ describe('O-02 /ready returns 503, without a reason for clients and with one in 
     expect(t.logs().match(/not ready/g)).toHaveLength(1);
     await ready();
     expect(t.logs().match(/not ready/g)).toHaveLength(1);
+  });
+
+  it('but serves requests with the key ring that it has read while another is copied over it', async () => {
+    const file = join(folder, 'key-ring.json');
+    const text = await readFile(file, 'utf8');
+    const [{ key }] = (JSON.parse(text) as { keys: [{ key: string }] }).keys;
+    await t.importKeys({ key_id: 'billing', org_id: 'acme' });
+    let updates = 0;
+    for (const spoil of [
+      () => writeFile(file, text.slice(0, 100)),
+      () => writeFile(file, text),
+      () => chmod(file, 0o644),
+    ]) {
+      await spoil();
+      updates += 1;
+      expect((await t.update('billing', { alias: `${updates}`, hmac_string: `secret ${updates}` })).status).toBe(200);
+      const read = await t.send('/svc/org/keys/billing', { headers: { 'x-svc-authorization': t.service } });
+      expect(read).toMatchObject({ status: 200, body: { data: { alias: `${updates}` } } });
+    }
+    expect(await ready()).toBe('503 not ready\n');
+    await chmod(file, 0o600);
+    passSecond();
+    expect(await ready()).toBe('200 ready\n');
+    expect(t.logLines('key ring').map(({ level }) => level)).toContain('warn');
+    expect(t.logs()).not.toContain(key.slice(0, 8));
   });
 
   it('and 200 again once the fault is repaired, without a restart', async () => {

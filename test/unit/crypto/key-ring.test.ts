@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  rmSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -17,6 +18,7 @@ import {
   addKey,
   createKeyRingFile,
   dropInactiveKeys,
+  followKeyRing,
   loadKeyRing,
   type KeyRing,
 } from '../../../src/crypto/key-ring.js';
@@ -47,6 +49,60 @@ function messageOf(action: () => unknown): string {
   }
   throw new Error('It did not throw.');
 }
+
+describe('followKeyRing', () => {
+  const nextCheck = () => Promise.resolve();
+  const whole = () => readFileSync(path, 'utf8');
+
+  it.each<[string, () => void]>([
+    ['is empty', () => put('')],
+    ['is incomplete', () => put(whole().slice(0, -20))],
+    ['has no key', () => put({ keys: [] })],
+    ['is open to other users', () => chmodSync(path, 0o644)],
+    ['is gone', () => rmSync(path)],
+  ])('keeps the ring while the file %s, reports it each minute, and follows the file again', async (_what, spoil) => {
+    createKeyRingFile(path, now);
+    const text = whole();
+    const lines: string[] = [];
+    let nowMs = 0;
+    const ring = followKeyRing(
+      path,
+      (line) => void lines.push(line),
+      () => nowMs,
+    );
+    const before = ring();
+    spoil();
+    for (nowMs = 1; nowMs <= 100_000; nowMs += 10_000) {
+      await nextCheck();
+      expect(ring()).toBe(before);
+    }
+    expect(lines).toHaveLength(2);
+    expect(lines[0]).toContain(path);
+    expect(lines.join()).not.toContain(bytesOf(before, 'k1').slice(0, 8));
+
+    put(text);
+    chmodSync(path, 0o600);
+    addKey(path, now);
+    await nextCheck();
+    expect(ring().ids).toEqual(['k1', 'k2']);
+    expect(lines.slice(2)).toEqual([`The key ring ${path} was read and is now in use.`]);
+    await nextCheck();
+    ring();
+    expect(lines).toHaveLength(3);
+  });
+
+  it('follows a file whose mode is corrected without a change of its content', async () => {
+    createKeyRingFile(path, now);
+    const ring = followKeyRing(path);
+    addKey(path, now);
+    chmodSync(path, 0o644);
+    await nextCheck();
+    expect(ring().ids).toEqual(['k1']);
+    chmodSync(path, 0o600);
+    await nextCheck();
+    expect(ring().ids).toEqual(['k1', 'k2']);
+  });
+});
 
 describe('createKeyRingFile', () => {
   it('writes one key in the documented form, accessible to the owner only', () => {
