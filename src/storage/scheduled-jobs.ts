@@ -62,6 +62,7 @@ export function startScheduledJobs(
   const jobs = [
     startPurging(services, restoreWindowMs, log),
     startCheckpoints(services, restoreWindowMs, log, checkpointEveryMs),
+    startReceiptCounts(services, log, checkpointEveryMs),
     startStorageChecks(services, log),
     ...(services.relayPending ? [startRelay(services.relayPending, log)] : []),
     ...(mayHaveOtherHosts ? [startRingReports(services, log)] : []),
@@ -136,4 +137,13 @@ export function startCheckpoints(
     if (checkpoint?.isClockSetBack) log.warn('the clock was ahead when the last head was published');
     if (checkpoint) log.info({ sequence: checkpoint.sequence, digest: checkpoint.digest }, 'head published');
   });
+}
+
+/** Counts the receipts, so that `keyfront check` names those that are removed. */
+function startReceiptCounts(
+  { receiptCounts, now }: Services,
+  log: Logger,
+  everyMs = defaultCheckpointEveryMs,
+): ScheduledJob {
+  return schedule({ everyMs, log, failure: 'the receipts could not be counted' }, () => receiptCounts.advance(now()));
 }
