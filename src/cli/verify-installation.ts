@@ -17,7 +17,8 @@ export interface InstallationReport {
 }
 
 /**
- * Verifies the database file, the signature of every row, every history, every index and every sealed secret.
+ * Verifies the database file, the signature of every row, every history, every index, every receipt and every
+ * sealed secret.
  *
  * @param onProgress - receives the number of verified keys and their fraction of all keys, 0 to 1
  */
@@ -31,6 +32,7 @@ export async function verifyInstallation(
   problems.push(...(await rolledBackCredentials(services)));
   problems.push(...(await problemsOfCheckpoints(services)));
   problems.push(...(await problemsOfWebhooks(webhooks, sealer)));
+  problems.push(...(await problemsOfReceipts(services)));
   const pendingResets = await pendingResetsOf(services, problems);
   let keys = 0;
   try {
@@ -85,6 +87,31 @@ async function problemsOfWebhooks(webhooks: Services['webhooks'], sealer: Sealer
       .filter(({ sealed, aad }) => !canOpen(sealer, sealed, aad))
       .map(({ name }) => `The ${name} of ${webhook.id} cannot be decrypted.`),
   );
+}
+
+/** A receipt whose key was removed by `secrets prune` can be neither used nor verified. */
+async function problemsOfReceipts({ store, receiptCounts, ports: { receipts }, now }: Services): Promise<string[]> {
+  const problems: string[] = [];
+  try {
+    for (const { from, count } of await receiptCounts.findMissing(now())) {
+      problems.push(
+        `${count} ${count === 1 ? 'receipt is' : 'receipts are'} missing of requests with an idempotency key in the hour from ${from.toISOString()}: repeated, they would be carried out again.`,
+      );
+    }
+  } catch (error) {
+    if (errorCodeOf(error) !== 'INTERNAL') throw error;
+    problems.push('The head of the receipts fails the integrity check.');
+  }
+  for await (const page of store.allReceipts()) {
+    for (const receipt of page) {
+      try {
+        if (!receipts.isKeyRemoved(receipt)) receipts.open(receipt);
+      } catch {
+        problems.push(`The receipt ${receipt.id} of a request with an idempotency key fails the integrity check.`);
+      }
+    }
+  }
+  return problems;
 }
 
 function problemsOfKey(

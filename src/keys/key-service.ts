@@ -12,7 +12,7 @@ import {
   type KeyChange,
 } from './commands/execute-change.js';
 import { createRevertCommand, type RevertRequest } from './commands/revert.js';
-import { createUpdateCommands, type UpdateRequest } from './commands/update-key.js';
+import { createUpdateCommands, type RepeatableUpdate, type UpdateRequest } from './commands/update-key.js';
 import type { KeyDefinition } from './definition/schema.js';
 import { checkKeyID } from './key-id.js';
 import type { Scope } from './key.js';
@@ -40,7 +40,7 @@ export function createKeyService(ports: Ports) {
   const queries = createKeyQueries(ports);
   const executor = createChangeExecutor(ports);
   const runIdempotent = createIdempotency(ports);
-  const { updateOrgKey, previewOrgKeyUpdate } = createUpdateCommands(ports, executor);
+  const { updateOrgKey, updateOrgKeyOnce, previewOrgKeyUpdate } = createUpdateCommands(ports, executor, runIdempotent);
   const { deleteOrgKey, restoreOrgKey } = createDeleteCommands(ports, executor, runIdempotent);
   const createOrgKey = createCreateCommand(ports, executor, runIdempotent);
   const consumeOrgQuota = createConsumeQuotaCommand(ports, runIdempotent);
@@ -66,7 +66,7 @@ export function createKeyService(ports: Ports) {
   return {
     ...queries,
     ...createChangeSubscriptions(ports),
-    updateOrgKey: change<UpdateRequest>('updateOrgKey', 'update', updateOrgKey),
+    updateOrgKey: change<RepeatableUpdate>('updateOrgKey', 'update', updateOrgKeyOnce),
     deleteOrgKey: change<DeleteRequest>('deleteOrgKey', 'delete', deleteOrgKey),
     restoreOrgKey: change<KeyChangeOptions>('restoreOrgKey', 'delete', restoreOrgKey),
     revertOrgKey: change<RevertRequest>('revertOrgKey', 'update', createRevertCommand(ports, executor)),

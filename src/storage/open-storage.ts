@@ -142,7 +142,7 @@ export async function openServices(
       hashPassword: (password, type) => passwords.hash(password, type),
       seal: (plaintext, aad) => sealer.seal(plaintext, aad),
       open: (sealed, aad) => sealer.open(sealed, aad),
-      receipts: createReceiptCodec(sealer, ring),
+      receipts: createReceiptCodec(createSealer(ring, 'derived'), ring),
       restoreWindowMs: config.restoreWindowMs,
     };
     return {

@@ -63,6 +63,7 @@ export function startScheduledJobs(
     startPurging(services, restoreWindowMs, log),
     startCheckpoints(services, restoreWindowMs, log, checkpointEveryMs),
     startCredentialChecks(services, log, checkpointEveryMs),
+    startReceiptCounts(services, log, checkpointEveryMs),
     startStorageChecks(services, log),
     ...(services.relayPending ? [startRelay(services.relayPending, log)] : []),
     ...(mayHaveOtherHosts ? [startRingReports(services, log)] : []),
@@ -145,4 +146,13 @@ function startCredentialChecks(
   return schedule({ everyMs, log, failure: 'the head of the credentials could not be verified' }, async () =>
     credentials.verifyHead(),
   );
+}
+
+/** Counts the receipts, so that `keyfront check` names those that are removed. */
+function startReceiptCounts(
+  { receiptCounts, now }: Services,
+  log: Logger,
+  everyMs = defaultCheckpointEveryMs,
+): ScheduledJob {
+  return schedule({ everyMs, log, failure: 'the receipts could not be counted' }, () => receiptCounts.advance(now()));
 }

@@ -8,6 +8,7 @@ import type { WebhookStore } from '../webhooks/webhook.js';
 import { keyRingCheckName } from '../crypto/key-ring-check.js';
 import type { RowSigner } from '../crypto/row-signer.js';
 import type { Checkpoints } from './sql/keys/checkpoints.js';
+import type { ReceiptCounts } from './sql/keys/receipt-counts.js';
 import type { Signatures } from './sql/signatures.js';
 
 /** Settings of a database, such as how its keys are hashed. */
@@ -71,6 +72,7 @@ export interface Storage {
   readonly webhooks: WebhookStore;
   readonly signatures: Signatures;
   readonly checkpoints: Checkpoints;
+  readonly receiptCounts: ReceiptCounts;
   readonly settings: Settings;
   /** The reason why writes fail, for the log; undefined when a write has just succeeded. */
   readonly whyNotReady: () => Promise<string | undefined>;

@@ -469,9 +469,24 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       expect((await store.find(hashOf(1)))?.quota.used).toBe(before + 1n);
       await store.addReceipt(receipt('b', 9));
       await expect(store.addReceipt(receipt('b', 9))).rejects.toThrow();
+      // Removes no other receipt, and none that is newer.
+      for (const [id, ms] of [
+        ['a', 4],
+        ['c', 9],
+      ] as const)
+        await store.removeReceipt(id, new Date(ms));
+      expect([(await store.findReceipt('a'))?.at, (await store.findReceipt('b'))?.at].map(Number)).toStrictEqual([
+        5, 9,
+      ]);
+      await store.removeReceipt('a', new Date(5));
+      expect(await store.findReceipt('a')).toBeUndefined();
+      await used('a');
       expect(await store.purgeReceipts(new Date(4))).toBe(0);
       // More than one statement removes.
       await Promise.all(Array.from({ length: 201 }, (_, index) => store.addReceipt(receipt(`old ${index}`, 4))));
+      const ids: string[] = [];
+      for await (const page of store.allReceipts()) ids.push(...page.map(({ id }) => id));
+      expect([ids.length, new Set(ids).size]).toStrictEqual([203, 203]);
       expect(await store.purgeReceipts(new Date(5))).toBe(202);
       expect([await store.findReceipt('a'), (await store.findReceipt('b'))?.at]).toStrictEqual([
         undefined,

@@ -14,7 +14,7 @@ export const headCommand: CLICommand = {
     json: { description: 'Print the head as JSON Lines', isCommon: true },
     accept: {
       description:
-        'First replace the head in the database by the present state: `keyfront check` reports no older keys',
+        'First replace the head in the database by the present state: `keyfront check` reports no older keys and no missing receipts',
     },
   },
   examples: ['keyfront head --json > head.jsonl'],
@@ -24,6 +24,7 @@ export const headCommand: CLICommand = {
 
 async function printHead(io: IO, { json: isJSON, accept }: OptionValues): Promise<number> {
   return withServices(io, { access: accept === true ? 'write' : 'read' }, async (services) => {
+    if (accept === true) await services.receiptCounts.accept(services.now());
     for (let isEnd = accept !== true; !isEnd;) {
       ({ isEnd } = await services.checkpoints.advance({ purgedBefore: new Date(0), accept: true }));
     }

@@ -39,7 +39,7 @@ export function createIdempotency({ store, receipts: { digest, seal, open, isKey
    * Runs a request, or returns its earlier result.
    *
    * @throws {AppError} INVALID with the path `idempotencyKey` when it is malformed or was used for another request; CONFLICT
-   * when the earlier result cannot be read any more; and what `run` throws.
+   * when the earlier result cannot be read any more; INTERNAL when its receipt fails its integrity check; and what `run` throws.
    */
   return async function runIdempotent<Result>(
     caller: CallContext,
@@ -55,14 +55,14 @@ export function createIdempotency({ store, receipts: { digest, seal, open, isKey
     async function findResult(): Promise<{ readonly result: Result } | undefined> {
       const receipt = await receipts.findReceipt(id);
       if (!receipt) return undefined;
+      // Opened also if it has expired, because that verifies its time.
+      const content = isKeyRemoved(receipt) ? undefined : (open(receipt) as ReceiptContent);
       const oldest = new Date(now().getTime() - receiptLifetimeMs);
       if (receipt.at <= oldest) {
-        // In the store, an expired receipt would reject the new one. Redis replaces it.
-        await store.purgeReceipts(oldest);
+        await receipts.removeReceipt(id, oldest);
         return undefined;
       }
-      if (isKeyRemoved(receipt.sealed)) throw unreadableResult();
-      const content = open(receipt.sealed, id) as ReceiptContent;
+      if (!content) throw unreadableResult();
       if (content.fingerprint !== fingerprint) throw reusedKey();
       return { result: content.result as Result };
     }
@@ -72,7 +72,8 @@ export function createIdempotency({ store, receipts: { digest, seal, open, isKey
     try {
       const result = await run((changed) => {
         const content: ReceiptContent = { fingerprint, result: changed };
-        return { id, at: now(), sealed: seal(content, id) };
+        const of = { id, at: now() };
+        return { ...of, sealed: seal(content, of) };
       });
       if (hasEffect?.(result) !== false) return result;
       // The same request may have run meanwhile, and taken what this one would take.

@@ -10,7 +10,7 @@ import type { QuotaState, StoredKey, StoredSecrets } from '../key.js';
 import type { CallContext, Ports } from '../ports.js';
 import { carryOverQuota, resetQuota } from '../quota/quota.js';
 import type { ChangeCommand, ChangeExecutor, KeyChangeOptions, KeyChange } from './execute-change.js';
-import type { ReceiptOf } from './idempotency.js';
+import type { ReceiptOf, RunIdempotent } from './idempotency.js';
 import { aadFor, protectSecrets, type ProtectedSecrets } from './protect-secrets.js';
 
 /** Replaces the definition of a key. */
@@ -24,8 +24,17 @@ export interface UpdateRequest extends KeyChangeOptions {
   readonly receiptOf?: ReceiptOf<KeyChange>;
 }
 
+/** An update that may be repeated. */
+export interface RepeatableUpdate extends Omit<UpdateRequest, 'receiptOf'> {
+  readonly idempotencyKey?: string | undefined;
+}
+
 /** Replaces the definition of a key, or previews that. */
-export function createUpdateCommands(ports: Ports, { executeChange, previewChange, checkVersion }: ChangeExecutor) {
+export function createUpdateCommands(
+  ports: Ports,
+  { executeChange, previewChange, checkVersion }: ChangeExecutor,
+  runIdempotent: RunIdempotent,
+) {
   const { store, seal, hashPassword } = ports;
 
   /**
@@ -39,6 +48,22 @@ export function createUpdateCommands(ports: Ports, { executeChange, previewChang
     // Hashing is expensive: a request that will fail is rejected before it. The transaction checks again.
     if (typeof request.input.basicAuthData?.password === 'string') await findUpdatable(caller, keyHash, request);
     return executeChange(caller, keyHash, await commandOf(caller, keyHash, request, false));
+  }
+
+  /**
+   * Updates a key once, however often the request is repeated with its idempotency key.
+   *
+   * @throws {AppError} as `runIdempotent` and `updateOrgKey`.
+   */
+  async function updateOrgKeyOnce(
+    caller: CallContext,
+    keyHash: string,
+    { idempotencyKey, ...request }: RepeatableUpdate,
+  ): Promise<KeyChange> {
+    const idempotent = { operation: 'updateOrgKey', idempotencyKey, body: { ...request, keyHash } };
+    return runIdempotent<KeyChange>(caller, idempotent, (receiptOf) =>
+      updateOrgKey(caller, keyHash, { ...request, receiptOf }),
+    );
   }
 
   /**
@@ -98,7 +123,7 @@ export function createUpdateCommands(ports: Ports, { executeChange, previewChang
     };
   }
 
-  return { updateOrgKey, previewOrgKeyUpdate };
+  return { updateOrgKey, updateOrgKeyOnce, previewOrgKeyUpdate };
 }
 
 /** A preview shows only that the password changes and its hash type, so that it need not be hashed. */

@@ -1,8 +1,8 @@
 import { respondToDefinition } from '../json-body.js';
 import { changeResponse } from '../key-response.js';
-import { parseIfMatch, parseKeyID, parseResetQuota } from '../parameters.js';
+import { parseIdempotencyKey, parseIfMatch, parseKeyID, parseResetQuota } from '../parameters.js';
 import { defineRoute, type RouteCall } from '../route.js';
-import { change, changedSince, ifMatch, keyID, unknownKey, warnings } from './shared-docs.js';
+import { change, changedSince, idempotencyKey, ifMatch, keyID, unknownKey, warnings } from './shared-docs.js';
 import type { HTTPResponse } from '../../http/response.js';
 
 export const updateOrgKey = defineRoute({
@@ -25,6 +25,7 @@ export const updateOrgKey = defineRoute({
       schema: { type: 'integer', enum: [1] },
     },
     ifMatch,
+    idempotencyKey,
   ],
   input: { name: 'UpdateKeyInput', variant: 'update' },
   output: { ...change('OrgKeyUpdate', 'modified'), optional: { warnings } },
@@ -106,8 +107,9 @@ async function handle(call: RouteCall): Promise<HTTPResponse> {
   const keyID = parseKeyID(wildcard);
   const resetQuota = parseResetQuota(query);
   const expectedVersion = parseIfMatch(request.headers.get('if-match'));
+  const idempotencyKey = parseIdempotencyKey(request.headers.get('idempotency-key'));
   return respondToDefinition(call, 'update', async (input, renderWarnings) => {
-    const update = { keyID, input, resetQuota, expectedVersion };
+    const update = { keyID, input, resetQuota, expectedVersion, idempotencyKey };
     const { key, warnings, quotaReset } = await keys.updateOrgKey(caller, update);
     // The contract defines every member of the body, so the status of the reset is a header.
     const reset = quotaReset && { 'quota-reset': quotaReset.toLowerCase() };

@@ -139,10 +139,11 @@ function formOf(value: unknown): string {
 }
 
 /** The error for rows that fail their integrity check. The message is for the log. */
-export function integrityError(what: string): AppError {
+export function integrityError(what: string, cause?: unknown): AppError {
   return new AppError(
     'INTERNAL',
     `${nameForLog(what)} failed its integrity check; run \`keyfront check\` for details.`,
+    { cause },
   );
 }
 

@@ -5,6 +5,7 @@ import type { ChangeNotifier } from './change-notifier.js';
 import { createCredentialStore, type CredentialCache } from './credential-store.js';
 import { createCheckpoints } from './keys/checkpoints.js';
 import { createSqlKeyStore, type KeyStoreDeps } from './keys/key-store.js';
+import { createReceiptCounts } from './keys/receipt-counts.js';
 import { createSettings } from './settings.js';
 import { createSignatures } from './signatures.js';
 import { createWebhookStore } from './webhook-store.js';
@@ -18,7 +19,7 @@ interface SqlStoresDeps extends Omit<KeyStoreDeps, 'onChange'> {
 /** The stores whose statements are the same for both engines. */
 type SqlStores = Pick<
   Storage,
-  'store' | 'feed' | 'credentials' | 'webhooks' | 'signatures' | 'checkpoints' | 'settings'
+  'store' | 'feed' | 'credentials' | 'webhooks' | 'signatures' | 'checkpoints' | 'receiptCounts' | 'settings'
 >;
 
 /** Creates all stores of a database. */
@@ -31,6 +32,7 @@ export function createSqlStores({ notifier, credentialCache, ...deps }: SqlStore
     webhooks: createWebhookStore(session, signer),
     signatures: createSignatures(session, signer),
     checkpoints: createCheckpoints(session, signer),
+    receiptCounts: createReceiptCounts(session, signer),
     settings: createSettings(session),
   };
 }

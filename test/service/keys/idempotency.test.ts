@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { createKeyService } from '../../../src/keys/key-service.js';
 import { codeOf, dataOf, errorsOf, issuesOf, sendRequest } from '../../support/responses.js';
 import { startOwnApp, type TestResponse, type TestApp } from '../../support/app.js';
@@ -110,6 +110,33 @@ describe('a repeated request with the same idempotency key', () => {
     expect(dataOf(await consume({ amount: 1 }))).toMatchObject({ quota: { used: 6 } });
   });
 
+  it('updates once, with its reset, and returns the first response, also after another change', async () => {
+    await t.importKeys({ key_id: 'd', org_id: 'acme', alias: 'd', quota_max: 100 });
+    const put = (key?: string) => rest('PUT', 'd?reset_quota=1', key, { alias: 'new', quota_max: 50, expires: 1 });
+    const shown = ({ status, text, headers }: TestResponse) => [
+      status,
+      text,
+      headers.get('etag'),
+      headers.get('quota-reset'),
+    ];
+    const first = await put('"k"');
+    expect([first.status, first.headers.get('etag'), first.headers.get('quota-reset')]).toEqual([
+      200,
+      '"2"',
+      'applied',
+    ]);
+    expect(first.text).toContain('EXPIRES_IN_PAST');
+    expect((await t.update('d', { alias: 'changed', quota_max: 50 })).headers.get('etag')).toBe('"3"');
+    await rest('POST', 'd/quota', undefined, { amount: 5 });
+    expect(shown(await put('k'))).toEqual(shown(first));
+    expect(
+      dataOf(await t.graphql('{ orgKey(by: { keyID: "d" }) { version definition { alias } quota { used } } }')),
+    ).toEqual({ version: 3, definition: { alias: 'changed' }, quota: { used: 5 } });
+    // Without a key, and with another one, it is another request.
+    expect((await put()).headers.get('etag')).toBe('"4"');
+    expect((await put('other')).headers.get('etag')).toBe('"5"');
+  });
+
   it('has one effect when sent many times at once', async () => {
     const created = await Promise.all(Array.from({ length: 20 }, () => create({ key: 'k' })));
     expect(new Set(created.map(bodyOf)).size).toBe(1);
@@ -119,6 +146,11 @@ describe('a repeated request with the same idempotency key', () => {
     expect(dataOf(await consume({ amount: 1 }))).toMatchObject({ quota: { used: 4 } });
     const deleted = await Promise.all(Array.from({ length: 20 }, () => remove({ keyID: 'b', key: 'd' })));
     expect(new Set(deleted.map(bodyOf)).size).toBe(1);
+    const updated = await Promise.all(
+      Array.from({ length: 20 }, () => rest('PUT', 'c?reset_quota=1', 'u', { alias: 'new' })),
+    );
+    expect(new Set(updated.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+    expect(new Set(updated.map(({ headers }) => headers.get('etag')))).toEqual(new Set(['"2"']));
   });
 
   it('has one effect in REST, with the header in quotes or not', async () => {
@@ -202,6 +234,34 @@ describe('an idempotency key', () => {
     expect(await messages({ key: '!', reason: 'another' })).toEqual([reused]);
   });
 
+  it('is rejected for another update, and the update changes nothing', async () => {
+    const put = (path: string, body: object, headers: Record<string, string> = {}) =>
+      sendRequest(t, 'PUT', `/svc/org/keys/${path}`, body, { 'idempotency-key': '"k"', ...headers });
+    expect((await put('a?reset_quota=1', { alias: 'x' })).status).toBe(200);
+    const others = [
+      await put('b?reset_quota=1', { alias: 'x' }),
+      await put('a', { alias: 'x' }),
+      await put('a?reset_quota=1', { alias: 'y' }),
+      await put('a?reset_quota=1', { alias: 'x' }, { 'if-match': '"1"' }),
+      await put('c', { alias: 'x' }, { 'idempotency-key': '""' }),
+    ];
+    for (const other of others) {
+      expect([other.status, issuesOf(other)]).toEqual([400, ['idempotencyKey MALFORMED_ARGUMENT']]);
+    }
+    const versions = await t.graphql('{ orgKeys { edges { node { version } } } }');
+    expect(
+      JSON.stringify(versions.body)
+        .match(/"version":\d/g)
+        ?.toSorted(),
+    ).toEqual([1, 1, 2].map((n) => `"version":${n}`));
+    // A request that failed or changed nothing stores no result.
+    expect((await put('b', { alias: 'x' }, { 'idempotency-key': 'n', 'if-match': '"9"' })).status).toBe(412);
+    expect((await put('b', { alias: 'b', quota_max: 100 }, { 'idempotency-key': 'n' })).headers.get('etag')).toBe(
+      '"1"',
+    );
+    expect((await put('b', { alias: 'x' }, { 'idempotency-key': 'n' })).headers.get('etag')).toBe('"2"');
+  });
+
   it('is rejected for the deletion of another key, and of another version', async () => {
     await remove({ keyID: 'a', key: 'k', version: 1 });
     for (const variables of [{ keyID: 'b', version: 1 }, { keyID: 'a', version: 2 }, { keyID: 'a' }]) {
@@ -210,13 +270,33 @@ describe('an idempotency key', () => {
     expect(await countKeys()).toBe(2);
   });
 
-  it('belongs to one operation and one credential', async () => {
-    const first = dataOf<{ key: string }>(await create({ key: 'k' }));
+  it.each([
+    ['bound to none', {}],
+    ['of the same organisation', { orgID: 'acme' }],
+  ])('belongs to one operation and one credential, %s', async (_, options) => {
+    const [one, other] = [(await t.issue('service', options)).secret, (await t.issue('service', options)).secret];
+    const createWith = async (secret: string) =>
+      dataOf<{ key: string }>(await create({ key: 'k' }, { 'x-svc-authorization': secret })).key;
+    const first = await createWith(one);
     expect(dataOf(await consume({ amount: 1, key: 'k' }))).toMatchObject({ allowed: true });
-    const other = (await t.issue('service')).secret;
-    expect(dataOf<{ key: string }>(await create({ key: 'k' }, { 'x-svc-authorization': other })).key).not.toBe(
-      first.key,
-    );
+    expect(await createWith(other)).not.toBe(first);
+    expect(await createWith(one)).toBe(first);
+  });
+
+  it('that was used a day ago is free, and the request removes its own receipt only', async () => {
+    await create({ key: 'k' });
+    await create({ key: 'another' });
+    t.clock.now = new Date(t.clock.now.getTime() + 86_400_000);
+    const { store } = t.app.services;
+    const purge = vi.spyOn(store, 'purgeReceipts');
+    const ids = async () => {
+      const found: string[] = [];
+      for await (const page of store.allReceipts()) found.push(...page.map(({ id }) => id));
+      return found;
+    };
+    const before = await ids();
+    await create({ key: 'k' });
+    expect([await ids(), purge.mock.calls]).toEqual([before, []]);
   });
 
   it('is free again after 24 hours, and after a request that changed nothing', async () => {

@@ -43,7 +43,7 @@ function mutationOf(query: string): Attempt {
   return attemptOf('/graphql', 'unused', { method: 'POST', body: JSON.stringify({ query: `mutation { ${query} }` }) });
 }
 
-/** Creations without an identifier, consumptions and deletions, and changes of five keys each. */
+/** Creations without an identifier, consumptions, deletions, updates with a reset, and changes of five keys each. */
 const attempts: readonly Attempt[] = [
   ...Array.from({ length: count }, (_, index) => [
     mutationOf(
@@ -51,6 +51,7 @@ const attempts: readonly Attempt[] = [
     ),
     attemptOf('/svc/org/keys/counted/quota', `key-${index}`, { method: 'POST', body: '{"amount":1}' }),
     attemptOf(`/svc/org/keys/old-${index}`, `key-${index}`, { method: 'DELETE' }),
+    attemptOf(`/svc/org/keys/put-${index}?reset_quota=1`, `key-${index}`, { method: 'PUT', body: '{"alias":"put"}' }),
   ]).flat(),
   ...Array.from({ length: bulks }, (_, index) =>
     mutationOf(
@@ -65,6 +66,7 @@ async function prepare(data: string, settings: Readonly<Record<string, string>>)
   const named = (length: number, name: string, org_id: string) =>
     Array.from({ length }, (_, index) => ({ key_id: `${name}-${index}`, org_id }));
   await t.importKeys({ key_id: 'counted', org_id: 'acme', quota_max: 1_000_000 }, ...named(count, 'old', 'acme'));
+  await t.importKeys(...named(count, 'put', 'updated'));
   for (let index = 0; index < bulks; index += 1) {
     await t.importKeys(...named(keysOfBulk, `bulk-${index}`, `bulk-${index}`));
   }
@@ -118,14 +120,16 @@ async function restartRedis(redis: OwnRedis, server: Running, secret: string): P
 const bulkIndexes = Array.from({ length: bulks }, (_, index) => index);
 const readAll = `query { orgKeys { totalCount } acme: orgKeys(filter: { orgID: "acme" }) { totalCount }
   orgKey(by: { keyID: "counted" }) { quota { used } }
+  updated: orgKeys(filter: { orgID: "updated" }, first: ${count}) { edges { node { version } } }
   ${bulkIndexes.map((index) => `b${index}: orgKeys(filter: { orgID: "bulk-${index}" }) { edges { node { version definition { alias } } } }`).join(' ')} }`;
 
 function expectedState(probes: number) {
   const edges = Array(keysOfBulk).fill({ node: { version: 2, definition: { alias: 'changed' } } });
   return {
-    orgKeys: { totalCount: 1 + count + bulks * keysOfBulk },
+    orgKeys: { totalCount: 1 + 2 * count + bulks * keysOfBulk },
     acme: { totalCount: 1 + count },
     orgKey: { quota: { used: count + probes } },
+    updated: { edges: Array(count).fill({ node: { version: 2 } }) },
     ...Object.fromEntries(bulkIndexes.map((index) => [`b${index}`, { edges }])),
   };
 }

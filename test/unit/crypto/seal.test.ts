@@ -1,4 +1,4 @@
-import { createSecretKey } from 'node:crypto';
+import { createDecipheriv, createSecretKey } from 'node:crypto';
 import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -99,7 +99,7 @@ describe('the key of a sealed secret', () => {
   it('is known without opening the secret', () => {
     expect(sealer.keyIDOf(sealer.seal('s', place))).toBe('k1');
     expectUnopened(() => sealer.keyIDOf(new Uint8Array()));
-    expectUnopened(() => sealer.keyIDOf(Uint8Array.of(2, ...sealer.seal('s', place).subarray(1))));
+    expectUnopened(() => sealer.keyIDOf(Uint8Array.of(3, ...sealer.seal('s', place).subarray(1))));
   });
 
   it('must be the same key and not another one with its ID', () => {
@@ -127,6 +127,35 @@ describe('the key of a sealed secret', () => {
     expect(rotating.open(old, place)).toBe('old');
     ring = ringOf({ k2: 2 });
     expectUnopened(() => rotating.open(old, place));
+  });
+});
+
+describe('a text sealed under a derived key', () => {
+  const ring = ringOf({ k1: 1 });
+  const derived = createSealer(() => ring, 'derived');
+
+  it('opens with its associated data alone, by every sealer of the ring, as one under the key of the ring does', () => {
+    fc.assert(
+      fc.property(text, text, text, (content, one, other) => {
+        fc.pre(one !== other);
+        const sealed = derived.seal(content, one);
+        expect([derived.open(sealed, one), sealer.open(sealed, one)]).toEqual([content, content]);
+        expect(derived.open(sealer.seal(content, one), one)).toBe(content);
+        expectUnopened(() => derived.open(sealed, other));
+      }),
+    );
+    expect(derived.keyIDOf(derived.seal('s', place))).toBe('k1');
+  });
+
+  it('is not under the key of the ring, and its version is bound to it', () => {
+    const sealed = Buffer.from(derived.seal('12345', place));
+    expect([...sealed.subarray(0, 4)]).toEqual([2, 2, ...Buffer.from('k1')]);
+    const decipher = createDecipheriv('aes-256-gcm', ring.keyOf('k1'), sealed.subarray(4, 16), { authTagLength: 16 });
+    decipher.setAAD(Buffer.concat([sealed.subarray(0, 4), Buffer.from(place)])).setAuthTag(sealed.subarray(-16));
+    decipher.update(sealed.subarray(16, -16));
+    expect(() => decipher.final()).toThrow();
+    sealed[0] = 1;
+    expectUnopened(() => derived.open(sealed, place));
   });
 });
 
