@@ -10,6 +10,9 @@ const early = { bytes: 8 * 1024, messages: 3 } as const;
 /** How fast one connection is read: a thousand messages a second and 2 MiB, and as many at once after a pause. */
 const pace = { messageMs: 1, bytesPerMs: 2 * 1024, burstMs: 1_000 } as const;
 
+/** The status code of RFC 6455's registry for a server that is overloaded. Clients connect again. */
+const tryAgainLater = 1013;
+
 interface MessageReaderDeps {
   readonly nextSlice: Context['nextSlice'];
   readonly isAcknowledged: () => boolean;
@@ -58,7 +61,8 @@ export function readMessages(socket: WebSocket, stream: Duplex, deps: MessageRea
   function receive(data: Buffer | undefined): void {
     if (socket.readyState !== socket.OPEN) return;
     waiting.push(data);
-    if (!isReading) void readWaiting();
+    // Only the time slice can fail.
+    if (!isReading) readWaiting().catch(() => socket.close(tryAgainLater, 'The service is overloaded.'));
   }
 
   function closeEarly(): void {

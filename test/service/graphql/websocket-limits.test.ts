@@ -44,16 +44,20 @@ async function closeCodeOf(socket: Socket): Promise<number> {
   return received.readUInt16BE(at + 2);
 }
 
-/** A server whose WebSockets wait for `release` before each message. */
+/** A server whose WebSockets wait before each message. */
 async function startWaiting() {
-  const t = await startOwnApp();
   const waiting: (() => void)[] = [];
-  const log = createLogger('silent');
   const nextSlice = () => new Promise<void>((resolve) => waiting.push(resolve));
+  return { ...(await startWithSlices(nextSlice)), waiting };
+}
+
+async function startWithSlices(nextSlice: () => Promise<void>) {
+  const t = await startOwnApp();
+  const log = createLogger('silent');
   const webSockets = createGraphQLWebSockets({ serve: t.app.fetch, maxOperations: 2, origins: [], nextSlice, log });
   const { streams, server } = await observed(t.app.handle, webSockets);
   onTestFinished(() => webSockets.dispose());
-  return { url: server.url, waiting, streams };
+  return { url: server.url, streams };
 }
 
 /** A server, and the server's side of its WebSocket connections. */
@@ -174,6 +178,13 @@ describe('an acknowledged WebSocket connection', () => {
     expect(stream.bytesRead - before).toBeLessThan(512 * 1024);
     waiting.shift()?.();
     await until(() => waiting.length === 1, 'The second message');
+  });
+
+  it('is closed with 1013 if there is no time slice for a message', async () => {
+    const { url } = await startWithSlices(() => Promise.reject(new Error('overloaded')));
+    const socket = closing(await openSocket(url));
+    socket.send({ type: 'connection_init' });
+    expect(await socket.next()).toEqual(closedWith(1013));
   });
 
   it('holds one response to a client that does not read', async () => {
