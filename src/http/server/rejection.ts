@@ -14,6 +14,9 @@ export interface Rejection {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** How long a client may take to receive the rejection of its connection. */
+const closeTimeoutMs = 2_000;
+
 /** Rejects a request, with the error body of the REST API. */
 export function rejectRequest(response: ServerResponse, rejection: Rejection): void {
   sendResponse(response, toResponse(rejection));
@@ -25,9 +28,11 @@ export function rejectConnection(socket: Duplex, rejection: Rejection): void {
   const text = typeof body === 'string' ? body : '';
   const fields = { ...headers, 'content-length': Buffer.byteLength(text), connection: 'close' };
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${text}`, () =>
-    socket.destroy(),
-  );
+  const destroy = () => void socket.destroy();
+  // No other timeout applies any more, and a write to a TLS connection that was reset may never end.
+  const timer = setTimeout(destroy, closeTimeoutMs);
+  socket.once('close', () => clearTimeout(timer));
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${text}`, destroy);
 }
 
 function toResponse({ status, message, code = 'INVALID', headers }: Rejection): HTTPResponse {

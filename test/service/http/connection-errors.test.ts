@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { connect, type AddressInfo, createServer, type Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
+import { Duplex } from 'node:stream';
 import { connect as connectTLS } from 'node:tls';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { dispatchConnections } from '../../../src/http/server/connection-dispatcher.js';
+import { rejectConnection } from '../../../src/http/server/rejection.js';
 import { listen, serveConnections, type WebSocketUpgrades } from '../../../src/http/server/server.js';
 import { createLogger } from '../../../src/lib/log.js';
 import { startOwnApp } from '../../support/app.js';
@@ -79,4 +80,14 @@ it('survives the reset of a connection that waits for a worker', async () => {
   expect(() => socket.emit('error', reset())).not.toThrow();
   client.destroy();
   await dispatcher.stop();
+});
+
+it('closes a rejected connection that never takes the response', () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const socket = new Duplex({ read: () => undefined, write: () => undefined });
+  rejectConnection(socket, { status: 405, message: 'No.' });
+  expect(socket.destroyed).toBe(false);
+  vi.advanceTimersByTime(2_000);
+  expect(socket.destroyed).toBe(true);
 });

@@ -73,7 +73,7 @@ describe('sendResponse', () => {
           sendResponse(to, { status: 200, headers: {}, body: stream });
           resolve();
         } catch (error) {
-          reject(error as Error);
+          reject(error);
         }
       });
       client.destroy();
