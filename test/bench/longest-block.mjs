@@ -18,6 +18,7 @@ import { servedSchema } from '../../build/graphql/schema/served.js';
 import { routes } from '../../build/rest/routes.js';
 import { maxValues } from '../../build/lib/value-count.js';
 import { graphqlOperations } from './blocking/graphql-operations.mjs';
+import { hostileOperations } from './blocking/hostile-operations.mjs';
 import { invalidOperations } from './blocking/invalid-operations.mjs';
 import { cursorOf, hashOf, keyIDOf, prepare } from './blocking/keys.mjs';
 import { restOperations } from './blocking/rest-operations.mjs';
@@ -84,6 +85,7 @@ function operationsOf(/** @type {number} */ count) {
     ...restOperations({ routes, population, maxValues }),
     ...invalidOperations({ limits, maxValues }),
     ...webSocketFloods(),
+    ...hostileOperations(),
   ];
   // Lists are also read with a credential of one organisation, which causes other statements.
   const bound = all

@@ -58,14 +58,19 @@ export async function prepare(env, count, kind) {
   const installation = await openServices(config, secrets, {}, { access: 'create' });
   try {
     if (await installation.isNew()) await fill(installation, count, kind);
-    const issue = async (/** @type {'management' | 'service'} */ of, /** @type {string | undefined} */ orgID) => {
-      const order = { kind: of, label: 'bench', orgID, expires: undefined };
+    const issue = async (
+      /** @type {'management' | 'service'} */ of,
+      /** @type {string | undefined} */ orgID,
+      /** @type {readonly string[] | undefined} */ scopes,
+    ) => {
+      const order = { kind: of, label: 'bench', orgID, scopes, expires: undefined };
       return (await issueCredential(installation.credentials, order, new Date())).secret;
     };
     return {
       management: await issue('management', undefined),
       service: await issue('service', undefined),
       bound: await issue('service', 'big'),
+      router: await issue('service', undefined, ['read', 'router']),
     };
   } finally {
     await installation.close();

@@ -5,7 +5,7 @@ import { getNamedType, isEnumType } from 'graphql';
 /**
  * @typedef {object} Operation
  * @property {string} name
- * @property {'management' | 'service'} credential
+ * @property {'management' | 'service' | 'bound' | 'router'} credential
  * @property {string} method
  * @property {string} path
  * @property {(() => string) | undefined} [body]

@@ -16,7 +16,7 @@ const timeoutMs = 300_000;
  * Starts the service with `env`, and the process that requests its health.
  *
  * @param {Record<string, string>} env
- * @param {{ management: string, service: string, bound: string }} secrets
+ * @param {{ management: string, service: string, bound: string, router: string }} secrets
  */
 export async function startProbed(env, secrets) {
   const server = { name: 'keyfront', label: '', script: '../../dist/main.js', args: ['serve'], workloads: [] };
@@ -36,6 +36,7 @@ export async function startProbed(env, secrets) {
     management: { Authorization: `Bearer ${secrets.management}` },
     service: { 'X-Svc-Authorization': secrets.service },
     bound: { 'X-Svc-Authorization': secrets.bound },
+    router: { 'X-Svc-Authorization': secrets.router },
   };
   const query = async (
     /** @type {import('node:child_process').ChildProcess} */ process,

@@ -35,7 +35,7 @@ describe.each([
         ...(!isChunked && { 'content-length': String(body.length) }),
       },
       ...(isChunked ? { body: chunksOf(body), duplex: 'half' } : { body }),
-    } as RequestInit);
+    });
     return [response.status, response.body['data'] ?? codeOf(response)];
   };
   const served = [200, { __typename: 'Query' }];
