@@ -70,6 +70,33 @@ describe('the group writer on SQLite', () => {
     expect(sizes).toEqual([128, 128, 44]);
   });
 
+  it('rejects changes with UNAVAILABLE while 500 wait, and writes those', async () => {
+    const turns: (() => void)[] = [];
+    const { store } = await storeOf(1, {
+      runExclusive: async (work) => {
+        await new Promise<void>((resolve) => turns.push(resolve));
+        return work();
+      },
+    });
+    const update = () => store.update(hashOf(0), (found) => anUpdate(found));
+    const accepted = names(500).map(update);
+    await expect(update()).rejects.toMatchObject({ code: 'UNAVAILABLE', retryAfterSeconds: 1 });
+    let isWritten = false;
+    const written = Promise.all(accepted).then((results) => {
+      isWritten = true;
+      return results;
+    });
+    await until(() => {
+      turns.splice(0).forEach((turn) => turn());
+      return isWritten;
+    });
+    expect(await written).toHaveLength(500);
+    const again = update();
+    await until(() => turns.length > 0);
+    turns.forEach((turn) => turn());
+    await expect(again).resolves.toBeDefined();
+  });
+
   it('takes the changes that are requested while this process waits for its turn to write', async () => {
     const turns: (() => void)[] = [];
     const { store, sizes } = await storeOf(2, {

@@ -84,7 +84,7 @@ describe('the scheduler', () => {
     const continued = [next(), next()];
     for (const name of ['b', 'c', 'd']) offer(name);
     expect(seen).toEqual(['a', 'c rejected', 'd rejected']);
-    await Promise.all(continued);
+    for (const turn of continued) await turn;
     await untilSeen(4);
     offer('e');
     await untilSeen(5);

@@ -81,6 +81,8 @@ const maxDelayMs = 5;
 /** After this many conflicts the row of the key is locked, so that its change succeeds. */
 const conflictsBeforeLock = 2;
 const maxConflicts = 10;
+/** As many as new requests that may wait. A database that is slower than the requests would let them wait without end. */
+const maxWaiting = 500;
 
 /**
  * Writes changes in groups, because a group costs an engine little more than one change. The changes of a key are applied in
@@ -269,6 +271,7 @@ export function createGroupWriter(
 
   const enqueue = <T>(keyHash: string, change: RowChange<T>, orgID?: string, onCommit?: WaitingChange['onCommit']) =>
     new Promise<T>((resolve, reject) => {
+      if (waiting.length >= maxWaiting) return reject(busyKey());
       waiting.push({
         keyHash,
         change,
@@ -281,7 +284,7 @@ export function createGroupWriter(
       schedule();
     });
 
-  /** Reads the row, applies the change and writes the result. If the change throws, it fails alone. */
+  /** Reads the row, applies the change and writes the result. If the change throws, it fails alone; UNAVAILABLE if too many wait. */
   return <T>(keyHash: string, change: RowChange<T>, orgID?: string): Promise<T> =>
     tracer
       ? tracer.withSpan('commit', {}, (setAttributes) =>
