@@ -463,7 +463,7 @@ describe('the head of the keys of a data folder', () => {
     expect(lines.map((line): unknown => JSON.parse(line))).toMatchObject([{ msg: 'head published' }]);
   });
 
-  it('is published again after a clock that was two days ahead is set back, and the log says so', async () => {
+  it('is published again after a clock that was two days ahead is set back, and a log line states it', async () => {
     await t.importKeys({ key_id: 'k1', org_id: 'acme', alias: 'one' });
     const { checkpoints } = t.app.services;
     await checkpoints.advance({ purgedBefore: new Date(0) });

@@ -120,12 +120,16 @@ describe('D-15 a statement', () => {
       storage/sql/keys/key-rows.ts: listOf('$1')
       storage/sql/keys/key-states.ts: dialect.inList('$1', 'text')
       storage/sql/keys/key-states.ts: pageSize
+      storage/sql/keys/receipts.ts: pageSize
       storage/sql/schema.ts: bytes
       storage/sql/schema.ts: bytesLiteral(emptySHA256)
       storage/sql/schema.ts: clustered
       storage/sql/schema.ts: columns
       storage/sql/schema.ts: createSearchIndexes.join('\\n')
+      storage/sql/schema.ts: deliveryKinds.first
+      storage/sql/schema.ts: deliveryKinds.retry
       storage/sql/schema.ts: integer
+      storage/sql/schema.ts: isDead
       storage/sql/schema.ts: isPostgres ? 'CREATE INDEX key_terms_by_key ON key_terms (key_hash);' : ''
       storage/sql/schema.ts: isPostgres ? createRejectFunction : ''
       storage/sql/schema.ts: isPostgres ? orderByTransaction : ''
@@ -150,13 +154,19 @@ describe('D-15 a statement', () => {
       storage/sql/signatures.ts: table.name
       storage/sql/webhook-store.ts: ['version', 'attempts', 'due', 'failed_at', 'last_error'].map(ifFollowing).join(', ')
       storage/sql/webhook-store.ts: condition
+      storage/sql/webhook-store.ts: deliveryKinds.retry
       storage/sql/webhook-store.ts: deliveryNames.join(', ')
       storage/sql/webhook-store.ts: forUpdate
       storage/sql/webhook-store.ts: historySpans('$2')
       storage/sql/webhook-store.ts: inList('$1', 'text')
+      storage/sql/webhook-store.ts: inList('$2', 'text')
+      storage/sql/webhook-store.ts: isDead
       storage/sql/webhook-store.ts: isHeldBy
       storage/sql/webhook-store.ts: isSameDelivery
       storage/sql/webhook-store.ts: isSelected
+      storage/sql/webhook-store.ts: maxLeaseMs
+      storage/sql/webhook-store.ts: nextOf(deliveryKinds.first)
+      storage/sql/webhook-store.ts: nextOf(deliveryKinds.retry)
       storage/sql/webhook-store.ts: nowMs
       storage/sql/webhook-store.ts: recalled
       storage/sqlite/checkpoint-worker.ts: mode

@@ -55,7 +55,7 @@ export function createIdempotency({ store, receipts: { digest, seal, open, isKey
     async function findResult(): Promise<{ readonly result: Result } | undefined> {
       const receipt = await receipts.findReceipt(id);
       if (!receipt) return undefined;
-      // Opened also if it has expired, because that verifies its time.
+      // Read also if it has expired, because that verifies its time.
       const content = isKeyRemoved(receipt) ? undefined : (open(receipt) as ReceiptContent);
       const oldest = new Date(now().getTime() - receiptLifetimeMs);
       if (receipt.at <= oldest) {

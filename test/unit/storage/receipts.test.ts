@@ -34,7 +34,7 @@ describe('a receipt', () => {
     ['of another time', { at: new Date(8) }],
     ['with other bytes', { sealed: Uint8Array.of(...sealed.subarray(0, -1), (sealed.at(-1) ?? 0) ^ 1) }],
     ['without bytes', { sealed: new Uint8Array() }],
-  ])('does not open as one %s, and says which it is', (_, changes) => {
+  ])('does not open as one %s, and the error names it', (_, changes) => {
     const receipt = { ...of, sealed, ...changes };
     expect(() => codec.open(receipt)).toThrow(damaged(receipt.id));
   });

@@ -40,7 +40,7 @@ export interface ReceiptCounts {
    * @throws {AppError} INTERNAL when the counts fail their integrity check.
    */
   findMissing(now: Date): Promise<MissingReceipts[]>;
-  /** Begins again, whatever was counted before. */
+  /** Begins the counts again, without those of before. */
   accept(now: Date): Promise<void>;
 }
 
