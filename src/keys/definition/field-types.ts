@@ -12,6 +12,8 @@ export interface FieldTraits {
   readonly secret?: 'hashed' | 'sealed';
   /** Set by the service. A value of a client is ignored with a warning. */
   readonly serverOwned?: true;
+  /** An empty text is absent: clients that send back what they read write empty texts. */
+  readonly emptyIsAbsent?: true;
   /** Deprecation notice with the replacement. */
   readonly deprecated?: string;
   /** Deprecation notice of a field that is stored and has no effect. */
@@ -80,8 +82,24 @@ export const text = (description: string, max = 256, traits?: FieldTraits) => fi
 export const name = (description: string, max = 256) => field(bounded(max).check(notBlank), description);
 
 /** A text with a rule of its own. */
-export const ruledText = (description: string, check: z.core.$ZodCheck<string>, traits?: FieldTraits, max = 256) =>
-  field(bounded(max).check(check), description, traits);
+export const ruledText = (description: string, check: z.core.$ZodCheck<string>, traits?: FieldTraits) =>
+  field(bounded(256).check(check), description, traits);
+
+const absentIf = (empty: RegExp) => (value: unknown) =>
+  typeof value === 'string' && empty.test(value) ? undefined : value;
+
+/** A text with a rule of its own, which is absent if it matches `empty`. */
+export const optionalText = (
+  description: string,
+  check: z.core.$ZodCheck<string>,
+  traits?: FieldTraits,
+  max = 256,
+  empty = /^$/,
+) =>
+  field(z.preprocess(absentIf(empty), bounded(max).check(check).optional()), description, {
+    ...traits,
+    emptyIsAbsent: true,
+  });
 
 /** A label that identifies its entry in a list. */
 export const label = (description: string) =>
@@ -107,7 +125,7 @@ export const int32 = (description: string, min = minInt32) =>
   field(z.preprocess(asInt32, z.int().min(min)), description);
 
 /** Default maximum number of items in a list of texts. */
-export const maxTexts = 100;
+const maxTexts = 100;
 
 /** A list of texts, none of them blank. */
 export const texts = (
