@@ -49,6 +49,8 @@ export type KeyChangeKind =
   | 'CHANGED'
   /** A secret was removed. */
   | 'CLEARED'
+  /** In a dry run: a secret was sent, and the stored one may be the same. They are compared only for a credential with the scope `update`, at most ten times a minute for one key. */
+  | 'NOT_COMPARED'
   /** The field has no value after the change. */
   | 'REMOVED'
   /** A secret was set that was not set before. */
