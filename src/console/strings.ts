@@ -180,6 +180,7 @@ export const text = {
       ADDED: 'added',
       CHANGED: 'changed',
       CLEARED: 'secret removed',
+      NOT_COMPARED: 'secret not compared: it may be the same',
       REMOVED: 'removed',
       SET: 'secret set',
     } satisfies Record<KeyChangeKind, string>,

@@ -1,8 +1,8 @@
 import ipaddr from 'ipaddr.js';
+import { createAttemptWindows } from '../lib/attempt-windows.js';
 
 const maxFailures = 10;
 const windowMs = 60_000;
-const maxTracked = 10_000;
 
 /** Counts failed attempts, by client address and by credential. */
 export interface AttemptLimiter {
@@ -20,8 +20,8 @@ export interface AttemptLimiter {
  * both, and evicts the least recently used.
  */
 export function createAttemptLimiter(now: () => Date): AttemptLimiter {
-  const byAddress = createWindows();
-  const byCredential = createWindows();
+  const byAddress = createAttemptWindows(windowMs);
+  const byCredential = createAttemptWindows(windowMs);
   return {
     count(clientAddress, attemptKey) {
       const at = now().getTime();
@@ -34,20 +34,6 @@ export function createAttemptLimiter(now: () => Date): AttemptLimiter {
       const nextAllowed = Math.max(...full.map(([oldest = at]) => oldest + windowMs));
       return Math.max(1, Math.ceil((nextAllowed - at) / 1000));
     },
-  };
-}
-
-/** Returns the times of a key's failures within the last minute. An LRU map: each access makes the key the newest. */
-function createWindows(): (key: string, at: number) => number[] {
-  const windows = new Map<string, number[]>();
-  return (key, at) => {
-    // Times in the future were counted before the clock was set back.
-    const recent = (windows.get(key) ?? []).filter((moment) => moment > at - windowMs && moment <= at);
-    windows.delete(key);
-    windows.set(key, recent);
-    const [oldest] = windows.size > maxTracked ? windows.keys() : [];
-    if (oldest !== undefined) windows.delete(oldest);
-    return recent;
   };
 }
 

@@ -7,9 +7,14 @@ export function canSee(principal: Pick<Principal, 'orgID'>, orgID: string): bool
   return principal.orgID === undefined || principal.orgID === orgID;
 }
 
+/** Whether the principal has a scope: all of them if it is not restricted. */
+export function hasScope({ scopes }: Pick<Principal, 'scopes'>, scope: Scope): boolean {
+  return scopes === undefined || scopes.includes(scope);
+}
+
 /** @throws {AppError} FORBIDDEN when the principal is restricted to other scopes. */
-export function requireScope({ scopes }: Pick<Principal, 'scopes'>, scope: Scope): void {
-  if (scopes === undefined || scopes.includes(scope)) return;
+export function requireScope(principal: Pick<Principal, 'scopes'>, scope: Scope): void {
+  if (hasScope(principal, scope)) return;
   throw new AppError('FORBIDDEN', `The credential does not have the scope \`${scope}\`.`);
 }
 

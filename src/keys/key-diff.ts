@@ -86,6 +86,13 @@ export function isSecretChange(change: FieldChange): boolean {
   return !('before' in change) && !('after' in change);
 }
 
+/** The change as a dry run that has not compared the secrets reports it. Passwords are never compared, but hashed again. */
+export function withoutComparison(change: FieldChange): FieldChange {
+  const isCompared =
+    change.kind === 'CHANGED' && isSecretChange(change) && change.path[0] !== secretPaths.passwordHash[0];
+  return isCompared ? { ...change, kind: 'NOT_COMPARED' } : change;
+}
+
 function secretChanges(before: StoredSecrets | undefined, after: StoredSecrets): FieldChange[] {
   return (['passwordHash', 'hmacString', 'jwtSecret'] as const).flatMap((name) => {
     const [was, is] = [before?.[name], after[name]];

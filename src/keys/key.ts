@@ -80,13 +80,15 @@ export function stateOf({ deleted, definition }: StoredKey, now: Date): KeyState
   return expires !== undefined && expires >= 1n && expires <= unixSeconds(now) ? 'EXPIRED' : 'ACTIVE';
 }
 
-/** How a field differs. SET and CLEARED are for secrets only. */
+/** How a field differs. SET, CLEARED and NOT_COMPARED are for secrets only, the last one in dry runs only. */
 export const changeKinds = {
   ADDED: 'The field had no value before the change.',
   CHANGED: 'The field has another value. Values of secrets are not returned.',
   REMOVED: 'The field has no value after the change.',
   SET: 'A secret was set that was not set before.',
   CLEARED: 'A secret was removed.',
+  NOT_COMPARED:
+    'In a dry run: a secret was sent, and the stored one may be the same. They are compared only for a credential with the scope `update`, at most ten times a minute for one key.',
 } as const;
 
 /** One of {@link changeKinds}. */

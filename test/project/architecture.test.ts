@@ -123,8 +123,9 @@ describe('the imports of src', () => {
     expect(new Set(packages)).toEqual(new Set(['zod', 'zod/v4/core']));
   });
 
-  it('of keys are of six files of lib', () => {
+  it('of keys are of seven files of lib', () => {
     expect([...new Set(importedLib)].toSorted()).toEqual([
+      'lib/attempt-windows.js',
       'lib/errors.js',
       'lib/int64.js',
       'lib/nearest.js',

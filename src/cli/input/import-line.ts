@@ -76,17 +76,13 @@ function missingKeyID(): AppError {
 /** Separates the password hash, which is stored unchanged and to which the rules for passwords do not apply. */
 function takePasswordHash(definition: Record<string, unknown>): { passwordHash: string | undefined; rest: unknown } {
   const basicAuth = definition['basic_auth_data'];
-  if (
-    typeof basicAuth !== 'object' ||
-    basicAuth === null ||
-    !('password' in basicAuth) ||
-    basicAuth.password === null
-  ) {
+  const isObject = typeof basicAuth === 'object' && basicAuth !== null;
+  if (!isObject || !('password' in basicAuth) || basicAuth.password === null || basicAuth.password === '') {
     return { passwordHash: undefined, rest: definition };
   }
   const { password, ...others } = basicAuth;
   const hashType = typeof password === 'string' ? hashTypeOf(password) : undefined;
-  const declaredType: unknown = Reflect.get(others, 'hash_type') ?? hashType;
+  const declaredType: unknown = Reflect.get(others, 'hash_type') || hashType;
   if (typeof password !== 'string' || hashType === undefined || declaredType !== hashType) {
     const issue: Issue = {
       path: ['basicAuthData', 'password'],

@@ -50,7 +50,12 @@ function toTimeText(value: unknown): string {
   return /^[1-9]\d*$/.test(text) ? `${text} (${formatUnixTime(BigInt(text))})` : text;
 }
 
-const secretChanges: Readonly<Record<string, string>> = { SET: 'set', CHANGED: 'changed', CLEARED: 'cleared' };
+const secretChanges: Readonly<Record<string, string>> = {
+  SET: 'set',
+  CHANGED: 'changed',
+  CLEARED: 'cleared',
+  NOT_COMPARED: 'not compared: it may be the same',
+};
 
 /** Omits the removal of fields that a reset has stored: a reset does not make the definition in a file outdated. */
 export function withoutResetFields(result: KeyChangeResult): KeyChangeResult {

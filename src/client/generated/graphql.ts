@@ -33,9 +33,9 @@ export type KeyAllowedUrlInput = {
 
 /** Credentials for HTTP Basic authentication. The gateway verifies them. */
 export type KeyBasicAuthDataInput = {
-  /** Hash type of the password: bcrypt (default) or argon2id. Changing it requires sending the `password` again. At most 256 characters. */
+  /** Hash type of the password: bcrypt (default) or argon2id. Changing it requires sending the `password` again. An empty string means absent. At most 256 characters. */
   hashType?: string | null | undefined;
-  /** Password in plain text, at most 72 bytes with bcrypt. Stored as a hash and never returned. If an update omits it, the stored password stays; null clears it. At most 1024 characters. */
+  /** Password in plain text, at most 72 bytes with bcrypt. Stored as a hash and never returned. If an update omits it, the stored password stays; null clears it. An empty string means absent. At most 1024 characters. */
   password?: string | null | undefined;
   /** User name that the gateway expects. At most 256 characters. Example: billing. */
   user?: string | null | undefined;
@@ -49,6 +49,8 @@ export type KeyChangeKind =
   | 'CHANGED'
   /** A secret was removed. */
   | 'CLEARED'
+  /** In a dry run: a secret was sent, and the stored one may be the same. They are compared only for a credential with the scope `update`, at most ten times a minute for one key. */
+  | 'NOT_COMPARED'
   /** The field has no value after the change. */
   | 'REMOVED'
   /** A secret was set that was not set before. */
@@ -146,7 +148,7 @@ export type KeyIssueCode =
 
 /** Verification of JSON Web Tokens (JWT) by the gateway. */
 export type KeyJwtDataInput = {
-  /** Shared secret or public key to verify signatures with. Stored encrypted and never returned. If an update omits it, the stored secret stays; null clears it. At most 16384 characters. */
+  /** Shared secret or public key to verify signatures with. Stored encrypted and never returned. If an update omits it, the stored secret stays; null clears it. An empty string means absent. At most 16384 characters. */
   secret?: string | null | undefined;
 };
 
@@ -226,18 +228,26 @@ export type KeyState =
 
 /** The kind of a warning. */
 export type KeyWarningCode =
-  /** The field is deprecated; its value was moved to the field that replaces it. */
+  /** The field is deprecated; its value was moved to the field that replaces it, or ignored because that field has a value. */
   | 'DEPRECATED_FIELD'
   /** The value seems to be in milliseconds; the field is in seconds. */
   | 'EXPIRES_IN_MILLISECONDS'
   /** The key has already expired. */
   | 'EXPIRES_IN_PAST'
+  /** Gateways ignore that a key is inactive if it has policies. */
+  | 'INACTIVE_WITH_POLICIES'
   /** The label differs from the API identifier, by which gateways find the entry. */
   | 'LABEL_MISMATCH'
   /** The rate limit is disabled, because its period is 0 or less. */
   | 'LIMIT_OFF'
+  /** The key has neither access rights nor policies: a gateway rejects it, or allows it everything. */
+  | 'NO_ACCESS_RIGHTS'
+  /** There is no rate limit, because the period has no rate. */
+  | 'PER_WITHOUT_RATE'
   /** The quota has no renewal period: once used up, it stays used up. */
   | 'QUOTA_NEVER_RENEWS'
+  /** The rate limit is disabled, because it has no period. */
+  | 'RATE_WITHOUT_PER'
   /** More requests remain than the quota has in total. */
   | 'REMAINING_ABOVE_MAXIMUM'
   /** The service sets this field; the value sent was ignored. */
@@ -295,7 +305,7 @@ export type PreviewKeyInput = {
   /** Identifiers of the policies that the gateway applies to the key, in this order. At most 100 items of at most 512 characters each. Example: gold. */
   applyPolicies?: Array<string> | null | undefined;
   /**
-   * Identifier of an additional policy. The value is moved into `applyPolicies` with a warning. At most 512 characters.
+   * Identifier of a policy. The value is moved into `applyPolicies` if that is absent or empty, and otherwise ignored, with a warning. At most 512 characters.
    * @deprecated Use `applyPolicies`. Will be removed after 2027-06-30.
    */
   applyPolicyID?: string | null | undefined;
@@ -313,7 +323,7 @@ export type PreviewKeyInput = {
   expires?: number | string | null | undefined;
   /** Whether the gateway requires requests to be signed with `hmacString`. */
   hmacEnabled?: boolean | null | undefined;
-  /** Shared secret of HMAC signatures. Stored encrypted and never returned. If an update omits it, the stored secret stays; null clears it. At most 4096 characters. */
+  /** Shared secret of HMAC signatures. Stored encrypted and never returned. If an update omits it, the stored secret stays; null clears it. An empty string means absent. At most 4096 characters. */
   hmacString?: string | null | undefined;
   /** Time until which the gateway may cache the result of custom authentication, in Unix seconds. Example: 1893456000. */
   idExtractorDeadline?: number | string | null | undefined;
@@ -328,7 +338,7 @@ export type PreviewKeyInput = {
    * @deprecated Has no effect. Will be removed after 2027-06-30.
    */
   lastCheck?: number | string | null | undefined;
-  /** Time at which the key was last updated, in Unix seconds, as text. Set by the service; a value in input is ignored with a warning. Example: 1769860800. */
+  /** Time at which the key was last updated, in Unix seconds, as text. Set by the service; a value in input is ignored with a warning. An empty string means absent. Example: 1769860800. */
   lastUpdated?: string | null | undefined;
   /** Maximum depth of GraphQL queries at the gateway, in levels. -1 means unlimited. Example: 10. */
   maxQueryDepth?: number | null | undefined;
@@ -342,7 +352,7 @@ export type PreviewKeyInput = {
   oauthClientID?: string | null | undefined;
   /** Key identifiers by OAuth client. Stored unchanged. At most 32 levels deep, with at most 10000 members in total. */
   oauthKeys?: Record<string, unknown> | null | undefined;
-  /** Identifier of the organisation that owns the key: at most 223 bytes, with the characters of key identifiers. If a new key has none, the organisation of the credential is used. It cannot be changed afterwards. At most 256 characters. Example: acme. */
+  /** Identifier of the organisation that owns the key: at most 223 bytes, with the characters of key identifiers. If a new key has none, the organisation of the credential is used. It cannot be changed afterwards. An empty string means absent. At most 256 characters. Example: acme. */
   orgID?: string | null | undefined;
   /** Period of the rate limit, in seconds. 0 or less disables the rate limit. The gateway enforces it. Example: 60. */
   per?: number | null | undefined;
@@ -388,7 +398,7 @@ export type UpdateKeyInput = {
   /** Identifiers of the policies that the gateway applies to the key, in this order. At most 100 items of at most 512 characters each. Example: gold. */
   applyPolicies?: Array<string> | null | undefined;
   /**
-   * Identifier of an additional policy. The value is moved into `applyPolicies` with a warning. At most 512 characters.
+   * Identifier of a policy. The value is moved into `applyPolicies` if that is absent or empty, and otherwise ignored, with a warning. At most 512 characters.
    * @deprecated Use `applyPolicies`. Will be removed after 2027-06-30.
    */
   applyPolicyID?: string | null | undefined;
@@ -413,7 +423,7 @@ export type UpdateKeyInput = {
   expires?: number | string | null | undefined;
   /** Whether the gateway requires requests to be signed with `hmacString`. */
   hmacEnabled?: boolean | null | undefined;
-  /** Shared secret of HMAC signatures. Stored encrypted and never returned. If an update omits it, the stored secret stays; null clears it. At most 4096 characters. */
+  /** Shared secret of HMAC signatures. Stored encrypted and never returned. If an update omits it, the stored secret stays; null clears it. An empty string means absent. At most 4096 characters. */
   hmacString?: string | null | undefined;
   /** Time until which the gateway may cache the result of custom authentication, in Unix seconds. Example: 1893456000. */
   idExtractorDeadline?: number | string | null | undefined;
@@ -426,7 +436,7 @@ export type UpdateKeyInput = {
    * @deprecated Has no effect. Will be removed after 2027-06-30.
    */
   lastCheck?: number | string | null | undefined;
-  /** Time at which the key was last updated, in Unix seconds, as text. Set by the service; a value in input is ignored with a warning. Example: 1769860800. */
+  /** Time at which the key was last updated, in Unix seconds, as text. Set by the service; a value in input is ignored with a warning. An empty string means absent. Example: 1769860800. */
   lastUpdated?: string | null | undefined;
   /** Maximum depth of GraphQL queries at the gateway, in levels. -1 means unlimited. Example: 10. */
   maxQueryDepth?: number | null | undefined;
@@ -438,7 +448,7 @@ export type UpdateKeyInput = {
   oauthClientID?: string | null | undefined;
   /** Key identifiers by OAuth client. Stored unchanged. At most 32 levels deep, with at most 10000 members in total. */
   oauthKeys?: Record<string, unknown> | null | undefined;
-  /** Identifier of the organisation that owns the key: at most 223 bytes, with the characters of key identifiers. If a new key has none, the organisation of the credential is used. It cannot be changed afterwards. At most 256 characters. Example: acme. */
+  /** Identifier of the organisation that owns the key: at most 223 bytes, with the characters of key identifiers. If a new key has none, the organisation of the credential is used. It cannot be changed afterwards. An empty string means absent. At most 256 characters. Example: acme. */
   orgID?: string | null | undefined;
   /** Period of the rate limit, in seconds. 0 or less disables the rate limit. The gateway enforces it. Example: 60. */
   per?: number | null | undefined;

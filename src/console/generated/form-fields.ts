@@ -172,7 +172,7 @@ export const formFields: readonly FormField[] = [
     "isList": false,
     "isSecret": false,
     "isEditable": false,
-    "description": "Identifier of an additional policy. The value is moved into `applyPolicies` with a warning. At most 512 characters."
+    "description": "Identifier of a policy. The value is moved into `applyPolicies` if that is absent or empty, and otherwise ignored, with a warning. At most 512 characters."
   },
   {
     "name": "basicAuthData",
@@ -188,7 +188,7 @@ export const formFields: readonly FormField[] = [
         "isList": false,
         "isSecret": false,
         "isEditable": true,
-        "description": "Hash type of the password: bcrypt (default) or argon2id. Changing it requires sending the `password` again. At most 256 characters."
+        "description": "Hash type of the password: bcrypt (default) or argon2id. Changing it requires sending the `password` again. An empty string means absent. At most 256 characters."
       },
       {
         "name": "password",
@@ -196,7 +196,7 @@ export const formFields: readonly FormField[] = [
         "isList": false,
         "isSecret": true,
         "isEditable": true,
-        "description": "Password in plain text, at most 72 bytes with bcrypt. Stored as a hash and never returned. If an update omits it, the stored password stays; null clears it. At most 1024 characters."
+        "description": "Password in plain text, at most 72 bytes with bcrypt. Stored as a hash and never returned. If an update omits it, the stored password stays; null clears it. An empty string means absent. At most 1024 characters."
       },
       {
         "name": "user",
@@ -280,7 +280,7 @@ export const formFields: readonly FormField[] = [
     "isList": false,
     "isSecret": true,
     "isEditable": true,
-    "description": "Shared secret of HMAC signatures. Stored encrypted and never returned. If an update omits it, the stored secret stays; null clears it. At most 4096 characters."
+    "description": "Shared secret of HMAC signatures. Stored encrypted and never returned. If an update omits it, the stored secret stays; null clears it. An empty string means absent. At most 4096 characters."
   },
   {
     "name": "idExtractorDeadline",
@@ -313,7 +313,7 @@ export const formFields: readonly FormField[] = [
         "isList": false,
         "isSecret": true,
         "isEditable": true,
-        "description": "Shared secret or public key to verify signatures with. Stored encrypted and never returned. If an update omits it, the stored secret stays; null clears it. At most 16384 characters."
+        "description": "Shared secret or public key to verify signatures with. Stored encrypted and never returned. If an update omits it, the stored secret stays; null clears it. An empty string means absent. At most 16384 characters."
       }
     ]
   },
@@ -332,7 +332,7 @@ export const formFields: readonly FormField[] = [
     "isSecret": false,
     "isEditable": false,
     "unit": "Unix seconds",
-    "description": "Time at which the key was last updated, in Unix seconds, as text. Set by the service; a value in input is ignored with a warning. Example: 1769860800."
+    "description": "Time at which the key was last updated, in Unix seconds, as text. Set by the service; a value in input is ignored with a warning. An empty string means absent. Example: 1769860800."
   },
   {
     "name": "maxQueryDepth",
@@ -392,7 +392,7 @@ export const formFields: readonly FormField[] = [
     "isList": false,
     "isSecret": false,
     "isEditable": false,
-    "description": "Identifier of the organisation that owns the key: at most 223 bytes, with the characters of key identifiers. If a new key has none, the organisation of the credential is used. It cannot be changed afterwards. At most 256 characters. Example: acme."
+    "description": "Identifier of the organisation that owns the key: at most 223 bytes, with the characters of key identifiers. If a new key has none, the organisation of the credential is used. It cannot be changed afterwards. An empty string means absent. At most 256 characters. Example: acme."
   },
   {
     "name": "per",

@@ -8,7 +8,7 @@ builder.queryField('previewOrgKeyUpdate', (t) =>
     type: OrgKeyUpdatePreview,
     nullable: true,
     description:
-      'Predicts the result of `updateOrgKey` with the same arguments: definition, changes and effect on the quota. Stores nothing. Requires a service credential. Null if an error is returned. Errors: those of `updateOrgKey`.',
+      'Predicts the result of `updateOrgKey` with the same arguments: definition, changes and effect on the quota. Stores nothing. A secret in `input` is compared with the stored one only for a credential with the scope `update`, at most ten times a minute for one key; otherwise its change is `NOT_COMPARED`. Requires a service credential. Null if an error is returned. Errors: those of `updateOrgKey`.',
     extensions: { credential: 'service' },
     args: updateArgs,
     resolve: (_, args, context) =>

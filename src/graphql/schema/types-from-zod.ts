@@ -2,6 +2,7 @@ import type { InputFieldMap, InputObjectRef, ObjectRef } from '@pothos/core';
 import * as z from 'zod';
 import {
   descriptionOf,
+  inputDescriptionOf,
   memberOf,
   maxCharacters,
   maxMembers,
@@ -124,7 +125,7 @@ function deprecationOf(schema: ZodSchema): { readonly deprecationReason?: string
 /** Adds the maximum length of a string or list before the example: GraphQL has no syntax for it. */
 function descriptionWithLimits(schema: ZodSchema): string {
   const { scalar, serverOwned } = traitsOf(schema);
-  const description = descriptionOf(schema);
+  const description = inputDescriptionOf(schema);
   // Identifiers and dates have formats of their own.
   if (scalar || serverOwned) return description;
   const [text, ...example] = description.split(/(?= Example: )/);

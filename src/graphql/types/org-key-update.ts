@@ -70,7 +70,7 @@ function effectFields(t: PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$in
   return {
     changed: t.exposeBoolean('isChanged', {
       description:
-        'Whether anything changes. False if the key has this definition already and no reset was requested: then its version, history and `lastUpdated` stay, and no event is sent.',
+        'Whether anything changes. False if the key has this definition already and no reset was requested: then its version, history and `lastUpdated` stay, and no event is sent. True in a dry run if a secret is `NOT_COMPARED`.',
     }),
     changes: t.field({
       type: [KeyFieldChange],

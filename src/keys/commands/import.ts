@@ -33,8 +33,7 @@ export async function prepareImport(ports: ImportPorts, request: ImportRequest):
   const keyHash = ports.hashKeyID(keyID);
   const { definition: normalized, secrets } = normalizeDefinition(request.input);
   const { orgID: owner, ...definition } = normalized;
-  // Gateways export an empty identifier for a key without an organisation.
-  const orgID = ownerOf(owner?.trim() ? owner : request.orgID);
+  const orgID = ownerOf(owner ?? request.orgID);
   const protectedSecrets = {
     ...(await protectSecrets(ports, keyHash, secrets, request.input.basicAuthData?.hashType)),
     ...(request.passwordHash !== undefined && { passwordHash: request.passwordHash }),

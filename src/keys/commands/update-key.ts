@@ -1,17 +1,19 @@
 import type { Issue } from '../../lib/errors.js';
 import { maxInt64, unixSeconds } from '../../lib/int64.js';
-import { requireKey } from '../authorization.js';
+import { createAttemptWindows } from '../../lib/attempt-windows.js';
+import { hasScope, requireKey } from '../authorization.js';
 import { keepStoredIntegers } from '../definition/decimal-strings.js';
 import type { HashType } from '../definition/field-rules.js';
 import { invalidDefinition } from '../definition/issues.js';
 import { normalizeDefinition, type Definition } from '../definition/normalize.js';
 import type { KeyDefinition } from '../definition/schema.js';
 import type { QuotaState, StoredKey, StoredSecrets } from '../key.js';
+import { withoutComparison } from '../key-diff.js';
 import type { CallContext, Ports } from '../ports.js';
 import { carryOverQuota, resetQuota } from '../quota/quota.js';
 import type { ChangeCommand, ChangeExecutor, KeyChangeOptions, KeyChange } from './execute-change.js';
 import type { ReceiptOf, RunIdempotent } from './idempotency.js';
-import { aadFor, protectSecrets, type ProtectedSecrets } from './protect-secrets.js';
+import { aadFor, protectSecrets, type ProtectedSecrets, type SecretProtectionDeps } from './protect-secrets.js';
 
 /** Replaces the definition of a key. */
 export interface UpdateRequest extends KeyChangeOptions {
@@ -29,13 +31,22 @@ export interface RepeatableUpdate extends Omit<UpdateRequest, 'receiptOf'> {
   readonly idempotencyKey?: string | undefined;
 }
 
+/** Maximum number of dry runs per minute in which one credential compares secrets with those of one key. */
+const maxComparisons = 10;
+
+/** How an update treats secrets: a preview neither hashes a password nor may it always compare the others. */
+interface SecretHandling extends Pick<SecretProtectionDeps, 'hashPassword'> {
+  readonly isSame: IsSameSecret;
+}
+
 /** Replaces the definition of a key, or previews that. */
 export function createUpdateCommands(
   ports: Ports,
   { executeChange, previewChange, checkVersion }: ChangeExecutor,
   runIdempotent: RunIdempotent,
 ) {
-  const { store, seal, hashPassword } = ports;
+  const { store, seal, hashPassword, now } = ports;
+  const comparisons = createAttemptWindows(60_000);
 
   /**
    * Replaces the definition, and resets the live quota if requested.
@@ -47,7 +58,8 @@ export function createUpdateCommands(
     caller.deadline?.throwIfExpired();
     // Hashing is expensive: a request that will fail is rejected before it. The transaction checks again.
     if (typeof request.input.basicAuthData?.password === 'string') await findUpdatable(caller, keyHash, request);
-    return executeChange(caller, keyHash, await commandOf(caller, keyHash, request, false));
+    const handling = { hashPassword, isSame: secretComparison(ports, keyHash) };
+    return executeChange(caller, keyHash, await commandOf(caller, keyHash, request, handling));
   }
 
   /**
@@ -67,14 +79,32 @@ export function createUpdateCommands(
   }
 
   /**
-   * Returns what `updateOrgKey` would return now, and writes nothing.
+   * Returns what `updateOrgKey` would return now, and writes nothing. A secret that the caller may not compare with the stored
+   * one is reported as NOT_COMPARED.
    *
    * @throws {AppError} as `updateOrgKey`.
    */
   async function previewOrgKeyUpdate(caller: CallContext, keyHash: string, request: UpdateRequest): Promise<KeyChange> {
     caller.deadline?.throwIfExpired();
     const stored = await findUpdatable(caller, keyHash, request);
-    return previewChange(stored, await commandOf(caller, keyHash, request, true));
+    const isSame = secretComparison(ports, keyHash);
+    const allowed: { comparison?: boolean } = {};
+    const handling: SecretHandling = {
+      hashPassword: placeholderHash,
+      isSame: (...secrets) => (allowed.comparison ??= mayCompare(caller, keyHash)) && isSame(...secrets),
+    };
+    const change = await previewChange(stored, await commandOf(caller, keyHash, request, handling));
+    return allowed.comparison === false ? { ...change, changes: change.changes.map(withoutComparison) } : change;
+  }
+
+  /** Whether a dry run may show that a sent secret is the stored one. Without a limit, it could be found by guessing. */
+  function mayCompare(caller: CallContext, keyHash: string): boolean {
+    if (!hasScope(caller, 'update')) return false;
+    const at = now().getTime();
+    const recent = comparisons(`${caller.credentialID} ${keyHash}`, at);
+    if (recent.length >= maxComparisons) return false;
+    recent.push(at);
+    return true;
   }
 
   async function findUpdatable(
@@ -91,9 +121,9 @@ export function createUpdateCommands(
     caller: CallContext,
     keyHash: string,
     request: UpdateRequest,
-    isDryRun: boolean,
+    handling: SecretHandling,
   ): Promise<ChangeCommand<StoredKey>> {
-    const update = await prepareUpdate(request, keyHash, isDryRun);
+    const update = await prepareUpdate(request, keyHash, handling);
     const { input, resetQuota, expectedVersion, reason, receiptOf } = request;
     return {
       operation: 'update',
@@ -103,19 +133,22 @@ export function createUpdateCommands(
       reason,
       receiptOf,
       authorize: (stored) => requireKey(caller, stored),
-      apply: (before, at) => applyUpdate(before, update, at, secretComparison(ports, keyHash)),
+      apply: (before, at) => applyUpdate(before, update, at, handling.isSame),
     };
   }
 
-  async function prepareUpdate(request: UpdateRequest, keyHash: string, isDryRun: boolean): Promise<PreparedUpdate> {
+  async function prepareUpdate(
+    request: UpdateRequest,
+    keyHash: string,
+    handling: SecretHandling,
+  ): Promise<PreparedUpdate> {
     const { definition, secrets } = normalizeDefinition(request.input);
     const hashType = request.input.basicAuthData?.hashType;
-    const deps = { seal, hashPassword: isDryRun ? placeholderHash : hashPassword };
     const { passwordHash } = request;
     return {
       definition,
       secrets: {
-        ...(await protectSecrets(deps, keyHash, secrets, hashType)),
+        ...(await protectSecrets({ seal, hashPassword: handling.hashPassword }, keyHash, secrets, hashType)),
         ...(passwordHash !== undefined && { passwordHash }),
       },
       resetQuota: request.resetQuota,

@@ -40,7 +40,7 @@ export const httpMethod = rule<string>((text) => {
   return ['UNKNOWN_METHOD', `must be one of ${[...methods].join(', ')}`];
 });
 
-const weakHashes = /^(|plain|plaintext|none|md5|sha-?1|sha-?224|sha-?256|sha-?384|sha-?512|murmur(32|64|128)?|crc32)$/i;
+const weakHashes = /^(plain|plaintext|none|md5|sha-?1|sha-?224|sha-?256|sha-?384|sha-?512|murmur(32|64|128)?|crc32)$/i;
 
 /** The accepted types of a password hash. */
 export const hashTypes = ['bcrypt', 'argon2id'] as const;
@@ -60,8 +60,6 @@ export const hashType = rule<string>((type) => {
 
 /** A secret, not a placeholder for one such as `***`. */
 export const secret = rule<string>((value) => {
-  if (value === '')
-    return ['EMPTY', 'must not be empty; send null to clear it, or leave it out to keep what is stored'];
   return /^(<[^<>]*>|[*•●]+)$/.test(value)
     ? ['MASKED_SECRET', 'is a placeholder; send the secret itself, null to clear it, or leave it out to keep it']
     : undefined;
@@ -82,9 +80,9 @@ export const digits = rule<string>((value) =>
     : ['MALFORMED_TIMESTAMP', 'must be Unix seconds, written in digits'],
 );
 
-/** Gateways export a blank text for a key without an organisation, so that blank is valid. */
+/** A valid identifier of an organisation. */
 export const orgID = rule<string>((value) => {
-  const problem = value.trim() === '' ? undefined : orgIDProblem(value);
+  const problem = orgIDProblem(value);
   return problem === undefined ? undefined : ['MALFORMED_ORG_ID', problem];
 });
 

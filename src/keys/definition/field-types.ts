@@ -16,6 +16,8 @@ export interface FieldTraits {
   readonly fixed?: true;
   /** The unit of a number, for forms. The description states it too. */
   readonly unit?: 'seconds' | 'Unix seconds' | 'percent' | 'levels' | 'requests';
+  /** An empty text is absent: clients that send back what they read write empty texts. */
+  readonly emptyIsAbsent?: true;
   /** Deprecation notice with the replacement. */
   readonly deprecated?: string;
   /** Deprecation notice of a field that is stored and has no effect. */
@@ -84,8 +86,24 @@ export const text = (description: string, max = 256, traits?: FieldTraits) => fi
 export const name = (description: string, max = 256) => field(bounded(max).check(notBlank), description);
 
 /** A text with a rule of its own. */
-export const ruledText = (description: string, check: z.core.$ZodCheck<string>, traits?: FieldTraits, max = 256) =>
-  field(bounded(max).check(check), description, traits);
+export const ruledText = (description: string, check: z.core.$ZodCheck<string>, traits?: FieldTraits) =>
+  field(bounded(256).check(check), description, traits);
+
+const absentIf = (empty: RegExp) => (value: unknown) =>
+  typeof value === 'string' && empty.test(value) ? undefined : value;
+
+/** A text with a rule of its own, which is absent if it matches `empty`. */
+export const optionalText = (
+  description: string,
+  check: z.core.$ZodCheck<string>,
+  traits?: FieldTraits,
+  max = 256,
+  empty = /^$/,
+) =>
+  field(z.preprocess(absentIf(empty), bounded(max).check(check).optional()), description, {
+    ...traits,
+    emptyIsAbsent: true,
+  });
 
 /** A label that identifies its entry in a list. */
 export const label = (description: string) =>
@@ -111,7 +129,7 @@ export const int32 = (description: string, min = minInt32, traits?: FieldTraits)
   field(z.preprocess(asInt32, z.int().min(min)), description, traits);
 
 /** Default maximum number of items in a list of texts. */
-export const maxTexts = 100;
+const maxTexts = 100;
 
 /** A list of texts, none of them blank. */
 export const texts = (

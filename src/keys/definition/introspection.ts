@@ -59,6 +59,13 @@ export function descriptionOf(schema: z.core.$ZodType): string {
   return description;
 }
 
+/** Returns the description of a field of a request. */
+export function inputDescriptionOf(schema: z.core.$ZodType): string {
+  const description = descriptionOf(schema);
+  if (!traitsOf(schema).emptyIsAbsent) return description;
+  return description.replace(/(?= Example: |$)/, ' An empty string means absent.');
+}
+
 /** Returns the maximum length of a text in UTF-16 code units, undefined for other schemas. */
 export function maxCharacters(schema: z.core.$ZodType): number | undefined {
   const inner = unwrapSchema(schema);

@@ -41,13 +41,18 @@ export type IssueCode = keyof typeof issueCodes;
 
 /** The stable codes of warnings: the definition is valid, but probably not what was meant. */
 export const warningCodes = {
-  DEPRECATED_FIELD: 'The field is deprecated; its value was moved to the field that replaces it.',
+  DEPRECATED_FIELD:
+    'The field is deprecated; its value was moved to the field that replaces it, or ignored because that field has a value.',
   SERVER_OWNED: 'The service sets this field; the value sent was ignored.',
   LIMIT_OFF: 'The rate limit is disabled, because its period is 0 or less.',
+  RATE_WITHOUT_PER: 'The rate limit is disabled, because it has no period.',
+  PER_WITHOUT_RATE: 'There is no rate limit, because the period has no rate.',
   EXPIRES_IN_PAST: 'The key has already expired.',
   EXPIRES_IN_MILLISECONDS: 'The value seems to be in milliseconds; the field is in seconds.',
   QUOTA_NEVER_RENEWS: 'The quota has no renewal period: once used up, it stays used up.',
   REMAINING_ABOVE_MAXIMUM: 'More requests remain than the quota has in total.',
+  NO_ACCESS_RIGHTS: 'The key has neither access rights nor policies: a gateway rejects it, or allows it everything.',
+  INACTIVE_WITH_POLICIES: 'Gateways ignore that a key is inactive if it has policies.',
   LABEL_MISMATCH: 'The label differs from the API identifier, by which gateways find the entry.',
   TRIGGERS_NOT_DESCENDING: 'Gateways expect trigger limits in descending order.',
 } as const;

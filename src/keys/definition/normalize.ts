@@ -52,12 +52,16 @@ function withUpperCaseMethods(right: AccessRight): AccessRight {
   return { ...right, allowedUrls };
 }
 
-/** Returns the policies of a definition, including that of the deprecated field. */
+/**
+ * Returns the policies of a definition. The deprecated field counts only if its successor has none: otherwise it would
+ * grant the rights of a further policy.
+ */
 export function policiesOf({
   applyPolicies,
   applyPolicyID,
 }: Pick<KeyDefinition, 'applyPolicies' | 'applyPolicyID'>): string[] {
-  return unique([...(applyPolicies ?? []), ...(applyPolicyID?.trim() ? [applyPolicyID] : [])]);
+  if (applyPolicies && applyPolicies.length > 0) return unique(applyPolicies);
+  return applyPolicyID?.trim() ? [applyPolicyID.trim()] : [];
 }
 
 /** Converts an RFC 3339 date and time to UTC, with the same number of fractional digits. */

@@ -1,9 +1,7 @@
 import * as z from 'zod';
 import { pathText, type Path } from '../../lib/errors.js';
 import type { KeyDefinition } from './schema.js';
-import { maxTexts } from './field-types.js';
 import type { IssueCode } from './issue-codes.js';
-import { policiesOf } from './normalize.js';
 import { maxIssues, customIssue, pathOf } from './field-rules.js';
 import { hasMoreBytes } from '../../lib/text.js';
 
@@ -35,15 +33,6 @@ function validateRules(definition: KeyDefinition, report: ReportIssue): void {
   const password = basicAuthData?.password;
   if (password && (basicAuthData.hashType ?? 'bcrypt') === 'bcrypt' && hasMoreBytes(password, 72)) {
     report(['basicAuthData', 'password'], 'TOO_LONG', 'must have at most 72 bytes with bcrypt, which ignores the rest');
-  }
-
-  // The normal form merges both fields and must be valid itself.
-  if (policiesOf(definition).length > maxTexts) {
-    report(
-      ['applyPolicyID'],
-      'TOO_MANY',
-      `must be left out: with it, there are more than ${maxTexts} policies in \`applyPolicies\``,
-    );
   }
 
   const [successor, deprecated] = [enableDetailedRecording ?? undefined, enableDetailRecording ?? undefined];

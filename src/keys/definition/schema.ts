@@ -15,6 +15,7 @@ import {
   name,
   nested,
   objectTraits,
+  optionalText,
   ruledText,
   text,
   texts,
@@ -98,11 +99,11 @@ const AccessRight = z
 
 const BasicAuthData = z
   .strictObject({
-    hashType: ruledText(
+    hashType: optionalText(
       'Hash type of the password: bcrypt (default) or argon2id. Changing it requires sending the `password` again.',
       is.hashType,
     ),
-    password: ruledText(
+    password: optionalText(
       'Password in plain text, at most 72 bytes with bcrypt. Stored as a hash and never returned. If an update omits it, the stored password stays; null clears it.',
       is.secret,
       { secret: 'hashed' },
@@ -117,7 +118,7 @@ const BasicAuthData = z
 
 const JwtData = z
   .strictObject({
-    secret: ruledText(
+    secret: optionalText(
       'Shared secret or public key to verify signatures with. Stored encrypted and never returned. If an update omits it, the stored secret stays; null clears it.',
       is.secret,
       { secret: 'sealed' },
@@ -171,7 +172,7 @@ export const KeyDefinition = z.strictObject({
     'Identifiers of the policies that the gateway applies to the key, in this order. Example: gold.',
   ),
   applyPolicyID: text(
-    'Identifier of an additional policy. The value is moved into `applyPolicies` with a warning.',
+    'Identifier of a policy. The value is moved into `applyPolicies` if that is absent or empty, and otherwise ignored, with a warning.',
     512,
     {
       deprecated: 'Use `applyPolicies`.',
@@ -207,7 +208,7 @@ export const KeyDefinition = z.strictObject({
     { unit: 'Unix seconds' },
   ),
   hmacEnabled: flag('Whether the gateway requires requests to be signed with `hmacString`.'),
-  hmacString: ruledText(
+  hmacString: optionalText(
     'Shared secret of HMAC signatures. Stored encrypted and never returned. If an update omits it, the stored secret stays; null clears it.',
     is.secret,
     { secret: 'sealed' },
@@ -226,7 +227,7 @@ export const KeyDefinition = z.strictObject({
     { only: 'preview', scalar: 'ID' },
   ),
   lastCheck: int64('The value is stored unchanged.', undefined, { obsolete: 'Has no effect.' }),
-  lastUpdated: ruledText(
+  lastUpdated: optionalText(
     'Time at which the key was last updated, in Unix seconds, as text. Set by the service; a value in input is ignored with a warning. Example: 1769860800.',
     is.digits,
     { serverOwned: true, unit: 'Unix seconds' },
@@ -240,10 +241,13 @@ export const KeyDefinition = z.strictObject({
   monitor: nested('Events that the gateway raises when quota usage reaches a limit.', Monitor),
   oauthClientID: text('Identifier, in the gateway, of the OAuth client that the key belongs to.'),
   oauthKeys: freeFormObject('Key identifiers by OAuth client. Stored unchanged.'),
-  orgID: ruledText(
+  orgID: optionalText(
     'Identifier of the organisation that owns the key: at most 223 bytes, with the characters of key identifiers. If a new key has none, the organisation of the credential is used. It cannot be changed afterwards. Example: acme.',
     is.orgID,
     { fixed: true },
+    256,
+    // Gateways export a blank text for a key without an organisation.
+    /^\s*$/,
   ),
   per: limits.per,
   quotaMax: limits.quotaMax,

@@ -1,4 +1,5 @@
 import type { Path } from '../../lib/errors.js';
+import { policiesOf } from './normalize.js';
 import type { KeyDefinition } from './schema.js';
 import type { WarningCode } from './issue-codes.js';
 
@@ -21,9 +22,7 @@ export function warningsOf(definition: KeyDefinition, now: Date): Warning[] {
   const { accessRights, expires, monitor } = definition;
 
   if (isPresent(definition.applyPolicyID)) {
-    const isEmpty = definition.applyPolicyID.trim() === '';
-    const message = isEmpty ? 'is empty, and was ignored; use `applyPolicies`' : 'was moved into `applyPolicies`';
-    warn(['applyPolicyID'], 'DEPRECATED_FIELD', message);
+    warn(['applyPolicyID'], 'DEPRECATED_FIELD', policyNotice(definition.applyPolicyID, definition.applyPolicies));
   }
   if (isPresent(definition.enableDetailRecording)) {
     warn(['enableDetailRecording'], 'DEPRECATED_FIELD', 'was moved into `enableDetailedRecording`');
@@ -39,7 +38,16 @@ export function warningsOf(definition: KeyDefinition, now: Date): Warning[] {
     warn(['expires'], 'EXPIRES_IN_PAST', 'has passed already');
   }
 
+  const hasPolicies = policiesOf(definition).length > 0;
+  if (definition.isInactive === true && hasPolicies) {
+    warn(['isInactive'], 'INACTIVE_WITH_POLICIES', 'is ignored by gateways, because the key has policies');
+  }
+
   limitWarnings(definition, [], warn);
+  if (!hasPolicies && (!accessRights || accessRights.length === 0)) {
+    const message = 'is absent or empty, as is `applyPolicies`: a gateway rejects the key, or allows it everything';
+    warn(['accessRights'], 'NO_ACCESS_RIGHTS', message);
+  }
   accessRights?.forEach(({ label, apiID, limit }, index) => {
     if (isPresent(apiID) && apiID !== label) {
       warn(
@@ -58,10 +66,19 @@ export function warningsOf(definition: KeyDefinition, now: Date): Warning[] {
   return warnings;
 }
 
+function policyNotice(deprecated: string, policies: KeyDefinition['applyPolicies']): string {
+  if (deprecated.trim() === '') return 'is empty, and was ignored; use `applyPolicies`';
+  if (policies && policies.length > 0) return 'was ignored, because `applyPolicies` has a value';
+  return 'was moved into `applyPolicies`';
+}
+
 function limitWarnings(limits: Limits, at: Path, warn: (path: Path, code: WarningCode, message: string) => void): void {
   const { rate, per, quotaMax, quotaRemaining, quotaRenewalRate } = limits;
-  if (isPresent(rate) && rate > 0 && isPresent(per) && per <= 0) {
-    warn([...at, 'per'], 'LIMIT_OFF', 'is 0 or less, which switches the `rate` off');
+  if (isPresent(rate) && rate > 0) {
+    if (!isPresent(per)) warn([...at, 'per'], 'RATE_WITHOUT_PER', 'is absent, which switches the `rate` off');
+    else if (per <= 0) warn([...at, 'per'], 'LIMIT_OFF', 'is 0 or less, which switches the `rate` off');
+  } else if (!isPresent(rate) && isPresent(per) && per > 0) {
+    warn([...at, 'rate'], 'PER_WITHOUT_RATE', 'is absent, so that `per` limits nothing');
   }
   if (!isPresent(quotaMax) || quotaMax <= 0n) return;
   if (!isPresent(quotaRenewalRate) || quotaRenewalRate <= 0n) {

@@ -30,7 +30,7 @@ interface PreviewDeps {
  */
 export function previewKey(input: KeyDefinition, { now, ownerID, hashKeyID, randomHex }: PreviewDeps): KeyPreview {
   const { definition, secrets } = normalizeDefinition(input);
-  const owner = definition.orgID ?? ownerID ?? '';
-  const keyID = input.keyID ?? `${owner.trim() === '' ? '' : checkOwner(owner)}${randomHex()}`;
+  const owner = definition.orgID ?? ownerID;
+  const keyID = input.keyID ?? `${owner === undefined ? '' : checkOwner(owner)}${randomHex()}`;
   return { keyID, keyHash: hashKeyID(keyID), definition, secrets, warnings: warningsOf(input, now) };
 }

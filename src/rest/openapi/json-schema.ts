@@ -2,6 +2,7 @@ import * as z from 'zod';
 import {
   unwrapSchema,
   descriptionOf,
+  inputDescriptionOf,
   memberOf,
   maxCharacters,
   maxMembers,
@@ -62,7 +63,8 @@ function fieldSchema(field: Schema, target: Target): JSONSchema {
   const notice = deprecated ?? obsolete;
   const isInput = target.direction === 'input';
   const value = valueSchema(field, target);
-  const text = secret && !isInput ? 'The secret as it was sent.' : descriptionOf(field);
+  const outputText = secret ? 'The secret as it was sent.' : descriptionOf(field);
+  const text = isInput ? inputDescriptionOf(field) : outputText;
   return {
     ...(isInput ? orNull(value) : value),
     description: textToWire(notice ? `${text} ${notice}` : text),

@@ -23,7 +23,7 @@ export const createOrgKey = defineRoute({
     create: {
       summary: 'A new key',
       parameters: { keyID: 'acme-partners' },
-      body: `{ "alias": "Partners", "org_id": "acme", "rate": 10, "per": 1, "quota_max": 1000, "quota_renewal_rate": 86400 }`,
+      body: `{ "alias": "Partners", "org_id": "acme", "rate": 10, "per": 1, "quota_max": 1000, "quota_renewal_rate": 86400, "apply_policies": ["silver"] }`,
       status: 200,
       response: `
         {

@@ -35,7 +35,7 @@ export const generateOrgKey = defineRoute({
     generate: {
       summary: 'A new key whose identifier begins with acme_live_',
       parameters: { prefix: 'acme_live_' },
-      body: `{ "alias": "Partners", "org_id": "acme", "rate": 10, "per": 1 }`,
+      body: `{ "alias": "Partners", "org_id": "acme", "rate": 10, "per": 1, "apply_policies": ["silver"] }`,
       status: 200,
       response: `
         {
@@ -49,7 +49,7 @@ export const generateOrgKey = defineRoute({
     mistakes: {
       summary: 'A prefix with a space in it',
       parameters: { prefix: 'acme live' },
-      body: `{ "alias": "Partners", "org_id": "acme" }`,
+      body: `{ "alias": "Partners", "org_id": "acme", "apply_policies": ["silver"] }`,
       status: 400,
       response: `
         {

@@ -91,8 +91,7 @@ export const changedSince: RouteExample = {
         { "path": "rate", "code": "CHANGED_SINCE", "message": "has changed since version 1" },
         { "path": "quota_remaining", "code": "CHANGED_SINCE", "message": "has changed since version 1" },
         { "path": "quota_renews", "code": "CHANGED_SINCE", "message": "has changed since version 1" },
-        { "path": "access_rights", "code": "CHANGED_SINCE", "message": "has changed since version 1" },
-        { "path": "apply_policies", "code": "CHANGED_SINCE", "message": "has changed since version 1" }
+        { "path": "access_rights", "code": "CHANGED_SINCE", "message": "has changed since version 1" }
       ],
       "request_id": "d8c76ddf-06f2-4174-ab90-73333590c7b4"
     }`,

@@ -43,7 +43,8 @@ export const updateOrgKey = defineRoute({
           "per": 60,
           "quota_max": 20000,
           "quota_renewal_rate": 2592000,
-          "tags": ["billing", "production"]
+          "tags": ["billing", "production"],
+          "apply_policies": ["gold"]
         }`,
       status: 200,
       response: `
@@ -58,7 +59,7 @@ export const updateOrgKey = defineRoute({
     ifUnchanged: {
       summary: 'Only if the key still has version 1; the quota stays',
       parameters: { keyID: 'acme-mobile', 'If-Match': '"1"' },
-      body: `{ "alias": "Mobile application", "rate": 40, "per": 1, "expires": 1700000000 }`,
+      body: `{ "alias": "Mobile application", "rate": 40, "per": 1, "expires": 1700000000, "apply_policies": ["silver"] }`,
       status: 200,
       response: `
         {

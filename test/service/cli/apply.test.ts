@@ -55,10 +55,20 @@ describe.each(['the data folder', 'a service'])('apply to %s', (place) => {
       applied: false,
       changes: [{ path: 'rate', kind: 'CHANGED', before: 1, after: 2 }],
     });
-    expect((await apply('--plan', '--text')).out).toMatch(/^update .*billing\.json\n {2}~ rate {2}1 → 2\n$/);
+    expect((await apply('--plan', '--text')).out).toMatch(
+      /^update .*billing\.json\n {2}~ rate {2}1 → 2\n {2}warning {2}access_rights is .*NO_ACCESS_RIGHTS\n$/,
+    );
     expect(await versions()).toStrictEqual({ Billing: 1, App: 1 });
     expect((await apply()).code).toBe(0);
     expect(await versions()).toStrictEqual({ Billing: 2, App: 1 });
+  });
+
+  it.each(['', null])('takes the owner of --org for a file whose org_id is %j', async (owner) => {
+    await write('billing.json', { key_id: 'billing', org_id: owner, alias: 'Billing' });
+    await apply('--org', 'globex');
+    const listed = jsonLines((await keyfront(['list', '--json'])).out).map(({ alias, org_id }) => [alias, org_id]);
+    expect(Object.fromEntries(listed)).toStrictEqual({ Billing: 'globex', App: 'globex' });
+    expect((await apply('--org', 'globex', '--plan')).code).toBe(0);
   });
 
   it('sees no difference after a quota was reset', async () => {

@@ -43,7 +43,7 @@ describe.each(['the data folder', 'a service'])('commands for a key of %s', (pla
   });
 
   it('create generates the identifier, with a readable prefix', async () => {
-    const file = await definition({ org_id: 'acme', alias: 'Mobile', expires: 1 });
+    const file = await definition({ org_id: 'acme', alias: 'Mobile', expires: 1, apply_policies: ['gold'] });
     const created = await keyfront(['create', file, '--prefix', 'acme_live_', '--reason', 'new customer']);
     expect(created.code).toBe(0);
     const { key, ...rest } = reply(created);

@@ -30,7 +30,8 @@ async function exported(...options: string[]): Promise<Record<string, unknown>[]
   return jsonLines(out);
 }
 
-const k = (key_id: string, more: object = {}) => ({ key_id, org_id: 'acme', ...more });
+// With a policy: an import counts a key without access as one with warnings.
+const k = (key_id: string, more: object = {}) => ({ key_id, org_id: 'acme', apply_policies: ['gold'], ...more });
 
 describe('keys import', () => {
   it('imports keys and counts them', async () => {
@@ -193,9 +194,9 @@ describe('keys import', () => {
   it('replaces the definitions of existing keys with --update, and keeps the secrets that a line omits', async () => {
     await imported(jsonl(k('k1', { alias: 'one', hmac_string: 'kept' }), k('k2', { alias: 'same' }), k('k3')));
     const lines = jsonl(
-      k('k1', { alias: 'new', rate: 5 }),
+      k('k1', { alias: 'new', rate: 5, per: 1 }),
       k('k2', { alias: 'same' }),
-      { key_id: 'k3', org_id: 'globex' },
+      { ...k('k3'), org_id: 'globex' },
       k('k4'),
       k('k1', { alias: 'ignored' }),
     );
@@ -363,7 +364,7 @@ describe('keys import --passwords-are-hashed', () => {
 
   it.each([
     ['a password in clear', { password: 'hunter2-hunter2' }],
-    ['an empty one', { password: '' }],
+    ['a blank one', { password: ' ' }],
     ['a number', { password: 17 }],
     ['half a hash', { password: bcryptHash.slice(0, -1) }],
     ['a hash and more', { password: `${bcryptHash}\n` }],

@@ -10,7 +10,14 @@ beforeEach(async () => {
   c = await makeOwnCommandLine();
 });
 
-const good = { alias: 'Billing', org_id: 'acme', key_id: 'acme-demo', rate: 100, per: 60 };
+const good = {
+  alias: 'Billing',
+  org_id: 'acme',
+  key_id: 'acme-demo',
+  rate: 100,
+  per: 60,
+  apply_policies: ['silver'],
+};
 const goodHash = '3adde5e43b9524a987b429b97780564c8e685865f0d0950a0a90d723e323849e';
 const odd = { ...good, apply_policy_id: 'gold' };
 const bad = { alias: 7, quota_maxx: 1, access_rights: { invoices: { limit: { quota_max: 1.5 } } } };
@@ -38,7 +45,7 @@ describe('keyfront preview', () => {
     const { code, out, stderr } = await c.keyfront(['preview', file]);
     expect(code).toBe(0);
     expect(out).toBe(
-      `{"definition":${JSON.stringify(file)},"valid":true,"key_hash":"${goodHash}","data":{"alias":"Billing",` +
+      `{"definition":${JSON.stringify(file)},"valid":true,"key_hash":"${goodHash}","data":{"alias":"Billing","apply_policies":["silver"],` +
         '"expires":9223372036854775807,"key_id":"acme-demo","org_id":"acme","per":60,"rate":100,"tags":["a"]},' +
         '"warnings":[{"path":"expires","code":"EXPIRES_IN_MILLISECONDS","message":"looks like milliseconds, and is read as seconds"}]}\n',
     );
@@ -153,9 +160,11 @@ describe('keyfront preview', () => {
   });
 
   it('prints no hash of a generated identifier', async () => {
-    const file = await c.file('nameless.json', '{"alias":"a"}');
+    const file = await c.file('nameless.json', '{"alias":"a","apply_policies":["gold"]}');
     const { out } = await c.keyfront(['preview', file]);
-    expect(jsonLines(out)).toStrictEqual([{ definition: file, valid: true, data: { alias: 'a' }, warnings: [] }]);
+    expect(jsonLines(out)).toStrictEqual([
+      { definition: file, valid: true, data: { alias: 'a', apply_policies: ['gold'] }, warnings: [] },
+    ]);
   });
 
   it('hashes with the algorithm of the environment', async () => {
@@ -207,7 +216,7 @@ describe('keyfront preview --import', () => {
     { ...good, alias: 'again' },
     bad,
     { key_id: 'late', org_id: 'acme', quota_renewal_rate: 9223372036854775807n },
-    { key_id: 'old', org_id: 'acme', expires: 1 },
+    { key_id: 'old', org_id: 'acme', expires: 1, apply_policies: ['gold'] },
   ];
   const content = rows.map((row) => `${stringifyJSON(row)}\n`).join('');
 

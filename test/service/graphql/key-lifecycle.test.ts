@@ -96,7 +96,7 @@ describe('createOrgKey', () => {
         { path: 'quotaMax', kind: 'ADDED', before: null, after: 5 },
       ],
       orgKey: { state: 'ACTIVE', deletedAt: null },
-      warnings: [{ code: 'QUOTA_NEVER_RENEWS' }],
+      warnings: [{ code: 'QUOTA_NEVER_RENEWS' }, { code: 'NO_ACCESS_RIGHTS' }],
     });
     expect(await read('k1', 'keyID orgID dateCreated lastUpdated definition { alias orgID }')).toStrictEqual({
       keyID: 'k1',
@@ -158,7 +158,7 @@ describe('createOrgKey', () => {
   it('ignores dates in the input, with a warning', async () => {
     const input = { orgID: 'acme', dateCreated: '2020-01-01T00:00:00Z', lastUpdated: '17' };
     expect(dataOf(await create({ keyID: 'k1', input }))).toMatchObject({
-      warnings: [{ code: 'SERVER_OWNED' }, { code: 'SERVER_OWNED' }],
+      warnings: [{ code: 'SERVER_OWNED' }, { code: 'SERVER_OWNED' }, { code: 'NO_ACCESS_RIGHTS' }],
     });
     expect(await read('k1', 'dateCreated lastUpdated')).toStrictEqual({
       dateCreated: '2026-01-31T12:00:00.000Z',

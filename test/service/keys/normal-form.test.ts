@@ -18,15 +18,38 @@ describe('the normal form', () => {
     ['trims policies and drops repetitions', { apply_policies: ['p2 ', 'p1', ' p2'] }, { applyPolicies: ['p2', 'p1'] }],
     ['keeps an empty list', { tags: [], apply_policies: [] }, { tags: [], applyPolicies: [] }],
     [
-      'moves apply_policy_id to the end of apply_policies',
-      { apply_policies: ['a'], apply_policy_id: 'b' },
-      { applyPolicies: ['a', 'b'] },
+      'drops apply_policy_id beside other policies, because it would grant the rights of a further one',
+      { apply_policies: ['silver'], apply_policy_id: 'gold' },
+      { applyPolicies: ['silver'] },
+    ],
+    [
+      'moves apply_policy_id into apply_policies that are empty',
+      { apply_policies: [], apply_policy_id: 'b' },
+      { applyPolicies: ['b'] },
+    ],
+    [
+      'moves apply_policy_id into apply_policies that are null',
+      { apply_policies: null, apply_policy_id: 'b' },
+      { applyPolicies: ['b'] },
     ],
     ['moves apply_policy_id where there are no apply_policies', { apply_policy_id: ' b ' }, { applyPolicies: ['b'] }],
     [
-      'moves apply_policy_id that is there already nowhere',
+      'keeps the order of policies whose last one is apply_policy_id too',
       { apply_policies: ['b', 'a'], apply_policy_id: 'b' },
       { applyPolicies: ['b', 'a'] },
+    ],
+    [
+      'drops empty texts of an owner, of secrets, of their hash type and of a date',
+      { org_id: '', hmac_string: '', last_updated: '', jwt_data: { secret: '' }, basic_auth_data: { hash_type: '' } },
+      { basicAuthData: {}, jwtData: {} },
+    ],
+    [
+      'trims long lists and drops repetitions',
+      { tags: ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', ' i', ' a ', 'i '], apply_policies: [...'123456789', ' 9'] },
+      {
+        tags: ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'],
+        applyPolicies: [...'123456789'],
+      },
     ],
     ['drops an apply_policy_id of spaces only', { apply_policy_id: '  ' }, {}],
     ['moves enable_detail_recording', { enable_detail_recording: false }, { enableDetailedRecording: false }],
@@ -156,7 +179,8 @@ describe('a date of a definition', () => {
 
   it.each(taken)('accepts %j, and keeps it a date in UTC', async (text) => {
     for (const date of [text, inUTC(text)]) {
-      expect((await t.preview({ date_created: date })).body).toMatchObject({ warnings: [{ code: 'SERVER_OWNED' }] });
+      const { body } = await t.preview({ date_created: date, apply_policies: ['gold'] });
+      expect(body).toMatchObject({ warnings: [{ code: 'SERVER_OWNED' }] });
     }
   });
 });

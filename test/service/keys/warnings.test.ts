@@ -1,14 +1,39 @@
 import { describe, expect, it } from 'vitest';
+import { prepareLine } from '../../../src/cli/input/import-line.js';
 import { warningCodes } from '../../../src/keys/definition/issue-codes.js';
+import { pathText } from '../../../src/lib/errors.js';
+import { parseJSON, stringifyJSON } from '../../../src/lib/json.js';
 import { startSharedApp } from '../../support/app.js';
 import { fullPreview } from '../../support/factories.js';
 
 // The clock of the tests stands here.
 const now = Date.parse('2026-01-31T12:00:00Z') / 1000;
 
-const cases: [string, object, string[]][] = [
+// Without access rights, a definition has a warning of its own.
+const access_rights = { api: {} };
+
+const written: [string, object, string[]][] = [
   ['a definition without a flaw', fullPreview, []],
-  ['an empty definition', {}, []],
+  ['an empty definition', { access_rights: null }, ['access_rights NO_ACCESS_RIGHTS']],
+  ['access rights without an entry', { access_rights: { gone: null } }, ['access_rights NO_ACCESS_RIGHTS']],
+  ['a policy in place of access rights', { access_rights: {}, apply_policies: ['gold'] }, []],
+  [
+    'a deprecated policy in place of access rights',
+    { access_rights: {}, apply_policy_id: 'gold' },
+    ['apply_policy_id DEPRECATED_FIELD'],
+  ],
+  ['an inactive key', { is_inactive: true }, []],
+  [
+    'an inactive key with a policy',
+    { is_inactive: true, apply_policies: ['gold'] },
+    ['is_inactive INACTIVE_WITH_POLICIES'],
+  ],
+  [
+    'empty texts, which are absent',
+    { org_id: '', hmac_string: '', jwt_data: { secret: '' }, basic_auth_data: { password: '', hash_type: '' } },
+    [],
+  ],
+  ['an empty last_updated, which is absent', { last_updated: '' }, []],
   ['apply_policy_id', { apply_policy_id: 'x' }, ['apply_policy_id DEPRECATED_FIELD']],
   ['date_created', { date_created: '2020-01-01T00:00:00Z' }, ['date_created SERVER_OWNED']],
   ['last_updated', { last_updated: '17' }, ['last_updated SERVER_OWNED']],
@@ -24,7 +49,11 @@ const cases: [string, object, string[]][] = [
   ['the last expiry that is read as seconds', { expires: 99_999_999_999 }, []],
   ['a rate and a period of 0', { rate: 1, per: 0 }, ['per LIMIT_OFF']],
   ['a rate and a period of -1', { rate: 1, per: -1 }, ['per LIMIT_OFF']],
-  ['a rate without a period', { rate: 1 }, []],
+  ['a rate without a period', { rate: 1 }, ['per RATE_WITHOUT_PER']],
+  ['a rate with a period of null', { rate: 1, per: null }, ['per RATE_WITHOUT_PER']],
+  ['a period without a rate', { per: 60 }, ['rate PER_WITHOUT_RATE']],
+  ['a period of 0 without a rate', { per: 0 }, []],
+  ['an unlimited rate without a period', { rate: -1 }, []],
   ['a rate of 0 and a period of 0', { rate: 0, per: 0 }, []],
   ['an unlimited rate and a period of 0', { rate: -1, per: 0 }, []],
   ['a rate that is no integer', { rate: 0.1, per: 0 }, ['per LIMIT_OFF']],
@@ -80,6 +109,12 @@ const cases: [string, object, string[]][] = [
   ],
 ];
 
+const cases = written.map(([name, definition, expected]) => ({
+  name,
+  definition: 'access_rights' in definition ? definition : { access_rights, ...definition },
+  expected,
+}));
+
 const t = await startSharedApp();
 await t.importKeys({ key_id: 'k1', org_id: 'acme' });
 
@@ -89,34 +124,40 @@ const found = (body: Record<string, unknown>) =>
     .sort();
 
 describe('warnings', () => {
-  it.each(cases)('are returned for %s', async (_name, definition, expected) => {
+  it.each(cases)('are returned for $name', async ({ definition, expected }) => {
     const previewed = await t.preview(definition);
     expect(previewed.status).toBe(200);
     expect(found(previewed.body)).toStrictEqual(expected);
   });
 
-  it.each(cases.filter(([, definition]) => definition !== fullPreview))(
-    'are the same for an update and a preview, for %s',
-    async (_name, definition, expected) => {
-      const updated = await t.update('k1', definition);
-      expect(updated.status).toBe(200);
-      expect(found(updated.body)).toStrictEqual(expected);
-    },
-  );
+  const updates = cases.filter(({ definition }) => definition !== fullPreview);
+
+  it.each(updates)('are the same for an update and a preview, for $name', async ({ definition, expected }) => {
+    const updated = await t.update('k1', definition);
+    expect(updated.status).toBe(200);
+    expect(found(updated.body)).toStrictEqual(expected);
+  });
+
+  it.each(updates)('are the same for an import, which keeps dates, for $name', async ({ definition, expected }) => {
+    const line = parseJSON(stringifyJSON({ ...definition, key_id: 'new' }));
+    const { warnings } = await prepareLine(t.app.services.ports, line, { orgID: 'acme', passwordsAreHashed: false });
+    const listed = warnings.map(({ path, ...rest }) => ({ path: pathText(path), ...rest }));
+    expect(found({ warnings: listed })).toStrictEqual(expected.filter((warning) => !warning.endsWith('SERVER_OWNED')));
+  });
 
   it('are returned for enable_detail_recording, which only an update has', async () => {
-    expect(found((await t.update('k1', { enable_detail_recording: true })).body)).toStrictEqual([
+    expect(found((await t.update('k1', { access_rights, enable_detail_recording: true })).body)).toStrictEqual([
       'enable_detail_recording DEPRECATED_FIELD',
     ]);
   });
 
   it('R-12 cover every warning code', () => {
-    const seen = cases.flatMap(([, , expected]) => expected.map((warning) => warning.split(' ')[1]));
+    const seen = cases.flatMap(({ expected }) => expected.map((warning) => warning.split(' ')[1]));
     expect(new Set(seen)).toStrictEqual(new Set(Object.keys(warningCodes)));
   });
 
   it('depend on the current time and not on the start of the process', async () => {
-    const definition = { expires: now + 60 };
+    const definition = { access_rights, expires: now + 60 };
     expect(found((await t.preview(definition)).body)).toStrictEqual([]);
     t.clock.now = new Date((now + 60) * 1000);
     expect(found((await t.preview(definition)).body)).toStrictEqual(['expires EXPIRES_IN_PAST']);

@@ -28,7 +28,11 @@ async function rejected(request: () => Promise<TestResponse>): Promise<TestRespo
 
 describe('POST /svc/org/keys/{keyID}', () => {
   it('creates a key and returns the response of an update with the action added', async () => {
-    const { status, headers, text } = await create('k1', { org_id: 'acme', alias: 'New' });
+    const { status, headers, text } = await create('k1', {
+      org_id: 'acme',
+      alias: 'New',
+      apply_policies: ['gold'],
+    });
     expect(status).toBe(200);
     expect(headers.get('etag')).toBe('"1"');
     expect(text).toBe(`{"action":"added","key":"k1","key_hash":"${hashOf('k1')}","status":"ok"}`);
@@ -108,7 +112,10 @@ describe('a stale change over REST', () => {
 });
 
 it('serves a key with the identifier *, written as such or percent-encoded', async () => {
-  expect((await create('*', { org_id: 'acme', quota_max: 10 })).body).toMatchObject({ key: '*', key_hash: hashOf('*') });
+  expect((await create('*', { org_id: 'acme', quota_max: 10 })).body).toMatchObject({
+    key: '*',
+    key_hash: hashOf('*'),
+  });
   for (const path of ['*', '%2A']) {
     expect((await read(path)).body).toMatchObject({ key: '*' });
     const target = `/svc/org/keys/${path}`;
@@ -185,10 +192,13 @@ describe('POST /svc/org/keys/{keyID}/quota', () => {
       headers: { 'x-svc-authorization': t.service },
     });
 
-  it.each(['{"amount":8}', 'amount=8', ' '])('rejects the body %j without a content type, as PUT does', async (body) => {
-    const response = await rejected(() => consumeWithout(body));
-    expect([response.status, issuesOf(response)]).toStrictEqual([415, [' UNSUPPORTED_TYPE']]);
-  });
+  it.each(['{"amount":8}', 'amount=8', ' '])(
+    'rejects the body %j without a content type, as PUT does',
+    async (body) => {
+      const response = await rejected(() => consumeWithout(body));
+      expect([response.status, issuesOf(response)]).toStrictEqual([415, [' UNSUPPORTED_TYPE']]);
+    },
+  );
 
   it('consumes one request for an empty body without a content type', async () => {
     expect((await consumeWithout('')).body).toMatchObject({ allowed: true, used: 1 });

@@ -6,13 +6,13 @@ const t = await startSharedApp();
 
 describe('POST /api/keys/preview', () => {
   it('returns exactly api_model, data, key_hash and key_id', async () => {
-    const { status, headers, body } = await t.preview({ alias: 'Billing', key_id: 'k1' });
+    const { status, headers, body } = await t.preview({ alias: 'Billing', apply_policies: ['gold'], key_id: 'k1' });
     expect(status).toBe(200);
     expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect(headers.get('cache-control')).toBe('no-store');
     expect(body).toStrictEqual({
       api_model: {},
-      data: { alias: 'Billing', key_id: 'k1' },
+      data: { alias: 'Billing', apply_policies: ['gold'], key_id: 'k1' },
       key_hash: hashOf('k1'),
       key_id: 'k1',
     });

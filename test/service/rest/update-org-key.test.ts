@@ -21,7 +21,7 @@ const rejected = (request: () => Promise<TestResponse>) => expectNoChange(t, req
 
 describe('PUT /svc/org/keys/{keyID}', () => {
   it('returns exactly action, key, key_hash and status, and the version as an entity tag', async () => {
-    const { status, headers, body } = await t.update('k1', { alias: 'after' });
+    const { status, headers, body } = await t.update('k1', { alias: 'after', apply_policies: ['gold'] });
     expect(status).toBe(200);
     expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect(headers.get('etag')).toBe('"2"');

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { prepareImport, type ImportRequest } from '../../../src/keys/commands/import.js';
+import { parseDefinition } from '../../../src/keys/definition/parse.js';
 import { hashOf } from '../../support/factories.js';
 
 const at = new Date('2026-11-20T12:00:00Z');
@@ -41,10 +42,11 @@ describe('an imported key', () => {
 
   it.each([
     ['globex', 'globex'],
+    ['', 'acme'],
     [' ', 'acme'],
     [null, 'acme'],
   ])('with the organisation %j belongs to %s', async (orgID, owner) => {
-    const { next } = await imported({ input: { orgID } });
+    const { next } = await imported({ input: parseDefinition('update', { orgID }) });
     expect([next.orgID, next.definition]).toStrictEqual([owner, {}]);
   });
 

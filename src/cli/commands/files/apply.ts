@@ -115,7 +115,8 @@ async function planAction(
     } catch (error) {
       if (errorCodeOf(error) !== 'NOT_FOUND') throw error;
     }
-    const complete = definitionFromWire({ ...(orgID !== undefined && { org_id: orgID }), ...body });
+    const { org_id: owner = null } = body;
+    const complete = definitionFromWire(owner === null || owner === '' ? { ...body, org_id: orgID } : body);
     parseDefinition('update', complete);
     const run = () => withWireIssuePaths(body, () => keys.create(keyID, complete, { reason }));
     return { action: 'create', subject, run };

@@ -119,9 +119,7 @@ function summaryOf(
 function createReplace(keys: KeyService, label: string, isDryRun: boolean): NonNullable<ImportTarget['replace']> {
   const caller = { credentialID: 'cli', label, orgID: undefined, requestID: '' };
   return async ({ keyID, input, passwordHash }) => {
-    // As for a new key: gateways export an empty identifier for a key without an organisation.
-    const { orgID, ...rest } = input;
-    const request = { keyID, input: orgID?.trim() ? input : rest, passwordHash, resetQuota: false };
+    const request = { keyID, input, passwordHash, resetQuota: false };
     try {
       return (
         await withWireIssuePaths(null, () =>
