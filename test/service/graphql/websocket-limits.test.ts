@@ -6,6 +6,7 @@ import { createClient } from 'graphql-ws';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createGraphQLWebSockets } from '../../../src/graphql/websocket/websocket-server.js';
 import { listen } from '../../../src/http/server/server.js';
+import { createScheduler } from '../../../src/lib/scheduler.js';
 import { createLogger } from '../../../src/lib/log.js';
 import { startOwnApp } from '../../support/app.js';
 import { followQuery } from '../../support/event-stream.js';
@@ -67,6 +68,7 @@ async function observed(handle: Parameters<typeof listen>[0], webSockets: Return
     host: '127.0.0.1',
     port: 0,
     log: createLogger('silent'),
+    scheduler: createScheduler(),
     webSockets: {
       ...webSockets,
       open: (request, stream, ...rest) => {

@@ -6,6 +6,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { dispatchConnections } from '../../../src/http/server/connection-dispatcher.js';
 import { rejectConnection } from '../../../src/http/server/rejection.js';
 import { listen, serveConnections, type WebSocketUpgrades } from '../../../src/http/server/server.js';
+import { createScheduler } from '../../../src/lib/scheduler.js';
 import { createLogger } from '../../../src/lib/log.js';
 import { startOwnApp } from '../../support/app.js';
 import { certificate, writeTLSFiles } from '../../support/localhost-tls.js';
@@ -20,7 +21,11 @@ const log = createLogger('silent');
 
 /** Sends bytes to a server, and resolves to both ends when the server has answered, or has received them. */
 async function exchange(webSockets: WebSocketUpgrades, bytes: string, received?: Promise<unknown>): Promise<Socket> {
-  const server = serveConnections((request) => void request.resume(), { log, webSockets });
+  const server = serveConnections((request) => void request.resume(), {
+    log,
+    scheduler: createScheduler(),
+    webSockets,
+  });
   const { promise: accepted, resolve } = Promise.withResolvers<Socket>();
   const acceptor = createServer((socket) => {
     server.accept(socket);
@@ -62,7 +67,14 @@ it('survives the reset of such a handshake over TLS', async () => {
   onTestFinished(() => files.remove());
   const { promise: opened, resolve } = Promise.withResolvers<Duplex>();
   const webSockets: WebSocketUpgrades = { accepts: () => true, open: (_request, socket) => resolve(socket) };
-  const server = await listen(() => undefined, { host: '127.0.0.1', port: 0, log, tls: files, webSockets });
+  const server = await listen(() => undefined, {
+    host: '127.0.0.1',
+    port: 0,
+    log,
+    scheduler: createScheduler(),
+    tls: files,
+    webSockets,
+  });
   const port = Number(new URL(server.url).port);
   const client = connectTLS({ port, host: '127.0.0.1', servername: 'localhost', ca: certificate });
   client.on('error', () => undefined).write(handshake());
