@@ -12,7 +12,11 @@ it.each([
 ])('closes a dispatched connection that never completes %s', async (_name, text) => {
   // As in a worker: the server never listens, which is when Node itself begins to look for requests that take too long.
   const timeouts = { headersMs: 200, requestMs: 400, responseMs: 60_000, idleMs: 60_000 };
-  const server = serveConnections((request) => void request.resume(), { log: createLogger('fatal'), scheduler: createScheduler(), timeouts });
+  const server = serveConnections((request) => void request.resume(), {
+    log: createLogger('fatal'),
+    scheduler: createScheduler(),
+    timeouts,
+  });
   const acceptor = createServer({ pauseOnConnect: true }, server.accept).listen(0, '127.0.0.1');
   await once(acceptor, 'listening');
   const socket = connect((acceptor.address() as AddressInfo).port, '127.0.0.1');
