@@ -1,7 +1,6 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { KeyView } from './key/key-view.js';
-import { keyHashAt } from './key-address.js';
 import { KeysView } from './keys/keys-view.js';
 import { QuietButton } from './parts/quiet-button.js';
 import { PreviewView } from './preview/preview-view.js';
@@ -89,7 +88,7 @@ function SignInAgain({ kind }: { readonly kind: Kind }) {
 
 /** The view of an address, and the kind of the credential that it needs. */
 function viewAt(pathname: string): { readonly title: string; readonly kind: Kind; readonly view: VNode } {
-  const keyHash = keyHashAt(pathname);
+  const keyHash = /^\/console\/keys\/([^/]+)$/.exec(pathname)?.[1];
   if (keyHash !== undefined) {
     const view = <KeyView key={keyHash} keyHash={keyHash} />;
     return { title: text.key.title, kind: 'service', view };

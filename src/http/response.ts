@@ -89,7 +89,7 @@ export async function fromFetchResponse(response: Response): Promise<HTTPRespons
   return { status: response.status, headers, body };
 }
 
-/** Returns a stream that can be destroyed at any time, also if nobody reads it. */
+/** Returns a stream that can be destroyed at any time, also if it is never read. */
 function openStream(source: ReadableStream<Uint8Array>): Readable {
   const stream = Readable.from(source);
   // An error without a listener would end the process.

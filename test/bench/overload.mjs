@@ -44,7 +44,7 @@ const warmUpSeconds = 3;
 console.log(describeMachine());
 console.log('');
 console.log(
-  '| workload | build | capacity | arrivals/s | accepted/s | p50 ms | p99 | max | 503 | p50 ms | p99 | other, broken, unanswered, not sent | latest sent | 503 without Retry-After | longest queue | refused (metric) |',
+  '| workload | build | capacity | arrivals/s | accepted/s | p50 ms | p99 | max | 503 | p50 ms | p99 | other, broken, unanswered, not sent | latest sent | 503 without Retry-After | longest queue | rejected (metric) |',
 );
 console.log('|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|');
 
@@ -99,7 +99,7 @@ async function overload(
     const found = await sendOpenLoad({ ...job, offset: 101, perSecond: Math.round(capacity * factor), seconds });
     sampling.isOver = true;
     await sampled;
-    const refused = (await readMetrics()).refused - before.refused;
+    const counted = (await readMetrics()).rejected - before.rejected;
     const { sent, notSent, accepted, rejected, other, broken, without, withoutRetryAfter, firstOther, lateMs } = found;
     const ms = (/** @type {number | null} */ value) => value?.toFixed(0) ?? '-';
     const cells = [
@@ -118,7 +118,7 @@ async function overload(
       `${ms(lateMs)} ms late`,
       withoutRetryAfter,
       sampling.longest,
-      refused,
+      counted,
     ];
     console.log(`| ${cells.join(' | ')} |`);
   } finally {
@@ -147,6 +147,6 @@ async function readMetrics() {
   const valueOf = (/** @type {RegExp} */ pattern) => Number(pattern.exec(text)?.[1] ?? 0);
   return {
     waiting: valueOf(/^keyfront_queue_length\{queue="requests"\} (\S+)/m),
-    refused: valueOf(/^keyfront_refused_total\{reason="overload"\} (\S+)/m),
+    rejected: valueOf(/^keyfront_refused_total\{reason="overload"\} (\S+)/m),
   };
 }

@@ -51,7 +51,7 @@ describe('the fields of the form of the console', () => {
     expect(field?.unit).toBe(unit);
   });
 
-  it('are secret because of their traits, whatever their descriptions say', () => {
+  it('are secret because of their traits, not because of their descriptions', () => {
     const reworded = generated('A secret that reads omit.', text('…', 256, { secret: 'sealed', unit: 'seconds' }));
     expect(reworded).toMatchObject({ isSecret: true, isEditable: true, unit: 'seconds' });
     const misleading = generated(

@@ -24,7 +24,7 @@ it('closes storage after the requests that it still serves, whose clients may be
   expect(t.logs()).not.toContain('internal error');
 });
 
-it('ends event streams that nobody reads', async () => {
+it('ends event streams that are never read', async () => {
   const t = await startApp();
   const response = await t.app.fetch(
     new Request('http://keyfront.test/graphql', {

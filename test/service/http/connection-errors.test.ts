@@ -19,7 +19,7 @@ const handshake = (headers = '') =>
 
 const log = createLogger('silent');
 
-/** Sends bytes to a server, and resolves to both ends when the server has answered, or has received them. */
+/** Sends bytes to a server, and resolves to both ends when the server has responded, or has received them. */
 async function exchange(webSockets: WebSocketUpgrades, bytes: string, received?: Promise<unknown>): Promise<Socket> {
   const server = serveConnections((request) => void request.resume(), {
     log,
@@ -55,7 +55,7 @@ it('survives the reset of a handshake from a foreign origin', async () => {
   expect(() => socket.emit('error', reset())).not.toThrow();
 });
 
-it('survives the reset of a handshake that nobody has taken over, such as while it waits', async () => {
+it('survives the reset of a handshake that is not taken over yet, such as while it waits', async () => {
   const { promise: opened, resolve: open } = Promise.withResolvers<unknown>();
   const socket = await exchange({ accepts: () => true, open }, handshake(), opened);
   expect(() => socket.emit('error', reset())).not.toThrow();

@@ -211,7 +211,13 @@ describe('the other counters', () => {
       response.end();
     };
     const { scheduler } = t.app.services;
-    const server = await listen(slow, { host: '127.0.0.1', port: 0, log: createLogger('silent'), scheduler, telemetry });
+    const server = await listen(slow, {
+      host: '127.0.0.1',
+      port: 0,
+      log: createLogger('silent'),
+      scheduler,
+      telemetry,
+    });
     const port = Number(new URL(server.url).port);
     await t.graphql(`{ ${'a: __typename '.repeat(400)} ${'x'.repeat(16_000)} }`);
     await exchange(port, 'GET /a//b HTTP/1.1\r\nHost: x\r\n\r\n');

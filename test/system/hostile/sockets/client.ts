@@ -31,7 +31,7 @@ export async function openClient(port: number, index: number, isTLS: boolean): P
   const tcp = connect(port, '127.0.0.1').on('error', () => undefined);
   await new Promise((resolve) => tcp.once('connect', resolve).once('close', resolve));
   let tls: Socket | undefined;
-  // Opened by the first use, so that a connection can also be cut before its handshake.
+  // Created by the first use, so that a connection can also be cut before its handshake.
   const stream = () => {
     if (!isTLS) return tcp;
     tls ??= receive(connectTLS({ socket: tcp, servername: 'localhost', ca: certificate }).on('error', () => undefined));
