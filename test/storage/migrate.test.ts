@@ -123,7 +123,9 @@ describe('the layout of a database', () => {
       'audit_by_key',
       'quota_changes_by_key',
       'quota_changes_by_time',
-      'due_webhook_deliveries',
+      'first_webhook_deliveries',
+      'retried_webhook_deliveries',
+      'dead_webhook_deliveries',
       'receipts_by_time',
     ];
     const all = [...names, ...indexes];
@@ -173,7 +175,7 @@ describeEngines('a database of an unreleased version', (engine) => {
     const before = await tables(place);
     for (const report of await openings(place)) {
       expect(report).toContain(
-        `it does not have webhook_deliveries, although its schema version is ${schemaVersion}: another version of Keyfront, from before the first release, wrote it. With that version, run`,
+        'it does not have webhook_deliveries, although its schema version is 4: another version of Keyfront, from before the first release, wrote it. With that version, run',
       );
       expect(report).toContain('`keyfront keys export --with-secrets > keys.jsonl`');
       expect(report).toContain('does not have histories, versions, deleted keys, credentials and webhooks.');

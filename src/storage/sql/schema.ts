@@ -62,7 +62,7 @@ export function requireLayout(version: number, found: readonly string[], steps: 
   );
 }
 
-/** The columns that statements create, as `table.column`, and the indexes. */
+/** The columns that statements create, as `table.column`, and the indexes that they do not drop again. */
 function namesIn(statements: string): ReadonlySet<string> {
   const text = statements.replaceAll(/--.*/g, '');
   const tables = text.matchAll(/CREATE TABLE (\w+) \((?:\n([^]*?)\n\)|(.*?)\))/g);
@@ -74,7 +74,8 @@ function namesIn(statements: string): ReadonlySet<string> {
   );
   const added = [...text.matchAll(/ALTER TABLE (\w+) ADD COLUMN (\w+)/g)].map(([, table, name]) => `${table}.${name}`);
   const indexes = [...text.matchAll(/CREATE (?:UNIQUE )?INDEX (\w+) ON/g)].map(([, name = '']) => name);
-  return new Set([...columns, ...added, ...indexes]);
+  const dropped = new Set([...text.matchAll(/DROP INDEX (\w+)/g)].map(([, name = '']) => name));
+  return new Set([...columns, ...added, ...indexes.filter((name) => !dropped.has(name))]);
 }
 
 const tableOf = (name: string) => name.replace(/\..*/, '');
