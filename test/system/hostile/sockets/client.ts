@@ -30,6 +30,7 @@ const maxText = 256 * 1024;
 export async function openClient(port: number, index: number, isTLS: boolean): Promise<Client> {
   const tcp = connect(port, '127.0.0.1').on('error', () => undefined);
   await new Promise((resolve) => tcp.once('connect', resolve).once('close', resolve));
+  if (tcp.destroyed) throw new Error(`The service accepts no connection at port ${port}.`);
   let tls: Socket | undefined;
   // Created by the first use, so that a connection can also be cut before its handshake.
   const stream = () => {
