@@ -151,7 +151,7 @@ export function createGraphQLServer({
       // Before plugins that look up a document or that compare an operation with the schema.
       useIntrospectionPolicy(introspection),
       ...useTrustedDocuments(trustedDocuments),
-      useLimits(operations, maximum),
+      useLimits(operations, maximum, nextSlice),
       useCost(operations, maximum),
       useValidation,
       useDeadline(deadlineMs),

@@ -47,7 +47,7 @@ export function isUnsupportedMediaType({ issues: [issue] }: AppError): boolean {
 
 const jsonContentType = /^[ \t]*application\/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?$/i;
 
-/** `readBytes` destroys the stream of a larger body, whatever its limit. */
+/** `readBytes` destroys the stream of a larger body. */
 const maxDiscardedBytes = 16 * 1024 * 1024;
 
 /**

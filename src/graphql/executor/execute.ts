@@ -98,7 +98,7 @@ function executeOperation(
     errors.all.length === 0 ? { data } : { errors: errors.all, data };
   const buildFailedResponse = (error: unknown): ExecutionResult => {
     deadline?.throwIfExpired();
-    if (errors.isFull()) return { errors: [tooManyErrors(), ...errors.all], data: null };
+    if (errors.isFull()) return { errors: [...errors.all, tooManyErrors()], data: null };
     // Every error was converted to a GraphQLError with its path.
     errors.add(error as GraphQLError, undefined);
     return buildResponse(null);

@@ -17,6 +17,8 @@ export interface PreparedOperation {
   readonly label: string;
   /** The coordinates of the schema that its document uses. For metrics. */
   readonly usedFields: readonly string[];
+  /** Whether the cache has its document. */
+  readonly isKept: boolean;
   /** Set when it has been validated. */
   isValid: boolean;
   /** Set when it is within the limits of every client for all values of its variables. */
@@ -80,6 +82,9 @@ export function createOperationCache(schema: GraphQLSchema, maxFields = 50_000):
       label,
       get usedFields() {
         return (usedFields ??= fieldsUsedIn(schema, document));
+      },
+      get isKept() {
+        return isKept(document);
       },
       isValid: false,
       isWithinLimits: false,

@@ -17,7 +17,7 @@ import type { OperationCache, PreparedOperation } from '../operation/operation-c
 import { requirePrincipals, rootFieldsOf } from '../operation/root-fields.js';
 import { calculateComplexity } from '../operation/complexity.js';
 import { hasPrincipal, type AuthContext } from '../../credentials/credential.js';
-import type { ServerContext } from '../context.js';
+import type { Context, ServerContext } from '../context.js';
 import { operationError } from '../errors.js';
 
 const anonymous: AuthContext = {};
@@ -26,20 +26,37 @@ const anonymous: AuthContext = {};
  * Rejects an operation above the limits before it is validated or executed, with or without credentials. Keeps the valid
  * documents of clients with a credential: others cannot fill the cache, nor evict what it has.
  */
-export function useLimits(operations: OperationCache, maximum: OperationLimits): Plugin<object, ServerContext> {
+export function useLimits(
+  operations: OperationCache,
+  maximum: OperationLimits,
+  nextSlice: Context['nextSlice'],
+): Plugin<object, ServerContext> {
   const clientLimits = limitsOf(maximum, false);
   const routerLimits = limitsOf(maximum, true);
   const authContexts = new WeakMap<object, AuthContext>();
   const isFromRouter = (context: object) => isRouter(authContexts.get(context) ?? anonymous);
+  const parsedEarly = new WeakMap<object, DocumentNode>();
   return {
     // Before the document is parsed: only the credential of a router permits large documents.
-    async onParams({ context }) {
+    async onParams({ context, params: { query } }) {
       const auth = await context.requestContext.principal().catch(() => undefined);
       if (auth) authContexts.set(context, auth);
+      if (typeof query !== 'string' || query.length <= limits.characters || !isFromRouter(context)) return;
+      if (operations.get(query)) return;
+      try {
+        parsedEarly.set(context, parseWithLimits(query, undefined, routerLimits));
+      } catch {
+        // Yoga reports it when it parses the document again.
+      }
+      // Yoga parses and validates in one tick, which takes too long for a large document.
+      await nextSlice();
     },
     onParse({ context, setParseFn }) {
       const sizeLimits = isFromRouter(context) ? routerLimits : clientLimits;
-      setParseFn((source: string | Source, options?: ParseOptions) => parseWithLimits(source, options, sizeLimits));
+      setParseFn(
+        (source: string | Source, options?: ParseOptions) =>
+          parsedEarly.get(context) ?? parseWithLimits(source, options, sizeLimits),
+      );
     },
     // Not a validation rule: Yoga caches the results of rules by document, and page sizes depend on variables.
     onValidate({ params, context }) {

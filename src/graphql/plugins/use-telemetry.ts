@@ -1,4 +1,4 @@
-import type { DocumentNode, ExecutionResult, GraphQLError } from 'graphql';
+import type { DocumentNode, ExecutionArgs, ExecutionResult, GraphQLError } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { toErrorCode, type ErrorCode } from '../../lib/errors.js';
 import type { RequestRecord, Telemetry } from '../../telemetry/ports.js';
@@ -9,7 +9,7 @@ import type { OperationCache, PreparedOperation } from '../operation/operation-c
 export interface OperationTelemetry {
   /** Executes an operation, within a span when requests are traced. */
   readonly traceExecution: <T>(prepared: PreparedOperation, execute: () => T | Promise<T>) => T | Promise<T>;
-  /** Records which operation a request executes. */
+  /** Records which operation a request executes, and the fields that a valid credential may use. */
   readonly recordOperation: (prepared: PreparedOperation, record: RequestRecord) => void;
   /** Records the errors of a result, after they were masked. */
   readonly recordResult: (result: ExecutionResult, record: RequestRecord) => void;
@@ -25,7 +25,8 @@ export function createOperationTelemetry({ meter, tracer }: Telemetry): Operatio
     },
     recordOperation: (prepared, record) => {
       record.operation = prepared.label;
-      if (meter) record.fields = prepared.usedFields;
+      // Other documents are prepared for each request: counting them would fill the memory for counts.
+      if (meter && prepared.isKept) record.fields = prepared.usedFields;
     },
     recordResult: ({ errors = [] }, record) => {
       if (errors.length === 0) return;
@@ -40,15 +41,21 @@ export function createOperationTelemetry({ meter, tracer }: Telemetry): Operatio
  * result.
  */
 export function useTelemetry(telemetry: OperationTelemetry, operations: OperationCache): Plugin<object, ServerContext> {
+  const record = (args: object) => {
+    const { document, operationName, contextValue } = args as ExecutionArgs & { contextValue: ServerContext };
+    const prepared = operations.prepare(document, operationName);
+    if (prepared) telemetry.recordOperation(prepared, contextValue.requestContext.record);
+    return prepared;
+  };
   return {
     onValidate({ params, context }) {
       const { requestContext, params: request } = context as typeof context & ServerContext;
       const prepared = operations.prepare(params.documentAST as DocumentNode, request.operationName);
-      if (prepared) telemetry.recordOperation(prepared, requestContext.record);
+      if (prepared) requestContext.record.operation = prepared.label;
     },
+    onSubscribe: ({ args }) => void record(args),
     onExecute({ args, executeFn, setExecuteFn }) {
-      const { document, operationName } = args as { document: DocumentNode; operationName?: string };
-      const prepared = operations.prepare(document, operationName);
+      const prepared = record(args);
       if (!prepared) return;
       setExecuteFn((given) => telemetry.traceExecution(prepared, () => executeFn(given) as unknown));
     },

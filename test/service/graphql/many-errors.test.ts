@@ -34,12 +34,13 @@ describe('an operation of which many values fail', () => {
 
     const many = await send(201);
     expect([many.status, many.body['data']]).toEqual([200, null]);
-    const [first, ...others] = errorsOf(many);
-    expect([first?.message, first?.extensions.code]).toEqual([
+    const errors = errorsOf(many);
+    const last = errors.pop();
+    expect([last?.message, last?.extensions.code]).toEqual([
       'The operation has more than 200 errors and was ended. Changes that it made are saved.',
       'TOO_LARGE',
     ]);
-    expect(others.map(({ extensions }) => extensions.code)).toEqual(repeat(200, code));
+    expect(errors.map(({ extensions }) => extensions.code)).toEqual(repeat(200, code));
   });
 
   it('fails as a whole also if the values fail later', async () => {
@@ -47,8 +48,8 @@ describe('an operation of which many values fail', () => {
     const response = await t.graphql(query, { representations: repeat(1_000, key) }, headers);
     expect(response.body['data']).toBeNull();
     expect(errorsOf(response).map(({ extensions }) => extensions.code)).toEqual([
-      'TOO_LARGE',
       ...repeat(200, 'FORBIDDEN'),
+      'TOO_LARGE',
     ]);
     expect(t.logs()).not.toContain('internal error');
   });

@@ -55,7 +55,10 @@ describe('the name of a client', () => {
   it('is counted with every field and argument that it uses', async () => {
     for (const _ of ['first', 'from the cache', 'without Yoga']) await from('dashboard');
     await from('router');
-    await t.graphql('query ($i: UpdateKeyInput!) { previewKey(input: { tags: [] }) { keyHash } }', { i: {} });
+    await t.graphql('query ($i: PreviewKeyInput) { previewKey(input: { tags: [] }) { keyHash } }');
+    await t.graphql('{ previewKey(input: { tags: [] }) { keyHash } }');
+    const withoutCredential = { authorization: '', 'x-svc-authorization': '' };
+    await t.graphql('{ previewKey(input: { alias: "a" }) { keyHash } }', {}, withoutCredential);
     const used = await telemetry.series('keyfront_field_usage_total');
     expect(used).toMatchObject({
       'client="dashboard",field="KeyDefinition.allowance"': 3,
@@ -63,6 +66,7 @@ describe('the name of a client', () => {
       'client="dashboard",field="Query.orgKey(by:)"': 3,
       'client="none",field="PreviewKeyInput.tags"': 1,
     });
+    expect(used).not.toHaveProperty(['client="none",field="PreviewKeyInput.alias"']);
     // A second scrape adds nothing.
     expect(await telemetry.series('keyfront_field_usage_total')).toEqual(used);
   });

@@ -87,7 +87,7 @@ describe('the fields of a document', () => {
     const many = Array.from({ length: 400 }, (_, n) => `a${n}: a { ...F }`).join(' ');
     const query = `{ ${many} } fragment F on A { ${'size(n: 1) '.repeat(400)} }`;
     expect(messagesOf(`query P ${query} query Q { a { x: id x: name } }`)).toEqual([
-      'The operations select more than 50,000 fields, counting fragments at each spread.',
+      'The operations select more than 20,000 fields, counting fragments at each spread.',
     ]);
   });
 
