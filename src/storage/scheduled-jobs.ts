@@ -65,6 +65,7 @@ export function startScheduledJobs(
     startCredentialChecks(services, log, checkpointEveryMs),
     startReceiptCounts(services, log, checkpointEveryMs),
     startStorageChecks(services, log),
+    startFileChecks(services, log, checkpointEveryMs),
     ...(services.relayPending ? [startRelay(services.relayPending, log)] : []),
     ...(mayHaveOtherHosts ? [startRingReports(services, log)] : []),
   ];
@@ -94,6 +95,12 @@ function startStorageChecks({ checkWritable }: Services, log: Logger): Scheduled
   return schedule({ everyMs: checkEveryMs, log, failure: 'storage could not be checked' }, async () => {
     await checkWritable();
   });
+}
+
+/** Detects that the files of the database were overwritten. */
+function startFileChecks({ checkFiles }: Services, log: Logger, everyMs = defaultCheckpointEveryMs): ScheduledJob {
+  const failure = 'the files of the database could not be checked';
+  return schedule({ everyMs, log, failure }, async () => checkFiles());
 }
 
 const relayEveryMs = 1_000;

@@ -81,6 +81,8 @@ export interface Storage {
    * resolves then), and that a full disk has free space again. Cheap enough for every second.
    */
   readonly checkWritable: () => Promise<boolean>;
+  /** Detects that the files of a database were overwritten while in use (`failed` resolves then). May write a marker. */
+  readonly checkFiles: () => Promise<void>;
   /** Resolves with the cause after a fatal storage error. */
   readonly failed: Promise<Error>;
   /** The errors that the database finds in its own file. */

@@ -450,7 +450,7 @@ describe('the head of the keys of a data folder', () => {
     await t.app.services.checkpoints.publish(t.clock.now, 0);
     await t.update('k1', { alias: 'two' });
     const { checkpoints } = t.app.services;
-    const publish = vi.fn(checkpoints.publish);
+    const publish = vi.fn((at: Date, minAgeMs: number) => checkpoints.publish(at, minAgeMs));
     const lines: string[] = [];
     const log = createLogger('info', { write: (line: string) => void lines.push(line) });
     const job = startCheckpoints({ ...t.app.services, checkpoints: { ...checkpoints, publish } }, 0, log, 1);

@@ -192,7 +192,7 @@ describeEngines('a database of an unreleased version', (engine) => {
   });
 
   it.skipIf(engine.name.startsWith('PostgreSQL'))(
-    'is not said to be of a newer version if it has a higher number (that commit had number 5 in SQLite only)',
+    'is not reported as one of a newer version if it has a higher number (that commit had number 5 in SQLite only)',
     async () => {
       await place.run(await layoutOf('fc690e8e', place));
       for (const report of await openings(place)) {

@@ -14,7 +14,7 @@ export const headCommand: CLICommand = {
     json: { description: 'Print the head as JSON Lines', isCommon: true },
     accept: {
       description:
-        'First replace the head in the database by the present state: `keyfront check` reports no older keys and no missing receipts',
+        'First replace the head in the database by the present state: `keyfront check` reports no older keys and credentials, and no missing receipts',
     },
   },
   examples: ['keyfront head --json > head.jsonl'],

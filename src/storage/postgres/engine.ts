@@ -187,6 +187,7 @@ function createEngine(
     whyNotReady: () => withTimeout(probeTimeoutMs, whyUnusable(), () => 'the database does not respond'),
     // Connections to a server are renewed by the pool; a restart of this process would change nothing.
     checkWritable: () => Promise.resolve(true),
+    checkFiles: () => Promise.resolve(),
     failed: new Promise<Error>(() => undefined),
     // The files of a server are not accessible; `verifyIntegrity` reads every row.
     damages: () => Promise.resolve([]),

@@ -7,6 +7,7 @@ import { createCredentialCache } from './credential-cache.js';
 import { configure, withDatabaseName, openDatabase, openReadOnly, versionOf, type Database } from './connection.js';
 import { identifyFiles } from './files.js';
 import { createCheckpointRunner, createLogCheckpoints, logLength } from './log-checkpoints.js';
+import { createOverwriteCheck } from './overwrites.js';
 import { createWriteGate } from './write-gate.js';
 import { createKeyGroups } from './key-groups.js';
 import { createReader, createWorkerRunner } from './reader.js';
@@ -96,6 +97,7 @@ function createEngine(
     ),
     whyNotReady: () => toPromise(() => (gate.isWritable() ? probe() : 'storage accepts no writes')),
     checkWritable: () => toPromise(gate.isWritable),
+    checkFiles: hasWorkers ? createOverwriteCheck(database, gate, verifyFiles) : () => Promise.resolve(),
     failed: gate.failed,
     damages: () => toPromise(() => withDatabaseName(file, () => damagesOf(database))),
     contents: async () => ({ schemaVersion: versionOf(database), ...(await readContents(session)) }),

@@ -1,9 +1,10 @@
-import { copyFile, rename, rm } from 'node:fs/promises';
+import { copyFile, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeCommandLine } from '../../support/cli.js';
 import type { Running } from '../../support/process.js';
 import { printedBy, putKey, useProcesses } from '../../support/processes.js';
+import { until } from '../../support/until.js';
 
 const { path, start } = useProcesses();
 
@@ -61,5 +62,17 @@ describe.each([
     expect(await one.exited).toStrictEqual({ code: 1, signal: null });
     expect(one.stderr()).toContain('keyfront.db-wal was deleted while the database was in use');
     expect(await checked()).toContain('"alias":"acknowledged"');
+  });
+
+  it('exits with 1 after an older copy was written into its database file, at the next check', async () => {
+    const one = await started();
+    expect(await update(one, 'in the copy')).toBe(200);
+    const older = await readFile(fileOf('keyfront.db'));
+    expect(await update(one, 'later')).toBe(200);
+    // A check has copied the later change into the file.
+    await until(async () => !(await readFile(fileOf('keyfront.db'))).equals(older));
+    await writeFile(fileOf('keyfront.db'), older);
+    expect(await one.exited).toStrictEqual({ code: 1, signal: null });
+    expect(one.stderr()).toContain('keyfront.db was overwritten or cut off while the database was in use');
   });
 });

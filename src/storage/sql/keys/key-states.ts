@@ -58,7 +58,7 @@ export function createKeyStates(session: SqlSession, signer: RowSigner) {
   async function* statesAfter(keyHash: string): AsyncIterable<readonly ScannedState[]> {
     for await (const listed of readPages<SizedKey>((last) => all(page, [last?.key_hash ?? keyHash]))) {
       for (const part of batchesBySize(listed, maxBytesAtOnce)) {
-        const rows = await all<ScannedRow>(scan, [part.map((key) => key.key_hash)]);
+        const rows = await all<StateRow>(scan, [part.map((key) => key.key_hash)]);
         const found = new Map(rows.map((row) => [row.key_hash, row]));
         yield part.flatMap(({ key_hash: hash, size }) => {
           const row = found.get(hash);
@@ -86,7 +86,7 @@ export function createKeyStates(session: SqlSession, signer: RowSigner) {
 }
 
 /** The engines differ in the type of a condition. */
-type ScannedRow = SignedRow<KeyRow> & { readonly has_entry: boolean | bigint };
+type StateRow = SignedRow<KeyRow> & { readonly has_entry: boolean | bigint };
 
 /** The state of one key. */
 export interface ScannedState {
