@@ -345,7 +345,7 @@ describe('the subject of a single sign-on token', () => {
 
   it.each([
     ['longer than 255 characters, the maximum of OpenID Connect', 'x'.repeat(256)],
-    ['that is not well-formed Unicode, which would become that of somebody else', 'ada\ud800'],
+    ['that is not well-formed Unicode, which would become that of another person', 'ada\ud800'],
     ['with NUL', 'ada\0'],
   ])('is rejected if it is one %s', async (_, sub) => {
     expect(await identify(sub)).toStrictEqual({ reason: 'subject' });

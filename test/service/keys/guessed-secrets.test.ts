@@ -83,9 +83,9 @@ describe('a dry run by a credential with the scope update', () => {
       expect(await predict(right, writer)).toMatchObject({ changed: false, version: 1, changes: [] });
       expect(kinds(await predict(wrong, writer))).toStrictEqual(['CHANGED']);
     }
-    const refused = await predict(right, writer);
-    expect(kinds(refused)).toStrictEqual(['NOT_COMPARED']);
-    expect(refused).toStrictEqual(await predict(wrong, writer));
+    const uncompared = await predict(right, writer);
+    expect(kinds(uncompared)).toStrictEqual(['NOT_COMPARED']);
+    expect(uncompared).toStrictEqual(await predict(wrong, writer));
     t.clock.now = new Date(t.clock.now.getTime() + 60_000);
     expect(await predict(right, writer)).toMatchObject({ changed: false });
   });

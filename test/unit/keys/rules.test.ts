@@ -339,6 +339,7 @@ describe('the rules accept a definition', () => {
 it('ignores null for a field of the other variant, and keeps the other fields', () => {
   expect(parseDefinition('update', { keyID: null, alias: 'a', rate: null })).toStrictEqual({ alias: 'a', rate: null });
   expect(parseDefinition('preview', { rsaCertificateID: null, keyID: 'k' })).toStrictEqual({ keyID: 'k' });
+  expect(parseDefinition('preview', { rsaCertificateID: null, keyID: null })).toStrictEqual({ keyID: null });
 });
 
 it.each([
