@@ -137,6 +137,21 @@ describe('a repeated request with the same idempotency key', () => {
     expect((await put('other')).headers.get('etag')).toBe('"5"');
   });
 
+  it('returns the first result of an update also when the key has its definition again', async () => {
+    const put = (alias: string, key?: string) => rest('PUT', 'a', key, { alias, quota_max: 100 });
+    const first = await put('one', 'k');
+    expect(first.headers.get('etag')).toBe('"2"');
+    await put('two');
+    expect((await put('one')).headers.get('etag')).toBe('"4"');
+    expect((await put('one', 'k')).headers.get('etag')).toBe('"2"');
+  });
+
+  it('looks for a result once if it has none yet, and changes the key', async () => {
+    const find = vi.spyOn(t.app.services.store, 'findReceipt');
+    expect(dataOf(await remove({ keyID: 'a', key: 'k' }))).toMatchObject({ version: 2 });
+    expect(find).toHaveBeenCalledTimes(1);
+  });
+
   it('has one effect when sent many times at once', async () => {
     const created = await Promise.all(Array.from({ length: 20 }, () => create({ key: 'k' })));
     expect(new Set(created.map(bodyOf)).size).toBe(1);

@@ -228,6 +228,37 @@ describe('a receiver', () => {
     expect(unanswered).toHaveLength(4);
   });
 
+  it('receives eight retries at a time during an outage', async () => {
+    await hookTo(t, receiver.url);
+    const failed = new Set<string>();
+    let unanswered = 0;
+    receiver.behaviour = ({ data: { key_hash: keyHash } }) => {
+      if (!failed.has(keyHash)) {
+        failed.add(keyHash);
+        return 500;
+      }
+      unanswered += 1;
+      return undefined;
+    };
+    await t.importKeys(...Array.from({ length: 20 }, (_, index) => ({ key_id: `k${index}`, org_id: 'acme' })));
+    await until(() => unanswered === 8, 'Eight retries at a time');
+    expect(failed.size).toBeGreaterThanOrEqual(16);
+  });
+
+  it('receives the events of other keys when it requests a pause with another status than 429 and 503', async () => {
+    await hookTo(t, receiver.url);
+    receiver.behaviour = ({ data }, response) => {
+      if (data.key_hash !== hashOf('a')) return 200;
+      response.writeHead(500, { 'retry-after': '3600' }).end();
+      return undefined;
+    };
+    await key('a');
+    await until(async () => (await standing())?.retryingKeys === 1);
+    await key('b');
+    await receiver.until((taken) => taken.length === 1);
+    expect(receiver.received).toHaveLength(2);
+  });
+
   it('counts as successful if it returns an endless body, which is not read', async () => {
     await hookTo(t, receiver.url);
     let sent = 0;
@@ -340,6 +371,32 @@ describe('a webhook', () => {
     expect(await t.app.services.webhooks.deliveryStats()).toStrictEqual([]);
     expect(await t.app.services.webhooks.nextDeliveries(id, 10, 'any')).toStrictEqual([]);
     expect(await t.app.services.webhooks.remove(id)).toBe(false);
+  });
+
+  it('saves its position behind events of other organisations at intervals of five seconds', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    await t.close();
+    t = await startOwnApp({}, { dispatcherOptions: quick });
+    await hookTo(t, receiver.url, { orgID: 'acme' });
+    await key('a');
+    await receiver.until((taken) => taken.length === 1);
+    await untilPolled(t);
+    const record = vi.spyOn(t.app.services.webhooks, 'recordResults');
+    const read = vi.spyOn(t.app.services.feed, 'read');
+    const untilRead = async () => {
+      const count = read.mock.calls.length;
+      await key(`other-${count}`, 'globex');
+      await until(() => read.mock.calls.length > count);
+      await untilPolled(t);
+    };
+    await untilRead();
+    expect(record).not.toHaveBeenCalled();
+    vi.advanceTimersByTime(5_001);
+    await untilRead();
+    expect(record.mock.calls).toStrictEqual([[expect.any(String), expect.any(String), { cursor: expect.any(String) }]]);
+    await untilRead();
+    expect(record).toHaveBeenCalledTimes(1);
   });
 
   it('receives only later changes if it is new', async () => {
