@@ -85,6 +85,13 @@ describe('the checkpoints of the log', () => {
     expect(used()).toBeLessThan(sizes.normal + 64 * kibibyte);
   });
 
+  it('can be requested at any length', async () => {
+    const { log, commit, tasks, used } = await openLogged();
+    await commit(20 * kibibyte);
+    await log.copy();
+    expect([tasks.length, used()]).toEqual([1, 0]);
+  });
+
   it('begin later during a load', async () => {
     const { log, commit, tasks, used } = await openLogged();
     log.setWork('load');

@@ -97,7 +97,7 @@ function createEngine(
     ),
     whyNotReady: () => toPromise(() => (gate.isWritable() ? probe() : 'storage accepts no writes')),
     checkWritable: () => toPromise(gate.isWritable),
-    checkFiles: hasWorkers ? createOverwriteCheck(database, gate, verifyFiles) : () => Promise.resolve(),
+    checkFiles: log ? createOverwriteCheck(database, gate, verifyFiles, log.copy) : () => Promise.resolve(),
     failed: gate.failed,
     damages: () => toPromise(() => withDatabaseName(file, () => damagesOf(database))),
     contents: async () => ({ schemaVersion: versionOf(database), ...(await readContents(session)) }),

@@ -7,6 +7,12 @@ import { createThreadPool, type ThreadPool } from './thread-pool.js';
 export interface LogCheckpoints {
   /** Looks at the length of the log after a commit, at a cost of 10 µs, and starts a checkpoint if it is long. */
   readonly afterCommit: () => void;
+  /**
+   * Copies the log into the database file now.
+   *
+   * @throws {Error} when the files were replaced, or cannot be written.
+   */
+  readonly copy: () => Promise<void>;
   /** A load writes the same pages many times, so that they are copied later. */
   readonly setWork: (work: 'load' | 'normal') => void;
   readonly close: () => Promise<void>;
@@ -50,6 +56,11 @@ export function createLogCheckpoints(
   let isRunning = false;
   let current = Promise.resolve();
 
+  async function copy(truncate: boolean): Promise<void> {
+    verifyFiles();
+    await runner.run({ file: database.name, truncate });
+  }
+
   async function checkpointIfLong(): Promise<void> {
     const bytes = logLength(database);
     // The log has started again.
@@ -57,8 +68,7 @@ export function createLogCheckpoints(
     if (bytes < nextBytes) return;
     // After a failure too, the next checkpoint waits until the log has grown.
     nextBytes = bytes + startBytes;
-    verifyFiles();
-    await runner.run({ file: database.name, truncate: bytes >= sizes.truncate });
+    await copy(bytes >= sizes.truncate);
     nextBytes = logLength(database) + startBytes;
     hasFailed = false;
   }
@@ -78,6 +88,7 @@ export function createLogCheckpoints(
           isRunning = false;
         });
     },
+    copy: () => copy(false),
     setWork(work) {
       startBytes = nextBytes = sizes[work];
     },

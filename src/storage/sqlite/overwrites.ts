@@ -10,8 +10,6 @@ const name = 'marker';
 const tokenBytes = 8;
 /** More than a page: the end of the value, the newest token, has a page of its own, which no other write restores. */
 const markerChars = 6_000;
-/** More are left to the process that writes them. SQLite copies 1,000 at a time. */
-const maxCopiedFrames = 2_000;
 const maxVerifiedFrames = 5_000;
 const maxAttempts = 3;
 const retryAfterMs = 100;
@@ -25,12 +23,14 @@ const retryAfterMs = 100;
  * must find the token that this process has last read or written: other processes keep it when they add theirs. And the
  * log must contain each frame that SQLite counts.
  *
+ * @param copyLog - copies the log into the database file
  * @returns a function that runs the check. When it fails, the gate accepts no more writes.
  */
 export function createOverwriteCheck(
   database: Database,
   gate: WriteGate,
   verifyFiles: () => void,
+  copyLog: () => Promise<void>,
 ): () => Promise<void> {
   const file = database.name;
   const settings = createFileSettings(database);
@@ -77,7 +77,7 @@ export function createOverwriteCheck(
     const { marker, log } = await inspectRepeatedly();
     const isMarkedByOther = known !== '' && known !== newestOf(marker) && log.frames === log.copied;
     known = newestOf(marker);
-    if (log.position === covered || log.frames - log.copied > maxCopiedFrames) return;
+    if (log.position === covered) return;
     if (!isMarkedByOther) {
       const token = randomBytes(tokenBytes).toString('hex');
       await gate.write(() => {
@@ -86,7 +86,7 @@ export function createOverwriteCheck(
         settings.set(name, `${before.padStart(markerChars, '0')}${token}`.slice(-markerChars));
       });
       known = token;
-      await gate.read(() => database.pragma('wal_checkpoint(PASSIVE)'));
+      await copyLog();
     }
     covered = readLogState().position;
   };
