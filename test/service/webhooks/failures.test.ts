@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { Meter } from '../../../src/telemetry/ports.js';
 import { startOwnApp, type TestApp } from '../../support/app.js';
 import { temporaryFolder } from '../../support/folder.js';
 import { freePort } from '../../support/free-port.mjs';
@@ -232,12 +233,13 @@ describe('a receiver', () => {
     await hookTo(t, receiver.url);
     const failed = new Set<string>();
     let unanswered = 0;
-    receiver.behaviour = ({ data: { key_hash: keyHash } }) => {
+    receiver.behaviour = ({ data: { key_hash: keyHash } }, response) => {
       if (!failed.has(keyHash)) {
         failed.add(keyHash);
         return 500;
       }
       unanswered += 1;
+      response.on('close', () => void (unanswered -= 1));
       return undefined;
     };
     await t.importKeys(...Array.from({ length: 20 }, (_, index) => ({ key_id: `k${index}`, org_id: 'acme' })));
@@ -357,6 +359,21 @@ describe('a webhook', () => {
     await receiver.until((taken) => taken.length === 2);
   });
 
+  it('counts no attempt as failed that the end of the service aborts', async () => {
+    const folder = await temporaryFolder();
+    await t.close();
+    t = await startOwnApp({ KEYFRONT_DATA: folder }, { dispatcherOptions: quick });
+    await hookTo(t, receiver.url);
+    receiver.behaviour = () => undefined;
+    await key('a');
+    await until(() => receiver.received.length === 1);
+    await t.close();
+    expect(t.logLines('"webhook attempt"')).toStrictEqual([]);
+    receiver.behaviour = () => 200;
+    t = await startOwnApp({ KEYFRONT_DATA: folder }, { dispatcherOptions: quick });
+    await receiver.until((taken) => taken.length === 1);
+  });
+
   it('receives nothing after its removal, which deletes all its rows', async () => {
     const { id } = await hookTo(t, receiver.url);
     receiver.behaviour = () => 500;
@@ -424,6 +441,65 @@ describe('a webhook', () => {
     const [first, second] = receiver.accepted();
     expect([first?.data.version_after, second?.data.version_after]).toStrictEqual([1, 1]);
     expect(first?.id).not.toBe(second?.id);
+  });
+});
+
+describe('a dead letter', () => {
+  const dead = () => t.app.services.webhooks.deadLetters({ webhookID: hookID }, 100);
+  let hookID: string;
+  let outcomes: string[];
+  /** Gives up the first event of each of ten keys. */
+  beforeEach(async () => {
+    await t.close();
+    outcomes = [];
+    const meter = { webhookAttempted: (outcome: string) => void outcomes.push(outcome) } as unknown as Meter;
+    const overrides = { dispatcherOptions: { ...quick, retryPolicy: { delaysMs: [1], maxAttempts: 1 } } };
+    t = await startOwnApp({}, overrides, {
+      meter: new Proxy(meter, { get: (of, name) => Reflect.get(of, name) ?? (() => undefined) }),
+    });
+    hookID = (await hookTo(t, receiver.url)).id;
+    receiver.behaviour = () => 500;
+    await t.importKeys(...Array.from({ length: 10 }, (_, index) => ({ key_id: `k${index}`, org_id: 'acme' })));
+    await until(async () => (await dead()).length === 10);
+  });
+
+  it('is counted once, however often its replay fails', async () => {
+    const [{ eventID = '' } = {}] = await dead();
+    expect(await t.app.services.webhooks.replay({ webhookID: hookID, eventID }, Date.now())).toBe(1);
+    await until(
+      async () => receiver.received.length === 11 && (await dead()).every(({ dueMs }) => dueMs === undefined),
+    );
+    expect((await dead()).find((letter) => letter.eventID === eventID)).toMatchObject({ attempts: 1 });
+    expect(outcomes.filter((outcome) => outcome === 'dead')).toHaveLength(10);
+  });
+
+  it('is not replayed with the event of another key that was created after a purge', async () => {
+    receiver.behaviour = () => 200;
+    expect((await sendRequest(t, 'DELETE', '/svc/org/keys/k0')).status).toBe(200);
+    await receiver.until((taken) => taken.length === 1);
+    await t.app.services.store.purge(new Date(t.clock.now.getTime() + 1));
+    t.clock.now = new Date(t.clock.now.getTime() + 1_000);
+    await key('k0');
+    await receiver.until((taken) => taken.length === 2);
+    await t.app.services.webhooks.replay({ webhookID: hookID }, Date.now());
+    await until(async () => (await dead()).length === 0);
+    expect(receiver.accepted()).toHaveLength(11);
+    expect(receiver.accepted().filter(({ data }) => data.key_hash === hashOf('k0'))).toHaveLength(2);
+    expect(t.logLines('the key has been purged with its undelivered events')).toHaveLength(1);
+  });
+
+  it('takes one of the four places of retries when it is replayed', async () => {
+    let unanswered = 0;
+    receiver.behaviour = ({ data: { key_hash: keyHash } }) => {
+      if (keyHash === hashOf('other')) return 200;
+      unanswered += 1;
+      return undefined;
+    };
+    await t.app.services.webhooks.replay({ webhookID: hookID }, Date.now());
+    await until(() => unanswered === 4);
+    await key('other');
+    await receiver.until((taken) => taken.length === 1);
+    expect(unanswered).toBe(4);
   });
 });
 
