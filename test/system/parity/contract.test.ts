@@ -122,10 +122,10 @@ describe('previews through both APIs', () => {
     const { date_created: _created, last_updated: _updated, apply_policy_id: _policy, ...plain } = all;
     const rest = await t.preview(jsonText(all));
     expect(rest.body).toMatchObject({ api_model: {}, key_id: 'my-key' });
-    expect(rest.body['data']).toEqual({ ...plain, apply_policies: ['gold', 'silver', 'bronze'] });
+    expect(rest.body['data']).toEqual({ ...plain, apply_policies: ['gold', 'silver'] });
     expect(Object.keys(rest.body['data'] as object)).toEqual(Object.keys(plain));
     expect(shown(await previewThroughGraphQL(all))).toEqual(
-      withoutSecrets({ ...plain, apply_policies: ['gold', 'silver', 'bronze'] }),
+      withoutSecrets({ ...plain, apply_policies: ['gold', 'silver'] }),
     );
   });
 
@@ -168,7 +168,7 @@ describe('updates through both APIs', () => {
     const { apply_policy_id: _policy, enable_detail_recording: _recording, ...plain } = all;
     expect(shown(graphql)).toEqual({
       ...withoutSecrets(plain),
-      apply_policies: ['gold', 'silver', 'bronze'],
+      apply_policies: ['gold', 'silver'],
       date_created: '2025-01-01T00:00:00Z',
       last_updated: String((await stored()).lastUpdated),
     });
