@@ -165,8 +165,6 @@ function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): M
   return groups;
 }
 
-const maxFilesOfFolder = 17;
-
 describe('the layout of src', () => {
   const folders = groupBy(files, ({ path }) => dirname(path));
 
@@ -177,11 +175,6 @@ describe('the layout of src', () => {
         ?.map(({ path }) => path)
         .toSorted(),
     ).toEqual(['app.ts', 'main.ts']);
-  });
-
-  it('has at most 17 files in each folder', () => {
-    const large = [...folders].filter(([, { length }]) => length > maxFilesOfFolder).map(([folder]) => folder);
-    expect(large).toEqual([]);
   });
 
   it('has one declaration of each type name', () => {

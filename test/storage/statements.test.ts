@@ -80,6 +80,7 @@ describe('D-15 a statement', () => {
       storage/sql/copy-store.ts: order.join(', ')
       storage/sql/copy-store.ts: table
       storage/sql/credential-head.ts: name
+      storage/sql/credential-head.ts: rootName
       storage/sql/credential-store.ts: forUpdate
       storage/sql/credential-store.ts: inList('$1', 'text')
       storage/sql/credential-store.ts: withState
@@ -148,6 +149,7 @@ describe('D-15 a statement', () => {
       storage/sql/session.ts: columns.map((_, index) => \`$\${index + 1}\`).join(', ')
       storage/sql/session.ts: columns.map((column, index) => \`\${column} = $\${index + 2}\`).join(', ')
       storage/sql/session.ts: table
+      storage/sql/settings.ts: dialect.nowMs
       storage/sql/signatures.ts: head
       storage/sql/signatures.ts: key
       storage/sql/signatures.ts: pageSize

@@ -105,8 +105,9 @@ interface LogState {
   readonly checkpointed: bigint | number;
 }
 
-/** The bytes of the log that are in use and not all copied. Its file may be longer. */
+/** The bytes of the log that are in use and not all copied, 0 after closing. Its file may be longer. */
 export function logLength(database: Database): number {
+  if (!database.open) return 0;
   const [state] = database.pragma('wal_checkpoint(NOOP)') as [LogState];
   return Number(state.log) === Number(state.checkpointed) ? 0 : Number(state.log) * pageBytes;
 }

@@ -457,7 +457,8 @@ describe('canary secrets', () => {
       });
     };
     renameSync(ring, `${ring}.away`);
-    await fails('the key ring gone');
+    await noteStatus(503, 'readiness, the key ring gone', t.send('/ready'));
+    expect(t.logs()).toContain('the key ring file cannot be used');
     renameSync(`${ring}.away`, ring);
 
     const other = new Database(join(data, 'keyfront.db'));
