@@ -63,7 +63,7 @@ export function createMetrics({
   const usage = createFieldUsage();
   new Counter({
     name: 'keyfront_field_usage_total',
-    help: 'GraphQL requests of each client that use a field, argument or input field.',
+    help: 'Valid GraphQL requests of each client, with a credential, that use a field, argument or input field.',
     labelNames: ['client', 'field'] as const,
     registers,
     collect() {

@@ -1,7 +1,7 @@
 import { platform, setPriority } from 'node:os';
 import Database from 'better-sqlite3';
 
-/** What the main thread asks for. */
+/** A checkpoint of the log of a database file. */
 export interface CheckpointTask {
   readonly file: string;
   /** Whether the log is to have no bytes afterwards. Otherwise the next change overwrites it from its start. */

@@ -29,7 +29,10 @@ import { buildFailingSchema, rootValue, sdl, text, type FailureOptions } from '.
 
 function createOwn(schema: GraphQLSchema, maxFields?: number): Execute {
   const operations = createOperationCache(schema, maxFields);
-  return createExecutor((document, name) => operations.prepare(document, name)?.compiled);
+  return createExecutor((document, name) => {
+    operations.keep(document);
+    return operations.prepare(document, name)?.compiled;
+  });
 }
 
 const schema = buildFailingSchema();
