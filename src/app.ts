@@ -126,7 +126,6 @@ export async function createApp(
     serve: fetch,
     maxOperations: maxSubscriptions,
     origins: corsOrigins,
-    nextSlice,
     log,
   });
 

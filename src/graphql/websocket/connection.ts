@@ -19,6 +19,8 @@ export interface Connection {
   readonly maxOperations: number;
   /** Called before the message that completes an operation is sent. */
   readonly onOperationEnd: () => void;
+  /** Settled when the newest operation has been admitted or rejected. */
+  admission: Promise<unknown>;
   /** Whether the connection has been initialised. */
   isAcknowledged: boolean;
   /** Whether the client has responded to the last ping. */
@@ -46,7 +48,9 @@ export async function startOperation(
     onOperationEnd();
   };
   try {
-    await waitForAdmission(enqueue);
+    const admission = waitForAdmission(enqueue);
+    connection.admission = admission.catch(() => undefined);
+    await admission;
     // As for a request, the client may have closed the connection meanwhile.
     cancel.signal.throwIfAborted();
     const results = await openOperationStream(serve, { ...connection, payload }, cancel);

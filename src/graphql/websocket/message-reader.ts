@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Duplex } from 'node:stream';
 import { CloseCode } from 'graphql-ws';
 import type { WebSocket } from 'ws';
-import type { Context } from '../context.js';
+import type { Enqueue } from '../../http/server/admission-control.js';
 
 /** What a client may send before its connection is acknowledged: `connection_init` with its credentials, and pings. */
 const early = { bytes: 8 * 1024, messages: 3 } as const;
@@ -10,24 +10,25 @@ const early = { bytes: 8 * 1024, messages: 3 } as const;
 /** How fast one connection is read: a thousand messages a second and 2 MiB, and as many at once after a pause. */
 const pace = { messageMs: 1, bytesPerMs: 2 * 1024, burstMs: 1_000 } as const;
 
-/** The status code of RFC 6455's registry for a server that is overloaded. Clients connect again. */
-const tryAgainLater = 1013;
+/** How long a connection is not read after the service was too busy for its next message. */
+const retryMs = 100;
 
 interface MessageReaderDeps {
-  readonly nextSlice: Context['nextSlice'];
+  readonly enqueue: Enqueue;
   readonly isAcknowledged: () => boolean;
   /** Handles a message. The next message waits for the promise, if any, which does not reject. */
   readonly handle: (data: Buffer) => Promise<void> | undefined;
 }
 
 /**
- * Reads the messages of a WebSocket one after the other, each in a time slice and not faster than the pace. Does not
- * read from the socket while a message waits, so that only what has already arrived is held: one chunk of 64 KiB.
+ * Reads the messages of a WebSocket one after the other, not faster than the pace. Each waits for its turn among the
+ * requests, so that a connection has one place in the queue. Does not read from the socket while a message waits, so that
+ * only what has already arrived is held: one chunk of 64 KiB.
  *
  * @param stream - the connection of the socket
  */
 export function readMessages(socket: WebSocket, stream: Duplex, deps: MessageReaderDeps): void {
-  const { nextSlice, isAcknowledged, handle } = deps;
+  const { enqueue, isAcknowledged, handle } = deps;
   /** Undefined for a ping or a pong of the WebSocket protocol, which ws handles, and which only count for the pace. */
   const waiting: (Buffer | undefined)[] = [];
   const waitMsFor = createPace();
@@ -35,9 +36,9 @@ export function readMessages(socket: WebSocket, stream: Duplex, deps: MessageRea
   let earlyBytes = 0;
   let earlyMessages = 0;
 
-  const untilDone = async (work: Promise<unknown>) => {
+  const untilDone = <T>(work: Promise<T>): Promise<T> => {
     socket.pause();
-    await work;
+    return work;
   };
 
   async function readWaiting(): Promise<void> {
@@ -47,8 +48,9 @@ export function readMessages(socket: WebSocket, stream: Duplex, deps: MessageRea
       const waitMs = waitMsFor(data?.length ?? 0);
       if (waitMs > 0) await untilDone(wait(waitMs, undefined, { ref: false }));
       if (data === undefined) continue;
-      const slice = nextSlice();
-      if (slice) await untilDone(slice);
+      for (let turn = turnOf(enqueue); turn && !(await untilDone(turn)); turn = turnOf(enqueue)) {
+        await untilDone(wait(retryMs, undefined, { ref: false }));
+      }
       if (socket.readyState !== socket.OPEN) break;
       const handled = handle(data);
       if (handled) await untilDone(handled);
@@ -61,8 +63,7 @@ export function readMessages(socket: WebSocket, stream: Duplex, deps: MessageRea
   function receive(data: Buffer | undefined): void {
     if (socket.readyState !== socket.OPEN) return;
     waiting.push(data);
-    // Only the time slice can fail.
-    if (!isReading) readWaiting().catch(() => socket.close(tryAgainLater, 'The service is overloaded.'));
+    if (!isReading) void readWaiting();
   }
 
   function closeEarly(): void {
@@ -83,6 +84,18 @@ export function readMessages(socket: WebSocket, stream: Duplex, deps: MessageRea
   });
   socket.on('ping', () => receive(undefined));
   socket.on('pong', () => receive(undefined));
+}
+
+/** Whether a message was admitted, as soon as that is known. Undefined if it was admitted at once. */
+function turnOf(enqueue: Enqueue): Promise<boolean> | undefined {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  let isAdmitted = false;
+  const start = () => {
+    isAdmitted = true;
+    resolve(true);
+  };
+  enqueue(start, () => resolve(false));
+  return isAdmitted ? undefined : promise;
 }
 
 /**

@@ -9,7 +9,6 @@ import type { WebSocketUpgrades } from '../../http/server/server.js';
 import { AppError } from '../../lib/errors.js';
 import { exactIntegerReplacer } from '../../lib/json.js';
 import type { Logger } from '../../lib/log.js';
-import type { Context } from '../context.js';
 import { servedSchema } from '../schema/served.js';
 import { headersOfHandshake, isAllowedOrigin, withConnectionParams } from './handshake.js';
 import { readMessage, startOperation, type Connection } from './connection.js';
@@ -45,7 +44,6 @@ interface WebSocketDeps {
   readonly maxOperations: number;
   /** The origins of pages that may connect, in addition to those of the service's own host. */
   readonly origins: readonly string[];
-  readonly nextSlice: Context['nextSlice'];
   readonly log: Logger;
 }
 
@@ -57,13 +55,7 @@ export interface GraphQLWebSockets extends WebSocketUpgrades {
 }
 
 /** Creates the WebSocket transport, which serves each operation of a connection like an HTTP request. */
-export function createGraphQLWebSockets({
-  serve,
-  maxOperations,
-  origins,
-  nextSlice,
-  log,
-}: WebSocketDeps): GraphQLWebSockets {
+export function createGraphQLWebSockets({ serve, maxOperations, origins, log }: WebSocketDeps): GraphQLWebSockets {
   const connections = new Set<Connection>();
   const reportError = (error: unknown) => log.error({ err: error }, 'internal error');
   let isDraining = false;
@@ -96,6 +88,7 @@ export function createGraphQLWebSockets({
       payloads: new Map(),
       // Runs after graphql-ws has sent the message that completes the operation.
       onOperationEnd: () => isDraining && setImmediate(() => closeIfIdle(connection)),
+      admission: Promise.resolve(),
       isAcknowledged: false,
       isAlive: true,
       isUsed: true,
@@ -115,8 +108,9 @@ export function createGraphQLWebSockets({
           reportError(error);
           close(CloseCode.InternalServerError, 'Internal error.');
         });
-        // The number of operations limits the responses that an unread socket holds; others are sent one at a time.
-        return isUnlimited || isRejected ? responded : undefined;
+        // The number of operations limits the responses that an unread socket holds; others are sent one at a time. The next
+        // message waits until an operation is admitted, so that a connection does not fill the queue.
+        return isUnlimited || isRejected ? responded : connection.admission.then(() => undefined);
       } catch (error) {
         return void close(CloseCode.BadRequest, error instanceof AppError ? error.message : 'Bad request.');
       }
@@ -128,7 +122,7 @@ export function createGraphQLWebSockets({
         close,
         onMessage: (respond) =>
           readMessages(socket, stream, {
-            nextSlice,
+            enqueue,
             isAcknowledged: () => connection.isAcknowledged,
             handle: (data) => receive(data, respond),
           }),

@@ -6,6 +6,7 @@ import { createClient } from 'graphql-ws';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createGraphQLWebSockets } from '../../../src/graphql/websocket/websocket-server.js';
 import { listen } from '../../../src/http/server/server.js';
+import type { Enqueue } from '../../../src/http/server/admission-control.js';
 import { createScheduler } from '../../../src/lib/scheduler.js';
 import { createLogger } from '../../../src/lib/log.js';
 import { startOwnApp } from '../../support/app.js';
@@ -45,20 +46,21 @@ async function closeCodeOf(socket: Socket): Promise<number> {
   return received.readUInt16BE(at + 2);
 }
 
-/** A server whose WebSockets wait before each message. */
+/** A server whose WebSockets wait for their turn before each message: `waiting` has what starts them, or rejects them. */
 async function startWaiting() {
-  const waiting: (() => void)[] = [];
-  const nextSlice = () => new Promise<void>((resolve) => waiting.push(resolve));
-  return { ...(await startWithSlices(nextSlice)), waiting };
-}
-
-async function startWithSlices(nextSlice: () => Promise<void>) {
+  const waiting: { readonly start: () => void; readonly reject: () => void }[] = [];
   const t = await startOwnApp();
-  const log = createLogger('silent');
-  const webSockets = createGraphQLWebSockets({ serve: t.app.fetch, maxOperations: 2, origins: [], nextSlice, log });
-  const { streams, server } = await observed(t.app.handle, webSockets);
+  const webSockets = createGraphQLWebSockets({
+    serve: t.app.fetch,
+    maxOperations: 2,
+    origins: [],
+    log: createLogger('silent'),
+  });
+  const enqueue: Enqueue = (start, reject) => void waiting.push({ start, reject });
+  const open: typeof webSockets.open = (request, stream, head) => webSockets.open(request, stream, head, enqueue);
+  const { streams, server } = await observed(t.app.handle, { ...webSockets, open });
   onTestFinished(() => webSockets.dispose());
-  return { url: server.url, streams };
+  return { url: server.url, streams, waiting };
 }
 
 /** A server, and the server's side of its WebSocket connections. */
@@ -162,12 +164,12 @@ describe('an acknowledged WebSocket connection', () => {
     expect(await closeCodeOf(socket)).toBe(1008);
   });
 
-  it('is read one message at a time, and not while a message waits for a time slice', async () => {
+  it('is read one message at a time, and not while a message waits for its turn', async () => {
     const { url, waiting, streams } = await startWaiting();
     const socket = await rawSocket(url);
     socket.write(messageOf({ type: 'connection_init' }));
     await until(() => waiting.length === 1, 'The first message');
-    waiting.shift()?.();
+    waiting.shift()?.start();
     socket.resume();
     await once(socket, 'data');
     const [stream] = streams as [Socket];
@@ -178,15 +180,37 @@ describe('an acknowledged WebSocket connection', () => {
     await eventLoopTurns();
     expect(waiting).toHaveLength(1);
     expect(stream.bytesRead - before).toBeLessThan(512 * 1024);
-    waiting.shift()?.();
+    waiting.shift()?.start();
     await until(() => waiting.length === 1, 'The second message');
   });
 
-  it('is closed with 1013 if there is no time slice for a message', async () => {
-    const { url } = await startWithSlices(() => Promise.reject(new Error('overloaded')));
-    const socket = closing(await openSocket(url));
+  it('is read again after a moment in which the service was too busy', async () => {
+    const { url, waiting } = await startWaiting();
+    const socket = await openSocket(url);
     socket.send({ type: 'connection_init' });
-    expect(await socket.next()).toEqual(closedWith(1013));
+    await until(() => waiting.length === 1, 'The first turn');
+    waiting.shift()?.reject();
+    await until(() => waiting.length === 1, 'The second turn');
+    waiting.shift()?.start();
+    expect(await socket.next()).toEqual({ type: 'connection_ack' });
+  });
+
+  it('has one place in the queue, however many operations it sends', async () => {
+    const { url, waiting } = await startWaiting();
+    const socket = await openSocket(url);
+    socket.send({ type: 'connection_init' });
+    await until(() => waiting.length === 1, 'The first turn');
+    waiting.shift()?.start();
+    expect(await socket.next()).toEqual({ type: 'connection_ack' });
+    for (const id of ['1', '2', '3']) socket.send({ id, type: 'subscribe', payload: { query: '{ __typename }' } });
+    // The first message and then its operation, for which the second message waits.
+    for (const turn of ['message', 'operation']) {
+      await until(() => waiting.length === 1, turn);
+      await eventLoopTurns();
+      expect(waiting).toHaveLength(1);
+      waiting.shift()?.start();
+    }
+    await until(() => waiting.length === 1, 'The next message');
   });
 
   it('holds one response to a client that does not read', async () => {
