@@ -1,10 +1,11 @@
 import { parseJSON, stringifyJSON } from '../../lib/json.js';
 import { definitionFromJSON } from '../../keys/definition/from-json.js';
 import type { StoredKey } from '../../keys/key.js';
-import { dateOf, defineTable, millisecondsOf, type Columns, type RowOf } from './signed.js';
+import { dateOf, defineTable, millisecondsOf, type Columns, type RowOf, type SignedRow } from './signed.js';
 
 const columns = {
   key_hash: 'text',
+  identity: 'bytes',
   sealed_key_id: 'bytes',
   org_id: 'text',
   version: 'integer',
@@ -23,8 +24,11 @@ const columns = {
   history_link: 'bytes',
 } as const satisfies Columns;
 
-/** A row of the table of keys. */
+/** The signed values of a key. */
 export type KeyRow = RowOf<typeof columns>;
+
+/** A row of the table of keys, with its place and its newest history entry, which find rows and are not signed. */
+export type StoredKeyRow = SignedRow<KeyRow> & { readonly id: bigint; readonly head: bigint };
 
 /** The table of keys. */
 export const keyTable = defineTable<KeyRow>('keys', columns);
@@ -33,6 +37,7 @@ export const keyTable = defineTable<KeyRow>('keys', columns);
 export function keyFromRow(row: KeyRow): StoredKey {
   return {
     keyHash: row.key_hash,
+    identity: Buffer.from(row.identity).toString('hex'),
     sealedKeyID: row.sealed_key_id,
     orgID: row.org_id,
     version: Number(row.version),
@@ -53,6 +58,7 @@ export function keyFromRow(row: KeyRow): StoredKey {
 export function keyToRow(key: StoredKey, historyLink: Uint8Array): KeyRow {
   return {
     key_hash: key.keyHash,
+    identity: Buffer.from(key.identity, 'hex'),
     sealed_key_id: key.sealedKeyID,
     org_id: key.orgID,
     version: BigInt(key.version),
