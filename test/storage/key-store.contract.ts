@@ -631,6 +631,32 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       }
     });
 
+    it('keeps keys apart whose hashes begin with the same 60 bits, up to eight of them', async () => {
+      const start = hashOf('near').slice(0, 15);
+      const hashes = Array.from({ length: 9 }, (_, index) => `${start}${index}${'0'.repeat(48)}`);
+      const keyOf = (keyHash: string) => aKey(keyHash, { keyHash, definition: { tags: ['near'] } });
+      for (const keyHash of hashes.slice(0, 8)) await store.update(keyHash, () => aChange(keyOf(keyHash)));
+      for (const keyHash of hashes.slice(0, 8)) await store.update(keyHash, (found) => anUpdate(found));
+      await expect(store.update(hashes[8] ?? '', () => aChange(keyOf(hashes[8] ?? '')))).rejects.toThrow();
+      for (const keyHash of hashes.slice(0, 8)) {
+        expect(await store.find(keyHash)).toMatchObject({ keyHash, version: 2 });
+        expect(await store.historyOf(keyHash)).toMatchObject([{ keyHash }, { keyHash }]);
+      }
+      expect(await store.find(hashes[8] ?? '')).toBeUndefined();
+      expect(await store.findMany(hashes)).toHaveLength(8);
+      const found: string[] = [];
+      for (let after: KeyPosition | undefined, isEnd = false; !isEnd;) {
+        const { keys } = await store.list({
+          ...{ filter: { tag: 'near' }, orderBy: 'KEY_HASH', descending: false, limit: 3, now: new Date(), after },
+        });
+        found.push(...keys.map(({ keyHash }) => keyHash));
+        const last = keys.at(-1);
+        after = last && { value: '', keyHash: last.keyHash };
+        isEnd = keys.length < 3;
+      }
+      expect(found).toStrictEqual(hashes.slice(0, 8));
+    });
+
     it('rejects reading the history of a key that was purged meanwhile, also when it was created again', async () => {
       const gone = aKey(1, { deleted: new Date(0) });
       const read = { identity: gone.identity, version: 1 };

@@ -52,13 +52,13 @@ describe('D-15 a statement', () => {
       storage/postgres/key-writes.ts: listOf(keyPairs, 0)
       storage/postgres/key-writes.ts: listOf(keyPairs, 1)
       storage/postgres/key-writes.ts: more
-      storage/postgres/key-writes.ts: nearKeys - 1
       storage/postgres/key-writes.ts: quotaChange.sql
       storage/postgres/key-writes.ts: quotaNames.join(', ')
       storage/postgres/key-writes.ts: quotaNames.map((name) => \`q.\${name}\`).join(', ')
       storage/postgres/key-writes.ts: receipt.sql
       storage/postgres/key-writes.ts: receiptNames.join(', ')
       storage/postgres/key-writes.ts: receiptNames.map((name) => \`r.\${name}\`).join(', ')
+      storage/postgres/key-writes.ts: slots
       storage/postgres/key-writes.ts: terms.added
       storage/postgres/key-writes.ts: terms.added + 1
       storage/postgres/key-writes.ts: terms.dropped
@@ -153,6 +153,7 @@ describe('D-15 a statement', () => {
       storage/sql/keys/key-states.ts: keyColumns
       storage/sql/keys/key-states.ts: pageSize
       storage/sql/keys/key-states.ts: walked
+      storage/sql/keys/receipts.ts: pageSize
       storage/sql/layout-1.ts: w.bytes
       storage/sql/layout-1.ts: w.clustered
       storage/sql/layout-1.ts: w.emptySHA256

@@ -71,7 +71,7 @@ export function createKeyStates(session: SqlSession, signer: RowSigner) {
   async function* statesFrom(prefix: string): AsyncIterable<readonly ScannedState[]> {
     for await (const listed of readPages<SizedKey>((last) => all(page, [last?.id ?? placeOf(prefix) - 1n]))) {
       for (const part of batchesBySize(listed, maxBytesAtOnce)) {
-        const rows = await all<ScannedRow>(scan, [part.map(({ id }) => id)]);
+        const rows = await all<StateRow>(scan, [part.map(({ id }) => id)]);
         const found = new Map(rows.map((row) => [row.id, row]));
         yield part.flatMap(({ id, size }) => {
           const row = found.get(id);
@@ -100,7 +100,7 @@ export function createKeyStates(session: SqlSession, signer: RowSigner) {
 }
 
 /** The engines differ in the type of a condition. */
-type ScannedRow = StoredKeyRow & { readonly has_entry: boolean | bigint };
+type StateRow = StoredKeyRow & { readonly has_entry: boolean | bigint };
 
 /** The state of one key. */
 export interface ScannedState {
