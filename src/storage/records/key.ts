@@ -9,7 +9,8 @@ const columns = {
   sealed_key_id: 'bytes',
   org_id: 'text',
   version: 'integer',
-  date_created: 'text',
+  created: 'integer?',
+  date_created: 'text?',
   last_updated: 'integer',
   deleted: 'integer?',
   definition: 'text',
@@ -41,7 +42,7 @@ export function keyFromRow(row: KeyRow): StoredKey {
     sealedKeyID: row.sealed_key_id,
     orgID: row.org_id,
     version: Number(row.version),
-    dateCreated: row.date_created,
+    dateCreated: row.date_created ?? new Date(Number(row.created)).toISOString(),
     lastUpdated: row.last_updated,
     deleted: dateOf(row.deleted),
     definition: definitionFromJSON(parseJSON(row.definition)),
@@ -54,6 +55,15 @@ export function keyFromRow(row: KeyRow): StoredKey {
   };
 }
 
+/** The date of creation in milliseconds; a date that has more digits, from another system, as it is. */
+function creationOf({ dateCreated }: StoredKey): Pick<KeyRow, 'created' | 'date_created'> {
+  const date = new Date(dateCreated);
+  const isExact = !Number.isNaN(date.getTime()) && date.toISOString() === dateCreated;
+  return isExact
+    ? { created: BigInt(date.getTime()), date_created: null }
+    : { created: null, date_created: dateCreated };
+}
+
 /** Returns the row of a key. */
 export function keyToRow(key: StoredKey, historyLink: Uint8Array): KeyRow {
   return {
@@ -62,7 +72,7 @@ export function keyToRow(key: StoredKey, historyLink: Uint8Array): KeyRow {
     sealed_key_id: key.sealedKeyID,
     org_id: key.orgID,
     version: BigInt(key.version),
-    date_created: key.dateCreated,
+    ...creationOf(key),
     last_updated: key.lastUpdated,
     deleted: millisecondsOf(key.deleted),
     definition: stringifyJSON(key.definition),

@@ -83,7 +83,9 @@ CREATE TABLE keys (
   version ${w.int} NOT NULL,
   -- The newest entry of the history. Not signed: an entry has the key and the version that it is found for.
   head ${w.int} NOT NULL,
-  date_created ${w.text} NOT NULL,
+  -- Milliseconds, or a text with more digits, as another system had it.
+  created ${w.int},
+  date_created ${w.text},
   last_updated ${w.int} NOT NULL,
   deleted ${w.int},
   -- Copies out of the definition, to find keys by.
