@@ -19,6 +19,7 @@ export interface Memory {
 
 /** A service with one or several processes, which clients attack. */
 export interface AttackedService {
+  readonly url: string;
   readonly port: number;
   readonly metricsPort: number;
   /** A credential of kind service. */
@@ -62,6 +63,7 @@ export async function startAttackedService(
   }
 
   return {
+    url: running.url,
     port: running.port,
     metricsPort: Number(/"url":"http:[^"]+:(\d+)\/metrics"/.exec(running.stderr())?.[1]),
     credential: printedBy(running).service,

@@ -1,52 +1,31 @@
 import type { Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildMain } from '../../../support/build.mjs';
-import { kill, printedBy } from '../../../support/processes.js';
-import { startCommand, type Running } from '../../../support/process.js';
 import { frameOf, initFrame, messageOf, opcodes, openRawWebSocket } from '../../../support/raw-websocket.mjs';
 import { until } from '../../../support/until.js';
 import { connectSocket, type TestSocket } from '../../../support/websocket.js';
+import { startAttackedService, type AttackedService } from './service.js';
 
 /* FLOOD_SOCKETS=150 FLOOD_KIB=8192 is the full run. */
 const sockets = Number(process.env['FLOOD_SOCKETS'] ?? 10);
 const bytesOfSocket = Number(process.env['FLOOD_KIB'] ?? 256) * 1024;
 
-const probe = new URL('../../../support/memory-probe.mjs', import.meta.url).href;
-let folder: string;
-let server: Running;
-let service: string;
-let usedMiB: number;
+let server: AttackedService;
+let usedBytes: number;
 beforeAll(async () => {
-  const [main, made] = await Promise.all([buildMain(), mkdtemp(join(tmpdir(), 'keyfront-flood-'))]);
-  folder = made;
-  const flags = ['--max-semi-space-size=32', '--disable-proto=delete', '--expose-gc', '--import', probe];
-  const env = { KEYFRONT_DATA: join(folder, 'data') };
-  server = await startCommand(process.execPath, [...flags, main, 'serve'], { cwd: folder, env });
-  ({ service } = printedBy(server));
+  server = await startAttackedService();
   // The first floods compile code and fill caches.
   for (const { frames } of floods) await flood(frames, { isInitialized: true, isRead: true });
-  usedMiB = await memory();
+  usedBytes = await memory();
 });
-afterAll(async () => {
-  await kill(server);
-  await rm(folder, { recursive: true });
-});
+afterAll(() => server.stop());
 
-/** Resolves to the MiB of heap and buffers that the service holds after a garbage collection. */
+/** Resolves to the bytes of heap and buffers that the service holds after a garbage collection. */
 async function memory(): Promise<number> {
-  const reports = () => server.stdout().match(/^memory .*$/gm) ?? [];
-  const before = reports().length;
-  server.signal('SIGUSR2');
-  await until(() => reports().length > before, 'The report of the memory');
-  return (JSON.parse(reports().at(-1)?.slice('memory '.length) ?? '') as { usedMiB: number }).usedMiB;
+  const { heapUsed, external } = await server.memory();
+  return heapUsed + external;
 }
 
-const errorLines = () => server.stdout().match(/^.*"level":(?:50|60).*$/gm) ?? [];
-
-const connect = () => connectSocket(server.url, { 'x-svc-authorization': service });
+const connect = () => connectSocket(server.url, { 'x-svc-authorization': server.credential });
 
 /** A well-behaved client is served, on a connection that it has and on a new one. */
 async function expectService(client: TestSocket): Promise<void> {
@@ -181,7 +160,7 @@ async function expectServiceDuring(frames: (round: number) => Buffer, options: F
   await flood(frames, { ...options, meanwhile: () => expectService(client) });
   await expectService(client);
   client.socket.terminate();
-  expect(errorLines()).toEqual([]);
+  await server.expectSound();
 }
 
 describe(`a flood on ${sockets} WebSockets`, () => {
@@ -200,6 +179,6 @@ describe(`a flood on ${sockets} WebSockets`, () => {
 
 it('leaves no memory behind', async () => {
   // A connection that was closed by its client ends when the service writes to it or reads from it.
-  await expect.poll(memory, { interval: 1_000 }).toBeLessThan(usedMiB * 1.2);
-  expect(errorLines()).toEqual([]);
+  await expect.poll(memory, { interval: 1_000 }).toBeLessThan(usedBytes * 1.2);
+  await server.expectSound();
 });
