@@ -7,10 +7,9 @@ import Database from 'better-sqlite3';
 import { headlineClient } from './clients.mjs';
 import { importLines } from './payload.mjs';
 
-const main = new URL('../../dist/main.js', import.meta.url).pathname;
-
-/** Creates a temporary folder, with a data folder that the command line creates and fills. */
-export function createFolder() {
+/** Creates a temporary folder, with a data folder that the command line of a build creates and fills. */
+export function createFolder(build = 'dist') {
+  const main = new URL(`../../${build}/main.js`, import.meta.url).pathname;
   const path = mkdtempSync(join(tmpdir(), 'keyfront-bench-'));
   const data = join(path, 'data');
   const keyfront = (/** @type {string[]} */ ...args) =>

@@ -48,26 +48,29 @@ console.log(
 );
 console.log('|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|');
 
-const folder = createFolder();
+// A build may not read the database of another.
+const folders = new Map(builds.map((build) => [build, createFolder(build)]));
 try {
   const chosen = Object.fromEntries(
     values.workloads.split(',').map((name) => [name, ownWorkloads[/** @type {keyof ownWorkloads} */ (name)]]),
   );
-  writeWorkloads(folder.path, chosen);
+  for (const { path } of folders.values()) writeWorkloads(path, chosen);
   let run = 0;
   for (let round = 0; round < Number(values.rounds); round += 1) {
     for (const [workload, { good }] of Object.entries(chosen)) {
       for (const factor of factors) {
-        for (const build of builds) await overload(build, workload, good, factor, `run-${(run += 1)}`);
+        for (const [build, folder] of folders)
+          await overload(build, folder, workload, good, factor, `run-${(run += 1)}`);
       }
     }
   }
 } finally {
-  folder.remove();
+  for (const folder of folders.values()) folder.remove();
 }
 
 async function overload(
   /** @type {string} */ build,
+  /** @type {ReturnType<typeof createFolder>} */ folder,
   /** @type {string} */ workload,
   /** @type {string} */ good,
   /** @type {number} */ factor,

@@ -137,16 +137,16 @@ describe('hostile documents of a router', () => {
     ['fields', `{ ${times(3_000, (n) => `x${n}`)} }`],
     ['arguments', `{ orgKeys(${times(3_000, (n) => `x${n}: 1`)}) { __typename } }`],
     ['fragments', `{ ${times(3_000, (n) => `...F${n}`)} }`],
-  ])('report the first 5 of 3,000 unknown %s', async (_, query) => {
+  ])('report the first 3 of 3,000 unknown %s', async (_, query) => {
     const messages = errorsOf(await send(query)).map(({ message }) => message);
-    expect(messages).toHaveLength(6);
-    expect(messages[5]).toContain('Too many validation errors');
+    expect(messages).toHaveLength(4);
+    expect(messages[3]).toContain('Too many validation errors');
   });
 
-  it('state the positions of the first 5 of 3,200 unknown members, whose errors would all quote the literal', async () => {
+  it('state the positions of the first 3 of 3,200 unknown members, whose errors would all quote the literal', async () => {
     const query = `{ previewKey(input: { ${times(3_200, (n) => `x${n}: 1`)} }) { keyHash } }`;
     const [error] = errorsOf(await send(query)) as { locations?: unknown[] }[];
-    expect(error?.locations).toHaveLength(5);
+    expect(error?.locations).toHaveLength(3);
   });
 });
 
