@@ -55,6 +55,18 @@ describe.skipIf('missing' in server)(`live counters in Redis${unlessMissing(serv
     expect(Number(await redis<number>('PTTL', name))).toBeGreaterThan(86_000_000);
   });
 
+  it('counts every request with an idempotency key of its own, although a hundred arrive at once', async () => {
+    await t.importKeys({ key_id: 'a', org_id: 'acme', quota_max: 1_000 });
+    const results = await Promise.all(
+      Array.from({ length: 100 }, (_, index) =>
+        serviceOf(t).consumeOrgQuota(caller, { keyID: 'a', amount: 1n, idempotencyKey: `k${index}` }),
+      ),
+    );
+    // Each receipt contains the count after its own request.
+    expect(new Set(results.map(({ figures }) => figures.used)).size).toBe(100);
+    expect(await usedOf('a')).toBe(100n);
+  });
+
   it(
     'return the same as counters in the database after every operation, over the whole range of 64 bits',
     { timeout: 120_000 },

@@ -1,6 +1,6 @@
 import DataLoader from 'dataloader';
 import { AppError, errorCodeOf } from '../../lib/errors.js';
-import type { QuotaManager, QuotaOutbox } from '../../keys/quota/quota-manager.js';
+import type { QuotaDecision, QuotaManager, QuotaOutbox } from '../../keys/quota/quota-manager.js';
 import { changedQuota, quotaChangeOf, type QuotaChange } from '../../keys/quota/quota-change.js';
 import type { QuotaState, StoredKey } from '../../keys/key.js';
 import type { KeyStore } from '../../keys/ports.js';
@@ -46,6 +46,7 @@ const maxTimeToLiveMs = 100_000_000_000_000n;
  */
 export function createLiveQuotas({ redis, store, pattern, now }: LiveQuotasDeps): LiveQuotas {
   const find = createBatchLoader(store);
+  const lastTurns = new Map<string, Promise<void>>();
   const namesOf = (keyHash: string) => keyNames(pattern, keyHash);
   const readCounter = async (keyHash: string) => counterFromHash(await redis.read(readScript, namesOf(keyHash)));
 
@@ -88,6 +89,52 @@ export function createLiveQuotas({ redis, store, pattern, now }: LiveQuotasDeps)
       changed: isBegun ? (counter.kept?.changed ?? 0n) : key.lastUpdated,
       renews: next.renews,
     };
+  }
+
+  /** Resolves to undefined if the counter was changed by another request between the read and the write. */
+  async function tryToConsume<T>(
+    keyHash: string,
+    decide: (stored: StoredKey | undefined) => QuotaDecision<T>,
+    orgID: string | undefined,
+  ): Promise<{ readonly result: T } | undefined> {
+    const reading = readCounter(keyHash).catch((error: unknown) => ({ error }));
+    const [key, counter] = [await find(keyHash, orgID), await reading];
+    if (!key) return { result: decide(undefined).result };
+    if ('error' in counter) {
+      // Rejects callers without access to the key first.
+      decide(key);
+      throw counter.error;
+    }
+    const current = quotaOf(counter, key, now().getTime());
+    const { next, result, receipt } = decide({ ...key, quota: current });
+    if (!next) return { result };
+    // The renewal changes only when a period has ended or another one begins.
+    const isAnew = current.renews !== undefined && next.renews !== current.renews;
+    const wanted = writeTo({ key, counter, current, next, isPeriodic: isRenewed(key), isAnew });
+    const limit = wanted.way === 'add' ? (key.definition.quotaMax ?? 0n) - wanted.amount : undefined;
+    const { found, counter: before } = await write(keyHash, counter, { ...wanted, limit, receipt });
+    if (found === 'other') return undefined;
+    if (found === 'repeated') throw contendedError();
+    if (found === 'done' && (wanted.way === 'set' || receipt)) return { result };
+    // Others may have counted since the read: the result is computed from the counter at the time of the write.
+    const decided = decide({ ...key, quota: quotaOf(before, key, now().getTime()) });
+    if ((decided.next !== undefined) === (found === 'done')) return { result: decided.result };
+    return found === 'done' ? { result } : undefined;
+  }
+
+  /** Runs the work for each key one after the other. */
+  async function inTurn<T>(keyHash: string, work: () => Promise<T>): Promise<T> {
+    const turn = (lastTurns.get(keyHash) ?? Promise.resolve()).then(work);
+    const ended = turn.then(
+      () => undefined,
+      () => undefined,
+    );
+    lastTurns.set(keyHash, ended);
+    try {
+      return await turn;
+    } finally {
+      if (lastTurns.get(keyHash) === ended) lastTurns.delete(keyHash);
+    }
   }
 
   async function apply(change: QuotaChange): Promise<void> {
@@ -146,32 +193,17 @@ export function createLiveQuotas({ redis, store, pattern, now }: LiveQuotasDeps)
     },
     counters: (orgIDs, reads) => store.counters(orgIDs, reads),
     async consume(keyHash, decide, orgID) {
-      for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
-        const reading = readCounter(keyHash).catch((error: unknown) => ({ error }));
-        const [key, counter] = [await find(keyHash, orgID), await reading];
-        if (!key) return decide(undefined).result;
-        if ('error' in counter) {
-          // Rejects callers without access to the key first.
-          decide(key);
-          throw counter.error;
+      const first = await tryToConsume(keyHash, decide, orgID);
+      if (first) return first.result;
+      // Another change of the counter came first. A receipt holds the count, so that of many such requests at once only
+      // one would succeed in each round: the others of this process run one after the other.
+      return inTurn(keyHash, async () => {
+        for (let attempt = 2; attempt <= maxAttempts; attempt += 1) {
+          const done = await tryToConsume(keyHash, decide, orgID);
+          if (done) return done.result;
         }
-        const current = quotaOf(counter, key, now().getTime());
-        const { next, result, receipt } = decide({ ...key, quota: current });
-        if (!next) return result;
-        // The renewal changes only when a period has ended or another one begins.
-        const isAnew = current.renews !== undefined && next.renews !== current.renews;
-        const wanted = writeTo({ key, counter, current, next, isPeriodic: isRenewed(key), isAnew });
-        const limit = wanted.way === 'add' ? (key.definition.quotaMax ?? 0n) - wanted.amount : undefined;
-        const { found, counter: before } = await write(keyHash, counter, { ...wanted, limit, receipt });
-        if (found === 'other') continue;
-        if (found === 'repeated') throw contendedError();
-        if (found === 'done' && (wanted.way === 'set' || receipt)) return result;
-        // Others may have counted since the read: the result is computed from the counter at the time of the write.
-        const decided = decide({ ...key, quota: quotaOf(before, key, now().getTime()) });
-        if ((decided.next !== undefined) === (found === 'done')) return decided.result;
-        if (found === 'done') return result;
-      }
-      throw contendedError();
+        throw contendedError();
+      });
     },
     async relayPending(before, signal) {
       const failures = new Map<string, unknown>();
