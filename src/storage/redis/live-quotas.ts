@@ -46,7 +46,7 @@ const maxTimeToLiveMs = 100_000_000_000_000n;
  */
 export function createLiveQuotas({ redis, store, pattern, now }: LiveQuotasDeps): LiveQuotas {
   const find = createBatchLoader(store);
-  const lastTurns = new Map<string, Promise<void>>();
+  const lastRuns = new Map<string, Promise<void>>();
   const namesOf = (keyHash: string) => keyNames(pattern, keyHash);
   const readCounter = async (keyHash: string) => counterFromHash(await redis.read(readScript, namesOf(keyHash)));
 
@@ -123,17 +123,17 @@ export function createLiveQuotas({ redis, store, pattern, now }: LiveQuotasDeps)
   }
 
   /** Runs the work for each key one after the other. */
-  async function inTurn<T>(keyHash: string, work: () => Promise<T>): Promise<T> {
-    const turn = (lastTurns.get(keyHash) ?? Promise.resolve()).then(work);
-    const ended = turn.then(
+  async function runSerially<T>(keyHash: string, work: () => Promise<T>): Promise<T> {
+    const run = (lastRuns.get(keyHash) ?? Promise.resolve()).then(work);
+    const ended = run.then(
       () => undefined,
       () => undefined,
     );
-    lastTurns.set(keyHash, ended);
+    lastRuns.set(keyHash, ended);
     try {
-      return await turn;
+      return await run;
     } finally {
-      if (lastTurns.get(keyHash) === ended) lastTurns.delete(keyHash);
+      if (lastRuns.get(keyHash) === ended) lastRuns.delete(keyHash);
     }
   }
 
@@ -197,7 +197,7 @@ export function createLiveQuotas({ redis, store, pattern, now }: LiveQuotasDeps)
       if (first) return first.result;
       // Another change of the counter came first. A receipt holds the count, so that of many such requests at once only
       // one would succeed in each round: the others of this process run one after the other.
-      return inTurn(keyHash, async () => {
+      return runSerially(keyHash, async () => {
         for (let attempt = 2; attempt <= maxAttempts; attempt += 1) {
           const done = await tryToConsume(keyHash, decide, orgID);
           if (done) return done.result;
