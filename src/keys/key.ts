@@ -23,6 +23,8 @@ export interface StoredSecrets {
 /** A stored key. It is looked up by the hash of its identifier; the identifier itself is sealed. */
 export interface StoredKey {
   readonly keyHash: string;
+  /** 32 random hex digits. A key that is purged and added again has another identity. */
+  readonly identity: string;
   readonly sealedKeyID: Uint8Array;
   readonly orgID: string;
   /** 1 for a new key; each change adds 1. */
@@ -134,5 +136,5 @@ export interface KeyRevision {
   readonly changes: readonly FieldChange[];
 }
 
-/** Identifies one state of one key: a key that is purged and created again has another `dateCreated`. */
-export type KeyVersion = Pick<StoredKey, 'dateCreated' | 'version'>;
+/** Identifies one state of one key. */
+export type KeyVersion = Pick<StoredKey, 'identity' | 'version'>;

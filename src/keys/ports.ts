@@ -55,6 +55,8 @@ export interface Ports extends SecretProtectionDeps {
   readonly hashKeyID: (keyID: string) => string;
   /** Returns 32 random hex digits. */
   readonly randomHex: () => string;
+  /** Returns the identity of a new key: 32 random hex digits. */
+  readonly newIdentity: () => string;
   readonly receipts: ReceiptCodec;
   /** The inverse of `seal`. */
   readonly open: (sealed: Uint8Array, aad: string) => string;

@@ -139,6 +139,7 @@ export async function openServices(
       now,
       hashKeyID: createKeyHash(config.keyHash, secrets.keyHashPepper),
       randomHex: overrides.randomHex ?? (() => randomBytes(16).toString('hex')),
+      newIdentity: () => randomBytes(16).toString('hex'),
       hashPassword: (password, type) => passwords.hash(password, type),
       seal: (plaintext, aad) => sealer.seal(plaintext, aad),
       open: (sealed, aad) => sealer.open(sealed, aad),

@@ -41,6 +41,7 @@ export function definitionOf(/** @type {number} */ n, /** @type {number} */ size
 export function changeOf(/** @type {number} */ n, /** @type {number} */ size) {
   const created = newKey({
     keyHash: hashOf(n),
+    identity: createHash('sha256').update(`identity ${n}`).digest('hex').slice(0, 32),
     sealedKeyID: new Uint8Array(64).fill(n % 256),
     orgID: orgIDOf(n, size),
     definition: definitionOf(n, size),

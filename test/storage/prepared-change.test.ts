@@ -3,12 +3,14 @@ import type { StoredKey } from '../../src/keys/key.js';
 import type { KeyTransition } from '../../src/keys/ports.js';
 import type { Database } from '../../src/storage/sqlite/connection.js';
 import { createWriteGate } from '../../src/storage/sqlite/write-gate.js';
-import { keyTable, type KeyRow } from '../../src/storage/records/key.js';
-import { createSignedTable, type SignedRow } from '../../src/storage/records/signed.js';
+import { keyTable, type StoredKeyRow } from '../../src/storage/records/key.js';
+import { createSignedTable } from '../../src/storage/records/signed.js';
+import { sqliteDialect } from '../../src/storage/sql/dialect.js';
+import { rowTexts } from '../../src/storage/sql/rows.js';
 import { createScheduler } from '../../src/lib/scheduler.js';
 import { signer } from '../support/signer.js';
 import { openOwnDatabase, sqliteKeyStore } from '../support/storage.js';
-import { aChange, aKey, anUpdate } from '../support/factories.js';
+import { aChange, aKey, anUpdate, rowIDOf } from '../support/factories.js';
 
 const parseNatively = JSON.parse as (text: string) => unknown;
 
@@ -60,10 +62,13 @@ const keys = createSignedTable(signer, keyTable);
 
 /** What a consumption by another process does to a row: it stays authentic, and has another signature. */
 function consumeElsewhere(keyHash: string): void {
-  const row = database.prepare<[string], SignedRow<KeyRow>>('SELECT * FROM keys WHERE key_hash = ?').get(keyHash);
+  const { keyColumns } = rowTexts(sqliteDialect);
+  const row = database
+    .prepare<[bigint], StoredKeyRow>(`SELECT ${keyColumns} FROM keys k WHERE k.id = ?`)
+    .get(rowIDOf(keyHash));
   if (!row) throw new Error('There is no such key.');
   const next = keys.signed({ ...row, quota_used: row.quota_used + 1n });
-  database.prepare('UPDATE keys SET quota_used = @quota_used, mac = @mac WHERE key_hash = @key_hash').run(next);
+  database.prepare('UPDATE keys SET quota_used = @quota_used, mac = @mac WHERE id = @id').run(next);
 }
 
 describe('a change of a key with a large definition', () => {

@@ -22,7 +22,7 @@ export interface CreateRequest {
 
 /** Creates a key. */
 export function createCreateCommand(ports: Ports, { executeChange }: ChangeExecutor, runIdempotent: RunIdempotent) {
-  const { store, hashKeyID, randomHex, seal } = ports;
+  const { store, hashKeyID, newIdentity, randomHex, seal } = ports;
 
   /**
    * Creates a key. `requestedHash` is the hash of the requested identifier, undefined if one is to be generated.
@@ -59,13 +59,14 @@ export function createCreateCommand(ports: Ports, { executeChange }: ChangeExecu
     requireAbsent(caller, await store.find(keyHash));
     const protectedSecrets = await protectSecrets(ports, keyHash, secrets, input.basicAuthData?.hashType);
     const sealedKeyID = seal(keyID, aadFor(keyHash, 'keyID'));
+    const identity = newIdentity();
     return executeChange(caller, keyHash, {
       operation: 'create',
       input,
       reason,
       receiptOf,
       authorize: (stored) => requireAbsent(caller, stored),
-      apply: (_, at) => newKey({ keyHash, sealedKeyID, orgID, definition, protectedSecrets, dates: {}, at }),
+      apply: (_, at) => newKey({ keyHash, identity, sealedKeyID, orgID, definition, protectedSecrets, dates: {}, at }),
     });
   }
 }

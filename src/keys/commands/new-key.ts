@@ -6,7 +6,7 @@ import type { QuotaState, StoredKey } from '../key.js';
 import { renewalOutOfRange, withStoredHashType } from './update-key.js';
 import type { ProtectedSecrets } from './protect-secrets.js';
 
-interface NewKeyFields extends Pick<StoredKey, 'keyHash' | 'sealedKeyID' | 'orgID' | 'definition'> {
+interface NewKeyFields extends Pick<StoredKey, 'keyHash' | 'identity' | 'sealedKeyID' | 'orgID' | 'definition'> {
   readonly protectedSecrets: ProtectedSecrets;
   /** The dates of an imported key; a date that is absent is `at`. */
   readonly dates: Pick<KeyDefinition, 'dateCreated' | 'lastUpdated'>;
@@ -19,7 +19,7 @@ interface NewKeyFields extends Pick<StoredKey, 'keyHash' | 'sealedKeyID' | 'orgI
  * @throws {AppError} INVALID when its quota period ends after the largest 64-bit timestamp.
  */
 export function newKey(fields: NewKeyFields): StoredKey {
-  const { keyHash, sealedKeyID, orgID, definition, protectedSecrets, dates, at } = fields;
+  const { keyHash, identity, sealedKeyID, orgID, definition, protectedSecrets, dates, at } = fields;
   const seconds = unixSeconds(at);
   const secrets = {
     passwordHash: protectedSecrets.passwordHash ?? undefined,
@@ -28,6 +28,7 @@ export function newKey(fields: NewKeyFields): StoredKey {
   };
   return {
     keyHash,
+    identity,
     sealedKeyID,
     orgID,
     version: 1,

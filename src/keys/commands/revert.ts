@@ -24,7 +24,7 @@ export function createRevertCommand(ports: Ports, { executeChange }: ChangeExecu
     keyHash: string,
     { toVersion, expectedVersion, reason }: RevertRequest,
   ): Promise<KeyChange> {
-    const { dateCreated } = requireKey(caller, await store.find(keyHash, caller.orgID));
+    const { identity } = requireKey(caller, await store.find(keyHash, caller.orgID));
     const definition = await store.definitionAt(keyHash, toVersion);
     if (definition === undefined) throw new AppError('NOT_FOUND', `The key has no version ${toVersion}.`);
     // The hash type of that version need not be that of the password that is stored now.
@@ -40,7 +40,7 @@ export function createRevertCommand(ports: Ports, { executeChange }: ChangeExecu
       reason,
       operation: 'revert',
       // If the key was purged and created again meanwhile, the definition belongs to the earlier key.
-      authorize: (stored) => requireKey(caller, stored?.dateCreated === dateCreated ? stored : undefined),
+      authorize: (stored) => requireKey(caller, stored?.identity === identity ? stored : undefined),
       apply: (before, at) => applyUpdate(before, update, at, secretComparison(ports, keyHash)),
     });
   };

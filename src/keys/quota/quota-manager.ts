@@ -10,8 +10,8 @@ export interface OrgCounter extends QuotaCounter, CounterOrigin {
   readonly keyHash: string;
 }
 
-/** The initial value of a counter, and the date that identifies its key. */
-export type CounterOrigin = Pick<StoredKey, 'dateCreated' | 'quota'>;
+/** The initial value of a counter, and the identity of its key. */
+export type CounterOrigin = Pick<StoredKey, 'identity' | 'quota'>;
 
 /** A counter that was read: returns its value for this key. */
 export type CounterSnapshot = (key: CounterOrigin) => QuotaState;

@@ -3,7 +3,7 @@ import { defineTable, type Columns, type RowOf } from './signed.js';
 
 const columns = {
   key_hash: 'text',
-  date_created: 'text',
+  identity: 'bytes',
   last_updated: 'integer',
   at: 'integer',
   is_reset: 'integer',
@@ -21,7 +21,7 @@ export const quotaChangeTable = defineTable<QuotaChangeRow>('quota_changes', col
 export function quotaChangeToRow(change: QuotaChange): QuotaChangeRow {
   return {
     key_hash: change.keyHash,
-    date_created: change.dateCreated,
+    identity: Buffer.from(change.identity, 'hex'),
     last_updated: change.lastUpdated,
     at: BigInt(change.at.getTime()),
     is_reset: change.isReset ? 1n : 0n,
@@ -34,7 +34,7 @@ export function quotaChangeToRow(change: QuotaChange): QuotaChangeRow {
 export function quotaChangeFromRow(row: QuotaChangeRow): QuotaChange {
   return {
     keyHash: row.key_hash,
-    dateCreated: row.date_created,
+    identity: Buffer.from(row.identity).toString('hex'),
     lastUpdated: row.last_updated,
     at: new Date(Number(row.at)),
     isReset: row.is_reset === 1n,

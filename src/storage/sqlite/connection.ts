@@ -3,8 +3,14 @@ import { basename, dirname, resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import { describeError } from '../../lib/system-error.js';
 import { InstallationNotFoundError, type Access } from '../storage.js';
-import { sqliteDialect } from '../sql/dialect.js';
-import { createSearchIndexes, migrations, requireLayout, requireSchema } from '../sql/schema.js';
+import {
+  createSearchIndexes,
+  migrations,
+  migrationsIn,
+  requireLayout,
+  requireSchema,
+  versionAfter,
+} from '../sql/schema.js';
 import { createPrivately, requirePrivateFiles } from './files.js';
 
 /** A connection of better-sqlite3. */
@@ -137,7 +143,7 @@ function requireSettings(database: Database.Database, file: string): void {
   }
 }
 
-const migrationTexts = migrations.map((migration) => migration(sqliteDialect));
+const migrationTexts = migrations.map(({ sqlite }) => sqlite);
 
 /**
  * Applies the migrations that the database lacks, each in a transaction of its own.
@@ -146,13 +152,13 @@ const migrationTexts = migrations.map((migration) => migration(sqliteDialect));
  */
 export function migrate(database: Database.Database, steps: readonly string[] = migrationTexts): void {
   verifyLayout(database, steps);
-  requireSchema(versionOf(database), { known: steps.length, allowOlder: true });
+  requireSchema(versionOf(database), { known: versionAfter(steps.length), allowOlder: true });
   for (const [index, step] of steps.entries()) {
     const apply = database.transaction(() => {
       // Read again in the transaction: two processes may start at the same time.
-      if (versionOf(database) > index) return;
+      if (migrationsIn(versionOf(database)) > index) return;
       database.exec(step);
-      database.pragma(`user_version = ${index + 1}`);
+      database.pragma(`user_version = ${versionAfter(index + 1)}`);
     });
     apply.immediate();
   }
@@ -171,7 +177,7 @@ function verifyLayout(database: Database.Database, steps: readonly string[] = mi
   })();
 }
 
-/** How many migrations have been applied to the database. */
+/** The version of the schema of a database; 0 if it is empty. */
 export function versionOf(database: Database.Database): number {
   return Number(database.pragma('user_version', { simple: true }));
 }

@@ -1,5 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3';
-import { keyTable, type KeyRow } from '../records/key.js';
+import { keyTable, type KeyRow, type StoredKeyRow } from '../records/key.js';
 import { quotaChangeTable } from '../records/quota-change.js';
 import { revisionTable } from '../records/revision.js';
 import { isSameRow, type SignedRow } from '../records/signed.js';
@@ -12,6 +12,7 @@ import {
   type KeyWrite,
 } from '../sql/keys/key-rows.js';
 import { insertReceipt, receiptValues } from '../sql/keys/receipts.js';
+import { isKeyHash, nearKeys, placeOf, placesOf, tooManyNear } from '../sql/place.js';
 import { atOnce, inSlices } from '../time-slices.js';
 import { maxGroupMs } from './group-commit.js';
 import { createExecutor, parametersOf } from './session.js';
@@ -34,8 +35,9 @@ export function createKeyGroups(
 
   /** Does the same work for a key of another organisation and for none: the time taken does not show which it is. */
   function find(keyHash: string, orgID: string | undefined): KeyLookup | undefined {
-    const values = [keyHash, orgID ?? null];
-    return execute<SignedRow<KeyRow>>(selectOne, values)[0] ?? execute<KeyLookup>(lookUpOne, values)[0];
+    if (!isKeyHash(keyHash)) return undefined;
+    const values = [keyHash, placeOf(keyHash), orgID ?? null];
+    return execute<StoredKeyRow>(selectOne, values)[0] ?? execute<KeyLookup>(lookUpOne, values)[0];
   }
 
   function putIfAny(written: KeyWrite | undefined): void {
@@ -55,7 +57,7 @@ export function createKeyGroups(
     return { separately };
   }
 
-  async function writeLarge(row: SignedRow<KeyRow>, { orgOf, apply }: KeyGroup): Promise<WrittenGroup> {
+  async function writeLarge(row: StoredKeyRow, { orgOf, apply }: KeyGroup): Promise<WrittenGroup> {
     const keyHash = row.key_hash;
     for (let from = row, preparations = 1; ; preparations += 1) {
       const prepared = await inSlices(slices, apply(keyHash, from));
@@ -85,7 +87,7 @@ export function createKeyGroups(
     },
     add: (changes) =>
       write(() => {
-        const found = execute<KeyLookup>(lookUpMany, [[...changes.keys()], null]);
+        const found = execute<KeyLookup>(lookUpMany, [placesOf([...changes.keys()]), null]);
         const writes = writesOfMissing(changes, found, rowOf);
         for (const one of writes) put(one);
         return new Set(writes.map(({ row }) => row.key_hash));
@@ -95,35 +97,78 @@ export function createKeyGroups(
 
 /** Writes one key with all that belongs to it. Rows are bound by name, without a copy. */
 function createPut(database: Database): (write: KeyWrite) => void {
-  const insertInto = (table: string, columns: readonly string[]) =>
-    database.prepare<[object]>(
-      `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map((column) => `@${column}`).join(', ')})`,
+  // The texts that are stored as numbers, and the hash, which is stored as bytes.
+  const org = '(SELECT id FROM orgs WHERE name = @org_id)';
+  const actor = '(SELECT id FROM actors WHERE credential_id = @credential_id AND label = @credential_label)';
+  const stored: Readonly<Record<string, readonly [column: string, value: string]>> = {
+    org_id: ['org', org],
+    key_hash: ['key_hash', 'unhex(@key_hash)'],
+    credential_id: ['actor', actor],
+  };
+  const storedAs = (name: string) => stored[name] ?? ([name, `@${name}`] as const);
+  const insertInto = (table: string, names: readonly string[], placed: readonly string[] = []) => {
+    const columns = [...placed.map((name) => [name, '?'] as const), ...names.map(storedAs)];
+    return database.prepare<(object | bigint | null)[]>(
+      `INSERT INTO ${table} (${columns.map(([column]) => column).join(', ')})
+       VALUES (${columns.map(([, value]) => value).join(', ')})`,
     );
-  const insert = insertInto(keyTable.name, keyTable.columnNames);
-  const updates = new Map<string, Statement<[object]>>();
+  };
+  const addOrg = database.prepare<[string]>('INSERT INTO orgs (name) VALUES (?) ON CONFLICT DO NOTHING');
+  const addActor = database.prepare<[string, string]>(
+    'INSERT INTO actors (credential_id, label) VALUES (?, ?) ON CONFLICT DO NOTHING',
+  );
+  const addName = database.prepare<[string]>('INSERT INTO terms (name) VALUES (?) ON CONFLICT DO NOTHING');
+  const insert = insertInto(keyTable.name, keyTable.columnNames, ['id', 'head']);
+  const updates = new Map<string, Statement<(object | bigint | null)[]>>();
   // SQLite writes the indexes of every column that is named, also if its value stays: half of the pages of an update.
-  const updateOf = (before: SignedRow<KeyRow>, row: SignedRow<KeyRow>) => {
+  const updateOf = (before: StoredKeyRow, row: SignedRow<KeyRow>) => {
     const changed = keyTable.columnNames.filter((column) => before[column] !== row[column]);
-    const assignments = changed.map((column) => `${column} = @${column}`).join();
+    const assignments = changed.map((column) => storedAs(column).join(' = ')).join();
     const update =
       updates.get(assignments) ??
-      database.prepare<[object]>(`UPDATE keys SET ${assignments} WHERE key_hash = @key_hash`);
+      database.prepare<(object | bigint | null)[]>(`UPDATE keys SET head = ?, ${assignments} WHERE id = ?`);
     updates.set(assignments, update);
     return update;
   };
-  const addEntry = insertInto(revisionTable.name, revisionTable.columnNames);
-  const addQuotaChange = insertInto(quotaChangeTable.name, quotaChangeTable.columnNames);
+  const nearIDs = database.prepare<[bigint, bigint], bigint>('SELECT id FROM keys WHERE id BETWEEN ? AND ?').pluck();
+  const entryNames = revisionTable.columnNames.filter((name) => name !== 'credential_label');
+  const addEntry = insertInto(revisionTable.name, entryNames, ['key', 'previous']);
+  const addQuotaChange = database.prepare<[object]>(
+    `INSERT INTO ${quotaChangeTable.name} (${quotaChangeTable.columnNames.join(', ')})
+     VALUES (${quotaChangeTable.columnNames.map((name) => `@${name}`).join(', ')})`,
+  );
   const addReceipt = database.prepare<[object]>(insertReceipt.text);
-  const addTerm = insertInto('key_terms', ['term', 'key_hash', 'org_id']);
-  const dropTerm = database.prepare<[object]>('DELETE FROM key_terms WHERE term = @term AND key_hash = @key_hash');
+  const term = '(SELECT id FROM terms WHERE name = @term)';
+  const addTerm = database.prepare<[object]>(`INSERT INTO key_terms (term, key, org) VALUES (${term}, @key, ${org})`);
+  const dropTerm = database.prepare<[object]>(`DELETE FROM key_terms WHERE term = ${term} AND key = @key`);
+
+  /** The row of a new key: the place of its hash, unless keys whose hashes begin with the same 60 bits are there. */
+  function freePlace(keyHash: string): bigint {
+    const first = placeOf(keyHash);
+    const end = first + BigInt(nearKeys);
+    const taken = new Set(nearIDs.all(first, end - 1n));
+    for (let id = first; id < end; id += 1n) if (!taken.has(id)) return id;
+    throw tooManyNear();
+  }
 
   return ({ before, row, entries, quotaChanges, receipts, addedTerms, droppedTerms }) => {
     const { key_hash, org_id } = row;
-    (before ? updateOf(before, row) : insert).run(row);
-    for (const entry of entries) addEntry.run(entry);
+    const key = before?.id ?? freePlace(key_hash);
+    if (org_id !== before?.org_id) addOrg.run(org_id);
+    let head = before?.head ?? null;
+    for (const entry of entries) {
+      if (entry.org_id !== org_id) addOrg.run(entry.org_id);
+      addActor.run(entry.credential_id, entry.credential_label);
+      head = BigInt(addEntry.run(key, head, entry).lastInsertRowid);
+    }
+    if (before) updateOf(before, row).run(head, key, row);
+    else insert.run(key, head ?? 0n, row);
     for (const quotaChange of quotaChanges) addQuotaChange.run(quotaChange);
     for (const receipt of receipts) addReceipt.run(parametersOf(receiptValues(receipt)));
-    for (const term of addedTerms) addTerm.run({ term, key_hash, org_id });
-    for (const term of droppedTerms) dropTerm.run({ term, key_hash });
+    for (const name of addedTerms) {
+      addName.run(name);
+      addTerm.run({ term: name, key, org_id });
+    }
+    for (const name of droppedTerms) dropTerm.run({ term: name, key });
   };
 }

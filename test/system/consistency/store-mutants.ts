@@ -77,7 +77,7 @@ export const lifecycleMutants = {
       if (!changed) return undefined;
       const database = openDatabase(join(folder, 'keyfront.db'));
       const { versionAfter } = changed.revision;
-      database.prepare('DELETE FROM audit WHERE key_hash = ? AND version_after = ?').run(hash, versionAfter);
+      database.prepare('DELETE FROM history WHERE key_hash = unhex(?) AND version = ?').run(hash, versionAfter);
       database.close();
       return changed;
     };

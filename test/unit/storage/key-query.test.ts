@@ -79,7 +79,7 @@ describe('the statement that counts the keys of a term', () => {
   it('counts those of the first term and of the organisation, up to one more than are sorted', () => {
     const { sql = '', parameters } = termCountStatement(query({ policy: 'b', apiID: 'c', orgID: 'acme' })) ?? {};
     expect(parameters).toStrictEqual(['p:b', 'acme']);
-    expect(sql).toContain('AND org_id = $2');
+    expect(sql).toContain('AND org = (SELECT id FROM orgs WHERE name = $2)');
     expect(sql).toContain(`LIMIT ${maxSortedRows + 1}`);
   });
 

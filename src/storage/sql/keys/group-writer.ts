@@ -1,7 +1,7 @@
 import { AppError } from '../../../lib/errors.js';
 import type { Telemetry } from '../../../telemetry/ports.js';
 import { complete, maxGroupSize, type ChangeOutcome, type WaitingCaller } from '../../change-group.js';
-import type { KeyRow } from '../../records/key.js';
+import type { KeyRow, StoredKeyRow } from '../../records/key.js';
 import type { SignedRow } from '../../records/signed.js';
 import type { Steps } from '../../time-slices.js';
 import {
@@ -243,7 +243,7 @@ export function createGroupWriter(
   ): Steps<KeyWrite | undefined> {
     const outcomes: ChangeOutcome[] = [];
     if (key) key.outcomes = outcomes;
-    let before: SignedRow<KeyRow> | undefined;
+    let before: StoredKeyRow | undefined;
     let row: SignedRow<KeyRow> | undefined;
     const commands: WriteCommand<unknown>[] = [];
     for (const { change, orgID } of key?.changes ?? []) {

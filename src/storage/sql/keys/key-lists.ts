@@ -3,7 +3,7 @@ import type { StoredKey } from '../../../keys/key.js';
 import type { KeyPage, KeyQuery, UnreadableKey } from '../../../keys/key-query.js';
 import type { KeyStore } from '../../../keys/ports.js';
 import type { ReadBudget } from '../../../keys/read-budget.js';
-import type { KeyRow } from '../../records/key.js';
+import type { KeyRow, StoredKeyRow } from '../../records/key.js';
 import { integrityError, type SignedRow } from '../../records/signed.js';
 import { mapInSlices, type TimeSlices } from '../../time-slices.js';
 import { isBindableText } from '../dialect.js';
@@ -43,7 +43,7 @@ export function createKeyLists({ session: { dialect, all }, reader, slices, keyO
   async function readRows(statement: WideQuery, query: KeyQuery, reads: ReadBudget | undefined) {
     const mayCut = query.maxBytes !== undefined;
     const maxBytes = query.maxBytes ?? reads?.bytesLeft() ?? Number.MAX_SAFE_INTEGER;
-    const { rows, found } = await reader.keys<SignedRow<KeyRow>>(statement, { maxBytes, mayCut }, reads);
+    const { rows, found } = await reader.keys<StoredKeyRow>(statement, { maxBytes, mayCut }, reads);
     if (!mayCut) reads?.take('keys', found.count, found.bytes);
     return { rows, isCut: rows.length < found.count };
   }

@@ -3,6 +3,7 @@ import type { KeyFilter, KeyOrder, KeyQuery } from '../../../keys/key-query.js';
 import { unixSeconds } from '../../../lib/int64.js';
 import { term, termsOf } from '../../records/key.js';
 import { isBindableText, type Dialect } from '../dialect.js';
+import { isKeyHash, placeOf } from '../place.js';
 import type { WideQuery } from '../session.js';
 
 const orderColumns: Record<KeyOrder, string | undefined> = {
@@ -23,6 +24,9 @@ function createParameters(parameters: (string | bigint)[] = []) {
   return { parameters, add };
 }
 
+/** The number of a text. */
+const idOf = (table: 'orgs' | 'terms', parameter: string) => `(SELECT id FROM ${table} WHERE name = ${parameter})`;
+
 /**
  * Counts the keys that have the term by which a page would be found, up to one more than may be sorted. Undefined if no
  * keys are sorted.
@@ -31,8 +35,8 @@ export function termCountStatement({ filter, orderBy }: KeyQuery): WideQuery | u
   const [term] = termsIn(filter);
   if (term === undefined || orderColumns[orderBy] === undefined) return undefined;
   const { parameters, add } = createParameters();
-  const isOfTerm = `term = ${add(term)}`;
-  const isOfOrg = filter.orgID === undefined ? '' : `AND org_id = ${add(filter.orgID)}`;
+  const isOfTerm = `term = ${idOf('terms', add(term))}`;
+  const isOfOrg = filter.orgID === undefined ? '' : `AND org = ${idOf('orgs', add(filter.orgID))}`;
   return {
     sql: `SELECT count(*) AS count FROM (SELECT 1 FROM key_terms WHERE ${isOfTerm} ${isOfOrg} LIMIT ${maxSortedRows + 1}) AS found`,
     parameters,
@@ -40,7 +44,7 @@ export function termCountStatement({ filter, orderBy }: KeyQuery): WideQuery | u
 }
 
 /**
- * The statement for the hashes of a page of keys and the sizes of their definitions. Values are parameters; only
+ * The statement for the rows of a page of keys and the sizes of their definitions. Values are parameters; only
  * our own column names are put together. If too many keys have a term for them to be sorted, `isCommon` reads all keys in
  * order instead.
  */
@@ -57,7 +61,7 @@ export function pageStatement(
     { position: query.before, operator: query.descending ? '>' : '<' },
   ] as const;
   const isBounded = (operator: '<' | '>') => bounds.some((bound) => bound.position && bound.operator === operator);
-  const { from, hash, conditions, add, parameters } = where(dialect, query.filter, query.now, given, {
+  const { from, id, conditions, add, parameters } = where(dialect, query.filter, query.now, given, {
     column,
     isCommon,
     isBoundedBelow: isBounded('>'),
@@ -65,16 +69,19 @@ export function pageStatement(
   });
   for (const { position, operator } of bounds) {
     if (!position) continue;
+    const place = add(placeOf(position.keyHash));
+    // The key of the position may have been purged. A place tells its neighbors apart, unless hashes share their beginning.
+    const row = isKeyHash(position.keyHash)
+      ? `coalesce((SELECT k.id FROM keys k WHERE ${dialect.isOfHash(add(position.keyHash), place)}), ${place})`
+      : place;
     conditions.push(
-      column
-        ? `(${column}, ${hash}) ${operator} (${add(position.value)}, ${add(position.keyHash)})`
-        : `${hash} ${operator} ${add(position.keyHash)}`,
+      column ? `(${column}, ${id}) ${operator} (${add(position.value)}, ${row})` : `${id} ${operator} ${row}`,
     );
   }
-  const order = `${column ? `${column} ${direction}, ` : ''}${hash} ${direction}`;
+  const order = `${column ? `${column} ${direction}, ` : ''}${id} ${direction}`;
   const limit = add(BigInt(query.limit));
   return {
-    sql: `SELECT k.key_hash, octet_length(k.definition) AS size FROM ${from} WHERE ${conditions.join(' AND ')} ORDER BY ${order} LIMIT ${limit}`,
+    sql: `SELECT k.id, octet_length(k.definition) AS size FROM ${from} WHERE ${conditions.join(' AND ')} ORDER BY ${order} LIMIT ${limit}`,
     parameters,
   };
 }
@@ -84,7 +91,7 @@ export function orgPagesStatement(dialect: Dialect, query: KeyQuery, orgIDs: rea
   const parameters: (string | bigint)[] = [];
   const pages = orgIDs.map((orgID) => {
     const { sql } = pageStatement(dialect, { ...query, filter: { ...query.filter, orgID } }, false, parameters);
-    return `SELECT key_hash, size FROM (${sql}) AS page`;
+    return `SELECT id, size FROM (${sql}) AS page`;
   });
   return { sql: pages.join(' UNION ALL '), parameters };
 }
@@ -97,9 +104,11 @@ export function orgCountsStatement(
   orgIDs: readonly string[],
 ): WideQuery {
   const { from, owner, conditions, parameters } = where(dialect, { ...filter, orgID: undefined }, now);
-  const isOfOrg = `${owner} ${dialect.inList(`$${parameters.length + 1}`, 'text')}`;
+  const isOfOrg = `${owner} IN (SELECT id FROM orgs WHERE name ${dialect.inList(`$${parameters.length + 1}`, 'text')})`;
   return {
-    sql: `SELECT ${owner} AS org_id, count(*) AS count FROM ${from} WHERE ${[...conditions, isOfOrg].join(' AND ')} GROUP BY ${owner}`,
+    sql: `SELECT o.name AS org_id, found.count FROM (
+        SELECT ${owner} AS org, count(*) AS count FROM ${from} WHERE ${[...conditions, isOfOrg].join(' AND ')} GROUP BY ${owner}
+      ) AS found JOIN orgs o ON o.id = found.org`,
     parameters: [...parameters, orgIDs],
   };
 }
@@ -138,14 +147,14 @@ function where(
   const tables = terms.map((_, index) => `key_terms t${index}`);
   const termLeads = terms.length > 0 && !(order?.isCommon === true && order.column !== undefined);
   const from = (termLeads ? [...tables, 'keys k'] : ['keys k', ...tables]).join(' CROSS JOIN ');
-  const [first, hash] = termLeads ? ['t0', 't0.key_hash'] : ['k', 'k.key_hash'];
+  const [first, id] = termLeads ? ['t0', 't0.key'] : ['k', 'k.id'];
   terms.forEach((found, index) => {
-    conditions.push(`t${index}.term = ${add(found)}`);
-    if (index > 0) conditions.push(`t${index}.key_hash = t0.key_hash`);
+    conditions.push(`t${index}.term = ${idOf('terms', add(found))}`);
+    if (index > 0) conditions.push(`t${index}.key = t0.key`);
   });
-  if (terms.length > 0) conditions.push('k.key_hash = t0.key_hash');
+  if (terms.length > 0) conditions.push('k.id = t0.key');
 
-  if (filter.orgID !== undefined) conditions.push(`${first}.org_id = ${add(filter.orgID)}`);
+  if (filter.orgID !== undefined) conditions.push(`${first}.org = ${idOf('orgs', add(filter.orgID))}`);
   if (filter.aliasPrefix !== undefined && filter.aliasPrefix !== '') {
     // After every alias with the prefix: the last code point, repeated more often than an alias is long.
     const end = `${filter.aliasPrefix}${'\u{10ffff}'.repeat(256)}`;
@@ -166,7 +175,7 @@ function where(
   if (filter.state === 'EXPIRED') {
     conditions.push(`k.is_inactive = 0 AND k.expires >= 1 AND k.expires <= ${add(unixSeconds(now))}`);
   }
-  return { from, hash, owner: `${first}.org_id`, conditions, add, parameters };
+  return { from, id, owner: `${first}.org`, conditions, add, parameters };
 }
 
 /** Whether a key matches the query: the same conditions as those of the SQL, for a key that was read. */

@@ -2,49 +2,53 @@ import type { RowSigner } from '../../../crypto/row-signer.js';
 import type { StoredKey } from '../../../keys/key.js';
 import type { KeyTransition } from '../../../keys/ports.js';
 import type { Receipt } from '../../../keys/receipt.js';
-import { keyFromRow, keyTable, keyToRow, termsOf, type KeyRow } from '../../records/key.js';
+import { keyFromRow, keyTable, keyToRow, termsOf, type KeyRow, type StoredKeyRow } from '../../records/key.js';
 import { quotaChangeTable, quotaChangeToRow, type QuotaChangeRow } from '../../records/quota-change.js';
 import { revisionTable, revisionToRow, type RevisionRow } from '../../records/revision.js';
 import { createSignedTable, integrityError, isSameRow, type SignedRow } from '../../records/signed.js';
 import { atOnce, type Steps } from '../../time-slices.js';
 import type { Dialect } from '../dialect.js';
+import { placesOf } from '../place.js';
+import { isOfLostKey, rowTexts } from '../rows.js';
 import { prepared, type WideQuery } from '../session.js';
 
 /** The result for a hash: the row of its key, or none. */
-export type KeyLookup = SignedRow<KeyRow> | MissingKey;
+export type KeyLookup = StoredKeyRow | MissingKey;
 
-type MissingKey = { readonly [column in keyof SignedRow<KeyRow>]: null } & {
+type MissingKey = { readonly [column in keyof StoredKeyRow]: null } & {
   readonly wanted: string;
-  /** The organisation of a key that has a history and no row. */
+  /** The organization of a key that has a history and no row. */
   readonly lost_org: string | null;
 };
-
-// With an organisation, `$2`, another's row is not even read: the time taken does not show that it exists.
-const selectOne = prepared('SELECT * FROM keys WHERE key_hash = $1 AND org_id = coalesce($2, org_id)');
-
-// One statement reads one snapshot, in which a key without a row has no history, unless another writer removed the row.
-// The row of a key that moved to another organisation is there, and its first history entry names the former one.
-const lookUpIn = (hashes: string) =>
-  prepared(
-    `SELECT wanted.hash AS wanted, k.*, CASE
-         WHEN k.key_hash IS NULL AND NOT EXISTS (SELECT 1 FROM keys other WHERE other.key_hash = wanted.hash)
-         THEN (SELECT org_id FROM audit a WHERE a.key_hash = wanted.hash ORDER BY version_after LIMIT 1)
-       END AS lost_org
-     FROM ${hashes} AS wanted
-       LEFT JOIN keys k ON k.key_hash = wanted.hash AND (CAST($2 AS text) IS NULL OR k.org_id = $2)`,
-  );
 
 /** See {@link createKeyRowStatements}. */
 export type KeyRowStatements = ReturnType<typeof createKeyRowStatements>;
 
-/** Looks rows of keys up and verifies them. The parameters of all statements: hashes, and an organisation or null. */
-export function createKeyRowStatements({ listOf, isInTime, inList }: Dialect, signer: RowSigner) {
+/** Looks rows of keys up and verifies them. The parameters of all statements: hashes with their places, and an organization or null. */
+export function createKeyRowStatements(dialect: Dialect, signer: RowSigner) {
+  const { hashes, isInTime, isOfHash } = dialect;
   const table = createSignedTable(signer, keyTable);
-  const sizes = `SELECT key_hash, octet_length(definition) AS size FROM keys
-    WHERE ${isInTime} AND key_hash ${inList('$1', 'text')}`;
+  const { keyColumns } = rowTexts(dialect);
+  const one = '(SELECT CAST($1 AS text) AS hash, CAST($2 AS bigint) AS place)';
+  const sizes = `SELECT k.id, octet_length(k.definition) AS size FROM ${hashes('$1')} AS w CROSS JOIN keys k
+    WHERE ${isInTime} AND ${isOfHash('w.hash', 'w.place')}`;
+
+  // One statement reads one snapshot, in which a key without a row has no history, unless another writer removed the row.
+  // The row of a key that moved to another organization is there, and its first history entry names the former one.
+  const lookUpIn = (wanted: string, orgID: string) =>
+    prepared(
+      `SELECT w.hash AS wanted, ${keyColumns}, CASE
+         WHEN k.id IS NULL AND NOT EXISTS (SELECT 1 FROM keys k WHERE ${isOfHash('w.hash', 'w.place')})
+         THEN (SELECT (SELECT o.name FROM orgs o WHERE o.id = h.org) FROM history h
+           WHERE ${isOfLostKey(dialect, 'w.hash', 'w.place')} ORDER BY h.version LIMIT 1)
+       END AS lost_org
+     FROM ${wanted} AS w
+       LEFT JOIN keys k ON ${isOfHash('w.hash', 'w.place')}
+         AND (CAST(${orgID} AS text) IS NULL OR k.org = (SELECT id FROM orgs WHERE name = ${orgID}))`,
+    );
 
   /** @throws {AppError} INTERNAL when the row is damaged. */
-  function verified(row: SignedRow<KeyRow>): SignedRow<KeyRow> {
+  function verified<Row extends SignedRow<KeyRow>>(row: Row): Row {
     if (!table.isAuthentic(row)) throw table.integrityError(`The key ${row.key_hash}`, row);
     return row;
   }
@@ -52,28 +56,37 @@ export function createKeyRowStatements({ listOf, isInTime, inList }: Dialect, si
   return {
     signed: table.signed,
     verified,
-    /** The row of one key. Without one, `lookUpOne` finds out why: it costs more than this statement. */
-    selectOne,
-    lookUpOne: lookUpIn('(SELECT CAST($1 AS text) AS hash)'),
-    lookUpMany: lookUpIn(`(SELECT value AS hash FROM ${listOf('$1')})`),
+    /**
+     * The row of one key. Without one, `lookUpOne` finds out why: it costs more than this statement. With an organization,
+     * another's row is not even read: the time taken does not show that it exists.
+     */
+    selectOne: prepared(
+      `SELECT ${keyColumns} FROM keys k
+       WHERE ${isOfHash('$1', '$2')} AND (CAST($3 AS text) IS NULL OR k.org = (SELECT id FROM orgs WHERE name = $3))`,
+    ),
+    lookUpOne: lookUpIn(one, '$3'),
+    lookUpMany: lookUpIn(hashes('$1'), '$2'),
     /**
      * The verified row; undefined if there is none.
      *
-     * @param orgID - the organisation of the caller, which does not learn that a key of another is lost
+     * @param orgID - the organization of the caller, which does not learn that a key of another is lost
      * @throws {AppError} INTERNAL when the row is damaged, or is missing although it has a history.
      */
-    rowOf: (found: KeyLookup | undefined, orgID: string | undefined): SignedRow<KeyRow> | undefined => {
+    rowOf: (found: KeyLookup | undefined, orgID: string | undefined): StoredKeyRow | undefined => {
       if (found === undefined) return undefined;
-      if (found.key_hash !== null) return verified(found);
+      if (found.id !== null) return verified(found);
       const { lost_org: lostOrg } = found;
       if (lostOrg !== null && (orgID ?? lostOrg) === lostOrg) throw integrityError(`The key ${found.wanted}`);
       return undefined;
     },
-    /** The hashes that have a key, for `WideReader.keys`. */
+    /** The numbers of the rows of hashes that have a key, for `WideReader.keys`. */
     sizesOf: (keyHashes: readonly string[], orgID: string | undefined): WideQuery =>
       orgID === undefined
-        ? { sql: sizes, parameters: [keyHashes] }
-        : { sql: `${sizes} AND org_id = $2`, parameters: [keyHashes, orgID] },
+        ? { sql: sizes, parameters: [placesOf(keyHashes)] }
+        : {
+            sql: `${sizes} AND k.org = (SELECT id FROM orgs WHERE name = $2)`,
+            parameters: [placesOf(keyHashes), orgID],
+          },
   };
 }
 
@@ -94,7 +107,7 @@ export interface WriteCommand<T> {
 /** The writes of one key, after any number of changes. */
 export interface KeyWrite {
   /** The present row; undefined if there is none. */
-  readonly before: SignedRow<KeyRow> | undefined;
+  readonly before: StoredKeyRow | undefined;
   readonly row: SignedRow<KeyRow>;
   readonly entries: readonly SignedRow<RevisionRow>[];
   readonly quotaChanges: readonly SignedRow<QuotaChangeRow>[];
@@ -105,7 +118,7 @@ export interface KeyWrite {
 
 /** The result of changes that were applied one after the other; undefined when the key stays as it is. */
 export function keyWriteOf(
-  before: SignedRow<KeyRow> | undefined,
+  before: StoredKeyRow | undefined,
   commands: readonly WriteCommand<unknown>[],
 ): KeyWrite | undefined {
   const row = commands.findLast(({ next }) => next)?.next;
@@ -140,7 +153,7 @@ export function writesOfMissing(
 const largeCharacters = 16 * 1024;
 
 /** Whether a change of this row is applied in time slices. */
-export const isLarge = (found: KeyLookup | undefined): found is SignedRow<KeyRow> =>
+export const isLarge = (found: KeyLookup | undefined): found is StoredKeyRow =>
   (found?.definition?.length ?? 0) > largeCharacters;
 
 /** Makes changes of rows out of changes of keys. A change that returns undefined leaves its key as it is. */
@@ -160,8 +173,7 @@ export function createRowChanges(signer: RowSigner) {
     if (!result) return { result };
     yield;
     const row = keyToRow(result.next, new Uint8Array());
-    // The definition is written out once, for both rows.
-    const entry = revisionToRow(result.revision, row.definition, before?.history_link ?? null);
+    const entry = revisionToRow(result.revision, row.definition, before);
     row.history_link = entry.link;
     yield;
     return {

@@ -3,10 +3,10 @@ import type { StoredKey } from '../../../keys/key.js';
 import type { KeyStore, KeyTransition } from '../../../keys/ports.js';
 import type { QuotaDecision, QuotaManager, QuotaOutbox } from '../../../keys/quota/quota-manager.js';
 import type { Telemetry } from '../../../telemetry/ports.js';
-import { keyFromRow, keyToRow, type KeyRow } from '../../records/key.js';
+import { keyFromRow, keyToRow, type KeyRow, type StoredKeyRow } from '../../records/key.js';
 import type { SignedRow } from '../../records/signed.js';
 import { mapInSlices, type Steps, type TimeSlices } from '../../time-slices.js';
-import { isBindableText } from '../dialect.js';
+import { isKeyHash, placeOf, placesOf } from '../place.js';
 import type { SqlSession, WideReader } from '../session.js';
 import { readCounters } from './counters.js';
 import { createHistory } from './history.js';
@@ -47,13 +47,13 @@ export function createSqlKeyStore(
 
   /** Verifies a row and converts it within one time slice: both take milliseconds for a large definition. */
   async function findAs<Made>(
-    convert: (row: SignedRow<KeyRow>) => Made,
+    convert: (row: StoredKeyRow) => Made,
     keyHash: string,
     orgID?: string,
   ): Promise<Made | undefined> {
-    if (!isBindableText(keyHash)) return undefined;
-    const values = [keyHash, orgID ?? null];
-    const [row] = await all<SignedRow<KeyRow>>(rows.selectOne, values);
+    if (!isKeyHash(keyHash)) return undefined;
+    const values = [keyHash, placeOf(keyHash), orgID ?? null];
+    const [row] = await all<StoredKeyRow>(rows.selectOne, values);
     const slice = slices.next();
     if (slice) await slice;
     const found = row ? rows.verified(row) : rows.rowOf((await all<KeyLookup>(rows.lookUpOne, values))[0], orgID);
@@ -61,9 +61,9 @@ export function createSqlKeyStore(
   }
 
   /** Rows of the keys that were not found before. Another process may have added some in between. */
-  async function findMissing(keyHashes: readonly string[], orgID: string | undefined): Promise<SignedRow<KeyRow>[]> {
+  async function findMissing(keyHashes: readonly string[], orgID: string | undefined): Promise<StoredKeyRow[]> {
     if (keyHashes.length === 0) return [];
-    const found = await all<KeyLookup>(rows.lookUpMany, [keyHashes, orgID ?? null]);
+    const found = await all<KeyLookup>(rows.lookUpMany, [placesOf(keyHashes), orgID ?? null]);
     return found.flatMap((one) => rows.rowOf(one, orgID) ?? []);
   }
 
@@ -101,9 +101,9 @@ export function createSqlKeyStore(
     ...createKeyMaintenance(session, signer),
     find: (keyHash, orgID) => findAs(keyFromRow, keyHash, orgID),
     async findMany(keyHashes, reads, orgID) {
-      const hashes = [...new Set(keyHashes)].filter(isBindableText);
+      const hashes = [...new Set(keyHashes)].filter(isKeyHash);
       const limit = { maxBytes: reads?.bytesLeft() ?? Number.MAX_SAFE_INTEGER, mayCut: false };
-      const { rows: read, found } = await reader.keys<SignedRow<KeyRow>>(rows.sizesOf(hashes, orgID), limit, reads);
+      const { rows: read, found } = await reader.keys<StoredKeyRow>(rows.sizesOf(hashes, orgID), limit, reads);
       reads?.take('keys', found.count, found.bytes);
       const known = new Set(read.map((row) => row.key_hash));
       const missing = hashes.filter((keyHash) => !known.has(keyHash));

@@ -10,7 +10,7 @@ import { prepared, query, type SqlSession } from '../session.js';
 const byKey = prepared('SELECT * FROM quota_changes WHERE key_hash = $1 ORDER BY id');
 const page = prepared('SELECT * FROM quota_changes WHERE at < $1 AND (at, id) > ($2, $3) ORDER BY at, id LIMIT 200');
 const count = prepared('SELECT count(*) AS pending FROM quota_changes');
-const remove = prepared('DELETE FROM quota_changes WHERE key_hash = $1 AND date_created = $2 AND last_updated = $3');
+const remove = prepared('DELETE FROM quota_changes WHERE key_hash = $1 AND identity = $2 AND last_updated = $3');
 
 type OutboxRow = SignedRow<QuotaChangeRow> & { readonly id: bigint };
 
@@ -40,8 +40,8 @@ export function createQuotaOutbox({ all, transaction }: SqlSession, signer: RowS
     countPending: async () => Number((await all<{ pending: bigint }>(count, []))[0]?.pending ?? 0),
     acknowledge: (changes) =>
       transaction(function* () {
-        for (const { keyHash, dateCreated, lastUpdated } of changes) {
-          yield* query(remove, [keyHash, dateCreated, lastUpdated]);
+        for (const { keyHash, identity, lastUpdated } of changes) {
+          yield* query(remove, [keyHash, Buffer.from(identity, 'hex'), lastUpdated]);
         }
       }),
   };
