@@ -713,7 +713,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
         };
         await store.update(hashOf(name), (found) => ({ ...anUpdate(found), quotaChange }));
       }
-      await place.tamper(`UPDATE quota_changes SET is_reset = 1 WHERE key_hash = '${hashOf(1)}'`);
+      await place.tamper(`UPDATE quota_changes SET is_reset = 1 WHERE id = (SELECT min(id) FROM quota_changes)`);
       await expect(store.pendingFor(hashOf(1))).rejects.toMatchObject({ code: 'INTERNAL' });
       const others: QuotaChange[] = [];
       const reading = (async () => {

@@ -49,19 +49,11 @@ describeEngines('a service while a newer version adds a column beside it', ({ ma
     return Object.fromEntries(
       Object.entries(row ?? {}).map(([name, value]) => [
         name,
-        integers.has(name) && value !== null ? BigInt(value as string) : value,
+        isInteger(name) && value !== null ? BigInt(value as string) : value,
       ]),
     ) as unknown as SignedRow<NextKeyRow>;
   };
-  const integers = new Set([
-    'version',
-    'last_updated',
-    'deleted',
-    'expires',
-    'is_inactive',
-    'quota_used',
-    'quota_renews',
-  ]);
+  const isInteger = (name: string) => keyTable.columns[name]?.startsWith('integer') ?? false;
   const write = async ({ key_hash, quota_used, note, mac }: SignedRow<NextKeyRow>) => {
     const bytes = place.bytes(Buffer.from(mac).toString('hex'));
     const value = note === null ? 'NULL' : `'${note}'`;

@@ -11,7 +11,7 @@ import { wideReadLimits, createPgPool, type PgPool, type Session } from './pool.
 import { forLog, classifyForRetry } from './errors.js';
 import { createKeyGroups } from './key-groups.js';
 import { requireSchema, schemaVersion } from '../sql/schema.js';
-import { migrate, raiseFeedOffset, verifyLayout, versionOf } from './migrate.js';
+import { migrate, raiseFeedOffset, versionOf } from './migrate.js';
 import { acquireDatabaseLock } from './advisory-lock.js';
 import { createPgSession } from './session.js';
 import { createPgNotifier } from './notifier.js';
@@ -99,10 +99,7 @@ export async function openForMigration(
 async function prepareSchema(session: Session, access: Access, name: string): Promise<void> {
   const version = access === 'create' ? undefined : await versionOf(session);
   if (version === 0) throw noInstallation(name);
-  if (access === 'read') {
-    await verifyLayout(session, version ?? 0);
-    return requireSchema(version ?? 0);
-  }
+  if (access === 'read') return requireSchema(version ?? 0);
   await migrate(session);
   await raiseFeedOffset(session);
 }

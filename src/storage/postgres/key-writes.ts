@@ -110,7 +110,7 @@ const write = writeWith('');
 const changes = `, changes AS (
      INSERT INTO quota_changes (${quotaNames.join(', ')})
      SELECT ${quotaNames.map((name) => `q.${name}`).join(', ')} FROM ${quotaChange.sql}
-     WHERE q.key_hash IN (SELECT key_hash FROM done)
+     WHERE q.key_hash IN (SELECT decode(key_hash, 'hex') FROM done)
    )`;
 const writeWithQuotas = writeWith(changes);
 const writeWithReceipts = writeWith(

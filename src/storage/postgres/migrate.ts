@@ -1,6 +1,6 @@
 import { DatabaseError } from 'pg';
 import { feedOffset } from '../sql/dialect.js';
-import { migrations, migrationsIn, requireLayout, requireSchema, versionAfter } from '../sql/schema.js';
+import { migrations, migrationsIn, requireSchema, versionAfter } from '../sql/schema.js';
 import { settingStatements } from '../sql/settings.js';
 import { inTransaction, type Session } from './pool.js';
 
@@ -16,7 +16,6 @@ const name = 'schema_version';
  */
 export async function migrate(session: Session, steps: readonly string[] = statements): Promise<void> {
   const found = await versionOf(session);
-  await verifyLayout(session, found, steps);
   requireSchema(found, { known: versionAfter(steps.length), allowOlder: true });
   for (const [index, step] of steps.entries()) {
     if (index < migrationsIn(found)) continue;
@@ -26,32 +25,6 @@ export async function migrate(session: Session, steps: readonly string[] = state
     });
   }
 }
-
-/**
- * Compares the tables of the database with those of its version.
- *
- * @throws {Error} with what to do, when they differ.
- */
-export async function verifyLayout(
-  session: Session,
-  version: number,
-  steps: readonly string[] = statements,
-): Promise<void> {
-  const rows = await session.query<{ name: string }>(selectLayout);
-  requireLayout(
-    version,
-    rows.map(({ name }) => name),
-    steps,
-  );
-}
-
-/** Of the first schema in the search path that has the tables. */
-const selectLayout = `
-  SELECT relname || '.' || attname AS name FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid
-  WHERE relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = to_regclass('settings'))
-    AND relkind = 'r' AND attnum > 0 AND NOT attisdropped
-  UNION ALL SELECT relname FROM pg_class
-  WHERE relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = to_regclass('settings')) AND relkind = 'i'`;
 
 /**
  * The version of the schema of a database; 0 if it is empty.

@@ -158,7 +158,7 @@ CREATE TABLE credentials (
 -- The outbox of counters that are kept outside of the database.
 CREATE TABLE quota_changes (
   id ${w.nextID},
-  key_hash ${w.text} NOT NULL,
+  key_hash ${w.bytes} NOT NULL,
   identity ${w.bytes} NOT NULL,
   last_updated ${w.int} NOT NULL,
   at ${w.int} NOT NULL,

@@ -27,13 +27,9 @@ export const schemaVersion = versionAfter(migrations.length);
  */
 export function migrationsIn(version: number): number {
   if (version === 0) return 0;
-  if (version < firstVersion) throw unreleased(`has schema version ${version}`);
-  return version - firstVersion + 1;
-}
-
-function unreleased(difference: string): Error {
-  return new Error(
-    `it ${difference}: another version of Keyfront, from before the first release, wrote it. ` +
+  if (version >= firstVersion) return version - firstVersion + 1;
+  throw new Error(
+    `it has schema version ${version}: another version of Keyfront, from before the first release, wrote it. ` +
       'With that version, run `keyfront keys export --with-secrets > keys.jsonl`; with this one, run ' +
       '`keyfront keys import keys.jsonl --passwords-are-hashed` into a new data folder or database. The export has the keys that are not ' +
       'deleted. It does not have histories, versions, deleted keys, credentials and webhooks.',
@@ -57,47 +53,6 @@ export function requireSchema(
   const advice = found > known ? 'use a newer Keyfront' : 'start the service once to bring it up to date';
   throw new Error(`it has schema version ${found}, and this Keyfront supports ${known}; ${advice}`);
 }
-
-/**
- * Compares a database with the tables that the migrations up to its version create: versions that were never released have
- * other tables under the same numbers. The names of columns are `table.column`. Search indexes are left out, because they
- * are created later or again, and so are additional tables.
- *
- * @param steps - the statements of all migrations
- * @throws {Error} with what to do, when a table, a column or an index is missing, or a table has a column of no migration.
- */
-export function requireLayout(version: number, found: readonly string[], steps: readonly string[]): void {
-  const expected = namesIn(steps.slice(0, migrationsIn(version)).join('\n'));
-  const has = new Set(found);
-  const [missing] = [...expected].filter((name) => !has.has(name));
-  const tables = new Set([...expected].map(tableOf));
-  const isUnknown = (name: string) => name.includes('.') && tables.has(tableOf(name)) && !expected.has(name);
-  // A newer version may have added columns.
-  const unknown = migrationsIn(version) > steps.length ? undefined : found.find(isUnknown);
-  if (missing === undefined && unknown === undefined) return;
-  const isTableMissing = missing !== undefined && !found.some((name) => tableOf(name) === tableOf(missing));
-  const difference =
-    missing === undefined ? `has ${unknown}` : `does not have ${isTableMissing ? tableOf(missing) : missing}`;
-  throw unreleased(`${difference}, although its schema version is ${version}`);
-}
-
-/** The columns that statements create, as `table.column`, and the indexes that they do not drop again. */
-function namesIn(statements: string): ReadonlySet<string> {
-  const text = statements.replaceAll(/--.*/g, '');
-  const tables = text.matchAll(/CREATE TABLE (\w+) \((?:\n([^]*?)\n\)|(.*?)\))/g);
-  const columns = [...tables].flatMap(([, table, lines, line = '']) =>
-    (lines ?? line).split(',').flatMap((part) => {
-      const [, column] = /^\s*([a-z_]+) /.exec(part) ?? [];
-      return column === undefined ? [] : [`${table}.${column}`];
-    }),
-  );
-  const added = [...text.matchAll(/ALTER TABLE (\w+) ADD COLUMN (\w+)/g)].map(([, table, name]) => `${table}.${name}`);
-  const indexes = [...text.matchAll(/CREATE (?:UNIQUE )?INDEX (\w+) ON/g)].map(([, name = '']) => name);
-  const dropped = new Set([...text.matchAll(/DROP INDEX (\w+)/g)].map(([, name = '']) => name));
-  return new Set([...columns, ...added, ...indexes.filter((name) => !dropped.has(name))]);
-}
-
-const tableOf = (name: string) => name.replace(/\..*/, '');
 
 /**
  * The indexes of a SQLite file that only lists and searches of keys need. A load of many keys removes them and creates them

@@ -3,14 +3,7 @@ import { basename, dirname, resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import { describeError } from '../../lib/system-error.js';
 import { InstallationNotFoundError, type Access } from '../storage.js';
-import {
-  createSearchIndexes,
-  migrations,
-  migrationsIn,
-  requireLayout,
-  requireSchema,
-  versionAfter,
-} from '../sql/schema.js';
+import { createSearchIndexes, migrations, migrationsIn, requireSchema, versionAfter } from '../sql/schema.js';
 import { createPrivately, requirePrivateFiles } from './files.js';
 
 /** A connection of better-sqlite3. */
@@ -77,7 +70,6 @@ export function openReadOnly(file: string, allowNewer = false): Database.Databas
     database.pragma('trusted_schema = OFF');
     database.pragma('temp_store = MEMORY');
     if (versionOf(database) === 0) throw noInstallation(file, 'is empty');
-    verifyLayout(database);
     requireSchema(versionOf(database), { allowNewer });
   });
 }
@@ -151,7 +143,6 @@ const migrationTexts = migrations.map(({ sqlite }) => sqlite);
  * @throws {Error} when the database has a newer schema.
  */
 export function migrate(database: Database.Database, steps: readonly string[] = migrationTexts): void {
-  verifyLayout(database, steps);
   requireSchema(versionOf(database), { known: versionAfter(steps.length), allowOlder: true });
   for (const [index, step] of steps.entries()) {
     const apply = database.transaction(() => {
@@ -162,19 +153,6 @@ export function migrate(database: Database.Database, steps: readonly string[] = 
     });
     apply.immediate();
   }
-}
-
-const selectLayout = `
-  SELECT tables.name || '.' || columns.name AS name
-  FROM sqlite_schema AS tables, pragma_table_info(tables.name) AS columns WHERE tables.type = 'table'
-  UNION ALL SELECT name FROM sqlite_schema WHERE type = 'index'`;
-
-function verifyLayout(database: Database.Database, steps: readonly string[] = migrationTexts): void {
-  // One snapshot: another process may migrate the database.
-  database.transaction(() => {
-    const found = database.prepare<[], string>(selectLayout).pluck().all();
-    requireLayout(versionOf(database), found, steps);
-  })();
 }
 
 /** The version of the schema of a database; 0 if it is empty. */

@@ -129,7 +129,7 @@ export function createKeyMaintenance(session: SqlSession, signer: RowSigner): Ma
         const terms = [...termsOf(keyFromRow(row))];
         if (terms.length > 0) yield* query(sql.dropTerms, [terms, id]);
         yield* query(sql.removeEntries, [span]);
-        yield* query(sql.removeQuotaChanges, [keyHash]);
+        yield* query(sql.removeQuotaChanges, [Buffer.from(keyHash, 'hex')]);
         yield* query(sql.removeKey, [id]);
         yield* addMark({ keyHash, identity: Buffer.from(row.identity).toString('hex') });
         purged += 1;
@@ -147,7 +147,7 @@ export function createKeyMaintenance(session: SqlSession, signer: RowSigner): Ma
     // A damaged row does not show which terms and entries it had.
     yield* query(sql.dropAllTerms, [id]);
     yield* query(sql.removeAllEntries, [id]);
-    yield* query(sql.removeQuotaChanges, [keyHash]);
+    yield* query(sql.removeQuotaChanges, [Buffer.from(keyHash, 'hex')]);
     yield* query(sql.removeKey, [id]);
     // The purge mark needs the identity, which the checkpoint has.
     const page = yield* heads.read(pageName(prefixOf(keyHash)));

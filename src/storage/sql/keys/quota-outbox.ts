@@ -3,8 +3,8 @@ import type { RowSigner } from '../../../crypto/row-signer.js';
 import type { AppError } from '../../../lib/errors.js';
 import { quotaChangeFromRow, quotaChangeTable, type QuotaChangeRow } from '../../records/quota-change.js';
 import { createSignedTable, type SignedRow } from '../../records/signed.js';
-import { isBindableText } from '../dialect.js';
 import { readPages } from '../pages.js';
+import { isKeyHash } from '../place.js';
 import { prepared, query, type SqlSession } from '../session.js';
 
 const byKey = prepared('SELECT * FROM quota_changes WHERE key_hash = $1 ORDER BY id');
@@ -18,11 +18,11 @@ type OutboxRow = SignedRow<QuotaChangeRow> & { readonly id: bigint };
 export function createQuotaOutbox({ all, transaction }: SqlSession, signer: RowSigner): QuotaOutbox {
   const table = createSignedTable(signer, quotaChangeTable);
   const damaged = (row: OutboxRow): AppError =>
-    table.integrityError(`A change of the quota of the key ${row.key_hash}`, row);
+    table.integrityError(`A change of the quota of the key ${quotaChangeFromRow(row).keyHash}`, row);
 
   return {
     pendingFor: async (keyHash) => {
-      const rows = isBindableText(keyHash) ? await all<OutboxRow>(byKey, [keyHash]) : [];
+      const rows = isKeyHash(keyHash) ? await all<OutboxRow>(byKey, [Buffer.from(keyHash, 'hex')]) : [];
       const bad = rows.find((row) => !table.isAuthentic(row));
       if (bad) throw damaged(bad);
       return rows.map(quotaChangeFromRow);
@@ -41,7 +41,7 @@ export function createQuotaOutbox({ all, transaction }: SqlSession, signer: RowS
     acknowledge: (changes) =>
       transaction(function* () {
         for (const { keyHash, identity, lastUpdated } of changes) {
-          yield* query(remove, [keyHash, Buffer.from(identity, 'hex'), lastUpdated]);
+          yield* query(remove, [Buffer.from(keyHash, 'hex'), Buffer.from(identity, 'hex'), lastUpdated]);
         }
       }),
   };
