@@ -157,7 +157,7 @@ async function walk(store, database, name, { filter, orderBy }, size) {
     found[`${name}: ${where} pages`] = { ...place, text: `${text}${ratio}` };
   }
   for (const after of size === sizes[0] ? [undefined, middle] : []) {
-    const { sql, parameters } = pageStatement(sqliteDialect, { ...query, after });
+    const { sql, parameters } = pageStatement(sqliteDialect, { ...query, after }, () => 1n);
     const steps = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(parametersOf(parameters));
     const plan = steps.map(({ detail }) => detail).join('; ');
     // From the beginning, SQLite reports a scan of an index in order; from a cursor, the plan must be a search.

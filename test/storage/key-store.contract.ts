@@ -631,7 +631,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       }
     });
 
-    it('keeps keys apart whose hashes begin with the same 60 bits, up to eight of them', async () => {
+    it('keeps keys separate whose hashes begin with the same 60 bits, up to eight of them', async () => {
       const start = hashOf('near').slice(0, 15);
       const hashes = Array.from({ length: 9 }, (_, index) => `${start}${index}${'0'.repeat(48)}`);
       const keyOf = (keyHash: string) => aKey(keyHash, { keyHash, definition: { tags: ['near'] } });

@@ -124,7 +124,6 @@ describe('D-15 a statement', () => {
       storage/sql/keys/key-maintenance.ts: walked
       storage/sql/keys/key-query.ts: [...conditions, isOfOrg].join(' AND ')
       storage/sql/keys/key-query.ts: conditions.join(' AND ')
-      storage/sql/keys/key-query.ts: dialect.inList(\`$\${parameters.length + 1}\`, 'text')
       storage/sql/keys/key-query.ts: dialect.isOfHash(add(position.keyHash), place)
       storage/sql/keys/key-query.ts: from
       storage/sql/keys/key-query.ts: isOfOrg
@@ -133,10 +132,8 @@ describe('D-15 a statement', () => {
       storage/sql/keys/key-query.ts: maxSortedRows + 1
       storage/sql/keys/key-query.ts: order
       storage/sql/keys/key-query.ts: owner
-      storage/sql/keys/key-query.ts: parameter
       storage/sql/keys/key-query.ts: place
       storage/sql/keys/key-query.ts: sql
-      storage/sql/keys/key-query.ts: table
       storage/sql/keys/key-rows.ts: hashes('$1')
       storage/sql/keys/key-rows.ts: isInTime
       storage/sql/keys/key-rows.ts: isOfHash('$1', '$2')
@@ -167,6 +164,8 @@ describe('D-15 a statement', () => {
       storage/sql/layout-1.ts: w.thenID
       storage/sql/layout-1.ts: w.updated
       storage/sql/layout-1.ts: w.updatedClustered
+      storage/sql/name-numbers.ts: inList('$1', 'text')
+      storage/sql/name-numbers.ts: inList('$2', 'text')
       storage/sql/rows.ts: column
       storage/sql/rows.ts: indexedVersions + 1
       storage/sql/rows.ts: isIndexed('i')
@@ -225,22 +224,23 @@ describe('D-15 a statement', () => {
 
   it('has a parameter for every value that selects a page of keys', () => {
     const value = '\u0001 no value stands in a statement';
+    const numberOf = () => 1_234_567n;
     const statements = keyOrderNames.flatMap((orderBy) =>
       [true, false].flatMap((descending) => {
         const filter = { orgID: value, aliasPrefix: value, tag: value, policy: value, apiID: value };
         const position = { value, keyHash: value };
         const query = { filter, orderBy, descending, limit: 7, now: new Date(0) };
         return [
-          termCountStatement(query),
+          termCountStatement(query, numberOf),
           ...[sqliteDialect, postgresDialect].flatMap((dialect) => [
-            pageStatement(dialect, { ...query, after: position, before: position }),
-            pageStatement(dialect, query, true),
-            countStatement(dialect, filter, query.now),
+            pageStatement(dialect, { ...query, after: position, before: position }, numberOf),
+            pageStatement(dialect, query, numberOf, true),
+            countStatement(dialect, filter, numberOf, query.now),
           ]),
         ];
       }),
     );
-    for (const statement of statements) expect(statement?.sql ?? '').not.toContain('no value');
+    for (const statement of statements) expect(statement?.sql ?? '').not.toMatch(/no value|1234567/);
   });
 
   it('is never concatenated with a plus sign, and is prepared in one function', () => {

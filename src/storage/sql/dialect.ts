@@ -23,6 +23,8 @@ export interface Dialect {
   readonly isInTime: string;
   /** Whether tables are joined in the order of the text; otherwise the planner estimates which order is best. */
   readonly joinsInOrder: boolean;
+  /** The number of a row, compared with `id` behind a column of an index: `(column, id) > (value, rowID)`. */
+  readonly rowID: (value: string) => string;
   /** The column in a condition for which no index must be entered. */
   readonly withoutIndex: (column: string) => string;
   readonly feed: FeedDialect;
@@ -66,6 +68,8 @@ export const sqliteDialect: Dialect = {
   integerMember: (column, member) => `${column} ->> '$.${member}'`,
   isInTime: 'in_time()',
   joinsInOrder: true,
+  // Only with a collation does SQLite enter the index at both. Otherwise it reads all rows of the same value.
+  rowID: (value) => `${value} COLLATE BINARY`,
   withoutIndex: (column) => `+${column}`,
   // There is one writer at a time and no number is used twice: the numbers of the entries are the order of the commits.
   feed: {
@@ -105,6 +109,7 @@ export const postgresDialect: Dialect = {
   integerMember: (column, member) => `(${column}::json ->> '${member}')::bigint`,
   isInTime: 'true',
   joinsInOrder: false,
+  rowID: (value) => value,
   withoutIndex: (column) => column,
   feed: {
     tx: 'tx',

@@ -74,7 +74,7 @@ CREATE TABLE actors (
 ) ${w.rows};
 
 CREATE TABLE keys (
-  -- The first 60 bits of the hash, and 3 bits to tell apart keys that share them: the order of the rows is that of the hashes.
+  -- The first 60 bits of the hash, and 3 bits in which keys that share them differ: the order of the rows is that of the hashes.
   id ${w.rowID},
   key_hash ${w.bytes} NOT NULL,
   -- Random. A key that is purged and added again has the same hash and another identity.
@@ -167,8 +167,8 @@ CREATE TABLE quota_changes (
   period_after ${w.int} NOT NULL,
   mac ${w.bytes} NOT NULL
 ) ${w.rows};
-CREATE INDEX quota_changes_by_key ON quota_changes (key_hash, id);
-CREATE INDEX quota_changes_by_time ON quota_changes (at, id);
+CREATE INDEX quota_changes_by_key ON quota_changes (key_hash${w.thenID});
+CREATE INDEX quota_changes_by_time ON quota_changes (at${w.thenID});
 
 CREATE TABLE webhooks (
   id ${w.text} PRIMARY KEY,

@@ -48,7 +48,7 @@ const statements = (dialect: Dialect) => {
       `SELECT h.key FROM ${hashes('$1')} AS w CROSS JOIN history h WHERE ${isOfLostKey(dialect, 'w.hash', 'w.place')} LIMIT 1`,
     ),
     deletedBefore: prepared(
-      `SELECT deleted, id FROM keys WHERE deleted < $1 AND (deleted, id) > ($2, $3) ORDER BY deleted, id LIMIT 500`,
+      `SELECT deleted, id FROM keys WHERE deleted < $1 AND (deleted, id) > ($2, ${dialect.rowID('$3')}) ORDER BY deleted, id LIMIT 500`,
     ),
     sizeWithHistory: prepared(
       `${walked} SELECT CAST(

@@ -3,6 +3,7 @@ import type { KeyFilter, KeyOrder, KeyQuery } from '../../../keys/key-query.js';
 import { unixSeconds } from '../../../lib/int64.js';
 import { term, termsOf } from '../../records/key.js';
 import { isBindableText, type Dialect } from '../dialect.js';
+import type { NumberOf } from '../name-numbers.js';
 import { isKeyHash, placeOf } from '../place.js';
 import type { WideQuery } from '../session.js';
 
@@ -24,19 +25,22 @@ function createParameters(parameters: (string | bigint)[] = []) {
   return { parameters, add };
 }
 
-/** The number of a text. */
-const idOf = (table: 'orgs' | 'terms', parameter: string) => `(SELECT id FROM ${table} WHERE name = ${parameter})`;
+/** Whether a page may be found by a term, and sorted. */
+export function sortsKeysOfTerm({ filter, orderBy }: KeyQuery): boolean {
+  return termsIn(filter).length > 0 && orderColumns[orderBy] !== undefined;
+}
 
 /**
  * Counts the keys that have the term by which a page would be found, up to one more than may be sorted. Undefined if no
  * keys are sorted.
  */
-export function termCountStatement({ filter, orderBy }: KeyQuery): WideQuery | undefined {
+export function termCountStatement(query: KeyQuery, numberOf: NumberOf): WideQuery | undefined {
+  const { filter } = query;
   const [term] = termsIn(filter);
-  if (term === undefined || orderColumns[orderBy] === undefined) return undefined;
+  if (term === undefined || !sortsKeysOfTerm(query)) return undefined;
   const { parameters, add } = createParameters();
-  const isOfTerm = `term = ${idOf('terms', add(term))}`;
-  const isOfOrg = filter.orgID === undefined ? '' : `AND org = ${idOf('orgs', add(filter.orgID))}`;
+  const isOfTerm = `term = ${add(numberOf('terms', term))}`;
+  const isOfOrg = filter.orgID === undefined ? '' : `AND org = ${add(numberOf('orgs', filter.orgID))}`;
   return {
     sql: `SELECT count(*) AS count FROM (SELECT 1 FROM key_terms WHERE ${isOfTerm} ${isOfOrg} LIMIT ${maxSortedRows + 1}) AS found`,
     parameters,
@@ -51,6 +55,7 @@ export function termCountStatement({ filter, orderBy }: KeyQuery): WideQuery | u
 export function pageStatement(
   dialect: Dialect,
   query: KeyQuery,
+  numberOf: NumberOf,
   isCommon = false,
   given: (string | bigint)[] = [],
 ): WideQuery {
@@ -61,7 +66,7 @@ export function pageStatement(
     { position: query.before, operator: query.descending ? '>' : '<' },
   ] as const;
   const isBounded = (operator: '<' | '>') => bounds.some((bound) => bound.position && bound.operator === operator);
-  const { from, id, conditions, add, parameters } = where(dialect, query.filter, query.now, given, {
+  const { from, id, conditions, add, parameters } = where(dialect, query.filter, numberOf, query.now, given, {
     column,
     isCommon,
     isBoundedBelow: isBounded('>'),
@@ -70,12 +75,14 @@ export function pageStatement(
   for (const { position, operator } of bounds) {
     if (!position) continue;
     const place = add(placeOf(position.keyHash));
-    // The key of the position may have been purged. A place tells its neighbors apart, unless hashes share their beginning.
+    // The key of the position may have been purged. Its place is between its neighbors, unless hashes share their beginning.
     const row = isKeyHash(position.keyHash)
       ? `coalesce((SELECT k.id FROM keys k WHERE ${dialect.isOfHash(add(position.keyHash), place)}), ${place})`
       : place;
     conditions.push(
-      column ? `(${column}, ${id}) ${operator} (${add(position.value)}, ${row})` : `${id} ${operator} ${row}`,
+      column
+        ? `(${column}, ${id}) ${operator} (${add(position.value)}, ${dialect.rowID(row)})`
+        : `${id} ${operator} ${row}`,
     );
   }
   const order = `${column ? `${column} ${direction}, ` : ''}${id} ${direction}`;
@@ -87,10 +94,16 @@ export function pageStatement(
 }
 
 /** The pages of several organisations in one statement, one after another. */
-export function orgPagesStatement(dialect: Dialect, query: KeyQuery, orgIDs: readonly string[]): WideQuery {
+export function orgPagesStatement(
+  dialect: Dialect,
+  query: KeyQuery,
+  numberOf: NumberOf,
+  orgIDs: readonly string[],
+): WideQuery {
   const parameters: (string | bigint)[] = [];
   const pages = orgIDs.map((orgID) => {
-    const { sql } = pageStatement(dialect, { ...query, filter: { ...query.filter, orgID } }, false, parameters);
+    const ofOrg = { ...query, filter: { ...query.filter, orgID } };
+    const { sql } = pageStatement(dialect, ofOrg, numberOf, false, parameters);
     return `SELECT id, size FROM (${sql}) AS page`;
   });
   return { sql: pages.join(' UNION ALL '), parameters };
@@ -100,22 +113,21 @@ export function orgPagesStatement(dialect: Dialect, query: KeyQuery, orgIDs: rea
 export function orgCountsStatement(
   dialect: Dialect,
   filter: KeyFilter,
+  numberOf: NumberOf,
   now: Date,
   orgIDs: readonly string[],
 ): WideQuery {
-  const { from, owner, conditions, parameters } = where(dialect, { ...filter, orgID: undefined }, now);
-  const isOfOrg = `${owner} IN (SELECT id FROM orgs WHERE name ${dialect.inList(`$${parameters.length + 1}`, 'text')})`;
+  const { from, owner, conditions, parameters } = where(dialect, { ...filter, orgID: undefined }, numberOf, now);
+  const isOfOrg = `${owner} ${dialect.inList(`$${parameters.length + 1}`, 'bigint')}`;
   return {
-    sql: `SELECT o.name AS org_id, found.count FROM (
-        SELECT ${owner} AS org, count(*) AS count FROM ${from} WHERE ${[...conditions, isOfOrg].join(' AND ')} GROUP BY ${owner}
-      ) AS found JOIN orgs o ON o.id = found.org`,
-    parameters: [...parameters, orgIDs],
+    sql: `SELECT ${owner} AS org, count(*) AS count FROM ${from} WHERE ${[...conditions, isOfOrg].join(' AND ')} GROUP BY ${owner}`,
+    parameters: [...parameters, orgIDs.map((orgID) => numberOf('orgs', orgID))],
   };
 }
 
 /** Returns the statement that counts the keys of a filter. */
-export function countStatement(dialect: Dialect, filter: KeyFilter, now: Date): WideQuery {
-  const { from, conditions, parameters } = where(dialect, filter, now);
+export function countStatement(dialect: Dialect, filter: KeyFilter, numberOf: NumberOf, now: Date): WideQuery {
+  const { from, conditions, parameters } = where(dialect, filter, numberOf, now);
   return { sql: `SELECT count(*) AS count FROM ${from} WHERE ${conditions.join(' AND ')}`, parameters };
 }
 
@@ -130,14 +142,14 @@ interface Order {
 function where(
   { isInTime, withoutIndex }: Dialect,
   filter: KeyFilter,
+  numberOf: NumberOf,
   now: Date,
   given: (string | bigint)[] = [],
   order?: Order,
 ) {
   const { parameters, add } = createParameters(given);
   const conditions: string[] = [isInTime];
-  const texts = [filter.orgID, filter.aliasPrefix, filter.tag, filter.policy, filter.apiID];
-  if (!texts.every((text) => isBindableText(text ?? ''))) conditions.push('false');
+  if (!isBindableText(filter.aliasPrefix ?? '')) conditions.push('false');
   // An index scan starts at one bound, which must be that of the cursor: otherwise a late page starts at the filter's bound.
   const lower = (column: string) => (order?.isBoundedBelow && order.column === column ? withoutIndex(column) : column);
   const upper = (column: string) => (order?.isBoundedAbove && order.column === column ? withoutIndex(column) : column);
@@ -149,12 +161,12 @@ function where(
   const from = (termLeads ? [...tables, 'keys k'] : ['keys k', ...tables]).join(' CROSS JOIN ');
   const [first, id] = termLeads ? ['t0', 't0.key'] : ['k', 'k.id'];
   terms.forEach((found, index) => {
-    conditions.push(`t${index}.term = ${idOf('terms', add(found))}`);
+    conditions.push(`t${index}.term = ${add(numberOf('terms', found))}`);
     if (index > 0) conditions.push(`t${index}.key = t0.key`);
   });
   if (terms.length > 0) conditions.push('k.id = t0.key');
 
-  if (filter.orgID !== undefined) conditions.push(`${first}.org = ${idOf('orgs', add(filter.orgID))}`);
+  if (filter.orgID !== undefined) conditions.push(`${first}.org = ${add(numberOf('orgs', filter.orgID))}`);
   if (filter.aliasPrefix !== undefined && filter.aliasPrefix !== '') {
     // After every alias with the prefix: the last code point, repeated more often than an alias is long.
     const end = `${filter.aliasPrefix}${'\u{10ffff}'.repeat(256)}`;

@@ -8,14 +8,16 @@ import { isKeyHash } from '../place.js';
 import { prepared, query, type SqlSession } from '../session.js';
 
 const byKey = prepared('SELECT * FROM quota_changes WHERE key_hash = $1 ORDER BY id');
-const page = prepared('SELECT * FROM quota_changes WHERE at < $1 AND (at, id) > ($2, $3) ORDER BY at, id LIMIT 200');
 const count = prepared('SELECT count(*) AS pending FROM quota_changes');
 const remove = prepared('DELETE FROM quota_changes WHERE key_hash = $1 AND identity = $2 AND last_updated = $3');
 
 type OutboxRow = SignedRow<QuotaChangeRow> & { readonly id: bigint };
 
 /** The transactional outbox of changes to counters that are kept outside of the database. */
-export function createQuotaOutbox({ all, transaction }: SqlSession, signer: RowSigner): QuotaOutbox {
+export function createQuotaOutbox({ dialect, all, transaction }: SqlSession, signer: RowSigner): QuotaOutbox {
+  const page = prepared(
+    `SELECT * FROM quota_changes WHERE at < $1 AND (at, id) > ($2, ${dialect.rowID('$3')}) ORDER BY at, id LIMIT 200`,
+  );
   const table = createSignedTable(signer, quotaChangeTable);
   const damaged = (row: OutboxRow): AppError =>
     table.integrityError(`A change of the quota of the key ${quotaChangeFromRow(row).keyHash}`, row);
