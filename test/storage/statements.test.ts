@@ -110,6 +110,7 @@ describe('D-15 a statement', () => {
       storage/sql/keys/history.ts: entryColumns
       storage/sql/keys/history.ts: entrySize
       storage/sql/keys/history.ts: walked
+      storage/sql/keys/key-maintenance.ts: dialect.rowID('$3')
       storage/sql/keys/key-maintenance.ts: entryColumns
       storage/sql/keys/key-maintenance.ts: entrySize
       storage/sql/keys/key-maintenance.ts: forUpdate('k')
@@ -150,6 +151,7 @@ describe('D-15 a statement', () => {
       storage/sql/keys/key-states.ts: keyColumns
       storage/sql/keys/key-states.ts: pageSize
       storage/sql/keys/key-states.ts: walked
+      storage/sql/keys/quota-outbox.ts: dialect.rowID('$3')
       storage/sql/keys/receipts.ts: pageSize
       storage/sql/layout-1.ts: w.bytes
       storage/sql/layout-1.ts: w.clustered
