@@ -149,6 +149,33 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
     expect((await store.find(hashOf(4)))?.quota.used).toBe(7n);
   });
 
+  it('keeps the order of the changes of a key when the database rejects some of them', async () => {
+    await store.add(['a', 'b'].map((name) => aChange(aKey(name))));
+    const request = (key: string, name: string) =>
+      store.update(hashOf(key), (found) => {
+        const change = anUpdate(found, { definition: { alias: `${found?.definition.alias ?? ''}${name}` } });
+        const { next } = change;
+        return name === '!' ? { next, revision: aRevision(next, { quotaUsedBeforeReset: maxInt64 + 1n }) } : change;
+      });
+    // Requested while later changes of the same key are not written yet.
+    const followedBy = async (key: string, first: string, next: string) => {
+      await request(key, first).catch(() => undefined);
+      return request(key, next);
+    };
+    const outcomes = await Promise.allSettled([
+      followedBy('a', '1', '5'),
+      request('b', '1'),
+      request('a', '!'),
+      followedBy('b', '!', '4'),
+      request('a', '3'),
+      request('a', '4'),
+      request('b', '3'),
+    ]);
+    const aliases = await Promise.all(['a', 'b'].map(async (key) => (await store.find(hashOf(key)))?.definition.alias));
+    expect(aliases).toEqual(['1345', '134']);
+    expect(outcomes.filter(({ status }) => status === 'rejected')).toHaveLength(1);
+  });
+
   it('D-16 repeats work after a conflict with another transaction, at most three times', async () => {
     const conflict = `DO $$ BEGIN RAISE EXCEPTION 'in the way' USING ERRCODE = '40001'; END $$`;
     const attempts = async (failures: number) => {

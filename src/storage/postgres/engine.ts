@@ -9,7 +9,7 @@ import { withTimeout } from '../../lib/timeout.js';
 import type { SqlSession } from '../sql/session.js';
 import { wideReadLimits, createPgPool, type PgPool, type Session } from './pool.js';
 import { forLog, classifyForRetry } from './errors.js';
-import { createKeyGroups } from './key-groups.js';
+import { createKeyWriter } from './key-writer.js';
 import { requireSchema, schemaVersion } from '../sql/schema.js';
 import { migrate, raiseFeedOffset, versionOf } from './migrate.js';
 import { acquireDatabaseLock } from './advisory-lock.js';
@@ -158,11 +158,10 @@ function createEngine(
     {
       session,
       rows,
-      groups: createKeyGroups(connections, rows, slices),
+      writer: createKeyWriter(connections, rows, slices, telemetry),
       reader: createPgWideReader(connections),
       wideReader: createPgWideReader(wide),
       slices,
-      telemetry,
       notifier,
     },
     signer,

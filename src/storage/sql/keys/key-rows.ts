@@ -1,3 +1,4 @@
+import { AppError } from '../../../lib/errors.js';
 import type { RowSigner } from '../../../crypto/row-signer.js';
 import type { StoredKey } from '../../../keys/key.js';
 import type { KeyTransition } from '../../../keys/ports.js';
@@ -6,7 +7,6 @@ import { keyFromRow, keyTable, keyToRow, termsOf, type KeyRow, type StoredKeyRow
 import { quotaChangeTable, quotaChangeToRow, type QuotaChangeRow } from '../../records/quota-change.js';
 import { revisionTable, revisionToRow, type RevisionRow } from '../../records/revision.js';
 import { createSignedTable, integrityError, isSameRow, type SignedRow } from '../../records/signed.js';
-import { atOnce, type Steps } from '../../time-slices.js';
 import type { Dialect } from '../dialect.js';
 import { placesOf } from '../place.js';
 import { isOfLostKey, rowTexts } from '../rows.js';
@@ -90,8 +90,26 @@ export function createKeyRowStatements(dialect: Dialect, signer: RowSigner) {
   };
 }
 
+/** How an engine reads and writes keys. A promise resolves when the write is durable. */
+export interface KeyWriter {
+  /**
+   * Reads the row of a key, applies the change and writes the result. Changes that are requested at about the same time share
+   * a transaction, those of one key in the order of their requests. A change that throws fails alone.
+   *
+   * @param orgID - the row of a key of another organization is neither verified nor passed to the change
+   * @throws {AppError} UNAVAILABLE when too many changes wait, and what the change throws.
+   */
+  readonly change: <T>(keyHash: string, change: RowChange<T>, orgID?: string) => Promise<T>;
+  /**
+   * Applies changes, by the hashes of their keys, in one transaction, except those of keys that exist.
+   *
+   * @returns the hashes of the keys that were added.
+   */
+  readonly add: (changes: ReadonlyMap<string, RowChange<unknown>>) => Promise<ReadonlySet<string>>;
+}
+
 /** A change of the row of a key, which is undefined when there is no key. It is pure, because it may be applied again. */
-export type RowChange<T> = (row: SignedRow<KeyRow> | undefined) => Steps<WriteCommand<T>>;
+export type RowChange<T> = (row: SignedRow<KeyRow> | undefined) => WriteCommand<T>;
 
 /** The writes of one change: the next row of the key if it changes, and its history entry, outbox entry and receipt. */
 export interface WriteCommand<T> {
@@ -145,16 +163,9 @@ export function writesOfMissing(
 ): KeyWrite[] {
   const existing = new Set(found.flatMap((one) => rowOf(one, undefined)?.key_hash ?? []));
   return [...changes].flatMap(([keyHash, change]) =>
-    existing.has(keyHash) ? [] : (keyWriteOf(undefined, [atOnce(change(undefined))]) ?? []),
+    existing.has(keyHash) ? [] : (keyWriteOf(undefined, [change(undefined)]) ?? []),
   );
 }
-
-/** From this length on, a definition takes milliseconds to parse, to compare, to write and to sign. */
-const largeCharacters = 16 * 1024;
-
-/** Whether a change of this row is applied in time slices. */
-export const isLarge = (found: KeyLookup | undefined): found is StoredKeyRow =>
-  (found?.definition?.length ?? 0) > largeCharacters;
 
 /** Makes changes of rows out of changes of keys. A change that returns undefined leaves its key as it is. */
 export function createRowChanges(signer: RowSigner) {
@@ -162,31 +173,26 @@ export function createRowChanges(signer: RowSigner) {
   const revisions = createSignedTable(signer, revisionTable);
   const quotaChanges = createSignedTable(signer, quotaChangeTable);
 
-  // One generator function for all changes: V8 makes a hidden class for each generator function that is called.
-  function* changed<T extends KeyTransition | undefined>(
-    before: SignedRow<KeyRow> | undefined,
-    apply: (stored: StoredKey | undefined) => T,
-  ): Steps<WriteCommand<T>> {
-    const stored = before && keyFromRow(before);
-    yield;
-    const result = apply(stored);
-    if (!result) return { result };
-    yield;
-    const row = keyToRow(result.next, new Uint8Array());
-    const entry = revisionToRow(result.revision, row.definition, before);
-    row.history_link = entry.link;
-    yield;
-    return {
-      next: keys.signed(row),
-      entry: revisions.signed(entry),
-      quotaChange: result.quotaChange && quotaChanges.signed(quotaChangeToRow(result.quotaChange)),
-      receipt: result.receipt,
-      terms: { before: stored ? termsOf(stored) : new Set(), after: termsOf(result.next) },
-      result,
-    };
-  }
-
   return <T extends KeyTransition | undefined>(apply: (stored: StoredKey | undefined) => T): RowChange<T> =>
-    (row) =>
-      changed(row, apply);
+    (before) => {
+      const stored = before && keyFromRow(before);
+      const result = apply(stored);
+      if (!result) return { result };
+      const row = keyToRow(result.next, new Uint8Array());
+      const entry = revisionToRow(result.revision, row.definition, before);
+      row.history_link = entry.link;
+      return {
+        next: keys.signed(row),
+        entry: revisions.signed(entry),
+        quotaChange: result.quotaChange && quotaChanges.signed(quotaChangeToRow(result.quotaChange)),
+        receipt: result.receipt,
+        terms: { before: stored ? termsOf(stored) : new Set(), after: termsOf(result.next) },
+        result,
+      };
+    };
+}
+
+/** The error for a change that was not written because too many wait or change the same key. */
+export function busyError(): AppError {
+  return new AppError('UNAVAILABLE', 'Storage is busy; nothing was written.', { retryAfterSeconds: 1 });
 }

@@ -2,18 +2,22 @@ import type { RowSigner } from '../../../crypto/row-signer.js';
 import type { StoredKey } from '../../../keys/key.js';
 import type { KeyStore, KeyTransition } from '../../../keys/ports.js';
 import type { QuotaDecision, QuotaManager, QuotaOutbox } from '../../../keys/quota/quota-manager.js';
-import type { Telemetry } from '../../../telemetry/ports.js';
 import { keyFromRow, keyToRow, type KeyRow, type StoredKeyRow } from '../../records/key.js';
 import type { SignedRow } from '../../records/signed.js';
-import { mapInSlices, type Steps, type TimeSlices } from '../../time-slices.js';
+import { mapInSlices, type TimeSlices } from '../../time-slices.js';
 import { isKeyHash, placeOf, placesOf } from '../place.js';
 import type { SqlSession, WideReader } from '../session.js';
 import { readCounters } from './counters.js';
 import { createHistory } from './history.js';
 import { createKeyMaintenance } from './key-maintenance.js';
 import { createKeyLists } from './key-lists.js';
-import { createGroupWriter, type KeyGroups } from './group-writer.js';
-import { createRowChanges, type KeyLookup, type KeyRowStatements, type WriteCommand } from './key-rows.js';
+import {
+  createRowChanges,
+  type KeyLookup,
+  type KeyRowStatements,
+  type KeyWriter,
+  type WriteCommand,
+} from './key-rows.js';
 import { createQuotaOutbox } from './quota-outbox.js';
 import { createReceiptStore } from './receipts.js';
 
@@ -21,13 +25,12 @@ import { createReceiptStore } from './receipts.js';
 export interface KeyStoreDeps {
   readonly session: SqlSession;
   readonly rows: KeyRowStatements;
-  readonly groups: KeyGroups;
+  readonly writer: KeyWriter;
   /** Reads keys of known hashes. */
   readonly reader: WideReader;
   /** Reads that may look at many rows. */
   readonly wideReader: WideReader;
   readonly slices: TimeSlices;
-  readonly telemetry: Telemetry;
   /** Called after every commit that has added to a history. */
   readonly onChange: () => void;
 }
@@ -38,11 +41,11 @@ export interface KeyStoreDeps {
  * when few of their columns are shown.
  */
 export function createSqlKeyStore(
-  { session, rows, groups, reader, wideReader, slices, telemetry, onChange }: KeyStoreDeps,
+  { session, rows, writer, reader, wideReader, slices, onChange }: KeyStoreDeps,
   signer: RowSigner,
 ): KeyStore & QuotaManager & QuotaOutbox {
   const { dialect, all } = session;
-  const change = createGroupWriter(groups, rows, telemetry);
+  const { change } = writer;
   const rowChange = createRowChanges(signer);
 
   /** Verifies a row and converts it within one time slice: both take milliseconds for a large definition. */
@@ -67,27 +70,22 @@ export function createSqlKeyStore(
     return found.flatMap((one) => rows.rowOf(one, orgID) ?? []);
   }
 
-  // Declared once, and not with each change: see `createRowChanges`.
-  function* resealed(
+  function resealed(
     row: SignedRow<KeyRow> | undefined,
     reseal: Parameters<KeyStore['reseal']>[1],
-  ): Steps<WriteCommand<undefined>> {
+  ): WriteCommand<undefined> {
     const stored = row && keyFromRow(row);
-    yield;
     const next = row && stored && keyToRow(reseal(stored), row.history_link);
-    yield;
     return { next: next && rows.signed(next), result: undefined };
   }
 
-  function* consumed<T>(
+  function consumed<T>(
     row: SignedRow<KeyRow> | undefined,
     decide: (stored: StoredKey | undefined) => QuotaDecision<T>,
-  ): Steps<WriteCommand<T>> {
+  ): WriteCommand<T> {
     const stored = row && keyFromRow(row);
-    yield;
     const { next, result, receipt } = decide(stored);
     if (!row || !next) return { result };
-    yield;
     const signed = rows.signed({ ...row, quota_used: next.used, quota_renews: next.renews ?? null });
     return { next: signed, result, receipt };
   }
@@ -135,7 +133,7 @@ export function createSqlKeyStore(
       const first = new Map<string, KeyTransition>();
       for (const key of keys) if (!first.has(key.next.keyHash)) first.set(key.next.keyHash, key);
       const changes = new Map([...first].map(([keyHash, key]) => [keyHash, rowChange(() => key)]));
-      const added = changes.size > 0 ? await groups.add(changes) : undefined;
+      const added = changes.size > 0 ? await writer.add(changes) : undefined;
       onChange();
       return keys.map((key) => first.get(key.next.keyHash) === key && added?.has(key.next.keyHash) === true);
     },

@@ -1,35 +1,32 @@
 import type { Database, Statement } from 'better-sqlite3';
+import type { Telemetry } from '../../telemetry/ports.js';
 import { keyTable, type KeyRow, type StoredKeyRow } from '../records/key.js';
 import { quotaChangeTable } from '../records/quota-change.js';
 import { revisionTable } from '../records/revision.js';
-import { isSameRow, type SignedRow } from '../records/signed.js';
-import type { KeyGroup, KeyGroups, WriteGroup, WrittenGroup } from '../sql/keys/group-writer.js';
+import type { SignedRow } from '../records/signed.js';
 import {
-  isLarge,
+  busyError,
+  keyWriteOf,
   writesOfMissing,
   type KeyLookup,
   type KeyRowStatements,
   type KeyWrite,
+  type KeyWriter,
+  type RowChange,
 } from '../sql/keys/key-rows.js';
 import { insertReceipt, receiptValues } from '../sql/keys/receipts.js';
 import { isKeyHash, nearKeys, placeOf, placesOf, tooManyNear } from '../sql/place.js';
-import { atOnce, inSlices } from '../time-slices.js';
-import { maxGroupMs } from './group-commit.js';
+import { maxWaiting } from '../gather.js';
 import { createExecutor, parametersOf } from './session.js';
 import type { WriteGate } from './write-gate.js';
 
-/** How often the changes of a large key are applied outside of a transaction when other processes change it in between. */
-const maxPreparations = 3;
-
-/**
- * Writes a group in one transaction, which locks the file before a key is read, so that no change is made from a row that is
- * replaced. Changes of a large key are applied before their transaction, in time slices, and written if the row is the same.
- */
-export function createKeyGroups(
+/** Each change reads its row and writes it in a savepoint of the group commit, which locks the file before a row is read. */
+export function createKeyWriter(
   database: Database,
-  { write, slices }: WriteGate,
+  { write, waiting }: WriteGate,
   { selectOne, lookUpOne, lookUpMany, rowOf }: KeyRowStatements,
-): KeyGroups {
+  tracer?: Telemetry['tracer'],
+): KeyWriter {
   const execute = createExecutor(database);
   const put = createPut(database);
 
@@ -40,51 +37,31 @@ export function createKeyGroups(
     return execute<StoredKeyRow>(selectOne, values)[0] ?? execute<KeyLookup>(lookUpOne, values)[0];
   }
 
-  function putIfAny(written: KeyWrite | undefined): void {
+  function changeNow<T>(keyHash: string, change: RowChange<T>, orgID: string | undefined): T {
+    const before = rowOf(find(keyHash, orgID), orgID);
+    const command = change(before);
+    const written = keyWriteOf(before, [command]);
     if (written) put(written);
+    return command.result;
   }
 
-  function writeSmall({ keyHashes, orgOf, apply }: KeyGroup): WrittenGroup {
-    const endMs = performance.now() + maxGroupMs;
-    const isLate = () => performance.now() >= endMs;
-    const separately = new Map<string, WriteGroup>();
-    for (const keyHash of keyHashes) {
-      const found = find(keyHash, orgOf(keyHash));
-      if (isLarge(found)) separately.set(keyHash, (take) => writeLarge(found, take()));
-      else putIfAny(atOnce(apply(keyHash, found, isLate)));
-      if (isLate()) break;
-    }
-    return { separately };
-  }
-
-  async function writeLarge(row: StoredKeyRow, { orgOf, apply }: KeyGroup): Promise<WrittenGroup> {
-    const keyHash = row.key_hash;
-    for (let from = row, preparations = 1; ; preparations += 1) {
-      const prepared = await inSlices(slices, apply(keyHash, from));
-      const changed = await write(() => {
-        const found = find(keyHash, orgOf(keyHash));
-        if (found?.mac && isSameRow(found, from)) {
-          putIfAny(prepared);
-        } else if (isLarge(found) && preparations < maxPreparations) {
-          return found;
-        } else {
-          putIfAny(atOnce(apply(keyHash, found)));
-        }
-        return undefined;
-      });
-      if (!changed) return {};
-      from = changed;
-    }
+  async function request<T>(
+    keyHash: string,
+    change: RowChange<T>,
+    orgID: string | undefined,
+    onCommit?: (size: number) => void,
+  ): Promise<T> {
+    if (waiting() >= maxWaiting) throw busyError();
+    return write(() => changeNow(keyHash, change, orgID), onCommit);
   }
 
   return {
-    // Each is part of the next commit.
-    maxGroups: Infinity,
-    write(take) {
-      let group: KeyGroup | undefined;
-      const taken = () => (group ??= take());
-      return write(() => writeSmall(taken()), taken);
-    },
+    change: (keyHash, change, orgID) =>
+      tracer
+        ? tracer.withSpan('commit', {}, (setAttributes) =>
+            request(keyHash, change, orgID, (size) => setAttributes({ 'keyfront.commit.batch_size': size })),
+          )
+        : request(keyHash, change, orgID),
     add: (changes) =>
       write(() => {
         const found = execute<KeyLookup>(lookUpMany, [placesOf([...changes.keys()]), null]);
