@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseJSONCarefully } from '../../src/lib/json.js';
 import type { Definition } from '../../src/keys/definition/normalize.js';
-import type { QuotaManager, QuotaOutbox } from '../../src/keys/quota/quota-manager.js';
+import type { QuotaOutbox } from '../../src/keys/quota/external-counters.js';
 import type { QuotaChange } from '../../src/keys/quota/quota-change.js';
 import { createReadBudget } from '../../src/keys/read-budget.js';
 import { keyStates, type KeyState, type StoredKey } from '../../src/keys/key.js';
@@ -25,7 +25,7 @@ const minInt64 = -9223372036854775808n;
 /** A place of storage that outlives the stores that are opened on it. */
 export interface Place {
   /** Opens it like another process. */
-  open(): Promise<{ store: KeyStore & QuotaManager & QuotaOutbox; close: () => Promise<void> }>;
+  open(): Promise<{ store: KeyStore & QuotaOutbox; close: () => Promise<void> }>;
   /** Runs a statement, bypassing the store. */
   tamper(statement: string): Promise<void>;
 }
@@ -85,7 +85,7 @@ async function damagesIn(store: KeyStore): Promise<IntegrityReport[]> {
 export function keyStoreContract(name: string, makePlace: () => Promise<Place>): void {
   describe(`the key store on ${name}`, () => {
     let place: Place;
-    let store: KeyStore & QuotaManager & QuotaOutbox;
+    let store: KeyStore & QuotaOutbox;
     let close: () => Promise<void>;
     beforeEach(async () => {
       place = await makePlace();
@@ -845,7 +845,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       await store.add([aChange(aKey(1))]);
       const second = await place.open();
       // Two equal changes of the same row would have the same signature, which the database rejects.
-      const count = (counters: QuotaManager, amount: bigint) =>
+      const count = (counters: KeyStore, amount: bigint) =>
         counters.consume(hashOf(1), (found) => {
           const used = (found?.quota.used ?? 0n) + amount;
           return { next: { used, renews: undefined }, result: used };

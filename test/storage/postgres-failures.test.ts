@@ -2,7 +2,6 @@ import { inspect } from 'node:util';
 import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { readConfig } from '../../src/config/config.js';
-import type { QuotaManager } from '../../src/keys/quota/quota-manager.js';
 import type { KeyStore } from '../../src/keys/ports.js';
 import type { Prepared } from '../../src/storage/sql/session.js';
 import { createPgPool, inSnapshot, inTransaction, type PgPool, type Session } from '../../src/storage/postgres/pool.js';
@@ -28,7 +27,7 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
   let name: string;
   let connections: PgPool;
   let statements: string[];
-  let store: KeyStore & QuotaManager;
+  let store: KeyStore;
   beforeEach(async () => {
     database = await freshOwnDatabase(server);
     await (await openPostgres(database.url)).close();
@@ -302,7 +301,7 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
 
   it('repeats a consumption whose key another process changes between its read and its write', async () => {
     await store.add([aChange(aKey(1))]);
-    const consume = (counters: QuotaManager, amount: bigint) =>
+    const consume = (counters: KeyStore, amount: bigint) =>
       counters.consume(hashOf(1), (found) => ({
         next: { used: (found?.quota.used ?? 0n) + amount, renews: undefined },
         result: 'counted',

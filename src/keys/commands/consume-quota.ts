@@ -14,7 +14,7 @@ export interface ConsumeRequest {
 }
 
 /** Consumes live quota on behalf of a gateway. */
-export function createConsumeQuotaCommand({ quotas, now }: Ports, runIdempotent: RunIdempotent) {
+export function createConsumeQuotaCommand({ store, externalCounters, now }: Ports, runIdempotent: RunIdempotent) {
   /**
    * Takes `amount` requests from the quota if that many remain, otherwise none.
    *
@@ -38,11 +38,11 @@ export function createConsumeQuotaCommand({ quotas, now }: Ports, runIdempotent:
       operation: 'consumeOrgQuota',
       idempotencyKey,
       body,
-      receipts: quotas.receiptsOf(keyHash),
+      receipts: externalCounters?.receiptsOf(keyHash),
       hasEffect,
     };
     return runIdempotent<Consumption>(caller, request, (receiptOf) =>
-      quotas.consume(
+      (externalCounters ?? store).consume(
         keyHash,
         (stored) => {
           const decision = consume(requireKey(caller, stored), amount, now());

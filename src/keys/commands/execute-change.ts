@@ -6,7 +6,7 @@ import type { FieldChange, Operation, StoredKey } from '../key.js';
 import { diffDefinitions, revisionOf } from '../key-diff.js';
 import { requireKey } from '../authorization.js';
 import type { CallContext, KeyTransition, Ports } from '../ports.js';
-import type { CounterSnapshot, ResetStatus } from '../quota/quota-manager.js';
+import type { CounterSnapshot, ResetStatus } from '../quota/external-counters.js';
 import { quotaFigures, type QuotaFigures } from '../quota/quota.js';
 import type { ReceiptOf } from './idempotency.js';
 import { assertExpectedVersion, createConflictExplainer, type ExpectedVersion } from './conflict.js';
@@ -51,7 +51,7 @@ export type ChangeExecutor = ReturnType<typeof createChangeExecutor>;
 
 /** Runs change commands in the store: authorization, version check, key and history in one transaction. */
 export function createChangeExecutor(ports: Ports) {
-  const { store, quotas, now } = ports;
+  const { store, externalCounters, now } = ports;
   const explainConflict = createConflictExplainer(ports);
 
   /**
@@ -88,7 +88,7 @@ export function createChangeExecutor(ports: Ports) {
         quotaUsedBeforeReset: isReset && isQuotaKnown ? before?.quota.used : undefined,
       });
       if (before && isUnchanged(before, next, revision.changes, isReset)) return undefined;
-      const quotaChange = before && quotas.pendingChange(before, next, at, isReset);
+      const quotaChange = before && externalCounters?.pendingChange(before, next, at, isReset);
       const receipt = command.receiptOf?.({
         ...resultOf(at, before, next, revision.changes, input, isQuotaKnown),
         quotaReset: isReset ? (quotaChange ? 'PENDING' : 'APPLIED') : undefined,
@@ -102,7 +102,7 @@ export function createChangeExecutor(ports: Ports) {
       const { before } = applied;
       if (!written) return unchangedResult(at, requireKey(caller, before), input, isQuotaKnown);
       const { next, revision, quotaChange } = written;
-      const status = quotaChange ? await quotas.applyPending(keyHash) : 'APPLIED';
+      const status = (quotaChange && (await externalCounters?.applyPending(keyHash))) ?? 'APPLIED';
       return {
         ...resultOf(at, before, next, revision.changes, input, isQuotaKnown),
         quotaReset: isReset ? status : undefined,
@@ -148,8 +148,9 @@ export function createChangeExecutor(ports: Ports) {
 
   /** The live counter; undefined if it is unreachable, which does not prevent a change. */
   async function readCounter(keyHash: string): Promise<CounterSnapshot | undefined> {
+    if (!externalCounters) return ({ quota }) => quota;
     try {
-      const [counter] = await quotas.readCounters([keyHash]);
+      const [counter] = await externalCounters.readCounters([keyHash]);
       return counter;
     } catch (error) {
       if (errorCodeOf(error) !== 'UNAVAILABLE') throw error;

@@ -1,6 +1,6 @@
 import { AppError } from '../../lib/errors.js';
 import { receiptLifetimeMs } from '../../keys/commands/idempotency.js';
-import type { CounterOrigin } from '../../keys/quota/quota-manager.js';
+import type { CounterOrigin } from '../../keys/quota/external-counters.js';
 import type { QuotaState } from '../../keys/key.js';
 import type { Receipt, ReceiptSource } from '../../keys/receipt.js';
 import type { Redis } from './client.js';

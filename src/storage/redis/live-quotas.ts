@@ -1,6 +1,6 @@
 import DataLoader from 'dataloader';
 import { AppError, errorCodeOf } from '../../lib/errors.js';
-import type { QuotaDecision, QuotaManager, QuotaOutbox } from '../../keys/quota/quota-manager.js';
+import type { ExternalCounters, QuotaDecision, QuotaOutbox } from '../../keys/quota/external-counters.js';
 import { changedQuota, quotaChangeOf, type QuotaChange } from '../../keys/quota/quota-change.js';
 import type { QuotaState, StoredKey } from '../../keys/key.js';
 import type { KeyStore } from '../../keys/ports.js';
@@ -21,14 +21,14 @@ import { readScript, writeScript } from './lua.js';
 
 interface LiveQuotasDeps {
   readonly redis: Redis;
-  readonly store: KeyStore & Pick<QuotaManager, 'counters'> & QuotaOutbox;
+  readonly store: KeyStore & QuotaOutbox;
   /** The name of a counter; see `keyNames`. */
   readonly pattern: string;
   readonly now: () => Date;
 }
 
 /** The live counters in Redis, and the relay of their outbox. */
-export interface LiveQuotas extends QuotaManager {
+export interface LiveQuotas extends ExternalCounters {
   /**
    * The outbox relay: applies the pending changes from before the moment, and acknowledges them. A failed change stays and
    * delays only later changes of its key. Rejects at the end with the first error.
@@ -176,7 +176,6 @@ export function createLiveQuotas({ redis, store, pattern, now }: LiveQuotasDeps)
 
   return {
     receiptsOf: (keyHash) => receiptsOfCounter(redis, pattern, keyHash),
-    storedQuota: () => undefined,
     async readCounters(keyHashes) {
       const counters = await Promise.all(keyHashes.map(readCounter));
       return counters.map((counter) => (key) => quotaOf(counter, key, now().getTime()));
@@ -191,7 +190,6 @@ export function createLiveQuotas({ redis, store, pattern, now }: LiveQuotasDeps)
         return 'PENDING';
       }
     },
-    counters: (orgIDs, reads) => store.counters(orgIDs, reads),
     async consume(keyHash, decide, orgID) {
       const first = await tryToConsume(keyHash, decide, orgID);
       if (first) return first.result;

@@ -35,8 +35,8 @@ export const concurrencyMutants = {
     };
   },
   'consumption in two steps: check, wait, add': ({ services: { store, ports } }) => {
-    const consume = ports.quotas.consume.bind(ports.quotas);
-    ports.quotas.consume = async (hash, decide) => {
+    const consume = store.consume.bind(store);
+    store.consume = async (hash, decide) => {
       const decision = decide(await store.find(hash));
       await tick();
       return consume(hash, () => decision);
@@ -54,13 +54,13 @@ export const concurrencyMutants = {
       const { next, revision } = wanted;
       await tick();
       if (revision.quotaUsedBeforeReset === undefined) return wanted;
-      return ports.quotas.consume(hash, () => ({ next: next.quota, result: { next, revision } }));
+      return store.consume(hash, () => ({ next: next.quota, result: { next, revision } }));
     };
   },
-  'acknowledged consumption that is not stored': ({ services: { ports } }) => {
-    const consume = ports.quotas.consume.bind(ports.quotas);
+  'acknowledged consumption that is not stored': ({ services: { store } }) => {
+    const consume = store.consume.bind(store);
     let count = 0;
-    ports.quotas.consume = (hash, decide) =>
+    store.consume = (hash, decide) =>
       consume(hash, (found) => {
         const { next, result: response } = decide(found);
         return { next: (count += 1) % 20 === 0 ? undefined : next, result: response };
@@ -116,7 +116,7 @@ export const lifecycleMutants = {
   'counters that a restart resets': async ({ services: { store, ports } }) => {
     for await (const { keyHash, key } of store.all()) {
       if (!key) continue;
-      await ports.quotas.consume(keyHash, () => ({ next: { ...key.quota, used: 0n }, result: undefined }));
+      await store.consume(keyHash, () => ({ next: { ...key.quota, used: 0n }, result: undefined }));
     }
   },
   'a stale update that is accepted': ({ services: { store } }) => {

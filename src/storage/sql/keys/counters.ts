@@ -1,4 +1,5 @@
-import type { OrgCounter, QuotaManager } from '../../../keys/quota/quota-manager.js';
+import type { KeyStore } from '../../../keys/ports.js';
+import type { OrgCounter } from '../../../keys/quota/external-counters.js';
 import type { ReadBudget } from '../../../keys/read-budget.js';
 import { isBindableText, type Dialect } from '../dialect.js';
 import { readPages } from '../pages.js';
@@ -31,7 +32,7 @@ function counterStatements({ hexOf, isInTime, inList, integerMember }: Dialect) 
 }
 
 /** Reads the counters of organisations: one statement for all of them, and more only beyond a page. */
-export function readCounters(dialect: Dialect, { many }: WideReader): QuotaManager['counters'] {
+export function readCounters(dialect: Dialect, { many }: WideReader): KeyStore['counters'] {
   const sql = counterStatements(dialect);
 
   const restOf = (org: bigint, from: bigint, reads?: ReadBudget) =>

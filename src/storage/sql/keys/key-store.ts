@@ -1,7 +1,7 @@
 import type { RowSigner } from '../../../crypto/row-signer.js';
 import type { StoredKey } from '../../../keys/key.js';
 import type { KeyStore, KeyTransition } from '../../../keys/ports.js';
-import type { QuotaDecision, QuotaManager, QuotaOutbox } from '../../../keys/quota/quota-manager.js';
+import type { QuotaDecision, QuotaOutbox } from '../../../keys/quota/external-counters.js';
 import { keyFromRow, keyToRow, type KeyRow, type StoredKeyRow } from '../../records/key.js';
 import type { SignedRow } from '../../records/signed.js';
 import { mapInSlices, type TimeSlices } from '../../time-slices.js';
@@ -43,7 +43,7 @@ export interface KeyStoreDeps {
 export function createSqlKeyStore(
   { session, rows, writer, reader, wideReader, slices, onChange }: KeyStoreDeps,
   signer: RowSigner,
-): KeyStore & QuotaManager & QuotaOutbox {
+): KeyStore & QuotaOutbox {
   const { dialect, all } = session;
   const { change } = writer;
   const rowChange = createRowChanges(signer);
@@ -108,19 +108,6 @@ export function createSqlKeyStore(
       return mapInSlices(slices, [...read, ...(await findMissing(missing, orgID))], keyOf, reads);
     },
     ...createKeyLists({ session, reader: wideReader, slices, keyOf }),
-    // Counters are in the rows of their keys: a change of a key changes its counter, and nothing is pending.
-    receiptsOf: () => undefined,
-    storedQuota: ({ quota }) => quota,
-    readCounters: (keyHashes) =>
-      Promise.resolve(
-        keyHashes.map(
-          () =>
-            ({ quota }) =>
-              quota,
-        ),
-      ),
-    pendingChange: () => undefined,
-    applyPending: () => Promise.resolve('APPLIED'),
     counters: readCounters(dialect, wideReader),
     async update(keyHash, apply, orgID) {
       const transition = await change(keyHash, rowChange(apply), orgID);

@@ -1,4 +1,4 @@
-import type { QuotaOutbox } from '../../../keys/quota/quota-manager.js';
+import type { QuotaOutbox } from '../../../keys/quota/external-counters.js';
 import type { RowSigner } from '../../../crypto/row-signer.js';
 import type { AppError } from '../../../lib/errors.js';
 import { quotaChangeFromRow, quotaChangeTable, type QuotaChangeRow } from '../../records/quota-change.js';
