@@ -34,7 +34,7 @@ export const concurrencyMutants = {
       });
     };
   },
-  'consumption in two steps: check, wait, add': ({ services: { store, ports } }) => {
+  'consumption in two steps: check, wait, add': ({ services: { store } }) => {
     const consume = store.consume.bind(store);
     store.consume = async (hash, decide) => {
       const decision = decide(await store.find(hash));
@@ -42,7 +42,7 @@ export const concurrencyMutants = {
       return consume(hash, () => decision);
     };
   },
-  'a reset in a transaction after that of its definition': ({ services: { store, ports } }) => {
+  'a reset in a transaction after that of its definition': ({ services: { store } }) => {
     const update = store.update.bind(store);
     store.update = async (hash, change) => {
       let wanted: Awaited<ReturnType<typeof update>> | undefined;
@@ -113,7 +113,7 @@ export const lifecycleMutants = {
         return { next: { ...next, lastUpdated: BigInt(Math.floor(now().getTime() / 1000)) }, revision };
       });
   },
-  'counters that a restart resets': async ({ services: { store, ports } }) => {
+  'counters that a restart resets': async ({ services: { store } }) => {
     for await (const { keyHash, key } of store.all()) {
       if (!key) continue;
       await store.consume(keyHash, () => ({ next: { ...key.quota, used: 0n }, result: undefined }));
