@@ -1,18 +1,13 @@
 import { withAudit } from './audit.js';
 import { otherOrganisation, requireScope } from './authorization.js';
-import { createIdempotency } from './commands/idempotency.js';
-import { createBulkUpdateCommand } from './commands/bulk-update.js';
-import { createConsumeQuotaCommand, type ConsumeRequest } from './commands/consume-quota.js';
-import { createCreateCommand, type CreateRequest } from './commands/create-key.js';
-import { createDeleteCommands, type DeleteRequest } from './commands/delete-restore.js';
-import {
-  assertReason,
-  createChangeExecutor,
-  type KeyChangeOptions,
-  type KeyChange,
-} from './commands/execute-change.js';
-import { createRevertCommand, type RevertRequest } from './commands/revert.js';
-import { createUpdateCommands, type RepeatableUpdate, type UpdateRequest } from './commands/update-key.js';
+import { createIdempotency } from './idempotency.js';
+import { createBulkUpdateCommand } from './bulk.js';
+import { createConsumeQuotaCommand, type ConsumeRequest } from './consume.js';
+import { createCreateCommand, type CreateRequest } from './create.js';
+import { createDeleteCommands, type DeleteRequest } from './delete.js';
+import { assertReason, createChangeExecutor, type KeyChangeOptions, type KeyChange } from './change.js';
+import { createRevertCommand, type RevertRequest } from './revert.js';
+import { createUpdateCommands, type RepeatableUpdate, type UpdateRequest } from './update.js';
 import type { KeyDefinition } from './definition/schema.js';
 import { checkKeyID } from './key-id.js';
 import type { Scope } from './key.js';

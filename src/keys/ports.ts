@@ -1,5 +1,5 @@
 import type { ChangeFeed } from './change-feed.js';
-import type { SecretProtectionDeps } from './commands/protect-secrets.js';
+import type { SecretProtectionDeps } from './protect-secrets.js';
 import type { ConsumeQuota, ExternalCounters, OrgCounter } from './quota/external-counters.js';
 import type { ReadBudget } from './read-budget.js';
 import type { Receipt, ReceiptCodec, ReceiptStore } from './receipt.js';

@@ -1,4 +1,4 @@
-import type { KeyChange } from '../../keys/commands/execute-change.js';
+import type { KeyChange } from '../../keys/change.js';
 import { resetStatuses, type ResetStatus } from '../../keys/quota/external-counters.js';
 import { viewOfStored } from '../../keys/definition/view.js';
 import { builder } from '../schema/builder.js';

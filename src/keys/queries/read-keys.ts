@@ -1,6 +1,6 @@
 import { requireKey, requireScope, visibleKey } from '../authorization.js';
 import { checkKeyID } from '../key-id.js';
-import { aadFor } from '../commands/protect-secrets.js';
+import { aadFor } from '../protect-secrets.js';
 import type { CallContext, Ports } from '../ports.js';
 import { withLiveQuotas } from '../quota/external-counters.js';
 import { quotaFigures, type QuotaFigures } from '../quota/quota.js';

@@ -1,5 +1,5 @@
 import { AppError } from '../../lib/errors.js';
-import { receiptLifetimeMs } from '../../keys/commands/idempotency.js';
+import { receiptLifetimeMs } from '../../keys/idempotency.js';
 import type { CounterOrigin } from '../../keys/quota/external-counters.js';
 import type { QuotaState } from '../../keys/key.js';
 import type { Receipt, ReceiptSource } from '../../keys/receipt.js';

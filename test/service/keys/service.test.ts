@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { AuditEvent, CallContext, KeyStore, Ports } from '../../../src/keys/ports.js';
 import { AppError } from '../../../src/lib/errors.js';
-import type { BulkResult } from '../../../src/keys/commands/bulk-update.js';
-import type { CreateRequest } from '../../../src/keys/commands/create-key.js';
+import type { BulkResult } from '../../../src/keys/bulk.js';
+import type { CreateRequest } from '../../../src/keys/create.js';
 import { createKeyService, type KeyService } from '../../../src/keys/key-service.js';
 import { quotaChangeOf } from '../../../src/keys/quota/quota-change.js';
 import type { ExternalCounters, ResetStatus } from '../../../src/keys/quota/external-counters.js';

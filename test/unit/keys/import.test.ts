@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { prepareImport, type ImportRequest } from '../../../src/keys/commands/import.js';
+import { prepareImport, type ImportRequest } from '../../../src/keys/import.js';
 import { parseDefinition } from '../../../src/keys/definition/parse.js';
 import { hashOf } from '../../support/factories.js';
 

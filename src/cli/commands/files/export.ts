@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { aadFor } from '../../../keys/commands/protect-secrets.js';
+import { aadFor } from '../../../keys/protect-secrets.js';
 import { withSecrets } from '../../../keys/definition/normalize.js';
 import type { StoredKey } from '../../../keys/key.js';
 import { withLiveQuotas } from '../../../keys/quota/external-counters.js';

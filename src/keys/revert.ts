@@ -1,8 +1,8 @@
-import { AppError } from '../../lib/errors.js';
-import { requireKey } from '../authorization.js';
-import type { CallContext, Ports } from '../ports.js';
-import { applyUpdate, secretComparison } from './update-key.js';
-import type { ChangeExecutor, KeyChangeOptions, KeyChange } from './execute-change.js';
+import { AppError } from '../lib/errors.js';
+import { requireKey } from './authorization.js';
+import type { CallContext, Ports } from './ports.js';
+import { applyUpdate, secretComparison } from './update.js';
+import type { ChangeExecutor, KeyChangeOptions, KeyChange } from './change.js';
 
 /** Reverts a key to an earlier version. */
 export interface RevertRequest extends KeyChangeOptions {

@@ -1,8 +1,8 @@
-import { requireKey, requireRestorableKey } from '../authorization.js';
-import type { CallContext, Ports } from '../ports.js';
-import { nextKeyVersion } from './update-key.js';
+import { requireKey, requireRestorableKey } from './authorization.js';
+import type { CallContext, Ports } from './ports.js';
+import { nextKeyVersion } from './update.js';
 import type { RunIdempotent } from './idempotency.js';
-import type { ChangeExecutor, KeyChangeOptions, KeyChange } from './execute-change.js';
+import type { ChangeExecutor, KeyChangeOptions, KeyChange } from './change.js';
 
 /** A key to delete. */
 export interface DeleteRequest extends KeyChangeOptions {

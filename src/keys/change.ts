@@ -1,13 +1,13 @@
-import { AppError, errorCodeOf } from '../../lib/errors.js';
-import { isStorableText } from '../../lib/text.js';
-import type { KeyDefinition } from '../definition/schema.js';
-import { warningsOf, type Warning } from '../definition/warnings.js';
-import type { FieldChange, Operation, StoredKey } from '../key.js';
-import { diffDefinitions, revisionOf } from '../key-diff.js';
-import { requireKey } from '../authorization.js';
-import type { CallContext, KeyTransition, Ports } from '../ports.js';
-import type { CounterSnapshot, ResetStatus } from '../quota/external-counters.js';
-import { quotaFigures, type QuotaFigures } from '../quota/quota.js';
+import { AppError, errorCodeOf } from '../lib/errors.js';
+import { isStorableText } from '../lib/text.js';
+import type { KeyDefinition } from './definition/schema.js';
+import { warningsOf, type Warning } from './definition/warnings.js';
+import type { FieldChange, Operation, StoredKey } from './key.js';
+import { diffDefinitions, revisionOf } from './key-diff.js';
+import { requireKey } from './authorization.js';
+import type { CallContext, KeyTransition, Ports } from './ports.js';
+import type { CounterSnapshot, ResetStatus } from './quota/external-counters.js';
+import { quotaFigures, type QuotaFigures } from './quota/quota.js';
 import type { ReceiptOf } from './idempotency.js';
 import { assertExpectedVersion, createConflictExplainer, type ExpectedVersion } from './conflict.js';
 

@@ -1,7 +1,7 @@
-import { AppError, errorCodeOf, pathText } from '../../lib/errors.js';
-import type { FieldChange, StoredKey } from '../key.js';
-import { definitionChanges, isSecretChange } from '../key-diff.js';
-import type { CallContext, Ports } from '../ports.js';
+import { AppError, errorCodeOf, pathText } from '../lib/errors.js';
+import type { FieldChange, StoredKey } from './key.js';
+import { definitionChanges, isSecretChange } from './key-diff.js';
+import type { CallContext, Ports } from './ports.js';
 
 /** The version that a change is meant for. If there are several, one of them must be current. */
 export type ExpectedVersion = number | readonly number[];

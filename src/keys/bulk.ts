@@ -1,15 +1,15 @@
-import { AppError, type ErrorCode, type Issue } from '../../lib/errors.js';
-import { requireScope } from '../authorization.js';
-import { parseDefinition } from '../definition/parse.js';
-import type { KeyDefinition } from '../definition/schema.js';
-import type { StoredKey } from '../key.js';
-import { entriesOf, positionOfEntry, type KeyFilter } from '../key-query.js';
-import type { CallContext, Ports } from '../ports.js';
-import type { KeyQueries } from '../queries/read-keys.js';
-import { findEach } from '../queries/find-each.js';
-import { assertReason, type KeyChange } from './execute-change.js';
+import { AppError, type ErrorCode, type Issue } from '../lib/errors.js';
+import { requireScope } from './authorization.js';
+import { parseDefinition } from './definition/parse.js';
+import type { KeyDefinition } from './definition/schema.js';
+import type { StoredKey } from './key.js';
+import { entriesOf, positionOfEntry, type KeyFilter } from './key-query.js';
+import type { CallContext, Ports } from './ports.js';
+import type { KeyQueries } from './queries/read-keys.js';
+import { findEach } from './queries/find-each.js';
+import { assertReason, type KeyChange } from './change.js';
 import type { RunIdempotent } from './idempotency.js';
-import type { UpdateRequest } from './update-key.js';
+import type { UpdateRequest } from './update.js';
 
 /** Maximum number of keys that one bulk update changes: as many as a person can review and a request can finish. */
 export const bulkLimit = 200;

@@ -1,9 +1,9 @@
-import { AppError } from '../../lib/errors.js';
-import { maxInt64 } from '../../lib/int64.js';
-import { requireKey } from '../authorization.js';
-import type { CallContext, Ports } from '../ports.js';
+import { AppError } from '../lib/errors.js';
+import { maxInt64 } from '../lib/int64.js';
+import { requireKey } from './authorization.js';
+import type { CallContext, Ports } from './ports.js';
 import type { RunIdempotent } from './idempotency.js';
-import { consume, type Consumption } from '../quota/quota.js';
+import { consume, type Consumption } from './quota/quota.js';
 
 /** Consumption of the live quota of one key. */
 export interface ConsumeRequest {

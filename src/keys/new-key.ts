@@ -1,9 +1,9 @@
-import { maxInt64, unixSeconds } from '../../lib/int64.js';
-import { invalidDefinition } from '../definition/issues.js';
-import { inUTC } from '../definition/normalize.js';
-import { unlimited, type KeyDefinition } from '../definition/schema.js';
-import type { QuotaState, StoredKey } from '../key.js';
-import { renewalOutOfRange, withStoredHashType } from './update-key.js';
+import { maxInt64, unixSeconds } from '../lib/int64.js';
+import { invalidDefinition } from './definition/issues.js';
+import { inUTC } from './definition/normalize.js';
+import { unlimited, type KeyDefinition } from './definition/schema.js';
+import type { QuotaState, StoredKey } from './key.js';
+import { renewalOutOfRange, withStoredHashType } from './update.js';
 import type { ProtectedSecrets } from './protect-secrets.js';
 
 interface NewKeyFields extends Pick<StoredKey, 'keyHash' | 'identity' | 'sealedKeyID' | 'orgID' | 'definition'> {

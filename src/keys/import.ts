@@ -1,9 +1,9 @@
-import { normalizeDefinition } from '../definition/normalize.js';
-import type { KeyDefinition } from '../definition/schema.js';
-import type { Principal } from '../key.js';
-import { revisionOf } from '../key-diff.js';
-import { checkKeyID, ownerOf } from '../key-id.js';
-import type { KeyTransition, Ports } from '../ports.js';
+import { normalizeDefinition } from './definition/normalize.js';
+import type { KeyDefinition } from './definition/schema.js';
+import type { Principal } from './key.js';
+import { revisionOf } from './key-diff.js';
+import { checkKeyID, ownerOf } from './key-id.js';
+import type { KeyTransition, Ports } from './ports.js';
 import { newKey } from './new-key.js';
 import { aadFor, protectSecrets } from './protect-secrets.js';
 
