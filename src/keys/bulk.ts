@@ -8,7 +8,7 @@ import type { CallContext, Ports } from './ports.js';
 import type { KeyQueries } from './queries/read-keys.js';
 import { findEach } from './queries/find-each.js';
 import { assertReason, type KeyChange } from './change.js';
-import type { RunIdempotent } from './idempotency.js';
+import { runIdempotent } from './idempotency.js';
 import type { UpdateRequest } from './update.js';
 
 /** Maximum number of keys that one bulk update changes: as many as a person can review and a request can finish. */
@@ -60,72 +60,71 @@ interface Selection {
 }
 
 interface BulkUpdateDeps {
-  readonly ports: Pick<Ports, 'store'>;
-  readonly runIdempotent: RunIdempotent;
+  readonly ports: Ports;
   readonly queries: Pick<KeyQueries, 'orgKeys'>;
   readonly update: UpdateOne;
   readonly preview: UpdateOne;
-  readonly reportError: Ports['reportError'];
 }
 
-/** Updates many keys, each in its own transaction: an error of one key is reported in its item. */
-export function createBulkUpdateCommand({
-  ports: { store },
-  queries,
-  runIdempotent,
-  update,
-  preview,
-  reportError,
-}: BulkUpdateDeps) {
-  /**
-   * Applies a patch to all keys that match a filter.
-   *
-   * @throws {AppError} FORBIDDEN without the scopes `update` and `read`; INVALID when the reason is not valid, or more keys
-   * match than one request may change and no page is requested; otherwise as `runIdempotent`. No key is changed then.
-   */
-  return async function updateOrgKeys(caller: CallContext, request: BulkRequest): Promise<BulkResult> {
-    requireScope(caller, 'update');
-    assertReason(request.reason);
-    const { keys, hasMore } =
-      request.idempotencyKey === undefined || request.isDryRun
-        ? await selectKeys(caller, request)
-        : await selectOnce(caller, request);
-    const items: BulkItem[] = [];
-    for (const key of keys) {
-      items.push('unreadable' in key ? failedItem(key.unreadable, undefined) : await updateItem(caller, key, request));
-    }
-    return { filter: request.filter, isDryRun: request.isDryRun, items, hasMore };
-  };
-
-  /** @throws {AppError} INVALID when more keys match than one request may change and no page is requested. */
-  async function selectKeys(caller: CallContext, request: BulkRequest): Promise<Selection> {
-    const first = Math.min(request.page?.first ?? bulkLimit, bulkLimit);
-    const afterHash = request.page?.afterHash;
-    // Its items show the matching keys, so that it requires the scope `read` too.
-    const page = await queries.orgKeys(caller, {
-      filter: request.filter,
-      orderBy: 'KEY_HASH',
-      descending: false,
-      limit: first + 1,
-      ...(afterHash !== undefined && { after: { value: '', keyHash: afterHash } }),
-    });
-    const keys = entriesOf(page).map((entry) =>
-      'key' in entry ? entry.key : { unreadable: positionOfEntry(entry, 'KEY_HASH').keyHash },
+/**
+ * Applies a patch to all keys that match a filter, each in its own transaction: an error of one key is reported in its item.
+ *
+ * @throws {AppError} FORBIDDEN without the scopes `update` and `read`; INVALID when the reason is not valid, or more keys
+ * match than one request may change and no page is requested; otherwise as `runIdempotent`. No key is changed then.
+ */
+export async function updateOrgKeys(
+  deps: BulkUpdateDeps,
+  caller: CallContext,
+  request: BulkRequest,
+): Promise<BulkResult> {
+  requireScope(caller, 'update');
+  assertReason(request.reason);
+  const { keys, hasMore } =
+    request.idempotencyKey === undefined || request.isDryRun
+      ? await selectKeys(deps, caller, request)
+      : await selectOnce(deps, caller, request);
+  const items: BulkItem[] = [];
+  for (const key of keys) {
+    items.push(
+      'unreadable' in key ? failedItem(key.unreadable, undefined) : await updateItem(deps, caller, key, request),
     );
-    const hasMore = keys.length > first;
-    if (hasMore && !request.page) throw tooManyKeys();
-    return { keys: keys.slice(0, first), hasMore };
   }
+  return { filter: request.filter, isDryRun: request.isDryRun, items, hasMore };
+}
 
-  /**
-   * Selects the keys of a request when it is sent first, and the same keys when it is repeated. A key that was changed
-   * since, but not by this request, keeps its planned version, so that its item is a CONFLICT. Purged keys are left out.
-   */
-  async function selectOnce(caller: CallContext, request: BulkRequest): Promise<Selection> {
-    const { idempotencyKey, ...body } = request;
-    let selection: Selection | undefined;
-    const plan = await runIdempotent<BulkPlan>(caller, { operation, idempotencyKey, body }, async (receiptOf) => {
-      const found = await selectKeys(caller, request);
+/** @throws {AppError} INVALID when more keys match than one request may change and no page is requested. */
+async function selectKeys(deps: BulkUpdateDeps, caller: CallContext, request: BulkRequest): Promise<Selection> {
+  const first = Math.min(request.page?.first ?? bulkLimit, bulkLimit);
+  const afterHash = request.page?.afterHash;
+  // Its items show the matching keys, so that it requires the scope `read` too.
+  const page = await deps.queries.orgKeys(caller, {
+    filter: request.filter,
+    orderBy: 'KEY_HASH',
+    descending: false,
+    limit: first + 1,
+    ...(afterHash !== undefined && { after: { value: '', keyHash: afterHash } }),
+  });
+  const keys = entriesOf(page).map((entry) =>
+    'key' in entry ? entry.key : { unreadable: positionOfEntry(entry, 'KEY_HASH').keyHash },
+  );
+  const hasMore = keys.length > first;
+  if (hasMore && !request.page) throw tooManyKeys();
+  return { keys: keys.slice(0, first), hasMore };
+}
+
+/**
+ * Selects the keys of a request when it is sent first, and the same keys when it is repeated. A key that was changed
+ * since, but not by this request, keeps its planned version, so that its item is a CONFLICT. Purged keys are left out.
+ */
+async function selectOnce(deps: BulkUpdateDeps, caller: CallContext, request: BulkRequest): Promise<Selection> {
+  const { idempotencyKey, ...body } = request;
+  let selection: Selection | undefined;
+  const plan = await runIdempotent<BulkPlan>(
+    deps.ports,
+    caller,
+    { operation, idempotencyKey, body },
+    async (receiptOf) => {
+      const found = await selectKeys(deps, caller, request);
       const planned = found.keys.map((key) =>
         'unreadable' in key
           ? { keyHash: key.unreadable, version: undefined }
@@ -133,50 +132,51 @@ export function createBulkUpdateCommand({
       );
       const planOfFound = { keys: planned, hasMore: found.hasMore };
       const receipt = receiptOf(planOfFound);
-      if (receipt) await store.addReceipt(receipt);
+      if (receipt) await deps.ports.store.addReceipt(receipt);
       selection = found;
       return planOfFound;
-    });
-    if (selection) return selection;
-    const hashes = plan.keys.map(({ keyHash }) => keyHash);
-    const found = await findEach(store, hashes, caller.reads, caller.orgID);
-    const keys = plan.keys.flatMap(({ keyHash, version }, index): Selection['keys'] => {
-      const key = found[index];
-      if (key instanceof Error) return [{ unreadable: keyHash }];
-      return key ? [{ ...key, version: version ?? key.version }] : [];
-    });
-    return { keys, hasMore: plan.hasMore };
-  }
+    },
+  );
+  if (selection) return selection;
+  const hashes = plan.keys.map(({ keyHash }) => keyHash);
+  const found = await findEach(deps.ports.store, hashes, caller.reads, caller.orgID);
+  const keys = plan.keys.flatMap(({ keyHash, version }, index): Selection['keys'] => {
+    const key = found[index];
+    if (key instanceof Error) return [{ unreadable: keyHash }];
+    return key ? [{ ...key, version: version ?? key.version }] : [];
+  });
+  return { keys, hasMore: plan.hasMore };
+}
 
-  async function updateItem(
-    caller: CallContext,
-    key: StoredKey,
-    { patch, resetQuota, isDryRun, reason, idempotencyKey }: BulkRequest,
-  ): Promise<BulkItem> {
-    try {
-      const input = parseDefinition('update', { ...key.definition, ...patch });
-      // A key that changes between the merge and the write is reported as a conflict, not overwritten.
-      const { keyHash, version: expectedVersion } = key;
-      const updateRequest = { keyHash, input, resetQuota, reason, expectedVersion, hasDecimalStrings: true };
-      const itemRequest = {
-        operation: `${operation}/${keyHash}`,
-        idempotencyKey: isDryRun ? undefined : idempotencyKey,
-        body: { patch, resetQuota, reason },
-      };
-      const change = await runIdempotent<KeyChange>(caller, itemRequest, (receiptOf) =>
-        (isDryRun ? preview : update)(caller, { ...updateRequest, receiptOf }),
-      );
-      // In a dry run the key stays as it is stored: clients cache it by its id. The prediction is in `change` alone.
-      return { keyHash: key.keyHash, key: isDryRun ? key : change.key, change, error: undefined };
-    } catch (error) {
-      if (error instanceof AppError && error.code !== 'INTERNAL') {
-        const { code, message, issues } = error;
-        return { keyHash: key.keyHash, key, change: undefined, error: { code, message, issues } };
-      }
-      // Throwing here would lose the results of the keys that have been changed already.
-      reportError?.(error, caller.requestID);
-      return failedItem(key.keyHash, key);
+async function updateItem(
+  { ports, update, preview }: BulkUpdateDeps,
+  caller: CallContext,
+  key: StoredKey,
+  { patch, resetQuota, isDryRun, reason, idempotencyKey }: BulkRequest,
+): Promise<BulkItem> {
+  try {
+    const input = parseDefinition('update', { ...key.definition, ...patch });
+    // A key that changes between the merge and the write is reported as a conflict, not overwritten.
+    const { keyHash, version: expectedVersion } = key;
+    const updateRequest = { keyHash, input, resetQuota, reason, expectedVersion, hasDecimalStrings: true };
+    const itemRequest = {
+      operation: `${operation}/${keyHash}`,
+      idempotencyKey: isDryRun ? undefined : idempotencyKey,
+      body: { patch, resetQuota, reason },
+    };
+    const change = await runIdempotent<KeyChange>(ports, caller, itemRequest, (receiptOf) =>
+      (isDryRun ? preview : update)(caller, { ...updateRequest, receiptOf }),
+    );
+    // In a dry run the key stays as it is stored: clients cache it by its id. The prediction is in `change` alone.
+    return { keyHash: key.keyHash, key: isDryRun ? key : change.key, change, error: undefined };
+  } catch (error) {
+    if (error instanceof AppError && error.code !== 'INTERNAL') {
+      const { code, message, issues } = error;
+      return { keyHash: key.keyHash, key, change: undefined, error: { code, message, issues } };
     }
+    // Throwing here would lose the results of the keys that have been changed already.
+    ports.reportError?.(error, caller.requestID);
+    return failedItem(key.keyHash, key);
   }
 }
 

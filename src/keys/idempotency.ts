@@ -26,65 +26,58 @@ interface ReceiptContent {
 /** How long receipts are kept. */
 export const receiptLifetimeMs = 86_400_000;
 
-/** See {@link createIdempotency}. */
-export type RunIdempotent = ReturnType<typeof createIdempotency>;
-
 /**
- * Runs each request with an idempotency key at most once (draft-ietf-httpapi-idempotency-key-header). The receipt with the
+ * Runs a request with an idempotency key at most once (draft-ietf-httpapi-idempotency-key-header). The receipt with the
  * result is written in the transaction of the change. A repeated request returns the result of the receipt. Requests that
  * changed nothing have no receipt, and run again.
+ *
+ * @throws {AppError} INVALID with the path `idempotencyKey` when it is malformed or was used for another request; CONFLICT
+ * when the earlier result cannot be read any more; INTERNAL when its receipt fails its integrity check; and what `run` throws.
  */
-export function createIdempotency({ store, receipts: { digest, seal, open, isKeyRemoved }, now }: Ports) {
-  /**
-   * Runs a request, or returns its earlier result.
-   *
-   * @throws {AppError} INVALID with the path `idempotencyKey` when it is malformed or was used for another request; CONFLICT
-   * when the earlier result cannot be read any more; INTERNAL when its receipt fails its integrity check; and what `run` throws.
-   */
-  return async function runIdempotent<Result>(
-    caller: CallContext,
-    { operation, idempotencyKey, body, receipts = store, hasEffect }: IdempotentRequest<Result>,
-    run: (receiptOf: ReceiptOf<Result>) => Promise<Result>,
-  ): Promise<Result> {
-    if (idempotencyKey === undefined) return run(() => undefined);
-    assertIdempotencyKey(idempotencyKey);
-    // Each credential has keys of its own, so that none reveals a result to another.
-    const id = digest([caller.credentialID, operation, idempotencyKey]);
-    const fingerprint = digest(body);
+export async function runIdempotent<Result>(
+  { store, receipts: { digest, seal, open, isKeyRemoved }, now }: Ports,
+  caller: CallContext,
+  { operation, idempotencyKey, body, receipts = store, hasEffect }: IdempotentRequest<Result>,
+  run: (receiptOf: ReceiptOf<Result>) => Promise<Result>,
+): Promise<Result> {
+  if (idempotencyKey === undefined) return run(() => undefined);
+  assertIdempotencyKey(idempotencyKey);
+  // Each credential has keys of its own, so that none reveals a result to another.
+  const id = digest([caller.credentialID, operation, idempotencyKey]);
+  const fingerprint = digest(body);
 
-    async function findResult(): Promise<{ readonly result: Result } | undefined> {
-      const receipt = await receipts.findReceipt(id);
-      if (!receipt) return undefined;
-      // Read also if it has expired, because that verifies its time.
-      const content = isKeyRemoved(receipt) ? undefined : (open(receipt) as ReceiptContent);
-      const oldest = new Date(now().getTime() - receiptLifetimeMs);
-      if (receipt.at <= oldest) {
-        await receipts.removeReceipt(id, oldest);
-        return undefined;
-      }
-      if (!content) throw unreadableResult();
-      if (content.fingerprint !== fingerprint) throw reusedKey();
-      return { result: content.result as Result };
+  async function findResult(): Promise<{ readonly result: Result } | undefined> {
+    const receipt = await receipts.findReceipt(id);
+    if (!receipt) return undefined;
+    // Read also if it has expired, because that verifies its time.
+    const content = isKeyRemoved(receipt) ? undefined : (open(receipt) as ReceiptContent);
+    const oldest = new Date(now().getTime() - receiptLifetimeMs);
+    if (receipt.at <= oldest) {
+      await receipts.removeReceipt(id, oldest);
+      return undefined;
     }
+    if (!content) throw unreadableResult();
+    if (content.fingerprint !== fingerprint) throw reusedKey();
+    return { result: content.result as Result };
+  }
 
-    const earlier = await findResult();
-    if (earlier) return earlier.result;
-    try {
-      const result = await run((changed) => {
-        const content: ReceiptContent = { fingerprint, result: changed };
-        const of = { id, at: now() };
-        return { ...of, sealed: seal(content, of) };
-      });
-      if (hasEffect?.(result) !== false) return result;
-      // The same request may have run meanwhile, and taken what this one would take.
-      return (await findResult())?.result ?? result;
-    } catch (error) {
-      // The same request may have run meanwhile: its receipt rejects a second one.
-      const concurrent = await findResult();
-      if (concurrent) return concurrent.result;
-      throw error;
-    }
-  };
+  const earlier = await findResult();
+  if (earlier) return earlier.result;
+  try {
+    const result = await run((changed) => {
+      const content: ReceiptContent = { fingerprint, result: changed };
+      const of = { id, at: now() };
+      return { ...of, sealed: seal(content, of) };
+    });
+    if (hasEffect?.(result) !== false) return result;
+    // The same request may have run meanwhile, and taken what this one would take.
+    return (await findResult())?.result ?? result;
+  } catch (error) {
+    // The same request may have run meanwhile: its receipt rejects a second one.
+    const concurrent = await findResult();
+    if (concurrent) return concurrent.result;
+    throw error;
+  }
 }
 
 /** @throws {AppError} INVALID with the path `idempotencyKey`. */

@@ -4,7 +4,7 @@ import type { Principal } from './key.js';
 import { revisionOf } from './key-diff.js';
 import { checkKeyID, ownerOf } from './key-id.js';
 import type { KeyTransition, Ports } from './ports.js';
-import { newKey } from './new-key.js';
+import { newKey } from './create.js';
 import { aadFor, protectSecrets } from './protect-secrets.js';
 
 /** A key from another system. */

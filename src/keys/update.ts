@@ -3,16 +3,30 @@ import { maxInt64, unixSeconds } from '../lib/int64.js';
 import { createAttemptWindows } from '../lib/attempt-windows.js';
 import { hasScope, requireKey } from './authorization.js';
 import { keepStoredIntegers } from './definition/decimal-strings.js';
-import type { HashType } from './definition/field-rules.js';
 import { invalidDefinition } from './definition/issues.js';
 import { normalizeDefinition, type Definition } from './definition/normalize.js';
 import type { KeyDefinition } from './definition/schema.js';
-import type { QuotaState, StoredKey, StoredSecrets } from './key.js';
+import {
+  hashTypeOfStored,
+  nextKeyVersion,
+  renewalOutOfRange,
+  withStoredHashType,
+  type QuotaState,
+  type StoredKey,
+  type StoredSecrets,
+} from './key.js';
 import { withoutComparison } from './key-diff.js';
 import type { CallContext, Ports } from './ports.js';
 import { carryOverQuota, resetQuota } from './quota/quota.js';
-import type { ChangeCommand, ChangeExecutor, KeyChangeOptions, KeyChange } from './change.js';
-import type { ReceiptOf, RunIdempotent } from './idempotency.js';
+import {
+  checkVersion,
+  executeChange,
+  previewChange,
+  type ChangeCommand,
+  type KeyChangeOptions,
+  type KeyChange,
+} from './change.js';
+import { runIdempotent, type ReceiptOf } from './idempotency.js';
 import { aadFor, protectSecrets, type ProtectedSecrets, type SecretProtectionDeps } from './protect-secrets.js';
 
 /** Replaces the definition of a key. */
@@ -39,124 +53,136 @@ interface SecretHandling extends Pick<SecretProtectionDeps, 'hashPassword'> {
   readonly isSame: IsSameSecret;
 }
 
-/** Replaces the definition of a key, or previews that. */
-export function createUpdateCommands(
+/** The recent dry runs that compared secrets, by credential and key. */
+export type SecretComparisons = ReturnType<typeof createSecretComparisons>;
+
+/** Remembers the dry runs of a minute. */
+export function createSecretComparisons() {
+  return createAttemptWindows(60_000);
+}
+
+/**
+ * Replaces the definition, and resets the live quota if requested.
+ *
+ * @throws {AppError} INVALID when the definition contradicts the stored key; NOT_FOUND when the caller sees no such key;
+ * UNAVAILABLE when too many passwords wait to be hashed; otherwise as `executeChange`.
+ */
+export async function updateOrgKey(
   ports: Ports,
-  { executeChange, previewChange, checkVersion }: ChangeExecutor,
-  runIdempotent: RunIdempotent,
-) {
-  const { store, seal, hashPassword, now } = ports;
-  const comparisons = createAttemptWindows(60_000);
+  caller: CallContext,
+  keyHash: string,
+  request: UpdateRequest,
+): Promise<KeyChange> {
+  caller.deadline?.throwIfExpired();
+  // Hashing is expensive: a request that will fail is rejected before it. The transaction checks again.
+  if (typeof request.input.basicAuthData?.password === 'string') await findUpdatable(ports, caller, keyHash, request);
+  const handling = { hashPassword: ports.hashPassword, isSame: secretComparison(ports, keyHash) };
+  return executeChange(ports, caller, keyHash, await commandOf(ports, caller, keyHash, request, handling));
+}
 
-  /**
-   * Replaces the definition, and resets the live quota if requested.
-   *
-   * @throws {AppError} INVALID when the definition contradicts the stored key; NOT_FOUND when the caller sees no such key;
-   * UNAVAILABLE when too many passwords wait to be hashed; otherwise as `executeChange`.
-   */
-  async function updateOrgKey(caller: CallContext, keyHash: string, request: UpdateRequest): Promise<KeyChange> {
-    caller.deadline?.throwIfExpired();
-    // Hashing is expensive: a request that will fail is rejected before it. The transaction checks again.
-    if (typeof request.input.basicAuthData?.password === 'string') await findUpdatable(caller, keyHash, request);
-    const handling = { hashPassword, isSame: secretComparison(ports, keyHash) };
-    return executeChange(caller, keyHash, await commandOf(caller, keyHash, request, handling));
-  }
+/**
+ * Updates a key once, however often the request is repeated with its idempotency key.
+ *
+ * @throws {AppError} as `runIdempotent` and `updateOrgKey`.
+ */
+export async function updateOrgKeyOnce(
+  ports: Ports,
+  caller: CallContext,
+  keyHash: string,
+  { idempotencyKey, ...request }: RepeatableUpdate,
+): Promise<KeyChange> {
+  const idempotent = { operation: 'updateOrgKey', idempotencyKey, body: { ...request, keyHash } };
+  return runIdempotent<KeyChange>(ports, caller, idempotent, (receiptOf) =>
+    updateOrgKey(ports, caller, keyHash, { ...request, receiptOf }),
+  );
+}
 
-  /**
-   * Updates a key once, however often the request is repeated with its idempotency key.
-   *
-   * @throws {AppError} as `runIdempotent` and `updateOrgKey`.
-   */
-  async function updateOrgKeyOnce(
-    caller: CallContext,
-    keyHash: string,
-    { idempotencyKey, ...request }: RepeatableUpdate,
-  ): Promise<KeyChange> {
-    const idempotent = { operation: 'updateOrgKey', idempotencyKey, body: { ...request, keyHash } };
-    return runIdempotent<KeyChange>(caller, idempotent, (receiptOf) =>
-      updateOrgKey(caller, keyHash, { ...request, receiptOf }),
-    );
-  }
+/**
+ * Returns what `updateOrgKey` would return now, and writes nothing. A secret that the caller may not compare with the stored
+ * one is reported as NOT_COMPARED.
+ *
+ * @throws {AppError} as `updateOrgKey`.
+ */
+export async function previewOrgKeyUpdate(
+  ports: Ports,
+  comparisons: SecretComparisons,
+  caller: CallContext,
+  keyHash: string,
+  request: UpdateRequest,
+): Promise<KeyChange> {
+  caller.deadline?.throwIfExpired();
+  const stored = await findUpdatable(ports, caller, keyHash, request);
+  const isSame = secretComparison(ports, keyHash);
+  const allowed: { comparison?: boolean } = {};
+  const handling: SecretHandling = {
+    hashPassword: placeholderHash,
+    isSame: (...secrets) =>
+      (allowed.comparison ??= mayCompare(ports, comparisons, caller, keyHash)) && isSame(...secrets),
+  };
+  const change = await previewChange(ports, stored, await commandOf(ports, caller, keyHash, request, handling));
+  return allowed.comparison === false ? { ...change, changes: change.changes.map(withoutComparison) } : change;
+}
 
-  /**
-   * Returns what `updateOrgKey` would return now, and writes nothing. A secret that the caller may not compare with the stored
-   * one is reported as NOT_COMPARED.
-   *
-   * @throws {AppError} as `updateOrgKey`.
-   */
-  async function previewOrgKeyUpdate(caller: CallContext, keyHash: string, request: UpdateRequest): Promise<KeyChange> {
-    caller.deadline?.throwIfExpired();
-    const stored = await findUpdatable(caller, keyHash, request);
-    const isSame = secretComparison(ports, keyHash);
-    const allowed: { comparison?: boolean } = {};
-    const handling: SecretHandling = {
-      hashPassword: placeholderHash,
-      isSame: (...secrets) => (allowed.comparison ??= mayCompare(caller, keyHash)) && isSame(...secrets),
-    };
-    const change = await previewChange(stored, await commandOf(caller, keyHash, request, handling));
-    return allowed.comparison === false ? { ...change, changes: change.changes.map(withoutComparison) } : change;
-  }
+/** Whether a dry run may show that a sent secret is the stored one. Without a limit, it could be found by guessing. */
+function mayCompare({ now }: Ports, comparisons: SecretComparisons, caller: CallContext, keyHash: string): boolean {
+  if (!hasScope(caller, 'update')) return false;
+  const at = now().getTime();
+  const recent = comparisons(`${caller.credentialID} ${keyHash}`, at);
+  if (recent.length >= maxComparisons) return false;
+  recent.push(at);
+  return true;
+}
 
-  /** Whether a dry run may show that a sent secret is the stored one. Without a limit, it could be found by guessing. */
-  function mayCompare(caller: CallContext, keyHash: string): boolean {
-    if (!hasScope(caller, 'update')) return false;
-    const at = now().getTime();
-    const recent = comparisons(`${caller.credentialID} ${keyHash}`, at);
-    if (recent.length >= maxComparisons) return false;
-    recent.push(at);
-    return true;
-  }
+async function findUpdatable(
+  ports: Ports,
+  caller: CallContext,
+  keyHash: string,
+  { expectedVersion }: UpdateRequest,
+): Promise<StoredKey> {
+  const stored = requireKey(caller, await ports.store.find(keyHash, caller.orgID));
+  await checkVersion(ports, caller, stored, expectedVersion);
+  return stored;
+}
 
-  async function findUpdatable(
-    caller: CallContext,
-    keyHash: string,
-    { expectedVersion }: UpdateRequest,
-  ): Promise<StoredKey> {
-    const stored = requireKey(caller, await store.find(keyHash, caller.orgID));
-    await checkVersion(caller, stored, expectedVersion);
-    return stored;
-  }
+async function commandOf(
+  ports: Ports,
+  caller: CallContext,
+  keyHash: string,
+  request: UpdateRequest,
+  handling: SecretHandling,
+): Promise<ChangeCommand<StoredKey>> {
+  const update = await prepareUpdate(ports, request, keyHash, handling);
+  const { input, resetQuota, expectedVersion, reason, receiptOf } = request;
+  return {
+    operation: 'update',
+    input,
+    isReset: resetQuota,
+    expectedVersion,
+    reason,
+    receiptOf,
+    authorize: (stored) => requireKey(caller, stored),
+    apply: (before, at) => applyUpdate(before, update, at, handling.isSame),
+  };
+}
 
-  async function commandOf(
-    caller: CallContext,
-    keyHash: string,
-    request: UpdateRequest,
-    handling: SecretHandling,
-  ): Promise<ChangeCommand<StoredKey>> {
-    const update = await prepareUpdate(request, keyHash, handling);
-    const { input, resetQuota, expectedVersion, reason, receiptOf } = request;
-    return {
-      operation: 'update',
-      input,
-      isReset: resetQuota,
-      expectedVersion,
-      reason,
-      receiptOf,
-      authorize: (stored) => requireKey(caller, stored),
-      apply: (before, at) => applyUpdate(before, update, at, handling.isSame),
-    };
-  }
-
-  async function prepareUpdate(
-    request: UpdateRequest,
-    keyHash: string,
-    handling: SecretHandling,
-  ): Promise<PreparedUpdate> {
-    const { definition, secrets } = normalizeDefinition(request.input);
-    const hashType = request.input.basicAuthData?.hashType;
-    const { passwordHash } = request;
-    return {
-      definition,
-      secrets: {
-        ...(await protectSecrets({ seal, hashPassword: handling.hashPassword }, keyHash, secrets, hashType)),
-        ...(passwordHash !== undefined && { passwordHash }),
-      },
-      resetQuota: request.resetQuota,
-      hasDecimalStrings: request.hasDecimalStrings ?? false,
-    };
-  }
-
-  return { updateOrgKey, updateOrgKeyOnce, previewOrgKeyUpdate };
+async function prepareUpdate(
+  { seal }: Ports,
+  request: UpdateRequest,
+  keyHash: string,
+  handling: SecretHandling,
+): Promise<PreparedUpdate> {
+  const { definition, secrets } = normalizeDefinition(request.input);
+  const hashType = request.input.basicAuthData?.hashType;
+  const { passwordHash } = request;
+  return {
+    definition,
+    secrets: {
+      ...(await protectSecrets({ seal, hashPassword: handling.hashPassword }, keyHash, secrets, hashType)),
+      ...(passwordHash !== undefined && { passwordHash }),
+    },
+    resetQuota: request.resetQuota,
+    hasDecimalStrings: request.hasDecimalStrings ?? false,
+  };
 }
 
 /** A preview shows only that the password changes and its hash type, so that it need not be hashed. */
@@ -198,21 +224,6 @@ export function applyUpdate(stored: StoredKey, sent: PreparedUpdate, now: Date, 
   return { ...nextKeyVersion(stored, now), definition: nextDefinition(update, secrets, quota), secrets, quota };
 }
 
-/** Returns the key with the next version number, otherwise unchanged. `lastUpdated` increases even if the clock does not. */
-export function nextKeyVersion(stored: StoredKey, now: Date): StoredKey {
-  const seconds = unixSeconds(now);
-  return {
-    ...stored,
-    version: stored.version + 1,
-    lastUpdated: seconds > stored.lastUpdated ? seconds : stored.lastUpdated + 1n,
-  };
-}
-
-/** The hash type of a stored password; both formats start with their name. */
-function hashTypeOfStored(passwordHash: string): HashType {
-  return passwordHash.startsWith('$argon2id$') ? 'argon2id' : 'bcrypt';
-}
-
 function ownerIssues({ orgID }: StoredKey, { definition }: PreparedUpdate): Issue[] {
   if (definition.orgID === undefined || definition.orgID === orgID) return [];
   return [{ path: ['orgID'], code: 'ORGANISATION_CHANGED', message: 'must be that of the stored key, or left out' }];
@@ -241,13 +252,6 @@ function nextSecrets(stored: StoredSecrets, changes: ProtectedSecrets, isSame: I
   };
 }
 
-/** The issue of a quota period that ends after the last int64 second. */
-export const renewalOutOfRange: Issue = {
-  path: ['quotaRenewalRate'],
-  code: 'OUT_OF_RANGE',
-  message: 'must be smaller: the quota period would end after the largest 64-bit timestamp',
-};
-
 function nextQuota(quota: QuotaState, definition: Definition, now: bigint, issues: Issue[]): QuotaState {
   const period = definition.quotaRenewalRate ?? 0n;
   if (now + period > maxInt64) issues.push(renewalOutOfRange);
@@ -269,10 +273,4 @@ function nextDefinition(update: PreparedUpdate, secrets: StoredSecrets, quota: Q
   if (next.quotaMax !== undefined) next.quotaRemaining = next.quotaMax;
   if ((next.quotaRenewalRate ?? 0n) > 0n && quota.renews !== undefined) next.quotaRenews = quota.renews;
   return next;
-}
-
-/** Adds the hash type of the stored password to the definition: a gateway needs it to verify the password. */
-export function withStoredHashType(definition: Definition, { passwordHash }: StoredSecrets): Definition {
-  if (passwordHash === undefined) return { ...definition };
-  return { ...definition, basicAuthData: { ...definition.basicAuthData, hashType: hashTypeOfStored(passwordHash) } };
 }

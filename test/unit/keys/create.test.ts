@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { newKey } from '../../../src/keys/new-key.js';
+import { newKey } from '../../../src/keys/create.js';
 import type { Definition } from '../../../src/keys/definition/normalize.js';
 import { maxInt64 } from '../../../src/lib/int64.js';
 import { aKey } from '../../support/factories.js';
