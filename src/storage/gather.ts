@@ -4,6 +4,9 @@ export const maxGroupSize = 128;
 /** As many as new requests that may wait. A database that is slower than the requests would let changes wait without end. */
 export const maxWaiting = 500;
 
+/** The result of one change of a group, or its error. */
+export type ChangeOutcome = { readonly value: unknown } | { readonly error: unknown };
+
 /** The maximum time for which a group waits for more changes. */
 const maxDelayMs = 5;
 

@@ -212,15 +212,15 @@ describe('D-15 a statement', () => {
       storage/sqlite/connection.ts: dirname(resolve(database.name)).replaceAll("'", "''")
       storage/sqlite/connection.ts: versionAfter(index + 1)
       storage/sqlite/engine.ts: table
-      storage/sqlite/key-groups.ts: assignments
-      storage/sqlite/key-groups.ts: columns.map(([, value]) => value).join(', ')
-      storage/sqlite/key-groups.ts: columns.map(([column]) => column).join(', ')
-      storage/sqlite/key-groups.ts: org
-      storage/sqlite/key-groups.ts: quotaChangeTable.columnNames.join(', ')
-      storage/sqlite/key-groups.ts: quotaChangeTable.columnNames.map((name) => \`@\${name}\`).join(', ')
-      storage/sqlite/key-groups.ts: quotaChangeTable.name
-      storage/sqlite/key-groups.ts: table
-      storage/sqlite/key-groups.ts: term"
+      storage/sqlite/key-writer.ts: assignments
+      storage/sqlite/key-writer.ts: columns.map(([, value]) => value).join(', ')
+      storage/sqlite/key-writer.ts: columns.map(([column]) => column).join(', ')
+      storage/sqlite/key-writer.ts: org
+      storage/sqlite/key-writer.ts: quotaChangeTable.columnNames.join(', ')
+      storage/sqlite/key-writer.ts: quotaChangeTable.columnNames.map((name) => \`@\${name}\`).join(', ')
+      storage/sqlite/key-writer.ts: quotaChangeTable.name
+      storage/sqlite/key-writer.ts: table
+      storage/sqlite/key-writer.ts: term"
     `);
   });
 

@@ -1,6 +1,6 @@
 import { AppError } from '../../lib/errors.js';
 import type { Telemetry } from '../../telemetry/ports.js';
-import { maxGroupSize, maxWaiting, whenGathered } from '../gather.js';
+import { maxGroupSize, maxWaiting, whenGathered, type ChangeOutcome } from '../gather.js';
 import type { KeyRow, StoredKeyRow } from '../records/key.js';
 import type { SignedRow } from '../records/signed.js';
 import {
@@ -31,9 +31,6 @@ interface WaitingChange {
   /** How often another process changed the key between the read and the write. */
   conflicts: number;
 }
-
-/** The result of one change, or its error. */
-type ChangeOutcome = { readonly value: unknown } | { readonly error: unknown };
 
 /** What the changes of one key make of its row. */
 interface Applied {

@@ -1,19 +1,16 @@
 import type { Database } from 'better-sqlite3';
 import type { RunExclusive } from '../storage.js';
 import type { Telemetry } from '../../telemetry/ports.js';
-import { maxGroupSize, whenGathered } from '../gather.js';
+import { maxGroupSize, whenGathered, type ChangeOutcome } from '../gather.js';
 import { isFatalToWrites, retryOnBusy } from './errors.js';
 
-interface WaitingChange {
+interface WaitingCommit {
   readonly change: () => unknown;
   /** Called after the commit, with the number of changes that it contains. */
   readonly onCommit: ((size: number) => void) | undefined;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
-
-/** The result of one change of a group, or its error. */
-type ChangeOutcome = { readonly value: unknown } | { readonly error: unknown };
 
 /** What is checked around each group. All throw an error with which the whole group is rejected. */
 interface WriteChecks {
@@ -42,13 +39,13 @@ export function createGroupCommit(
   meter?: Telemetry['meter'],
   nowMs: () => number = () => performance.now(),
 ) {
-  let waiting: WaitingChange[] = [];
+  let waiting: WaitingCommit[] = [];
   let isScheduled = false;
   meter?.registerGauge('commits_waiting', () => waiting.length);
 
   const inSavepoint = database.transaction((change: () => unknown) => change());
 
-  function attempt({ change }: WaitingChange): ChangeOutcome {
+  function attempt({ change }: WaitingCommit): ChangeOutcome {
     try {
       return { value: inSavepoint(change) };
     } catch (error) {
@@ -59,7 +56,7 @@ export function createGroupCommit(
     }
   }
   /** The outcomes of the changes that were begun. */
-  const attemptAll = database.transaction((group: readonly WaitingChange[]) => {
+  const attemptAll = database.transaction((group: readonly WaitingCommit[]) => {
     requireUnmigrated();
     const endMs = nowMs() + maxGroupMs;
     const outcomes: ChangeOutcome[] = [];
@@ -70,12 +67,12 @@ export function createGroupCommit(
     return outcomes;
   });
 
-  function run(group: readonly WaitingChange[]): ChangeOutcome[] {
+  function run(group: readonly WaitingCommit[]): ChangeOutcome[] {
     requireSound();
     return attemptAll.immediate(group);
   }
 
-  async function commit(all: readonly WaitingChange[]): Promise<void> {
+  async function commit(all: readonly WaitingCommit[]): Promise<void> {
     let outcomes: readonly ChangeOutcome[];
     const beginMs = performance.now();
     try {
@@ -116,7 +113,7 @@ export function createGroupCommit(
     /** Requests a change. Resolves to its value when it is durable. */
     write: <T>(change: () => T, onCommit?: (size: number) => void): Promise<T> =>
       new Promise<T>((resolve, reject) => {
-        waiting.push({ change, onCommit, resolve: resolve as WaitingChange['resolve'], reject });
+        waiting.push({ change, onCommit, resolve: resolve as WaitingCommit['resolve'], reject });
         schedule();
       }),
     /** The number of changes for the next groups. */
@@ -125,7 +122,7 @@ export function createGroupCommit(
 }
 
 /** Ends the wait of a caller, and returns whether its change was committed. */
-function settle({ resolve, reject }: WaitingChange, outcome: ChangeOutcome | undefined): boolean {
+function settle({ resolve, reject }: WaitingCommit, outcome: ChangeOutcome | undefined): boolean {
   const isCommitted = outcome !== undefined && 'value' in outcome;
   if (isCommitted) resolve(outcome.value);
   else reject(outcome?.error);
