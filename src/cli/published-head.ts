@@ -11,7 +11,7 @@ import { splitLines } from './input/jsonl.js';
 import { toJSONLine } from './output/json.js';
 
 const associatedData = 'head|published';
-const format = 1;
+const format = 2;
 
 const Time = z.iso.datetime().transform((text) => new Date(text));
 const Int64 = z.union([z.number(), z.bigint()]).transform(BigInt);
@@ -24,7 +24,7 @@ const Credential = z.object({
 });
 const Key = z.object({
   keyHash: z.string(),
-  dateCreated: z.string(),
+  identity: z.string(),
   version: z.number(),
   link: z.string(),
   quotaUsed: Int64,

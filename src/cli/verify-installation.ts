@@ -1,4 +1,4 @@
-import { sealedSecretsOf } from '../keys/commands/protect-secrets.js';
+import { sealedSecretsOf } from '../keys/protect-secrets.js';
 import type { Sealer } from '../crypto/encryption.js';
 import type { IntegrityReport } from '../keys/ports.js';
 import { errorCodeOf } from '../lib/errors.js';

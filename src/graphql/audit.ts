@@ -1,7 +1,7 @@
 import { OperationTypeNode, type GraphQLSchema } from 'graphql';
 import type { AuthContext } from '../credentials/credential.js';
 import type { AuditLog } from '../keys/ports.js';
-import { isAudited } from '../keys/audit.js';
+import { isAudited } from '../keys/change.js';
 import type { Context } from './context.js';
 import { rootFieldsOf, type RequestedOperation } from './operation/root-fields.js';
 

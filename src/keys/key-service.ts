@@ -1,18 +1,18 @@
-import { withAudit } from './audit.js';
 import { otherOrganisation, requireScope } from './authorization.js';
-import { createIdempotency } from './commands/idempotency.js';
-import { createBulkUpdateCommand } from './commands/bulk-update.js';
-import { createConsumeQuotaCommand, type ConsumeRequest } from './commands/consume-quota.js';
-import { createCreateCommand, type CreateRequest } from './commands/create-key.js';
-import { createDeleteCommands, type DeleteRequest } from './commands/delete-restore.js';
+import { updateOrgKeys, type BulkRequest } from './bulk.js';
+import { assertReason, withAudit, type KeyChange, type KeyChangeOptions } from './change.js';
+import { consumeOrgQuota, type ConsumeRequest } from './consume.js';
+import { createOrgKey, type CreateRequest } from './create.js';
+import { deleteOrgKey, restoreOrgKey, type DeleteRequest } from './delete.js';
+import { revertOrgKey, type RevertRequest } from './revert.js';
 import {
-  assertReason,
-  createChangeExecutor,
-  type KeyChangeOptions,
-  type KeyChange,
-} from './commands/execute-change.js';
-import { createRevertCommand, type RevertRequest } from './commands/revert.js';
-import { createUpdateCommands, type RepeatableUpdate, type UpdateRequest } from './commands/update-key.js';
+  createSecretComparisons,
+  previewOrgKeyUpdate,
+  updateOrgKey,
+  updateOrgKeyOnce,
+  type RepeatableUpdate,
+  type UpdateRequest,
+} from './update.js';
 import type { KeyDefinition } from './definition/schema.js';
 import { checkKeyID } from './key-id.js';
 import type { Scope } from './key.js';
@@ -25,7 +25,12 @@ import { createKeyQueries } from './queries/read-keys.js';
 export type KeyService = ReturnType<typeof createKeyService>;
 
 /** A command after its request was checked, for the key with this hash. */
-type IdentifiedCommand<Request> = (caller: CallContext, keyHash: string, request: Request) => Promise<KeyChange>;
+type IdentifiedCommand<Request> = (
+  ports: Ports,
+  caller: CallContext,
+  keyHash: string,
+  request: Request,
+) => Promise<KeyChange>;
 type WithKeyID<Request> = Request & { readonly keyID: string };
 
 /**
@@ -38,14 +43,22 @@ type WithKeyID<Request> = Request & { readonly keyID: string };
 export function createKeyService(ports: Ports) {
   const { now, hashKeyID, randomHex, audit } = ports;
   const queries = createKeyQueries(ports);
-  const executor = createChangeExecutor(ports);
-  const runIdempotent = createIdempotency(ports);
-  const { updateOrgKey, updateOrgKeyOnce, previewOrgKeyUpdate } = createUpdateCommands(ports, executor, runIdempotent);
-  const { deleteOrgKey, restoreOrgKey } = createDeleteCommands(ports, executor, runIdempotent);
-  const createOrgKey = createCreateCommand(ports, executor, runIdempotent);
-  const consumeOrgQuota = createConsumeQuotaCommand(ports, runIdempotent);
+  const comparisons = createSecretComparisons();
 
   const hashOf = ({ keyID }: { readonly keyID: string }): string => hashKeyID(checkKeyID(keyID));
+
+  const bulk = {
+    ports,
+    queries,
+    update: withAudit(audit, {
+      operation: 'updateOrgKeys',
+      identify: ({ keyHash }: UpdateRequest & { readonly keyHash: string }) => keyHash,
+      run: (caller, keyHash, request) => updateOrgKey(ports, caller, keyHash, request),
+      acceptedOf: acceptedChange,
+    }),
+    preview: (caller: CallContext, request: UpdateRequest & { readonly keyHash: string }) =>
+      previewOrgKeyUpdate(ports, comparisons, caller, request.keyHash, request),
+  };
 
   const change = <Request extends KeyChangeOptions>(
     operation: string,
@@ -58,7 +71,7 @@ export function createKeyService(ports: Ports) {
       run: async (caller, keyHash, request) => {
         requireScope(caller, scope);
         assertReason(request.reason);
-        return command(caller, keyHash, request);
+        return command(ports, caller, keyHash, request);
       },
       acceptedOf: acceptedChange,
     });
@@ -69,14 +82,14 @@ export function createKeyService(ports: Ports) {
     updateOrgKey: change<RepeatableUpdate>('updateOrgKey', 'update', updateOrgKeyOnce),
     deleteOrgKey: change<DeleteRequest>('deleteOrgKey', 'delete', deleteOrgKey),
     restoreOrgKey: change<KeyChangeOptions>('restoreOrgKey', 'delete', restoreOrgKey),
-    revertOrgKey: change<RevertRequest>('revertOrgKey', 'update', createRevertCommand(ports, executor)),
+    revertOrgKey: change<RevertRequest>('revertOrgKey', 'update', revertOrgKey),
     createOrgKey: withAudit(audit, {
       operation: 'createOrgKey',
       identify: ({ keyID }: CreateRequest) => (keyID === undefined ? undefined : hashOf({ keyID })),
       run: async (caller, keyHash, request) => {
         requireScope(caller, 'create');
         assertReason(request.reason);
-        return createOrgKey(caller, keyHash, request);
+        return createOrgKey(ports, caller, keyHash, request);
       },
       acceptedOf: acceptedChange,
     }),
@@ -85,7 +98,7 @@ export function createKeyService(ports: Ports) {
       identify: (request: ConsumeRequest) => hashOf(request),
       run: async (caller, keyHash, request) => {
         requireScope(caller, 'consume');
-        return consumeOrgQuota(caller, keyHash, request);
+        return consumeOrgQuota(ports, caller, keyHash, request);
       },
       acceptedOf: () => ({ isTraffic: true }),
     }),
@@ -94,21 +107,9 @@ export function createKeyService(ports: Ports) {
       requireScope(caller, 'read');
       const keyHash = hashOf(request);
       assertReason(request.reason);
-      return previewOrgKeyUpdate(caller, keyHash, request);
+      return previewOrgKeyUpdate(ports, comparisons, caller, keyHash, request);
     },
-    updateOrgKeys: createBulkUpdateCommand({
-      ports,
-      queries,
-      runIdempotent,
-      update: withAudit(audit, {
-        operation: 'updateOrgKeys',
-        identify: ({ keyHash }: UpdateRequest & { readonly keyHash: string }) => keyHash,
-        run: updateOrgKey,
-        acceptedOf: acceptedChange,
-      }),
-      preview: (caller, request) => previewOrgKeyUpdate(caller, request.keyHash, request),
-      reportError: ports.reportError,
-    }),
+    updateOrgKeys: (caller: CallContext, request: BulkRequest) => updateOrgKeys(bulk, caller, request),
     /** @throws {AppError} FORBIDDEN when the definition names another organisation than the caller is bound to. */
     preview(caller: CallContext, input: KeyDefinition): KeyPreview {
       if (caller.orgID !== undefined && (input.orgID ?? caller.orgID) !== caller.orgID) throw otherOrganisation();

@@ -1,6 +1,7 @@
-import type { Definition } from './definition/normalize.js';
+import type { Issue, Path } from '../lib/errors.js';
 import { unixSeconds } from '../lib/int64.js';
-import type { Path } from '../lib/errors.js';
+import type { HashType } from './definition/field-rules.js';
+import type { Definition } from './definition/normalize.js';
 
 /**
  * The live counter of a quota: traffic changes it, updates of the definition do not. With external counters, this is the
@@ -23,6 +24,8 @@ export interface StoredSecrets {
 /** A stored key. It is looked up by the hash of its identifier; the identifier itself is sealed. */
 export interface StoredKey {
   readonly keyHash: string;
+  /** 32 random hex digits. A key that is purged and added again has another identity. */
+  readonly identity: string;
   readonly sealedKeyID: Uint8Array;
   readonly orgID: string;
   /** 1 for a new key; each change adds 1. */
@@ -134,5 +137,33 @@ export interface KeyRevision {
   readonly changes: readonly FieldChange[];
 }
 
-/** Identifies one state of one key: a key that is purged and created again has another `dateCreated`. */
-export type KeyVersion = Pick<StoredKey, 'dateCreated' | 'version'>;
+/** Identifies one state of one key. */
+export type KeyVersion = Pick<StoredKey, 'identity' | 'version'>;
+
+/** Returns the key with the next version number, otherwise unchanged. `lastUpdated` increases even if the clock does not. */
+export function nextKeyVersion(stored: StoredKey, now: Date): StoredKey {
+  const seconds = unixSeconds(now);
+  return {
+    ...stored,
+    version: stored.version + 1,
+    lastUpdated: seconds > stored.lastUpdated ? seconds : stored.lastUpdated + 1n,
+  };
+}
+
+/** The hash type of a stored password; both formats start with their name. */
+export function hashTypeOfStored(passwordHash: string): HashType {
+  return passwordHash.startsWith('$argon2id$') ? 'argon2id' : 'bcrypt';
+}
+
+/** Adds the hash type of the stored password to the definition: a gateway needs it to verify the password. */
+export function withStoredHashType(definition: Definition, { passwordHash }: StoredSecrets): Definition {
+  if (passwordHash === undefined) return { ...definition };
+  return { ...definition, basicAuthData: { ...definition.basicAuthData, hashType: hashTypeOfStored(passwordHash) } };
+}
+
+/** The issue of a quota period that ends after the last int64 second. */
+export const renewalOutOfRange: Issue = {
+  path: ['quotaRenewalRate'],
+  code: 'OUT_OF_RANGE',
+  message: 'must be smaller: the quota period would end after the largest 64-bit timestamp',
+};

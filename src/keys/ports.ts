@@ -1,6 +1,6 @@
 import type { ChangeFeed } from './change-feed.js';
-import type { SecretProtectionDeps } from './commands/protect-secrets.js';
-import type { QuotaManager } from './quota/quota-manager.js';
+import type { SecretProtectionDeps } from './protect-secrets.js';
+import type { ConsumeQuota, ExternalCounters, OrgCounter } from './quota/external-counters.js';
 import type { ReadBudget } from './read-budget.js';
 import type { Receipt, ReceiptCodec, ReceiptStore } from './receipt.js';
 import type { Principal, StoredKey, KeyRevision } from './key.js';
@@ -48,13 +48,16 @@ export type AuditLog = (attempt: AuditEvent) => void;
 /** The dependencies of the domain. */
 export interface Ports extends SecretProtectionDeps {
   readonly store: KeyStore;
-  readonly quotas: QuotaManager;
+  /** Absent when the counters are in the rows of their keys. */
+  readonly externalCounters?: ExternalCounters | undefined;
   readonly feed: ChangeFeed;
   readonly now: () => Date;
   /** Returns the hash of a key identifier in lower-case hex. Deterministic. */
   readonly hashKeyID: (keyID: string) => string;
   /** Returns 32 random hex digits. */
   readonly randomHex: () => string;
+  /** Returns the identity of a new key: 32 random hex digits. */
+  readonly newIdentity: () => string;
   readonly receipts: ReceiptCodec;
   /** The inverse of `seal`. */
   readonly open: (sealed: Uint8Array, aad: string) => string;
@@ -109,6 +112,10 @@ export interface KeyStore extends ReceiptStore {
     change: (stored: StoredKey | undefined) => KeyTransition | undefined,
     orgID?: string,
   ): Promise<KeyTransition | undefined>;
+  /** Changes the counter in the row of a key. */
+  consume: ConsumeQuota;
+  /** Reads the counters in the rows of all keys of these organisations that are not deleted. Other work runs between the pages. */
+  counters(orgIDs: readonly string[], reads?: ReadBudget): AsyncIterable<readonly OrgCounter[]>;
   /** Adds new keys in one transaction. Existing keys stay unchanged. Returns for each key whether it was added. */
   add(keys: readonly KeyTransition[]): Promise<boolean[]>;
   /** Seals the secrets of a key again, without a new version or history entry. */

@@ -4,7 +4,7 @@ import { isUnsupportedMediaType } from '../http/body.js';
 import { errorResponse, isPublicError } from '../http/error-response.js';
 import type { RequestContext } from '../http/request-context.js';
 import type { Handler, Route as HTTPRoute } from '../http/router.js';
-import { isAudited } from '../keys/audit.js';
+import { isAudited } from '../keys/change.js';
 import type { AuditLog, CallContext } from '../keys/ports.js';
 import { createReadBudget } from '../keys/read-budget.js';
 import type { KeyService } from '../keys/key-service.js';

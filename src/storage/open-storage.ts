@@ -3,7 +3,7 @@ import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Config, ConfigSecrets } from '../config/config.js';
 import type { Ports, KeyStore } from '../keys/ports.js';
-import type { QuotaOutbox } from '../keys/quota/quota-manager.js';
+import type { QuotaOutbox } from '../keys/quota/external-counters.js';
 import type { Logger } from '../lib/log.js';
 import { createScheduler, type Scheduler } from '../lib/scheduler.js';
 import type { Telemetry } from '../telemetry/ports.js';
@@ -61,7 +61,7 @@ export interface OpenOptions {
 /** An open installation, as used by the server and the command line. */
 export interface Services extends Omit<Storage, 'settings' | 'store'> {
   readonly ports: Ports;
-  /** Without the live counters, which may be in Redis: see `ports.quotas`. */
+  /** Without the live counters, which may be in Redis: see `ports.externalCounters`. */
   readonly store: KeyStore & QuotaOutbox;
   readonly sealer: Sealer;
   /** Admits the requests of this process, and divides the time of its event loop among them. */
@@ -134,11 +134,12 @@ export async function openServices(
     telemetry.meter?.registerGauge('passwords_waiting', () => passwords.waiting());
     const ports: Ports = {
       store,
-      quotas: live?.quotas ?? store,
+      externalCounters: live?.quotas,
       feed,
       now,
       hashKeyID: createKeyHash(config.keyHash, secrets.keyHashPepper),
       randomHex: overrides.randomHex ?? (() => randomBytes(16).toString('hex')),
+      newIdentity: () => randomBytes(16).toString('hex'),
       hashPassword: (password, type) => passwords.hash(password, type),
       seal: (plaintext, aad) => sealer.seal(plaintext, aad),
       open: (sealed, aad) => sealer.open(sealed, aad),

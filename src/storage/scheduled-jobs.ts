@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { receiptLifetimeMs } from '../keys/commands/idempotency.js';
+import { receiptLifetimeMs } from '../keys/idempotency.js';
 import type { Services } from './open-storage.js';
 import type { Logger } from '../lib/log.js';
 

@@ -1,6 +1,6 @@
 import type { CredentialStore } from '../credentials/credential.js';
 import type { ChangeFeed } from '../keys/change-feed.js';
-import type { QuotaManager, QuotaOutbox } from '../keys/quota/quota-manager.js';
+import type { QuotaOutbox } from '../keys/quota/external-counters.js';
 import type { KeyStore } from '../keys/ports.js';
 import type { Telemetry } from '../telemetry/ports.js';
 import type { TimeSlices } from './time-slices.js';
@@ -66,7 +66,7 @@ export interface StorageDeps {
 
 /** A storage engine in use. */
 export interface Storage {
-  readonly store: KeyStore & QuotaManager & QuotaOutbox;
+  readonly store: KeyStore & QuotaOutbox;
   readonly feed: ChangeFeed;
   readonly credentials: CredentialStore;
   readonly webhooks: WebhookStore;

@@ -72,7 +72,7 @@ try {
     { data: onServer, env },
     { data: onServer, env },
   ]);
-  const [entry] = await query(`SELECT pg_total_relation_size('audit')::float8 / count(*) AS bytes FROM audit`);
+  const [entry] = await query(`SELECT pg_total_relation_size('history')::float8 / count(*) AS bytes FROM history`);
   print(entry.bytes);
 } finally {
   await server.stop();

@@ -52,7 +52,7 @@ export function createFolder(build = 'dist') {
 export function auditedUpdates(/** @type {string} */ data) {
   const database = new Database(join(data, 'keyfront.db'), { readonly: true });
   try {
-    return Number(database.prepare("SELECT count(*) FROM audit WHERE operation = 'update'").pluck().get());
+    return Number(database.prepare("SELECT count(*) FROM history WHERE operation = 'update'").pluck().get());
   } finally {
     database.close();
   }

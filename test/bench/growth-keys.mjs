@@ -1,7 +1,7 @@
 // The keys of the growth benchmark, determined by their number and the number of all keys.
 import { createHash } from 'node:crypto';
 import { diffDefinitions } from '../../build/keys/key-diff.js';
-import { newKey } from '../../build/keys/commands/new-key.js';
+import { newKey } from '../../build/keys/new-key.js';
 
 export const now = new Date('2026-01-31T12:00:00Z');
 export const seconds = BigInt(now.getTime() / 1000);
@@ -41,6 +41,7 @@ export function definitionOf(/** @type {number} */ n, /** @type {number} */ size
 export function changeOf(/** @type {number} */ n, /** @type {number} */ size) {
   const created = newKey({
     keyHash: hashOf(n),
+    identity: createHash('sha256').update(`identity ${n}`).digest('hex').slice(0, 32),
     sealedKeyID: new Uint8Array(64).fill(n % 256),
     orgID: orgIDOf(n, size),
     definition: definitionOf(n, size),

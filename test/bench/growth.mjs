@@ -157,11 +157,11 @@ async function walk(store, database, name, { filter, orderBy }, size) {
     found[`${name}: ${where} pages`] = { ...place, text: `${text}${ratio}` };
   }
   for (const after of size === sizes[0] ? [undefined, middle] : []) {
-    const { sql, parameters } = pageStatement(sqliteDialect, { ...query, after });
+    const { sql, parameters } = pageStatement(sqliteDialect, { ...query, after }, () => 1n);
     const steps = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(parametersOf(parameters));
     const plan = steps.map(({ detail }) => detail).join('; ');
-    // From the beginning, SQLite reports a scan of an index in order; from a cursor, the plan must be a search.
-    const isEntered = after === undefined ? / USING /.test(plan) : plan.startsWith('SEARCH');
+    // From the beginning, SQLite reports a scan of an index, or of the rows, in order; from a cursor, the plan must be a search.
+    const isEntered = after === undefined ? / USING |^SCAN k$/.test(plan) : plan.startsWith('SEARCH');
     if (plan.includes('TEMP B-TREE') || !isEntered) write(`sorts or scans: ${name}: ${plan}`);
   }
   return found;

@@ -60,7 +60,9 @@ describe(`the service under generated requests (FUZZ_SEED=${seed})`, () => {
       'a change without a request',
       {
         beforeCheck: ({ database }) =>
-          void database.exec('UPDATE keys SET version = version + 1, mac = randomblob(32) WHERE rowid = 1'),
+          void database.exec(
+            'UPDATE keys SET version = version + 1, mac = randomblob(32) WHERE id = (SELECT min(id) FROM keys)',
+          ),
       },
       /versions went up by/,
     ],
@@ -70,7 +72,7 @@ describe(`the service under generated requests (FUZZ_SEED=${seed})`, () => {
         beforeCheck: ({ database }) =>
           void database.exec(
             `CREATE TEMP TABLE planted AS SELECT * FROM keys LIMIT 1;
-             UPDATE planted SET key_hash = 'planted', version = 0;
+             UPDATE planted SET id = 1, key_hash = x'00', version = 0;
              INSERT OR IGNORE INTO keys SELECT * FROM planted;
              DROP TABLE planted`,
           ),

@@ -209,7 +209,7 @@ interface Noted {
 /** Compares the audit log, which names requests, with the responses: each change has its acceptance, and the reverse. */
 function createStateCheck(database: Database.Database) {
   const trail = database.prepare<[number], { id: number; request_id: string }>(
-    'SELECT id, request_id FROM audit WHERE id > ? ORDER BY id',
+    'SELECT id, request_id FROM history WHERE id > ? ORDER BY id',
   );
   const versions = database.prepare<[], { versions: number; keys: number }>(
     'SELECT sum(version) AS versions, count(*) AS keys FROM keys',

@@ -15,7 +15,7 @@ import { createRowSigner } from '../../src/crypto/row-signer.js';
 import { signer } from '../support/signer.js';
 import { openOwnDatabase, postgresKeyStore, sqliteKeyStore } from '../support/storage.js';
 import { until } from '../support/until.js';
-import { aChange, aKey, anUpdate, aRevision, hashOf } from '../support/factories.js';
+import { aChange, aKey, anUpdate, aRevision, hashOf, rowIDOf } from '../support/factories.js';
 
 /** A change as a test names it. */
 const named = ({ keyHash, version }: ChangeEvent) => `${names.get(keyHash) ?? '?'} ${version}`;
@@ -156,7 +156,7 @@ describeEngines('the change feed', (engine) => {
   it('returns a change whose history entry fails its integrity check without the entry, and all other changes', async () => {
     await add(t, 'a');
     for (let count = 0; count < 2; count += 1) await change(t, 'a');
-    await place.tamper(`UPDATE audit SET reason = 'forged' WHERE version_after = 2`);
+    await place.tamper(`UPDATE history SET reason = 'forged' WHERE version = 2`);
     await expect.poll(() => readAll(feedOf(t))).toHaveLength(3);
     const { events } = await feedOf(t).read({ after: undefined, limit: 10 });
     expect(events.map(({ version, entry }) => [version, entry?.versionAfter])).toStrictEqual([
@@ -285,14 +285,14 @@ describe.skipIf(postgres.isMissing)(
       // A change of ours, taken away and written again by a transaction that takes long.
       await change(t, 'a');
       await client.query(
-        `CREATE TEMPORARY TABLE late AS SELECT * FROM audit WHERE key_hash = '${hashOf('a')}' AND version_after = 2`,
+        `CREATE TEMPORARY TABLE late AS SELECT * FROM history WHERE key = ${rowIDOf(hashOf('a'))} AND version = 2`,
       );
-      await client.query(`DELETE FROM audit WHERE key_hash = '${hashOf('a')}' AND version_after = 2`);
+      await client.query(`DELETE FROM history WHERE key = ${rowIDOf(hashOf('a'))} AND version = 2`);
       await client.query('BEGIN');
       await client.query(
-        `UPDATE late SET id = nextval(pg_get_serial_sequence('audit', 'id')), tx = pg_current_xact_id()::text::bigint`,
+        `UPDATE late SET id = nextval(pg_get_serial_sequence('history', 'id')), tx = pg_current_xact_id()::text::bigint`,
       );
-      await client.query('INSERT INTO audit OVERRIDING SYSTEM VALUE SELECT * FROM late');
+      await client.query('INSERT INTO history OVERRIDING SYSTEM VALUE SELECT * FROM late');
 
       const following = followAll(feedOf(t), 1);
       await change(t, 'b');
@@ -326,9 +326,9 @@ describe.skipIf(postgres.isMissing)(
     it('continues after a dump was restored into a server with lower transaction identifiers', async () => {
       for (const name of ['a', 'b']) await add(t, name);
       // As a busier server would have written it.
-      await client.query('UPDATE audit SET tx = tx + 1000000000');
+      await client.query('UPDATE history SET tx = tx + 1000000000');
       const { rows } = await client.query<{ cursor: string }>(
-        `SELECT tx || '.' || id || '.' AS cursor FROM audit WHERE key_hash = '${hashOf('a')}'`,
+        `SELECT tx || '.' || id || '.' AS cursor FROM history WHERE key = ${rowIDOf(hashOf('a'))}`,
       );
       const cursor = Buffer.from(rows[0]?.cursor ?? '').toString('base64url');
       await t.close();
@@ -385,7 +385,7 @@ it('reads large changes up to 256 KiB together, and at least one', async () => {
 
 it('is notified of changes and imports after their commits, and not of updates that write nothing', async () => {
   const database = openOwnDatabase();
-  const entries = database.prepare<[], bigint>('SELECT count(*) FROM audit').pluck();
+  const entries = database.prepare<[], bigint>('SELECT count(*) FROM history').pluck();
   const notified: unknown[] = [];
   const onChange = () => void notified.push([database.inTransaction, entries.get()]);
   const store = sqliteKeyStore(database, signer, { onChange });

@@ -9,7 +9,7 @@ import { createCheckpoints } from '../../src/storage/sql/keys/checkpoints.js';
 import { startOwnApp, type TestApp } from '../support/app.js';
 import { makeOwnCommandLine, type CommandLine } from '../support/cli.js';
 import { describeEngines, makeOwnPlace, postgres, type EnginePlace } from '../support/engines.js';
-import { aChange, aKey, anUpdate, hashOf } from '../support/factories.js';
+import { aChange, aKey, anUpdate, hashOf, rowIDOf } from '../support/factories.js';
 import { signer } from '../support/signer.js';
 import { allHashes } from '../support/state.js';
 import { statementsDuring } from '../support/statements.js';
@@ -33,9 +33,12 @@ describeEngines('the head of the keys in the database', (engine) => {
   const putBack = (table: string, where: string, from = `saved_${table}`) =>
     run(`DELETE FROM ${table} WHERE ${where}`, `INSERT INTO ${table} SELECT * FROM ${from} WHERE ${where}`);
   const hash = (keyID: string) => t.app.services.ports.hashKeyID(keyID);
-  const ofKey = (keyID: string) => `key_hash = '${hash(keyID)}'`;
+  const ofKey = (keyID: string, column = 'id') => `${column} = ${rowIDOf(hash(keyID))}`;
   const vanish = (keyID: string) =>
-    run(...['keys', 'audit', 'key_terms'].map((table) => `DELETE FROM ${table} WHERE ${ofKey(keyID)}`));
+    run(
+      `DELETE FROM keys WHERE ${ofKey(keyID)}`,
+      ...['history', 'key_terms'].map((table) => `DELETE FROM ${table} WHERE ${ofKey(keyID, 'key')}`),
+    );
   const mutate = async (field: string) => {
     const { body } = await t.graphql(`mutation { ${field} }`);
     expect(body).not.toHaveProperty('errors');
@@ -77,7 +80,7 @@ describeEngines('the head of the keys in the database', (engine) => {
     expect(await problems()).toStrictEqual([]);
 
     for (const key of ['used', 'renewed', 'changed']) await putBack('keys', ofKey(key));
-    await run(`DELETE FROM audit WHERE ${ofKey('changed')} AND version_after = 2`);
+    await run(`DELETE FROM history WHERE ${ofKey('changed', 'key')} AND version = 2`);
     await vanish('gone');
     const expected = [
       `The key ${hash('changed')} has version 1; it had version 2 in the head.`,
@@ -104,7 +107,7 @@ describeEngines('the head of the keys in the database', (engine) => {
     await t.importKeys({ key_id: 'k1', org_id: 'acme', alias: 'one' }, { key_id: 'k2', org_id: 'acme' });
     await t.update('k1', { alias: 'two' });
     await advance();
-    await run(`DELETE FROM audit WHERE ${ofKey('k1')} AND version_after = 2`);
+    await run(`DELETE FROM history WHERE ${ofKey('k1', 'key')} AND version = 2`);
     expect(await advance()).toStrictEqual([['history', hash('k1')]]);
     expect(await problems()).toContain(`The history of ${hash('k1')} up to version 2 differs from the head.`);
   });
@@ -113,7 +116,7 @@ describeEngines('the head of the keys in the database', (engine) => {
     await t.importKeys({ key_id: 'k1', org_id: 'acme', alias: 'one' });
     await advance();
     await t.update('k1', { alias: 'two' });
-    await run(`DELETE FROM audit WHERE ${ofKey('k1')} AND version_after = 2`);
+    await run(`DELETE FROM history WHERE ${ofKey('k1', 'key')} AND version = 2`);
     expect(await advance()).toStrictEqual([]);
     expect(await advance()).toStrictEqual([['history', hash('k1')]]);
   });
@@ -224,12 +227,15 @@ describeEngines('the head of the keys in the database', (engine) => {
     await remove('again');
     t.clock.now = new Date(t.clock.now.getTime() + 31 * day);
     expect(await t.app.services.store.purge(new Date())).toBe(2);
-    await t.importKeys({ key_id: 'again', org_id: 'acme' }, { key_id: 'new', org_id: 'acme' });
+    // As an export has it: the same date, and another key.
+    const date_created = '2026-01-31T12:00:00.000Z';
+    await t.importKeys({ key_id: 'again', org_id: 'acme', date_created }, { key_id: 'new', org_id: 'acme' });
     await clean();
     await run(`UPDATE keys SET mac = ${place.bytes('00')} WHERE ${ofKey('damaged')}`);
     expect(await problems()).toStrictEqual([`The key ${hash('damaged')} fails the integrity check.`]);
     expect(await advance()).toStrictEqual([]);
     expect(await t.app.services.store.discard(hash('damaged'))).toBe('discarded');
+    await t.importKeys({ key_id: 'damaged', org_id: 'acme', date_created });
     await clean();
   });
 
@@ -307,8 +313,8 @@ describe('the head of the keys of a data folder', () => {
     expect(await t.app.services.store.purge(new Date(1))).toBe(1);
     for (let step = 0; step < 3; step += 1) expect((await advance()).rollbacks).toStrictEqual([]);
     const chosen = [hashes[0], hashes[2_250], hashes.at(-1)];
-    const list = chosen.map((keyHash) => `'${keyHash}'`).join();
-    write(`DELETE FROM keys WHERE key_hash IN (${list}); DELETE FROM audit WHERE key_hash IN (${list})`);
+    const list = chosen.map((keyHash = '') => rowIDOf(keyHash)).join();
+    write(`DELETE FROM keys WHERE id IN (${list}); DELETE FROM history WHERE key IN (${list})`);
     const { stderr } = await c.keyfront(['check']);
     for (const keyHash of chosen)
       expect(stderr).toContain(`The key ${keyHash} is missing; it had version 1 in the head.`);
@@ -330,7 +336,7 @@ describe('the head of the keys of a data folder', () => {
     expect(ends).toStrictEqual([false, false, true, false]);
     const hashes = await allHashes(t);
     const remove = (keyHash = '') =>
-      write(`DELETE FROM keys WHERE key_hash = '${keyHash}'; DELETE FROM audit WHERE key_hash = '${keyHash}'`);
+      write(`DELETE FROM keys WHERE id = ${rowIDOf(keyHash)}; DELETE FROM history WHERE key = ${rowIDOf(keyHash)}`);
     remove(hashes.at(-1));
     expect((await restarted()).rollbacks).toStrictEqual([]);
     expect(await restarted()).toMatchObject({ isEnd: true, rollbacks: [{ kind: 'missing' }] });
@@ -405,7 +411,7 @@ describe('the head of the keys of a data folder', () => {
     const advance = () => t.app.services.checkpoints.advance({ purgedBefore: new Date(0) });
     const reads = await statementsDuring(
       async () => expect(await advance()).toStrictEqual({ isEnd: false, rollbacks: [] }),
-      /FROM keys WHERE key_hash IN/,
+      /AS has_entry/,
     );
     // Two keys are at most 256 KiB, and 42 are more than 4 MiB.
     expect(reads.length).toBeGreaterThanOrEqual(21);
@@ -415,7 +421,7 @@ describe('the head of the keys of a data folder', () => {
 
   it('is brought up to date every ten seconds and written to the log every ten minutes', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'], fakeNodeBuiltins: true });
-    const head = { keyHash: 'abc', dateCreated: '', version: 1, link: '', quotaUsed: 0n };
+    const head = { keyHash: 'abc', identity: '', version: 1, link: '', quotaUsed: 0n };
     let published: number | undefined;
     const checkpoints = {
       ...t.app.services.checkpoints,

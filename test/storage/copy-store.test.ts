@@ -5,58 +5,55 @@ import {
   createRowSource,
   type CopiedRow,
   type CopiedTableName,
-  type HashRange,
+  type RowRange,
   type RowTarget,
 } from '../../src/storage/sql/copy-store.js';
 import { allOf } from '../support/collect.js';
-import { aChange, aKey, anUpdate, hashOf } from '../support/factories.js';
+import { aChange, aKey, anUpdate, hashOf, rowIDOf } from '../support/factories.js';
 import { signer } from '../support/signer.js';
 import { openOwnSession, sqliteKeyStore } from '../support/storage.js';
 
 const tableNames = Object.keys(copiedTables) as CopiedTableName[];
-const wholeTables = tableNames.filter((table) => !copiedTables[table].hasRange);
-const names = ['a', 'b', 'c', 'd', 'e'];
 type Tables = Map<CopiedTableName, readonly CopiedRow[]>;
 
-/** Rows of all tables: of five keys in three ranges, and of each other table. */
-function rowsOfSource(): Tables {
-  const others = wholeTables.map((table): [CopiedTableName, CopiedRow[]] => [
-    table,
-    [{ id: `${table} 1` }, { id: '2' }],
-  ]);
-  return new Map<CopiedTableName, readonly CopiedRow[]>([
-    ['keys', names.map((key_hash) => ({ key_hash, version: 2n, mac: Uint8Array.of(1, 255) }))],
-    ['audit', names.flatMap((key_hash) => [1n, 2n].map((version_after) => ({ key_hash, version_after })))],
-    ['key_terms', [{ key_hash: 'b', term: 't:x' }]],
-    ...others,
-  ]);
+/** Rows of a table, the first column of whose key counts from 1. */
+function rowsOfTable(table: CopiedTableName, count: number): CopiedRow[] {
+  const [first, ...others] = copiedTables[table].order;
+  return Array.from({ length: count }, (_, index) => ({
+    [first]: BigInt(index + 1),
+    ...Object.fromEntries(others.map((column) => [column, 1n])),
+    mac: Uint8Array.of(index, 255),
+  }));
 }
 
-/** A database in memory, which notes the calls that change it. */
+/** Rows of all tables: five keys, which are three ranges, ten entries, and two rows of each other table. */
+function rowsOfSource(): Tables {
+  const counts: Partial<Record<CopiedTableName, number>> = { keys: 5, history: 10 };
+  return new Map(tableNames.map((table) => [table, rowsOfTable(table, counts[table] ?? 2)]));
+}
+
+/** A database in memory, which notes the calls that change it. A chunk has two rows. */
 function memory(tables: Tables = new Map(), settings = new Map<string, string>()) {
   const calls: unknown[] = [];
-  const hashOfRow = (row: CopiedRow) => String(row['key_hash']);
-  const isIn = (range: HashRange | undefined, row: CopiedRow) =>
-    !range || (hashOfRow(row) > range.after && hashOfRow(row) <= (range.upTo ?? '~'));
+  const firstOf = (table: CopiedTableName, row: CopiedRow) => row[copiedTables[table].order[0]] as bigint;
+  const isIn = (table: CopiedTableName, { after, upTo }: RowRange, row: CopiedRow) =>
+    firstOf(table, row) > BigInt(Number(after?.[0] ?? 0n)) && firstOf(table, row) <= BigInt(Number(upTo?.[0] ?? 99n));
   const rowsOf = (table: CopiedTableName) => tables.get(table) ?? [];
   const target: RowTarget = {
     async *rows(table, range) {
-      const rows = rowsOf(table).filter((row) => isIn(range, row));
+      const rows = rowsOf(table).filter((row) => isIn(table, range, row));
       for (let from = 0; from < rows.length; from += 2) yield rows.slice(from, from + 2);
       await Promise.resolve();
     },
     setting: (name) => Promise.resolve(settings.get(name)),
-    async replace(from, replaced, range) {
-      calls.push(['replace', range ? range.upTo : replaced.join()]);
-      for (const table of replaced) {
-        const others = rowsOf(table).filter((row) => !isIn(range, row));
-        const rows = [...others, ...(await allOf(from.rows(table, range)))];
-        // `sort` keeps the order of rows without a hash.
-        tables.set(
-          table,
-          rows.toSorted((a, b) => (hashOfRow(a) < hashOfRow(b) ? -1 : Number(hashOfRow(a) > hashOfRow(b)))),
-        );
-      }
+    async replace(from, table, range) {
+      calls.push(['replace', table, range.upTo?.[0]]);
+      const others = rowsOf(table).filter((row) => !isIn(table, range, row));
+      const rows = [...others, ...(await allOf(from.rows(table, range)))];
+      tables.set(
+        table,
+        rows.toSorted((a, b) => Number(firstOf(table, a) - firstOf(table, b))),
+      );
     },
     finish(given) {
       calls.push(['finish', Object.fromEntries(given)]);
@@ -89,10 +86,10 @@ describe('a copy of all rows to another database', () => {
     });
     expect(copy.tables).toStrictEqual(source.tables);
     expect(progress).toStrictEqual([2, 4, 5, 5]);
-    // A range has the keys of one chunk. The last one, which has no keys, has no rows in the target either.
+    const replaced = (table: CopiedTableName) =>
+      ({ keys: [2n, 4n, 5n], history: [2n, 4n, 6n, 8n, 10n] })[table as string] ?? [2n];
     expect(copy.calls).toStrictEqual([
-      ...['b', 'd', 'e'].map((upTo) => ['replace', upTo]),
-      ...wholeTables.map((table) => ['replace', table]),
+      ...tableNames.flatMap((table) => replaced(table).map((upTo) => ['replace', table, upTo])),
       'before',
       ['finish', { key_hash: 'sha256', key_ring: 'check value' }],
     ]);
@@ -109,54 +106,43 @@ describe('a copy of all rows to another database', () => {
     const copy = memory(rowsOfSource());
     // The columns of another engine are in another order, and may be undefined.
     copy.tables.set(
-      'audit',
-      (copy.tables.get('audit') ?? []).map(({ key_hash, version_after }) => ({
-        version_after,
-        key_hash,
-        tx: undefined,
-      })),
+      'history',
+      rowsOfTable('history', 10).map(({ id, mac }) => ({ mac, id, tx: undefined })),
     );
+    copy.tables.set('keys', rowsOfTable('keys', 3));
     copy.tables.set('key_terms', []);
     const result = await copyStore(memory(rowsOfSource()).target, copy.target, nothing, nothing);
-    expect(result).toMatchObject({ keys: 5, found: 3 });
+    expect(result).toMatchObject({ keys: 5, found: 2 });
     expect(copy.calls).toStrictEqual([
-      ['replace', 'b'],
+      ['replace', 'keys', 4n],
+      ['replace', 'keys', 5n],
+      ['replace', 'key_terms', 2n],
       ['finish', {}],
     ]);
+    expect(copy.tables.get('keys')).toStrictEqual(rowsOfTable('keys', 5));
   });
 
-  it.each<[string, CopiedTableName, CopiedRow]>([
-    ['behind the last key', 'keys', { key_hash: 'f' }],
-    ['of a key that has no such entry', 'audit', { key_hash: 'f', version_after: 1n }],
-    ['of a term that no key has', 'key_terms', { key_hash: 'f', term: 't:x' }],
-  ])('has no row %s that the target had before', async (_, table, row) => {
-    const copy = memory(new Map([[table, [row]]]));
+  it.each(tableNames)('has no row of %s behind the last that the target had before', async (table) => {
+    const copy = memory(new Map([[table, rowsOfTable(table, 12)]]));
     await copyStore(memory(rowsOfSource()).target, copy.target, nothing, nothing);
-    expect(copy.tables).toStrictEqual(rowsOfSource());
+    expect(copy.tables).toStrictEqual(new Map([[table, rowsOfSource().get(table)], ...rowsOfSource()]));
   });
 
-  it.each<[string, Tables, string]>([
-    ['keys', new Map(), 'The rows up to the key b differ from the source after they were written.'],
-    [
-      'another table',
-      new Map([...rowsOfSource()].filter(([table]) => table !== 'credentials')),
-      'The rows of credentials differ from the source after they were written.',
-    ],
-  ])('is not completed if the rows of %s differ after they were written', async (_, rows, message) => {
-    const copy = memory(rows);
+  it.each(tableNames)('is not completed if the rows of %s differ after they were written', async (name) => {
+    const copy = memory(new Map([...rowsOfSource()].filter(([table]) => table !== name)));
     const beforeFinish = vi.fn();
     const target = { ...copy.target, replace: () => Promise.resolve() };
     const copying = copyStore(memory(rowsOfSource()).target, target, nothing, beforeFinish);
-    await expect(copying).rejects.toThrow(message);
+    await expect(copying).rejects.toThrow(`The rows of ${name} differ from the source after they were written.`);
     expect(beforeFinish).not.toHaveBeenCalled();
     expect(copy.calls).toStrictEqual([]);
   });
 
-  it('is not completed if rows stay behind the last key', async () => {
-    const copy = memory(new Map([['audit', [{ key_hash: 'f', version_after: 1n }]]]));
+  it('is not completed if rows stay behind the last one', async () => {
+    const copy = memory(new Map([['history', rowsOfTable('history', 1)]]));
     const target = { ...copy.target, replace: () => Promise.resolve() };
     await expect(copyStore(memory().target, target, nothing, nothing)).rejects.toThrow(
-      'The rows up to the key at the end differ from the source after they were written.',
+      'The rows of history differ from the source after they were written.',
     );
   });
 
@@ -168,7 +154,7 @@ describe('a copy of all rows to another database', () => {
     ['a text of its digits', Uint8Array.of(255), 'ff'],
     ['other bytes', Uint8Array.of(1, 2), Uint8Array.of(1, 3)],
   ])('differs if it has %s in place of a value', async (_, value, other) => {
-    const rowsWith = (content: unknown) => new Map([['keys' as const, [{ key_hash: 'a', content }]]]);
+    const rowsWith = (content: unknown) => new Map([['keys' as const, [{ id: 1n, content }]]]);
     const copy = memory(rowsWith(other));
     const result = await copyStore(memory(rowsWith(value)).target, copy.target, nothing, nothing);
     expect(result).toMatchObject({ keys: 1, found: 0 });
@@ -183,28 +169,30 @@ describe('the rows of a database that is copied', () => {
     await store.add(Array.from({ length: 450 }, (_, name) => aChange(aKey(name, { definition }))));
     for (let count = 0; count < 3; count += 1) await store.update(hashOf(7), (found) => anUpdate(found));
     const source = createRowSource(session);
-    const hashes = Array.from({ length: 450 }, (_, name) => hashOf(name)).toSorted();
-    const everything = { after: '', upTo: undefined };
+    const ids = Array.from({ length: 450 }, (_, name) => rowIDOf(hashOf(name))).toSorted((a, b) => (a < b ? -1 : 1));
+    const everything = { after: undefined, upTo: undefined };
     const sizes: number[] = [];
     const read: unknown[] = [];
     for await (const chunk of source.rows('keys', everything)) {
       sizes.push(chunk.length);
-      read.push(...chunk.map((row) => row['key_hash']));
+      read.push(...chunk.map((row) => row['id']));
     }
     expect(sizes).toStrictEqual([200, 200, 50]);
-    expect(read).toStrictEqual(hashes);
-    const entries = await allOf(source.rows('audit', everything));
-    expect(entries.map((row) => row['key_hash'])).toStrictEqual(
-      hashes.flatMap((hash) => (hash === hashOf(7) ? [hash, hash, hash, hash] : [hash])),
-    );
-    const versions = entries.flatMap((row) => (row['key_hash'] === hashOf(7) ? [row['version_after']] : []));
+    expect(read).toStrictEqual(ids);
+    const entries = await allOf(source.rows('history', everything));
+    expect(entries.map((row) => row['id'])).toStrictEqual(Array.from({ length: 453 }, (_, index) => BigInt(index + 1)));
+    const versions = entries.flatMap((row) => (row['key'] === rowIDOf(hashOf(7)) ? [row['version']] : []));
     expect(versions).toStrictEqual([1n, 2n, 3n, 4n]);
-    const range = { after: hashes[9] ?? '', upTo: hashes[11] };
-    expect((await allOf(source.rows('key_terms', range))).map((row) => Object.values(row))).toStrictEqual(
-      [hashes[10], hashes[11]].flatMap((hash) => ['t:x', 't:y'].map((term) => [term, hash, 'acme'])),
-    );
-    expect((await allOf(source.rows('keys'))).map((row) => row['key_hash'])).toStrictEqual(hashes);
-    expect(await allOf(source.rows('credentials'))).toStrictEqual([]);
+    const range = { after: [1n, ids[448] ?? 0n], upTo: [2n, ids[0] ?? 0n] };
+    expect((await allOf(source.rows('key_terms', range))).map((row) => Object.values(row))).toStrictEqual([
+      [1n, ids[449], 1n],
+      [2n, ids[0], 1n],
+    ]);
+    expect(await allOf(source.rows('terms', everything))).toStrictEqual([
+      { id: 1n, name: 't:x' },
+      { id: 2n, name: 't:y' },
+    ]);
+    expect(await allOf(source.rows('credentials', everything))).toStrictEqual([]);
     expect(await source.setting('unknown')).toBeUndefined();
   });
 });

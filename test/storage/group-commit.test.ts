@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createGroupCommit } from '../../src/storage/sqlite/group-commit.js';
 
 let database: Database.Database;
-let commit: ReturnType<typeof createGroupCommit>;
+let commit: ReturnType<typeof createGroupCommit>['write'];
 let begun: number;
 
 const nothing = () => undefined;
@@ -13,7 +13,7 @@ beforeEach(() => {
   begun = 0;
   database = new Database(':memory:', { verbose: (sql) => (begun += /^BEGIN/.test(String(sql)) ? 1 : 0) });
   database.exec('CREATE TABLE rows (name TEXT PRIMARY KEY) STRICT');
-  commit = createGroupCommit(database, checks, undefined, () => 0);
+  commit = createGroupCommit(database, checks, undefined, undefined, () => 0).write;
 });
 afterEach(() => database.close());
 
@@ -118,7 +118,7 @@ describe('group commit', () => {
 
   it('starts no further change of a group after 10 ms, and commits the others next, in order', async () => {
     let nowMs = 0;
-    const slow = createGroupCommit(database, checks, undefined, () => nowMs);
+    const { write: slow } = createGroupCommit(database, checks, undefined, undefined, () => nowMs);
     const order: number[] = [];
     const between: number[] = [];
     const done = Promise.all(
@@ -135,14 +135,5 @@ describe('group commit', () => {
     expect([order, begun]).toEqual([[0, 1, 2, 3, 4], 3]);
     // Other work of the process ran between the transactions.
     expect(new Set(between)).toContain(2);
-  });
-
-  it('commits a change that others have joined at once, with those that wait', async () => {
-    const started: number[] = [];
-    const others = commit(addTwice('b'));
-    const joined = commit(addTwice('a'), () => started.push(begun));
-    expect([started, begun]).toEqual([[0], 1]);
-    expect(await Promise.all([others, joined])).toEqual(['b', 'a']);
-    expect(begun).toBe(1);
   });
 });

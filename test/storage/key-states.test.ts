@@ -3,7 +3,7 @@ import type { KeyHead } from '../../src/storage/records/checkpoint.js';
 import type { Storage } from '../../src/storage/storage.js';
 import { collect } from '../support/collect.js';
 import { describeEngines, makeOwnPlace, type EnginePlace } from '../support/engines.js';
-import { aChange, aKey, anUpdate, hashOf } from '../support/factories.js';
+import { aChange, aKey, anUpdate, hashOf, rowIDOf } from '../support/factories.js';
 import { openOwnStorage } from '../support/storage.js';
 
 const renews = 1_000n;
@@ -34,13 +34,13 @@ describeEngines('the state of a key', (engine) => {
   it('has its version, its newest link and its quota, by the order of hashes', async () => {
     expect((await states()).map(({ keyHash }) => keyHash)).toStrictEqual([hashOf(1), hashOf(2)].toSorted());
     expect(head).toStrictEqual({
-      ...{ keyHash: hashOf(1), dateCreated: aKey(1).dateCreated, version: 2, deleted: undefined },
+      ...{ keyHash: hashOf(1), identity: aKey(1).identity, version: 2, deleted: undefined },
       ...{ link: expect.stringMatching(/^[\w-]{43}$/) as string, quotaUsed: 5n, quotaRenews: renews },
     });
   });
 
   it('is not read if a row is damaged, and a damaged row differs from no state', async () => {
-    await place.tamper(`UPDATE keys SET quota_used = 1 WHERE key_hash = '${hashOf(1)}'`);
+    await place.tamper(`UPDATE keys SET quota_used = 1 WHERE id = ${rowIDOf(hashOf(1))}`);
     await expect(states()).rejects.toThrow(`The key ${hashOf(1)} failed its integrity check`);
     expect(await compare()).toStrictEqual([]);
   });
@@ -56,7 +56,7 @@ describeEngines('the state of a key', (engine) => {
   it('is followed by no key that is missing, or was added again', async () => {
     const missing = { ...head, keyHash: hashOf(3) };
     expect(await storage.checkpoints.compare([missing, head])).toStrictEqual([{ kind: 'missing', head: missing }]);
-    const replaced = { ...head, dateCreated: '2026-01-01T00:00:00.000Z' };
+    const replaced = { ...head, identity: 'b'.repeat(32) };
     expect(await storage.checkpoints.compare([replaced])).toStrictEqual([{ kind: 'replaced', head: replaced }]);
   });
 
@@ -64,7 +64,7 @@ describeEngines('the state of a key', (engine) => {
     expect(await compare({ version: 3 })).toMatchObject([{ kind: 'older', version: 2, head: { version: 3 } }]);
     expect(await compare({ link: 'A'.repeat(22) })).toMatchObject([{ kind: 'history' }]);
     expect(await compare({ version: 1 })).toMatchObject([{ kind: 'history' }]);
-    await place.tamper(`UPDATE audit SET reason = 'forged' WHERE version_after = 2`);
+    await place.tamper(`UPDATE history SET reason = 'forged' WHERE version = 2`);
     expect(await compare()).toMatchObject([{ kind: 'history' }]);
   });
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseJSONCarefully } from '../../src/lib/json.js';
 import type { Definition } from '../../src/keys/definition/normalize.js';
-import type { QuotaManager, QuotaOutbox } from '../../src/keys/quota/quota-manager.js';
+import type { QuotaOutbox } from '../../src/keys/quota/external-counters.js';
 import type { QuotaChange } from '../../src/keys/quota/quota-change.js';
 import { createReadBudget } from '../../src/keys/read-budget.js';
 import { keyStates, type KeyState, type StoredKey } from '../../src/keys/key.js';
@@ -16,7 +16,7 @@ import {
 import type { KeyTransition, IntegrityReport, KeyStore } from '../../src/keys/ports.js';
 import { matchesFilter } from '../../src/storage/sql/keys/key-query.js';
 import { allOf, collect } from '../support/collect.js';
-import { aChange, aKey, anUpdate, aRevision, hashOf } from '../support/factories.js';
+import { aChange, aKey, anUpdate, aRevision, hashOf, rowIDOf } from '../support/factories.js';
 import { misreadJSON } from '../support/misread-json.js';
 
 const maxInt64 = 9223372036854775807n;
@@ -25,7 +25,7 @@ const minInt64 = -9223372036854775808n;
 /** A place of storage that outlives the stores that are opened on it. */
 export interface Place {
   /** Opens it like another process. */
-  open(): Promise<{ store: KeyStore & QuotaManager & QuotaOutbox; close: () => Promise<void> }>;
+  open(): Promise<{ store: KeyStore & QuotaOutbox; close: () => Promise<void> }>;
   /** Runs a statement, bypassing the store. */
   tamper(statement: string): Promise<void>;
 }
@@ -69,7 +69,7 @@ function plain<T>(value: T): T {
 
 /** Gives a key the signature of another one, because the database rejects an update that keeps it. */
 const forged = (index: number, other: number) =>
-  `UPDATE keys SET mac = (SELECT mac FROM keys WHERE key_hash = '${hashOf(other)}') WHERE key_hash = '${hashOf(index)}'`;
+  `UPDATE keys SET mac = (SELECT mac FROM keys WHERE id = ${rowIDOf(hashOf(other))}) WHERE id = ${rowIDOf(hashOf(index))}`;
 
 async function everything(store: KeyStore): Promise<StoredKey[]> {
   return (await collect(store.all())).flatMap(({ key }) => key ?? []);
@@ -85,7 +85,7 @@ async function damagesIn(store: KeyStore): Promise<IntegrityReport[]> {
 export function keyStoreContract(name: string, makePlace: () => Promise<Place>): void {
   describe(`the key store on ${name}`, () => {
     let place: Place;
-    let store: KeyStore & QuotaManager & QuotaOutbox;
+    let store: KeyStore & QuotaOutbox;
     let close: () => Promise<void>;
     beforeEach(async () => {
       place = await makePlace();
@@ -198,7 +198,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       await store.add([aChange(aKey('own')), aChange(aKey('foreign', { orgID: 'globex' }))]);
       const [own, foreign] = [hashOf('own'), hashOf('foreign')];
       // A row that were verified would be an INTERNAL error.
-      await place.tamper(`UPDATE keys SET quota_used = 7, mac = sealed_key_id WHERE key_hash = '${foreign}'`);
+      await place.tamper(`UPDATE keys SET quota_used = 7, mac = sealed_key_id WHERE id = ${rowIDOf(foreign)}`);
       await expect(store.find(foreign)).rejects.toMatchObject({ code: 'INTERNAL' });
       for (const keyHash of [foreign, hashOf('unknown')]) {
         expect(await store.find(keyHash, 'acme')).toBeUndefined();
@@ -230,7 +230,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
 
     it('rejects a key of the given organisation whose row is missing although it has a history', async () => {
       await store.add([aChange(aKey('own')), aChange(aKey('foreign', { orgID: 'globex' }))]);
-      for (const name of ['own', 'foreign']) await place.tamper(`DELETE FROM keys WHERE key_hash = '${hashOf(name)}'`);
+      for (const name of ['own', 'foreign']) await place.tamper(`DELETE FROM keys WHERE id = ${rowIDOf(hashOf(name))}`);
       await expect(store.find(hashOf('own'), 'acme')).rejects.toMatchObject({ code: 'INTERNAL' });
       expect(await store.find(hashOf('foreign'), 'acme')).toBeUndefined();
       // Beside each other, and so in one group of changes.
@@ -393,7 +393,8 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       const reads = createReadBudget(5_000, 500_000);
       await expect(store.historyOf(hashOf(1), {}, reads)).rejects.toMatchObject({ code: 'TOO_LARGE' });
       expect(reads.bytesLeft()).toBe(500_000);
-      expect(await store.historyOf(hashOf(1), { limit: 2 }, reads)).toHaveLength(2);
+      // The first entry has no definition before it.
+      expect(await store.historyOf(hashOf(1), { limit: 3 }, reads)).toHaveLength(3);
       expect(reads.bytesLeft()).toBeLessThan(300_000);
     });
 
@@ -519,19 +520,20 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       const reads = createReadBudget();
       const before = reads.bytesLeft();
       expect(await store.historiesOf(requests, reads)).toStrictEqual(alone);
-      expect(before - reads.bytesLeft()).toBeGreaterThan(10 * 200_000);
+      expect(before - reads.bytesLeft()).toBeGreaterThan(8 * 200_000);
       expect(await store.historiesOf([])).toStrictEqual([]);
     });
 
     it('reads the other histories if one is of a key that was purged, or above the budget', async () => {
       const notes = { definition: { metaData: { notes: 'x'.repeat(50_000) } } };
       await store.add([aChange(aKey(1)), aChange(aKey(2, { deleted: new Date(0) })), aChange(aKey(3, notes))]);
+      await store.update(hashOf(3), (found) => anUpdate(found));
       const keys = await Promise.all([1, 2, 3].map(async (name) => store.find(hashOf(name))));
       const requests = keys.flatMap((key) => (key ? [{ key, range: {} }] : []));
       await store.purge(new Date(1));
       const found = await store.historiesOf(requests, createReadBudget(5_000, 20_000));
       expect(found).toMatchObject([[{ keyHash: hashOf(1) }], { code: 'NOT_FOUND' }, { code: 'TOO_LARGE' }]);
-      expect(found[2]).toMatchObject({ message: expect.stringContaining(' 1 history entries have ') as string });
+      expect(found[2]).toMatchObject({ message: expect.stringContaining(' 2 history entries have ') as string });
     });
 
     it('lists and counts the keys of many organisations together, as it does those of each alone', async () => {
@@ -629,14 +631,40 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       }
     });
 
+    it('keeps keys separate whose hashes begin with the same 60 bits, up to eight of them', async () => {
+      const start = hashOf('near').slice(0, 15);
+      const hashes = Array.from({ length: 9 }, (_, index) => `${start}${index}${'0'.repeat(48)}`);
+      const keyOf = (keyHash: string) => aKey(keyHash, { keyHash, definition: { tags: ['near'] } });
+      for (const keyHash of hashes.slice(0, 8)) await store.update(keyHash, () => aChange(keyOf(keyHash)));
+      for (const keyHash of hashes.slice(0, 8)) await store.update(keyHash, (found) => anUpdate(found));
+      await expect(store.update(hashes[8] ?? '', () => aChange(keyOf(hashes[8] ?? '')))).rejects.toThrow();
+      for (const keyHash of hashes.slice(0, 8)) {
+        expect(await store.find(keyHash)).toMatchObject({ keyHash, version: 2 });
+        expect(await store.historyOf(keyHash)).toMatchObject([{ keyHash }, { keyHash }]);
+      }
+      expect(await store.find(hashes[8] ?? '')).toBeUndefined();
+      expect(await store.findMany(hashes)).toHaveLength(8);
+      const found: string[] = [];
+      for (let after: KeyPosition | undefined, isEnd = false; !isEnd;) {
+        const { keys } = await store.list({
+          ...{ filter: { tag: 'near' }, orderBy: 'KEY_HASH', descending: false, limit: 3, now: new Date(), after },
+        });
+        found.push(...keys.map(({ keyHash }) => keyHash));
+        const last = keys.at(-1);
+        after = last && { value: '', keyHash: last.keyHash };
+        isEnd = keys.length < 3;
+      }
+      expect(found).toStrictEqual(hashes.slice(0, 8));
+    });
+
     it('rejects reading the history of a key that was purged meanwhile, also when it was created again', async () => {
       const gone = aKey(1, { deleted: new Date(0) });
-      const read = { dateCreated: gone.dateCreated, version: 1 };
+      const read = { identity: gone.identity, version: 1 };
       await store.add([aChange(gone)]);
       expect(await store.historyOf(hashOf(1), { asOf: read })).toHaveLength(1);
       expect(await store.purge(new Date(1))).toBe(1);
       await expect(store.historyOf(hashOf(1), { asOf: read })).rejects.toMatchObject({ code: 'NOT_FOUND' });
-      await store.add([aChange(aKey(1, { dateCreated: '2026-02-01T00:00:00.000Z' }))]);
+      await store.add([aChange(aKey(1, { identity: 'b'.repeat(32) }))]);
       await store.update(hashOf(1), (found) => anUpdate(found));
       await expect(store.historyOf(hashOf(1), { asOf: read })).rejects.toMatchObject({ code: 'NOT_FOUND' });
       expect(await store.historyOf(hashOf(1))).toHaveLength(2);
@@ -645,7 +673,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
     it('writes a quota change with the change of its key, returns it in order, and removes it when it is acknowledged', async () => {
       const changeAt = (keyHash: string, seconds: number, isReset: boolean): QuotaChange => ({
         keyHash,
-        dateCreated: '2026-01-31T12:00:00.000Z',
+        identity: 'a'.repeat(32),
         lastUpdated: maxInt64 - 10n + BigInt(seconds),
         at: new Date(seconds * 1000),
         isReset,
@@ -680,12 +708,12 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       await store.add([aKey(1), aKey(2)].map(aChange));
       for (const [index, name] of [1, 2].entries()) {
         const quotaChange = {
-          ...{ keyHash: hashOf(name), dateCreated: 'x', lastUpdated: 1n, at: new Date(index) },
+          ...{ keyHash: hashOf(name), identity: 'a'.repeat(32), lastUpdated: 1n, at: new Date(index) },
           ...{ isReset: false, periodBefore: 1n, periodAfter: 2n },
         };
         await store.update(hashOf(name), (found) => ({ ...anUpdate(found), quotaChange }));
       }
-      await place.tamper(`UPDATE quota_changes SET is_reset = 1 WHERE key_hash = '${hashOf(1)}'`);
+      await place.tamper(`UPDATE quota_changes SET is_reset = 1 WHERE id = (SELECT min(id) FROM quota_changes)`);
       await expect(store.pendingFor(hashOf(1))).rejects.toMatchObject({ code: 'INTERNAL' });
       const others: QuotaChange[] = [];
       const reading = (async () => {
@@ -783,7 +811,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       await Promise.all(Array.from({ length: 204 }, () => store.update(hashOf(1), (found) => anUpdate(found))));
       const reports = () => collect(store.verifyIntegrity());
       expect(await reports()).toMatchObject([{ keyHash: hashOf(1), exists: true, isHistoryIntact: true }]);
-      await place.tamper('DELETE FROM audit WHERE version_after = 103');
+      await place.tamper('DELETE FROM history WHERE version = 103');
       expect(await reports()).toMatchObject([{ keyHash: hashOf(1), exists: true, isHistoryIntact: false }]);
     });
 
@@ -817,7 +845,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       await store.add([aChange(aKey(1))]);
       const second = await place.open();
       // Two equal changes of the same row would have the same signature, which the database rejects.
-      const count = (counters: QuotaManager, amount: bigint) =>
+      const count = (counters: KeyStore, amount: bigint) =>
         counters.consume(hashOf(1), (found) => {
           const used = (found?.quota.used ?? 0n) + amount;
           return { next: { used, renews: undefined }, result: used };
@@ -895,7 +923,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
 
     it('discards the history of a key whose row is missing', async () => {
       await store.add([aChange(aKey(1))]);
-      await place.tamper(`DELETE FROM keys WHERE key_hash = '${hashOf(1)}'`);
+      await place.tamper(`DELETE FROM keys WHERE id = ${rowIDOf(hashOf(1))}`);
       await expect(store.find(hashOf(1))).rejects.toMatchObject({ code: 'INTERNAL' });
       expect(await collect(store.verifyIntegrity())).toStrictEqual([
         { keyHash: hashOf(1), exists: false, key: undefined, isHistoryIntact: false, isIndexed: true },

@@ -39,7 +39,7 @@ describe('an import of keys into SQLite', () => {
       await t.importKeys({ key_id: 'k1', org_id: 'acme', tags: ['a'] });
       return indexes();
     });
-    expect(during).toContain('audit_by_key');
+    expect(during).toContain('history_by_key');
     for (const name of searchIndexes) expect(during).not.toContain(name);
     expect(indexes()).toStrictEqual(all);
     expect(await t.app.services.damages()).toStrictEqual([]);

@@ -2,13 +2,12 @@ import { inspect } from 'node:util';
 import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { readConfig } from '../../src/config/config.js';
-import type { QuotaManager } from '../../src/keys/quota/quota-manager.js';
 import type { KeyStore } from '../../src/keys/ports.js';
 import type { Prepared } from '../../src/storage/sql/session.js';
 import { createPgPool, inSnapshot, inTransaction, type PgPool, type Session } from '../../src/storage/postgres/pool.js';
 import { openPostgres } from '../../src/storage/postgres/engine.js';
-import { versionOf } from '../../src/storage/postgres/migrate.js';
-import { schemaVersion } from '../../src/storage/sql/schema.js';
+import { migrate, versionOf } from '../../src/storage/postgres/migrate.js';
+import { migrations, schemaVersion, versionAfter } from '../../src/storage/sql/schema.js';
 import { startApp, startOwnApp, type TestApp } from '../support/app.js';
 import { makeOwnCommandLine, type CommandLine } from '../support/cli.js';
 import { postgres } from '../support/engines.js';
@@ -18,7 +17,7 @@ import { sendRequest } from '../support/responses.js';
 import { signer } from '../support/signer.js';
 import { postgresKeyStore, storageDeps } from '../support/storage.js';
 import { until } from '../support/until.js';
-import { aChange, aKey, anUpdate, aRevision, hashOf } from '../support/factories.js';
+import { aChange, aKey, anUpdate, aRevision, hashOf, rowIDOf } from '../support/factories.js';
 
 const server = await testPostgres();
 const maxInt64 = 9223372036854775807n;
@@ -28,7 +27,7 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
   let name: string;
   let connections: PgPool;
   let statements: string[];
-  let store: KeyStore & QuotaManager;
+  let store: KeyStore;
   beforeEach(async () => {
     database = await freshOwnDatabase(server);
     await (await openPostgres(database.url)).close();
@@ -107,6 +106,10 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
     await store.add(Array.from({ length: 60 }, (_, index) => aChange(aKey(index))));
     statements.length = 0;
     const tagged = { definition: { tags: ['a', 'b'], applyPolicies: ['p'] } };
+    await store.update(hashOf(1), (found) => anUpdate(found, tagged));
+    // The names of new terms are added before.
+    expect(statements).toHaveLength(2);
+    statements.length = 0;
     await store.update(hashOf(0), (found) => anUpdate(found, tagged));
     expect(statements).toHaveLength(1);
     await Promise.all(
@@ -145,6 +148,33 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
     expect((await store.find(hashOf(4)))?.quota.used).toBe(7n);
   });
 
+  it('keeps the order of the changes of a key when the database rejects some of them', async () => {
+    await store.add(['a', 'b'].map((name) => aChange(aKey(name))));
+    const request = (key: string, name: string) =>
+      store.update(hashOf(key), (found) => {
+        const change = anUpdate(found, { definition: { alias: `${found?.definition.alias ?? ''}${name}` } });
+        const { next } = change;
+        return name === '!' ? { next, revision: aRevision(next, { quotaUsedBeforeReset: maxInt64 + 1n }) } : change;
+      });
+    // Requested while later changes of the same key are not written yet.
+    const followedBy = async (key: string, first: string, next: string) => {
+      await request(key, first).catch(() => undefined);
+      return request(key, next);
+    };
+    const outcomes = await Promise.allSettled([
+      followedBy('a', '1', '5'),
+      request('b', '1'),
+      request('a', '!'),
+      followedBy('b', '!', '4'),
+      request('a', '3'),
+      request('a', '4'),
+      request('b', '3'),
+    ]);
+    const aliases = await Promise.all(['a', 'b'].map(async (key) => (await store.find(hashOf(key)))?.definition.alias));
+    expect(aliases).toEqual(['1345', '134']);
+    expect(outcomes.filter(({ status }) => status === 'rejected')).toHaveLength(1);
+  });
+
   it('D-16 repeats work after a conflict with another transaction, at most three times', async () => {
     const conflict = `DO $$ BEGIN RAISE EXCEPTION 'in the way' USING ERRCODE = '40001'; END $$`;
     const attempts = async (failures: number) => {
@@ -176,7 +206,7 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
       connections.run((session) =>
         inTransaction(session, async () => {
           for (const hash of hashes) {
-            await session.query('SELECT FROM keys WHERE key_hash = $1 FOR UPDATE', [hash]);
+            await session.query('SELECT FROM keys WHERE id = $1 FOR UPDATE', [rowIDOf(hash)]);
             arrived += 1;
             // Each waits until the other has its first lock.
             await until(() => arrived >= 2, 'A lock of each');
@@ -212,7 +242,7 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
 
   it('D-16 reports an update as undecided when the connection is lost before its response', async () => {
     await store.add([aChange(aKey(1))]);
-    const release = await holding(`SELECT FROM keys WHERE key_hash = '${hashOf(1)}' FOR UPDATE`);
+    const release = await holding(`SELECT FROM keys WHERE id = ${rowIDOf(hashOf(1))} FOR UPDATE`);
     const attempt = store.update(hashOf(1), (found) => anUpdate(found)).catch((error: unknown) => error);
     await terminateWaiting();
     expect(await attempt).toMatchObject({
@@ -240,7 +270,7 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
 
   it('rejects a change, with nothing written, when another client holds the row for too long', async () => {
     await store.add([aChange(aKey(1))]);
-    const release = await holding(`SELECT FROM keys WHERE key_hash = '${hashOf(1)}' FOR UPDATE`);
+    const release = await holding(`SELECT FROM keys WHERE id = ${rowIDOf(hashOf(1))} FOR UPDATE`);
     await expect(store.update(hashOf(1), (found) => anUpdate(found))).rejects.toMatchObject({
       code: 'UNAVAILABLE',
       message: 'Storage is busy; nothing was written.',
@@ -260,18 +290,18 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
       .update(hashOf(1), (found) => anUpdate(found, { definition: { tags: ['t'] } }))
       .catch((error: unknown) => error);
     await until(async () => (await waitingConnections()) > 0);
-    for (const table of ['keys', 'audit', 'key_terms']) await other.query(`DELETE FROM ${table}`);
+    for (const table of ['keys', 'history', 'key_terms']) await other.query(`DELETE FROM ${table}`);
     await other.query('COMMIT');
     await other.end();
     expect(await attempt).toMatchObject({ message: 'There is no such key.' });
-    for (const table of ['keys', 'audit', 'key_terms']) {
+    for (const table of ['keys', 'history', 'key_terms']) {
       expect(await database.run(`SELECT * FROM ${table}`)).toStrictEqual([]);
     }
   });
 
   it('repeats a consumption whose key another process changes between its read and its write', async () => {
     await store.add([aChange(aKey(1))]);
-    const consume = (counters: QuotaManager, amount: bigint) =>
+    const consume = (counters: KeyStore, amount: bigint) =>
       counters.consume(hashOf(1), (found) => ({
         next: { used: (found?.quota.used ?? 0n) + amount, renews: undefined },
         result: 'counted',
@@ -304,10 +334,29 @@ describe.skipIf(postgres.isMissing)(`D-16 ${postgres.name}`, () => {
     for (const one of opened) await one.close();
   });
 
-  it('is rejected and left unchanged if it has a newer version or tables of another program', async () => {
-    await database.run(`UPDATE settings SET value = '99' WHERE name = 'schema_version'`);
+  it('of an unreleased build is rejected with the way to its keys', async () => {
+    await database.run(`UPDATE settings SET value = '4' WHERE name = 'schema_version'`);
     await expect(openPostgres(database.url)).rejects.toThrow(
-      /^The database postgres on .* cannot be used: it has schema version 99, .* use a newer Keyfront$/,
+      /^The database postgres on .* cannot be used: it has schema version 4: another version of Keyfront.*`keyfront keys export --with-secrets > keys.jsonl`/,
+    );
+  });
+
+  it('of the layout before gets a new index, once, with its rows', async () => {
+    await store.add([aChange(aKey(1))]);
+    const steps = [...migrations.map(({ postgres }) => postgres), 'CREATE INDEX keys_by_version ON keys (version)'];
+    for (let start = 0; start < 2; start += 1) await connections.run((session) => migrate(session, steps));
+    expect(await database.run(`SELECT indexname FROM pg_indexes WHERE indexname = 'keys_by_version'`)).toHaveLength(1);
+    expect(await database.run(`SELECT value FROM settings WHERE name = 'schema_version'`)).toStrictEqual([
+      { value: String(versionAfter(steps.length)) },
+    ]);
+    expect(await store.find(hashOf(1))).toBeDefined();
+    await expect(openPostgres(database.url)).rejects.toThrow('use a newer Keyfront');
+  });
+
+  it('is rejected and left unchanged if it has a newer version or tables of another program', async () => {
+    await database.run(`UPDATE settings SET value = '199' WHERE name = 'schema_version'`);
+    await expect(openPostgres(database.url)).rejects.toThrow(
+      /^The database postgres on .* cannot be used: it has schema version 199, .* use a newer Keyfront$/,
     );
     const foreign = await freshOwnDatabase(server);
     await foreign.run('CREATE TABLE keys (id int)');

@@ -43,8 +43,6 @@ it('purges a hundred small keys in one transaction', async () => {
 it('skips any number of damaged keys', async () => {
   const keys = Array.from({ length: 600 }, (_, n) => deleted(`key ${String(n).padStart(3, '0')}`, 10));
   await sqliteKeyStore(database, signer).add(keys.map(aChange));
-  database.exec(
-    `UPDATE keys SET mac = zeroblob(32) WHERE key_hash IN (SELECT key_hash FROM keys ORDER BY key_hash LIMIT 550)`,
-  );
+  database.exec(`UPDATE keys SET mac = zeroblob(32) WHERE id IN (SELECT id FROM keys ORDER BY id LIMIT 550)`);
   expect(await sqliteKeyStore(database, signer).purge(moment)).toBe(50);
 });

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { startOwnApp, type TestApp } from '../support/app.js';
 import { makeOwnCommandLine, type CommandLine } from '../support/cli.js';
 import { describeEngines, makeOwnPlace, type EnginePlace } from '../support/engines.js';
+import { rowIDOf } from '../support/factories.js';
 import { openOwnServices } from '../support/storage.js';
 import { until } from '../support/until.js';
 
@@ -22,7 +23,7 @@ describeEngines('an older row that was put back', (engine) => {
   const read = (secret: string) => t.send('/svc/org/keys', { headers: { 'x-svc-authorization': secret } });
   const check = (...options: string[]) => c.keyfront(['check', ...options], place.env);
   const hash = (keyID: string) => t.app.services.ports.hashKeyID(keyID);
-  const ofKey = (keyID: string) => `key_hash = '${hash(keyID)}'`;
+  const ofKey = (keyID: string, column = 'id') => `${column} = ${rowIDOf(hash(keyID))}`;
   const consume = (keyID: string, amount: number) =>
     t.graphql(`mutation { consumeOrgQuota(keyID: "${keyID}", amount: ${amount}) { allowed } }`);
   const publish = async () => {
@@ -191,8 +192,9 @@ describeEngines('an older row that was put back', (engine) => {
     expect(await problemsAgainst(file)).toStrictEqual([]);
 
     for (const key of ['used', 'changed']) await putBack('keys', ofKey(key));
-    await run(`DELETE FROM audit WHERE ${ofKey('changed')} AND version_after = 2`);
-    for (const table of ['keys', 'audit', 'key_terms']) await run(`DELETE FROM ${table} WHERE ${ofKey('gone')}`);
+    await run(`DELETE FROM history WHERE ${ofKey('changed', 'key')} AND version = 2`);
+    await run(`DELETE FROM keys WHERE ${ofKey('gone')}`);
+    for (const table of ['history', 'key_terms']) await run(`DELETE FROM ${table} WHERE ${ofKey('gone', 'key')}`);
     expect(await check()).toMatchObject({ code: 0 });
     expect((await problemsAgainst(file)).toSorted()).toStrictEqual(
       [
@@ -209,7 +211,7 @@ describeEngines('an older row that was put back', (engine) => {
     await t.update('k1', { alias: 'two' });
     const { file } = await publish();
     await putBack('keys', ofKey('k1'));
-    await run(`DELETE FROM audit WHERE ${ofKey('k1')} AND version_after = 2`);
+    await run(`DELETE FROM history WHERE ${ofKey('k1', 'key')} AND version = 2`);
     await t.update('k1', { alias: 'other' });
     expect(await check()).toMatchObject({ code: 0 });
     expect(await problemsAgainst(file)).toStrictEqual([

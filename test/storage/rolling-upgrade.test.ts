@@ -4,9 +4,12 @@ import { createRowSigner } from '../../src/crypto/row-signer.js';
 import { loadKeyRing } from '../../src/crypto/key-ring.js';
 import { keyTable, type KeyRow } from '../../src/storage/records/key.js';
 import { createSignedTable, type SignedRow } from '../../src/storage/records/signed.js';
+import { postgresDialect, sqliteDialect } from '../../src/storage/sql/dialect.js';
+import { rowTexts } from '../../src/storage/sql/rows.js';
 import { schemaVersion } from '../../src/storage/sql/schema.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { describeEngines, type EnginePlace } from '../support/engines.js';
+import { rowIDOf } from '../support/factories.js';
 
 /** A key of the next version, which adds a column. */
 type NextKeyRow = KeyRow & { note: string | null };
@@ -40,29 +43,22 @@ describeEngines('a service while a newer version adds a column beside it', ({ ma
   };
   const hash = (keyID: string) => t.app.services.ports.hashKeyID(keyID);
   const rowOf = async (keyID: string) => {
-    const [row] = await place.rows(`SELECT * FROM keys WHERE key_hash = '${hash(keyID)}'`);
+    const { keyColumns } = rowTexts(place.database ? postgresDialect : sqliteDialect);
+    const [row] = await place.rows(`SELECT ${keyColumns}, k.note FROM keys k WHERE k.id = ${rowIDOf(hash(keyID))}`);
     // PostgreSQL returns 64-bit integers as text to this connection.
     return Object.fromEntries(
       Object.entries(row ?? {}).map(([name, value]) => [
         name,
-        integers.has(name) && value !== null ? BigInt(value as string) : value,
+        isInteger(name) && value !== null ? BigInt(value as string) : value,
       ]),
     ) as unknown as SignedRow<NextKeyRow>;
   };
-  const integers = new Set([
-    'version',
-    'last_updated',
-    'deleted',
-    'expires',
-    'is_inactive',
-    'quota_used',
-    'quota_renews',
-  ]);
+  const isInteger = (name: string) => keyTable.columns[name]?.startsWith('integer') ?? false;
   const write = async ({ key_hash, quota_used, note, mac }: SignedRow<NextKeyRow>) => {
     const bytes = place.bytes(Buffer.from(mac).toString('hex'));
     const value = note === null ? 'NULL' : `'${note}'`;
     await place.run(
-      `UPDATE keys SET quota_used = ${quota_used}, note = ${value}, mac = ${bytes} WHERE key_hash = '${key_hash}'`,
+      `UPDATE keys SET quota_used = ${quota_used}, note = ${value}, mac = ${bytes} WHERE id = ${rowIDOf(key_hash)}`,
     );
   };
   const read = (keyID: string) => t.graphql(`{ orgKey(by: { keyID: "${keyID}" }) { definition { alias } } }`);

@@ -76,7 +76,7 @@ describe('a SQLite file', () => {
     const { database, store } = await openWithKey();
     const changes = Array.from({ length: 200 }, (_, index) => ({
       keyHash: hashOf(1),
-      dateCreated: aKey(1).dateCreated,
+      identity: aKey(1).identity,
       lastUpdated: BigInt(index),
       at: new Date(index),
       isReset: true,

@@ -35,6 +35,7 @@ describe('D-15 a statement', () => {
     // Lists of our columns, names of our tables, fragments of our SQL and numbers of parameters. Update with `vitest -u`.
     expect([...new Set(interpolations())].toSorted().join('\n')).toMatchInlineSnapshot(`
       "storage/postgres/advisory-lock.ts: key
+      storage/postgres/copy-target.ts: isWithin
       storage/postgres/copy-target.ts: names.join(', ')
       storage/postgres/copy-target.ts: table
       storage/postgres/copy-target.ts: txColumn
@@ -44,69 +45,87 @@ describe('D-15 a statement', () => {
       storage/postgres/key-writes.ts: changes
       storage/postgres/key-writes.ts: currentPosition
       storage/postgres/key-writes.ts: entry.sql
-      storage/postgres/key-writes.ts: entryNames.join(', ')
+      storage/postgres/key-writes.ts: from
       storage/postgres/key-writes.ts: input.sql
-      storage/postgres/key-writes.ts: keyNames.join(', ')
+      storage/postgres/key-writes.ts: listOf(entryPairs, 0)
+      storage/postgres/key-writes.ts: listOf(entryPairs, 1)
+      storage/postgres/key-writes.ts: listOf(keyPairs, 0)
+      storage/postgres/key-writes.ts: listOf(keyPairs, 1)
       storage/postgres/key-writes.ts: more
       storage/postgres/key-writes.ts: quotaChange.sql
       storage/postgres/key-writes.ts: quotaNames.join(', ')
+      storage/postgres/key-writes.ts: quotaNames.map((name) => \`q.\${name}\`).join(', ')
       storage/postgres/key-writes.ts: receipt.sql
       storage/postgres/key-writes.ts: receiptNames.join(', ')
+      storage/postgres/key-writes.ts: receiptNames.map((name) => \`r.\${name}\`).join(', ')
+      storage/postgres/key-writes.ts: slots
       storage/postgres/key-writes.ts: terms.added
       storage/postgres/key-writes.ts: terms.added + 1
-      storage/postgres/key-writes.ts: terms.added + 2
       storage/postgres/key-writes.ts: terms.dropped
       storage/postgres/key-writes.ts: terms.dropped + 1
       storage/postgres/migrate.ts: nextPosition
       storage/postgres/notifier.ts: channel
       storage/postgres/wide-reader.ts: isWithin
+      storage/postgres/wide-reader.ts: keyColumns
       storage/postgres/wide-reader.ts: sql
+      storage/sql/change-feed.ts: entryColumns
       storage/sql/change-feed.ts: entrySize
       storage/sql/change-feed.ts: feed.horizon
       storage/sql/change-feed.ts: feed.isAfter
       storage/sql/change-feed.ts: feed.order('ASC')
       storage/sql/change-feed.ts: feed.order('DESC')
       storage/sql/change-feed.ts: feed.tx
-      storage/sql/change-feed.ts: flag(\`EXISTS (SELECT 1 FROM audit WHERE \${feed.tx} >= (SELECT \${feed.horizon}))\`)
+      storage/sql/change-feed.ts: flag(\`EXISTS (SELECT 1 FROM history WHERE \${feed.tx} >= (SELECT \${feed.horizon}))\`)
       storage/sql/change-feed.ts: flag(feed.isBeyond)
+      storage/sql/change-feed.ts: hexOf('h.key_hash')
       storage/sql/change-feed.ts: inList('$1', 'bigint')
       storage/sql/change-feed.ts: isComplete
       storage/sql/change-feed.ts: newest
       storage/sql/change-feed.ts: types.bytes
       storage/sql/copy-store.ts: chunkSize
-      storage/sql/copy-store.ts: isAfter
       storage/sql/copy-store.ts: isWithin
       storage/sql/copy-store.ts: namesOf(columns).join(', ')
       storage/sql/copy-store.ts: order.join(', ')
       storage/sql/copy-store.ts: table
       storage/sql/credential-head.ts: name
       storage/sql/credential-head.ts: rootName
-      storage/sql/credential-store.ts: forUpdate
+      storage/sql/credential-store.ts: forUpdate()
       storage/sql/credential-store.ts: inList('$1', 'text')
       storage/sql/credential-store.ts: withState
-      storage/sql/dialect.ts: columns.join(', ')
       storage/sql/dialect.ts: feedHorizon
-      storage/sql/dialect.ts: message
+      storage/sql/dialect.ts: of
       storage/sql/dialect.ts: parameter
-      storage/sql/dialect.ts: table
-      storage/sql/dialect.ts: unsigned
       storage/sql/heads.ts: insert
       storage/sql/keys/checkpoints.ts: dialect.inList('$1', 'text')
+      storage/sql/keys/counters.ts: hexOf('k.key_hash')
       storage/sql/keys/counters.ts: inList('$1', 'text')
-      storage/sql/keys/counters.ts: integerMember('definition', 'quotaMax')
-      storage/sql/keys/counters.ts: integerMember('definition', 'quotaRenewalRate')
+      storage/sql/keys/counters.ts: integerMember('k.definition', 'quotaMax')
+      storage/sql/keys/counters.ts: integerMember('k.definition', 'quotaRenewalRate')
       storage/sql/keys/counters.ts: isInTime
       storage/sql/keys/counters.ts: pageSize
       storage/sql/keys/counters.ts: select
+      storage/sql/keys/history-batches.ts: entryColumns
       storage/sql/keys/history-batches.ts: entrySize
-      storage/sql/keys/history-batches.ts: spans
+      storage/sql/keys/history-batches.ts: walked
+      storage/sql/keys/history.ts: entryColumns
       storage/sql/keys/history.ts: entrySize
+      storage/sql/keys/history.ts: walked
+      storage/sql/keys/key-maintenance.ts: dialect.rowID('$3')
+      storage/sql/keys/key-maintenance.ts: entryColumns
       storage/sql/keys/key-maintenance.ts: entrySize
-      storage/sql/keys/key-maintenance.ts: forUpdate
+      storage/sql/keys/key-maintenance.ts: forUpdate('k')
+      storage/sql/keys/key-maintenance.ts: hashes('$1')
+      storage/sql/keys/key-maintenance.ts: hexOf('h.key_hash')
+      storage/sql/keys/key-maintenance.ts: inList('$1', 'bigint')
       storage/sql/keys/key-maintenance.ts: inList('$1', 'text')
-      storage/sql/keys/key-maintenance.ts: table
+      storage/sql/keys/key-maintenance.ts: isOfHash('$1', '$2')
+      storage/sql/keys/key-maintenance.ts: isOfLostKey(dialect, 'w.hash', 'w.place')
+      storage/sql/keys/key-maintenance.ts: keyColumns
+      storage/sql/keys/key-maintenance.ts: selectKeys
+      storage/sql/keys/key-maintenance.ts: walked
       storage/sql/keys/key-query.ts: [...conditions, isOfOrg].join(' AND ')
       storage/sql/keys/key-query.ts: conditions.join(' AND ')
+      storage/sql/keys/key-query.ts: dialect.isOfHash(add(position.keyHash), place)
       storage/sql/keys/key-query.ts: from
       storage/sql/keys/key-query.ts: isOfOrg
       storage/sql/keys/key-query.ts: isOfTerm
@@ -114,51 +133,67 @@ describe('D-15 a statement', () => {
       storage/sql/keys/key-query.ts: maxSortedRows + 1
       storage/sql/keys/key-query.ts: order
       storage/sql/keys/key-query.ts: owner
+      storage/sql/keys/key-query.ts: place
       storage/sql/keys/key-query.ts: sql
-      storage/sql/keys/key-rows.ts: hashes
-      storage/sql/keys/key-rows.ts: inList('$1', 'text')
+      storage/sql/keys/key-rows.ts: hashes('$1')
       storage/sql/keys/key-rows.ts: isInTime
-      storage/sql/keys/key-rows.ts: listOf('$1')
-      storage/sql/keys/key-states.ts: dialect.inList('$1', 'text')
+      storage/sql/keys/key-rows.ts: isOfHash('$1', '$2')
+      storage/sql/keys/key-rows.ts: isOfHash('w.hash', 'w.place')
+      storage/sql/keys/key-rows.ts: isOfLostKey(dialect, 'w.hash', 'w.place')
+      storage/sql/keys/key-rows.ts: keyColumns
+      storage/sql/keys/key-rows.ts: orgID
+      storage/sql/keys/key-rows.ts: sizes
+      storage/sql/keys/key-rows.ts: wanted
+      storage/sql/keys/key-states.ts: dialect.hashes('$1')
+      storage/sql/keys/key-states.ts: dialect.inList('$1', 'bigint')
+      storage/sql/keys/key-states.ts: dialect.isOfHash('w.hash', 'w.place')
+      storage/sql/keys/key-states.ts: entryColumns
+      storage/sql/keys/key-states.ts: keyColumns
       storage/sql/keys/key-states.ts: pageSize
+      storage/sql/keys/key-states.ts: walked
+      storage/sql/keys/quota-outbox.ts: dialect.rowID('$3')
       storage/sql/keys/receipts.ts: pageSize
-      storage/sql/schema.ts: bytes
-      storage/sql/schema.ts: bytesLiteral(emptySHA256)
-      storage/sql/schema.ts: clustered
+      storage/sql/layout-1.ts: w.bytes
+      storage/sql/layout-1.ts: w.clustered
+      storage/sql/layout-1.ts: w.emptySHA256
+      storage/sql/layout-1.ts: w.int
+      storage/sql/layout-1.ts: w.newID
+      storage/sql/layout-1.ts: w.nextID
+      storage/sql/layout-1.ts: w.ofOrg
+      storage/sql/layout-1.ts: w.rowID
+      storage/sql/layout-1.ts: w.rows
+      storage/sql/layout-1.ts: w.text
+      storage/sql/layout-1.ts: w.thenID
+      storage/sql/layout-1.ts: w.updated
+      storage/sql/layout-1.ts: w.updatedClustered
+      storage/sql/name-numbers.ts: inList('$1', 'text')
+      storage/sql/name-numbers.ts: inList('$2', 'text')
+      storage/sql/rows.ts: column
+      storage/sql/rows.ts: indexedVersions + 1
+      storage/sql/rows.ts: isIndexed('i')
+      storage/sql/rows.ts: isOfHash('w.hash', 'w.place')
+      storage/sql/rows.ts: row
+      storage/sql/rows.ts: spans
       storage/sql/schema.ts: columns
-      storage/sql/schema.ts: createSearchIndexes.join('\\n')
-      storage/sql/schema.ts: deliveryKinds.first
-      storage/sql/schema.ts: deliveryKinds.retry
-      storage/sql/schema.ts: integer
-      storage/sql/schema.ts: isDead
-      storage/sql/schema.ts: isPostgres ? 'CREATE INDEX key_terms_by_key ON key_terms (key_hash);' : ''
-      storage/sql/schema.ts: isPostgres ? createRejectFunction : ''
-      storage/sql/schema.ts: isPostgres ? orderByTransaction : ''
-      storage/sql/schema.ts: isPostgres ? updatedOften : clustered
       storage/sql/schema.ts: name
-      storage/sql/schema.ts: numbered
-      storage/sql/schema.ts: rejectUnsigned('credentials')
-      storage/sql/schema.ts: rejectUnsigned('heads')
-      storage/sql/schema.ts: rejectUnsigned('keys')
-      storage/sql/schema.ts: rejectUnsigned('webhooks')
-      storage/sql/schema.ts: rejectUpdatesOf('audit', ['id', ...linkedColumns, 'link'], 'history is append-only')
-      storage/sql/schema.ts: rowNumber
-      storage/sql/schema.ts: text
-      storage/sql/schema.ts: updatedOften
       storage/sql/session.ts: columns.join(', ')
       storage/sql/session.ts: columns.map((_, index) => \`$\${index + 1}\`).join(', ')
       storage/sql/session.ts: columns.map((column, index) => \`\${column} = $\${index + 2}\`).join(', ')
       storage/sql/session.ts: table
       storage/sql/settings.ts: dialect.nowMs
+      storage/sql/settings.ts: hexOf('key_hash')
+      storage/sql/signatures.ts: columns
+      storage/sql/signatures.ts: from
       storage/sql/signatures.ts: head
       storage/sql/signatures.ts: key
       storage/sql/signatures.ts: pageSize
+      storage/sql/signatures.ts: row
       storage/sql/signatures.ts: table.name
       storage/sql/webhook-store.ts: ['version', 'attempts', 'due', 'failed_at', 'last_error'].map(ifFollowing).join(', ')
       storage/sql/webhook-store.ts: condition
       storage/sql/webhook-store.ts: deliveryKinds.retry
       storage/sql/webhook-store.ts: deliveryNames.join(', ')
-      storage/sql/webhook-store.ts: forUpdate
+      storage/sql/webhook-store.ts: forUpdate()
       storage/sql/webhook-store.ts: historySpans('$2')
       storage/sql/webhook-store.ts: inList('$1', 'text')
       storage/sql/webhook-store.ts: inList('$2', 'text')
@@ -171,36 +206,43 @@ describe('D-15 a statement', () => {
       storage/sql/webhook-store.ts: nextOf(deliveryKinds.retry)
       storage/sql/webhook-store.ts: nowMs
       storage/sql/webhook-store.ts: recalled
+      storage/sqlite/bounded-query.ts: keyColumns
       storage/sqlite/checkpoint-worker.ts: mode
       storage/sqlite/connection.ts: -1024 * cacheMiB
       storage/sqlite/connection.ts: dirname(resolve(database.name)).replaceAll("'", "''")
-      storage/sqlite/connection.ts: index + 1
+      storage/sqlite/connection.ts: versionAfter(index + 1)
       storage/sqlite/engine.ts: table
-      storage/sqlite/key-groups.ts: assignments
-      storage/sqlite/key-groups.ts: columns.join(', ')
-      storage/sqlite/key-groups.ts: columns.map((column) => \`@\${column}\`).join(', ')
-      storage/sqlite/key-groups.ts: table"
+      storage/sqlite/key-writer.ts: assignments
+      storage/sqlite/key-writer.ts: columns.map(([, value]) => value).join(', ')
+      storage/sqlite/key-writer.ts: columns.map(([column]) => column).join(', ')
+      storage/sqlite/key-writer.ts: org
+      storage/sqlite/key-writer.ts: quotaChangeTable.columnNames.join(', ')
+      storage/sqlite/key-writer.ts: quotaChangeTable.columnNames.map((name) => \`@\${name}\`).join(', ')
+      storage/sqlite/key-writer.ts: quotaChangeTable.name
+      storage/sqlite/key-writer.ts: table
+      storage/sqlite/key-writer.ts: term"
     `);
   });
 
   it('has a parameter for every value that selects a page of keys', () => {
     const value = '\u0001 no value stands in a statement';
+    const numberOf = () => 1_234_567n;
     const statements = keyOrderNames.flatMap((orderBy) =>
       [true, false].flatMap((descending) => {
         const filter = { orgID: value, aliasPrefix: value, tag: value, policy: value, apiID: value };
         const position = { value, keyHash: value };
         const query = { filter, orderBy, descending, limit: 7, now: new Date(0) };
         return [
-          termCountStatement(query),
+          termCountStatement(query, numberOf),
           ...[sqliteDialect, postgresDialect].flatMap((dialect) => [
-            pageStatement(dialect, { ...query, after: position, before: position }),
-            pageStatement(dialect, query, true),
-            countStatement(dialect, filter, query.now),
+            pageStatement(dialect, { ...query, after: position, before: position }, numberOf),
+            pageStatement(dialect, query, numberOf, true),
+            countStatement(dialect, filter, numberOf, query.now),
           ]),
         ];
       }),
     );
-    for (const statement of statements) expect(statement?.sql ?? '').not.toContain('no value');
+    for (const statement of statements) expect(statement?.sql ?? '').not.toMatch(/no value|1234567/);
   });
 
   it('is never concatenated with a plus sign, and is prepared in one function', () => {

@@ -15,10 +15,14 @@ const at = new Date('2026-01-31T12:00:00Z');
 /** The hash of the key with this name. */
 export const hashOf = (name: string | number) => createHash('sha256').update(String(name)).digest('hex');
 
+/** The number of the row of the key with this hash: its first 60 bits, and three bits that are 0. */
+export const rowIDOf = (keyHash: string) => BigInt(`0x${keyHash.slice(0, 15).padEnd(15, '0')}`) * 8n;
+
 /** A key without a definition, at version 1. */
 export function aKey(name: string | number, changes: Partial<StoredKey> = {}): StoredKey {
   return {
     keyHash: hashOf(name),
+    identity: hashOf(`identity of ${name}`).slice(0, 32),
     sealedKeyID: Uint8Array.of(1, 2, 3),
     orgID: 'acme',
     version: 1,

@@ -7,7 +7,7 @@ import { vi } from 'vitest';
  */
 export async function statementsDuring(
   work: () => Promise<unknown>,
-  table = /\b(keys|audit|key_terms)\b/,
+  table = /\b(keys|history|key_terms)\b/,
 ): Promise<string[]> {
   const statement = Object.getPrototypeOf(new Database(':memory:').prepare('SELECT 1')) as Database.Statement;
   const executed: string[] = [];

@@ -5,7 +5,7 @@ import type { RowSigner } from '../../src/crypto/row-signer.js';
 import type { Telemetry } from '../../src/telemetry/ports.js';
 import { openServices, type Services } from '../../src/storage/open-storage.js';
 import { openPostgres } from '../../src/storage/postgres/engine.js';
-import { createKeyGroups as createPgKeyGroups } from '../../src/storage/postgres/key-groups.js';
+import { createKeyWriter as createPgKeyWriter } from '../../src/storage/postgres/key-writer.js';
 import type { PgPool } from '../../src/storage/postgres/pool.js';
 import { createPgSession } from '../../src/storage/postgres/session.js';
 import { createPgWideReader } from '../../src/storage/postgres/wide-reader.js';
@@ -13,7 +13,7 @@ import { createKeyRowStatements } from '../../src/storage/sql/keys/key-rows.js';
 import { createSqlKeyStore } from '../../src/storage/sql/keys/key-store.js';
 import { openDatabase, type Database } from '../../src/storage/sqlite/connection.js';
 import { openSQLite } from '../../src/storage/sqlite/engine.js';
-import { createKeyGroups } from '../../src/storage/sqlite/key-groups.js';
+import { createKeyWriter } from '../../src/storage/sqlite/key-writer.js';
 import { createReader, type Reader } from '../../src/storage/sqlite/reader.js';
 import { createSqliteSession } from '../../src/storage/sqlite/session.js';
 import { createWriteGate, type WriteGate } from '../../src/storage/sqlite/write-gate.js';
@@ -71,17 +71,17 @@ export function sqliteKeyStore(
   database: Database,
   signer: RowSigner,
   {
-    gate = createWriteGate(database),
-    reader = createReader(database, gate),
     telemetry = {},
+    gate = createWriteGate(database, { meter: telemetry.meter }),
+    reader = createReader(database, gate),
     onChange = () => undefined,
   }: SqliteKeyStoreOptions = {},
 ) {
   const session = createSqliteSession(database, gate);
   const rows = createKeyRowStatements(session.dialect, signer);
-  const groups = createKeyGroups(database, gate, rows);
+  const writer = createKeyWriter(database, gate, rows, telemetry.tracer);
   const { slices } = gate;
-  const deps = { session, rows, groups, reader, wideReader: reader, slices, telemetry, onChange };
+  const deps = { session, rows, writer, reader, wideReader: reader, slices, onChange };
   return createSqlKeyStore(deps, signer);
 }
 
@@ -90,8 +90,8 @@ export function postgresKeyStore(connections: PgPool, signer: RowSigner) {
   const session = createPgSession(connections);
   const rows = createKeyRowStatements(session.dialect, signer);
   const slices = createScheduler();
-  const groups = createPgKeyGroups(connections, rows, slices);
+  const writer = createPgKeyWriter(connections, rows, slices);
   const reader = createPgWideReader(connections);
-  const deps = { session, rows, groups, reader, wideReader: reader, slices, telemetry: {}, onChange: () => undefined };
+  const deps = { session, rows, writer, reader, wideReader: reader, slices, onChange: () => undefined };
   return createSqlKeyStore(deps, signer);
 }

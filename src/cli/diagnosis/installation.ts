@@ -86,7 +86,7 @@ export async function checkRedis({ ports }: Services, hasRedis: boolean): Promis
   const check = 'Redis';
   if (!hasRedis) return { check, status: 'ok', message: 'Not used: the live quota is in the database.' };
   try {
-    await ports.quotas.readCounters([ports.hashKeyID('doctor')]);
+    await ports.externalCounters?.readCounters([ports.hashKeyID('doctor')]);
     return { check, status: 'ok', message: 'The live quota in Redis can be read.' };
   } catch (error) {
     if (errorCodeOf(error) !== 'UNAVAILABLE') throw error;

@@ -1,5 +1,5 @@
 import { hashTypeOf } from '../../crypto/password-hash.js';
-import { prepareImport, type ImportPorts } from '../../keys/commands/import.js';
+import { prepareImport, type ImportPorts } from '../../keys/import.js';
 import { invalidDefinition } from '../../keys/definition/issues.js';
 import { parseDefinition } from '../../keys/definition/parse.js';
 import type { KeyDefinition } from '../../keys/definition/schema.js';

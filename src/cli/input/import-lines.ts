@@ -1,5 +1,5 @@
 import { maxIssues } from '../../keys/definition/field-rules.js';
-import type { ImportPorts } from '../../keys/commands/import.js';
+import type { ImportPorts } from '../../keys/import.js';
 import type { KeyStore } from '../../keys/ports.js';
 import { AppError, pathText, type Issue } from '../../lib/errors.js';
 import { parseLine } from './jsonl.js';

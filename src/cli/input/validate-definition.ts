@@ -41,7 +41,7 @@ export function createImportValidator(io: IO, options: ImportOptions): ValidateD
   const now = () => new Date();
   // Placeholders, because nothing is stored.
   const hashPassword = (_: string, type: string) => Promise.resolve(type === 'argon2id' ? '$argon2id$' : '$2b$');
-  const ports = { now, hashKeyID: hashKeyIDOf(io), hashPassword, seal: () => new Uint8Array() };
+  const ports = { now, hashKeyID: hashKeyIDOf(io), hashPassword, newIdentity: () => '', seal: () => new Uint8Array() };
   const locationOfKey = new Map<string, string>();
   return async (body, location) => {
     const { transition, warnings } = await prepareLine(ports, body, options);

@@ -1,5 +1,5 @@
 import { AppError, errorCodeOf } from '../../lib/errors.js';
-import type { KeyChange } from '../../keys/commands/execute-change.js';
+import type { KeyChange } from '../../keys/change.js';
 import { parseDefinition } from '../../keys/definition/parse.js';
 import { defaultOrder, entriesOf, positionOfEntry } from '../../keys/key-query.js';
 import type { KeyRevision, StoredKey } from '../../keys/key.js';

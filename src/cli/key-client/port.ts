@@ -1,6 +1,6 @@
 import type { FieldChange, KeyState } from '../../keys/key.js';
 import type { KeyFilter } from '../../keys/key-query.js';
-import type { ResetStatus } from '../../keys/quota/quota-manager.js';
+import type { ResetStatus } from '../../keys/quota/external-counters.js';
 import type { QuotaFigures } from '../../keys/quota/quota.js';
 import type { Issue } from '../../lib/errors.js';
 

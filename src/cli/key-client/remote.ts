@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { changeKinds, keyStates } from '../../keys/key.js';
 import type { KeyFilter } from '../../keys/key-query.js';
-import { resetStatuses } from '../../keys/quota/quota-manager.js';
+import { resetStatuses } from '../../keys/quota/external-counters.js';
 import { decimalStringOf, keepStoredIntegers } from '../../keys/definition/decimal-strings.js';
 import { AppError } from '../../lib/errors.js';
 import { stringifyJSON } from '../../lib/json.js';

@@ -1,5 +1,5 @@
 import type { InputShapeFromFields } from '@pothos/core';
-import { bulkLimit, type BulkRequest } from '../../keys/commands/bulk-update.js';
+import { bulkLimit, type BulkRequest } from '../../keys/bulk.js';
 import type { KeyDefinition } from '../../keys/definition/schema.js';
 import type { KeyFilter } from '../../keys/key-query.js';
 import { AppError } from '../../lib/errors.js';

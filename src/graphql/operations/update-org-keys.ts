@@ -1,4 +1,4 @@
-import { bulkLimit } from '../../keys/commands/bulk-update.js';
+import { bulkLimit } from '../../keys/bulk.js';
 import { callerOf } from '../context.js';
 import { builder } from '../schema/builder.js';
 import { KeyBulkResult } from '../types/bulk-result.js';

@@ -1,4 +1,4 @@
-import type { BulkItem as DomainItem, BulkResult as DomainResult } from '../../keys/commands/bulk-update.js';
+import type { BulkItem as DomainItem, BulkResult as DomainResult } from '../../keys/bulk.js';
 import { builder } from '../schema/builder.js';
 import { cursorsOf } from '../../wire/list-cursor.js';
 import { KeyErrorCode, KeyIssue } from './issue.js';

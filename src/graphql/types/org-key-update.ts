@@ -1,5 +1,5 @@
-import type { KeyChange } from '../../keys/commands/execute-change.js';
-import { resetStatuses, type ResetStatus } from '../../keys/quota/quota-manager.js';
+import type { KeyChange } from '../../keys/change.js';
+import { resetStatuses, type ResetStatus } from '../../keys/quota/external-counters.js';
 import { viewOfStored } from '../../keys/definition/view.js';
 import { builder } from '../schema/builder.js';
 import { enumValuesOf } from '../schema/types-from-zod.js';

@@ -1,8 +1,8 @@
 import { requireKey, requireScope, visibleKey } from '../authorization.js';
 import { checkKeyID } from '../key-id.js';
-import { aadFor } from '../commands/protect-secrets.js';
+import { aadFor } from '../protect-secrets.js';
 import type { CallContext, Ports } from '../ports.js';
-import { withLiveQuotas } from '../quota/quota-manager.js';
+import { withLiveQuotas } from '../quota/external-counters.js';
 import { quotaFigures, type QuotaFigures } from '../quota/quota.js';
 import { summariseQuotas, type QuotaSummary } from '../quota/quota-summary.js';
 import type { ReadBudget } from '../read-budget.js';
@@ -25,7 +25,7 @@ export type KeyQueries = ReturnType<typeof createKeyQueries>;
  * The queries. A caller that is bound to an organisation sees the keys of that organisation only. Each query with a caller
  * throws FORBIDDEN if it lacks the scope `read`.
  */
-export function createKeyQueries({ store, quotas, now, hashKeyID, open, reportError }: Ports) {
+export function createKeyQueries({ store, externalCounters, now, hashKeyID, open, reportError }: Ports) {
   const scopedFilter = (caller: CallContext, filter: KeyFilter): KeyFilter | undefined => {
     if (caller.orgID === undefined) return filter;
     return filter.orgID === undefined || filter.orgID === caller.orgID ? { ...filter, orgID: caller.orgID } : undefined;
@@ -102,17 +102,16 @@ export function createKeyQueries({ store, quotas, now, hashKeyID, open, reportEr
       store.historiesOf(requests, reads),
     /** Returns totals of the quotas of each organisation. The caller must have access to all of them. */
     summariseQuotas: (orgIDs: readonly string[], reads?: ReadBudget): Promise<QuotaSummary[]> =>
-      summariseQuotas(quotas, orgIDs, now(), reads),
+      summariseQuotas({ store, externalCounters }, orgIDs, now(), reads),
     keyIDOf: (key: StoredKey): string => open(key.sealedKeyID, aadFor(key.keyHash, 'keyID')),
     stateOf: (key: StoredKey): KeyState => stateOf(key, now()),
     /** Returns the live quota if its counter is stored with the key; otherwise undefined. */
     quotaOf(key: StoredKey): QuotaFigures | undefined {
-      const quota = quotas.storedQuota(key);
-      return quota && quotaFigures({ ...key, quota }, now());
+      return externalCounters ? undefined : quotaFigures(key, now());
     },
     /** Returns the live quotas of these keys, in their order. @throws {AppError} UNAVAILABLE when they are unreachable. */
     async quotasOf(keys: readonly StoredKey[]): Promise<QuotaFigures[]> {
-      return (await withLiveQuotas(quotas, keys)).map((key) => quotaFigures(key, now()));
+      return (await withLiveQuotas(externalCounters, keys)).map((key) => quotaFigures(key, now()));
     },
   };
 }

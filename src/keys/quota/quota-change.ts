@@ -4,12 +4,12 @@ import { unixSeconds } from '../../lib/int64.js';
 
 /**
  * The effect of a change on an external counter. Written in the transaction of the change and applied after it, at least
- * once: the two dates identify a change that has been applied already.
+ * once: the identity and `lastUpdated` identify a change that has been applied already.
  */
 export interface QuotaChange {
   readonly keyHash: string;
-  /** Identifies the key if another one with the same hash has been purged. */
-  readonly dateCreated: string;
+  /** That of the key: another one with the same hash may have been purged. */
+  readonly identity: string;
   /** `lastUpdated` of the key after the change. Strictly increasing, so that it orders the changes. */
   readonly lastUpdated: bigint;
   readonly at: Date;
@@ -31,8 +31,8 @@ export function quotaChangeOf(
   // A change of the key also starts the next period if the current one has ended, as for counters in the key itself.
   const isSamePeriod = periodBefore === periodAfter && before.quota.renews === after.quota.renews;
   if (!isReset && isSamePeriod) return undefined;
-  const { keyHash, dateCreated, lastUpdated } = after;
-  return { keyHash, dateCreated, lastUpdated, at, isReset, periodBefore, periodAfter };
+  const { keyHash, identity, lastUpdated } = after;
+  return { keyHash, identity, lastUpdated, at, isReset, periodBefore, periodAfter };
 }
 
 /** Returns the counter after the change. */

@@ -1,6 +1,7 @@
 import { maxInt64 } from '../../lib/int64.js';
-import { withLiveQuotas, type QuotaManager } from './quota-manager.js';
+import { withLiveQuotas, type ExternalCounters } from './external-counters.js';
 import { quotaFigures, type QuotaCounter } from './quota.js';
+import type { KeyStore } from '../ports.js';
 import type { ReadBudget } from '../read-budget.js';
 
 /** Totals of the quotas of an organisation's keys. Deleted keys do not count. */
@@ -20,14 +21,20 @@ const emptySummary: QuotaSummary = { keys: 0, limitedKeys: 0, exhaustedKeys: 0, 
 
 /** Returns a summary for each of the organisations, in their order. One without keys has zeros. */
 export async function summariseQuotas(
-  quotas: Pick<QuotaManager, 'counters' | 'storedQuota' | 'readCounters'>,
+  {
+    store,
+    externalCounters,
+  }: {
+    readonly store: Pick<KeyStore, 'counters'>;
+    readonly externalCounters?: Pick<ExternalCounters, 'readCounters'> | undefined;
+  },
   orgIDs: readonly string[],
   now: Date,
   reads?: ReadBudget,
 ): Promise<QuotaSummary[]> {
   const summaries = new Map<string, QuotaSummary>();
-  for await (const page of quotas.counters(orgIDs, reads)) {
-    for (const counter of await withLiveQuotas(quotas, page)) {
+  for await (const page of store.counters(orgIDs, reads)) {
+    for (const counter of await withLiveQuotas(externalCounters, page)) {
       summaries.set(counter.orgID, withCounter(summaries.get(counter.orgID) ?? emptySummary, counter, now));
     }
   }

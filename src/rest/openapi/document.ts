@@ -3,7 +3,7 @@ import { errorCodes, type ErrorCode } from '../../lib/errors.js';
 import { KeyDefinition } from '../../keys/definition/schema.js';
 import { inputs } from '../../keys/definition/parse.js';
 import { issueCodes, warningCodes } from '../../keys/definition/issue-codes.js';
-import { resetStatuses } from '../../keys/quota/quota-manager.js';
+import { resetStatuses } from '../../keys/quota/external-counters.js';
 import { statuses } from '../../http/error-response.js';
 import { responseExamples, bodyExamples, toExample, etagsOf, parameterExamples } from './examples.js';
 import { failureExamples } from './failure-examples.js';

@@ -1,12 +1,11 @@
 import {
   copiedTables,
   createRowSource,
-  endOfHashes,
+  isInRange,
   migratedFrom,
   migrationSourceSetting,
   type CopiedRow,
   type CopiedTableName,
-  type HashRange,
   type RowTarget,
 } from '../sql/copy-store.js';
 import { namesOf } from '../records/signed.js';
@@ -20,13 +19,12 @@ export function createRowTarget(connections: PgPool): RowTarget {
 
   return {
     ...createRowSource(createPgSession(connections)),
-    replace: (source, tables, range) =>
+    replace: (source, table, range) =>
       run((session) =>
         inTransaction(session, async () => {
-          for (const table of tables) {
-            await clear(session, table, range);
-            for await (const rows of source.rows(table, range)) await insert(session, table, rows);
-          }
+          const [isWithin, values] = isInRange(table, range);
+          await session.query(`DELETE FROM ${table} WHERE ${isWithin}`, values);
+          for await (const rows of source.rows(table, range)) await insert(session, table, rows);
         }),
       ),
     finish: (values) =>
@@ -41,7 +39,7 @@ export function createRowTarget(connections: PgPool): RowTarget {
           for (const [name, value] of values) {
             await session.query(settingStatements.set, [name, value]);
           }
-          // Until autovacuum does it, up to a minute later, the planner scans `audit` to read the histories of several keys.
+          // Until autovacuum does it, up to a minute later, the planner scans `history` to read the histories of several keys.
           await session.query(`ANALYZE ${Object.keys(copiedTables).join(', ')}`);
           await session.query('UPDATE settings SET name = $2 WHERE name = $1', [migrationSourceSetting, migratedFrom]);
         }),
@@ -50,22 +48,13 @@ export function createRowTarget(connections: PgPool): RowTarget {
 }
 
 /** Tables whose rows have numbers of their own. */
-const numbered = ['audit', 'quota_changes'] as const;
-
-async function clear(session: Session, table: CopiedTableName, range: HashRange | undefined): Promise<void> {
-  if (range) {
-    const { after, upTo = endOfHashes } = range;
-    await session.query(`DELETE FROM ${table} WHERE key_hash > $1 AND key_hash <= $2`, [after, upTo]);
-  } else {
-    await session.query(`DELETE FROM ${table}`);
-  }
-}
+const numbered = ['orgs', 'terms', 'actors', 'history', 'quota_changes'] as const;
 
 async function insert(session: Session, table: CopiedTableName, rows: readonly CopiedRow[]): Promise<void> {
   const { columns } = copiedTables[table];
   const names = namesOf(columns);
   // Entries of a file are in the order of their numbers, so they have no transaction.
-  const [txColumn, txValue] = table === 'audit' ? [', tx', ', 0'] : ['', ''];
+  const [txColumn, txValue] = table === 'history' ? [', tx', ', 0'] : ['', ''];
   await session.query(
     `INSERT INTO ${table} (${names.join(', ')}${txColumn}) SELECT *${txValue} FROM ${unnestRows('r', columns, 1).sql}`,
     names.map((column) => rows.map((row) => row[column])),

@@ -9,9 +9,9 @@ import { withTimeout } from '../../lib/timeout.js';
 import type { SqlSession } from '../sql/session.js';
 import { wideReadLimits, createPgPool, type PgPool, type Session } from './pool.js';
 import { forLog, classifyForRetry } from './errors.js';
-import { createKeyGroups } from './key-groups.js';
+import { createKeyWriter } from './key-writer.js';
 import { requireSchema, schemaVersion } from '../sql/schema.js';
-import { migrate, raiseFeedOffset, verifyLayout, versionOf } from './migrate.js';
+import { migrate, raiseFeedOffset, versionOf } from './migrate.js';
 import { acquireDatabaseLock } from './advisory-lock.js';
 import { createPgSession } from './session.js';
 import { createPgNotifier } from './notifier.js';
@@ -99,10 +99,7 @@ export async function openForMigration(
 async function prepareSchema(session: Session, access: Access, name: string): Promise<void> {
   const version = access === 'create' ? undefined : await versionOf(session);
   if (version === 0) throw noInstallation(name);
-  if (access === 'read') {
-    await verifyLayout(session, version ?? 0);
-    return requireSchema(version ?? 0);
-  }
+  if (access === 'read') return requireSchema(version ?? 0);
   await migrate(session);
   await raiseFeedOffset(session);
 }
@@ -161,11 +158,10 @@ function createEngine(
     {
       session,
       rows,
-      groups: createKeyGroups(connections, rows, slices),
+      writer: createKeyWriter(connections, rows, slices, telemetry),
       reader: createPgWideReader(connections),
       wideReader: createPgWideReader(wide),
       slices,
-      telemetry,
       notifier,
     },
     signer,

@@ -1,10 +1,10 @@
 import { DatabaseError } from 'pg';
-import { feedOffset, postgresDialect } from '../sql/dialect.js';
-import { migrations, requireLayout, requireSchema } from '../sql/schema.js';
+import { feedOffset } from '../sql/dialect.js';
+import { migrations, migrationsIn, requireSchema, versionAfter } from '../sql/schema.js';
 import { settingStatements } from '../sql/settings.js';
 import { inTransaction, type Session } from './pool.js';
 
-const statements = migrations.map((migration) => migration(postgresDialect));
+const statements = migrations.map(({ postgres }) => postgres);
 
 /** The setting that holds the version of the schema. */
 const name = 'schema_version';
@@ -16,51 +16,24 @@ const name = 'schema_version';
  */
 export async function migrate(session: Session, steps: readonly string[] = statements): Promise<void> {
   const found = await versionOf(session);
-  await verifyLayout(session, found, steps);
-  requireSchema(found, { known: steps.length, allowOlder: true });
+  requireSchema(found, { known: versionAfter(steps.length), allowOlder: true });
   for (const [index, step] of steps.entries()) {
-    if (index < found) continue;
+    if (index < migrationsIn(found)) continue;
     await inTransaction(session, async () => {
       await session.query(step);
-      await session.query(settingStatements.set, [name, String(index + 1)]);
+      await session.query(settingStatements.set, [name, String(versionAfter(index + 1))]);
     });
   }
 }
 
 /**
- * Compares the tables of the database with those of its version.
- *
- * @throws {Error} with what to do, when they differ.
- */
-export async function verifyLayout(
-  session: Session,
-  version: number,
-  steps: readonly string[] = statements,
-): Promise<void> {
-  const rows = await session.query<{ name: string }>(selectLayout);
-  requireLayout(
-    version,
-    rows.map(({ name }) => name),
-    steps,
-  );
-}
-
-/** Of the first schema in the search path that has the tables. */
-const selectLayout = `
-  SELECT relname || '.' || attname AS name FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid
-  WHERE relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = to_regclass('settings'))
-    AND relkind = 'r' AND attnum > 0 AND NOT attisdropped
-  UNION ALL SELECT relname FROM pg_class
-  WHERE relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = to_regclass('settings')) AND relkind = 'i'`;
-
-/**
- * How many migrations have been applied to the database.
+ * The version of the schema of a database; 0 if it is empty.
  *
  * @throws {Error} when tables with our names belong to another program, and every error of the connection and the server.
  */
 export async function versionOf(session: Session): Promise<number> {
   const [tables] = await session.query<{ settings: string | null; taken: string | null }>(
-    `SELECT to_regclass('settings')::text AS settings, coalesce(to_regclass('keys'), to_regclass('audit'),
+    `SELECT to_regclass('settings')::text AS settings, coalesce(to_regclass('keys'), to_regclass('history'),
        to_regclass('credentials'), to_regclass('key_terms'))::text AS taken`,
   );
   const taken = tables?.settings ?? tables?.taken;
@@ -92,7 +65,7 @@ const nextPosition = `pg_snapshot_xmax(pg_current_snapshot())::text::bigint + ${
  */
 export async function raiseFeedOffset(session: Session): Promise<void> {
   await session.query(
-    `UPDATE settings SET value = newest.tx::text FROM (SELECT max(tx) AS tx FROM audit) AS newest
+    `UPDATE settings SET value = newest.tx::text FROM (SELECT max(tx) AS tx FROM history) AS newest
      WHERE name = 'feed_offset' AND newest.tx >= ${nextPosition}`,
   );
 }

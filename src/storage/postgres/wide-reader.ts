@@ -1,12 +1,13 @@
 import type { ReadBudget } from '../../keys/read-budget.js';
-import type { KeyRow } from '../records/key.js';
-import type { SignedRow } from '../records/signed.js';
+import type { StoredKeyRow } from '../records/key.js';
+import { postgresDialect } from '../sql/dialect.js';
+import { rowTexts } from '../sql/rows.js';
 import type { SizeLimit, WideQuery, WideReader } from '../sql/session.js';
 import type { PgPool } from './pool.js';
 
 /** The row of a key, or of one that was not read. */
 type PlacedKey = { readonly page_count: bigint; readonly page_bytes: bigint } & (
-  SignedRow<KeyRow> | { readonly [column in keyof SignedRow<KeyRow>]: null }
+  StoredKeyRow | { readonly [column in keyof StoredKeyRow]: null }
 );
 
 /** Reads in one snapshot each, on connections of their own. */
@@ -22,12 +23,14 @@ export function createPgWideReader({ run }: PgPool): WideReader {
       const placed = await many<PlacedKey>(withKeys(query, limit), reads);
       const [first] = placed;
       return {
-        rows: placed.filter(({ key_hash }) => key_hash !== null) as Row[],
+        rows: placed.filter(({ id }) => id !== null) as Row[],
         found: { count: Number(first?.page_count ?? 0n), bytes: Number(first?.page_bytes ?? 0n) },
       };
     },
   };
 }
+
+const { keyColumns } = rowTexts(postgresDialect);
 
 /** The rows of the keys that are within the limit. Each has the number of keys of the query and the size of their definitions. */
 function withKeys({ sql, parameters }: WideQuery, { maxBytes, mayCut }: SizeLimit): WideQuery {
@@ -35,14 +38,14 @@ function withKeys({ sql, parameters }: WideQuery, { maxBytes, mayCut }: SizeLimi
   const isWithin = mayCut ? `(p.so_far <= ${max} OR p.nth = 1)` : `p.bytes <= ${max}`;
   return {
     sql: `WITH page AS MATERIALIZED (${sql}),
-      numbered AS (SELECT key_hash, size, row_number() OVER () AS nth FROM page),
+      numbered AS (SELECT id, size, row_number() OVER () AS nth FROM page),
       sized AS (
-        SELECT key_hash, nth, sum(size) OVER (ORDER BY nth)::bigint AS so_far, sum(size) OVER ()::bigint AS bytes,
+        SELECT id, nth, sum(size) OVER (ORDER BY nth)::bigint AS so_far, sum(size) OVER ()::bigint AS bytes,
           count(*) OVER () AS count
         FROM numbered
       )
-      SELECT p.count AS page_count, p.bytes AS page_bytes, k.*
-      FROM sized p LEFT JOIN keys k ON k.key_hash = p.key_hash AND ${isWithin} ORDER BY p.nth`,
+      SELECT p.count AS page_count, p.bytes AS page_bytes, ${keyColumns}
+      FROM sized p LEFT JOIN keys k ON k.id = p.id AND ${isWithin} ORDER BY p.nth`,
     parameters: [...parameters, BigInt(maxBytes)],
   };
 }

@@ -7,12 +7,12 @@ export const rootName = 'keys';
 export const pageName = (prefix: string) => `keys.${prefix}`;
 export const publishedName = (sequence: bigint) => `published.${String(sequence).padStart(19, '0')}`;
 /** The mark that a key was purged, so that it is not missing. Its page removes it. */
-export const purgedName = ({ keyHash, dateCreated }: PurgedKey) => `purged.${keyHash}.${dateCreated}`;
+export const purgedName = ({ keyHash, identity }: PurgedKey) => `purged.${keyHash}.${identity}`;
 
 /** The state of a key, without its definition. */
 export interface KeyHead {
   readonly keyHash: string;
-  readonly dateCreated: string;
+  readonly identity: string;
   readonly version: number;
   /** The newest link of the history, which all entries before it lead to; base64url. */
   readonly link: string;
@@ -29,7 +29,7 @@ export type KeyRollback = { readonly head: KeyHead } & (
 );
 
 /** A key that was removed with its history, as the service does. */
-export type PurgedKey = Pick<KeyHead, 'keyHash' | 'dateCreated'>;
+export type PurgedKey = Pick<KeyHead, 'keyHash' | 'identity'>;
 
 /** States of keys are in pages, by the first two digits of the hash. */
 export const prefixes = Array.from({ length: 256 }, (_, index) => index.toString(16).padStart(2, '0'));
@@ -86,11 +86,11 @@ const linkChars = 22;
 export function pageToContent(states: readonly KeyHead[]): string {
   return JSON.stringify(
     states.map((state): SavedState => {
-      const { keyHash, dateCreated, version, link, quotaUsed, quotaRenews, deleted } = state;
+      const { keyHash, identity, version, link, quotaUsed, quotaRenews, deleted } = state;
       const renews = quotaRenews?.toString() ?? null;
       return [
         keyHash,
-        dateCreated,
+        Buffer.from(identity, 'hex').toString('base64url'),
         version,
         link.slice(0, linkChars),
         `${quotaUsed}`,
@@ -105,9 +105,9 @@ export function pageToContent(states: readonly KeyHead[]): string {
 export function pageFromContent(content: string): KeyHead[] {
   // Written by us, from this very type.
   const entries = parseJSON(content) as unknown as SavedState[];
-  return entries.map(([keyHash, dateCreated, version, link, quotaUsed, quotaRenews, deleted]) => ({
+  return entries.map(([keyHash, identity, version, link, quotaUsed, quotaRenews, deleted]) => ({
     keyHash,
-    dateCreated,
+    identity: Buffer.from(identity, 'base64url').toString('hex'),
     version,
     link,
     quotaUsed: BigInt(quotaUsed),

@@ -1,14 +1,16 @@
 import { parseJSON, stringifyJSON } from '../../lib/json.js';
 import { definitionFromJSON } from '../../keys/definition/from-json.js';
 import type { StoredKey } from '../../keys/key.js';
-import { dateOf, defineTable, millisecondsOf, type Columns, type RowOf } from './signed.js';
+import { dateOf, defineTable, millisecondsOf, type Columns, type RowOf, type SignedRow } from './signed.js';
 
 const columns = {
   key_hash: 'text',
+  identity: 'bytes',
   sealed_key_id: 'bytes',
   org_id: 'text',
   version: 'integer',
-  date_created: 'text',
+  created: 'integer?',
+  date_created: 'text?',
   last_updated: 'integer',
   deleted: 'integer?',
   definition: 'text',
@@ -23,8 +25,11 @@ const columns = {
   history_link: 'bytes',
 } as const satisfies Columns;
 
-/** A row of the table of keys. */
+/** The signed values of a key. */
 export type KeyRow = RowOf<typeof columns>;
+
+/** A row of the table of keys, with its place and its newest history entry, which find rows and are not signed. */
+export type StoredKeyRow = SignedRow<KeyRow> & { readonly id: bigint; readonly head: bigint };
 
 /** The table of keys. */
 export const keyTable = defineTable<KeyRow>('keys', columns);
@@ -33,10 +38,11 @@ export const keyTable = defineTable<KeyRow>('keys', columns);
 export function keyFromRow(row: KeyRow): StoredKey {
   return {
     keyHash: row.key_hash,
+    identity: Buffer.from(row.identity).toString('hex'),
     sealedKeyID: row.sealed_key_id,
     orgID: row.org_id,
     version: Number(row.version),
-    dateCreated: row.date_created,
+    dateCreated: row.date_created ?? new Date(Number(row.created)).toISOString(),
     lastUpdated: row.last_updated,
     deleted: dateOf(row.deleted),
     definition: definitionFromJSON(parseJSON(row.definition)),
@@ -49,14 +55,24 @@ export function keyFromRow(row: KeyRow): StoredKey {
   };
 }
 
+/** The date of creation in milliseconds; a date that has more digits, from another system, as it is. */
+function creationOf({ dateCreated }: StoredKey): Pick<KeyRow, 'created' | 'date_created'> {
+  const date = new Date(dateCreated);
+  const isExact = !Number.isNaN(date.getTime()) && date.toISOString() === dateCreated;
+  return isExact
+    ? { created: BigInt(date.getTime()), date_created: null }
+    : { created: null, date_created: dateCreated };
+}
+
 /** Returns the row of a key. */
 export function keyToRow(key: StoredKey, historyLink: Uint8Array): KeyRow {
   return {
     key_hash: key.keyHash,
+    identity: Buffer.from(key.identity, 'hex'),
     sealed_key_id: key.sealedKeyID,
     org_id: key.orgID,
     version: BigInt(key.version),
-    date_created: key.dateCreated,
+    ...creationOf(key),
     last_updated: key.lastUpdated,
     deleted: millisecondsOf(key.deleted),
     definition: stringifyJSON(key.definition),

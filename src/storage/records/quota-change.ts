@@ -2,8 +2,8 @@ import type { QuotaChange } from '../../keys/quota/quota-change.js';
 import { defineTable, type Columns, type RowOf } from './signed.js';
 
 const columns = {
-  key_hash: 'text',
-  date_created: 'text',
+  key_hash: 'bytes',
+  identity: 'bytes',
   last_updated: 'integer',
   at: 'integer',
   is_reset: 'integer',
@@ -20,8 +20,8 @@ export const quotaChangeTable = defineTable<QuotaChangeRow>('quota_changes', col
 /** Returns the row of a change. */
 export function quotaChangeToRow(change: QuotaChange): QuotaChangeRow {
   return {
-    key_hash: change.keyHash,
-    date_created: change.dateCreated,
+    key_hash: Buffer.from(change.keyHash, 'hex'),
+    identity: Buffer.from(change.identity, 'hex'),
     last_updated: change.lastUpdated,
     at: BigInt(change.at.getTime()),
     is_reset: change.isReset ? 1n : 0n,
@@ -33,8 +33,8 @@ export function quotaChangeToRow(change: QuotaChange): QuotaChangeRow {
 /** Returns the change of a row that passed its integrity check. */
 export function quotaChangeFromRow(row: QuotaChangeRow): QuotaChange {
   return {
-    keyHash: row.key_hash,
-    dateCreated: row.date_created,
+    keyHash: Buffer.from(row.key_hash).toString('hex'),
+    identity: Buffer.from(row.identity).toString('hex'),
     lastUpdated: row.last_updated,
     at: new Date(Number(row.at)),
     isReset: row.is_reset === 1n,

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { parseJSON, stringifyJSON } from '../../lib/json.js';
+import { definitionFromJSON } from '../../keys/definition/from-json.js';
+import { definitionChanges } from '../../keys/key-diff.js';
 import type { FieldChange, KeyRevision } from '../../keys/key.js';
-import { defineTable, namesOf, type Columns, type RowOf } from './signed.js';
+import { defineTable, namesOf, type Columns, type RowOf, type SignedRow } from './signed.js';
 
 const linked = {
   at: 'integer',
@@ -12,29 +14,43 @@ const linked = {
   credential_label: 'text',
   reason: 'text?',
   request_id: 'text',
-  version_before: 'integer',
-  version_after: 'integer',
+  version: 'integer',
   quota_used_before_reset: 'integer?',
-  changes: 'text',
-  definition: 'text',
+  changes: 'text?',
 } as const satisfies Columns;
 
-const columns = { ...linked, link: 'bytes' } as const satisfies Columns;
+const columns = { ...linked, before: 'text?', link: 'bytes' } as const satisfies Columns;
 
-/** A row of the history. */
+/**
+ * The signed values of a history entry. `before` is the definition before the change; NULL for the first entry. `changes` is
+ * NULL if they are the fields of the definition after it, all added.
+ */
 export type RevisionRow = RowOf<typeof columns> & { operation: KeyRevision['operation'] };
 
 /** The table of the history. */
-export const revisionTable = defineTable<RevisionRow>('audit', columns);
+export const revisionTable = defineTable<RevisionRow>('history', columns);
 
-/** All columns that the link covers. */
-export const linkedColumns = namesOf(linked);
+/** A row of the history as it is read. */
+export type StoredRevisionRow = SignedRow<RevisionRow> & {
+  readonly id: bigint;
+  /** The row of its key. */
+  readonly key: bigint;
+  /** If `changes` is NULL, the definition after it, as far as it was found. Not signed: the link shows whether it is the one. */
+  readonly first_definition: string | null;
+};
+
+/** All columns that the link covers, besides the definition after the change. */
+const linkedColumns = namesOf(linked);
 
 /**
- * The link of a history entry: SHA-256 over the link before it and all values of the entry's row. The key keeps
- * its newest link, so that no entry can be changed, taken out or added without breaking the chain.
+ * The link of a history entry: SHA-256 over the link before it, the definition after the change and all values of the
+ * entry's row. The key keeps its newest link, so that no entry can be changed, taken out or added without breaking the chain.
  */
-export function linkOf(previous: Uint8Array | null, row: Omit<RevisionRow, 'link'>): Uint8Array {
+export function linkOf(
+  previous: Uint8Array | null,
+  row: Omit<RevisionRow, 'link' | 'before'>,
+  definition: string,
+): Uint8Array {
   // The same text as `stringifyJSON`, faster.
   const values = linkedColumns.map((column) => {
     const value = row[column];
@@ -42,12 +58,20 @@ export function linkOf(previous: Uint8Array | null, row: Omit<RevisionRow, 'link
   });
   return createHash('sha256')
     .update(previous ?? new Uint8Array(32))
+    .update(createHash('sha256').update(definition, 'utf8').digest())
     .update(`[${values.join()}]`, 'utf8')
     .digest();
 }
 
+/** The state of a key before a change. */
+export interface RevisionBase {
+  readonly definition: string;
+  readonly history_link: Uint8Array;
+}
+
 /** The row of an entry; `definition` is the key's own after it, as JSON. */
-export function revisionToRow(entry: KeyRevision, definition: string, previous: Uint8Array | null): RevisionRow {
+export function revisionToRow(entry: KeyRevision, definition: string, base: RevisionBase | undefined): RevisionRow {
+  const changes = stringifyJSON(entry.changes);
   const row = {
     at: BigInt(entry.at.getTime()),
     key_hash: entry.keyHash,
@@ -57,17 +81,28 @@ export function revisionToRow(entry: KeyRevision, definition: string, previous: 
     credential_label: entry.actor.label,
     reason: entry.reason ?? null,
     request_id: entry.requestID,
-    version_before: BigInt(entry.versionBefore),
-    version_after: BigInt(entry.versionAfter),
+    version: BigInt(entry.versionAfter),
     quota_used_before_reset: entry.quotaUsedBeforeReset ?? null,
-    changes: stringifyJSON(entry.changes),
-    definition,
+    // Also a key without secrets repeats nothing but its definition.
+    changes: !base && entry.versionAfter === 1 && changes === addedBy(definition) ? null : changes,
   };
-  return { ...row, link: linkOf(previous, row) };
+  return { ...row, before: base?.definition ?? null, link: linkOf(base?.history_link ?? null, row, definition) };
 }
 
-/** Returns the entry of a row that passed its integrity check. */
-export function revisionFromRow(row: RevisionRow): KeyRevision {
+/** The changes that add all of a definition, as JSON. */
+function addedBy(definition: string): string {
+  return stringifyJSON(definitionChanges({}, definitionFromJSON(parseJSON(definition))));
+}
+
+/** Whether the changes of a row can be read: it has them, or the definition that it was linked with. */
+export function hasChanges(row: RevisionRow & Pick<StoredRevisionRow, 'first_definition'>): boolean {
+  if (row.changes !== null) return true;
+  const { first_definition: definition } = row;
+  return definition !== null && Buffer.compare(linkOf(null, row, definition), row.link) === 0;
+}
+
+/** Returns the entry of a row that passed its integrity check and has its changes. */
+export function revisionFromRow(row: RevisionRow & Pick<StoredRevisionRow, 'first_definition'>): KeyRevision {
   return {
     at: new Date(Number(row.at)),
     keyHash: row.key_hash,
@@ -76,10 +111,10 @@ export function revisionFromRow(row: RevisionRow): KeyRevision {
     actor: { credentialID: row.credential_id, label: row.credential_label },
     reason: row.reason ?? undefined,
     requestID: row.request_id,
-    versionBefore: Number(row.version_before),
-    versionAfter: Number(row.version_after),
+    versionBefore: Number(row.version) - 1,
+    versionAfter: Number(row.version),
     quotaUsedBeforeReset: row.quota_used_before_reset ?? undefined,
     // Written by us, from this very type.
-    changes: parseJSON(row.changes) as unknown as FieldChange[],
+    changes: parseJSON(row.changes ?? addedBy(row.first_definition ?? '{}')) as unknown as FieldChange[],
   };
 }

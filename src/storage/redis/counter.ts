@@ -1,6 +1,6 @@
 import { AppError } from '../../lib/errors.js';
-import { receiptLifetimeMs } from '../../keys/commands/idempotency.js';
-import type { CounterOrigin } from '../../keys/quota/quota-manager.js';
+import { receiptLifetimeMs } from '../../keys/idempotency.js';
+import type { CounterOrigin } from '../../keys/quota/external-counters.js';
 import type { QuotaState } from '../../keys/key.js';
 import type { Receipt, ReceiptSource } from '../../keys/receipt.js';
 import type { Redis } from './client.js';
@@ -25,7 +25,7 @@ export interface Counter {
   readonly expiry: string;
   /** What Keyfront stored with it; undefined if Keyfront has never written it. */
   readonly kept:
-    | { readonly created: string; readonly changed: bigint; readonly renews: string; readonly expires: string }
+    | { readonly identity: string; readonly changed: bigint; readonly renews: string; readonly expires: string }
     | undefined;
   /** All values but the count, as they were read. A write requires them unchanged. */
   readonly fingerprint: readonly string[];
@@ -35,7 +35,7 @@ export interface Counter {
 export function counterFromHash([
   count = '',
   expiry = '',
-  created = '',
+  identity = '',
   changed = '',
   renews = '',
   expires = '',
@@ -43,14 +43,14 @@ export function counterFromHash([
   return {
     count: count === '' ? undefined : integerOf(count),
     expiry,
-    kept: changed === '' ? undefined : { created, changed: BigInt(changed), renews, expires },
-    fingerprint: [expiry, created, changed, renews, expires],
+    kept: changed === '' ? undefined : { identity, changed: BigInt(changed), renews, expires },
+    fingerprint: [expiry, identity, changed, renews, expires],
   };
 }
 
 /** Whether the counter has begun and belongs to this key, and not to a purged key with the same identifier. */
-export function isOf({ count, kept }: Counter, { dateCreated }: CounterOrigin): boolean {
-  return kept ? kept.created === dateCreated : count !== undefined;
+export function isOf({ count, kept }: Counter, { identity }: CounterOrigin): boolean {
+  return kept ? kept.identity === identity : count !== undefined;
 }
 
 /** The live quota of the key: that of the counter, or that of the key if the counter has not begun. */

@@ -1,6 +1,6 @@
 import DataLoader from 'dataloader';
 import { AppError, errorCodeOf } from '../../lib/errors.js';
-import type { QuotaDecision, QuotaManager, QuotaOutbox } from '../../keys/quota/quota-manager.js';
+import type { ExternalCounters, QuotaDecision, QuotaOutbox } from '../../keys/quota/external-counters.js';
 import { changedQuota, quotaChangeOf, type QuotaChange } from '../../keys/quota/quota-change.js';
 import type { QuotaState, StoredKey } from '../../keys/key.js';
 import type { KeyStore } from '../../keys/ports.js';
@@ -21,14 +21,14 @@ import { readScript, writeScript } from './lua.js';
 
 interface LiveQuotasDeps {
   readonly redis: Redis;
-  readonly store: KeyStore & Pick<QuotaManager, 'counters'> & QuotaOutbox;
+  readonly store: KeyStore & QuotaOutbox;
   /** The name of a counter; see `keyNames`. */
   readonly pattern: string;
   readonly now: () => Date;
 }
 
 /** The live counters in Redis, and the relay of their outbox. */
-export interface LiveQuotas extends QuotaManager {
+export interface LiveQuotas extends ExternalCounters {
   /**
    * The outbox relay: applies the pending changes from before the moment, and acknowledges them. A failed change stays and
    * delays only later changes of its key. Rejects at the end with the first error.
@@ -55,7 +55,7 @@ export function createLiveQuotas({ redis, store, pattern, now }: LiveQuotasDeps)
    * counter before.
    */
   async function write(keyHash: string, current: Counter, next: Write): Promise<{ found: string; counter: Counter }> {
-    const { way, amount, limit, timeToLive, created, changed, renews, receipt } = next;
+    const { way, amount, limit, timeToLive, identity, changed, renews, receipt } = next;
     const names = receipt ? [...namesOf(keyHash), receiptName(pattern, keyHash, receipt.id)] : namesOf(keyHash);
     const [found = '', ...before] = await redis.write(writeScript, names, [
       ...current.fingerprint,
@@ -63,7 +63,7 @@ export function createLiveQuotas({ redis, store, pattern, now }: LiveQuotasDeps)
       String(amount),
       limit === undefined ? '' : String(limit),
       timeToLive,
-      created,
+      identity,
       String(changed),
       renews === undefined ? '' : String(renews),
       ...(receipt ? receiptArguments(receipt, current.count) : []),
@@ -85,7 +85,7 @@ export function createLiveQuotas({ redis, store, pattern, now }: LiveQuotasDeps)
       amount: way === 'add' ? next.used - current.used : next.used,
       limit: undefined,
       timeToLive: isExpiryUnchanged ? '' : ends === undefined ? 'none' : timeUntil(ends, now()),
-      created: key.dateCreated,
+      identity: key.identity,
       changed: isBegun ? (counter.kept?.changed ?? 0n) : key.lastUpdated,
       renews: next.renews,
     };
@@ -142,7 +142,7 @@ export function createLiveQuotas({ redis, store, pattern, now }: LiveQuotasDeps)
     for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
       const [key, counter] = await Promise.all([find(keyHash), readCounter(keyHash)]);
       // The counter of a key that was purged, or added again, begins from the key.
-      if (key?.dateCreated !== change.dateCreated) return;
+      if (key?.identity !== change.identity) return;
       const isBegun = isOf(counter, key);
       if (isBegun && counter.kept && counter.kept.changed >= change.lastUpdated) return;
       const current = quotaOf(counter, key, now().getTime());
@@ -176,7 +176,6 @@ export function createLiveQuotas({ redis, store, pattern, now }: LiveQuotasDeps)
 
   return {
     receiptsOf: (keyHash) => receiptsOfCounter(redis, pattern, keyHash),
-    storedQuota: () => undefined,
     async readCounters(keyHashes) {
       const counters = await Promise.all(keyHashes.map(readCounter));
       return counters.map((counter) => (key) => quotaOf(counter, key, now().getTime()));
@@ -191,7 +190,6 @@ export function createLiveQuotas({ redis, store, pattern, now }: LiveQuotasDeps)
         return 'PENDING';
       }
     },
-    counters: (orgIDs, reads) => store.counters(orgIDs, reads),
     async consume(keyHash, decide, orgID) {
       const first = await tryToConsume(keyHash, decide, orgID);
       if (first) return first.result;
@@ -249,7 +247,7 @@ interface Write {
   readonly limit: bigint | undefined;
   /** Milliseconds, `none`, or empty for no change. */
   readonly timeToLive: string;
-  readonly created: string;
+  readonly identity: string;
   readonly changed: bigint;
   readonly renews: bigint | undefined;
   readonly receipt?: Receipt | undefined;

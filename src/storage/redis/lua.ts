@@ -18,7 +18,7 @@ function script(text: string): Script {
 const state = `
 local function state()
   local count = redis.call('GET', KEYS[1])
-  local kept = redis.call('HMGET', KEYS[2], 'created', 'changed', 'renews', 'expires')
+  local kept = redis.call('HMGET', KEYS[2], 'identity', 'changed', 'renews', 'expires')
   return { count or '', string.format('%.0f', redis.call('PEXPIRETIME', KEYS[1])),
     kept[1] or '', kept[2] or '', kept[3] or '', kept[4] or '' }
 end
@@ -66,7 +66,7 @@ if ttl == 'none' then redis.call('PERSIST', KEYS[1])
 elseif ttl ~= '' then redis.call('PEXPIRE', KEYS[1], ttl) end
 local expires = string.format('%.0f', redis.call('PEXPIRETIME', KEYS[1]))
 if ARGV[10] ~= before[3] or ARGV[11] ~= before[4] or ARGV[12] ~= before[5] or expires ~= before[6] then
-  redis.call('HSET', KEYS[2], 'created', ARGV[10], 'changed', ARGV[11], 'renews', ARGV[12], 'expires', expires)
+  redis.call('HSET', KEYS[2], 'identity', ARGV[10], 'changed', ARGV[11], 'renews', ARGV[12], 'expires', expires)
 end
 if receipt then redis.call('SET', KEYS[3], receipt, 'PX', ARGV[16]) end
 return { 'done', unpack(before) }`);

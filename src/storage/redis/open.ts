@@ -1,5 +1,5 @@
 import { errorCodeOf } from '../../lib/errors.js';
-import type { QuotaManager } from '../../keys/quota/quota-manager.js';
+import type { ExternalCounters } from '../../keys/quota/external-counters.js';
 import type { Meter } from '../../telemetry/ports.js';
 import type { Storage } from '../storage.js';
 import { createRedis } from './client.js';
@@ -9,7 +9,7 @@ import { readScript } from './lua.js';
 
 /** Open counters in Redis. */
 export interface OpenQuotas {
-  readonly quotas: QuotaManager;
+  readonly quotas: ExternalCounters;
   /** Applies the pending changes, and reports an error once. Never throws. */
   readonly relayPending: (signal: AbortSignal) => Promise<void>;
   readonly close: () => Promise<void>;

@@ -1,12 +1,12 @@
 import { AppError } from '../../lib/errors.js';
 import { isInt64 } from '../../lib/int64.js';
 import type { ChangeFeed, FeedQuery } from '../../keys/change-feed.js';
-import { revisionTable, revisionFromRow, type RevisionRow } from '../records/revision.js';
+import { hasChanges, revisionTable, revisionFromRow, type StoredRevisionRow } from '../records/revision.js';
 import type { RowSigner } from '../../crypto/row-signer.js';
-import { createSignedTable, type SignedRow } from '../records/signed.js';
+import { createSignedTable } from '../records/signed.js';
 import { createChangeNotifier, type ChangeNotifier, type ChangeSource } from './change-notifier.js';
 import type { Dialect } from './dialect.js';
-import { entrySize } from './keys/history-entries.js';
+import { entrySize, rowTexts } from './rows.js';
 import { batchesBySize } from './pages.js';
 import { prepared, type SqlSession } from './session.js';
 
@@ -71,7 +71,8 @@ function invalidCursor(message: string, issue: string): AppError {
 /** The part of a change that the filters of a query need. */
 interface ScannedRow extends FeedPosition {
   readonly key_hash: string;
-  readonly org_id: string;
+  /** NULL in a damaged row. */
+  readonly org_id: string | null;
   /** The size of the definition and the changes of the entry, in bytes. */
   readonly size: bigint;
 }
@@ -85,29 +86,31 @@ type BoundsRow = {
 type LinkedPosition = FeedPosition & { readonly link: Uint8Array };
 
 /** The history, as rows in the order of all changes. It ends before the first entry before which others may be committed. */
-function feedStatements({ feed, inList, types }: Dialect) {
+function feedStatements(dialect: Dialect) {
+  const { feed, hexOf, inList, types } = dialect;
+  const { entryColumns } = rowTexts(dialect);
   const flag = (condition: string) => `CAST(CASE WHEN ${condition} THEN 1 ELSE 0 END AS bigint)`;
   const isComplete = `${feed.tx} < (SELECT ${feed.horizon})`;
-  const newest = `FROM audit WHERE ${isComplete} ORDER BY ${feed.order('DESC')} LIMIT 1`;
+  const newest = `FROM history WHERE ${isComplete} ORDER BY ${feed.order('DESC')} LIMIT 1`;
   return {
     // The first row has the entry at the position, if it has not been purged; the others are the entries after it.
     read: prepared(
       `SELECT * FROM (
          SELECT ${flag(feed.isBeyond)} AS is_beyond, a.tx, a.id, a.link,
            CAST(NULL AS text) AS key_hash, CAST(NULL AS text) AS org_id, CAST(NULL AS bigint) AS size
-         FROM (SELECT 1 AS one) AS always LEFT JOIN (SELECT ${feed.tx} AS tx, id, link FROM audit) a ON a.id = $2
+         FROM (SELECT 1 AS one) AS always LEFT JOIN (SELECT ${feed.tx} AS tx, id, link FROM history) a ON a.id = $2
        ) AS bounds
        UNION ALL SELECT * FROM (
-         SELECT CAST(NULL AS bigint), ${feed.tx}, id, CAST(NULL AS ${types.bytes}), key_hash, org_id,
-           ${entrySize}
-         FROM audit WHERE ${feed.isAfter} AND ${isComplete} ORDER BY ${feed.order('ASC')} LIMIT $3
+         SELECT CAST(NULL AS bigint), ${feed.tx}, id, CAST(NULL AS ${types.bytes}), ${hexOf('h.key_hash')},
+           (SELECT name FROM orgs o WHERE o.id = h.org), ${entrySize}
+         FROM history h WHERE ${feed.isAfter} AND ${isComplete} ORDER BY ${feed.order('ASC')} LIMIT $3
        ) AS scanned`,
     ),
-    entries: prepared(`SELECT * FROM audit WHERE id ${inList('$1', 'bigint')}`),
+    entries: prepared(`SELECT ${entryColumns} FROM history h WHERE h.id ${inList('$1', 'bigint')}`),
     newest: prepared(`SELECT ${feed.tx} AS tx, id, link ${newest}`),
     state: prepared(
       `SELECT (SELECT ${feed.tx} || '.' || id ${newest}) AS newest,
-         ${flag(`EXISTS (SELECT 1 FROM audit WHERE ${feed.tx} >= (SELECT ${feed.horizon}))`)} AS is_pending`,
+         ${flag(`EXISTS (SELECT 1 FROM history WHERE ${feed.tx} >= (SELECT ${feed.horizon}))`)} AS is_pending`,
     ),
   };
 }
@@ -132,8 +135,6 @@ const maxScanned = 1_000;
 
 /** The maximum size of a page in bytes; one entry may be larger. Verifying a page takes milliseconds. */
 const maxPageBytes = 256 * 1024;
-
-type EntryRow = SignedRow<RevisionRow> & { readonly id: bigint };
 
 /** Whether the position is not one of this history. */
 function isForeign({ is_beyond: isBeyond, tx, link }: BoundsRow, from: FingerprintedPosition): boolean {
@@ -165,15 +166,17 @@ export function createChangeFeed(
       const isFull = matching.length > page.length;
       const last = isFull ? page.at(-1) : scanned.at(-1);
       const wanted = new Map([...page, ...(last ? [last] : [])].map((position) => [position.id, position]));
-      const rows = wanted.size === 0 ? [] : await all<EntryRow>(sql.entries, [[...wanted.keys()]]);
+      const rows = wanted.size === 0 ? [] : await all<StoredRevisionRow>(sql.entries, [[...wanted.keys()]]);
       const entries = new Map(rows.map((row) => [row.id, row]));
       return {
         events: page.flatMap((position) => {
           const row = entries.get(position.id);
           if (!row) return [];
           // One entry that fails its integrity check must not keep all that follow from being read.
-          const entry = table.isAuthentic(row) ? revisionFromRow(row) : undefined;
-          const { key_hash: keyHash, org_id: orgID, version_after: version } = row;
+          const entry = table.isAuthentic(row) && hasChanges(row) ? revisionFromRow(row) : undefined;
+          const { key_hash: keyHash, version } = row;
+          // In a damaged row, the organization may be missing.
+          const orgID = position.org_id ?? '';
           return {
             cursor: cursorOf(position, fingerprintOf(row.link)),
             keyHash,

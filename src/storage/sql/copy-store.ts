@@ -23,80 +23,89 @@ export const migrationSourceSetting = 'moving_from';
 /** A row as it is copied: its columns by name. */
 export type CopiedRow = Readonly<Record<string, unknown>>;
 
-/** Hashes after `after`, up to `upTo` or the end. */
-export interface HashRange {
-  readonly after: string;
-  readonly upTo: string | undefined;
+/** A row in the order of its table: the values of the columns of the primary key. */
+export type RowPosition = readonly Value[];
+
+/** The rows of a table after `after`, up to `upTo` or the end. */
+export interface RowRange {
+  readonly after: RowPosition | undefined;
+  readonly upTo: RowPosition | undefined;
 }
 
-/** How a table is copied. Its rows are read, sent and compared in chunks, so that no text or statement contains all of them. */
+/** How a table is copied: in ranges of its primary key, so that no text or statement contains all rows. */
 interface CopiedTable {
+  /** As they are stored: numbers and bytes for texts that other tables have. */
   readonly columns: Columns;
+  /** The primary key. */
   readonly order: readonly string[];
-  /** The number of rows of a chunk. */
+  /** The number of rows of a range. */
   readonly chunkSize: number;
-  /** Whether it is copied in ranges of hashes. Its order begins with `key_hash`. */
-  readonly hasRange: boolean;
 }
+
+const { org_id: _org, ...ofKey } = keyTable.columns;
+const { org_id: _owner, credential_id: _id, credential_label: _label, ...ofEntry } = revisionTable.columns;
 
 /** The tables that are copied. */
 export const copiedTables = {
-  keys: { columns: keyTable.columns, order: ['key_hash'], chunkSize: 200, hasRange: true },
-  audit: {
-    columns: { id: 'integer', ...revisionTable.columns },
-    order: ['key_hash', 'version_after'],
+  orgs: { columns: { id: 'integer', name: 'text' }, order: ['id'], chunkSize: 1_000 },
+  terms: { columns: { id: 'integer', name: 'text' }, order: ['id'], chunkSize: 1_000 },
+  actors: { columns: { id: 'integer', credential_id: 'text', label: 'text' }, order: ['id'], chunkSize: 1_000 },
+  keys: {
+    columns: { ...ofKey, id: 'integer', key_hash: 'bytes', org: 'integer', head: 'integer' },
+    order: ['id'],
+    chunkSize: 200,
+  },
+  history: {
+    columns: {
+      ...ofEntry,
+      id: 'integer',
+      key: 'integer',
+      previous: 'integer?',
+      key_hash: 'bytes',
+      org: 'integer',
+      actor: 'integer',
+    },
+    order: ['id'],
     chunkSize: 500,
-    hasRange: true,
   },
-  // Without an index on the key in SQLite, each chunk reads the whole table.
   key_terms: {
-    columns: { term: 'text', key_hash: 'text', org_id: 'text' },
-    order: ['key_hash', 'term'],
+    columns: { term: 'integer', key: 'integer', org: 'integer' },
+    order: ['term', 'key'],
     chunkSize: 10_000,
-    hasRange: true,
   },
-  credentials: { columns: credentialTable.columns, order: ['id'], chunkSize: 500, hasRange: false },
-  heads: { columns: headTable.columns, order: ['name'], chunkSize: 10, hasRange: false },
-  webhooks: { columns: webhookTable.columns, order: ['id'], chunkSize: 500, hasRange: false },
+  credentials: { columns: credentialTable.columns, order: ['id'], chunkSize: 500 },
+  heads: { columns: headTable.columns, order: ['name'], chunkSize: 10 },
+  webhooks: { columns: webhookTable.columns, order: ['id'], chunkSize: 500 },
   webhook_progress: {
     columns: { webhook_id: 'text', cursor: 'text', holder: 'text?', held_until: 'integer' },
     order: ['webhook_id'],
     chunkSize: 500,
-    hasRange: false,
   },
   webhook_deliveries: {
     columns: deliveryColumns,
     order: ['webhook_id', 'key_hash', 'event_id'],
     chunkSize: 500,
-    hasRange: false,
   },
-  quota_changes: {
-    columns: { id: 'integer', ...quotaChangeTable.columns },
-    order: ['id'],
-    chunkSize: 500,
-    hasRange: false,
-  },
-  receipts: { columns: receiptColumns, order: ['id'], chunkSize: 200, hasRange: false },
+  quota_changes: { columns: { id: 'integer', ...quotaChangeTable.columns }, order: ['id'], chunkSize: 500 },
+  receipts: { columns: receiptColumns, order: ['id'], chunkSize: 200 },
 } as const satisfies Record<string, CopiedTable>;
 
 /** One of {@link copiedTables}. */
 export type CopiedTableName = keyof typeof copiedTables;
 
 const tableNames = Object.keys(copiedTables) as CopiedTableName[];
-const rangeTables = tableNames.filter((table) => copiedTables[table].hasRange);
-const wholeTables = tableNames.filter((table) => !copiedTables[table].hasRange);
 
 /** The database that rows are copied from. */
 export interface RowSource {
-  /** All rows of one table, or those in a range, in the same order for both engines, a chunk at a time. */
-  readonly rows: (table: CopiedTableName, range?: HashRange) => AsyncIterable<readonly CopiedRow[]>;
+  /** The rows of one table in a range, in the order of the primary key, a chunk at a time. */
+  readonly rows: (table: CopiedTableName, range: RowRange) => AsyncIterable<readonly CopiedRow[]>;
   readonly setting: (name: string) => Promise<string | undefined>;
 }
 
 /** The database that rows are copied to. */
 export interface RowTarget extends RowSource {
-  /** Replaces the rows of these tables, or those in a range, by the rows of the source, all or none. */
-  readonly replace: (source: RowSource, tables: readonly CopiedTableName[], range?: HashRange) => Promise<void>;
+  /** Replaces the rows of a table in a range by the rows of the source, all or none. */
+  readonly replace: (source: RowSource, table: CopiedTableName, range: RowRange) => Promise<void>;
   /** Completes the copy: processes may open the database from now on. */
   readonly finish: (settings: ReadonlyMap<string, string>) => Promise<void>;
 }
@@ -113,8 +122,8 @@ export interface CopyResult {
 const movedSettings = ['key_hash', 'key_ring'];
 
 /**
- * Copies all rows as they are, with their signatures. Each range of hashes, and each other table, is read back and compared;
- * what is identical already is skipped, so that an interrupted copy continues.
+ * Copies all rows as they are, with their signatures. Each range of each table is read back and compared; what is identical
+ * already is skipped, so that an interrupted copy continues.
  *
  * @param beforeFinish - marks the source. It runs before the target is complete, so that no process can be served from both.
  */
@@ -126,33 +135,37 @@ export async function copyStore(
 ): Promise<CopyResult> {
   const counts = { keys: 0, entries: 0, credentials: 0, found: 0 };
 
-  async function copyPart(tables: readonly CopiedTableName[], range?: HashRange): Promise<{ isUnchanged: boolean }> {
-    const wanted = await digest(source, tables, range);
-    const isUnchanged = (await digest(target, tables, range)).text === wanted.text;
+  async function copyRange(table: CopiedTableName, range: RowRange): Promise<{ isUnchanged: boolean }> {
+    const wanted = await digest(source, table, range);
+    const isUnchanged = (await digest(target, table, range)) === wanted;
     if (!isUnchanged) {
-      await target.replace(source, tables, range);
-      if ((await digest(target, tables, range)).text !== wanted.text) {
-        const part = range ? `up to the key ${range.upTo ?? 'at the end'}` : `of ${tables.join(', ')}`;
-        throw new Error(`The rows ${part} differ from the source after they were written.`);
+      await target.replace(source, table, range);
+      if ((await digest(target, table, range)) !== wanted) {
+        throw new Error(`The rows of ${table} differ from the source after they were written.`);
       }
     }
-    counts.entries += wanted.entries;
-    counts.credentials += wanted.credentials;
     return { isUnchanged };
   }
 
-  for (let after: string | undefined = ''; after !== undefined;) {
-    const keys: readonly CopiedRow[] = await firstOf(source.rows('keys', { after, upTo: undefined }));
-    const last = keys.at(-1)?.['key_hash'];
-    // The last range has no keys and no end, so that rows that only the target has are removed too.
-    const range: HashRange = { after, upTo: typeof last === 'string' ? last : undefined };
-    const { isUnchanged } = await copyPart(rangeTables, range);
-    counts.keys += keys.length;
-    counts.found += isUnchanged ? keys.length : 0;
-    onProgress(counts.keys);
-    after = range.upTo;
+  for (const table of tableNames) {
+    const positionOf = positionIn(table);
+    for (let after: RowPosition | undefined, isEnd = false; !isEnd;) {
+      const rows = await firstOf(source.rows(table, { after, upTo: undefined }));
+      const last = rows.at(-1);
+      // The last range has no rows and no end, so that rows that only the target has are removed too.
+      const upTo = last && positionOf(last);
+      const { isUnchanged } = await copyRange(table, { after, upTo });
+      if (table === 'history') counts.entries += rows.length;
+      if (table === 'credentials') counts.credentials += rows.length;
+      if (table === 'keys') {
+        counts.keys += rows.length;
+        counts.found += isUnchanged ? rows.length : 0;
+        onProgress(counts.keys);
+      }
+      after = upTo;
+      isEnd = upTo === undefined;
+    }
   }
-  for (const table of wholeTables) await copyPart([table]);
   const settings = new Map<string, string>();
   for (const name of movedSettings) {
     const value = await source.setting(name);
@@ -168,22 +181,30 @@ async function firstOf(chunks: AsyncIterable<readonly CopiedRow[]>): Promise<rea
   return [];
 }
 
-async function digest(
-  from: RowSource,
-  tables: readonly CopiedTableName[],
-  range: HashRange | undefined,
-): Promise<{ text: string; entries: number; credentials: number }> {
+async function digest(from: RowSource, table: CopiedTableName, range: RowRange): Promise<string> {
   const hash = createHash('sha256');
-  const counts = { entries: 0, credentials: 0 };
-  for (const table of tables) {
-    hash.update('next table');
-    for await (const chunk of from.rows(table, range)) {
-      for (const row of chunk) hash.update(serializeRow(row));
-      if (table === 'audit') counts.entries += chunk.length;
-      if (table === 'credentials') counts.credentials += chunk.length;
-    }
+  for await (const chunk of from.rows(table, range)) {
+    for (const row of chunk) hash.update(serializeRow(row));
   }
-  return { text: hash.digest('hex'), ...counts };
+  return hash.digest('hex');
+}
+
+function positionIn(table: CopiedTableName): (row: CopiedRow) => RowPosition {
+  const { order } = copiedTables[table];
+  return (row) => order.map((column) => row[column] as Value);
+}
+
+/** The condition that a row is in a range, with its values. */
+export function isInRange(table: CopiedTableName, { after, upTo }: RowRange): readonly [string, readonly Value[]] {
+  const order = copiedTables[table].order.join(', ');
+  const values: Value[] = [];
+  const bound = (operator: string, position: RowPosition) => {
+    values.push(...position);
+    const parameters = position.map((_, index) => `$${values.length - position.length + index + 1}`);
+    return `(${order}) ${operator} (${parameters.join(', ')})`;
+  };
+  const conditions = [...(after ? [bound('>', after)] : []), ...(upTo ? [bound('<=', upTo)] : [])];
+  return [conditions.length > 0 ? conditions.join(' AND ') : 'true', values];
 }
 
 /** A row as text, with its columns sorted. */
@@ -200,31 +221,23 @@ function serializeRow(row: CopiedRow): string {
   );
 }
 
-/** After every hash. */
-export const endOfHashes = '~';
-
 /** The rows of a database that is copied, or that a copy is verified in. */
 export function createRowSource(session: SqlSession): RowSource {
   const { all } = session;
   const settings = createSettings(session);
   return {
-    rows(table, range) {
+    rows(table, { after, upTo }) {
       const { columns, order, chunkSize } = copiedTables[table];
-      const [isWithin, bounds] = range ? ['key_hash <= $1', [range.upTo ?? endOfHashes]] : ['true', []];
-      const chunk = (isAfter: string, after: readonly Value[]) =>
-        all<CopiedRow>(
+      const positionOf = positionIn(table);
+      return readPages((last: CopiedRow | undefined) => {
+        const [isWithin, values] = isInRange(table, { after: last ? positionOf(last) : after, upTo });
+        return all<CopiedRow>(
           unprepared(
-            `SELECT ${namesOf(columns).join(', ')} FROM ${table} WHERE ${isWithin} AND ${isAfter}
+            `SELECT ${namesOf(columns).join(', ')} FROM ${table} WHERE ${isWithin}
              ORDER BY ${order.join(', ')} LIMIT ${chunkSize}`,
           ),
-          [...bounds, ...after],
+          values,
         );
-      const parameters = order.map((_, index) => `$${bounds.length + index + 1}`);
-      const isAfterLast = `(${order.join(', ')}) > (${parameters.join(', ')})`;
-      const positionOf = (row: CopiedRow) => order.map((column) => row[column] as Value);
-      return readPages((last: CopiedRow | undefined) => {
-        if (last) return chunk(isAfterLast, positionOf(last));
-        return range ? chunk('key_hash > $2', [range.after]) : chunk('true', []);
       }, chunkSize);
     },
     setting: (name) => settings.get(name),

@@ -40,7 +40,7 @@ const statements = ({ inList, forUpdate }: Dialect) => {
        UNION ALL SELECT * FROM (SELECT ${withState} FROM credentials ORDER BY secret_hash LIMIT 1) AS first`,
     ),
     all: prepared('SELECT * FROM credentials ORDER BY created, id'),
-    byIDs: prepared(`SELECT * FROM credentials WHERE id ${inList('$1', 'text')} ORDER BY id ${forUpdate}`),
+    byIDs: prepared(`SELECT * FROM credentials WHERE id ${inList('$1', 'text')} ORDER BY id ${forUpdate()}`),
     insert: prepared(insertInto('credentials', columns)),
     update: prepared(updateByID('credentials', changing)),
   };

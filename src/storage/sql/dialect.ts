@@ -1,38 +1,35 @@
+import { nearKeys } from './place.js';
+
 /** Differences between the SQL dialects. All other text is the same for both engines. */
 export interface Dialect {
   readonly name: 'sqlite' | 'postgres';
-  readonly types: {
-    readonly text: string;
-    readonly integer: string;
-    readonly bytes: string;
-    readonly rowNumber: string;
-  };
-  /** The options of a table: rows have a number, are stored in their primary key, or are updated often. */
-  readonly tableOptions: Readonly<Record<'numbered' | 'clustered' | 'updatedOften', string>>;
-  readonly bytesLiteral: (hex: string) => string;
-  /** A trigger that rejects updates of these columns. */
-  readonly rejectUpdatesOf: (table: string, columns: readonly string[], message: string) => string;
-  /** A trigger that rejects updates which leave the signature as it is. */
-  readonly rejectUnsigned: (table: string) => string;
+  readonly types: { readonly text: string; readonly bytes: string };
+  /** The lower-case hex digits of bytes, and the bytes of hex digits. */
+  readonly hexOf: (bytes: string) => string;
+  readonly bytesOf: (hex: string) => string;
   /** The clock that all processes on the database share, in Unix milliseconds. */
   readonly nowMs: string;
   /** The condition that a value is in the list that is one parameter. */
   readonly inList: (parameter: string, type: 'text' | 'bigint') => string;
-  /** The items of a JSON list of `[hash, first, newest]` as rows, numbered from 0 as `span_index`. */
+  /** The items of a JSON list of `[hash, first, newest, place]` as rows, numbered from 0 as `span_index`. */
   readonly historySpans: (parameter: string) => string;
-  /** The items of a text list parameter, as the column `value` of a table. */
-  readonly listOf: (parameter: string) => string;
+  /** The items of a JSON list of `[hash, place]` as rows: see `placesOf`. */
+  readonly hashes: (parameter: string) => string;
+  /** The condition that the key `k` has this hash, in hex digits, where `place` is the row that it has if no other key is near. */
+  readonly isOfHash: (hash: string, place: string) => string;
   /** An integer member of a JSON text. */
   readonly integerMember: (column: string, member: string) => string;
   /** A condition of statements that may read many rows: SQLite calls it for each row, and it throws after the deadline. */
   readonly isInTime: string;
   /** Whether tables are joined in the order of the text; otherwise the planner estimates which order is best. */
   readonly joinsInOrder: boolean;
+  /** The number of a row, compared with `id` behind a column of an index: `(column, id) > (value, rowID)`. */
+  readonly rowID: (value: string) => string;
   /** The column in a condition for which no index must be entered. */
   readonly withoutIndex: (column: string) => string;
   readonly feed: FeedDialect;
-  /** Behind a SELECT in a transaction: no other transaction changes these rows before it ends. */
-  readonly forUpdate: '' | 'FOR UPDATE';
+  /** Behind a SELECT in a transaction: no other transaction changes the rows of the table `of` before it ends. */
+  readonly forUpdate: (of?: string) => string;
 }
 
 /** How the entries of the history are ordered. */
@@ -53,28 +50,26 @@ export function isBindableText(text: string): boolean {
   return !text.includes('\0');
 }
 
-const unsigned = 'rows are signed: an update must replace the signature, mac';
-
 /** The dialect of SQLite. */
 export const sqliteDialect: Dialect = {
   name: 'sqlite',
-  types: { text: 'TEXT', integer: 'INTEGER', bytes: 'BLOB', rowNumber: 'INTEGER PRIMARY KEY AUTOINCREMENT' },
-  tableOptions: { numbered: 'STRICT', clustered: 'STRICT, WITHOUT ROWID', updatedOften: 'STRICT' },
-  bytesLiteral: (hex) => `x'${hex}'`,
-  rejectUpdatesOf: (table, columns, message) =>
-    `CREATE TRIGGER ${table}_is_append_only BEFORE UPDATE OF ${columns.join(', ')} ON ${table}
-     BEGIN SELECT RAISE(ABORT, '${message}'); END;`,
-  rejectUnsigned: (table) =>
-    `CREATE TRIGGER changed_${table}_are_signed BEFORE UPDATE ON ${table} WHEN NEW.mac IS OLD.mac
-     BEGIN SELECT RAISE(ABORT, '${unsigned}'); END;`,
+  types: { text: 'TEXT', bytes: 'BLOB' },
+  hexOf: (bytes) => `lower(hex(${bytes}))`,
+  bytesOf: (hex) => `unhex(${hex})`,
   nowMs: `CAST(unixepoch('subsec') * 1000 AS INTEGER)`,
   inList: (parameter) => `IN (SELECT value FROM json_each(${parameter}))`,
   historySpans: (parameter) =>
-    `(SELECT key AS span_index, value ->> 0 AS hash, value ->> 1 AS first, value ->> 2 AS newest FROM json_each(${parameter}))`,
-  listOf: (parameter) => `json_each(${parameter})`,
+    `(SELECT key AS span_index, value ->> 0 AS hash, value ->> 1 AS first, value ->> 2 AS newest,
+        CAST(value ->> 3 AS bigint) AS place FROM json_each(${parameter}))`,
+  hashes: (parameter) =>
+    `(SELECT value ->> 0 AS hash, CAST(value ->> 1 AS bigint) AS place FROM json_each(${parameter}))`,
+  isOfHash: (hash, place) =>
+    `k.id BETWEEN CAST(${place} AS bigint) AND CAST(${place} AS bigint) + ${nearKeys - 1} AND k.key_hash = unhex(${hash})`,
   integerMember: (column, member) => `${column} ->> '$.${member}'`,
   isInTime: 'in_time()',
   joinsInOrder: true,
+  // Only with a collation does SQLite enter the index at both. Otherwise it reads all rows of the same value.
+  rowID: (value) => `${value} COLLATE BINARY`,
   withoutIndex: (column) => `+${column}`,
   // There is one writer at a time and no number is used twice: the numbers of the entries are the order of the commits.
   feed: {
@@ -82,10 +77,10 @@ export const sqliteDialect: Dialect = {
     horizon: '1',
     order: (direction) => `id ${direction}`,
     isAfter: 'id > $2',
-    isBeyond: `$1 <> 0 OR $2 > coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'audit'), 0)`,
+    isBeyond: `$1 <> 0 OR $2 > coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'history'), 0)`,
   },
   // There is one writer at a time.
-  forUpdate: '',
+  forUpdate: () => '',
 };
 
 /** The setting added to transaction numbers, so that new entries sort last. */
@@ -97,32 +92,24 @@ const feedHorizon = `pg_snapshot_xmin(pg_current_snapshot())::text::bigint + ${f
 /** The dialect of PostgreSQL. */
 export const postgresDialect: Dialect = {
   name: 'postgres',
-  types: {
-    // Ordered byte by byte, as in SQLite and in cursors.
-    text: 'text COLLATE "C"',
-    integer: 'bigint',
-    bytes: 'bytea',
-    rowNumber: 'bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY',
-  },
-  // Free space on each page, so that an update that changes no index is written beside the row.
-  tableOptions: { numbered: '', clustered: '', updatedOften: 'WITH (fillfactor = 85)' },
-  bytesLiteral: (hex) => `'\\x${hex}'`,
-  rejectUpdatesOf: (table, columns, message) =>
-    `CREATE TRIGGER ${table}_is_append_only BEFORE UPDATE OF ${columns.join(', ')} ON ${table}
-     FOR EACH ROW EXECUTE FUNCTION keyfront_reject('${message}');`,
-  rejectUnsigned: (table) =>
-    `CREATE TRIGGER changed_${table}_are_signed BEFORE UPDATE ON ${table} FOR EACH ROW
-     WHEN (NEW.mac = OLD.mac) EXECUTE FUNCTION keyfront_reject('${unsigned}');`,
+  types: { text: 'text', bytes: 'bytea' },
+  hexOf: (bytes) => `encode(${bytes}, 'hex')`,
+  bytesOf: (hex) => `decode(${hex}, 'hex')`,
   nowMs: '(extract(epoch FROM clock_timestamp()) * 1000)::bigint',
   inList: (parameter, type) => `= ANY (${parameter}::${type}[])`,
   historySpans: (parameter) =>
-    `(SELECT nth - 1 AS span_index, item ->> 0 AS hash, (item ->> 1)::bigint AS first, (item ->> 2)::bigint AS newest
-      FROM json_array_elements(${parameter}::json) WITH ORDINALITY AS items (item, nth))`,
-  listOf: (parameter) => `unnest(${parameter}::text[]) AS list (value)`,
+    `(SELECT nth - 1 AS span_index, item ->> 0 AS hash, (item ->> 1)::bigint AS first, (item ->> 2)::bigint AS newest,
+        (item ->> 3)::bigint AS place FROM json_array_elements(${parameter}::json) WITH ORDINALITY AS items (item, nth))`,
+  hashes: (parameter) =>
+    `(SELECT item ->> 0 AS hash, (item ->> 1)::bigint AS place FROM json_array_elements(${parameter}::json) AS items (item))`,
+  // By an index of its own: the planner cannot estimate how many keys are near a place.
+  // It names the place as well, so that statements of both engines have the same parameters.
+  isOfHash: (hash, place) => `k.key_hash = decode(${hash}, 'hex') AND CAST(${place} AS bigint) >= 0`,
   // `json` and not `jsonb`, which holds no NUL and would parse all of a definition to find one member.
   integerMember: (column, member) => `(${column}::json ->> '${member}')::bigint`,
   isInTime: 'true',
   joinsInOrder: false,
+  rowID: (value) => value,
   withoutIndex: (column) => column,
   feed: {
     tx: 'tx',
@@ -131,7 +118,7 @@ export const postgresDialect: Dialect = {
     isAfter: '(tx, id) > ($1::bigint, $2::bigint)',
     // Entries that were copied from a file have `tx` 0, and purged ones among them are not known.
     isBeyond: `$1::bigint > 0 AND ($1::bigint >= (SELECT ${feedHorizon})
-      OR $2::bigint > coalesce(pg_sequence_last_value(pg_get_serial_sequence('audit', 'id')), 0))`,
+      OR $2::bigint > coalesce(pg_sequence_last_value(pg_get_serial_sequence('history', 'id')), 0))`,
   },
-  forUpdate: 'FOR UPDATE',
+  forUpdate: (of) => (of === undefined ? 'FOR UPDATE' : `FOR UPDATE OF ${of}`),
 };

@@ -16,7 +16,7 @@ const upsert = prepared(
 /** The rows of `heads`. Rows that are read are not verified yet. */
 export function createHeads({ dialect }: Pick<SqlSession, 'dialect'>, signer: RowSigner) {
   const table = createSignedTable(signer, headTable);
-  const headByNameForUpdate = prepared(`${headByName.text} ${dialect.forUpdate}`);
+  const headByNameForUpdate = prepared(`${headByName.text} ${dialect.forUpdate()}`);
 
   function* find(statement: Prepared, name: string): Work<SignedRow<HeadRow> | undefined> {
     return (yield* query<SignedRow<HeadRow>>(statement, [name]))[0];

@@ -16,9 +16,9 @@ export async function* readPages<Row>(
   }
 }
 
-/** The hash of a key and the size of its definition in bytes. */
+/** The number of the row of a key, and the size of its definition in bytes. */
 export interface SizedKey {
-  readonly key_hash: string;
+  readonly id: bigint;
   readonly size: bigint;
 }
 

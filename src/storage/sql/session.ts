@@ -69,7 +69,7 @@ export interface SizeLimit {
 /** Reads that may scan many rows. They end at the deadline of the request. */
 export interface WideReader {
   readonly many: <Row>(query: WideQuery, reads?: ReadBudget) => Promise<readonly Row[]>;
-  /** The rows of the keys whose `key_hash` a query selects, in its order, with the `size` of each in bytes. */
+  /** The rows of the keys whose `id` a query selects, in its order, with the `size` of each in bytes. */
   readonly keys: <Row>(
     query: WideQuery,
     limit: SizeLimit,

@@ -1,4 +1,5 @@
 import type { Contents, Settings } from '../storage.js';
+import type { Dialect } from './dialect.js';
 import { prepared, type SqlSession } from './session.js';
 
 /** The statements of the settings. */
@@ -34,18 +35,19 @@ const listByPrefix = prepared(
 );
 
 const countKeys = prepared('SELECT count(*) AS keys FROM keys');
-const newestEntry = prepared('SELECT at, key_hash, version_after FROM audit ORDER BY id DESC LIMIT 1');
+const newestEntry = ({ hexOf }: Dialect) =>
+  prepared(`SELECT at, ${hexOf('key_hash')} AS key_hash, version FROM history ORDER BY id DESC LIMIT 1`);
 
 /** Figures of the database. No signature is verified. */
-export async function readContents({ all }: SqlSession): Promise<Omit<Contents, 'schemaVersion'>> {
+export async function readContents({ all, dialect }: SqlSession): Promise<Omit<Contents, 'schemaVersion'>> {
   const [count] = await all<{ keys: bigint }>(countKeys);
-  const [newest] = await all<{ at: bigint; key_hash: string; version_after: bigint }>(newestEntry);
+  const [newest] = await all<{ at: bigint; key_hash: string; version: bigint }>(newestEntry(dialect));
   return {
     keys: Number(count?.keys ?? 0n),
     newestChange: newest && {
       at: new Date(Number(newest.at)),
       keyHash: newest.key_hash,
-      version: Number(newest.version_after),
+      version: Number(newest.version),
     },
   };
 }

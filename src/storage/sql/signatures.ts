@@ -6,7 +6,10 @@ import { quotaChangeTable } from '../records/quota-change.js';
 import { revisionTable } from '../records/revision.js';
 import { createSignedTable, type SignedRow, type TableDefinition } from '../records/signed.js';
 import { webhookTable } from '../records/webhook.js';
+import type { Dialect } from './dialect.js';
 import { readPages } from './pages.js';
+import { beforeAllKeys } from './place.js';
+import { rowTexts } from './rows.js';
 import { prepared, query, type SqlSession } from './session.js';
 
 /** The signatures of all rows, for the rotation of keys. */
@@ -30,26 +33,30 @@ const pageSize = 200;
 type AnyRow = SignedRow<Readonly<Record<string, unknown>>>;
 type Position = string | bigint;
 
-const signedTables = [
-  { table: keyTable, key: 'key_hash', start: '' },
-  { table: revisionTable, key: 'id', start: 0n },
-  { table: credentialTable, key: 'id', start: '' },
-  { table: webhookTable, key: 'id', start: '' },
-  { table: headTable, key: 'name', start: '' },
-  { table: quotaChangeTable, key: 'id', start: 0n },
-];
+const signedTables = (dialect: Dialect) => {
+  const { keyColumns, entryColumns } = rowTexts(dialect);
+  const whole = (table: { readonly name: string }) => ({ columns: 't.*', from: `${table.name} t`, row: 't' });
+  return [
+    { table: keyTable, key: 'id', start: beforeAllKeys, columns: keyColumns, from: 'keys k', row: 'k' },
+    { table: revisionTable, key: 'id', start: 0n, columns: entryColumns, from: 'history h', row: 'h' },
+    { table: credentialTable, key: 'id', start: '', ...whole(credentialTable) },
+    { table: webhookTable, key: 'id', start: '', ...whole(webhookTable) },
+    { table: headTable, key: 'name', start: '', ...whole(headTable) },
+    { table: quotaChangeTable, key: 'id', start: 0n, ...whole(quotaChangeTable) },
+  ];
+};
 
 /** The signatures of all tables, in pages that take milliseconds each. */
 export function createSignatures({ dialect, all, transaction }: SqlSession, signer: RowSigner): Signatures {
   const head = `CAST($1 AS ${dialect.types.bytes})`;
-  const tables = signedTables.map(({ table, key, start }) => ({
+  const tables = signedTables(dialect).map(({ table, key, start, columns, from, row }) => ({
     key,
     start,
     table: createSignedTable(signer, table as TableDefinition<Readonly<Record<string, unknown>>>),
     // The first byte of a signature is its layout; the bytes after it name the key.
     older: prepared(
-      `SELECT * FROM ${table.name} WHERE ${key} > $2 AND substr(mac, 2, length(${head})) <> ${head}
-       ORDER BY ${key} LIMIT ${pageSize}`,
+      `SELECT ${columns} FROM ${from} WHERE ${row}.${key} > $2 AND substr(${row}.mac, 2, length(${head})) <> ${head}
+       ORDER BY ${row}.${key} LIMIT ${pageSize}`,
     ),
     // A row that was written since it was read has a new signature already.
     sign: prepared(`UPDATE ${table.name} SET mac = $1 WHERE ${key} = $2 AND mac = $3`),

@@ -59,7 +59,7 @@ function webhookStatements({ name, nowMs, inList, forUpdate, historySpans }: Dia
     insert: prepared(insertInto('webhooks', signedWebhookColumns)),
     insertProgress: prepared('INSERT INTO webhook_progress (webhook_id, cursor, held_until) VALUES ($1, $2, 0)'),
     all: prepared('SELECT * FROM webhooks ORDER BY created, id'),
-    byIDForUpdate: prepared(`SELECT * FROM webhooks WHERE id = $1 ${forUpdate}`),
+    byIDForUpdate: prepared(`SELECT * FROM webhooks WHERE id = $1 ${forUpdate()}`),
     replace: prepared(updateByID('webhooks', signedWebhookColumns)),
     remove: prepared('DELETE FROM webhooks WHERE id = $1 RETURNING id'),
     removeDeliveries: prepared('DELETE FROM webhook_deliveries WHERE webhook_id = $1'),
@@ -80,7 +80,7 @@ function webhookStatements({ name, nowMs, inList, forUpdate, historySpans }: Dia
     dropProgress: prepared(
       `DELETE FROM webhook_progress WHERE held_until <= ${nowMs} AND webhook_id NOT IN (SELECT id FROM webhooks)`,
     ),
-    lockProgress: prepared(`SELECT webhook_id FROM webhook_progress WHERE webhook_id = $1 ${forUpdate}`),
+    lockProgress: prepared(`SELECT webhook_id FROM webhook_progress WHERE webhook_id = $1 ${forUpdate()}`),
     leases: prepared(
       `SELECT w.*, p.cursor, p.holder, p.held_until - ${nowMs} AS remaining_ms
        FROM webhooks w JOIN webhook_progress p ON p.webhook_id = w.id ORDER BY w.created, w.id`,

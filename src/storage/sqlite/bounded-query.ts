@@ -1,7 +1,9 @@
 import { SqliteError, type Database, type Statement } from 'better-sqlite3';
 import { LRUCache } from 'lru-cache';
-import type { KeyRow } from '../records/key.js';
+import type { StoredKeyRow } from '../records/key.js';
+import { sqliteDialect } from '../sql/dialect.js';
 import { batchesBySize, type SizedKey } from '../sql/pages.js';
+import { rowTexts } from '../sql/rows.js';
 import type { FoundKeys, SizeLimit } from '../sql/session.js';
 
 /** A statement with `in_time()` among its conditions, which SQLite calls for every row that it reads. */
@@ -58,16 +60,16 @@ export function createBoundedQuery(database: Database): BoundedQuery {
     return { outcome: 'done', rows, found: { count: found.length, bytes } };
   });
 
-  const select = database.prepare<[string], KeyRow>(
-    'SELECT * FROM keys WHERE key_hash IN (SELECT value FROM json_each(?))',
+  const { keyColumns } = rowTexts(sqliteDialect);
+  const select = database.prepare<[string], StoredKeyRow>(
+    `SELECT ${keyColumns} FROM keys k WHERE k.id IN (SELECT value FROM json_each(?))`,
   );
 
   /** The rows in the order in which they were found. */
   function readKeys(found: readonly SizedKey[], maxBytes: number): object[] {
     const [within = []] = batchesBySize(found, maxBytes);
-    const keyHashes = within.map(({ key_hash }) => key_hash);
-    const rows = new Map(select.all(JSON.stringify(keyHashes)).map((row) => [row.key_hash, row]));
-    return keyHashes.flatMap((keyHash) => rows.get(keyHash) ?? []);
+    const rows = new Map(select.all(`[${within.map(({ id }) => id).join()}]`).map((row) => [row.id, row]));
+    return within.flatMap(({ id }) => rows.get(id) ?? []);
   }
 
   return (query) => {

@@ -3,8 +3,7 @@ import { basename, dirname, resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import { describeError } from '../../lib/system-error.js';
 import { InstallationNotFoundError, type Access } from '../storage.js';
-import { sqliteDialect } from '../sql/dialect.js';
-import { createSearchIndexes, migrations, requireLayout, requireSchema } from '../sql/schema.js';
+import { createSearchIndexes, migrations, migrationsIn, requireSchema, versionAfter } from '../sql/schema.js';
 import { createPrivately, requirePrivateFiles } from './files.js';
 
 /** A connection of better-sqlite3. */
@@ -71,7 +70,6 @@ export function openReadOnly(file: string, allowNewer = false): Database.Databas
     database.pragma('trusted_schema = OFF');
     database.pragma('temp_store = MEMORY');
     if (versionOf(database) === 0) throw noInstallation(file, 'is empty');
-    verifyLayout(database);
     requireSchema(versionOf(database), { allowNewer });
   });
 }
@@ -137,7 +135,7 @@ function requireSettings(database: Database.Database, file: string): void {
   }
 }
 
-const migrationTexts = migrations.map((migration) => migration(sqliteDialect));
+const migrationTexts = migrations.map(({ sqlite }) => sqlite);
 
 /**
  * Applies the migrations that the database lacks, each in a transaction of its own.
@@ -145,33 +143,19 @@ const migrationTexts = migrations.map((migration) => migration(sqliteDialect));
  * @throws {Error} when the database has a newer schema.
  */
 export function migrate(database: Database.Database, steps: readonly string[] = migrationTexts): void {
-  verifyLayout(database, steps);
-  requireSchema(versionOf(database), { known: steps.length, allowOlder: true });
+  requireSchema(versionOf(database), { known: versionAfter(steps.length), allowOlder: true });
   for (const [index, step] of steps.entries()) {
     const apply = database.transaction(() => {
       // Read again in the transaction: two processes may start at the same time.
-      if (versionOf(database) > index) return;
+      if (migrationsIn(versionOf(database)) > index) return;
       database.exec(step);
-      database.pragma(`user_version = ${index + 1}`);
+      database.pragma(`user_version = ${versionAfter(index + 1)}`);
     });
     apply.immediate();
   }
 }
 
-const selectLayout = `
-  SELECT tables.name || '.' || columns.name AS name
-  FROM sqlite_schema AS tables, pragma_table_info(tables.name) AS columns WHERE tables.type = 'table'
-  UNION ALL SELECT name FROM sqlite_schema WHERE type = 'index'`;
-
-function verifyLayout(database: Database.Database, steps: readonly string[] = migrationTexts): void {
-  // One snapshot: another process may migrate the database.
-  database.transaction(() => {
-    const found = database.prepare<[], string>(selectLayout).pluck().all();
-    requireLayout(versionOf(database), found, steps);
-  })();
-}
-
-/** How many migrations have been applied to the database. */
+/** The version of the schema of a database; 0 if it is empty. */
 export function versionOf(database: Database.Database): number {
   return Number(database.pragma('user_version', { simple: true }));
 }

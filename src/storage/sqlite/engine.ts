@@ -9,7 +9,7 @@ import { identifyFiles } from './files.js';
 import { createCheckpointRunner, createLogCheckpoints, logLength } from './log-checkpoints.js';
 import { createOverwriteCheck } from './overwrites.js';
 import { createWriteGate } from './write-gate.js';
-import { createKeyGroups } from './key-groups.js';
+import { createKeyWriter } from './key-writer.js';
 import { createReader, createWorkerRunner } from './reader.js';
 import { createSqliteSession } from './session.js';
 import { createKeyRowStatements } from '../sql/keys/key-rows.js';
@@ -73,6 +73,7 @@ function createEngine(
     verifyFiles,
     onCommit: log?.afterCommit,
     slices,
+    meter: telemetry.meter,
   });
   const reader = createReader(database, gate, hasWorkers ? createWorkerRunner(file) : undefined);
   telemetry.meter?.registerGauge('wal_bytes', () => logLength(database));
@@ -85,11 +86,10 @@ function createEngine(
       {
         session,
         rows,
-        groups: createKeyGroups(database, gate, rows),
+        writer: createKeyWriter(database, gate, rows, telemetry.tracer),
         reader,
         wideReader: reader,
         slices,
-        telemetry,
         notifier,
         credentialCache: createCredentialCache(database),
       },

@@ -1,11 +1,15 @@
 import type { Database } from 'better-sqlite3';
 import type { RunExclusive } from '../storage.js';
-import { complete, maxGroupSize, type ChangeOutcome, type WaitingCaller } from '../change-group.js';
+import type { Telemetry } from '../../telemetry/ports.js';
+import { maxGroupSize, whenGathered, type ChangeOutcome } from '../gather.js';
 import { isFatalToWrites, retryOnBusy } from './errors.js';
 
-interface WaitingCommit extends WaitingCaller {
+interface WaitingCommit {
   readonly change: () => unknown;
-  readonly onStart: (() => void) | undefined;
+  /** Called after the commit, with the number of changes that it contains. */
+  readonly onCommit: ((size: number) => void) | undefined;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
 }
 
 /** What is checked around each group. All throw an error with which the whole group is rejected. */
@@ -21,28 +25,29 @@ interface WriteChecks {
 }
 
 /** No further change of a group begins after this time. Those that are left make the next group. */
-export const maxGroupMs = 10;
+const maxGroupMs = 10;
 
 /**
  * Commits the changes that are requested at about the same time in one transaction, because syncing many costs as much
- * as syncing one. Within a group each change has a savepoint, so that one that throws is undone alone; a lone change has
- * the transaction. Changes therefore open no transaction themselves. None is resolved before all are durable, and all
- * are rejected when the commit fails.
+ * as syncing one. Each change has a savepoint, so that one that throws is undone alone. Changes open no transaction
+ * themselves. None is resolved before all are durable, and all are rejected when the commit fails.
  */
 export function createGroupCommit(
   database: Database,
   { requireSound, requireUnmigrated, verifyFiles, onCommit }: WriteChecks,
   runExclusive: RunExclusive = (work) => work(),
+  meter?: Telemetry['meter'],
   nowMs: () => number = () => performance.now(),
 ) {
   let waiting: WaitingCommit[] = [];
+  let isScheduled = false;
+  meter?.registerGauge('commits_waiting', () => waiting.length);
 
-  /** A savepoint within a group; a transaction of its own otherwise. */
-  const atomically = database.transaction((change: () => unknown) => change());
+  const inSavepoint = database.transaction((change: () => unknown) => change());
 
   function attempt({ change }: WaitingCommit): ChangeOutcome {
     try {
-      return { value: atomically(change) };
+      return { value: inSavepoint(change) };
     } catch (error) {
       // Some errors of the disk roll the whole transaction back, with the changes before this one; after others no change
       // of the group may be committed.
@@ -61,53 +66,65 @@ export function createGroupCommit(
     }
     return outcomes;
   });
-  const attemptLone = database.transaction((change: () => unknown) => {
-    requireUnmigrated();
-    return change();
-  });
 
   function run(group: readonly WaitingCommit[]): ChangeOutcome[] {
     requireSound();
-    const [first] = group;
-    return group.length === 1 && first ? [{ value: attemptLone.immediate(first.change) }] : attemptAll.immediate(group);
+    return attemptAll.immediate(group);
   }
 
   async function commit(all: readonly WaitingCommit[]): Promise<void> {
-    let group = all;
     let outcomes: readonly ChangeOutcome[];
+    const beginMs = performance.now();
     try {
-      outcomes = await retryOnBusy(() => run(group));
+      outcomes = await retryOnBusy(() => run(all));
       verifyFiles();
-      group = all.slice(0, outcomes.length);
-      if (group.length < all.length) {
-        waiting = [...all.slice(group.length), ...waiting];
-        setImmediate(commitWaiting);
-      }
     } catch (error) {
-      for (const { reject } of group) reject(error);
+      for (const { reject } of all) reject(error);
+      meter?.commitFailed();
       return;
     }
-    group.forEach((waiter, index) => complete(waiter, outcomes[index]));
+    const group = all.slice(0, outcomes.length);
+    waiting = [...all.slice(group.length), ...waiting];
+    const committed = group.filter((waiter, index) => settle(waiter, outcomes[index]));
     onCommit();
+    schedule();
+    if (committed.length > 0) meter?.committed(committed.length, (performance.now() - beginMs) / 1000);
+    for (const waiter of committed) waiter.onCommit?.(committed.length);
   }
 
-  function commitWaiting(): void {
+  function schedule(): void {
+    if (isScheduled || waiting.length === 0) return;
+    isScheduled = true;
+    whenGathered(() => waiting.length, start);
+  }
+
+  function start(): void {
     void runExclusive(async () => {
       // Taken only now: changes that are requested while another process writes join the group.
+      isScheduled = false;
       const group = waiting.slice(0, maxGroupSize);
       waiting = waiting.slice(maxGroupSize);
-      if (group.length === 0) return;
-      if (waiting.length > 0) setImmediate(commitWaiting);
-      for (const { onStart } of group) onStart?.();
+      schedule();
       await commit(group);
     });
   }
 
-  /** @param onStart - for a change that others have joined already, so that it does not wait: called before its group starts */
-  return <T>(change: () => T, onStart?: () => void): Promise<T> =>
-    new Promise<T>((resolve, reject) => {
-      waiting.push({ change, onStart, resolve: resolve as WaitingCaller['resolve'], reject });
-      if (onStart) commitWaiting();
-      else if (waiting.length === 1) setImmediate(commitWaiting);
-    });
+  return {
+    /** Requests a change. Resolves to its value when it is durable. */
+    write: <T>(change: () => T, onCommit?: (size: number) => void): Promise<T> =>
+      new Promise<T>((resolve, reject) => {
+        waiting.push({ change, onCommit, resolve: resolve as WaitingCommit['resolve'], reject });
+        schedule();
+      }),
+    /** The number of changes for the next groups. */
+    waiting: () => waiting.length,
+  };
+}
+
+/** Ends the wait of a caller, and returns whether its change was committed. */
+function settle({ resolve, reject }: WaitingCommit, outcome: ChangeOutcome | undefined): boolean {
+  const isCommitted = outcome !== undefined && 'value' in outcome;
+  if (isCommitted) resolve(outcome.value);
+  else reject(outcome?.error);
+  return isCommitted;
 }

@@ -99,15 +99,16 @@ export function createLogCheckpoints(
   };
 }
 
-/** Frames of the log; of a connection without safe integers, numbers. */
-interface LogState {
-  readonly log: bigint | number;
-  readonly checkpointed: bigint | number;
+/** How many frames the log has, and how many of them are in the database file. Neither reads nor writes these files. */
+export function readLogState(database: Database): { readonly frames: number; readonly copied: number } {
+  // Numbers, of a connection without safe integers.
+  const [state] = database.pragma('wal_checkpoint(NOOP)') as [Record<'log' | 'checkpointed', bigint | number>];
+  return { frames: Number(state.log), copied: Number(state.checkpointed) };
 }
 
 /** The bytes of the log that are in use and not all copied, 0 after closing. Its file may be longer. */
 export function logLength(database: Database): number {
   if (!database.open) return 0;
-  const [state] = database.pragma('wal_checkpoint(NOOP)') as [LogState];
-  return Number(state.log) === Number(state.checkpointed) ? 0 : Number(state.log) * pageBytes;
+  const { frames, copied } = readLogState(database);
+  return frames === copied ? 0 : frames * pageBytes;
 }

@@ -3,6 +3,7 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import Connection, { SqliteError, type Database } from 'better-sqlite3';
 import { FilesReplacedError } from './errors.js';
+import { readLogState } from './log-checkpoints.js';
 import { createFileSettings } from './session.js';
 import type { WriteGate } from './write-gate.js';
 
@@ -43,16 +44,14 @@ export function createOverwriteCheck(
     if (!marker.includes(known)) throw overwritten(file);
   }
 
-  /** How many frames the log has, and how many of them are in the database file. Neither reads nor writes these files. */
-  function readLogState() {
-    const [state] = database.pragma('wal_checkpoint(NOOP)') as { log: bigint; checkpointed: bigint }[];
-    const [frames, copied] = [Number(state?.log ?? 0), Number(state?.checkpointed ?? 0)];
+  function readLog() {
+    const { frames, copied } = readLogState(database);
     return { frames, copied, position: `${saltOf(file).toString('hex')} ${frames} ${copied}` };
   }
 
   function inspect() {
     verifyFiles();
-    const log = readLogState();
+    const log = readLog();
     // Frames that have all been copied are not needed any more.
     if (log.frames > log.copied) requireFrames(file, pageSize, log.frames);
     const marker = readMarker(file);
@@ -88,7 +87,7 @@ export function createOverwriteCheck(
       known = token;
       await copyLog();
     }
-    covered = readLogState().position;
+    covered = readLog().position;
   };
 }
 

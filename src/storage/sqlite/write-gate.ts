@@ -1,6 +1,7 @@
 import { SqliteError, type Database } from 'better-sqlite3';
 import { AppError } from '../../lib/errors.js';
 import type { ReadBudget } from '../../keys/read-budget.js';
+import type { Telemetry } from '../../telemetry/ports.js';
 import type { RunExclusive } from '../storage.js';
 import { migratedTo } from '../sql/copy-store.js';
 import { createScheduler } from '../../lib/scheduler.js';
@@ -21,10 +22,12 @@ export interface WriteGate {
   /**
    * Runs a change in a transaction, which the change must not open itself, and resolves when it is durable.
    *
-   * @param onStart - for a change that others have joined already: called when the transaction is about to start
+   * @param onCommit - called after the commit, with the number of changes that it contains
    * @throws {AppError} UNAVAILABLE when nothing was written, or, if the message states so, when this is unknown.
    */
-  readonly write: <T>(change: () => T, onStart?: () => void) => Promise<T>;
+  readonly write: <T>(change: () => T, onCommit?: (size: number) => void) => Promise<T>;
+  /** The number of changes that wait for a transaction. */
+  readonly waiting: () => number;
   /** Whether writes can be expected to succeed. After a full disk, a probe write finds out, at most once a second. */
   readonly isWritable: () => boolean;
   /** Resolves with the cause when the database must not be written to any more. */
@@ -42,6 +45,7 @@ interface WriteGateOptions {
   /** A monotonic clock in milliseconds. */
   readonly nowMs?: () => number;
   readonly slices?: TimeSlices;
+  readonly meter?: Telemetry['meter'];
 }
 
 const probeIntervalMs = 1_000;
@@ -60,6 +64,7 @@ export function createWriteGate(
     onCommit = () => undefined,
     nowMs = () => performance.now(),
     slices = createScheduler(),
+    meter,
   }: WriteGateOptions = {},
 ): WriteGate {
   // The gate waits itself, so that other requests are served meanwhile.
@@ -79,7 +84,8 @@ export function createWriteGate(
   const requireSound = () => {
     if (failure) throw unavailable('Storage has failed; nothing was written.', { retryAfterSeconds: 5 });
   };
-  const commit = createGroupCommit(database, { requireSound, requireUnmigrated, verifyFiles, onCommit }, runExclusive);
+  const checks = { requireSound, requireUnmigrated, verifyFiles, onCommit };
+  const group = createGroupCommit(database, checks, runExclusive, meter);
 
   function asUnwritten(error: unknown): unknown {
     if (isFatalToWrites(error)) {
@@ -134,9 +140,9 @@ export function createWriteGate(
         throw error;
       }
     },
-    async write(change, onStart) {
+    async write(change, onCommit) {
       try {
-        const value = await commit(change, onStart);
+        const value = await group.write(change, onCommit);
         // A small change may succeed on a full disk: the write probe decides whether the disk has free space again.
         if (!hasSpace) isWritable();
         return value;
@@ -144,6 +150,7 @@ export function createWriteGate(
         throw asUnwritten(error);
       }
     },
+    waiting: group.waiting,
     isWritable,
   };
 }

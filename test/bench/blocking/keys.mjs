@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto';
 import { openServices } from '../../../build/storage/open-storage.js';
 import { readConfig } from '../../../build/config/config.js';
 import { issueCredential } from '../../../build/credentials/issue.js';
-import { newKey } from '../../../build/keys/commands/new-key.js';
+import { newKey } from '../../../build/keys/new-key.js';
 import { diffDefinitions } from '../../../build/keys/key-diff.js';
-import { aadFor } from '../../../build/keys/commands/protect-secrets.js';
+import { aadFor } from '../../../build/keys/protect-secrets.js';
 import { createKeyService } from '../../../build/keys/key-service.js';
 import { cursorsOf } from '../../../build/wire/list-cursor.js';
 

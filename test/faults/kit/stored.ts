@@ -43,10 +43,14 @@ interface CountRow {
 }
 
 /** Returns the statements that read the rows. The term of a tag is `t:` and the tag. */
-const statements = (mark: string) => ({
-  keys: `SELECT key_hash, version, ${mark} AS mark, quota_used AS used FROM keys`,
-  terms: `SELECT key_hash, substr(term, 3) AS tag FROM key_terms WHERE term LIKE 't:%'`,
-  changes: `SELECT key_hash, version_after AS version, ${mark} AS mark FROM audit ORDER BY version_after`,
+const statements = (hex: (bytes: string) => string, mark: (definition: string) => string) => ({
+  keys: `SELECT ${hex('key_hash')} AS key_hash, version, ${mark('definition')} AS mark, quota_used AS used FROM keys`,
+  terms: `SELECT ${hex('k.key_hash')} AS key_hash, substr(t.name, 3) AS tag
+    FROM key_terms n JOIN terms t ON t.id = n.term JOIN keys k ON k.id = n.key WHERE t.name LIKE 't:%'`,
+  // The definition after an entry is in the next one, and the newest in the key.
+  changes: `SELECT ${hex('h.key_hash')} AS key_hash, h.version,
+      ${mark('coalesce(lead(h.before) OVER (PARTITION BY h.key ORDER BY h.version), k.definition)')} AS mark
+    FROM history h LEFT JOIN keys k ON k.id = h.key ORDER BY h.version`,
   credentials: 'SELECT count(*) AS count FROM credentials',
 });
 
@@ -54,7 +58,10 @@ const statements = (mark: string) => ({
 export function readStored(data: string): Stored {
   const database = new Database(join(data, 'keyfront.db'), { readonly: true });
   try {
-    const { keys, terms, changes, credentials } = statements(`json_extract(definition, '$.alias')`);
+    const { keys, terms, changes, credentials } = statements(
+      (bytes) => `lower(hex(${bytes}))`,
+      (definition) => `json_extract(${definition}, '$.alias')`,
+    );
     return storedIn(
       database.prepare<[], KeyRow>(keys).all(),
       database.prepare<[], TermRow>(terms).all(),
@@ -68,7 +75,10 @@ export function readStored(data: string): Stored {
 
 /** Reads the tables of a PostgreSQL database directly. */
 export async function readStoredOfServer(url: string): Promise<Stored> {
-  const { keys, terms, changes, credentials } = statements(`definition::json ->> 'alias'`);
+  const { keys, terms, changes, credentials } = statements(
+    (bytes) => `encode(${bytes}, 'hex')`,
+    (definition) => `(${definition})::json ->> 'alias'`,
+  );
   return storedIn(
     await statement<KeyRow>(url, keys),
     await statement<TermRow>(url, terms),

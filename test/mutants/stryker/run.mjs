@@ -30,7 +30,7 @@ const groups = {
     // The fastest files first, which run once for each static mutant.
     stages: [
       'test/unit/storage/*.test.ts test/storage/{sqlite,copy-store,credential-store,key-states,migrate,purge,settings,webhook-store}.test.ts',
-      'test/storage/{change-feed,group-writer,postgres,prepared-change,rollback,signatures}.test.ts',
+      'test/storage/{change-feed,key-writer,postgres,rollback,signatures}.test.ts',
       'test/storage/{checkpoints,load,postgres-plans}.test.ts test/system/consistency/pages.test.ts ' +
         'test/service/{graphql/damaged-items,graphql/org-keys,graphql/paging,graphql/statement-counts,keys/idempotency,keys/quota,rest/org-keys}.test.ts',
     ],

@@ -2,7 +2,7 @@ import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startApp, startOwnApp, type TestApp } from '../../support/app.js';
 import { describeConfigurations, makeOwnPlace } from '../../support/engines.js';
-import { hashOf } from '../../support/factories.js';
+import { hashOf, rowIDOf } from '../../support/factories.js';
 import { sendRequest } from '../../support/responses.js';
 import { redisSettings, testRedis, unlessMissing } from '../../support/redis.js';
 
@@ -33,7 +33,7 @@ async function workFor(...[method, target, body, headers = {}]: Attempt) {
       const found = original.apply(this, values);
       const isFound = name === 'get' ? found !== undefined : Array.isArray(found) && found.length > 0;
       // The service looks for changes of other processes at any time.
-      if (/\b(keys|audit)\b/.test(this.source)) statements.push(`${name} ${this.source} ${isFound}`);
+      if (/\b(keys|history)\b/.test(this.source)) statements.push(`${name} ${this.source} ${isFound}`);
       return found;
     });
   });
@@ -131,8 +131,8 @@ describeConfigurations('A-08 a damaged key of another organisation', (engine) =>
       { key_id: 'lost', org_id: 'globex', quota_max: 5 },
     );
     await place.tamper(
-      `UPDATE keys SET quota_used = 1, mac = sealed_key_id WHERE key_hash = '${hashOf('changed')}'`,
-      `DELETE FROM keys WHERE key_hash = '${hashOf('lost')}'`,
+      `UPDATE keys SET quota_used = 1, mac = sealed_key_id WHERE id = ${rowIDOf(hashOf('changed'))}`,
+      `DELETE FROM keys WHERE id = ${rowIDOf(hashOf('lost'))}`,
     );
     const { secret: ofAcme } = await own.issue('service', { orgID: 'acme' });
     const consume = (keyID: string, secret: string) =>

@@ -9,6 +9,7 @@ import { startApp, startOwnApp, type TestApp } from '../../support/app.js';
 import { makeOwnCommandLine, type CommandLine } from '../../support/cli.js';
 import { tamper } from '../../support/tamper.js';
 import { until } from '../../support/until.js';
+import { rowIDOf } from '../../support/factories.js';
 
 let c: CommandLine;
 let t: TestApp;
@@ -128,7 +129,7 @@ describe('D-11 keyfront backup', () => {
   });
 
   it('names the damage of a damaged database and leaves no files', async () => {
-    tamper(join(c.folder, 'keyfront.db'), `UPDATE keys SET quota_used = 9 WHERE key_hash = '${hash('k2')}'`);
+    tamper(join(c.folder, 'keyfront.db'), `UPDATE keys SET quota_used = 9 WHERE id = ${rowIDOf(hash('k2'))}`);
     const { code, stderr } = await backUp();
     expect(code).toBe(1);
     expect(stderr).toBe(
@@ -276,7 +277,7 @@ describe('D-12 keyfront restore', () => {
       async () => replaceByFIFO(join(target, 'keyfront.db')),
       'keyfront.db must be a regular file',
     ],
-    ['is of a newer Keyfront', async () => alter('PRAGMA user_version = 99'), 'it has schema version 99'],
+    ['is of a newer Keyfront', async () => alter('PRAGMA user_version = 199'), 'it has schema version 199'],
   ])('restores nothing if the backup %s', async (_, damage, words) => {
     await backUp();
     await damage();
@@ -314,7 +315,6 @@ async function flip(file: string): Promise<void> {
 async function alter(statement: string): Promise<void> {
   const file = join(target, 'keyfront.db');
   const database = new Database(file);
-  database.exec('DROP TRIGGER changed_keys_are_signed');
   database.exec(statement);
   database.close();
   const bytes = await readFile(file);

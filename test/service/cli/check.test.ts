@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { startApp, startOwnApp } from '../../support/app.js';
 import { makeOwnCommandLine, type CommandLine } from '../../support/cli.js';
 import { tamper as tamperWith } from '../../support/tamper.js';
-import { hashOf } from '../../support/factories.js';
+import { hashOf, rowIDOf } from '../../support/factories.js';
 
 const [hash1, hash2] = [hashOf('k1'), hashOf('k2')];
 
@@ -57,31 +57,34 @@ describe('keyfront check', () => {
   });
 
   it.each([
-    ['who did it', "UPDATE audit SET credential_label = 'another label' WHERE version_after = 2"],
-    ['why', "UPDATE audit SET reason = 'another' WHERE version_after = 2"],
-    ['when', 'UPDATE audit SET at = at + 1 WHERE version_after = 2'],
-    ['what was done', "UPDATE audit SET operation = 'revert' WHERE version_after = 2"],
-    ['what changed', "UPDATE audit SET changes = '[]' WHERE version_after = 2"],
-    ['what the definition was', "UPDATE audit SET definition = '{}' WHERE version_after = 2"],
-    ['the first entry', "UPDATE audit SET request_id = 'x' WHERE version_after = 1"],
-    ['the newest entry', "UPDATE audit SET request_id = 'x' WHERE version_after = 3"],
-    ['the version it led to', 'UPDATE audit SET version_after = 4 WHERE version_after = 3'],
-    ['a link', "UPDATE audit SET link = x'00' WHERE version_after = 2"],
-    ['the key it is about', `UPDATE audit SET key_hash = '${hashOf('k3')}' WHERE version_after = 3`],
-    ['the first entry being there', 'DELETE FROM audit WHERE version_after = 1'],
-    ['an entry in the middle being there', 'DELETE FROM audit WHERE version_after = 2'],
-    ['the newest entry being there', 'DELETE FROM audit WHERE version_after = 3'],
-    ['any entry being there', 'DELETE FROM audit WHERE version_after > 0'],
-    ['a signature', "UPDATE audit SET mac = x'00' WHERE version_after = 2"],
-    ['a signature being there', "UPDATE audit SET mac = x'' WHERE version_after = 2"],
+    ['who did it', 'UPDATE history SET actor = (SELECT max(id) FROM actors) WHERE version = 2'],
+    ['why', "UPDATE history SET reason = 'another' WHERE version = 2"],
+    ['when', 'UPDATE history SET at = at + 1 WHERE version = 2'],
+    ['what was done', "UPDATE history SET operation = 'revert' WHERE version = 2"],
+    ['what changed', "UPDATE history SET changes = '[]' WHERE version = 2"],
+    ['what the definition was', "UPDATE history SET before = '{}' WHERE version = 2"],
+    ['the first entry', "UPDATE history SET request_id = 'x' WHERE version = 1"],
+    ['the newest entry', "UPDATE history SET request_id = 'x' WHERE version = 3"],
+    ['the version it led to', 'UPDATE history SET version = 4 WHERE version = 3'],
+    ['a link', "UPDATE history SET link = x'00' WHERE version = 2"],
+    ['the key it is about', `UPDATE history SET key_hash = x'${hashOf('k3')}' WHERE version = 3`],
+    ['the row of its key', `UPDATE history SET key = ${rowIDOf(hashOf('k3'))} WHERE version = 3`],
+    ['the entry before it', 'UPDATE history SET previous = NULL WHERE version = 3'],
+    ['the first entry being there', 'DELETE FROM history WHERE version = 1'],
+    ['an entry in the middle being there', 'DELETE FROM history WHERE version = 2'],
+    ['the newest entry being there', 'DELETE FROM history WHERE version = 3'],
+    ['any entry being there', 'DELETE FROM history WHERE version > 0'],
+    ['a signature', "UPDATE history SET mac = x'00' WHERE version = 2"],
+    ['a signature being there', "UPDATE history SET mac = x'' WHERE version = 2"],
     [
       'an entry and its signature, for those of another version',
-      `UPDATE audit SET (definition, link, mac) = (SELECT definition, link, mac FROM audit WHERE key_hash = '${hash1}' AND version_after = 1)
-       WHERE version_after = 2`,
+      `UPDATE history SET (before, link, mac) = (SELECT before, link, mac FROM history WHERE key = ${rowIDOf(hash1)} AND version = 3)
+       WHERE version = 2`,
     ],
   ])('names a key whose history has a changed %s', async (_, statement) => {
     const where = statement.includes('WHERE') ? 'AND' : 'WHERE';
-    tamper(`${statement} ${where} key_hash = '${hash1}'`);
+    tamper("INSERT INTO actors (credential_id, label) VALUES ('other', 'another label')");
+    tamper(`${statement} ${where} key = ${rowIDOf(hash1)}`);
     const before = await files();
     const { code, stderr } = await check();
     expect(code).toBe(1);
@@ -92,21 +95,23 @@ describe('keyfront check', () => {
 
   it('O-04 names a key whose entries were exchanged for those of another version', async () => {
     tamper(
-      `UPDATE audit SET definition = (SELECT definition FROM audit WHERE key_hash = '${hash1}' AND version_after = 1)
-       WHERE key_hash = '${hash1}' AND version_after = 3`,
+      `UPDATE history SET before = (SELECT before FROM history WHERE key = ${rowIDOf(hash1)} AND version = 2)
+       WHERE key = ${rowIDOf(hash1)} AND version = 3`,
     );
     expect((await check()).stderr).toBe(broken(hash1) + oneProblem);
   });
 
   it('names a history whose key was removed', async () => {
-    tamper(`DELETE FROM keys WHERE key_hash = '${hash2}'`);
+    tamper(`DELETE FROM keys WHERE id = ${rowIDOf(hash2)}`);
     expect(await check()).toMatchObject({ code: 1, stderr: `${broken(hash2)}1 key verified, problems found: 1.\n` });
   });
 
   it.each([
-    ['its hash', `key_hash = '${hashOf('k3')}'`],
+    ['its hash', `key_hash = x'${hashOf('k3')}'`],
+    ['its identity', 'identity = zeroblob(16)'],
     ['its sealed identifier', "sealed_key_id = x'00'"],
-    ['its organisation', "org_id = 'globex'"],
+    ['its organisation', 'org = (SELECT max(id) FROM orgs)'],
+    ['its organisation being there', 'org = 99'],
     ['its version', 'version = version - 1'],
     ['its date', "date_created = '2026-01-31T12:00:00.001Z'"],
     ['its last update', 'last_updated = last_updated + 1'],
@@ -123,9 +128,9 @@ describe('keyfront check', () => {
     ['its link to the history', "history_link = x'00'"],
     ['its signature', "mac = x'00'"],
     ['its signature being there', "mac = x''"],
-    ['its signature for another’s', `mac = (SELECT mac FROM keys WHERE key_hash = '${hash2}')`],
+    ['its signature for another’s', `mac = (SELECT mac FROM keys WHERE id = ${rowIDOf(hash2)})`],
   ])('names a key after a change of %s', async (what, change) => {
-    tamper(`UPDATE keys SET ${change} WHERE key_hash = '${hash1}'`);
+    tamper("INSERT INTO orgs (name) VALUES ('globex')", `UPDATE keys SET ${change} WHERE id = ${rowIDOf(hash1)}`);
     const before = await files();
     const { code, stderr } = await check();
     expect(code).toBe(1);
@@ -152,7 +157,9 @@ describe('keyfront check', () => {
   });
 
   it('names a key that is missing in the index of tags', async () => {
-    tamper(`DELETE FROM key_terms WHERE term = 't:gold' AND key_hash = '${hash2}'`);
+    tamper(
+      `DELETE FROM key_terms WHERE term = (SELECT id FROM terms WHERE name = 't:gold') AND key = ${rowIDOf(hash2)}`,
+    );
     expect((await check()).stderr).toBe(
       `The index of tags, policies and APIs does not match the key ${hash2}.\n${oneProblem}`,
     );
@@ -160,8 +167,8 @@ describe('keyfront check', () => {
 
   it('names every problem', async () => {
     tamper(
-      `UPDATE audit SET reason = 'x' WHERE version_after = 1`,
-      `UPDATE keys SET hmac_string = x'00' WHERE key_hash = '${hash1}'`,
+      `UPDATE history SET reason = 'x' WHERE version = 1`,
+      `UPDATE keys SET hmac_string = x'00' WHERE id = ${rowIDOf(hash1)}`,
     );
     const { stderr } = await check();
     expect(stderr).toContain(altered(hash1));

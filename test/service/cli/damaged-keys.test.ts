@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { startApp } from '../../support/app.js';
 import { makeOwnCommandLine, type CommandLine } from '../../support/cli.js';
 import { tamper } from '../../support/tamper.js';
-import { hashOf } from '../../support/factories.js';
+import { hashOf, rowIDOf } from '../../support/factories.js';
 
 const damaged = hashOf('k2');
 
@@ -12,7 +12,7 @@ let c: CommandLine;
 beforeEach(async () => {
   c = await makeOwnCommandLine();
   await c.importKeys([1, 2, 3].map((index) => ({ key_id: `k${index}`, org_id: 'acme', hmac_string: `s${index}` })));
-  tamper(join(c.folder, 'keyfront.db'), `UPDATE keys SET alias = 'forged' WHERE key_hash = '${damaged}'`);
+  tamper(join(c.folder, 'keyfront.db'), `UPDATE keys SET alias = 'forged' WHERE id = ${rowIDOf(damaged)}`);
 });
 
 const ringIDs = async () =>

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { commands } from '../../../src/cli/commands.js';
 import { makeOwnCommandLine, type CommandLine } from '../../support/cli.js';
 import { makeOwnPlace, postgres } from '../../support/engines.js';
-import { hashOf } from '../../support/factories.js';
+import { hashOf, rowIDOf } from '../../support/factories.js';
 import { startReceiver, type Receiver } from '../../support/receiver.js';
 import { tamper } from '../../support/tamper.js';
 
@@ -32,7 +32,7 @@ const credential = async () =>
   (await prepare('credentials', 'issue', '--kind', 'service', '--label', 'l', '--json'))['id'] ?? '';
 const webhook = async () => (await prepare('webhooks', 'add', '--url', receiver.url, '--json'))['id'] ?? '';
 const damaged = () => {
-  tamper(join(c.folder, 'keyfront.db'), `UPDATE keys SET alias = 'forged' WHERE key_hash = '${hashOf('k1')}'`);
+  tamper(join(c.folder, 'keyfront.db'), `UPDATE keys SET alias = 'forged' WHERE id = ${rowIDOf(hashOf('k1'))}`);
   return hashOf('k1');
 };
 

@@ -130,7 +130,7 @@ describe('a key that fails its integrity check', () => {
 describe('a history that fails its integrity check', () => {
   it('is null beside the other fields of its key, and beside other histories', async () => {
     await t.update('b', { alias: 'b', quota_max: 5 });
-    damage("UPDATE audit SET reason = 'forged' WHERE id = (SELECT max(id) FROM audit)");
+    damage("UPDATE history SET reason = 'forged' WHERE id = (SELECT max(id) FROM history)");
     const response = await t.graphql(
       '{ orgKeys(filter: { orgID: "acme" }, orderBy: ALIAS, first: 3) { edges { node { version history(last: 1) { edges { node { version } } } } } } }',
     );

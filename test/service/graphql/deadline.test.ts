@@ -157,13 +157,16 @@ describe('the deadline of a mutation', () => {
     ['consumeOrgQuota(keyID: "a") { allowed }'],
     ['resetOrgQuotas(filter: {}, dryRun: false) { items { error { code } } }'],
   ])('G-10 does not write %s that waits for storage past the deadline', async (mutation) => {
-    const { store, quotas } = ports();
+    const { store } = ports();
     const gate = createGate();
     const { graphql } = serveWith(t, {
       deadlineMs,
       ports: {
-        store: { ...store, update: (...args) => gate.pass().then(() => store.update(...args)) },
-        quotas: { ...quotas, consume: (...args) => gate.pass().then(() => quotas.consume(...args)) },
+        store: {
+          ...store,
+          update: (...args) => gate.pass().then(() => store.update(...args)),
+          consume: (...args) => gate.pass().then(() => store.consume(...args)),
+        },
       },
     });
     const result = await expectNoChange(t, () => expire(gate, graphql(`mutation { ${mutation} }`)));

@@ -1,6 +1,6 @@
 import { verify as verifyBcrypt } from '@node-rs/bcrypt';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { aadFor } from '../../../src/keys/commands/protect-secrets.js';
+import { aadFor } from '../../../src/keys/protect-secrets.js';
 import { stringifyJSON } from '../../../src/lib/json.js';
 import { codeOf, dataOf, errorsOf, issuesOf } from '../../support/responses.js';
 import { startApp, startOwnApp, type TestResponse, type TestApp } from '../../support/app.js';

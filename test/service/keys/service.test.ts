@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { AuditEvent, CallContext, KeyStore, Ports } from '../../../src/keys/ports.js';
 import { AppError } from '../../../src/lib/errors.js';
-import type { BulkResult } from '../../../src/keys/commands/bulk-update.js';
-import type { CreateRequest } from '../../../src/keys/commands/create-key.js';
+import type { BulkResult } from '../../../src/keys/bulk.js';
+import type { CreateRequest } from '../../../src/keys/create.js';
 import { createKeyService, type KeyService } from '../../../src/keys/key-service.js';
 import { quotaChangeOf } from '../../../src/keys/quota/quota-change.js';
-import type { QuotaManager, ResetStatus } from '../../../src/keys/quota/quota-manager.js';
+import type { ExternalCounters, ResetStatus } from '../../../src/keys/quota/external-counters.js';
 import { startOwnApp, type TestApp } from '../../support/app.js';
 import { anUpdate, hashOf } from '../../support/factories.js';
 import { stateOf } from '../../support/state.js';
@@ -517,20 +517,20 @@ describe('the version of a revert', () => {
 
 describe('a change of a key whose live counter is outside of the store', () => {
   /** The service with counters that are read as given. */
-  const withCounters = (readCounters: QuotaManager['readCounters'], status: ResetStatus = 'APPLIED') => {
+  const withCounters = (readCounters: ExternalCounters['readCounters'], status: ResetStatus = 'APPLIED') => {
     const { ports } = t.app.services;
     return createKeyService({
       ...ports,
-      quotas: {
-        ...ports.quotas,
-        storedQuota: () => undefined,
+      externalCounters: {
+        receiptsOf: () => ports.store,
+        consume: ports.store.consume,
         readCounters,
         pendingChange: quotaChangeOf,
         applyPending: () => Promise.resolve(status),
       },
     });
   };
-  const reachable: QuotaManager['readCounters'] = (keyHashes) =>
+  const reachable: ExternalCounters['readCounters'] = (keyHashes) =>
     Promise.resolve(keyHashes.map(() => ({ quota }) => ({ ...quota, used: 7n })));
   const failing = (code: 'UNAVAILABLE' | 'INTERNAL') => () => Promise.reject(new AppError(code, 'The counter failed.'));
   const figures = (used: bigint) => ({ max: 10n, used, remaining: 10n - used, renewsAt: undefined });

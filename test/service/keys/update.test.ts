@@ -1,7 +1,7 @@
 import { verify } from '@node-rs/argon2';
 import { verify as verifyBcrypt } from '@node-rs/bcrypt';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { aadFor } from '../../../src/keys/commands/protect-secrets.js';
+import { aadFor } from '../../../src/keys/protect-secrets.js';
 import { startOwnApp, type TestApp } from '../../support/app.js';
 import { fullUpdate } from '../../support/factories.js';
 import { issuesOf } from '../../support/responses.js';

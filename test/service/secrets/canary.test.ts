@@ -462,9 +462,9 @@ describe('canary secrets', () => {
     renameSync(`${ring}.away`, ring);
 
     const other = new Database(join(data, 'keyfront.db'));
-    other.exec('ALTER TABLE audit RENAME TO audit_away');
+    other.exec('ALTER TABLE history RENAME TO history_away');
     await fails('a table gone');
-    other.exec('ALTER TABLE audit_away RENAME TO audit');
+    other.exec('ALTER TABLE history_away RENAME TO history');
     places.push(...filesIn(data));
     other.close();
 

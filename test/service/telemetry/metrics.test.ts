@@ -25,7 +25,7 @@ beforeEach(async () => {
 /** Makes every change of a key fail, as on a full disk. */
 function breakStorage(): void {
   const other = new Database(join(folder, 'keyfront.db'));
-  other.exec('ALTER TABLE audit RENAME TO audit_away');
+  other.exec('ALTER TABLE history RENAME TO history_away');
   other.close();
 }
 

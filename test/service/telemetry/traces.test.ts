@@ -106,12 +106,12 @@ describe('a trace', () => {
     expect(only('PUT /svc/org/keys/*')).toMatchObject({ isError: false, attributes: { 'error.type': 'NOT_FOUND' } });
     seen = telemetry.spans().length;
     const other = new Database(join(folder, 'keyfront.db'));
-    other.exec('ALTER TABLE audit RENAME TO audit_away');
+    other.exec('ALTER TABLE history RENAME TO history_away');
     other.close();
     await t.graphql(update);
     expect(only('POST /graphql')).toMatchObject({ isError: true, attributes: { 'error.type': 'INTERNAL' } });
     expect(only('commit')).toMatchObject({ isError: true, attributes: { 'error.type': 'INTERNAL' } });
-    expect(telemetry.sent()).not.toContain('audit_away');
+    expect(telemetry.sent()).not.toContain('history_away');
   });
 
   it('has the duration of the work', async () => {

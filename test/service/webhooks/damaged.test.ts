@@ -37,7 +37,7 @@ describeEngines('a webhook, in a damaged database', (engine) => {
     await paused(id, async () => {
       await t.importKeys({ key_id: 'a', org_id: 'acme' }, { key_id: 'b', org_id: 'acme' });
       for (const alias of ['two', 'three']) expect((await t.update('a', { alias })).status).toBe(200);
-      await place.tamper(`UPDATE audit SET reason = 'forged' WHERE version_after = 2`);
+      await place.tamper(`UPDATE history SET reason = 'forged' WHERE version = 2`);
     });
     await receiver.until((taken) => taken.length === 3);
     expect([versionsOf('a'), versionsOf('b')]).toStrictEqual([[1, 3], [1]]);
@@ -53,7 +53,7 @@ describeEngines('a webhook, in a damaged database', (engine) => {
     await until(isGivenUp);
     await t.update('b', { alias: 'two' });
     await receiver.until((taken) => taken.length === 4);
-    await place.tamper(`UPDATE audit SET reason = NULL WHERE version_after = 2 AND reason = 'forged'`);
+    await place.tamper(`UPDATE history SET reason = NULL WHERE version = 2 AND reason = 'forged'`);
     await webhooks.replay({ webhookID: id }, Date.now());
     await receiver.until((taken) => taken.length === 5);
     expect(versionsOf('a')).toStrictEqual([1, 3, 2]);
@@ -141,7 +141,7 @@ describeEngines('a webhook, in a damaged database', (engine) => {
     await store.purge(new Date(t.clock.now.getTime() + 1));
     t.clock.now = new Date(t.clock.now.getTime() + 1_000);
     await t.importKeys({ key_id: 'a', org_id: 'acme' });
-    await place.tamper(`UPDATE audit SET reason = 'forged' WHERE version_after = 1`);
+    await place.tamper(`UPDATE history SET reason = 'forged' WHERE version = 1`);
     creation.resolve();
     const events = () =>
       pages.mock.settledResults.flatMap(({ type, value }) => (type === 'fulfilled' ? value.events : []));

@@ -5,9 +5,11 @@ import { openPostgres } from '../../../src/storage/postgres/engine.js';
 import { openDatabase } from '../../../src/storage/sqlite/connection.js';
 import { sqliteDialect } from '../../../src/storage/sql/dialect.js';
 import { countStatement, pageStatement } from '../../../src/storage/sql/keys/key-query.js';
-import { parametersOf } from '../../../src/storage/sqlite/session.js';
+import { createNameNumbers, type NumberOf } from '../../../src/storage/sql/name-numbers.js';
+import { createSqliteSession, parametersOf } from '../../../src/storage/sqlite/session.js';
+import { createWriteGate } from '../../../src/storage/sqlite/write-gate.js';
 import { postgres } from '../../support/engines.js';
-import { aChange, aKey } from '../../support/factories.js';
+import { aChange, aKey, rowIDOf } from '../../support/factories.js';
 import { createRandom, runs, seed } from '../../support/generated.js';
 import { signer } from '../../support/signer.js';
 import { sqliteKeyStore, storageDeps } from '../../support/storage.js';
@@ -35,8 +37,11 @@ function randomKey(index: number): StoredKey {
   });
 }
 
+let numberOf: NumberOf;
 beforeAll(async () => {
   await store.add(keys.map(aChange));
+  const session = createSqliteSession(database, createWriteGate(database));
+  numberOf = await createNameNumbers(session)({ orgs: ['acme'], terms: ['t:x', 't:y', 'p:gold'] });
 });
 afterAll(() => {
   database.close();
@@ -132,10 +137,12 @@ describe('a page of keys', () => {
         const query = randomQuery();
         const { found, repeat } = await expectPage(store, query);
         // The other way to go, which a store takes where a term is common.
-        const { sql, parameters } = pageStatement(sqliteDialect, query, true);
-        const walked = database.prepare<[object], { key_hash: string }>(sql).all(parametersOf(parameters));
-        const hashes = walked.map(({ key_hash }) => key_hash);
-        expect(hashes, repeat).toStrictEqual(found);
+        const { sql, parameters } = pageStatement(sqliteDialect, query, numberOf, true);
+        const walked = database.prepare<[object], { id: bigint }>(sql).all(parametersOf(parameters));
+        expect(
+          walked.map(({ id }) => id),
+          repeat,
+        ).toStrictEqual(found.map(rowIDOf));
       }
     },
   );
@@ -180,17 +187,18 @@ describe('a page of keys', () => {
     for (const descending of [false, true]) {
       const after = { value: orderBy === 'LAST_UPDATED' ? seconds : 'Ab', keyHash: '8' };
       const query = { filter, orderBy, descending, after, limit: 20, now };
-      const [first = '', ...rest] = planOf(pageStatement(sqliteDialect, query));
-      const hash = descending ? 'key_hash<?' : 'key_hash>?';
-      const place = { KEY_HASH: hash, ALIAS: '(alias,key_hash)', LAST_UPDATED: '(last_updated,key_hash)' }[orderBy];
+      const [first = '', ...rest] = planOf(pageStatement(sqliteDialect, query, numberOf));
+      const bound = descending ? '<?' : '>?';
+      const number = `${(filter.tag ?? filter.policy ?? filter.apiID) ? 'key' : 'id'}${bound}`;
+      const place = { KEY_HASH: number, ALIAS: '(alias,rowid)', LAST_UPDATED: '(last_updated,rowid)' }[orderBy];
       expect(first).toMatch(/^SEARCH .* USING /);
       expect(first).toContain(place);
-      for (const step of rest) expect(step).toMatch(/^SEARCH .*key_hash=\?\)$/);
+      for (const step of rest) expect(step).toMatch(/^SEARCH .*(?:rowid|key)=\?\)$/);
     }
   });
 
   it.each<KeyFilter>([{}, { orgID: 'acme' }])('is counted with the filter %o from an index alone', (filter) => {
-    const plan = planOf(countStatement(sqliteDialect, filter, now));
+    const plan = planOf(countStatement(sqliteDialect, filter, numberOf, now));
     expect(plan).toStrictEqual([expect.stringMatching(/ USING COVERING INDEX keys_by_org\b/)]);
   });
 });

@@ -34,15 +34,15 @@ export const concurrencyMutants = {
       });
     };
   },
-  'consumption in two steps: check, wait, add': ({ services: { store, ports } }) => {
-    const consume = ports.quotas.consume.bind(ports.quotas);
-    ports.quotas.consume = async (hash, decide) => {
+  'consumption in two steps: check, wait, add': ({ services: { store } }) => {
+    const consume = store.consume.bind(store);
+    store.consume = async (hash, decide) => {
       const decision = decide(await store.find(hash));
       await tick();
       return consume(hash, () => decision);
     };
   },
-  'a reset in a transaction after that of its definition': ({ services: { store, ports } }) => {
+  'a reset in a transaction after that of its definition': ({ services: { store } }) => {
     const update = store.update.bind(store);
     store.update = async (hash, change) => {
       let wanted: Awaited<ReturnType<typeof update>> | undefined;
@@ -54,13 +54,13 @@ export const concurrencyMutants = {
       const { next, revision } = wanted;
       await tick();
       if (revision.quotaUsedBeforeReset === undefined) return wanted;
-      return ports.quotas.consume(hash, () => ({ next: next.quota, result: { next, revision } }));
+      return store.consume(hash, () => ({ next: next.quota, result: { next, revision } }));
     };
   },
-  'acknowledged consumption that is not stored': ({ services: { ports } }) => {
-    const consume = ports.quotas.consume.bind(ports.quotas);
+  'acknowledged consumption that is not stored': ({ services: { store } }) => {
+    const consume = store.consume.bind(store);
     let count = 0;
-    ports.quotas.consume = (hash, decide) =>
+    store.consume = (hash, decide) =>
       consume(hash, (found) => {
         const { next, result: response } = decide(found);
         return { next: (count += 1) % 20 === 0 ? undefined : next, result: response };
@@ -77,7 +77,7 @@ export const lifecycleMutants = {
       if (!changed) return undefined;
       const database = openDatabase(join(folder, 'keyfront.db'));
       const { versionAfter } = changed.revision;
-      database.prepare('DELETE FROM audit WHERE key_hash = ? AND version_after = ?').run(hash, versionAfter);
+      database.prepare('DELETE FROM history WHERE key_hash = unhex(?) AND version = ?').run(hash, versionAfter);
       database.close();
       return changed;
     };
@@ -113,10 +113,10 @@ export const lifecycleMutants = {
         return { next: { ...next, lastUpdated: BigInt(Math.floor(now().getTime() / 1000)) }, revision };
       });
   },
-  'counters that a restart resets': async ({ services: { store, ports } }) => {
+  'counters that a restart resets': async ({ services: { store } }) => {
     for await (const { keyHash, key } of store.all()) {
       if (!key) continue;
-      await ports.quotas.consume(keyHash, () => ({ next: { ...key.quota, used: 0n }, result: undefined }));
+      await store.consume(keyHash, () => ({ next: { ...key.quota, used: 0n }, result: undefined }));
     }
   },
   'a stale update that is accepted': ({ services: { store } }) => {

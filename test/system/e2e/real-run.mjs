@@ -132,7 +132,7 @@ const database = new Database(join(folder, 'data', 'keyfront.db'), { readonly: t
 const audits = new Map(
   database
     .prepare(
-      "SELECT key_hash, count(*) AS rows, max(quota_used_before_reset) AS dropped FROM audit WHERE operation = 'update' GROUP BY key_hash",
+      "SELECT lower(hex(key_hash)) AS key_hash, count(*) AS rows, max(quota_used_before_reset) AS dropped FROM history WHERE operation = 'update' GROUP BY key_hash",
     )
     .all()
     .map((row) => [row.key_hash, row]),

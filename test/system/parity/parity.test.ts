@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringifyJSON } from '../../../src/lib/json.js';
-import { aadFor } from '../../../src/keys/commands/protect-secrets.js';
+import { aadFor } from '../../../src/keys/protect-secrets.js';
 import type { StoredKey } from '../../../src/keys/key.js';
 import { startApp, type TestResponse, type TestApp } from '../../support/app.js';
 import { generated, runs, seed } from '../../support/generated.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { prepareImport, type ImportRequest } from '../../../src/keys/commands/import.js';
+import { prepareImport, type ImportRequest } from '../../../src/keys/import.js';
 import { parseDefinition } from '../../../src/keys/definition/parse.js';
 import { hashOf } from '../../support/factories.js';
 
@@ -7,6 +7,7 @@ const at = new Date('2026-11-20T12:00:00Z');
 const ports = {
   now: () => at,
   hashKeyID: hashOf,
+  newIdentity: () => 'a'.repeat(32),
   hashPassword: (password: string) => Promise.resolve(`$2b$ ${password}`),
   seal: (plaintext: string, aad: string) => Buffer.from(`${plaintext} for ${aad}`),
 };
@@ -23,7 +24,13 @@ const imported = (request: Partial<ImportRequest>) =>
 describe('an imported key', () => {
   it('has its identifier sealed, and a first history entry', async () => {
     const { next, revision } = await imported({ input: { alias: 'a' } });
-    expect(next).toMatchObject({ keyHash: hashOf('k1'), orgID: 'acme', version: 1, definition: { alias: 'a' } });
+    expect(next).toMatchObject({
+      keyHash: hashOf('k1'),
+      identity: 'a'.repeat(32),
+      orgID: 'acme',
+      version: 1,
+      definition: { alias: 'a' },
+    });
     expect(next.sealedKeyID).toStrictEqual(Buffer.from(`k1 for keys|${hashOf('k1')}|keyID`));
     expect(revision).toStrictEqual({
       at,

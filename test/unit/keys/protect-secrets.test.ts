@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { protectSecrets, sealedSecretsOf } from '../../../src/keys/commands/protect-secrets.js';
+import { protectSecrets, sealedSecretsOf } from '../../../src/keys/protect-secrets.js';
 import { aKey } from '../../support/factories.js';
 
 const deps = {

@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { HistoryRange } from '../../../src/keys/key-query.js';
 import { keyToRow, type KeyRow } from '../../../src/storage/records/key.js';
-import { linkOf, revisionToRow, type RevisionRow } from '../../../src/storage/records/revision.js';
+import {
+  hasChanges,
+  linkOf,
+  revisionFromRow,
+  revisionToRow,
+  type RevisionRow,
+  type StoredRevisionRow,
+} from '../../../src/storage/records/revision.js';
 import type { SignedRow } from '../../../src/storage/records/signed.js';
 import {
   createChain,
@@ -14,8 +21,8 @@ import {
 } from '../../../src/storage/sql/keys/history-entries.js';
 import { aKey, aRevision } from '../../support/factories.js';
 
-const dateCreated = aKey(1).dateCreated;
-const row = { version: 7n, date_created: dateCreated };
+const { identity } = aKey(1);
+const row = { version: 7n, identity: Buffer.from(identity, 'hex') };
 
 describe('the span of a range of history', () => {
   it.each<[string, HistoryRange, Span]>([
@@ -30,8 +37,8 @@ describe('the span of a range of history', () => {
     ['the last ones between two', { last: true, limit: 2, after: 1, before: 4 }, { first: 2, newest: 3 }],
     ['the last ones after one', { last: true, limit: 5, after: 4 }, { first: 5, newest: 7 }],
     ['all of the last ones', { last: true }, { first: 1, newest: 7 }],
-    ['those up to the version that was read', { asOf: { dateCreated, version: 3 } }, { first: 1, newest: 3 }],
-    ['those up to the stored version', { asOf: { dateCreated, version: 8 } }, { first: 1, newest: 7 }],
+    ['those up to the version that was read', { asOf: { identity, version: 3 } }, { first: 1, newest: 3 }],
+    ['those up to the stored version', { asOf: { identity, version: 8 } }, { first: 1, newest: 7 }],
   ])('selects %s', (_, range, span) => {
     expect(spanOf(range, row)).toStrictEqual(span);
   });
@@ -43,20 +50,25 @@ describe('the span of a range of history', () => {
   });
 
   it('is rejected when the key that was read is not there any more', () => {
-    const asOf = { dateCreated, version: 1 };
+    const asOf = { identity, version: 1 };
     const error = { code: 'NOT_FOUND', message: 'The key was purged while it was read.' };
-    for (const found of [undefined, { ...row, date_created: 'another' }]) {
+    for (const found of [undefined, { ...row, identity: Buffer.alloc(16) }]) {
       expect(() => spanOf({ asOf }, found)).toThrow(expect.objectContaining(error));
     }
   });
 });
 
+/** The definition after a version. */
+const definitionAt = (version: number) => `{"rate":${version}}`;
+
 /** The entries of a key from its first version on, linked to each other. */
-function entries(count: number): SignedRow<RevisionRow>[] {
-  const rows: SignedRow<RevisionRow>[] = [];
+function entries(count: number): StoredRevisionRow[] {
+  const rows: StoredRevisionRow[] = [];
   for (let version = 1; version <= count; version += 1) {
-    const entry = revisionToRow(aRevision(aKey(1, { version })), '{}', rows.at(-1)?.link ?? null);
-    rows.push({ ...entry, mac: Uint8Array.of(version) });
+    const last = rows.at(-1);
+    const base = last && { definition: definitionAt(version - 1), history_link: last.link };
+    const entry = revisionToRow(aRevision(aKey(1, { version })), definitionAt(version), base);
+    rows.push({ ...entry, ...{ mac: Uint8Array.of(version), id: BigInt(version), key: 1n, first_definition: null } });
   }
   return rows;
 }
@@ -65,7 +77,7 @@ const isFirst = ({ mac }: SignedRow<RevisionRow>) => mac[0] === 1;
 
 describe('entries of a span', () => {
   it('are unbroken if each version is there once, in order and authentic', () => {
-    const [one, two, three] = entries(3) as [SignedRow<RevisionRow>, SignedRow<RevisionRow>, SignedRow<RevisionRow>];
+    const [one, two, three] = entries(3) as [StoredRevisionRow, StoredRevisionRow, StoredRevisionRow];
     const span = { first: 2, newest: 3 };
     expect(isUnbroken([two, three], span, ours)).toBe(true);
     expect(isUnbroken([], { first: 1, newest: 0 }, ours)).toBe(true);
@@ -93,59 +105,89 @@ describe('entries of a span', () => {
   });
 });
 
-describe('the chain of a history', () => {
-  const keyAt = (version: number, link: Uint8Array): KeyRow => keyToRow(aKey(1, { version }), link);
-  const endOf = (rows: readonly SignedRow<RevisionRow>[], key: KeyRow, isGood = ours) => {
-    const chain = createChain(isGood);
-    const results = rows.map((entry) => chain.add(entry));
-    return { results, end: chain.endAt(key) };
-  };
-
-  it('ends with the entry of the version and the link of the key', () => {
-    const rows = entries(3);
-    const last = rows.at(-1);
-    const { results, end } = endOf(rows, keyAt(3, last?.link ?? new Uint8Array()));
-    expect(results).toStrictEqual([true, true, true]);
-    expect(end).toBe(last);
+describe('the changes of a first entry that adds its definition', () => {
+  const key = aKey(1, { definition: { rate: 1 } });
+  const revision = aRevision(key, { changes: [{ path: ['rate'], kind: 'ADDED', after: 1 }] });
+  const stored = (row: RevisionRow, definition: string | null): StoredRevisionRow => ({
+    ...row,
+    ...{ mac: Uint8Array.of(1), id: 1n, key: 1n, first_definition: definition },
   });
 
-  it.each<[string, (rows: SignedRow<RevisionRow>[]) => SignedRow<RevisionRow>[], boolean[]]>([
-    ['is missing', ([one, , three]) => [one, three].flatMap((found) => found ?? []), [true, false]],
-    ['is missing at the beginning', (rows) => rows.slice(1), [false, false]],
-    [
-      'was changed',
-      (rows) => rows.map((found, n) => (n === 1 ? { ...found, reason: 'x' } : found)),
-      [true, false, false],
-    ],
+  it('are read from the definition that it is linked with, and from no other', () => {
+    const row = revisionToRow(revision, definitionAt(1), undefined);
+    expect(row).toMatchObject({ changes: null, before: null });
+    expect(hasChanges(stored(row, definitionAt(1)))).toBe(true);
+    expect(revisionFromRow(stored(row, definitionAt(1)))).toStrictEqual(revision);
+    for (const other of [definitionAt(2), null]) {
+      expect(hasChanges(stored(row, other))).toBe(false);
+      expect(isUnbroken([stored(row, other)], { first: 1, newest: 1 }, ours)).toBe(false);
+    }
+  });
+
+  it('are stored if they are others, such as those of secrets', () => {
+    const withSecret = { ...revision, changes: [...revision.changes, { path: ['hmacString'], kind: 'SET' } as const] };
+    for (const other of [withSecret, { ...revision, changes: [] }]) {
+      const row = revisionToRow(other, definitionAt(1), undefined);
+      expect(row.changes).not.toBeNull();
+      expect(revisionFromRow(stored(row, null))).toStrictEqual(other);
+    }
+  });
+});
+
+describe('the chain of a history', () => {
+  const keyAt = (version: number, link: Uint8Array, after = version): KeyRow => ({
+    ...keyToRow(aKey(1, { version }), link),
+    definition: definitionAt(after),
+  });
+  const isWhole = (rows: readonly SignedRow<RevisionRow>[], key: KeyRow, isGood = ours) => {
+    const chain = createChain(isGood);
+    for (const entry of rows) chain.add(entry);
+    return chain.endsAt(key);
+  };
+  const linkOfLast = (rows: readonly SignedRow<RevisionRow>[]) => rows.at(-1)?.link ?? new Uint8Array();
+
+  it.each([1, 2, 3])('ends at the version, the link and the definition of the key after %i entries', (count) => {
+    const rows = entries(count);
+    expect(isWhole(rows, keyAt(count, linkOfLast(rows)))).toBe(true);
+  });
+
+  it.each<[string, (rows: SignedRow<RevisionRow>[]) => SignedRow<RevisionRow>[]]>([
+    ['is missing', ([one, , three]) => [one, three].flatMap((found) => found ?? [])],
+    ['is missing at the beginning', (rows) => rows.slice(1)],
+    ['is missing at the end', (rows) => rows.slice(0, -1)],
+    ['was changed', (rows) => rows.map((found, n) => (n === 1 ? { ...found, reason: 'x' } : found))],
     [
       'was changed with its link',
       (rows) =>
         rows.map((found, n) => {
           const changed = { ...found, reason: 'x' };
-          return n === 1 ? { ...changed, link: linkOf(rows[0]?.link ?? null, changed) } : found;
+          return n === 1 ? { ...changed, link: linkOf(rows[0]?.link ?? null, changed, definitionAt(2)) } : found;
         }),
-      [true, true, false],
     ],
-  ])('is broken from the entry on that %s', (_, change, expected) => {
+    [
+      'has another definition before it',
+      (rows) => rows.map((found, n) => (n === 1 ? { ...found, before: definitionAt(7) } : found)),
+    ],
+    [
+      'has a definition before the first',
+      (rows) => rows.map((found, n) => (n === 0 ? { ...found, before: '{}' } : found)),
+    ],
+  ])('is broken by an entry that %s', (_, change) => {
     const rows = entries(3);
-    const { results, end } = endOf(change(rows), keyAt(3, rows.at(-1)?.link ?? new Uint8Array()));
-    expect(results).toStrictEqual(expected);
-    expect(end).toBeUndefined();
+    expect(isWhole(change(rows), keyAt(3, linkOfLast(rows)))).toBe(false);
   });
 
   it('is broken by an entry that is not authentic', () => {
     const rows = entries(2);
-    const isGood = isFirst as typeof ours;
-    const { results, end } = endOf(rows, keyAt(2, rows.at(-1)?.link ?? new Uint8Array()), isGood);
-    expect(results).toStrictEqual([true, false]);
-    expect(end).toBeUndefined();
+    expect(isWhole(rows, keyAt(2, linkOfLast(rows)), isFirst as typeof ours)).toBe(false);
   });
 
-  it('does not end at a key of another version or with another link', () => {
+  it('does not end at a key of another version, or with another link or definition', () => {
     const rows = entries(2);
-    const link = rows.at(-1)?.link ?? new Uint8Array();
-    expect(endOf(rows, keyAt(3, link)).end).toBeUndefined();
-    expect(endOf(rows, keyAt(2, rows[0]?.link ?? link)).end).toBeUndefined();
-    expect(endOf([], keyAt(0, link)).end).toBeUndefined();
+    const link = linkOfLast(rows);
+    expect(isWhole(rows, keyAt(3, link))).toBe(false);
+    expect(isWhole(rows, keyAt(2, rows[0]?.link ?? link))).toBe(false);
+    expect(isWhole(rows, keyAt(2, link, 1))).toBe(false);
+    expect(isWhole([], keyAt(0, link))).toBe(false);
   });
 });

@@ -10,7 +10,10 @@ import { aKey, hashOf } from '../../support/factories.js';
 import { signer } from '../../support/signer.js';
 
 const keys = createSignedTable(signer, keyTable);
-const rowAt = (version: number) => keys.signed(keyToRow(aKey(1, { version }), Uint8Array.of(version)));
+const rowAt = (version: number) => ({
+  ...keys.signed(keyToRow(aKey(1, { version }), Uint8Array.of(version))),
+  ...{ id: 1n, head: 1n },
+});
 /** A database whose history has no entries. */
 const unused = () => Promise.reject(new Error('It only reads.'));
 const session = {
@@ -24,7 +27,7 @@ beforeEach(() => void findRow.mockReset());
 
 describe('a history whose entries are missing', () => {
   it('is rejected with INTERNAL when the key stays the same', async () => {
-    findRow.mockImplementation(() => Promise.resolve(rowAt(1)));
+    findRow.mockImplementation(() => Promise.resolve(rowAt(2)));
     const message = `The history of ${hashOf(1)} failed its integrity check; run \`keyfront check\` for details.`;
     await expect(history.historyOf(hashOf(1))).rejects.toMatchObject({ code: 'INTERNAL', message });
     await expect(history.definitionAt(hashOf(1), 1)).rejects.toMatchObject({ code: 'INTERNAL', message });

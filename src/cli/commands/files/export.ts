@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { aadFor } from '../../../keys/commands/protect-secrets.js';
+import { aadFor } from '../../../keys/protect-secrets.js';
 import { withSecrets } from '../../../keys/definition/normalize.js';
 import type { StoredKey } from '../../../keys/key.js';
-import { withLiveQuotas } from '../../../keys/quota/quota-manager.js';
+import { withLiveQuotas } from '../../../keys/quota/external-counters.js';
 import { quotaFigures } from '../../../keys/quota/quota.js';
 import type { ScannedKey } from '../../../keys/ports.js';
 import { inPages } from '../../../lib/in-pages.js';
@@ -51,7 +51,7 @@ async function exportKeys(io: IO, options: OptionValues): Promise<number> {
     let count = 0;
     const damaged = createDamagedKeyReport(io);
     for await (const page of inPages(exportable(services.store.all(), damaged.skip), pageSize)) {
-      for (const key of await withLiveQuotas(services.ports.quotas, page)) {
+      for (const key of await withLiveQuotas(services.ports.externalCounters, page)) {
         const line = toWireUnlessDamaged(services, key, includeSecrets);
         if (line === undefined) {
           damaged.skip(key.keyHash, cannotDecrypt);

@@ -1,5 +1,5 @@
 import { dropInactiveKeys, loadKeyRing } from '../../../crypto/key-ring.js';
-import { sealedSecretsOf } from '../../../keys/commands/protect-secrets.js';
+import { sealedSecretsOf } from '../../../keys/protect-secrets.js';
 import type { StoredKey } from '../../../keys/key.js';
 import type { Services } from '../../../storage/open-storage.js';
 import { sealedValuesOf } from '../../../webhooks/manage.js';

@@ -1,6 +1,6 @@
 import type { Config } from '../../../config/config.js';
 import { addKey, loadKeyRing } from '../../../crypto/key-ring.js';
-import { aadFor } from '../../../keys/commands/protect-secrets.js';
+import { aadFor } from '../../../keys/protect-secrets.js';
 import type { StoredKey } from '../../../keys/key.js';
 import type { ScannedKey } from '../../../keys/ports.js';
 import { AppError, errorCodeOf } from '../../../lib/errors.js';

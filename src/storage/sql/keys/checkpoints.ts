@@ -86,7 +86,7 @@ export interface Checkpoints {
 export function createCheckpoints(session: SqlSession, signer: RowSigner): Checkpoints {
   const { dialect, all, snapshot, transaction } = session;
   const heads = createHeads(session, signer);
-  const { statesAfter, rollbacksOf } = createKeyStates(session, signer);
+  const { statesFrom, rollbacksOf } = createKeyStates(session, signer);
   const sql = {
     byNames: prepared(`SELECT * FROM heads WHERE name ${dialect.inList('$1', 'text')}`),
     published: prepared(`SELECT * FROM heads WHERE name > 'published.' AND name < 'published.~' ORDER BY name`),
@@ -136,7 +136,7 @@ export function createCheckpoints(session: SqlSession, signer: RowSigner): Check
     const states = new Map<string, ScannedState>();
     let end = prefixes.length;
     let bytes = 0;
-    for await (const page of statesAfter(prefixes[first] ?? '')) {
+    for await (const page of statesFrom(prefixes[first] ?? '')) {
       for (const one of page) {
         states.set(one.keyHash, one);
         bytes += Number(one.size);
@@ -288,7 +288,7 @@ export function createCheckpoints(session: SqlSession, signer: RowSigner): Check
       });
     },
     async *states() {
-      for await (const page of statesAfter('')) {
+      for await (const page of statesFrom('')) {
         for (const { keyHash, state } of page) {
           if (!state) throw integrityError(`The key ${keyHash}`);
           yield state;

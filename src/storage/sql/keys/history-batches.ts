@@ -2,12 +2,13 @@ import type { HistoryRequest } from '../../../keys/key-query.js';
 import type { KeyRevision } from '../../../keys/key.js';
 import type { KeyStore } from '../../../keys/ports.js';
 import { asError } from '../../../lib/errors.js';
-import { revisionFromRow, type RevisionRow } from '../../records/revision.js';
+import { revisionFromRow, type RevisionRow, type StoredRevisionRow } from '../../records/revision.js';
 import type { SignedRow } from '../../records/signed.js';
 import type { TimeSlices } from '../../time-slices.js';
 import { batchesBySize } from '../pages.js';
+import { entrySize, rowTexts, walk } from '../rows.js';
 import { prepared, type SqlSession } from '../session.js';
-import { entrySize, isUnbroken, readBytes, sizeOf, spanOf, type SizedVersion, type Span } from './history-entries.js';
+import { isUnbroken, readBytes, sizeOf, spanItem, spanOf, type SizedVersion, type Span } from './history-entries.js';
 
 interface HistoryBatchesDeps {
   readonly session: SqlSession;
@@ -25,7 +26,7 @@ interface PlannedRead {
 }
 
 type OfSpan<Row> = Row & { readonly span_index: bigint };
-type HistoryRow = SignedRow<RevisionRow> & { readonly key_created: string };
+type HistoryRow = StoredRevisionRow & { readonly key_identity: Uint8Array };
 
 /**
  * Reads the histories of many keys, with one statement for the sizes and one for the entries. A history that is larger than
@@ -37,23 +38,22 @@ export function createHistoryBatches({
   slices,
   historyOf,
 }: HistoryBatchesDeps): KeyStore['historiesOf'] {
-  const spans = dialect.historySpans('$1');
-  // SQLite reads a CROSS JOIN from left to right: it looks entries up by the spans.
+  const { entryColumns } = rowTexts(dialect);
+  const walked = walk(dialect, dialect.historySpans('$1'));
   const sizes = prepared(
-    `SELECT w.span_index, a.version_after AS version, ${entrySize} AS size
-     FROM ${spans} AS w CROSS JOIN audit a
-     WHERE a.key_hash = w.hash AND a.version_after BETWEEN w.first AND w.newest`,
+    `${walked} SELECT w.span_index, w.version, ${entrySize} AS size FROM walk w CROSS JOIN history h
+     WHERE w.version BETWEEN w.first AND w.newest AND h.id = w.id`,
   );
-  // Each entry comes with the creation date of its key in the same snapshot, as for one history.
+  // Each entry comes with the identity of its key in the same snapshot, as for one history.
   const entries = prepared(
-    `SELECT w.span_index, a.*, k.date_created AS key_created
-     FROM ${spans} AS w CROSS JOIN keys k CROSS JOIN audit a
-     WHERE k.key_hash = w.hash AND a.key_hash = w.hash AND a.version_after BETWEEN w.first AND w.newest
-     ORDER BY w.span_index, a.version_after`,
+    `${walked} SELECT w.span_index, ${entryColumns}, k.identity AS key_identity
+     FROM walk w CROSS JOIN history h CROSS JOIN keys k
+     WHERE w.version BETWEEN w.first AND w.newest AND h.id = w.id AND k.id = w.key
+     ORDER BY w.span_index, w.version`,
   );
 
   async function rowsOf<Row>(statement: typeof sizes, reads: readonly PlannedRead[]): Promise<Map<PlannedRead, Row[]>> {
-    const given = reads.map(({ request: { key }, span }) => [key.keyHash, span.first, span.newest]);
+    const given = reads.map(({ request: { key }, span }) => spanItem(key.keyHash, span));
     const rows = new Map(reads.map((read): [PlannedRead, Row[]] => [read, []]));
     for (const row of await all<OfSpan<Row>>(statement, [JSON.stringify(given)])) {
       const read = reads[Number(row.span_index)];
@@ -81,7 +81,7 @@ export function createHistoryBatches({
         // Verified in a time slice: the signature of an entry covers its definition.
         await slices.next();
         const { key } = read.request;
-        const isOfKey = rows.every(({ key_created }) => key_created === key.dateCreated);
+        const isOfKey = rows.every(({ key_identity }) => Buffer.from(key_identity).toString('hex') === key.identity);
         if (isOfKey && isUnbroken(rows, read.span, isAuthentic)) results.set(read, rows.map(revisionFromRow));
       }
     }
@@ -94,7 +94,7 @@ export function createHistoryBatches({
 }
 
 function spanOfRequest({ key, range }: HistoryRequest): Span {
-  const row = { version: BigInt(key.version), date_created: key.dateCreated };
+  const row = { version: BigInt(key.version), identity: Buffer.from(key.identity, 'hex') };
   return spanOf({ ...range, asOf: key }, row);
 }
 

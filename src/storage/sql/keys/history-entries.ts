@@ -1,9 +1,10 @@
 import { AppError } from '../../../lib/errors.js';
 import type { HistoryRange } from '../../../keys/key-query.js';
-import { linkOf, type RevisionRow } from '../../records/revision.js';
+import { hasChanges, linkOf, type RevisionRow, type StoredRevisionRow } from '../../records/revision.js';
 import type { KeyRow } from '../../records/key.js';
 import type { SignedRow } from '../../records/signed.js';
 import { batchesBySize } from '../pages.js';
+import { placeOf } from '../place.js';
 
 /** The versions from one to another, both included; empty if the newest is before the first. */
 export interface Span {
@@ -24,10 +25,10 @@ export function purgedMeanwhile(): AppError {
  */
 export function spanOf(
   { after = 0, before = Infinity, last = false, limit = -1, asOf }: HistoryRange,
-  row: Pick<KeyRow, 'version' | 'date_created'> | undefined,
+  row: Pick<KeyRow, 'version' | 'identity'> | undefined,
 ): Span {
   const current = row ? Number(row.version) : 0;
-  if (asOf && row?.date_created !== asOf.dateCreated) throw purgedMeanwhile();
+  if (asOf && (!row || Buffer.from(row.identity).toString('hex') !== asOf.identity)) throw purgedMeanwhile();
   const version = Math.min(asOf?.version ?? current, current);
   const first = Math.max(after + 1, 1);
   const newest = Math.min(before - 1, version);
@@ -37,34 +38,46 @@ export function spanOf(
     : { first, newest: Math.min(newest, first + count - 1) };
 }
 
-/** Whether the rows are those of the span, in order, each of them ours. */
+/** The item of a span for `Dialect.historySpans`. */
+export function spanItem(keyHash: string, { first, newest }: Span): unknown[] {
+  return [keyHash, first, newest, String(placeOf(keyHash))];
+}
+
+/** Whether the rows are those of the span, in order, each of them ours, and with its changes. */
 export function isUnbroken(
-  rows: readonly SignedRow<RevisionRow>[],
+  rows: readonly StoredRevisionRow[],
   { first, newest }: Span,
   isGood: (row: SignedRow<RevisionRow>) => boolean,
 ): boolean {
   return (
     rows.length === newest - first + 1 &&
-    rows.every((row, index) => Number(row.version_after) === first + index && isGood(row))
+    rows.every((row, index) => Number(row.version) === first + index && isGood(row) && hasChanges(row))
   );
 }
 
-/** Verifies the chain of a history, from its first entry on. */
+/** Verifies the chain of a history, from its first entry on. The definition after an entry is in the one that follows it. */
 export function createChain(isGood: (row: SignedRow<RevisionRow>) => boolean) {
   let last: RevisionRow | undefined;
+  let previous: Uint8Array | null = null;
   let isWhole = true;
+
+  /** Whether the last entry, after which the key had this definition, continues the chain. */
+  function isLinked(definition: string | null): boolean {
+    if (!last) return definition === null;
+    return definition !== null && isSame(last.link, linkOf(previous, last, definition));
+  }
+
   return {
-    /** False from the first entry on that does not follow the one before it. */
-    add(row: SignedRow<RevisionRow>): boolean {
-      const isNext = row.version_before === (last?.version_after ?? 0n);
-      isWhole &&= isNext && isGood(row) && isSame(row.link, linkOf(last?.link ?? null, row));
+    add(row: SignedRow<RevisionRow>): void {
+      isWhole &&= row.version === (last?.version ?? 0n) + 1n && isGood(row) && isLinked(row.before);
+      previous = last?.link ?? null;
       last = row;
-      return isWhole;
     },
-    /** The newest entry, if the key's version and link match it. */
-    endAt(key: KeyRow): RevisionRow | undefined {
-      const isEnd = isWhole && last?.version_after === key.version && isSame(last.link, key.history_link);
-      return isEnd ? last : undefined;
+    /** Whether the history is complete up to the version, the definition and the link of the key. */
+    endsAt(key: KeyRow): boolean {
+      return (
+        isWhole && last?.version === key.version && isSame(last.link, key.history_link) && isLinked(key.definition)
+      );
     },
   };
 }
@@ -72,9 +85,6 @@ export function createChain(isGood: (row: SignedRow<RevisionRow>) => boolean) {
 function isSame(a: Uint8Array, b: Uint8Array): boolean {
   return Buffer.compare(a, b) === 0;
 }
-
-/** The size of the definition and the changes of an entry in bytes, as an expression over a row of `audit`. */
-export const entrySize = 'CAST(octet_length(definition) + octet_length(changes) AS bigint)';
 
 /** The maximum size of the entries of one short read in bytes; one entry may be larger. */
 export const readBytes = 256 * 1024;

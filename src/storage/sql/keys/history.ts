@@ -7,22 +7,31 @@ import type { HistoryRange } from '../../../keys/key-query.js';
 import type { ReadBudget } from '../../../keys/read-budget.js';
 import type { RowSigner } from '../../../crypto/row-signer.js';
 import type { KeyRow } from '../../records/key.js';
-import { revisionFromRow, revisionTable, type RevisionRow } from '../../records/revision.js';
+import { revisionFromRow, revisionTable, type StoredRevisionRow } from '../../records/revision.js';
 import { createSignedTable, isSameRow, type SignedRow } from '../../records/signed.js';
 import { mapInSlices, type TimeSlices } from '../../time-slices.js';
-import { entrySize, isUnbroken, partsOf, sizeOf, spanOf, type SizedVersion, type Span } from './history-entries.js';
+import { isUnbroken, partsOf, sizeOf, spanItem, spanOf, type SizedVersion, type Span } from './history-entries.js';
 import { createHistoryBatches } from './history-batches.js';
+import type { Dialect } from '../dialect.js';
+import { entrySize, rowTexts, walk } from '../rows.js';
 import { prepared, type SqlSession } from '../session.js';
 
-// Each entry comes with the creation date of its key in the same snapshot: the key may have been purged and added again.
-const between = prepared(
-  `SELECT a.*, k.date_created AS key_created FROM audit a JOIN keys k ON k.key_hash = a.key_hash
-   WHERE a.key_hash = $1 AND a.version_after BETWEEN $2 AND $3 ORDER BY a.version_after`,
-);
-const sizes = prepared(
-  `SELECT version_after AS version, ${entrySize} AS size
-   FROM audit WHERE key_hash = $1 AND version_after BETWEEN $2 AND $3 ORDER BY version_after`,
-);
+// Each entry comes with the identity of its key in the same snapshot: the key may have been purged and added again.
+const statements = (dialect: Dialect) => {
+  const { entryColumns } = rowTexts(dialect);
+  const walked = walk(dialect, dialect.historySpans('$1'));
+  return {
+    between: prepared(
+      `${walked} SELECT ${entryColumns}, k.identity AS key_identity
+       FROM walk w CROSS JOIN history h CROSS JOIN keys k
+       WHERE w.version BETWEEN w.first AND w.newest AND h.id = w.id AND k.id = w.key ORDER BY w.version`,
+    ),
+    sizes: prepared(
+      `${walked} SELECT w.version, ${entrySize} AS size FROM walk w CROSS JOIN history h
+       WHERE w.version BETWEEN w.first AND w.newest AND h.id = w.id ORDER BY w.version`,
+    ),
+  };
+};
 
 const maxAttempts = 5;
 
@@ -34,7 +43,9 @@ export function createHistory(
   slices: TimeSlices,
 ) {
   const { all } = session;
+  const { between, sizes } = statements(session.dialect);
   const table = createSignedTable(signer, revisionTable);
+  const spanText = (keyHash: string, { first, newest }: Span) => JSON.stringify([spanItem(keyHash, { first, newest })]);
 
   /** Undefined entries when one is missing, damaged, or of another key under the same hash. */
   async function readParts(
@@ -42,18 +53,16 @@ export function createHistory(
     span: Span,
     found: readonly SizedVersion[],
     reads: ReadBudget | undefined,
-  ): Promise<{ readonly entries?: readonly RevisionRow[]; readonly broken: readonly SignedRow<RevisionRow>[] }> {
-    const entries: RevisionRow[] = [];
+  ): Promise<{ readonly entries?: readonly StoredRevisionRow[]; readonly broken: readonly StoredRevisionRow[] }> {
+    const entries: StoredRevisionRow[] = [];
     for (const part of partsOf(span, found)) {
       reads?.requireTime();
-      const rows = await all<SignedRow<RevisionRow> & { readonly key_created: string }>(between, [
-        row.key_hash,
-        BigInt(part.first),
-        BigInt(part.newest),
+      const rows = await all<StoredRevisionRow & { readonly key_identity: Uint8Array }>(between, [
+        spanText(row.key_hash, part),
       ]);
       // Verified in a time slice: the signature of an entry covers its definition.
       await slices.next();
-      const isOfKey = rows.every(({ key_created }) => key_created === row.date_created);
+      const isOfKey = rows.every(({ key_identity }) => Buffer.compare(key_identity, row.identity) === 0);
       if (!isOfKey || !isUnbroken(rows, part, table.isAuthentic)) return { broken: rows };
       entries.push(...rows);
     }
@@ -68,15 +77,14 @@ export function createHistory(
     keyHash: string,
     spanFor: (row: KeyRow | undefined) => Span,
     reads?: ReadBudget,
-  ): Promise<readonly RevisionRow[]> {
+  ): Promise<readonly StoredRevisionRow[]> {
     let before: SignedRow<KeyRow> | undefined;
     for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
       const row = await findRow(keyHash);
       const span = spanFor(row);
       if (!row || span.newest < span.first) return [];
       const isUnchanged = before !== undefined && isSameRow(before, row);
-      const versions = [row.key_hash, BigInt(span.first), BigInt(span.newest)];
-      const found = reads ? await all<SizedVersion>(sizes, versions) : [];
+      const found = reads ? await all<SizedVersion>(sizes, [spanText(row.key_hash, span)]) : [];
       if (!before) reads?.take('history entries', found.length, sizeOf(found));
       const { entries, broken } = await readParts(row, span, found, reads);
       if (entries) return entries;
@@ -96,11 +104,16 @@ export function createHistory(
     historyOf,
     historiesOf: createHistoryBatches({ session, isAuthentic: table.isAuthentic, slices, historyOf }),
     async definitionAt(keyHash: string, version: number): Promise<Definition | undefined> {
+      let newest: string | undefined;
+      // The definition of a version is in the entry of the next one, that of the newest in the key.
       const [row] = await read(keyHash, (key) => {
-        const exists = version >= 1 && version <= Number(key?.version ?? 0n);
-        return exists ? { first: version, newest: version } : { first: 1, newest: 0 };
+        const current = Number(key?.version ?? 0n);
+        newest = version === current ? key?.definition : undefined;
+        const isEarlier = version >= 1 && version < current;
+        return isEarlier ? { first: version + 1, newest: version + 1 } : { first: 1, newest: 0 };
       });
-      return row && definitionFromJSON(parseJSON(row.definition));
+      const definition = newest ?? row?.before ?? undefined;
+      return definition === undefined ? undefined : definitionFromJSON(parseJSON(definition));
     },
   };
 }

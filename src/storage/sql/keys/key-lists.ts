@@ -1,12 +1,12 @@
 import { AppError } from '../../../lib/errors.js';
 import type { StoredKey } from '../../../keys/key.js';
-import type { KeyPage, KeyQuery, UnreadableKey } from '../../../keys/key-query.js';
+import type { KeyFilter, KeyPage, KeyQuery, UnreadableKey } from '../../../keys/key-query.js';
 import type { KeyStore } from '../../../keys/ports.js';
 import type { ReadBudget } from '../../../keys/read-budget.js';
-import type { KeyRow } from '../../records/key.js';
+import type { KeyRow, StoredKeyRow } from '../../records/key.js';
 import { integrityError, type SignedRow } from '../../records/signed.js';
 import { mapInSlices, type TimeSlices } from '../../time-slices.js';
-import { isBindableText } from '../dialect.js';
+import { createNameNumbers, type NumberOf } from '../name-numbers.js';
 import { unprepared, type SqlSession, type WideQuery, type WideReader } from '../session.js';
 import {
   countStatement,
@@ -15,7 +15,9 @@ import {
   orgCountsStatement,
   orgPagesStatement,
   pageStatement,
+  sortsKeysOfTerm,
   termCountStatement,
+  termsIn,
 } from './key-query.js';
 
 interface KeyListsDeps {
@@ -29,7 +31,12 @@ interface KeyListsDeps {
 type KeyLists = Pick<KeyStore, 'list' | 'listOfOrgs' | 'count' | 'countOfOrgs'>;
 
 /** Lists and counts keys. */
-export function createKeyLists({ session: { dialect, all }, reader, slices, keyOf }: KeyListsDeps): KeyLists {
+export function createKeyLists({ session, reader, slices, keyOf }: KeyListsDeps): KeyLists {
+  const { dialect, all } = session;
+  const readNumbers = createNameNumbers(session);
+  const numbersFor = (filter: KeyFilter, orgIDs: readonly string[]) =>
+    readNumbers({ orgs: orgIDs, terms: termsIn(filter) });
+
   /** The key of a row; or its error, so that a damaged row fails alone. */
   function listed(row: SignedRow<KeyRow>): StoredKey | AppError {
     try {
@@ -43,7 +50,7 @@ export function createKeyLists({ session: { dialect, all }, reader, slices, keyO
   async function readRows(statement: WideQuery, query: KeyQuery, reads: ReadBudget | undefined) {
     const mayCut = query.maxBytes !== undefined;
     const maxBytes = query.maxBytes ?? reads?.bytesLeft() ?? Number.MAX_SAFE_INTEGER;
-    const { rows, found } = await reader.keys<SignedRow<KeyRow>>(statement, { maxBytes, mayCut }, reads);
+    const { rows, found } = await reader.keys<StoredKeyRow>(statement, { maxBytes, mayCut }, reads);
     if (!mayCut) reads?.take('keys', found.count, found.bytes);
     return { rows, isCut: rows.length < found.count };
   }
@@ -65,8 +72,8 @@ export function createKeyLists({ session: { dialect, all }, reader, slices, keyO
   }
 
   /** Whether too many keys have the term of the query to be sorted. */
-  async function isTermCommon(query: KeyQuery): Promise<boolean> {
-    const statement = dialect.joinsInOrder ? termCountStatement(query) : undefined;
+  async function isTermCommon(query: KeyQuery, numberOf: NumberOf): Promise<boolean> {
+    const statement = dialect.joinsInOrder ? termCountStatement(query, numberOf) : undefined;
     if (!statement) return false;
     const [found] = await all<{ count: bigint }>(unprepared(statement.sql), statement.parameters);
     return Number(found?.count ?? 0n) > maxSortedRows;
@@ -74,7 +81,10 @@ export function createKeyLists({ session: { dialect, all }, reader, slices, keyO
 
   async function list(query: KeyQuery, reads?: ReadBudget): Promise<KeyPage> {
     reads?.requireTime();
-    const { rows, isCut } = await readRows(pageStatement(dialect, query, await isTermCommon(query)), query, reads);
+    const { orgID } = query.filter;
+    const numberOf = await numbersFor(query.filter, orgID === undefined ? [] : [orgID]);
+    const statement = pageStatement(dialect, query, numberOf, await isTermCommon(query, numberOf));
+    const { rows, isCut } = await readRows(statement, query, reads);
     return pageOf(rows, query, isCut, reads);
   }
 
@@ -82,14 +92,15 @@ export function createKeyLists({ session: { dialect, all }, reader, slices, keyO
     list,
     async listOfOrgs(orgIDs, query, reads) {
       // How the keys of a term are read depends on their number in each organisation.
-      if (orgIDs.length === 1 || query.maxBytes !== undefined || termCountStatement(query)) {
+      if (orgIDs.length === 1 || query.maxBytes !== undefined || sortsKeysOfTerm(query)) {
         return Promise.all(orgIDs.map((orgID) => list({ ...query, filter: { ...query.filter, orgID } }, reads)));
       }
-      const distinct = [...new Set(orgIDs)].filter(isBindableText);
+      const distinct = [...new Set(orgIDs)];
+      const numberOf = await numbersFor(query.filter, distinct);
       const { rows } =
         distinct.length === 0
           ? { rows: [] }
-          : await readRows(orgPagesStatement(dialect, query, distinct), query, reads);
+          : await readRows(orgPagesStatement(dialect, query, numberOf, distinct), query, reads);
       const pages = new Map<string, KeyPage>();
       for (const orgID of distinct) {
         const ofOrg = rows.filter(({ org_id }) => org_id === orgID);
@@ -98,17 +109,16 @@ export function createKeyLists({ session: { dialect, all }, reader, slices, keyO
       return orgIDs.map((orgID) => pages.get(orgID) ?? { keys: [], isCut: false });
     },
     async count(filter, now, reads) {
-      const [row] = await reader.many<{ count: bigint }>(countStatement(dialect, filter, now), reads);
+      const numberOf = await numbersFor(filter, filter.orgID === undefined ? [] : [filter.orgID]);
+      const [row] = await reader.many<{ count: bigint }>(countStatement(dialect, filter, numberOf, now), reads);
       return Number(row?.count ?? 0n);
     },
     async countOfOrgs(orgIDs, filter, now, reads) {
-      const bindable = orgIDs.filter(isBindableText);
-      const rows = await reader.many<{ org_id: string; count: bigint }>(
-        orgCountsStatement(dialect, filter, now, bindable),
-        reads,
-      );
-      const counts = new Map(rows.map(({ org_id, count }) => [org_id, Number(count)]));
-      return orgIDs.map((orgID) => counts.get(orgID) ?? 0);
+      const numberOf = await numbersFor(filter, orgIDs);
+      const statement = orgCountsStatement(dialect, filter, numberOf, now, orgIDs);
+      const rows = await reader.many<{ org: bigint; count: bigint }>(statement, reads);
+      const counts = new Map(rows.map(({ org, count }) => [org, Number(count)]));
+      return orgIDs.map((orgID) => counts.get(numberOf('orgs', orgID)) ?? 0);
     },
   };
 }

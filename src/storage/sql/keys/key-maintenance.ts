@@ -3,51 +3,73 @@ import type { DiscardOutcome, IntegrityReport, KeyStore } from '../../../keys/po
 import type { RowSigner } from '../../../crypto/row-signer.js';
 import { pageFromContent, pageName, prefixOf, purgedName, type PurgedKey } from '../../records/checkpoint.js';
 import { createHeads } from '../heads.js';
-import { keyFromRow, keyTable, termsOf, type KeyRow } from '../../records/key.js';
+import { keyFromRow, keyTable, termsOf, type StoredKeyRow } from '../../records/key.js';
 import { revisionTable, type RevisionRow } from '../../records/revision.js';
 import { createSignedTable, type SignedRow } from '../../records/signed.js';
 import type { Dialect } from '../dialect.js';
-import { createChain, entrySize } from './history-entries.js';
+import { createChain, spanItem } from './history-entries.js';
 import { readPages } from '../pages.js';
+import { beforeAllKeys, isKeyHash, placeOf, placesOf } from '../place.js';
+import { entrySize, isOfLostKey, rowTexts, walk } from '../rows.js';
 import { prepared, query, type SqlSession, type Work } from '../session.js';
 
 const scanPageSize = 500;
 const verifiedAtOnce = 20;
+const entriesAtOnce = 100;
 
 /** How much one transaction of a purge removes: keys, and bytes of them with their histories. One key may have more. */
 const maxPurged = 100;
 const maxPurgedBytes = 1024 * 1024;
 
-const statements = ({ inList, forUpdate }: Dialect) => ({
-  page: prepared('SELECT * FROM keys WHERE key_hash > $1 ORDER BY key_hash LIMIT $2'),
-  byHashes: prepared(`SELECT * FROM keys WHERE key_hash ${inList('$1', 'text')} ORDER BY key_hash`),
-  byHashesForUpdate: prepared(
-    `SELECT * FROM keys WHERE key_hash ${inList('$1', 'text')} ORDER BY key_hash ${forUpdate}`,
-  ),
-  entries: prepared('SELECT * FROM audit WHERE key_hash = $1 AND version_after > $2 ORDER BY version_after LIMIT 100'),
-  terms: prepared(`SELECT term FROM key_terms WHERE term ${inList('$1', 'text')} AND key_hash = $2 AND org_id = $3`),
-  withoutKey: prepared(
-    'SELECT DISTINCT key_hash FROM audit a WHERE NOT EXISTS (SELECT 1 FROM keys k WHERE k.key_hash = a.key_hash)',
-  ),
-  hasHistory: prepared('SELECT 1 FROM audit WHERE key_hash = $1 LIMIT 1'),
-  deletedBefore: prepared(
-    `SELECT deleted, key_hash FROM keys WHERE deleted < $1 AND (deleted, key_hash) > ($2, $3)
-     ORDER BY deleted, key_hash LIMIT 500`,
-  ),
-  sizeWithHistory: prepared(
-    `SELECT CAST(octet_length(definition) + (
-       SELECT coalesce(sum(${entrySize}), 0) FROM audit a WHERE a.key_hash = k.key_hash
-     ) AS bigint) AS size FROM keys k WHERE key_hash = $1`,
-  ),
-  dropTerms: prepared(`DELETE FROM key_terms WHERE term ${inList('$1', 'text')} AND key_hash = $2`),
-  // Without an index on the key in SQLite, this reads the whole table.
-  dropAllTerms: prepared('DELETE FROM key_terms WHERE key_hash = $1'),
-  remove: ['audit', 'quota_changes', 'keys'].map((table) => prepared(`DELETE FROM ${table} WHERE key_hash = $1`)),
-});
+const statements = (dialect: Dialect) => {
+  const { hashes, hexOf, inList, isOfHash, forUpdate } = dialect;
+  const { keyColumns, entryColumns } = rowTexts(dialect);
+  const selectKeys = `SELECT ${keyColumns} FROM keys k`;
+  const walked = walk(dialect, dialect.historySpans('$1'));
+  const byHash = `${selectKeys} WHERE ${isOfHash('$1', '$2')}`;
+  return {
+    page: prepared(`${selectKeys} WHERE k.id > $1 ORDER BY k.id LIMIT $2`),
+    byIDs: prepared(`${selectKeys} WHERE k.id ${inList('$1', 'bigint')} ORDER BY k.id`),
+    byIDForUpdate: prepared(`${selectKeys} WHERE k.id = $1 ${forUpdate('k')}`),
+    byHashForUpdate: prepared(`${byHash} ${forUpdate('k')}`),
+    entries: prepared(
+      `${walked} SELECT ${entryColumns} FROM walk w CROSS JOIN history h
+       WHERE w.version BETWEEN w.first AND w.newest AND h.id = w.id ORDER BY w.version`,
+    ),
+    terms: prepared(
+      `SELECT t.name FROM terms t CROSS JOIN key_terms n WHERE t.name ${inList('$1', 'text')} AND n.term = t.id AND n.key = $2
+         AND n.org = (SELECT id FROM orgs WHERE name = $3)`,
+    ),
+    withoutKey: prepared(
+      `SELECT DISTINCT ${hexOf('h.key_hash')} AS key_hash FROM history h
+       WHERE NOT EXISTS (SELECT 1 FROM keys k WHERE k.id = h.key)`,
+    ),
+    lost: prepared(
+      `SELECT h.key FROM ${hashes('$1')} AS w CROSS JOIN history h WHERE ${isOfLostKey(dialect, 'w.hash', 'w.place')} LIMIT 1`,
+    ),
+    deletedBefore: prepared(
+      `SELECT deleted, id FROM keys WHERE deleted < $1 AND (deleted, id) > ($2, ${dialect.rowID('$3')}) ORDER BY deleted, id LIMIT 500`,
+    ),
+    sizeWithHistory: prepared(
+      `${walked} SELECT CAST(
+         coalesce((SELECT sum(${entrySize}) FROM walk w CROSS JOIN history h WHERE h.id = w.id), 0)
+         + coalesce((SELECT octet_length(definition) FROM keys WHERE id = $2), 0) AS bigint) AS size`,
+    ),
+    removeEntries: prepared(`DELETE FROM history WHERE id IN (${walked} SELECT id FROM walk)`),
+    dropTerms: prepared(
+      `DELETE FROM key_terms WHERE term IN (SELECT id FROM terms WHERE name ${inList('$1', 'text')}) AND key = $2`,
+    ),
+    removeQuotaChanges: prepared('DELETE FROM quota_changes WHERE key_hash = $1'),
+    removeKey: prepared('DELETE FROM keys WHERE id = $1'),
+    // Without an index on the key in SQLite, these read the whole tables.
+    dropAllTerms: prepared('DELETE FROM key_terms WHERE key = $1'),
+    removeAllEntries: prepared('DELETE FROM history WHERE key = $1'),
+  };
+};
 
 interface DeletedKey {
   readonly deleted: bigint;
-  readonly key_hash: string;
+  readonly id: bigint;
 }
 
 type Maintenance = Pick<KeyStore, 'all' | 'discard' | 'purge' | 'verifyIntegrity'>;
@@ -63,63 +85,71 @@ export function createKeyMaintenance(session: SqlSession, signer: RowSigner): Ma
   /** Marks a key as purged, so that a checkpoint which has its state does not report it as missing. */
   const addMark = (key: PurgedKey) => heads.add({ name: purgedName(key), sequence: 1n, content: '' });
 
-  const pages = (size: number) => readPages<SignedRow<KeyRow>>((last) => all(sql.page, [last?.key_hash ?? '', size]));
+  const pages = (size: number) => readPages<StoredKeyRow>((last) => all(sql.page, [last?.id ?? beforeAllKeys, size]));
 
   /** Everything that belongs to a row is compared with the row, which is possible only when the row is intact. */
-  function* verify(row: SignedRow<KeyRow>): Work<IntegrityReport> {
+  function* verify(row: StoredKeyRow): Work<IntegrityReport> {
     const keyHash = row.key_hash;
     const damaged = { keyHash, exists: true, key: undefined, isHistoryIntact: true, isIndexed: true };
     if (!keys.isAuthentic(row)) return damaged;
     const key = keyFromRow(row);
     const chain = createChain(revisions.isAuthentic);
-    for (let after: bigint | undefined = 0n; after !== undefined;) {
-      const page: readonly SignedRow<RevisionRow>[] = yield* query<SignedRow<RevisionRow>>(sql.entries, [
-        keyHash,
-        after,
-      ]);
+    for (let first = 1; first <= key.version; first += entriesAtOnce) {
+      const newest = Math.min(first + entriesAtOnce - 1, key.version);
+      const span = JSON.stringify([spanItem(keyHash, { first, newest })]);
+      const page = yield* query<SignedRow<RevisionRow>>(sql.entries, [span]);
       for (const entry of page) chain.add(entry);
-      after = page.at(-1)?.version_after;
+      if (page.length === 0) break;
     }
     const terms = [...termsOf(key)];
-    const found = yield* query(sql.terms, [terms, keyHash, key.orgID]);
+    const found = yield* query(sql.terms, [terms, row.id, key.orgID]);
     return {
       ...damaged,
       key,
-      isHistoryIntact: chain.endAt(row)?.definition === row.definition,
+      isHistoryIntact: chain.endsAt(row),
       isIndexed: found.length === terms.length,
     };
   }
 
   /** Removes at least one key, and as many as fit one short transaction. */
-  function* purgePart(keyHashes: readonly string[], moment: bigint): Work<{ seen: number; purged: number }> {
+  function* purgePart(ids: readonly bigint[], moment: bigint): Work<{ seen: number; purged: number }> {
     let bytes = 0;
     let seen = 0;
     let purged = 0;
-    for (const keyHash of keyHashes.slice(0, maxPurged)) {
-      const [found] = yield* query<{ size: bigint }>(sql.sizeWithHistory, [keyHash]);
-      bytes += Number(found?.size ?? 0n);
-      if (seen > 0 && bytes > maxPurgedBytes) break;
-      seen += 1;
-      const [row] = yield* query<SignedRow<KeyRow>>(sql.byHashesForUpdate, [[keyHash]]);
+    for (const id of ids.slice(0, maxPurged)) {
+      const [row] = yield* query<StoredKeyRow>(sql.byIDForUpdate, [id]);
       // A key may have been restored since. Damaged rows stay for an operator to inspect: the date may be damaged.
-      if (!row || row.deleted === null || row.deleted >= moment || !keys.isAuthentic(row)) continue;
-      const terms = [...termsOf(keyFromRow(row))];
-      if (terms.length > 0) yield* query(sql.dropTerms, [terms, keyHash]);
-      for (const statement of sql.remove) yield* query(statement, [keyHash]);
-      yield* addMark({ keyHash, dateCreated: row.date_created });
-      purged += 1;
+      const isPurged = row && row.deleted !== null && row.deleted < moment && keys.isAuthentic(row);
+      if (isPurged) {
+        const { key_hash: keyHash } = row;
+        const span = JSON.stringify([spanItem(keyHash, { first: 1, newest: Number(row.version) })]);
+        const [found] = yield* query<{ size: bigint }>(sql.sizeWithHistory, [span, id]);
+        bytes += Number(found?.size ?? 0n);
+        if (seen > 0 && bytes > maxPurgedBytes) break;
+        const terms = [...termsOf(keyFromRow(row))];
+        if (terms.length > 0) yield* query(sql.dropTerms, [terms, id]);
+        yield* query(sql.removeEntries, [span]);
+        yield* query(sql.removeQuotaChanges, [Buffer.from(keyHash, 'hex')]);
+        yield* query(sql.removeKey, [id]);
+        yield* addMark({ keyHash, identity: Buffer.from(row.identity).toString('hex') });
+        purged += 1;
+      }
+      seen += 1;
     }
     return { seen, purged };
   }
 
   function* discard(keyHash: string): Work<DiscardOutcome> {
-    const [row] = yield* query<SignedRow<KeyRow>>(sql.byHashesForUpdate, [[keyHash]]);
+    const [row] = yield* query<StoredKeyRow>(sql.byHashForUpdate, [keyHash, placeOf(keyHash)]);
     if (row && keys.isAuthentic(row)) return 'intact';
-    if (!row && (yield* query(sql.hasHistory, [keyHash])).length === 0) return 'absent';
-    // A damaged row does not show which terms it had.
-    yield* query(sql.dropAllTerms, [keyHash]);
-    for (const statement of sql.remove) yield* query(statement, [keyHash]);
-    // The purge mark needs the creation date, which the checkpoint has.
+    const id = row?.id ?? (yield* query<{ key: bigint }>(sql.lost, [placesOf([keyHash])]))[0]?.key;
+    if (id === undefined) return 'absent';
+    // A damaged row does not show which terms and entries it had.
+    yield* query(sql.dropAllTerms, [id]);
+    yield* query(sql.removeAllEntries, [id]);
+    yield* query(sql.removeQuotaChanges, [Buffer.from(keyHash, 'hex')]);
+    yield* query(sql.removeKey, [id]);
+    // The purge mark needs the identity, which the checkpoint has.
     const page = yield* heads.read(pageName(prefixOf(keyHash)));
     const states = page && heads.isAuthentic(page) ? pageFromContent(page.content) : [];
     const state = states.find((one) => one.keyHash === keyHash);
@@ -135,16 +165,16 @@ export function createKeyMaintenance(session: SqlSession, signer: RowSigner): Ma
         }
       }
     },
-    discard: (keyHash) => transaction(() => discard(keyHash)),
+    discard: async (keyHash) => (isKeyHash(keyHash) ? transaction(() => discard(keyHash)) : 'absent'),
     async purge(moment) {
       const before = BigInt(moment.getTime());
       let purged = 0;
       const found = readPages<DeletedKey>((last) =>
-        all(sql.deletedBefore, [before, last?.deleted ?? -(2n ** 63n), last?.key_hash ?? '']),
+        all(sql.deletedBefore, [before, last?.deleted ?? -(2n ** 63n), last?.id ?? beforeAllKeys]),
       );
       for await (const page of found) {
         for (let from = 0; from < page.length;) {
-          const rest = page.slice(from).map(({ key_hash }) => key_hash);
+          const rest = page.slice(from).map(({ id }) => id);
           const part = await transaction(() => purgePart(rest, before));
           purged += part.purged;
           from += part.seen;
@@ -155,11 +185,11 @@ export function createKeyMaintenance(session: SqlSession, signer: RowSigner): Ma
     },
     async *verifyIntegrity() {
       for await (const rows of pages(verifiedAtOnce)) {
-        const hashes = rows.map(({ key_hash }) => key_hash);
+        const ids = rows.map(({ id }) => id);
         // Read again in one snapshot with all that belongs to the keys: services may write meanwhile.
         yield* await snapshot(function* () {
           const reports: IntegrityReport[] = [];
-          for (const row of yield* query<SignedRow<KeyRow>>(sql.byHashes, [hashes])) reports.push(yield* verify(row));
+          for (const row of yield* query<StoredKeyRow>(sql.byIDs, [ids])) reports.push(yield* verify(row));
           return reports;
         });
       }

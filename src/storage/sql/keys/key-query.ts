@@ -3,6 +3,8 @@ import type { KeyFilter, KeyOrder, KeyQuery } from '../../../keys/key-query.js';
 import { unixSeconds } from '../../../lib/int64.js';
 import { term, termsOf } from '../../records/key.js';
 import { isBindableText, type Dialect } from '../dialect.js';
+import type { NumberOf } from '../name-numbers.js';
+import { isKeyHash, placeOf } from '../place.js';
 import type { WideQuery } from '../session.js';
 
 const orderColumns: Record<KeyOrder, string | undefined> = {
@@ -23,16 +25,22 @@ function createParameters(parameters: (string | bigint)[] = []) {
   return { parameters, add };
 }
 
+/** Whether a page may be found by a term, and sorted. */
+export function sortsKeysOfTerm({ filter, orderBy }: KeyQuery): boolean {
+  return termsIn(filter).length > 0 && orderColumns[orderBy] !== undefined;
+}
+
 /**
  * Counts the keys that have the term by which a page would be found, up to one more than may be sorted. Undefined if no
  * keys are sorted.
  */
-export function termCountStatement({ filter, orderBy }: KeyQuery): WideQuery | undefined {
+export function termCountStatement(query: KeyQuery, numberOf: NumberOf): WideQuery | undefined {
+  const { filter } = query;
   const [term] = termsIn(filter);
-  if (term === undefined || orderColumns[orderBy] === undefined) return undefined;
+  if (term === undefined || !sortsKeysOfTerm(query)) return undefined;
   const { parameters, add } = createParameters();
-  const isOfTerm = `term = ${add(term)}`;
-  const isOfOrg = filter.orgID === undefined ? '' : `AND org_id = ${add(filter.orgID)}`;
+  const isOfTerm = `term = ${add(numberOf('terms', term))}`;
+  const isOfOrg = filter.orgID === undefined ? '' : `AND org = ${add(numberOf('orgs', filter.orgID))}`;
   return {
     sql: `SELECT count(*) AS count FROM (SELECT 1 FROM key_terms WHERE ${isOfTerm} ${isOfOrg} LIMIT ${maxSortedRows + 1}) AS found`,
     parameters,
@@ -40,13 +48,14 @@ export function termCountStatement({ filter, orderBy }: KeyQuery): WideQuery | u
 }
 
 /**
- * The statement for the hashes of a page of keys and the sizes of their definitions. Values are parameters; only
+ * The statement for the rows of a page of keys and the sizes of their definitions. Values are parameters; only
  * our own column names are put together. If too many keys have a term for them to be sorted, `isCommon` reads all keys in
  * order instead.
  */
 export function pageStatement(
   dialect: Dialect,
   query: KeyQuery,
+  numberOf: NumberOf,
   isCommon = false,
   given: (string | bigint)[] = [],
 ): WideQuery {
@@ -57,7 +66,7 @@ export function pageStatement(
     { position: query.before, operator: query.descending ? '>' : '<' },
   ] as const;
   const isBounded = (operator: '<' | '>') => bounds.some((bound) => bound.position && bound.operator === operator);
-  const { from, hash, conditions, add, parameters } = where(dialect, query.filter, query.now, given, {
+  const { from, id, conditions, add, parameters } = where(dialect, query.filter, numberOf, query.now, given, {
     column,
     isCommon,
     isBoundedBelow: isBounded('>'),
@@ -65,26 +74,37 @@ export function pageStatement(
   });
   for (const { position, operator } of bounds) {
     if (!position) continue;
+    const place = add(placeOf(position.keyHash));
+    // The key of the position may have been purged. Its place is between its neighbors, unless hashes share their beginning.
+    const row = isKeyHash(position.keyHash)
+      ? `coalesce((SELECT k.id FROM keys k WHERE ${dialect.isOfHash(add(position.keyHash), place)}), ${place})`
+      : place;
     conditions.push(
       column
-        ? `(${column}, ${hash}) ${operator} (${add(position.value)}, ${add(position.keyHash)})`
-        : `${hash} ${operator} ${add(position.keyHash)}`,
+        ? `(${column}, ${id}) ${operator} (${add(position.value)}, ${dialect.rowID(row)})`
+        : `${id} ${operator} ${row}`,
     );
   }
-  const order = `${column ? `${column} ${direction}, ` : ''}${hash} ${direction}`;
+  const order = `${column ? `${column} ${direction}, ` : ''}${id} ${direction}`;
   const limit = add(BigInt(query.limit));
   return {
-    sql: `SELECT k.key_hash, octet_length(k.definition) AS size FROM ${from} WHERE ${conditions.join(' AND ')} ORDER BY ${order} LIMIT ${limit}`,
+    sql: `SELECT k.id, octet_length(k.definition) AS size FROM ${from} WHERE ${conditions.join(' AND ')} ORDER BY ${order} LIMIT ${limit}`,
     parameters,
   };
 }
 
 /** The pages of several organisations in one statement, one after another. */
-export function orgPagesStatement(dialect: Dialect, query: KeyQuery, orgIDs: readonly string[]): WideQuery {
+export function orgPagesStatement(
+  dialect: Dialect,
+  query: KeyQuery,
+  numberOf: NumberOf,
+  orgIDs: readonly string[],
+): WideQuery {
   const parameters: (string | bigint)[] = [];
   const pages = orgIDs.map((orgID) => {
-    const { sql } = pageStatement(dialect, { ...query, filter: { ...query.filter, orgID } }, false, parameters);
-    return `SELECT key_hash, size FROM (${sql}) AS page`;
+    const ofOrg = { ...query, filter: { ...query.filter, orgID } };
+    const { sql } = pageStatement(dialect, ofOrg, numberOf, false, parameters);
+    return `SELECT id, size FROM (${sql}) AS page`;
   });
   return { sql: pages.join(' UNION ALL '), parameters };
 }
@@ -93,20 +113,21 @@ export function orgPagesStatement(dialect: Dialect, query: KeyQuery, orgIDs: rea
 export function orgCountsStatement(
   dialect: Dialect,
   filter: KeyFilter,
+  numberOf: NumberOf,
   now: Date,
   orgIDs: readonly string[],
 ): WideQuery {
-  const { from, owner, conditions, parameters } = where(dialect, { ...filter, orgID: undefined }, now);
-  const isOfOrg = `${owner} ${dialect.inList(`$${parameters.length + 1}`, 'text')}`;
+  const { from, owner, conditions, parameters } = where(dialect, { ...filter, orgID: undefined }, numberOf, now);
+  const isOfOrg = `${owner} ${dialect.inList(`$${parameters.length + 1}`, 'bigint')}`;
   return {
-    sql: `SELECT ${owner} AS org_id, count(*) AS count FROM ${from} WHERE ${[...conditions, isOfOrg].join(' AND ')} GROUP BY ${owner}`,
-    parameters: [...parameters, orgIDs],
+    sql: `SELECT ${owner} AS org, count(*) AS count FROM ${from} WHERE ${[...conditions, isOfOrg].join(' AND ')} GROUP BY ${owner}`,
+    parameters: [...parameters, orgIDs.map((orgID) => numberOf('orgs', orgID))],
   };
 }
 
 /** Returns the statement that counts the keys of a filter. */
-export function countStatement(dialect: Dialect, filter: KeyFilter, now: Date): WideQuery {
-  const { from, conditions, parameters } = where(dialect, filter, now);
+export function countStatement(dialect: Dialect, filter: KeyFilter, numberOf: NumberOf, now: Date): WideQuery {
+  const { from, conditions, parameters } = where(dialect, filter, numberOf, now);
   return { sql: `SELECT count(*) AS count FROM ${from} WHERE ${conditions.join(' AND ')}`, parameters };
 }
 
@@ -121,14 +142,14 @@ interface Order {
 function where(
   { isInTime, withoutIndex }: Dialect,
   filter: KeyFilter,
+  numberOf: NumberOf,
   now: Date,
   given: (string | bigint)[] = [],
   order?: Order,
 ) {
   const { parameters, add } = createParameters(given);
   const conditions: string[] = [isInTime];
-  const texts = [filter.orgID, filter.aliasPrefix, filter.tag, filter.policy, filter.apiID];
-  if (!texts.every((text) => isBindableText(text ?? ''))) conditions.push('false');
+  if (!isBindableText(filter.aliasPrefix ?? '')) conditions.push('false');
   // An index scan starts at one bound, which must be that of the cursor: otherwise a late page starts at the filter's bound.
   const lower = (column: string) => (order?.isBoundedBelow && order.column === column ? withoutIndex(column) : column);
   const upper = (column: string) => (order?.isBoundedAbove && order.column === column ? withoutIndex(column) : column);
@@ -138,14 +159,14 @@ function where(
   const tables = terms.map((_, index) => `key_terms t${index}`);
   const termLeads = terms.length > 0 && !(order?.isCommon === true && order.column !== undefined);
   const from = (termLeads ? [...tables, 'keys k'] : ['keys k', ...tables]).join(' CROSS JOIN ');
-  const [first, hash] = termLeads ? ['t0', 't0.key_hash'] : ['k', 'k.key_hash'];
+  const [first, id] = termLeads ? ['t0', 't0.key'] : ['k', 'k.id'];
   terms.forEach((found, index) => {
-    conditions.push(`t${index}.term = ${add(found)}`);
-    if (index > 0) conditions.push(`t${index}.key_hash = t0.key_hash`);
+    conditions.push(`t${index}.term = ${add(numberOf('terms', found))}`);
+    if (index > 0) conditions.push(`t${index}.key = t0.key`);
   });
-  if (terms.length > 0) conditions.push('k.key_hash = t0.key_hash');
+  if (terms.length > 0) conditions.push('k.id = t0.key');
 
-  if (filter.orgID !== undefined) conditions.push(`${first}.org_id = ${add(filter.orgID)}`);
+  if (filter.orgID !== undefined) conditions.push(`${first}.org = ${add(numberOf('orgs', filter.orgID))}`);
   if (filter.aliasPrefix !== undefined && filter.aliasPrefix !== '') {
     // After every alias with the prefix: the last code point, repeated more often than an alias is long.
     const end = `${filter.aliasPrefix}${'\u{10ffff}'.repeat(256)}`;
@@ -166,7 +187,7 @@ function where(
   if (filter.state === 'EXPIRED') {
     conditions.push(`k.is_inactive = 0 AND k.expires >= 1 AND k.expires <= ${add(unixSeconds(now))}`);
   }
-  return { from, hash, owner: `${first}.org_id`, conditions, add, parameters };
+  return { from, id, owner: `${first}.org`, conditions, add, parameters };
 }
 
 /** Whether a key matches the query: the same conditions as those of the SQL, for a key that was read. */

@@ -1,50 +1,54 @@
+import { AppError } from '../../../lib/errors.js';
 import type { RowSigner } from '../../../crypto/row-signer.js';
 import type { StoredKey } from '../../../keys/key.js';
 import type { KeyTransition } from '../../../keys/ports.js';
 import type { Receipt } from '../../../keys/receipt.js';
-import { keyFromRow, keyTable, keyToRow, termsOf, type KeyRow } from '../../records/key.js';
+import { keyFromRow, keyTable, keyToRow, termsOf, type KeyRow, type StoredKeyRow } from '../../records/key.js';
 import { quotaChangeTable, quotaChangeToRow, type QuotaChangeRow } from '../../records/quota-change.js';
 import { revisionTable, revisionToRow, type RevisionRow } from '../../records/revision.js';
 import { createSignedTable, integrityError, isSameRow, type SignedRow } from '../../records/signed.js';
-import { atOnce, type Steps } from '../../time-slices.js';
 import type { Dialect } from '../dialect.js';
+import { placesOf } from '../place.js';
+import { isOfLostKey, rowTexts } from '../rows.js';
 import { prepared, type WideQuery } from '../session.js';
 
 /** The result for a hash: the row of its key, or none. */
-export type KeyLookup = SignedRow<KeyRow> | MissingKey;
+export type KeyLookup = StoredKeyRow | MissingKey;
 
-type MissingKey = { readonly [column in keyof SignedRow<KeyRow>]: null } & {
+type MissingKey = { readonly [column in keyof StoredKeyRow]: null } & {
   readonly wanted: string;
-  /** The organisation of a key that has a history and no row. */
+  /** The organization of a key that has a history and no row. */
   readonly lost_org: string | null;
 };
-
-// With an organisation, `$2`, another's row is not even read: the time taken does not show that it exists.
-const selectOne = prepared('SELECT * FROM keys WHERE key_hash = $1 AND org_id = coalesce($2, org_id)');
-
-// One statement reads one snapshot, in which a key without a row has no history, unless another writer removed the row.
-// The row of a key that moved to another organisation is there, and its first history entry names the former one.
-const lookUpIn = (hashes: string) =>
-  prepared(
-    `SELECT wanted.hash AS wanted, k.*, CASE
-         WHEN k.key_hash IS NULL AND NOT EXISTS (SELECT 1 FROM keys other WHERE other.key_hash = wanted.hash)
-         THEN (SELECT org_id FROM audit a WHERE a.key_hash = wanted.hash ORDER BY version_after LIMIT 1)
-       END AS lost_org
-     FROM ${hashes} AS wanted
-       LEFT JOIN keys k ON k.key_hash = wanted.hash AND (CAST($2 AS text) IS NULL OR k.org_id = $2)`,
-  );
 
 /** See {@link createKeyRowStatements}. */
 export type KeyRowStatements = ReturnType<typeof createKeyRowStatements>;
 
-/** Looks rows of keys up and verifies them. The parameters of all statements: hashes, and an organisation or null. */
-export function createKeyRowStatements({ listOf, isInTime, inList }: Dialect, signer: RowSigner) {
+/** Looks rows of keys up and verifies them. The parameters of all statements: hashes with their places, and an organization or null. */
+export function createKeyRowStatements(dialect: Dialect, signer: RowSigner) {
+  const { hashes, isInTime, isOfHash } = dialect;
   const table = createSignedTable(signer, keyTable);
-  const sizes = `SELECT key_hash, octet_length(definition) AS size FROM keys
-    WHERE ${isInTime} AND key_hash ${inList('$1', 'text')}`;
+  const { keyColumns } = rowTexts(dialect);
+  const one = '(SELECT CAST($1 AS text) AS hash, CAST($2 AS bigint) AS place)';
+  const sizes = `SELECT k.id, octet_length(k.definition) AS size FROM ${hashes('$1')} AS w CROSS JOIN keys k
+    WHERE ${isInTime} AND ${isOfHash('w.hash', 'w.place')}`;
+
+  // One statement reads one snapshot, in which a key without a row has no history, unless another writer removed the row.
+  // The row of a key that moved to another organization is there, and its first history entry names the former one.
+  const lookUpIn = (wanted: string, orgID: string) =>
+    prepared(
+      `SELECT w.hash AS wanted, ${keyColumns}, CASE
+         WHEN k.id IS NULL AND NOT EXISTS (SELECT 1 FROM keys k WHERE ${isOfHash('w.hash', 'w.place')})
+         THEN (SELECT (SELECT o.name FROM orgs o WHERE o.id = h.org) FROM history h
+           WHERE ${isOfLostKey(dialect, 'w.hash', 'w.place')} ORDER BY h.version LIMIT 1)
+       END AS lost_org
+     FROM ${wanted} AS w
+       LEFT JOIN keys k ON ${isOfHash('w.hash', 'w.place')}
+         AND (CAST(${orgID} AS text) IS NULL OR k.org = (SELECT id FROM orgs WHERE name = ${orgID}))`,
+    );
 
   /** @throws {AppError} INTERNAL when the row is damaged. */
-  function verified(row: SignedRow<KeyRow>): SignedRow<KeyRow> {
+  function verified<Row extends SignedRow<KeyRow>>(row: Row): Row {
     if (!table.isAuthentic(row)) throw table.integrityError(`The key ${row.key_hash}`, row);
     return row;
   }
@@ -52,33 +56,60 @@ export function createKeyRowStatements({ listOf, isInTime, inList }: Dialect, si
   return {
     signed: table.signed,
     verified,
-    /** The row of one key. Without one, `lookUpOne` finds out why: it costs more than this statement. */
-    selectOne,
-    lookUpOne: lookUpIn('(SELECT CAST($1 AS text) AS hash)'),
-    lookUpMany: lookUpIn(`(SELECT value AS hash FROM ${listOf('$1')})`),
+    /**
+     * The row of one key. Without one, `lookUpOne` finds out why: it costs more than this statement. With an organization,
+     * another's row is not even read: the time taken does not show that it exists.
+     */
+    selectOne: prepared(
+      `SELECT ${keyColumns} FROM keys k
+       WHERE ${isOfHash('$1', '$2')} AND (CAST($3 AS text) IS NULL OR k.org = (SELECT id FROM orgs WHERE name = $3))`,
+    ),
+    lookUpOne: lookUpIn(one, '$3'),
+    lookUpMany: lookUpIn(hashes('$1'), '$2'),
     /**
      * The verified row; undefined if there is none.
      *
-     * @param orgID - the organisation of the caller, which does not learn that a key of another is lost
+     * @param orgID - the organization of the caller, which does not learn that a key of another is lost
      * @throws {AppError} INTERNAL when the row is damaged, or is missing although it has a history.
      */
-    rowOf: (found: KeyLookup | undefined, orgID: string | undefined): SignedRow<KeyRow> | undefined => {
+    rowOf: (found: KeyLookup | undefined, orgID: string | undefined): StoredKeyRow | undefined => {
       if (found === undefined) return undefined;
-      if (found.key_hash !== null) return verified(found);
+      if (found.id !== null) return verified(found);
       const { lost_org: lostOrg } = found;
       if (lostOrg !== null && (orgID ?? lostOrg) === lostOrg) throw integrityError(`The key ${found.wanted}`);
       return undefined;
     },
-    /** The hashes that have a key, for `WideReader.keys`. */
+    /** The numbers of the rows of hashes that have a key, for `WideReader.keys`. */
     sizesOf: (keyHashes: readonly string[], orgID: string | undefined): WideQuery =>
       orgID === undefined
-        ? { sql: sizes, parameters: [keyHashes] }
-        : { sql: `${sizes} AND org_id = $2`, parameters: [keyHashes, orgID] },
+        ? { sql: sizes, parameters: [placesOf(keyHashes)] }
+        : {
+            sql: `${sizes} AND k.org = (SELECT id FROM orgs WHERE name = $2)`,
+            parameters: [placesOf(keyHashes), orgID],
+          },
   };
 }
 
+/** How an engine reads and writes keys. A promise resolves when the write is durable. */
+export interface KeyWriter {
+  /**
+   * Reads the row of a key, applies the change and writes the result. Changes that are requested at about the same time share
+   * a transaction, those of one key in the order of their requests. A change that throws fails alone.
+   *
+   * @param orgID - the row of a key of another organization is neither verified nor passed to the change
+   * @throws {AppError} UNAVAILABLE when too many changes wait, and what the change throws.
+   */
+  readonly change: <T>(keyHash: string, change: RowChange<T>, orgID?: string) => Promise<T>;
+  /**
+   * Applies changes, by the hashes of their keys, in one transaction, except those of keys that exist.
+   *
+   * @returns the hashes of the keys that were added.
+   */
+  readonly add: (changes: ReadonlyMap<string, RowChange<unknown>>) => Promise<ReadonlySet<string>>;
+}
+
 /** A change of the row of a key, which is undefined when there is no key. It is pure, because it may be applied again. */
-export type RowChange<T> = (row: SignedRow<KeyRow> | undefined) => Steps<WriteCommand<T>>;
+export type RowChange<T> = (row: SignedRow<KeyRow> | undefined) => WriteCommand<T>;
 
 /** The writes of one change: the next row of the key if it changes, and its history entry, outbox entry and receipt. */
 export interface WriteCommand<T> {
@@ -94,7 +125,7 @@ export interface WriteCommand<T> {
 /** The writes of one key, after any number of changes. */
 export interface KeyWrite {
   /** The present row; undefined if there is none. */
-  readonly before: SignedRow<KeyRow> | undefined;
+  readonly before: StoredKeyRow | undefined;
   readonly row: SignedRow<KeyRow>;
   readonly entries: readonly SignedRow<RevisionRow>[];
   readonly quotaChanges: readonly SignedRow<QuotaChangeRow>[];
@@ -105,7 +136,7 @@ export interface KeyWrite {
 
 /** The result of changes that were applied one after the other; undefined when the key stays as it is. */
 export function keyWriteOf(
-  before: SignedRow<KeyRow> | undefined,
+  before: StoredKeyRow | undefined,
   commands: readonly WriteCommand<unknown>[],
 ): KeyWrite | undefined {
   const row = commands.findLast(({ next }) => next)?.next;
@@ -132,16 +163,9 @@ export function writesOfMissing(
 ): KeyWrite[] {
   const existing = new Set(found.flatMap((one) => rowOf(one, undefined)?.key_hash ?? []));
   return [...changes].flatMap(([keyHash, change]) =>
-    existing.has(keyHash) ? [] : (keyWriteOf(undefined, [atOnce(change(undefined))]) ?? []),
+    existing.has(keyHash) ? [] : (keyWriteOf(undefined, [change(undefined)]) ?? []),
   );
 }
-
-/** From this length on, a definition takes milliseconds to parse, to compare, to write and to sign. */
-const largeCharacters = 16 * 1024;
-
-/** Whether a change of this row is applied in time slices. */
-export const isLarge = (found: KeyLookup | undefined): found is SignedRow<KeyRow> =>
-  (found?.definition?.length ?? 0) > largeCharacters;
 
 /** Makes changes of rows out of changes of keys. A change that returns undefined leaves its key as it is. */
 export function createRowChanges(signer: RowSigner) {
@@ -149,32 +173,26 @@ export function createRowChanges(signer: RowSigner) {
   const revisions = createSignedTable(signer, revisionTable);
   const quotaChanges = createSignedTable(signer, quotaChangeTable);
 
-  // One generator function for all changes: V8 makes a hidden class for each generator function that is called.
-  function* changed<T extends KeyTransition | undefined>(
-    before: SignedRow<KeyRow> | undefined,
-    apply: (stored: StoredKey | undefined) => T,
-  ): Steps<WriteCommand<T>> {
-    const stored = before && keyFromRow(before);
-    yield;
-    const result = apply(stored);
-    if (!result) return { result };
-    yield;
-    const row = keyToRow(result.next, new Uint8Array());
-    // The definition is written out once, for both rows.
-    const entry = revisionToRow(result.revision, row.definition, before?.history_link ?? null);
-    row.history_link = entry.link;
-    yield;
-    return {
-      next: keys.signed(row),
-      entry: revisions.signed(entry),
-      quotaChange: result.quotaChange && quotaChanges.signed(quotaChangeToRow(result.quotaChange)),
-      receipt: result.receipt,
-      terms: { before: stored ? termsOf(stored) : new Set(), after: termsOf(result.next) },
-      result,
-    };
-  }
-
   return <T extends KeyTransition | undefined>(apply: (stored: StoredKey | undefined) => T): RowChange<T> =>
-    (row) =>
-      changed(row, apply);
+    (before) => {
+      const stored = before && keyFromRow(before);
+      const result = apply(stored);
+      if (!result) return { result };
+      const row = keyToRow(result.next, new Uint8Array());
+      const entry = revisionToRow(result.revision, row.definition, before);
+      row.history_link = entry.link;
+      return {
+        next: keys.signed(row),
+        entry: revisions.signed(entry),
+        quotaChange: result.quotaChange && quotaChanges.signed(quotaChangeToRow(result.quotaChange)),
+        receipt: result.receipt,
+        terms: { before: stored ? termsOf(stored) : new Set(), after: termsOf(result.next) },
+        result,
+      };
+    };
+}
+
+/** The error for a change that was not written because too many wait or change the same key. */
+export function busyError(): AppError {
+  return new AppError('UNAVAILABLE', 'Storage is busy; nothing was written.', { retryAfterSeconds: 1 });
 }

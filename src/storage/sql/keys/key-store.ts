@@ -1,19 +1,23 @@
 import type { RowSigner } from '../../../crypto/row-signer.js';
 import type { StoredKey } from '../../../keys/key.js';
 import type { KeyStore, KeyTransition } from '../../../keys/ports.js';
-import type { QuotaDecision, QuotaManager, QuotaOutbox } from '../../../keys/quota/quota-manager.js';
-import type { Telemetry } from '../../../telemetry/ports.js';
-import { keyFromRow, keyToRow, type KeyRow } from '../../records/key.js';
+import type { QuotaDecision, QuotaOutbox } from '../../../keys/quota/external-counters.js';
+import { keyFromRow, keyToRow, type KeyRow, type StoredKeyRow } from '../../records/key.js';
 import type { SignedRow } from '../../records/signed.js';
-import { mapInSlices, type Steps, type TimeSlices } from '../../time-slices.js';
-import { isBindableText } from '../dialect.js';
+import { mapInSlices, type TimeSlices } from '../../time-slices.js';
+import { isKeyHash, placeOf, placesOf } from '../place.js';
 import type { SqlSession, WideReader } from '../session.js';
 import { readCounters } from './counters.js';
 import { createHistory } from './history.js';
 import { createKeyMaintenance } from './key-maintenance.js';
 import { createKeyLists } from './key-lists.js';
-import { createGroupWriter, type KeyGroups } from './group-writer.js';
-import { createRowChanges, type KeyLookup, type KeyRowStatements, type WriteCommand } from './key-rows.js';
+import {
+  createRowChanges,
+  type KeyLookup,
+  type KeyRowStatements,
+  type KeyWriter,
+  type WriteCommand,
+} from './key-rows.js';
 import { createQuotaOutbox } from './quota-outbox.js';
 import { createReceiptStore } from './receipts.js';
 
@@ -21,13 +25,12 @@ import { createReceiptStore } from './receipts.js';
 export interface KeyStoreDeps {
   readonly session: SqlSession;
   readonly rows: KeyRowStatements;
-  readonly groups: KeyGroups;
+  readonly writer: KeyWriter;
   /** Reads keys of known hashes. */
   readonly reader: WideReader;
   /** Reads that may look at many rows. */
   readonly wideReader: WideReader;
   readonly slices: TimeSlices;
-  readonly telemetry: Telemetry;
   /** Called after every commit that has added to a history. */
   readonly onChange: () => void;
 }
@@ -38,22 +41,22 @@ export interface KeyStoreDeps {
  * when few of their columns are shown.
  */
 export function createSqlKeyStore(
-  { session, rows, groups, reader, wideReader, slices, telemetry, onChange }: KeyStoreDeps,
+  { session, rows, writer, reader, wideReader, slices, onChange }: KeyStoreDeps,
   signer: RowSigner,
-): KeyStore & QuotaManager & QuotaOutbox {
+): KeyStore & QuotaOutbox {
   const { dialect, all } = session;
-  const change = createGroupWriter(groups, rows, telemetry);
+  const { change } = writer;
   const rowChange = createRowChanges(signer);
 
   /** Verifies a row and converts it within one time slice: both take milliseconds for a large definition. */
   async function findAs<Made>(
-    convert: (row: SignedRow<KeyRow>) => Made,
+    convert: (row: StoredKeyRow) => Made,
     keyHash: string,
     orgID?: string,
   ): Promise<Made | undefined> {
-    if (!isBindableText(keyHash)) return undefined;
-    const values = [keyHash, orgID ?? null];
-    const [row] = await all<SignedRow<KeyRow>>(rows.selectOne, values);
+    if (!isKeyHash(keyHash)) return undefined;
+    const values = [keyHash, placeOf(keyHash), orgID ?? null];
+    const [row] = await all<StoredKeyRow>(rows.selectOne, values);
     const slice = slices.next();
     if (slice) await slice;
     const found = row ? rows.verified(row) : rows.rowOf((await all<KeyLookup>(rows.lookUpOne, values))[0], orgID);
@@ -61,33 +64,28 @@ export function createSqlKeyStore(
   }
 
   /** Rows of the keys that were not found before. Another process may have added some in between. */
-  async function findMissing(keyHashes: readonly string[], orgID: string | undefined): Promise<SignedRow<KeyRow>[]> {
+  async function findMissing(keyHashes: readonly string[], orgID: string | undefined): Promise<StoredKeyRow[]> {
     if (keyHashes.length === 0) return [];
-    const found = await all<KeyLookup>(rows.lookUpMany, [keyHashes, orgID ?? null]);
+    const found = await all<KeyLookup>(rows.lookUpMany, [placesOf(keyHashes), orgID ?? null]);
     return found.flatMap((one) => rows.rowOf(one, orgID) ?? []);
   }
 
-  // Declared once, and not with each change: see `createRowChanges`.
-  function* resealed(
+  function resealed(
     row: SignedRow<KeyRow> | undefined,
     reseal: Parameters<KeyStore['reseal']>[1],
-  ): Steps<WriteCommand<undefined>> {
+  ): WriteCommand<undefined> {
     const stored = row && keyFromRow(row);
-    yield;
     const next = row && stored && keyToRow(reseal(stored), row.history_link);
-    yield;
     return { next: next && rows.signed(next), result: undefined };
   }
 
-  function* consumed<T>(
+  function consumed<T>(
     row: SignedRow<KeyRow> | undefined,
     decide: (stored: StoredKey | undefined) => QuotaDecision<T>,
-  ): Steps<WriteCommand<T>> {
+  ): WriteCommand<T> {
     const stored = row && keyFromRow(row);
-    yield;
     const { next, result, receipt } = decide(stored);
     if (!row || !next) return { result };
-    yield;
     const signed = rows.signed({ ...row, quota_used: next.used, quota_renews: next.renews ?? null });
     return { next: signed, result, receipt };
   }
@@ -101,28 +99,15 @@ export function createSqlKeyStore(
     ...createKeyMaintenance(session, signer),
     find: (keyHash, orgID) => findAs(keyFromRow, keyHash, orgID),
     async findMany(keyHashes, reads, orgID) {
-      const hashes = [...new Set(keyHashes)].filter(isBindableText);
+      const hashes = [...new Set(keyHashes)].filter(isKeyHash);
       const limit = { maxBytes: reads?.bytesLeft() ?? Number.MAX_SAFE_INTEGER, mayCut: false };
-      const { rows: read, found } = await reader.keys<SignedRow<KeyRow>>(rows.sizesOf(hashes, orgID), limit, reads);
+      const { rows: read, found } = await reader.keys<StoredKeyRow>(rows.sizesOf(hashes, orgID), limit, reads);
       reads?.take('keys', found.count, found.bytes);
       const known = new Set(read.map((row) => row.key_hash));
       const missing = hashes.filter((keyHash) => !known.has(keyHash));
       return mapInSlices(slices, [...read, ...(await findMissing(missing, orgID))], keyOf, reads);
     },
     ...createKeyLists({ session, reader: wideReader, slices, keyOf }),
-    // Counters are in the rows of their keys: a change of a key changes its counter, and nothing is pending.
-    receiptsOf: () => undefined,
-    storedQuota: ({ quota }) => quota,
-    readCounters: (keyHashes) =>
-      Promise.resolve(
-        keyHashes.map(
-          () =>
-            ({ quota }) =>
-              quota,
-        ),
-      ),
-    pendingChange: () => undefined,
-    applyPending: () => Promise.resolve('APPLIED'),
     counters: readCounters(dialect, wideReader),
     async update(keyHash, apply, orgID) {
       const transition = await change(keyHash, rowChange(apply), orgID);
@@ -135,7 +120,7 @@ export function createSqlKeyStore(
       const first = new Map<string, KeyTransition>();
       for (const key of keys) if (!first.has(key.next.keyHash)) first.set(key.next.keyHash, key);
       const changes = new Map([...first].map(([keyHash, key]) => [keyHash, rowChange(() => key)]));
-      const added = changes.size > 0 ? await groups.add(changes) : undefined;
+      const added = changes.size > 0 ? await writer.add(changes) : undefined;
       onChange();
       return keys.map((key) => first.get(key.next.keyHash) === key && added?.has(key.next.keyHash) === true);
     },

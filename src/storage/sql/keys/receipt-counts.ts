@@ -1,6 +1,6 @@
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import type { RowSigner } from '../../../crypto/row-signer.js';
-import { receiptLifetimeMs } from '../../../keys/commands/idempotency.js';
+import { receiptLifetimeMs } from '../../../keys/idempotency.js';
 import { parseJSON } from '../../../lib/json.js';
 import type { HeadRow } from '../../records/head.js';
 import { integrityError, type SignedRow } from '../../records/signed.js';

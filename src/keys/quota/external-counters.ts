@@ -1,5 +1,4 @@
 import type { QuotaState, StoredKey } from '../key.js';
-import type { ReadBudget } from '../read-budget.js';
 import type { Receipt, ReceiptSource } from '../receipt.js';
 import type { QuotaCounter } from './quota.js';
 import type { QuotaChange } from './quota-change.js';
@@ -10,8 +9,8 @@ export interface OrgCounter extends QuotaCounter, CounterOrigin {
   readonly keyHash: string;
 }
 
-/** The initial value of a counter, and the date that identifies its key. */
-export type CounterOrigin = Pick<StoredKey, 'dateCreated' | 'quota'>;
+/** The initial value of a counter, and the identity of its key. */
+export type CounterOrigin = Pick<StoredKey, 'identity' | 'quota'>;
 
 /** A counter that was read: returns its value for this key. */
 export type CounterSnapshot = (key: CounterOrigin) => QuotaState;
@@ -34,41 +33,44 @@ export interface QuotaDecision<T> {
 }
 
 /**
- * The live counters: in the rows of their keys, or in Redis and shared by several gateways. `decide` is pure, because it may
- * be called again. Its `next` is durable before the promise resolves.
+ * Live counters outside of the database, shared by several gateways. Without them, the counter of a key is in its row: a
+ * change of a key changes its counter, and nothing is pending.
  */
-export interface QuotaManager {
-  /** The receipts that `consume` writes with the counter of this key; undefined if they are those of the store. */
-  receiptsOf(keyHash: string): ReceiptSource | undefined;
-  consume<T>(
-    keyHash: string,
-    decide: (stored: StoredKey | undefined) => QuotaDecision<T>,
-    /** As for `KeyStore.find`. */
-    orgID?: string,
-  ): Promise<T>;
-  /** Reads the stored counters of all keys of these organisations that are not deleted. Other work runs between the pages. */
-  counters(orgIDs: readonly string[], reads?: ReadBudget): AsyncIterable<readonly OrgCounter[]>;
-  /** The live counter of a key that was read, if it is stored with the key; otherwise undefined. */
-  storedQuota(key: CounterOrigin): QuotaState | undefined;
+export interface ExternalCounters {
+  /** The receipts that `consume` writes with the counter of this key. */
+  receiptsOf(keyHash: string): ReceiptSource;
+  /** As `KeyStore.consume`. */
+  consume: ConsumeQuota;
   /**
    * Reads the counters of these keys in one round trip, in their order.
    *
    * @throws {AppError} UNAVAILABLE
    */
   readCounters(keyHashes: readonly string[]): Promise<readonly CounterSnapshot[]>;
-  /** The outbox entry for the effect of a change on the counter; undefined if the change of the key contains it. */
+  /** The outbox entry for the effect of a change on the counter; undefined if it has none. */
   pendingChange(before: StoredKey, after: StoredKey, at: Date, isReset: boolean): QuotaChange | undefined;
   /** Applies the pending changes of the key's counter. Returns PENDING if the counter is unreachable. */
   applyPending(keyHash: string): Promise<ResetStatus>;
 }
 
+/**
+ * Changes a live counter. `decide` is pure, because it may be called again. Its `next` is durable before the promise resolves.
+ *
+ * @param orgID - as for `KeyStore.find`
+ */
+export type ConsumeQuota = <T>(
+  keyHash: string,
+  decide: (stored: StoredKey | undefined) => QuotaDecision<T>,
+  orgID?: string,
+) => Promise<T>;
+
 /** Returns the keys with their live counters. */
 export async function withLiveQuotas<Key extends CounterOrigin & { readonly keyHash: string }>(
-  quotas: Pick<QuotaManager, 'storedQuota' | 'readCounters'>,
+  external: Pick<ExternalCounters, 'readCounters'> | undefined,
   keys: readonly Key[],
 ): Promise<readonly Key[]> {
-  if (keys.every((key) => quotas.storedQuota(key) === key.quota)) return keys;
-  const counters = await quotas.readCounters(keys.map(({ keyHash }) => keyHash));
+  if (!external) return keys;
+  const counters = await external.readCounters(keys.map(({ keyHash }) => keyHash));
   return keys.map((key, index) => ({ ...key, quota: counters[index]?.(key) ?? key.quota }));
 }
 

@@ -1,6 +1,6 @@
-import { isHashType, type HashType } from '../definition/field-rules.js';
-import type { SecretChanges } from '../definition/normalize.js';
-import type { StoredKey, StoredSecrets } from '../key.js';
+import { isHashType, type HashType } from './definition/field-rules.js';
+import type { SecretChanges } from './definition/normalize.js';
+import type { StoredKey, StoredSecrets } from './key.js';
 
 /** How secrets are protected before they are stored. */
 export interface SecretProtectionDeps {

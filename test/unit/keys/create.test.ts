@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { newKey } from '../../../src/keys/commands/new-key.js';
+import { newKey } from '../../../src/keys/create.js';
 import type { Definition } from '../../../src/keys/definition/normalize.js';
 import { maxInt64 } from '../../../src/lib/int64.js';
 import { aKey } from '../../support/factories.js';
 
 const at = new Date('2026-11-20T12:00:00.5Z');
 const seconds = 1795176000n;
-const { keyHash, sealedKeyID, orgID } = aKey(1);
+const { keyHash, identity, sealedKeyID, orgID } = aKey(1);
 const created = (definition: Definition, fields: Partial<Parameters<typeof newKey>[0]> = {}) =>
-  newKey({ keyHash, sealedKeyID, orgID, definition, protectedSecrets: {}, dates: {}, at, ...fields });
+  newKey({ keyHash, identity, sealedKeyID, orgID, definition, protectedSecrets: {}, dates: {}, at, ...fields });
 
 describe('a new key', () => {
   it('has version 1, the time of its creation, and no secret that was cleared', () => {

@@ -1,10 +1,10 @@
-import { normalizeDefinition } from '../definition/normalize.js';
-import type { KeyDefinition } from '../definition/schema.js';
-import type { Principal } from '../key.js';
-import { revisionOf } from '../key-diff.js';
-import { checkKeyID, ownerOf } from '../key-id.js';
-import type { KeyTransition, Ports } from '../ports.js';
-import { newKey } from './new-key.js';
+import { normalizeDefinition } from './definition/normalize.js';
+import type { KeyDefinition } from './definition/schema.js';
+import type { Principal } from './key.js';
+import { revisionOf } from './key-diff.js';
+import { checkKeyID, ownerOf } from './key-id.js';
+import type { KeyTransition, Ports } from './ports.js';
+import { newKey } from './create.js';
 import { aadFor, protectSecrets } from './protect-secrets.js';
 
 /** A key from another system. */
@@ -20,7 +20,7 @@ export interface ImportRequest {
 }
 
 /** What an import needs to validate a key. */
-export type ImportPorts = Pick<Ports, 'now' | 'hashKeyID' | 'hashPassword' | 'seal'>;
+export type ImportPorts = Pick<Ports, 'now' | 'hashKeyID' | 'hashPassword' | 'newIdentity' | 'seal'>;
 
 /**
  * Returns an imported key with its first revision, ready for `KeyStore.add`.
@@ -41,6 +41,7 @@ export async function prepareImport(ports: ImportPorts, request: ImportRequest):
   const at = ports.now();
   const next = newKey({
     keyHash,
+    identity: ports.newIdentity(),
     orgID,
     definition,
     protectedSecrets,

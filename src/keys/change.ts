@@ -1,0 +1,321 @@
+import { AppError, errorCodeOf, pathText } from '../lib/errors.js';
+import { isStorableText } from '../lib/text.js';
+import type { KeyDefinition } from './definition/schema.js';
+import { warningsOf, type Warning } from './definition/warnings.js';
+import type { FieldChange, Operation, StoredKey } from './key.js';
+import { definitionChanges, diffDefinitions, isSecretChange, revisionOf } from './key-diff.js';
+import { requireKey } from './authorization.js';
+import type { AcceptedAttempt, AuditLog, CallContext, KeyStore, KeyTransition, Ports } from './ports.js';
+import type { CounterSnapshot, ResetStatus } from './quota/external-counters.js';
+import { quotaFigures, type QuotaFigures } from './quota/quota.js';
+import type { ReceiptOf } from './idempotency.js';
+
+/** The version that a change is meant for. If there are several, one of them must be current. */
+export type ExpectedVersion = number | readonly number[];
+
+/** Options of every change. */
+export interface KeyChangeOptions {
+  /** Reject the change if the key has another version. */
+  readonly expectedVersion?: ExpectedVersion | undefined;
+  /** The reason for the change, kept in the history. */
+  readonly reason?: string | undefined;
+}
+
+/** One kind of change. `authorize` and `apply` are pure, because the store may call them again. */
+export interface ChangeCommand<Before extends StoredKey | undefined> extends KeyChangeOptions {
+  readonly operation: Operation;
+  /** The definition that the caller sent, for its warnings. */
+  readonly input?: KeyDefinition;
+  readonly isReset?: boolean;
+  /** Makes the receipt that is written with the change. */
+  readonly receiptOf?: ReceiptOf<KeyChange> | undefined;
+  /** Returns the key to change, or throws if the caller may not change it. */
+  readonly authorize: (stored: StoredKey | undefined) => Before;
+  /** Returns the key after the change. */
+  readonly apply: (before: Before, at: Date) => StoredKey;
+}
+
+/** The result of a change or of its preview. */
+export interface KeyChange {
+  readonly key: StoredKey;
+  /** False if the key has this definition already: it keeps its version and history. */
+  readonly isChanged: boolean;
+  readonly changes: readonly FieldChange[];
+  readonly warnings: readonly Warning[];
+  /** The live quota before and after; undefined if the external counter was unreachable. */
+  readonly quotaEffect: { readonly before: QuotaFigures; readonly after: QuotaFigures } | undefined;
+  /** Undefined if no reset was requested, or for a preview. */
+  readonly quotaReset: ResetStatus | undefined;
+}
+
+/**
+ * Executes a command: authorization, version check, key and history in one transaction. The change is durable when the promise resolves. A command that would change nothing and resets
+ * nothing leaves the key as it is, with its version and without a history entry.
+ *
+ * @throws {AppError} CONFLICT when the key has another version than expected; INTERNAL when its row fails the integrity
+ * check; UNAVAILABLE when storage is busy or the time of the caller is up; and what `authorize` and `apply` throw.
+ */
+export async function executeChange<Before extends StoredKey | undefined>(
+  ports: Ports,
+  caller: CallContext,
+  keyHash: string,
+  command: ChangeCommand<Before>,
+): Promise<KeyChange> {
+  const { store, externalCounters } = ports;
+  const { operation, expectedVersion, reason, input, isReset = false } = command;
+  const counter = await readCounter(ports, keyHash);
+  const isQuotaKnown = counter !== undefined;
+  const at = ports.now();
+  // A property, because the store may apply the change several times.
+  const applied: { before?: StoredKey | undefined } = {};
+  const apply = (stored: StoredKey | undefined): KeyTransition | undefined => {
+    const authorized = command.authorize(withCounter(stored, counter));
+    const before: StoredKey | undefined = authorized;
+    applied.before = before;
+    if (before) assertExpectedVersion(before, expectedVersion);
+    const next = command.apply(authorized, at);
+    caller.deadline?.markCommitting();
+    const revision = revisionOf(before, next, {
+      at,
+      operation,
+      actor: { credentialID: caller.credentialID, label: caller.label },
+      reason,
+      requestID: caller.requestID,
+      quotaUsedBeforeReset: isReset && isQuotaKnown ? before?.quota.used : undefined,
+    });
+    if (before && isUnchanged(before, next, revision.changes, isReset)) return undefined;
+    const quotaChange = before && externalCounters?.pendingChange(before, next, at, isReset);
+    const receipt = command.receiptOf?.({
+      ...resultOf(at, before, next, revision.changes, input, isQuotaKnown),
+      quotaReset: isReset ? (quotaChange ? 'PENDING' : 'APPLIED') : undefined,
+    });
+    return { next, revision, quotaChange, receipt };
+  };
+  try {
+    // A new key must not take the identifier of another organisation's key, so creation is not limited to one.
+    const scope = operation === 'create' ? undefined : caller.orgID;
+    const written = await store.update(keyHash, apply, scope);
+    const { before } = applied;
+    if (!written) return unchangedResult(at, requireKey(caller, before), input, isQuotaKnown);
+    const { next, revision, quotaChange } = written;
+    const status = (quotaChange && (await externalCounters?.applyPending(keyHash))) ?? 'APPLIED';
+    return {
+      ...resultOf(at, before, next, revision.changes, input, isQuotaKnown),
+      quotaReset: isReset ? status : undefined,
+    };
+  } catch (error) {
+    throw await explainConflict(ports, caller, error, keyHash, expectedVersion);
+  }
+}
+
+/**
+ * Returns the result that `executeChange` would have for this key, and writes nothing.
+ *
+ * @throws {AppError} what `authorize` and `apply` throw.
+ */
+export async function previewChange(
+  ports: Ports,
+  stored: StoredKey,
+  command: ChangeCommand<StoredKey>,
+): Promise<KeyChange> {
+  const counter = await readCounter(ports, stored.keyHash);
+  const before = command.authorize(withCounter(stored, counter));
+  const at = ports.now();
+  const after = command.apply(before, at);
+  const isQuotaKnown = counter !== undefined;
+  const changes = diffDefinitions(before, after);
+  return isUnchanged(before, after, changes, command.isReset ?? false)
+    ? unchangedResult(at, before, command.input, isQuotaKnown)
+    : resultOf(at, before, after, changes, command.input, isQuotaKnown);
+}
+
+/**
+ * Checks the version of a key that was read, before expensive work.
+ *
+ * @throws {AppError} CONFLICT with the fields that have changed since.
+ */
+export async function checkVersion(
+  ports: Ports,
+  caller: CallContext,
+  stored: StoredKey,
+  expected: ExpectedVersion | undefined,
+): Promise<void> {
+  try {
+    assertExpectedVersion(stored, expected);
+  } catch (error) {
+    throw await explainConflict(ports, caller, error, stored.keyHash, expected);
+  }
+}
+
+/** The live counter; undefined if it is unreachable, which does not prevent a change. */
+async function readCounter({ externalCounters }: Ports, keyHash: string): Promise<CounterSnapshot | undefined> {
+  if (!externalCounters) return ({ quota }) => quota;
+  try {
+    const [counter] = await externalCounters.readCounters([keyHash]);
+    return counter;
+  } catch (error) {
+    if (errorCodeOf(error) !== 'UNAVAILABLE') throw error;
+    return undefined;
+  }
+}
+
+function withCounter(stored: StoredKey | undefined, counter: CounterSnapshot | undefined): StoredKey | undefined {
+  if (!stored || !counter) return stored;
+  return { ...stored, quota: counter(stored) };
+}
+
+/** Whether a change leaves a key as it is. The order of access rights and of members of free-form JSON does not count. */
+function isUnchanged(before: StoredKey, after: StoredKey, changes: readonly FieldChange[], isReset: boolean): boolean {
+  return changes.length === 0 && !isReset && before.deleted === after.deleted;
+}
+
+function unchangedResult(at: Date, key: StoredKey, input: KeyDefinition | undefined, isQuotaKnown: boolean): KeyChange {
+  return { ...resultOf(at, key, key, [], input, isQuotaKnown), isChanged: false };
+}
+
+function resultOf(
+  at: Date,
+  before: StoredKey | undefined,
+  after: StoredKey,
+  changes: readonly FieldChange[],
+  input: KeyDefinition | undefined,
+  isQuotaKnown: boolean,
+): KeyChange {
+  return {
+    key: after,
+    isChanged: true,
+    changes,
+    warnings: input ? warningsOf(input, at) : [],
+    quotaEffect:
+      // The quota of a new key comes from its definition, so that no counter is needed.
+      isQuotaKnown || !before
+        ? { before: quotaFigures(before ?? after, at), after: quotaFigures(after, at) }
+        : undefined,
+    quotaReset: undefined,
+  };
+}
+
+const maxReasonCharacters = 500;
+
+/**
+ * Checks the reason for a change.
+ *
+ * @throws {AppError} INVALID with the path `reason`.
+ */
+export function assertReason(reason: string | undefined): void {
+  if (reason === undefined || (isStorableText(reason) && reason.length <= maxReasonCharacters)) return;
+  const [code, message] = isStorableText(reason)
+    ? ['TOO_LONG', `must have at most ${maxReasonCharacters} characters`]
+    : ['MALFORMED_TEXT', 'must be well-formed Unicode without NUL'];
+  throw new AppError('INVALID', 'The reason is not valid.', { issues: [{ path: ['reason'], code, message }] });
+}
+
+/**
+ * Optimistic locking.
+ *
+ * @throws {AppError} CONFLICT when the key has another version than expected. Undefined accepts any version.
+ */
+function assertExpectedVersion(stored: StoredKey, expected: ExpectedVersion | undefined): void {
+  if (expected === undefined) return;
+  const versions = versionsOf(expected);
+  if (versions.includes(stored.version)) return;
+  throw new AppError(
+    'CONFLICT',
+    `The key has version ${stored.version}; the expected version is ${versions.join(' or ')}.`,
+  );
+}
+
+function versionsOf(expected: ExpectedVersion): readonly number[] {
+  return typeof expected === 'number' ? [expected] : expected;
+}
+
+/** At most this many changes are read to find the secrets that have changed. */
+const maxRevisionsRead = 100;
+
+/** Returns the error to throw: a CONFLICT with the fields that have changed since the newest expected version, or unchanged. */
+async function explainConflict(
+  { store, reportError }: Ports,
+  caller: CallContext,
+  error: unknown,
+  keyHash: string,
+  expected: ExpectedVersion | undefined,
+): Promise<unknown> {
+  if (!(error instanceof AppError) || error.code !== 'CONFLICT' || expected === undefined) return error;
+  try {
+    return await withChangedFields(store, error, keyHash, expected);
+  } catch (failure) {
+    // The change was rejected in any case; the paths are only an explanation.
+    if (errorCodeOf(failure) === 'INTERNAL') reportError?.(failure, caller.requestID);
+    return error;
+  }
+}
+
+async function withChangedFields(
+  store: KeyStore,
+  error: AppError,
+  keyHash: string,
+  expected: ExpectedVersion,
+): Promise<AppError> {
+  const current = await store.find(keyHash);
+  if (!current) return error;
+  const version = Math.max(...versionsOf(expected).filter((past) => past < current.version));
+  const expectedDefinition = await store.definitionAt(keyHash, version);
+  if (!expectedDefinition) return error;
+  const changes = [
+    ...definitionChanges(expectedDefinition, current.definition),
+    ...(await secretsChangedSince(store, current, version)),
+  ];
+  const issues = changes.map(({ path }) => ({
+    path,
+    code: 'CHANGED_SINCE',
+    message: `has changed since version ${version}`,
+  }));
+  return new AppError('CONFLICT', error.message, { issues, cause: error });
+}
+
+/** The secrets that the history reports as changed; it does not keep their values. */
+async function secretsChangedSince(store: KeyStore, key: StoredKey, version: number): Promise<FieldChange[]> {
+  const range = { after: version, last: true, limit: maxRevisionsRead, asOf: key };
+  const revisions = await store.historyOf(key.keyHash, range);
+  const changes = revisions.flatMap((revision) => revision.changes).filter(isSecretChange);
+  return [...new Map(changes.map((change) => [pathText(change.path), change])).values()];
+}
+
+const auditedErrors = new WeakSet<Error>();
+
+/** Whether the error, or one of its causes, is already in the audit log. Other errors were thrown before the domain. */
+export function isAudited(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return auditedErrors.has(error) || isAudited(error.cause);
+}
+
+interface AuditedOperation<Request, KeyHash extends string | undefined, Result> {
+  /** Name in the audit log. */
+  readonly operation: string;
+  /** Checks and hashes the key identifier of a request; undefined if the key has none yet. */
+  readonly identify: (request: Request) => KeyHash;
+  readonly run: (caller: CallContext, keyHash: KeyHash, request: Request) => Promise<Result>;
+  readonly acceptedOf: (result: Result) => AcceptedAttempt & { readonly keyHash?: string };
+}
+
+/** Returns the operation with an audit event for each attempt, accepted or rejected. */
+export function withAudit<Request, KeyHash extends string | undefined, Result>(
+  audit: AuditLog | undefined,
+  { operation, identify, run, acceptedOf }: AuditedOperation<Request, KeyHash, Result>,
+): (caller: CallContext, request: Request) => Promise<Result> {
+  return async (caller, request) => {
+    const attempt = { operation, requestID: caller.requestID, principal: caller };
+    let identified: KeyHash | undefined;
+    try {
+      identified = identify(request);
+      const result = await run(caller, identified, request);
+      const { keyHash = identified, ...outcome } = acceptedOf(result);
+      audit?.({ ...attempt, keyHash, outcome });
+      return result;
+    } catch (error) {
+      audit?.({ ...attempt, keyHash: identified, outcome: { error } });
+      if (error instanceof Error) auditedErrors.add(error);
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,55 @@
+import { AppError } from '../lib/errors.js';
+import { maxInt64 } from '../lib/int64.js';
+import { requireKey } from './authorization.js';
+import type { CallContext, Ports } from './ports.js';
+import { runIdempotent } from './idempotency.js';
+import { consume, type Consumption } from './quota/quota.js';
+
+/** Consumption of the live quota of one key. */
+export interface ConsumeRequest {
+  readonly keyID: string;
+  /** Requests to take from the quota, at least 1. */
+  readonly amount: bigint;
+  readonly idempotencyKey?: string | undefined;
+}
+
+/**
+ * Consumes live quota on behalf of a gateway: takes `amount` requests from the quota if that many remain, otherwise none.
+ *
+ * @throws {AppError} INVALID when the amount is out of range; NOT_FOUND when the caller sees no such key; UNAVAILABLE when
+ * the counter is unreachable; otherwise as `runIdempotent`.
+ */
+export async function consumeOrgQuota(
+  ports: Ports,
+  caller: CallContext,
+  keyHash: string,
+  { amount, idempotencyKey }: ConsumeRequest,
+): Promise<Consumption> {
+  const { store, externalCounters, now } = ports;
+  if (amount < 1n || amount > maxInt64 / 2n) {
+    const message = `must be from 1 to ${maxInt64 / 2n}`;
+    throw new AppError('INVALID', 'The amount is not valid.', {
+      issues: [{ path: ['amount'], code: 'OUT_OF_RANGE', message }],
+    });
+  }
+  const body = { keyHash, amount };
+  const hasEffect = ({ allowed }: Consumption) => allowed;
+  const request = {
+    operation: 'consumeOrgQuota',
+    idempotencyKey,
+    body,
+    receipts: externalCounters?.receiptsOf(keyHash),
+    hasEffect,
+  };
+  return runIdempotent<Consumption>(ports, caller, request, (receiptOf) =>
+    (externalCounters ?? store).consume(
+      keyHash,
+      (stored) => {
+        const decision = consume(requireKey(caller, stored), amount, now());
+        caller.deadline?.markCommitting();
+        return { ...decision, receipt: decision.next && receiptOf(decision.result) };
+      },
+      caller.orgID,
+    ),
+  );
+}

@@ -1,0 +1,276 @@
+import type { Issue } from '../lib/errors.js';
+import { maxInt64, unixSeconds } from '../lib/int64.js';
+import { createAttemptWindows } from '../lib/attempt-windows.js';
+import { hasScope, requireKey } from './authorization.js';
+import { keepStoredIntegers } from './definition/decimal-strings.js';
+import { invalidDefinition } from './definition/issues.js';
+import { normalizeDefinition, type Definition } from './definition/normalize.js';
+import type { KeyDefinition } from './definition/schema.js';
+import {
+  hashTypeOfStored,
+  nextKeyVersion,
+  renewalOutOfRange,
+  withStoredHashType,
+  type QuotaState,
+  type StoredKey,
+  type StoredSecrets,
+} from './key.js';
+import { withoutComparison } from './key-diff.js';
+import type { CallContext, Ports } from './ports.js';
+import { carryOverQuota, resetQuota } from './quota/quota.js';
+import {
+  checkVersion,
+  executeChange,
+  previewChange,
+  type ChangeCommand,
+  type KeyChangeOptions,
+  type KeyChange,
+} from './change.js';
+import { runIdempotent, type ReceiptOf } from './idempotency.js';
+import { aadFor, protectSecrets, type ProtectedSecrets, type SecretProtectionDeps } from './protect-secrets.js';
+
+/** Replaces the definition of a key. */
+export interface UpdateRequest extends KeyChangeOptions {
+  readonly input: KeyDefinition;
+  readonly resetQuota: boolean;
+  /** Whether the client reads integers beyond 2^53-1 in free-form JSON as decimal strings, and writes them back so. */
+  readonly hasDecimalStrings?: boolean;
+  /** The hash of a password from another system, instead of a password in the definition. Set by imports only. */
+  readonly passwordHash?: string | undefined;
+  readonly receiptOf?: ReceiptOf<KeyChange>;
+}
+
+/** An update that may be repeated. */
+export interface RepeatableUpdate extends Omit<UpdateRequest, 'receiptOf'> {
+  readonly idempotencyKey?: string | undefined;
+}
+
+/** Maximum number of dry runs per minute in which one credential compares secrets with those of one key. */
+const maxComparisons = 10;
+
+/** How an update treats secrets: a preview neither hashes a password nor may it always compare the others. */
+interface SecretHandling extends Pick<SecretProtectionDeps, 'hashPassword'> {
+  readonly isSame: IsSameSecret;
+}
+
+/** The recent dry runs that compared secrets, by credential and key. */
+export type SecretComparisons = ReturnType<typeof createSecretComparisons>;
+
+/** Remembers the dry runs of a minute. */
+export function createSecretComparisons() {
+  return createAttemptWindows(60_000);
+}
+
+/**
+ * Replaces the definition, and resets the live quota if requested.
+ *
+ * @throws {AppError} INVALID when the definition contradicts the stored key; NOT_FOUND when the caller sees no such key;
+ * UNAVAILABLE when too many passwords wait to be hashed; otherwise as `executeChange`.
+ */
+export async function updateOrgKey(
+  ports: Ports,
+  caller: CallContext,
+  keyHash: string,
+  request: UpdateRequest,
+): Promise<KeyChange> {
+  caller.deadline?.throwIfExpired();
+  // Hashing is expensive: a request that will fail is rejected before it. The transaction checks again.
+  if (typeof request.input.basicAuthData?.password === 'string') await findUpdatable(ports, caller, keyHash, request);
+  const handling = { hashPassword: ports.hashPassword, isSame: secretComparison(ports, keyHash) };
+  return executeChange(ports, caller, keyHash, await commandOf(ports, caller, keyHash, request, handling));
+}
+
+/**
+ * Updates a key once, however often the request is repeated with its idempotency key.
+ *
+ * @throws {AppError} as `runIdempotent` and `updateOrgKey`.
+ */
+export async function updateOrgKeyOnce(
+  ports: Ports,
+  caller: CallContext,
+  keyHash: string,
+  { idempotencyKey, ...request }: RepeatableUpdate,
+): Promise<KeyChange> {
+  const idempotent = { operation: 'updateOrgKey', idempotencyKey, body: { ...request, keyHash } };
+  return runIdempotent<KeyChange>(ports, caller, idempotent, (receiptOf) =>
+    updateOrgKey(ports, caller, keyHash, { ...request, receiptOf }),
+  );
+}
+
+/**
+ * Returns what `updateOrgKey` would return now, and writes nothing. A secret that the caller may not compare with the stored
+ * one is reported as NOT_COMPARED.
+ *
+ * @throws {AppError} as `updateOrgKey`.
+ */
+export async function previewOrgKeyUpdate(
+  ports: Ports,
+  comparisons: SecretComparisons,
+  caller: CallContext,
+  keyHash: string,
+  request: UpdateRequest,
+): Promise<KeyChange> {
+  caller.deadline?.throwIfExpired();
+  const stored = await findUpdatable(ports, caller, keyHash, request);
+  const isSame = secretComparison(ports, keyHash);
+  const allowed: { comparison?: boolean } = {};
+  const handling: SecretHandling = {
+    hashPassword: placeholderHash,
+    isSame: (...secrets) =>
+      (allowed.comparison ??= mayCompare(ports, comparisons, caller, keyHash)) && isSame(...secrets),
+  };
+  const change = await previewChange(ports, stored, await commandOf(ports, caller, keyHash, request, handling));
+  return allowed.comparison === false ? { ...change, changes: change.changes.map(withoutComparison) } : change;
+}
+
+/** Whether a dry run may show that a sent secret is the stored one. Without a limit, it could be found by guessing. */
+function mayCompare({ now }: Ports, comparisons: SecretComparisons, caller: CallContext, keyHash: string): boolean {
+  if (!hasScope(caller, 'update')) return false;
+  const at = now().getTime();
+  const recent = comparisons(`${caller.credentialID} ${keyHash}`, at);
+  if (recent.length >= maxComparisons) return false;
+  recent.push(at);
+  return true;
+}
+
+async function findUpdatable(
+  ports: Ports,
+  caller: CallContext,
+  keyHash: string,
+  { expectedVersion }: UpdateRequest,
+): Promise<StoredKey> {
+  const stored = requireKey(caller, await ports.store.find(keyHash, caller.orgID));
+  await checkVersion(ports, caller, stored, expectedVersion);
+  return stored;
+}
+
+async function commandOf(
+  ports: Ports,
+  caller: CallContext,
+  keyHash: string,
+  request: UpdateRequest,
+  handling: SecretHandling,
+): Promise<ChangeCommand<StoredKey>> {
+  const update = await prepareUpdate(ports, request, keyHash, handling);
+  const { input, resetQuota, expectedVersion, reason, receiptOf } = request;
+  return {
+    operation: 'update',
+    input,
+    isReset: resetQuota,
+    expectedVersion,
+    reason,
+    receiptOf,
+    authorize: (stored) => requireKey(caller, stored),
+    apply: (before, at) => applyUpdate(before, update, at, handling.isSame),
+  };
+}
+
+async function prepareUpdate(
+  { seal }: Ports,
+  request: UpdateRequest,
+  keyHash: string,
+  handling: SecretHandling,
+): Promise<PreparedUpdate> {
+  const { definition, secrets } = normalizeDefinition(request.input);
+  const hashType = request.input.basicAuthData?.hashType;
+  const { passwordHash } = request;
+  return {
+    definition,
+    secrets: {
+      ...(await protectSecrets({ seal, hashPassword: handling.hashPassword }, keyHash, secrets, hashType)),
+      ...(passwordHash !== undefined && { passwordHash }),
+    },
+    resetQuota: request.resetQuota,
+    hasDecimalStrings: request.hasDecimalStrings ?? false,
+  };
+}
+
+/** A preview shows only that the password changes and its hash type, so that it need not be hashed. */
+async function placeholderHash(_: string, type: string): Promise<string> {
+  return Promise.resolve(type === 'argon2id' ? '$argon2id$' : '$2b$');
+}
+
+/** An update with its secrets hashed or sealed. */
+interface PreparedUpdate {
+  readonly definition: Definition;
+  readonly secrets: ProtectedSecrets;
+  readonly resetQuota: boolean;
+  /** Whether decimal strings in free-form JSON may stand for stored integers. */
+  readonly hasDecimalStrings: boolean;
+}
+
+/** Whether two sealed values contain the same secret. */
+type IsSameSecret = (secret: 'jwtSecret' | 'hmacString', a: Uint8Array, b: Uint8Array) => boolean;
+
+/** Compares sealed secrets of one key by opening them. */
+export function secretComparison({ open }: Pick<Ports, 'open'>, keyHash: string): IsSameSecret {
+  return (secret, a, b) => open(a, aadFor(keyHash, secret)) === open(b, aadFor(keyHash, secret));
+}
+
+/**
+ * Returns the key after the update. Pure, so that the store may call it inside its transaction.
+ *
+ * @throws {AppError} INVALID when the definition contradicts the stored key.
+ */
+export function applyUpdate(stored: StoredKey, sent: PreparedUpdate, now: Date, isSame: IsSameSecret): StoredKey {
+  const update = sent.hasDecimalStrings ? withStoredIntegers(stored, sent) : sent;
+  const secrets = nextSecrets(stored.secrets, update.secrets, isSame);
+  const issues = [...ownerIssues(stored, update), ...passwordIssues(secrets, update)];
+  const quota = update.resetQuota
+    ? nextQuota(stored.quota, update.definition, unixSeconds(now), issues)
+    : carryOverQuota(stored, update.definition, now);
+  if (issues.length > 0) throw invalidDefinition(issues);
+
+  return { ...nextKeyVersion(stored, now), definition: nextDefinition(update, secrets, quota), secrets, quota };
+}
+
+function ownerIssues({ orgID }: StoredKey, { definition }: PreparedUpdate): Issue[] {
+  if (definition.orgID === undefined || definition.orgID === orgID) return [];
+  return [{ path: ['orgID'], code: 'ORGANISATION_CHANGED', message: 'must be that of the stored key, or left out' }];
+}
+
+function passwordIssues({ passwordHash }: StoredSecrets, { definition, secrets }: PreparedUpdate): Issue[] {
+  const hashType = definition.basicAuthData?.hashType;
+  if (secrets.passwordHash !== undefined || passwordHash === undefined || hashType === undefined) return [];
+  if (hashType === hashTypeOfStored(passwordHash)) return [];
+  const message = 'differs from how the stored password is hashed; send the `password` with it';
+  return [{ path: ['basicAuthData', 'hashType'], code: 'PASSWORD_NEEDED', message }];
+}
+
+function nextSecrets(stored: StoredSecrets, changes: ProtectedSecrets, isSame: IsSameSecret): StoredSecrets {
+  const next = <T>(change: T | null | undefined, current: T | undefined) =>
+    change === undefined ? current : (change ?? undefined);
+  // Sealing is randomized. The stored value stays if the secret is the same, so that a repeated update changes nothing.
+  const sealed = (name: 'jwtSecret' | 'hmacString') => {
+    const [before, after] = [stored[name], changes[name]];
+    return before && after && isSame(name, before, after) ? before : next(after, before);
+  };
+  return {
+    passwordHash: next(changes.passwordHash, stored.passwordHash),
+    jwtSecret: sealed('jwtSecret'),
+    hmacString: sealed('hmacString'),
+  };
+}
+
+function nextQuota(quota: QuotaState, definition: Definition, now: bigint, issues: Issue[]): QuotaState {
+  const period = definition.quotaRenewalRate ?? 0n;
+  if (now + period > maxInt64) issues.push(renewalOutOfRange);
+  return resetQuota(quota, period, now);
+}
+
+function withStoredIntegers({ definition: stored }: StoredKey, update: PreparedUpdate): PreparedUpdate {
+  const definition = { ...update.definition };
+  for (const name of ['metaData', 'oauthKeys'] as const) {
+    if (name in definition) Object.assign(definition, { [name]: keepStoredIntegers(stored[name], definition[name]) });
+  }
+  return { ...update, definition };
+}
+
+function nextDefinition(update: PreparedUpdate, secrets: StoredSecrets, quota: QuotaState): Definition {
+  const { orgID, ...definition } = update.definition;
+  const next = withStoredHashType(definition, secrets);
+  if (!update.resetQuota) return next;
+  if (next.quotaMax !== undefined) next.quotaRemaining = next.quotaMax;
+  if ((next.quotaRenewalRate ?? 0n) > 0n && quota.renews !== undefined) next.quotaRenews = quota.renews;
+  return next;
+}

@@ -1,0 +1,151 @@
+import type { Database, Statement } from 'better-sqlite3';
+import type { Telemetry } from '../../telemetry/ports.js';
+import { keyTable, type KeyRow, type StoredKeyRow } from '../records/key.js';
+import { quotaChangeTable } from '../records/quota-change.js';
+import { revisionTable } from '../records/revision.js';
+import type { SignedRow } from '../records/signed.js';
+import {
+  busyError,
+  keyWriteOf,
+  writesOfMissing,
+  type KeyLookup,
+  type KeyRowStatements,
+  type KeyWrite,
+  type KeyWriter,
+  type RowChange,
+} from '../sql/keys/key-rows.js';
+import { insertReceipt, receiptValues } from '../sql/keys/receipts.js';
+import { isKeyHash, nearKeys, placeOf, placesOf, tooManyNear } from '../sql/place.js';
+import { maxWaiting } from '../gather.js';
+import { createExecutor, parametersOf } from './session.js';
+import type { WriteGate } from './write-gate.js';
+
+/** Each change reads its row and writes it in a savepoint of the group commit, which locks the file before a row is read. */
+export function createKeyWriter(
+  database: Database,
+  { write, waiting }: WriteGate,
+  { selectOne, lookUpOne, lookUpMany, rowOf }: KeyRowStatements,
+  tracer?: Telemetry['tracer'],
+): KeyWriter {
+  const execute = createExecutor(database);
+  const put = createPut(database);
+
+  /** Does the same work for a key of another organisation and for none: the time taken does not show which it is. */
+  function find(keyHash: string, orgID: string | undefined): KeyLookup | undefined {
+    if (!isKeyHash(keyHash)) return undefined;
+    const values = [keyHash, placeOf(keyHash), orgID ?? null];
+    return execute<StoredKeyRow>(selectOne, values)[0] ?? execute<KeyLookup>(lookUpOne, values)[0];
+  }
+
+  function changeNow<T>(keyHash: string, change: RowChange<T>, orgID: string | undefined): T {
+    const before = rowOf(find(keyHash, orgID), orgID);
+    const command = change(before);
+    const written = keyWriteOf(before, [command]);
+    if (written) put(written);
+    return command.result;
+  }
+
+  async function request<T>(
+    keyHash: string,
+    change: RowChange<T>,
+    orgID: string | undefined,
+    onCommit?: (size: number) => void,
+  ): Promise<T> {
+    if (waiting() >= maxWaiting) throw busyError();
+    return write(() => changeNow(keyHash, change, orgID), onCommit);
+  }
+
+  return {
+    change: (keyHash, change, orgID) =>
+      tracer
+        ? tracer.withSpan('commit', {}, (setAttributes) =>
+            request(keyHash, change, orgID, (size) => setAttributes({ 'keyfront.commit.batch_size': size })),
+          )
+        : request(keyHash, change, orgID),
+    add: (changes) =>
+      write(() => {
+        const found = execute<KeyLookup>(lookUpMany, [placesOf([...changes.keys()]), null]);
+        const writes = writesOfMissing(changes, found, rowOf);
+        for (const one of writes) put(one);
+        return new Set(writes.map(({ row }) => row.key_hash));
+      }),
+  };
+}
+
+/** Writes one key with all that belongs to it. Rows are bound by name, without a copy. */
+function createPut(database: Database): (write: KeyWrite) => void {
+  // The texts that are stored as numbers, and the hash, which is stored as bytes.
+  const org = '(SELECT id FROM orgs WHERE name = @org_id)';
+  const actor = '(SELECT id FROM actors WHERE credential_id = @credential_id AND label = @credential_label)';
+  const stored: Readonly<Record<string, readonly [column: string, value: string]>> = {
+    org_id: ['org', org],
+    key_hash: ['key_hash', 'unhex(@key_hash)'],
+    credential_id: ['actor', actor],
+  };
+  const storedAs = (name: string) => stored[name] ?? ([name, `@${name}`] as const);
+  const insertInto = (table: string, names: readonly string[], placed: readonly string[] = []) => {
+    const columns = [...placed.map((name) => [name, '?'] as const), ...names.map(storedAs)];
+    return database.prepare<(object | bigint | null)[]>(
+      `INSERT INTO ${table} (${columns.map(([column]) => column).join(', ')})
+       VALUES (${columns.map(([, value]) => value).join(', ')})`,
+    );
+  };
+  const addOrg = database.prepare<[string]>('INSERT INTO orgs (name) VALUES (?) ON CONFLICT DO NOTHING');
+  const addActor = database.prepare<[string, string]>(
+    'INSERT INTO actors (credential_id, label) VALUES (?, ?) ON CONFLICT DO NOTHING',
+  );
+  const addName = database.prepare<[string]>('INSERT INTO terms (name) VALUES (?) ON CONFLICT DO NOTHING');
+  const insert = insertInto(keyTable.name, keyTable.columnNames, ['id', 'head']);
+  const updates = new Map<string, Statement<(object | bigint | null)[]>>();
+  // SQLite writes the indexes of every column that is named, also if its value stays: half of the pages of an update.
+  const updateOf = (before: StoredKeyRow, row: SignedRow<KeyRow>) => {
+    const changed = keyTable.columnNames.filter((column) => before[column] !== row[column]);
+    const assignments = changed.map((column) => storedAs(column).join(' = ')).join();
+    const update =
+      updates.get(assignments) ??
+      database.prepare<(object | bigint | null)[]>(`UPDATE keys SET head = ?, ${assignments} WHERE id = ?`);
+    updates.set(assignments, update);
+    return update;
+  };
+  const nearIDs = database.prepare<[bigint, bigint], bigint>('SELECT id FROM keys WHERE id BETWEEN ? AND ?').pluck();
+  const entryNames = revisionTable.columnNames.filter((name) => name !== 'credential_label');
+  const addEntry = insertInto(revisionTable.name, entryNames, ['key', 'previous']);
+  const addQuotaChange = database.prepare<[object]>(
+    `INSERT INTO ${quotaChangeTable.name} (${quotaChangeTable.columnNames.join(', ')})
+     VALUES (${quotaChangeTable.columnNames.map((name) => `@${name}`).join(', ')})`,
+  );
+  const addReceipt = database.prepare<[object]>(insertReceipt.text);
+  const term = '(SELECT id FROM terms WHERE name = @term)';
+  const addTerm = database.prepare<[object]>(`INSERT INTO key_terms (term, key, org) VALUES (${term}, @key, ${org})`);
+  const dropTerm = database.prepare<[object]>(`DELETE FROM key_terms WHERE term = ${term} AND key = @key`);
+
+  /** The row of a new key: the place of its hash, unless keys whose hashes begin with the same 60 bits are there. */
+  function freePlace(keyHash: string): bigint {
+    const first = placeOf(keyHash);
+    const end = first + BigInt(nearKeys);
+    const taken = new Set(nearIDs.all(first, end - 1n));
+    for (let id = first; id < end; id += 1n) if (!taken.has(id)) return id;
+    throw tooManyNear();
+  }
+
+  return ({ before, row, entries, quotaChanges, receipts, addedTerms, droppedTerms }) => {
+    const { key_hash, org_id } = row;
+    const key = before?.id ?? freePlace(key_hash);
+    if (org_id !== before?.org_id) addOrg.run(org_id);
+    let head = before?.head ?? null;
+    for (const entry of entries) {
+      if (entry.org_id !== org_id) addOrg.run(entry.org_id);
+      addActor.run(entry.credential_id, entry.credential_label);
+      head = BigInt(addEntry.run(key, head, entry).lastInsertRowid);
+    }
+    if (before) updateOf(before, row).run(head, key, row);
+    else insert.run(key, head ?? 0n, row);
+    for (const quotaChange of quotaChanges) addQuotaChange.run(quotaChange);
+    for (const receipt of receipts) addReceipt.run(parametersOf(receiptValues(receipt)));
+    for (const name of addedTerms) {
+      addName.run(name);
+      addTerm.run({ term: name, key, org_id });
+    }
+    for (const name of droppedTerms) dropTerm.run({ term: name, key });
+  };
+}
