@@ -97,19 +97,19 @@ export function createMetrics({
   });
   const batchSizes = new Histogram({
     name: 'keyfront_commit_batch_size',
-    help: 'Changes of keys in one group commit.',
+    help: 'Changes in one group commit.',
     buckets: batches,
     registers,
   });
   const commits = new Histogram({
     name: 'keyfront_commit_duration_seconds',
-    help: 'Duration of a group commit of keys, from its begin to the end of the disk sync.',
+    help: 'Duration of a group commit, from its begin to the end of the disk sync.',
     buckets: fast,
     registers,
   });
   const failures = new Counter({
     name: 'keyfront_commit_failures_total',
-    help: 'Group commits of keys that failed.',
+    help: 'Group commits that failed.',
     registers,
   });
   new Gauge({
