@@ -109,7 +109,7 @@ export function createMetrics({
   });
   const failures = new Counter({
     name: 'keyfront_commit_failures_total',
-    help: 'Group commits that failed.',
+    help: 'Group commits that storage rejected, whole or in part.',
     registers,
   });
   new Gauge({

@@ -64,7 +64,7 @@ export interface Meter {
   readonly countRejection: (reason: RequestRejectionReason) => void;
   /** A group commit was synced to disk. */
   readonly committed: (changes: number, seconds: number) => void;
-  /** A group commit failed because of storage. */
+  /** Storage rejected a group commit, or a change of it. */
   readonly commitFailed: () => void;
   readonly authenticationFailed: (kind: string, reason: string) => void;
   /** Quota was consumed or rejected. */

@@ -1,7 +1,7 @@
 // The keys of the growth benchmark, determined by their number and the number of all keys.
 import { createHash } from 'node:crypto';
 import { diffDefinitions } from '../../build/keys/key-diff.js';
-import { newKey } from '../../build/keys/new-key.js';
+import { newKey } from '../../build/keys/create.js';
 
 export const now = new Date('2026-01-31T12:00:00Z');
 export const seconds = BigInt(now.getTime() / 1000);

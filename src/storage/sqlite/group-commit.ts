@@ -1,4 +1,4 @@
-import type { Database } from 'better-sqlite3';
+import { SqliteError, type Database } from 'better-sqlite3';
 import type { RunExclusive } from '../storage.js';
 import type { Telemetry } from '../../telemetry/ports.js';
 import { maxGroupSize, whenGathered, type ChangeOutcome } from '../gather.js';
@@ -85,6 +85,7 @@ export function createGroupCommit(
     }
     const group = all.slice(0, outcomes.length);
     waiting = [...all.slice(group.length), ...waiting];
+    if (outcomes.some((outcome) => 'error' in outcome && outcome.error instanceof SqliteError)) meter?.commitFailed();
     const committed = group.filter((waiter, index) => settle(waiter, outcomes[index]));
     onCommit();
     schedule();

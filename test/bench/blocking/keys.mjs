@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { openServices } from '../../../build/storage/open-storage.js';
 import { readConfig } from '../../../build/config/config.js';
 import { issueCredential } from '../../../build/credentials/issue.js';
-import { newKey } from '../../../build/keys/new-key.js';
+import { newKey } from '../../../build/keys/create.js';
 import { diffDefinitions } from '../../../build/keys/key-diff.js';
 import { aadFor } from '../../../build/keys/protect-secrets.js';
 import { createKeyService } from '../../../build/keys/key-service.js';
