@@ -85,10 +85,10 @@ export function createGroupCommit(
     }
     const group = all.slice(0, outcomes.length);
     waiting = [...all.slice(group.length), ...waiting];
-    if (outcomes.some((outcome) => 'error' in outcome && outcome.error instanceof SqliteError)) meter?.commitFailed();
     const committed = group.filter((waiter, index) => settle(waiter, outcomes[index]));
     onCommit();
     schedule();
+    if (outcomes.some((outcome) => 'error' in outcome && outcome.error instanceof SqliteError)) meter?.commitFailed();
     if (committed.length > 0) meter?.committed(committed.length, (performance.now() - beginMs) / 1000);
     for (const waiter of committed) waiter.onCommit?.(committed.length);
   }
