@@ -12,7 +12,12 @@ import {
   type KeyChange,
 } from './commands/execute-change.js';
 import { createRevertCommand, type RevertRequest } from './commands/revert.js';
-import { createUpdateCommands, type RepeatableUpdate, type UpdateRequest } from './commands/update-key.js';
+import {
+  createUpdateCommands,
+  type PreviewRequest,
+  type RepeatableUpdate,
+  type UpdateRequest,
+} from './commands/update-key.js';
 import type { KeyDefinition } from './definition/schema.js';
 import { checkKeyID } from './key-id.js';
 import type { Scope } from './key.js';
@@ -90,7 +95,7 @@ export function createKeyService(ports: Ports) {
       acceptedOf: () => ({ isTraffic: true }),
     }),
     /** Returns what `updateOrgKey` would return now, and writes nothing. */
-    async previewOrgKeyUpdate(caller: CallContext, request: WithKeyID<UpdateRequest>): Promise<KeyChange> {
+    async previewOrgKeyUpdate(caller: CallContext, request: WithKeyID<PreviewRequest>): Promise<KeyChange> {
       requireScope(caller, 'read');
       const keyHash = hashOf(request);
       assertReason(request.reason);

@@ -4,9 +4,10 @@ import { join, relative } from 'node:path';
 import { AppError } from '../../lib/errors.js';
 import { systemCodeOf } from '../../lib/durable-file.js';
 import type { JSONValue } from '../../lib/json.js';
+import { printable } from '../../lib/text.js';
 import { explainSystemError } from '../../lib/system-error.js';
 import type { IO } from '../io.js';
-import { readDefinitions } from './definitions.js';
+import { isDefinitionFile, readDefinitions } from './definitions.js';
 import { openRegularFile } from './open-file.js';
 
 /** A key that a file defines. */
@@ -19,7 +20,8 @@ export interface DesiredKey {
 }
 
 /**
- * Reads the keys that the JSON and JSON Lines files of a folder and its subfolders define, in the order of their paths.
+ * Reads the keys that the files of a folder and its subfolders define, in the order of their paths. Reports files of other
+ * types.
  *
  * @throws {Error} that lists every problem: no definition, one that is not an object with a `key_id`, or a key in two places;
  * or that names the first file that cannot be read or is not a regular file
@@ -27,7 +29,11 @@ export interface DesiredKey {
 export async function readDefinitionFolder(io: IO, folder: string): Promise<DesiredKey[]> {
   const found = new Map<string, DesiredKey>();
   const problems: string[] = [];
-  for (const file of await filesIn(folder)) {
+  const files = await filesIn(folder);
+  const others = files.filter((file) => !isDefinitionFile(file));
+  if (others.length > 0)
+    io.stderr(`Not read, because the type is not one of ${types}: ${printable(others.join(', '))}.\n`);
+  for (const file of files.filter(isDefinitionFile)) {
     const path = join(folder, file);
     for await (const { location, body } of readDefinitions(io, path, readRegularFile(path))) {
       const key = desiredKey(location, body);
@@ -38,16 +44,20 @@ export async function readDefinitionFolder(io: IO, folder: string): Promise<Desi
     }
   }
   if (problems.length > 0) throw new Error(`Nothing was changed:\n${problems.join('\n')}`);
-  if (found.size === 0) throw new Error(`The folder ${folder} contains no definition (*.json, *.jsonl).`);
+  if (found.size === 0) throw new Error(`The folder ${folder} contains no definition (${types}).`);
   return [...found.values()];
 }
 
+const types = '.json, .jsonl, .ndjson, .yaml and .yml';
+
+/** The files of the folder and its subfolders, without those whose path has a part that begins with a dot. */
 async function filesIn(folder: string): Promise<string[]> {
   try {
     const entries = await readdir(folder, { recursive: true, withFileTypes: true });
     return entries
-      .filter((entry) => /\.(json|jsonl|ndjson)$/.test(entry.name) && !entry.isDirectory())
+      .filter((entry) => !entry.isDirectory())
       .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+      .filter((path) => !/(^|[/\\])\./.test(path))
       .sort();
   } catch (cause) {
     throw new Error(`Cannot read the folder ${folder}.`, { cause });

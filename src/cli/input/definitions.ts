@@ -12,9 +12,26 @@ export interface FoundDefinition {
   readonly body: JSONValue | AppError;
 }
 
+/** How to read a file whose name matches. */
+interface Reader {
+  readonly pattern: RegExp;
+  readonly read: (name: string, bytes: AsyncIterable<Uint8Array>) => AsyncGenerator<FoundDefinition>;
+}
+
+const readers: readonly Reader[] = [
+  { pattern: /\.(jsonl|ndjson)$/, read: readJSONLines },
+  { pattern: /\.ya?ml$/, read: readYAML },
+  { pattern: /\.json$/, read: readJSON },
+];
+
+/** Whether the name is that of a file that can contain definitions. */
+export function isDefinitionFile(name: string): boolean {
+  return readers.some(({ pattern }) => pattern.test(name));
+}
+
 /**
- * Reads the definitions in a file; `-` reads standard input. The file contains one definition, a JSON array, or one
- * definition per line.
+ * Reads the definitions in a file; `-` reads standard input. The file contains one definition, an array, one JSON
+ * definition per line, or YAML documents.
  *
  * @param bytes the content of the file, if it is not read as `readBytes` does
  * @throws {Error} if the file cannot be read or contains no definition
@@ -26,8 +43,8 @@ export async function* readDefinitions(
 ): AsyncGenerator<FoundDefinition> {
   const name = file === '-' ? '(standard input)' : file;
   let count = 0;
-  const isJSONLines = /\.(jsonl|ndjson)$/.test(file);
-  for await (const definition of isJSONLines ? readJSONLines(name, bytes) : readJSON(name, bytes)) {
+  const read = readers.find(({ pattern }) => pattern.test(file))?.read ?? readJSON;
+  for await (const definition of read(name, bytes)) {
     count += 1;
     yield definition;
   }
@@ -88,6 +105,21 @@ async function* readJSON(name: string, bytes: AsyncIterable<Uint8Array>): AsyncG
     // Standard input has no file name that distinguishes JSON Lines from JSON.
     yield* readJSONLines(name, toStream(content));
   } else if (Array.isArray(body)) {
+    for (const [index, element] of body.entries()) yield { location: `${name}[${index}]`, body: element };
+  } else {
+    yield { location: name, body };
+  }
+}
+
+/** Each YAML document contains a definition or a list of them. */
+async function* readYAML(name: string, bytes: AsyncIterable<Uint8Array>): AsyncGenerator<FoundDefinition> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of bytes) chunks.push(chunk);
+  // Loaded on demand: most commands read no YAML.
+  const { parseYAML } = await import('./yaml.js');
+  const body = parse(Buffer.concat(chunks), name, parseYAML);
+  if (body === undefined) return;
+  if (Array.isArray(body)) {
     for (const [index, element] of body.entries()) yield { location: `${name}[${index}]`, body: element };
   } else {
     yield { location: name, body };

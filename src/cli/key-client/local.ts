@@ -38,10 +38,12 @@ export async function withLocalKeys<T>(
       requestID: '',
     };
     return work({
-      keyIDOf: async (keyHash) => {
-        const key = await keys.orgKey(caller, { keyHash });
-        if (!key) throw keyNotFound();
-        return keys.keyIDOf(key);
+      hashOf: (keyID) => keys.tryHashKeyID(keyID),
+      find: async (reference) => {
+        const key = await keys.orgKey(caller, reference, { includeDeleted: true });
+        if (!key) return undefined;
+        const { keyHash, orgID, version, definition } = key;
+        return { keyID: keys.keyIDOf(key), keyHash, orgID, version, state: keys.stateOf(key), alias: definition.alias };
       },
       read: async (keyID) => {
         const found = await keys.requireOrgKey(caller, keyID);

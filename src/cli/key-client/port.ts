@@ -15,6 +15,25 @@ export interface UpdateOptions extends ChangeOptions {
   readonly resetQuota: boolean;
 }
 
+/** Options of the dry run of an update. */
+export interface PreviewOptions extends UpdateOptions {
+  /** Whether to preview the update of a deleted key too, as it would be after it is restored. */
+  readonly includeDeleted?: boolean;
+}
+
+/** A key by its identifier or by its hash. */
+export type KeyReference = { readonly keyID: string } | { readonly keyHash: string };
+
+/** What names a key, also a deleted one. */
+export interface FoundKey {
+  readonly keyID: string;
+  readonly keyHash: string;
+  readonly orgID: string;
+  readonly version: number;
+  readonly state: KeyState;
+  readonly alias: string | undefined;
+}
+
 /** Options of a creation. */
 export interface CreateOptions extends Pick<ChangeOptions, 'reason'> {
   /** The beginning of a generated identifier. Default: the identifier of the organisation. */
@@ -113,11 +132,13 @@ export interface KeyListPage {
  * Every method throws an `AppError` if the request is rejected, and an `Error` if the service cannot be reached.
  */
 export interface KeyClient {
-  /** Returns the identifier of the key with this hash. */
-  keyIDOf(keyHash: string): Promise<string>;
+  /** Returns the hash of an identifier; undefined if only the service knows how to compute it. */
+  hashOf(keyID: string): string | undefined;
+  /** Returns the key, also a deleted one until it is purged; undefined if there is none. */
+  find(reference: KeyReference): Promise<FoundKey | undefined>;
   read(keyID: string): Promise<ReadKey>;
   /** Returns what `update` would change now. */
-  previewUpdate(keyID: string, definition: unknown, options: UpdateOptions): Promise<KeyChangeResult>;
+  previewUpdate(keyID: string, definition: unknown, options: PreviewOptions): Promise<KeyChangeResult>;
   update(keyID: string, definition: unknown, options: UpdateOptions): Promise<KeyChangeResult>;
   /** Creates a key. Its identifier is generated if `keyID` is undefined. */
   create(keyID: string | undefined, definition: unknown, options: CreateOptions): Promise<CreatedKey>;

@@ -19,10 +19,11 @@ const effect = `changed changes ${change} quotaEffect { before ${figures} after 
 
 /** The GraphQL documents, by method of `KeyClient`. */
 export const documents = {
-  keyIDOf: `query KeyIDOf($keyHash: String!) { orgKey(by: { keyHash: $keyHash }) { keyID } }`,
-  compare: `query Compare($keyID: ID!, $input: UpdateKeyInput!, $resetQuota: Boolean, $expectedVersion: Int) {
-    orgKey(by: { keyID: $keyID }) { keyHash }
-    change: previewOrgKeyUpdate(keyID: $keyID, input: $input, resetQuota: $resetQuota, expectedVersion: $expectedVersion) { version ${effect} } }`,
+  find: `query Find($by: OrgKeyByInput!) {
+    orgKey(by: $by, includeDeleted: true) { keyID keyHash orgID version state definition { alias } } }`,
+  compare: `query Compare($keyID: ID!, $input: UpdateKeyInput!, $resetQuota: Boolean, $expectedVersion: Int, $includeDeleted: Boolean) {
+    orgKey(by: { keyID: $keyID }, includeDeleted: $includeDeleted) { keyHash }
+    change: previewOrgKeyUpdate(keyID: $keyID, input: $input, resetQuota: $resetQuota, expectedVersion: $expectedVersion, includeDeleted: $includeDeleted) { version ${effect} } }`,
   update: `mutation Update($keyID: ID!, $input: UpdateKeyInput!, $resetQuota: Boolean, $expectedVersion: Int, $reason: String) {
     change: updateOrgKey(keyID: $keyID, input: $input, resetQuota: $resetQuota, expectedVersion: $expectedVersion, reason: $reason) { keyHash version ${effect} } }`,
   create: `mutation Create($keyID: ID, $prefix: String, $input: UpdateKeyInput!, $reason: String) {
@@ -121,6 +122,15 @@ const KeyListResponse = z.object({
   next: z.string().optional(),
 });
 
+const foundShape = {
+  keyID: z.string(),
+  keyHash: z.string(),
+  orgID: z.string(),
+  version: z.number(),
+  state: z.enum(keysOf(keyStates)),
+  definition: z.object({ alias: z.string().nullish() }).nullish(),
+};
+
 const OrgKeyResponse = <T extends z.ZodRawShape>(shape: T) => z.object({ orgKey: z.object(shape).nullable() });
 
 function keysOf<T extends string>(table: Readonly<Record<T, string>>): T[] {
@@ -201,10 +211,12 @@ export function createRemoteKeys(send: SendRequest): Omit<KeyClient, 'follow'> {
   }
 
   return {
-    keyIDOf: async (keyHash) => {
-      const { orgKey } = await query(documents.keyIDOf, { keyHash }, OrgKeyResponse({ keyID: z.string() }));
-      if (!orgKey) throw keyNotFound();
-      return orgKey.keyID;
+    hashOf: () => undefined,
+    find: async (by) => {
+      const { orgKey } = await query(documents.find, { by }, OrgKeyResponse(foundShape));
+      if (!orgKey) return undefined;
+      const { definition, ...found } = orgKey;
+      return { ...found, alias: definition?.alias ?? undefined };
     },
     read,
     previewUpdate: async (keyID, input, options) => {

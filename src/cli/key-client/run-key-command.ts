@@ -6,7 +6,7 @@ import { UsageError, type IO } from '../io.js';
 import { printError, selectOutputFormat, type OutputFormat } from '../output/format.js';
 import { createConnection, serviceAddress, serviceCredential } from './connection.js';
 import { createServiceFollower } from './follow-service.js';
-import { withLocalKeys } from './local.js';
+import { keyNotFound, withLocalKeys } from './local.js';
 import { serviceURLFrom } from './open.js';
 import type { ChangeOptions, KeyClient } from './port.js';
 import { createRemoteKeys } from './remote.js';
@@ -56,7 +56,8 @@ export async function runKeyCommand(
   const { options, args, argsAfterKey = 0 } = call;
   const reference = keyReferenceFrom(options, args.slice(0, Math.max(args.length - argsAfterKey, 0)));
   return runKeysCommand(call, async (context) => {
-    const keyID = 'keyID' in reference ? reference.keyID : await context.keys.keyIDOf(reference.keyHash);
+    const keyID = 'keyID' in reference ? reference.keyID : (await context.keys.find(reference))?.keyID;
+    if (keyID === undefined) throw keyNotFound();
     return work({ ...context, keyID, args: args.slice(args.length - argsAfterKey) });
   });
 }

@@ -12,6 +12,13 @@ import { toJSONLine } from './json.js';
 /** Text output truncates longer values. */
 const maxValueLength = 160;
 
+const shortHashLength = 12;
+
+/** The beginning of a hash, which people read and commands accept where a hash is expected. */
+export function shortHash(keyHash: string): string {
+  return printable(keyHash.slice(0, shortHashLength));
+}
+
 /** Converts a change to JSON in the names of REST. */
 export function changeToJSON({ path, kind, before, after }: FieldChange): object {
   const part = partToWire(path);

@@ -1,7 +1,7 @@
 import type { Issue } from '../../lib/errors.js';
 import { maxInt64, unixSeconds } from '../../lib/int64.js';
 import { createAttemptWindows } from '../../lib/attempt-windows.js';
-import { hasScope, requireKey } from '../authorization.js';
+import { hasScope, requireKey, requireRestorableKey } from '../authorization.js';
 import { keepStoredIntegers } from '../definition/decimal-strings.js';
 import type { HashType } from '../definition/field-rules.js';
 import { invalidDefinition } from '../definition/issues.js';
@@ -24,6 +24,12 @@ export interface UpdateRequest extends KeyChangeOptions {
   /** The hash of a password from another system, instead of a password in the definition. Set by imports only. */
   readonly passwordHash?: string | undefined;
   readonly receiptOf?: ReceiptOf<KeyChange>;
+}
+
+/** A dry run of an update. */
+export interface PreviewRequest extends UpdateRequest {
+  /** Whether to preview the update of a deleted key too, as it would be after it is restored. */
+  readonly includeDeleted?: boolean | undefined;
 }
 
 /** An update that may be repeated. */
@@ -84,16 +90,23 @@ export function createUpdateCommands(
    *
    * @throws {AppError} as `updateOrgKey`.
    */
-  async function previewOrgKeyUpdate(caller: CallContext, keyHash: string, request: UpdateRequest): Promise<KeyChange> {
+  async function previewOrgKeyUpdate(
+    caller: CallContext,
+    keyHash: string,
+    { includeDeleted = false, ...request }: PreviewRequest,
+  ): Promise<KeyChange> {
     caller.deadline?.throwIfExpired();
-    const stored = await findUpdatable(caller, keyHash, request);
+    const authorize = (key: StoredKey | undefined): StoredKey =>
+      includeDeleted && key?.deleted !== undefined ? requireRestorableKey(caller, key, ports) : requireKey(caller, key);
+    const stored = await findUpdatable(caller, keyHash, request, authorize);
     const isSame = secretComparison(ports, keyHash);
     const allowed: { comparison?: boolean } = {};
     const handling: SecretHandling = {
       hashPassword: placeholderHash,
       isSame: (...secrets) => (allowed.comparison ??= mayCompare(caller, keyHash)) && isSame(...secrets),
     };
-    const change = await previewChange(stored, await commandOf(caller, keyHash, request, handling));
+    const command = await commandOf(caller, keyHash, request, handling);
+    const change = await previewChange(stored, { ...command, authorize });
     return allowed.comparison === false ? { ...change, changes: change.changes.map(withoutComparison) } : change;
   }
 
@@ -111,8 +124,9 @@ export function createUpdateCommands(
     caller: CallContext,
     keyHash: string,
     { expectedVersion }: UpdateRequest,
+    authorize = (key: StoredKey | undefined) => requireKey(caller, key),
   ): Promise<StoredKey> {
-    const stored = requireKey(caller, await store.find(keyHash, caller.orgID));
+    const stored = authorize(await store.find(keyHash, caller.orgID));
     await checkVersion(caller, stored, expectedVersion);
     return stored;
   }

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { makeOwnCommandLine, type CommandLine } from '../../support/cli.js';
@@ -33,13 +33,24 @@ describe('the confirmation of keyfront delete', () => {
   });
 });
 
-it('requires confirmation before apply deletes keys, with their number', async () => {
+it('lists what apply deletes before it asks, and changes nothing at all for a no', async () => {
   const folder = await temporaryFolder();
-  await writeFile(join(folder, 'k1.json'), '{"key_id":"k1","org_id":"acme"}');
+  await writeFile(join(folder, 'k1.json'), '{"key_id":"k1","org_id":"acme","alias":"Changed"}');
+  await writeFile(join(folder, 'k3.json'), '{"key_id":"k3","org_id":"acme"}');
   const args = ['apply', folder, '--prune', '--org', 'acme'];
-  const { stderr } = await c.keyfront(args, {}, false, person('n\n'));
-  expect(stderr).toContain('Delete the keys of acme that no file defines (1)? [y/N] Nothing was changed.\n');
+  const { code, out, stderr } = await c.keyfront(args, { NO_COLOR: '1' }, false, person('n\n'));
+  expect(code).toBe(1);
+  expect(out).toMatch(
+    /^update {2}.*k1\.json {2}Changed {2}[\da-f]{12}\n[^]*\ncreate {2}.*k3\.json[^]*\ndelete {2}\(no file\) {2}[\da-f]{12}\n$/,
+  );
+  expect(stderr).toBe(
+    'Apply this plan, and delete this key of acme? Clients of the gateway lose access when the gateway learns of it. [y/N] Nothing was changed.\n',
+  );
+  const json = await c.keyfront([...args, '--json'], { NO_COLOR: '1' }, false, person('n\n'));
+  expect(json).toMatchObject({ code: 1, out: '', stderr: expect.stringMatching(/^delete {2}\(no file\)/) as string });
+  expect((await c.keyfront(['apply', folder, '--plan'])).stderr).toContain('1 to create, 1 to update,');
   expect(await count()).toBe(2);
+  await rm(join(folder, 'k3.json'));
   await c.keyfront(args, {}, false, person('y\n'));
   expect(await count()).toBe(1);
 });
