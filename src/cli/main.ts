@@ -5,7 +5,7 @@ import { printableLines } from '../lib/text.js';
 import { commands } from './commands.js';
 import { OutputClosedError, UsageError, type IO } from './io.js';
 import { createProgram } from './program.js';
-import { runWorker } from './server/cluster-worker.js';
+import { runWorker } from './serve/cluster-worker.js';
 
 const helpAndVersion: ReadonlySet<string> = new Set(['-h', '--help', '-v', '--version']);
 

@@ -1,10 +1,31 @@
 import { Command as Program, Help, InvalidArgumentError, Option as ProgramOption } from 'commander';
 import { printableLines } from '../lib/text.js';
 import { version } from '../lib/version.js';
-import type { CLICommand, Option, OptionValues } from './command.js';
-import { colorVariables, describeEnvironment, storageVariables } from './environment.js';
-import { formatUsage } from './help.js';
+import {
+  type CLICommand,
+  type Option,
+  type OptionValues,
+  colorVariables,
+  describeEnvironment,
+  storageVariables,
+} from './command.js';
 import type { IO } from './io.js';
+
+/** Usage line of a command: `backup DIR`. Options that many commands share are omitted. */
+export function formatUsage({ name, arguments: args = [], options = {} }: CLICommand): string {
+  const ownOptions = Object.entries(options).filter(([, { isCommon }]) => !isCommon);
+  return [name, ...args, ...ownOptions.map(([option, definition]) => formatOption(option, definition))].join(' ');
+}
+
+/** Usage lines of all commands, as OPERATING.md contains them. */
+export function formatUsageBlock(commands: readonly CLICommand[]): string {
+  return commands.map((command) => `keyfront ${formatUsage(command)}`).join('\n');
+}
+
+function formatOption(name: string, { value, isRequired }: Option): string {
+  const text = `--${name}${value === undefined ? '' : ` ${value}`}`;
+  return isRequired ? text : `[${text}]`;
+}
 
 type ExecuteCommand = (command: CLICommand, options: OptionValues, args: readonly string[]) => Promise<void>;
 

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { pathText } from '../../../src/lib/errors.js';
-import { parsePath } from '../../../src/cli/input/path.js';
+import { parsePath } from '../../../src/cli/input.js';
 import { makeOwnCommandLine, type CommandLine } from '../../support/cli.js';
 import { freePort } from '../../support/free-port.mjs';
 import { writeTLSFiles, type TLSFixture } from '../../support/localhost-tls.js';

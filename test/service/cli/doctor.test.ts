@@ -1,8 +1,7 @@
 import { chmodSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { checkClock, checkTLS, judgeDisk, type Finding } from '../../../src/cli/diagnosis/machine.js';
-import { judgeSkew } from '../../../src/cli/diagnosis/service.js';
+import { checkClock, checkTLS, judgeDisk, type Finding, judgeSkew } from '../../../src/cli/doctor-checks.js';
 import { jsonLines, makeOwnCommandLine, serveFolder, type CommandLine } from '../../support/cli.js';
 import { makeOwnPlace, postgres, postgresAndRedis, type EnginePlace } from '../../support/engines.js';
 import { writeTLSFiles, type TLSFixture } from '../../support/localhost-tls.js';

@@ -1,6 +1,6 @@
 import { parse, validate } from 'graphql';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { documents } from '../../../src/cli/key-client/remote.js';
+import { documents } from '../../../src/cli/client/remote.js';
 import { schema } from '../../../src/graphql/schema/api-schema.js';
 import { parseJSON, stringifyJSON } from '../../../src/lib/json.js';
 import { jsonLines, makeOwnCommandLine, serveFolder, type CommandLine, type Outcome } from '../../support/cli.js';

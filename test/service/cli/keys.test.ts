@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { hash as argon2 } from '@node-rs/argon2';
 import { hashSync as hashBcrypt, verify as verifyBcrypt } from '@node-rs/bcrypt';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { importLines } from '../../../src/cli/input/import-lines.js';
+import { importLines } from '../../../src/cli/keys/import-lines.js';
 import { stringifyJSON } from '../../../src/lib/json.js';
 import { startOwnApp } from '../../support/app.js';
 import { jsonLines, makeOwnCommandLine, type CommandLine } from '../../support/cli.js';

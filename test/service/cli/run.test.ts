@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { commands } from '../../../src/cli/commands.js';
-import { formatUsage } from '../../../src/cli/help.js';
+import { formatUsage } from '../../../src/cli/program.js';
 import { makeOwnCommandLine, type CommandLine } from '../../support/cli.js';
 
 let c: CommandLine;

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { parseOrgIDOption } from '../../../src/cli/input/organisation.js';
+import { parseOrgIDOption } from '../../../src/cli/input.js';
 import { startOwnApp, type TestApp } from '../../support/app.js';
 import { sendRequest } from '../../support/responses.js';
 

@@ -1,0 +1,283 @@
+import type { KeyFilter } from '../../keys/key-query.js';
+import { keyStates, type KeyState } from '../../keys/key.js';
+import { nearest } from '../../lib/nearest.js';
+import { printable } from '../../lib/text.js';
+import { withWireIssuePaths } from '../../rest/json-body.js';
+import { definitionToWire, definitionFromWire } from '../../wire/field-names.js';
+import {
+  formatLiveQuota,
+  changeResultToJSON,
+  formatChangeResult,
+  hasNoEffect,
+  withoutResetFields,
+  formatHistoryEntry,
+  historyEntryToJSON,
+} from '../changes.js';
+import type { KeyClient, ListedKey, FollowedChange } from '../client/port.js';
+import {
+  cannotAccess,
+  keyLocation,
+  keysOptions,
+  parseNumberOption,
+  runKeysCommand,
+  stringOption,
+  keyOptions,
+  runKeyCommand,
+  definitionFile,
+  resetQuotaOption,
+} from '../client/run.js';
+import { type CLICommand, type OptionValues, keyVariables } from '../command.js';
+import { readDefinitionObject } from '../definitions.js';
+import { parseOrgIDOption } from '../input.js';
+import { UsageError, type IO } from '../io.js';
+import { toJSONLine, formatTable, toIndentedJSON, type OutputFormat } from '../output.js';
+import { createDamagedKeyReport, damagedAdvice, damagedExitCode } from './damaged.js';
+
+const defaultLimit = 100;
+/** The largest page of the REST API. */
+const pageSize = 100;
+
+export const listCommand: CLICommand = {
+  name: 'list',
+  summary: 'List keys with their state and live quota',
+  description: `All filters must match. Deleted keys are listed with --state DELETED only. ${keyLocation}`,
+  options: {
+    org: { value: 'ID', description: 'Keys of this organisation' },
+    'alias-prefix': { value: 'TEXT', description: 'Keys whose alias begins with this text, case-sensitive' },
+    tag: { value: 'TAG', description: 'Keys with this tag' },
+    policy: { value: 'ID', description: 'Keys with this policy' },
+    api: { value: 'ID', description: 'Keys with access to this API' },
+    state: { value: 'STATE', description: `Keys in this state: ${Object.keys(keyStates).join(', ')}` },
+    limit: { value: 'N', description: `Maximum number of keys (default ${defaultLimit})` },
+    ...keysOptions,
+  },
+  exitCodes: { 1: 'a filter is not valid', 2: cannotAccess, 3: 'done, except for damaged keys, which are named' },
+  examples: ['keyfront list --org acme --tag production', 'keyfront list --state EXPIRED --json | jq -r .key_hash'],
+  environment: keyVariables,
+  run: list,
+  errorExitCode: 2,
+};
+
+async function list(io: IO, options: OptionValues): Promise<number> {
+  const filter = filterFrom(options);
+  const limit = parseNumberOption(options, 'limit') ?? defaultLimit;
+  return runKeysCommand({ io, command: 'list', options }, async ({ keys, format }) => {
+    const rows: string[][] = [];
+    const damaged = createDamagedKeyReport(io);
+    const isComplete = await forEachKey(keys, filter, limit, damaged.skip, async (key) => {
+      if (!format.isJSON) return void rows.push(toRow(key));
+      io.stdout(`${toJSONLine(toJSONObject(key))}\n`);
+      await io.stdoutDrained?.();
+    });
+    if (!format.isJSON && rows.length > 0) io.stdout(formatTable([headings, ...rows]));
+    if (!format.isJSON && rows.length === 0) io.stderr('No key matches.\n');
+    if (!isComplete) io.stderr(`More keys match. Use --limit with more than ${limit}, or narrow the filters.\n`);
+    if (damaged.count() === 0) return 0;
+    io.stderr(`${damagedAdvice}\n`);
+    return damagedExitCode;
+  });
+}
+
+/** Calls `visit` with at most `limit` keys, page by page. Resolves to false if more keys match. */
+async function forEachKey(
+  keys: KeyClient,
+  filter: KeyFilter,
+  limit: number,
+  skip: (keyHash: string) => void,
+  visit: (key: ListedKey) => Promise<void>,
+): Promise<boolean> {
+  let after: string | undefined;
+  for (let remaining = limit; remaining > 0;) {
+    const page = await keys.list(filter, Math.min(remaining, pageSize), after);
+    page.unreadable.forEach((keyHash) => skip(keyHash));
+    for (const key of page.keys) await visit(key);
+    if (page.next === undefined) return true;
+    after = page.next;
+    remaining -= page.keys.length + page.unreadable.length;
+  }
+  return false;
+}
+
+function filterFrom(options: OptionValues): KeyFilter {
+  return {
+    orgID: parseOrgIDOption(options['org']),
+    aliasPrefix: stringOption(options, 'alias-prefix'),
+    tag: stringOption(options, 'tag'),
+    policy: stringOption(options, 'policy'),
+    apiID: stringOption(options, 'api'),
+    state: stateFrom(stringOption(options, 'state')),
+  };
+}
+
+function stateFrom(text: string | undefined): KeyState | undefined {
+  if (text === undefined) return undefined;
+  const states = Object.keys(keyStates) as KeyState[];
+  const found = states.find((state) => state === text.toUpperCase());
+  if (found) return found;
+  const suggestion = nearest(text.toUpperCase(), states);
+  throw new UsageError(
+    `--state must be one of ${states.join(', ')}${suggestion === undefined ? '' : `; did you mean ${suggestion}?`}`,
+  );
+}
+
+function toJSONObject({ keyHash, orgID, state, version, alias, tags, expires, lastUpdated, quota }: ListedKey): object {
+  const { used, remaining, renewsAt } = quota;
+  return {
+    key_hash: keyHash,
+    org_id: orgID,
+    state,
+    version,
+    ...(alias !== undefined && { alias }),
+    tags,
+    ...(expires !== undefined && { expires }),
+    last_updated: lastUpdated,
+    quota: {
+      used,
+      ...(remaining !== undefined && { remaining }),
+      ...(renewsAt !== undefined && { renews_at: renewsAt }),
+    },
+  };
+}
+
+const headings = ['ALIAS', 'ORGANISATION', 'STATE', 'VERSION', 'QUOTA', 'KEY HASH'];
+
+function toRow({ keyHash, orgID, state, version, alias = '', quota: { used, remaining } }: ListedKey): string[] {
+  const quota = remaining === undefined ? 'unlimited' : `${used} of ${used + remaining}`;
+  return [printable(alias), printable(orgID), state, String(version), quota, keyHash];
+}
+
+export const getCommand: CLICommand = {
+  name: 'get',
+  summary: 'Print the definition of a key, without secrets',
+  description: `\`put\` accepts the output. The version and the live quota are printed to standard error. ${keyLocation}`,
+  arguments: ['[KEY_ID]'],
+  options: keyOptions,
+  exitCodes: { 1: 'there is no such key', 2: cannotAccess },
+  examples: ['keyfront get acme-billing > billing.json'],
+  environment: keyVariables,
+  run: get,
+  errorExitCode: 2,
+};
+
+async function get(io: IO, options: OptionValues, args: readonly string[]): Promise<number> {
+  return runKeyCommand({ io, command: 'get', options, args }, async ({ keys, keyID }) => {
+    const { definition, version, keyHash, readQuota } = await keys.read(keyID);
+    const quota = await readQuota();
+    io.stdout(`${toIndentedJSON(definitionToWire(definition))}\n`);
+    io.stderr(
+      `Version ${version} of ${printable(keyHash)}, without secrets.\nLive quota: ${formatLiveQuota(quota)}.\n`,
+    );
+    return 0;
+  });
+}
+
+export const diffCommand: CLICommand = {
+  name: 'diff',
+  summary: 'Show the field-level changes that an update would make',
+  description: `Changes nothing. A \`quota_remaining\` and \`quota_renews\` that a reset has stored and FILE omits are no difference. ${definitionFile}`,
+  arguments: ['[KEY_ID]', 'FILE'],
+  options: { 'reset-quota': resetQuotaOption, ...keyOptions },
+  exitCodes: { 0: 'no differences', 1: 'differences', 2: `rejected, ${cannotAccess}` },
+  examples: ['keyfront diff acme-billing billing.json --url https://keys.example.com'],
+  environment: keyVariables,
+  run: diff,
+  errorExitCode: 2,
+};
+
+async function diff(io: IO, options: OptionValues, args: readonly string[]): Promise<number> {
+  const resetQuota = options['reset-quota'] === true;
+  const call = { io, command: 'diff', options, args, argsAfterKey: 1, rejectedExitCode: 2 };
+  return runKeyCommand(call, async ({ keys, format, keyID, args: [file = ''] }) => {
+    const body = await readDefinitionObject(io, file);
+    const prediction = await withWireIssuePaths(body, () =>
+      keys.previewUpdate(keyID, definitionFromWire(body), { resetQuota }),
+    );
+    const result = withoutResetFields(prediction);
+    const same = hasNoEffect(result);
+    if (format.isJSON) io.stdout(`${toJSONLine({ same, ...changeResultToJSON(result, body) })}\n`);
+    else io.stdout(`${formatChangeResult(format, result, body)}${same ? 'No differences.\n' : ''}`);
+    return same ? 0 : 1;
+  });
+}
+
+const defaultEntries = 20;
+const maxEntries = 100;
+
+export const historyCommand: CLICommand = {
+  name: 'history',
+  summary: 'List the changes of a key, newest first',
+  description: keyLocation,
+  arguments: ['[KEY_ID]'],
+  options: {
+    limit: { value: 'N', description: `Maximum number of entries, up to ${maxEntries} (default ${defaultEntries})` },
+    ...keyOptions,
+  },
+  exitCodes: { 1: 'there is no such key', 2: cannotAccess },
+  examples: ['keyfront history acme-billing --limit 5'],
+  environment: keyVariables,
+  run: history,
+  errorExitCode: 2,
+};
+
+async function history(io: IO, options: OptionValues, args: readonly string[]): Promise<number> {
+  const limit = parseNumberOption(options, 'limit', maxEntries) ?? defaultEntries;
+  return runKeyCommand({ io, command: 'history', options, args }, async ({ keys, format, keyID }) => {
+    for (const entry of await keys.history(keyID, limit)) {
+      io.stdout(format.isJSON ? `${toJSONLine(historyEntryToJSON(entry))}\n` : formatHistoryEntry(format, entry));
+    }
+    return 0;
+  });
+}
+
+export const tailCommand: CLICommand = {
+  name: 'tail',
+  summary: 'Print changes of keys as they are made',
+  description: `Runs until Ctrl-C or SIGTERM. Prints each change once, in order, and finally the cursor to continue from. A lost connection to a service is opened again without losing changes. Consumption of a quota is no change. ${keyLocation}`,
+  options: {
+    org: { value: 'ID', description: 'Changes of keys of this organisation' },
+    'key-hash': { value: 'HASH', description: 'Changes of the key with this hash' },
+    after: { value: 'CURSOR', description: 'Continue after this change (default: changes from now on)' },
+    ...keysOptions,
+  },
+  exitCodes: {
+    0: 'ended by a signal',
+    1: 'rejected, for example because of an invalid cursor',
+    2: 'invalid usage, or the changes cannot be accessed: no installation, service or valid credential',
+  },
+  examples: ['keyfront tail --org acme', 'keyfront tail --json --url https://keys.example.com | jq -c .changes'],
+  environment: keyVariables,
+  run: tail,
+  errorExitCode: 2,
+};
+
+async function tail(io: IO, options: OptionValues): Promise<number> {
+  const request = {
+    orgID: parseOrgIDOption(options['org']),
+    keyHash: stringOption(options, 'key-hash'),
+    after: stringOption(options, 'after'),
+  };
+  return runKeysCommand({ io, command: 'tail', options }, async ({ keys, format }) => {
+    const stop = new AbortController();
+    io.onStop(() => stop.abort());
+    let cursor = request.after;
+    for await (const change of keys.follow(request, stop.signal)) {
+      if (cursor === undefined) io.stderr('Waiting for changes. Press Ctrl-C to end.\n');
+      ({ cursor } = change);
+      printFollowed(io, format, change);
+      await io.stdoutDrained?.();
+    }
+    if (cursor !== undefined) io.stderr(`To continue from here: --after ${printable(cursor)}\n`);
+    return 0;
+  });
+}
+
+function printFollowed(io: IO, format: OutputFormat, { cursor, change, isUnreadable }: FollowedChange): void {
+  if (isUnreadable) io.stderr('Skipped a change that fails its integrity check. Run `keyfront check`.\n');
+  if (!change) return;
+  const { keyHash, orgID, entry } = change;
+  if (format.isJSON) {
+    io.stdout(`${toJSONLine({ cursor, key_hash: keyHash, org_id: orgID, ...historyEntryToJSON(entry) })}\n`);
+  } else {
+    io.stdout(`${format.paint.bold(printable(keyHash))}  ${printable(orgID)}\n${formatHistoryEntry(format, entry)}`);
+  }
+}
