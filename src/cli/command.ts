@@ -18,6 +18,8 @@ export interface Option {
 export interface CLICommand {
   /** The name, such as `backup` or `keys import`. */
   readonly name: string;
+  /** A shorter name that is accepted too. The help shows the full one only. */
+  readonly alias?: string;
   /** One line in the imperative, without a period. */
   readonly summary: string;
   /** Further paragraphs of the help. */

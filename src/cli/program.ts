@@ -61,10 +61,10 @@ const layout = {
 /** Creates the parser of the command line. It calls `execute` with the command that the arguments name. */
 export function createProgram(commands: readonly CLICommand[], io: IO, execute: ExecuteCommand): Program {
   const program = new Program('keyfront')
-    .description('Key management for API gateways. Without a command, starts the server (same as `serve`).')
-    .usage('[command] [arguments] [options]')
+    .description('Key management for API gateways.')
+    .usage('COMMAND [arguments] [options]')
     .version(version, '-v, --version', 'Print the version')
-    .helpOption('-h, --help', 'Print help; `keyfront put --help` for one command')
+    .helpOption('-h, --help', 'Print help; `keyfront keys put --help` for one command')
     .helpCommand(false)
     .exitOverride()
     .showHelpAfterError('See keyfront --help.')

@@ -227,7 +227,7 @@ export function toConnectionError(origin: string, error: unknown, isChange: bool
   const code = innermostCode(error);
   const explanation = explainConnection(code);
   const mayHaveChanged = isChange && !notSentCodes.has(code) && !/CERT|TLS|SSL|EPROTO/.test(code);
-  const advice = mayHaveChanged ? ' It is unknown whether the change was made: see `keyfront history`.' : '';
+  const advice = mayHaveChanged ? ' It is unknown whether the change was made: see `keyfront keys history`.' : '';
   return new Error(`Cannot connect to ${origin}: ${explanation}.${advice}`, { cause: error });
 }
 

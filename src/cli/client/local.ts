@@ -14,7 +14,13 @@ import type { IO } from '../io.js';
 import { withServices } from './open.js';
 import type { KeyChangeResult, KeyClient, KeyHistoryEntry, ListedKey, LiveQuota } from './port.js';
 
-const readCommands: ReadonlySet<string> = new Set(['get', 'diff', 'history', 'list', 'tail']);
+const readCommands: ReadonlySet<string> = new Set([
+  'keys get',
+  'keys diff',
+  'keys history',
+  'keys list',
+  'keys follow',
+]);
 
 /**
  * Runs work on the keys of the data folder that the environment names. A service may run on it meanwhile.

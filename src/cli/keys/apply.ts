@@ -24,7 +24,8 @@ import { UsageError, type IO } from '../io.js';
 import { formatProblems, problemsOf, type OutputFormat, toJSONLine } from '../output.js';
 
 export const applyCommand: CLICommand = {
-  name: 'apply',
+  name: 'keys apply',
+  alias: 'apply',
   summary: 'Make keys match the definitions in a folder',
   description: `Creates, updates, restores and, with --prune, deletes keys. The JSON, JSON Lines and YAML files of DIR and its subfolders contain definitions with their \`key_id\`; files of other types are named and not read. First compares all of them, prints the plan, and asks before it deletes; then carries out exactly this plan. A key that changes meanwhile is rejected. Secrets that a file omits stay, and fields that a reset has stored are no difference; a password always is one. ${keyLocation}`,
   arguments: ['DIR'],
@@ -42,7 +43,10 @@ export const applyCommand: CLICommand = {
     1: 'invalid usage, no access, not confirmed, or some keys were rejected; the others are applied',
     2: 'only with --plan: there are changes',
   },
-  examples: ['keyfront apply keys/ --plan --url https://keys.example.com', 'keyfront apply keys/ --org acme --prune'],
+  examples: [
+    'keyfront keys apply keys/ --plan --url https://keys.example.com',
+    'keyfront keys apply keys/ --org acme --prune',
+  ],
   environment: keyVariables,
   run: apply,
   usageExitCode: 1,
@@ -75,7 +79,7 @@ async function apply(io: IO, options: OptionValues, [folder = '']: readonly stri
   const orgID = parseOrgIDOption(options['org']);
   if (prunes && orgID === undefined) throw new UsageError('--prune requires --org, whose other keys it deletes.');
   const reason = stringOption(options, 'reason');
-  const call = { io, command: 'apply', options, accessErrorExitCode: 1 };
+  const call = { io, command: 'keys apply', options, accessErrorExitCode: 1 };
   return runKeysCommand(call, async ({ keys, format }) => {
     let rejected = 0;
     const orRejection = async <T>(file: string, work: () => Promise<T>): Promise<T | undefined> => {

@@ -25,9 +25,10 @@ import { type IO, UsageError } from '../io.js';
 import { toJSONLine } from '../output.js';
 
 export const createCommand: CLICommand = {
-  name: 'create',
+  name: 'keys create',
+  alias: 'create',
   summary: 'Create a key with a generated identifier, and print the identifier',
-  description: `The recommended way to create keys: the identifier ends in 32 random hex digits and cannot be guessed. \`put --create\` creates a key with an identifier of your own. As text, standard output contains only the identifier. ${definitionFile}`,
+  description: `The recommended way to create keys: the identifier ends in 32 random hex digits and cannot be guessed. \`keys put --create\` creates a key with an identifier of your own. As text, standard output contains only the identifier. ${definitionFile}`,
   arguments: ['FILE'],
   options: {
     prefix: {
@@ -40,7 +41,7 @@ export const createCommand: CLICommand = {
     ...keysOptions,
   },
   exitCodes: changeExitCodes,
-  examples: ['keyfront create billing.json --prefix acme_live_ --reason "new customer"'],
+  examples: ['keyfront keys create billing.json --prefix acme_live_ --reason "new customer"'],
   environment: keyVariables,
   run: create,
   errorExitCode: 2,
@@ -49,7 +50,7 @@ export const createCommand: CLICommand = {
 async function create(io: IO, options: OptionValues, [file = '']: readonly string[]): Promise<number> {
   const orgID = parseOrgIDOption(options['org']);
   const createOptions = { keyIDPrefix: stringOption(options, 'prefix'), reason: stringOption(options, 'reason') };
-  return runKeysCommand({ io, command: 'create', options }, async ({ keys, format }) => {
+  return runKeysCommand({ io, command: 'keys create', options }, async ({ keys, format }) => {
     const body = await readDefinitionObject(io, file);
     const definition = definitionFromWire({ ...(orgID !== undefined && { org_id: orgID }), ...Object(body) });
     const created = await withWireIssuePaths(body, () => keys.create(undefined, definition, createOptions));
@@ -65,7 +66,8 @@ async function create(io: IO, options: OptionValues, [file = '']: readonly strin
 }
 
 export const putCommand: CLICommand = {
-  name: 'put',
+  name: 'keys put',
+  alias: 'put',
   summary: 'Replace the definition of a key',
   description: `Secrets that the new definition omits stay unchanged. A definition that the key has already makes no new version; as for \`diff\`, what a reset has stored is no difference. ${definitionFile}`,
   arguments: ['[KEY_ID]', 'FILE'],
@@ -78,7 +80,7 @@ export const putCommand: CLICommand = {
     ...keyOptions,
   },
   exitCodes: changeExitCodes,
-  examples: ['keyfront put acme-billing billing.json --expected-version 3 --reason "raised limits, OPS-17"'],
+  examples: ['keyfront keys put acme-billing billing.json --expected-version 3 --reason "raised limits, OPS-17"'],
   environment: keyVariables,
   run: put,
   errorExitCode: 2,
@@ -90,7 +92,7 @@ async function put(io: IO, options: OptionValues, args: readonly string[]): Prom
   if (mayCreate && updateOptions.expectedVersion !== undefined) {
     throw new UsageError('--create and --expected-version cannot be used together: a new key has no version.');
   }
-  const call = { io, command: 'put', options, args, argsAfterKey: 1 };
+  const call = { io, command: 'keys put', options, args, argsAfterKey: 1 };
   return runKeyCommand(call, async ({ keys, format, keyID, args: [file = ''] }) => {
     const body = await readDefinitionObject(io, file);
     const definition = definitionFromWire(body);
@@ -130,7 +132,8 @@ async function findUnchanged(
 }
 
 export const deleteCommand: CLICommand = {
-  name: 'delete',
+  name: 'keys delete',
+  alias: 'delete',
   summary: 'Delete a key',
   description: `The key stops working at once. \`undelete\` restores it for the days of KEYFRONT_RESTORE_DAYS; after them it is purged with its history. ${keyLocation}`,
   arguments: ['[KEY_ID]'],
@@ -142,7 +145,7 @@ export const deleteCommand: CLICommand = {
     ...keyOptions,
   },
   exitCodes: changeExitCodes,
-  examples: ['keyfront delete acme-billing --reason "contract ended"'],
+  examples: ['keyfront keys delete acme-billing --reason "contract ended"'],
   environment: keyVariables,
   run: deleteKey,
   errorExitCode: 2,
@@ -150,7 +153,7 @@ export const deleteCommand: CLICommand = {
 
 async function deleteKey(io: IO, options: OptionValues, args: readonly string[]): Promise<number> {
   const changeOptions = changeOptionsFrom(options);
-  return runKeyCommand({ io, command: 'delete', options, args }, async ({ keys, format, keyID }) => {
+  return runKeyCommand({ io, command: 'keys delete', options, args }, async ({ keys, format, keyID }) => {
     if (!(await confirm(io, options, 'Delete the key? It stops working at once.'))) return notConfirmedExitCode;
     const result = await keys.delete(keyID, changeOptions);
     printChange(io, format, { action: 'deleted', result, body: null });
@@ -159,13 +162,14 @@ async function deleteKey(io: IO, options: OptionValues, args: readonly string[])
 }
 
 export const undeleteCommand: CLICommand = {
-  name: 'undelete',
+  name: 'keys restore',
+  alias: 'undelete',
   summary: 'Restore a deleted key',
   description: `Possible for the days of KEYFRONT_RESTORE_DAYS after \`delete\`. ${keyLocation}`,
   arguments: ['[KEY_ID]'],
   options: { 'expected-version': expectedVersionOption, reason: reasonOption, actor: actorOption, ...keyOptions },
   exitCodes: changeExitCodes,
-  examples: ['keyfront undelete acme-billing'],
+  examples: ['keyfront keys restore acme-billing'],
   environment: keyVariables,
   run: undelete,
   errorExitCode: 2,
@@ -173,7 +177,7 @@ export const undeleteCommand: CLICommand = {
 
 async function undelete(io: IO, options: OptionValues, args: readonly string[]): Promise<number> {
   const changeOptions = changeOptionsFrom(options);
-  return runKeyCommand({ io, command: 'undelete', options, args }, async ({ keys, format, keyID }) => {
+  return runKeyCommand({ io, command: 'keys restore', options, args }, async ({ keys, format, keyID }) => {
     const result = await keys.undelete(keyID, changeOptions);
     printChange(io, format, { action: 'restored', result, body: null });
     return 0;
@@ -181,7 +185,8 @@ async function undelete(io: IO, options: OptionValues, args: readonly string[]):
 }
 
 export const revertCommand: CLICommand = {
-  name: 'revert',
+  name: 'keys revert',
+  alias: 'revert',
   summary: 'Revert a key to an earlier version by creating a new version',
   description: `Secrets and the live quota stay unchanged. ${keyLocation}`,
   arguments: ['[KEY_ID]'],
@@ -193,7 +198,7 @@ export const revertCommand: CLICommand = {
     ...keyOptions,
   },
   exitCodes: changeExitCodes,
-  examples: ['keyfront revert acme-billing --to 2'],
+  examples: ['keyfront keys revert acme-billing --to 2'],
   environment: keyVariables,
   run: revert,
   errorExitCode: 2,
@@ -203,7 +208,7 @@ async function revert(io: IO, options: OptionValues, args: readonly string[]): P
   const toVersion = parseNumberOption(options, 'to');
   if (toVersion === undefined) throw new UsageError('--to VERSION is required.');
   const changeOptions = changeOptionsFrom(options);
-  return runKeyCommand({ io, command: 'revert', options, args }, async ({ keys, format, keyID }) => {
+  return runKeyCommand({ io, command: 'keys revert', options, args }, async ({ keys, format, keyID }) => {
     const result = await withWireIssuePaths(null, () => keys.revert(keyID, toVersion, changeOptions));
     printChange(io, format, { action: 'modified', result, body: null });
     return 0;
@@ -211,13 +216,14 @@ async function revert(io: IO, options: OptionValues, args: readonly string[]): P
 }
 
 export const resetCommand: CLICommand = {
-  name: 'reset',
+  name: 'keys reset',
+  alias: 'reset',
   summary: 'Reset the live quota of a key',
   description: `The definition stays unchanged. ${keyLocation}`,
   arguments: ['[KEY_ID]'],
   options: { reason: reasonOption, actor: actorOption, ...keyOptions },
   exitCodes: changeExitCodes,
-  examples: ['keyfront reset acme-billing --reason "paid in advance"'],
+  examples: ['keyfront keys reset acme-billing --reason "paid in advance"'],
   environment: keyVariables,
   run: reset,
   errorExitCode: 2,
@@ -225,7 +231,7 @@ export const resetCommand: CLICommand = {
 
 async function reset(io: IO, options: OptionValues, args: readonly string[]): Promise<number> {
   const reason = stringOption(options, 'reason');
-  return runKeyCommand({ io, command: 'reset', options, args }, async ({ keys, format, keyID }) => {
+  return runKeyCommand({ io, command: 'keys reset', options, args }, async ({ keys, format, keyID }) => {
     printChange(io, format, { action: 'modified', result: await resetQuota(keys, keyID, reason), body: null });
     return 0;
   });

@@ -21,7 +21,7 @@ export const importCommand: CLICommand = {
   name: 'keys import',
   summary: 'Import keys from a JSON Lines file',
   description:
-    'Each line is `{"key_id": "...", ...definition}` with the field names of REST; `-` reads standard input. Invalid lines are reported by number and skipped, and so is a line with the identifier of an earlier line. Existing keys stay as they are without --update. Every key needs an owner. Ctrl-C or SIGTERM stores the lines that were read, and ends the import; the same command continues it. `preview --import` reports the same problems without a data folder.',
+    'Each line is `{"key_id": "...", ...definition}` with the field names of REST; `-` reads standard input. Invalid lines are reported by number and skipped, and so is a line with the identifier of an earlier line. Existing keys stay as they are without --update. Every key needs an owner. Ctrl-C or SIGTERM stores the lines that were read, and ends the import; the same command continues it. `keys preview --import` reports the same problems without a data folder.',
   arguments: ['FILE.jsonl'],
   options: {
     org: { value: 'ID', description: 'Owner of the keys whose line has no org_id' },
@@ -87,7 +87,7 @@ async function importKeys(io: IO, options: OptionValues, [file = '']: readonly s
     if (options['json'] === true) io.stdout(`${toJSONLine({ dry_run: isDryRun, ...counts })}\n`);
     io.stderr(summaryOf(counts, { isDryRun, updates }));
     if (!isDryRun && counts.warned > 0) {
-      io.stderr(`Lines with warnings: ${counts.warned.toLocaleString('en')}. \`preview --import\` shows them.\n`);
+      io.stderr(`Lines with warnings: ${counts.warned.toLocaleString('en')}. \`keys preview --import\` shows them.\n`);
     }
     if (stop.signal.aborted) {
       const ofOthers = updates ? 'equal keys stay as they are' : 'existing keys are skipped';
@@ -124,7 +124,7 @@ function createReplace(keys: KeyService, label: string, isDryRun: boolean): NonN
       ).isChanged;
     } catch (error) {
       if (errorCodeOf(error) !== 'NOT_FOUND') throw error;
-      throw new AppError('NOT_FOUND', 'The key is deleted; `keyfront undelete` restores it.', { cause: error });
+      throw new AppError('NOT_FOUND', 'The key is deleted; `keyfront keys restore` restores it.', { cause: error });
     }
   };
 }

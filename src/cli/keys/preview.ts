@@ -32,7 +32,8 @@ import {
 import { prepareLine, type ImportOptions } from './import-lines.js';
 
 export const previewCommand: CLICommand = {
-  name: 'preview',
+  name: 'keys preview',
+  alias: 'preview',
   summary: 'Validate key definitions without storing anything',
   description:
     'Prints every problem with its path. Needs no data folder and no network: it applies the rules of this version and the hash algorithm of KEYFRONT_KEY_HASH. With --url, a running service validates the definitions. With --import, the rules are those of `keys import`: every definition needs its key_id and an owner, and one of the same key as an earlier definition has a warning. FILE contains a definition with the field names of REST, an array of definitions or, if its name ends in .jsonl, one definition per line; `-` reads standard input. Prints text on a terminal, otherwise one line of JSON per definition.',
@@ -52,8 +53,8 @@ export const previewCommand: CLICommand = {
     2: 'invalid usage, or a file or the service cannot be read',
   },
   examples: [
-    'keyfront preview --strict keys/billing.json keys/mobile.json',
-    'keyfront preview --import --org acme keys.jsonl',
+    'keyfront keys preview --strict keys/billing.json keys/mobile.json',
+    'keyfront keys preview --import --org acme keys.jsonl',
   ],
   environment: [
     'KEYFRONT_URL',

@@ -38,7 +38,8 @@ const defaultLimit = 100;
 const pageSize = 100;
 
 export const listCommand: CLICommand = {
-  name: 'list',
+  name: 'keys list',
+  alias: 'list',
   summary: 'List keys with their state and live quota',
   description: `All filters must match. Deleted keys are listed with --state DELETED only. ${keyLocation}`,
   options: {
@@ -52,7 +53,10 @@ export const listCommand: CLICommand = {
     ...keysOptions,
   },
   exitCodes: { 1: 'a filter is not valid', 2: cannotAccess, 3: 'done, except for damaged keys, which are named' },
-  examples: ['keyfront list --org acme --tag production', 'keyfront list --state EXPIRED --json | jq -r .key_hash'],
+  examples: [
+    'keyfront keys list --org acme --tag production',
+    'keyfront keys list --state EXPIRED --json | jq -r .key_hash',
+  ],
   environment: keyVariables,
   run: list,
   errorExitCode: 2,
@@ -61,7 +65,7 @@ export const listCommand: CLICommand = {
 async function list(io: IO, options: OptionValues): Promise<number> {
   const filter = filterFrom(options);
   const limit = parseNumberOption(options, 'limit') ?? defaultLimit;
-  return runKeysCommand({ io, command: 'list', options }, async ({ keys, format }) => {
+  return runKeysCommand({ io, command: 'keys list', options }, async ({ keys, format }) => {
     const rows: string[][] = [];
     const damaged = createDamagedKeyReport(io);
     const isComplete = await forEachKey(keys, filter, limit, damaged.skip, async (key) => {
@@ -147,20 +151,21 @@ function toRow({ keyHash, orgID, state, version, alias = '', quota: { used, rema
 }
 
 export const getCommand: CLICommand = {
-  name: 'get',
+  name: 'keys get',
+  alias: 'get',
   summary: 'Print the definition of a key, without secrets',
   description: `\`put\` accepts the output. The version and the live quota are printed to standard error. ${keyLocation}`,
   arguments: ['[KEY_ID]'],
   options: keyOptions,
   exitCodes: { 1: 'there is no such key', 2: cannotAccess },
-  examples: ['keyfront get acme-billing > billing.json'],
+  examples: ['keyfront keys get acme-billing > billing.json'],
   environment: keyVariables,
   run: get,
   errorExitCode: 2,
 };
 
 async function get(io: IO, options: OptionValues, args: readonly string[]): Promise<number> {
-  return runKeyCommand({ io, command: 'get', options, args }, async ({ keys, keyID }) => {
+  return runKeyCommand({ io, command: 'keys get', options, args }, async ({ keys, keyID }) => {
     const { definition, version, keyHash, readQuota } = await keys.read(keyID);
     const quota = await readQuota();
     io.stdout(`${toIndentedJSON(definitionToWire(definition))}\n`);
@@ -172,13 +177,14 @@ async function get(io: IO, options: OptionValues, args: readonly string[]): Prom
 }
 
 export const diffCommand: CLICommand = {
-  name: 'diff',
+  name: 'keys diff',
+  alias: 'diff',
   summary: 'Show the field-level changes that an update would make',
   description: `Changes nothing. A \`quota_remaining\` and \`quota_renews\` that a reset has stored and FILE omits are no difference. ${definitionFile}`,
   arguments: ['[KEY_ID]', 'FILE'],
   options: { 'reset-quota': resetQuotaOption, ...keyOptions },
   exitCodes: { 0: 'no differences', 1: 'differences', 2: `rejected, ${cannotAccess}` },
-  examples: ['keyfront diff acme-billing billing.json --url https://keys.example.com'],
+  examples: ['keyfront keys diff acme-billing billing.json --url https://keys.example.com'],
   environment: keyVariables,
   run: diff,
   errorExitCode: 2,
@@ -186,7 +192,7 @@ export const diffCommand: CLICommand = {
 
 async function diff(io: IO, options: OptionValues, args: readonly string[]): Promise<number> {
   const resetQuota = options['reset-quota'] === true;
-  const call = { io, command: 'diff', options, args, argsAfterKey: 1, rejectedExitCode: 2 };
+  const call = { io, command: 'keys diff', options, args, argsAfterKey: 1, rejectedExitCode: 2 };
   return runKeyCommand(call, async ({ keys, format, keyID, args: [file = ''] }) => {
     const body = await readDefinitionObject(io, file);
     const prediction = await withWireIssuePaths(body, () =>
@@ -204,7 +210,8 @@ const defaultEntries = 20;
 const maxEntries = 100;
 
 export const historyCommand: CLICommand = {
-  name: 'history',
+  name: 'keys history',
+  alias: 'history',
   summary: 'List the changes of a key, newest first',
   description: keyLocation,
   arguments: ['[KEY_ID]'],
@@ -213,7 +220,7 @@ export const historyCommand: CLICommand = {
     ...keyOptions,
   },
   exitCodes: { 1: 'there is no such key', 2: cannotAccess },
-  examples: ['keyfront history acme-billing --limit 5'],
+  examples: ['keyfront keys history acme-billing --limit 5'],
   environment: keyVariables,
   run: history,
   errorExitCode: 2,
@@ -221,7 +228,7 @@ export const historyCommand: CLICommand = {
 
 async function history(io: IO, options: OptionValues, args: readonly string[]): Promise<number> {
   const limit = parseNumberOption(options, 'limit', maxEntries) ?? defaultEntries;
-  return runKeyCommand({ io, command: 'history', options, args }, async ({ keys, format, keyID }) => {
+  return runKeyCommand({ io, command: 'keys history', options, args }, async ({ keys, format, keyID }) => {
     for (const entry of await keys.history(keyID, limit)) {
       io.stdout(format.isJSON ? `${toJSONLine(historyEntryToJSON(entry))}\n` : formatHistoryEntry(format, entry));
     }
@@ -230,7 +237,8 @@ async function history(io: IO, options: OptionValues, args: readonly string[]): 
 }
 
 export const tailCommand: CLICommand = {
-  name: 'tail',
+  name: 'keys follow',
+  alias: 'tail',
   summary: 'Print changes of keys as they are made',
   description: `Runs until Ctrl-C or SIGTERM. Prints each change once, in order, and finally the cursor to continue from. A lost connection to a service is opened again without losing changes. Consumption of a quota is no change. ${keyLocation}`,
   options: {
@@ -244,7 +252,10 @@ export const tailCommand: CLICommand = {
     1: 'rejected, for example because of an invalid cursor',
     2: 'invalid usage, or the changes cannot be accessed: no installation, service or valid credential',
   },
-  examples: ['keyfront tail --org acme', 'keyfront tail --json --url https://keys.example.com | jq -c .changes'],
+  examples: [
+    'keyfront keys follow --org acme',
+    'keyfront keys follow --json --url https://keys.example.com | jq -c .changes',
+  ],
   environment: keyVariables,
   run: tail,
   errorExitCode: 2,
@@ -256,7 +267,7 @@ async function tail(io: IO, options: OptionValues): Promise<number> {
     keyHash: stringOption(options, 'key-hash'),
     after: stringOption(options, 'after'),
   };
-  return runKeysCommand({ io, command: 'tail', options }, async ({ keys, format }) => {
+  return runKeysCommand({ io, command: 'keys follow', options }, async ({ keys, format }) => {
     const stop = new AbortController();
     io.onStop(() => stop.abort());
     let cursor = request.after;

@@ -207,7 +207,7 @@ describe.each(['the data folder', 'a service'])('commands for a key of %s', (pla
     expect(entries[1]).toMatchObject({ quota_used_before_reset: 8120 });
     expect(entries[1]?.changes).toContainEqual({ path: 'rate', kind: 'CHANGED', before: 100, after: 300 });
     expect(entries[1]?.['credential_id'] === 'cli').toBe(place === 'the data folder');
-    if (place === 'the data folder') expect(entries[1]?.['credential_label']).toMatch(/^.+@.+ \(keyfront put\)$/);
+    if (place === 'the data folder') expect(entries[1]?.['credential_label']).toMatch(/^.+@.+ \(keyfront keys put\)$/);
     const shown = await c.keyfront(['keys', 'export', '--with-secrets']);
     expect(shown.out).toContain('stored-secret');
   });
@@ -221,7 +221,7 @@ describe.each(['the data folder', 'a service'])('commands for a key of %s', (pla
       ]);
       return;
     }
-    expect((await keyfront(['history', keyID])).out).toContain('"ana (keyfront put)"');
+    expect((await keyfront(['history', keyID])).out).toContain('"ana (keyfront keys put)"');
     for (const actor of ['', ' ', 'a\nb', 'x'.repeat(101)]) {
       expect((await keyfront(['delete', keyID, '--actor', actor])).code).toBe(2);
     }
