@@ -4,7 +4,7 @@ import { pathText } from '../lib/errors.js';
 import type { JSONValue } from '../lib/json.js';
 import { printable } from '../lib/text.js';
 import { issuesToWire, partToWire } from '../wire/field-names.js';
-import type { KeyChangeResult, LiveQuota, KeyHistoryEntry } from './client/port.js';
+import type { KeyChangeResult, LiveQuota, KeyHistoryEntry } from './client/operations.js';
 import type { IO } from './io.js';
 import { formatProblems, type OutputFormat, type Problem, toJSONLine } from './output.js';
 
@@ -161,6 +161,15 @@ function quotaToJSON({ max, used, remaining, renewsAt }: QuotaFigures): object {
   };
 }
 
+/** Converts the live quota of a key to JSON; an unlimited one has no `remaining`. */
+export function liveQuotaToJSON({ used, remaining, renewsAt }: LiveQuota): object {
+  return {
+    used,
+    ...(remaining !== undefined && { remaining }),
+    ...(renewsAt !== undefined && { renews_at: renewsAt }),
+  };
+}
+
 /** Formats the live quota of a key: `1,880 used, 8,120 remaining`. */
 export function formatLiveQuota(quota: LiveQuota | undefined): string {
   if (!quota) return 'cannot be reached';
@@ -178,7 +187,8 @@ function formatQuota({ max, used, renewsAt }: QuotaFigures): string {
   return `${format(used)} used of ${max === undefined ? 'unlimited' : format(max)}${formatRenewal(renewsAt)}`;
 }
 
-function formatUnixTime(seconds: bigint): string {
+/** Formats Unix seconds as a date. */
+export function formatUnixTime(seconds: bigint): string {
   const milliseconds = Number(seconds) * 1000;
   return Math.abs(milliseconds) <= 8.64e15 ? new Date(milliseconds).toISOString() : `Unix second ${seconds}`;
 }

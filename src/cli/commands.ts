@@ -13,9 +13,9 @@ import {
   putCommand,
   resetCommand,
   revertCommand,
-  undeleteCommand,
+  restoreKeyCommand,
 } from './keys/change.js';
-import { diffCommand, getCommand, historyCommand, listCommand, tailCommand } from './keys/read.js';
+import { diffCommand, getCommand, historyCommand, listCommand, followCommand } from './keys/read.js';
 import { discardKeyCommand } from './keys/damaged.js';
 import { exportCommand } from './keys/export.js';
 import { importCommand } from './keys/import.js';
@@ -70,9 +70,9 @@ export const commands: readonly CLICommand[] = [
   applyCommand,
   resetCommand,
   deleteCommand,
-  undeleteCommand,
+  restoreKeyCommand,
   historyCommand,
-  tailCommand,
+  followCommand,
   revertCommand,
   backupCommand,
   restoreCommand,

@@ -185,8 +185,9 @@ export const revokeCommand: CLICommand = {
 };
 
 async function revoke(io: IO, options: OptionValues, [id = '']: readonly string[]): Promise<number> {
-  if (!(await confirm(io, options, `Revoke ${id}?`))) return notConfirmedExitCode;
   return withServices(io, { access: 'write' }, async ({ credentials, now }) => {
+    const credential = (await credentials.list()).find((one) => one.id === id);
+    if (credential && !(await confirm(io, options, () => questionOf(credential)))) return notConfirmedExitCode;
     const isRevoked = await credentials.revoke(id, now());
     printJSONResult(io, options, { id, revoked: isRevoked });
     io.stderr(
@@ -194,4 +195,11 @@ async function revoke(io: IO, options: OptionValues, [id = '']: readonly string[
     );
     return isRevoked ? 0 : 1;
   });
+}
+
+function questionOf({ id, label, kind, orgID, lastUsed }: StoredCredential): string {
+  const org = orgID === undefined ? 'all organizations' : orgID;
+  const used = lastUsed === undefined ? 'never used' : `last used at ${lastUsed.toISOString()}`;
+  const name = printable(`${id} (${label}) of ${org}`);
+  return `Revoke the ${kind} credential ${name}, ${used}? Running services reject it from the next request on.`;
 }

@@ -23,14 +23,14 @@ import {
   checkService,
 } from './doctor-checks.js';
 import type { IO } from './io.js';
-import { outputOptions, selectOutputFormat, type OutputFormat, toJSONLine } from './output.js';
+import { jsonOption, selectOutputFormat, type OutputFormat, toJSONLine } from './output.js';
 
 export const doctorCommand: CLICommand = {
   name: 'doctor',
   summary: 'Check the installation and its environment, and print a remedy for each problem',
   description:
-    'Checks the configuration, certificate, permissions, disk, database, key ring, clock, credentials, Redis and webhooks, and changes nothing. Services may run meanwhile. Run it as the user of the service, with the same settings. With --url, checks that a service can be reached and is ready, its clock, and the service credential. Prints text on a terminal, otherwise one line of JSON per finding.',
-  options: { url: serviceURLOption, ...connectionOptions, ...outputOptions },
+    'Checks the configuration, certificate, permissions, disk, database, key ring, clock, credentials, Redis and webhooks, and changes nothing. Services may run meanwhile. Run it as the user of the service, with the same settings. With --url, checks that a service can be reached and is ready, its clock, and the service credential. With --json, prints one line per finding.',
+  options: { url: serviceURLOption, ...connectionOptions, json: jsonOption },
   exitCodes: { 0: 'no check failed; there may be warnings', 1: 'a check failed' },
   examples: [
     'keyfront doctor',

@@ -42,17 +42,25 @@ function userOf({ env }: IO): string {
 /** The option `--yes`. */
 export const yesOption: Option = { description: 'Skip the confirmation on a terminal', isCommon: true };
 
+/** What the deletion of a key means. Keyfront is not in the path of the requests. */
+export const gatewayEffect = 'Clients of the gateway lose access when the gateway learns of it.';
+
 /** Exit code of a command that was not confirmed. */
 export const notConfirmedExitCode = 1;
 
 /**
  * Waits for a confirmation on a terminal. Without a terminal, or with `--yes`, does not wait.
  *
+ * @param question - makes the question, which names what the command is about to do; called only if it is asked
  * @returns whether to continue
  */
-export async function confirm(io: IO, options: OptionValues, question: string): Promise<boolean> {
+export async function confirm(
+  io: IO,
+  options: OptionValues,
+  question: () => string | Promise<string>,
+): Promise<boolean> {
   if (options['yes'] === true || !isInteractive(io)) return true;
-  io.stderr(`${question} [y/N] `);
+  io.stderr(`${await question()} [y/N] `);
   if (/^y(es)?$/i.test((await readLine(io)).trim())) return true;
   io.stderr('Nothing was changed.\n');
   return false;

@@ -11,13 +11,7 @@ export interface OutputFormat {
   readonly paint: Paint;
 }
 
-/** Options that select the output format. */
-export const outputOptions: Readonly<Record<string, Option>> = {
-  json: { description: 'Print JSON, also on a terminal', isCommon: true },
-  text: { description: 'Print text, also without a terminal, such as in the log of a build', isCommon: true },
-};
-
-/** The option `--json` of commands that print text to standard error only. */
+/** The option `--json`. Without it, every command prints text, on a terminal and in a pipe alike. */
 export const jsonOption: Option = { description: 'Print the result as JSON', isCommon: true };
 
 /** Prints a result as one line of JSON if `--json` is given. */
@@ -25,17 +19,9 @@ export function printJSONResult(io: IO, { json: isJSON }: OptionValues, result: 
   if (isJSON === true) io.stdout(`${toJSONLine(result)}\n`);
 }
 
-/**
- * Selects text if standard output is a terminal, otherwise JSON, unless an option overrides it.
- *
- * @throws {UsageError} if both options are given
- */
+/** Selects JSON if the option `--json` is given, otherwise text. */
 export function selectOutputFormat(io: IO, options: OptionValues): OutputFormat {
-  if (options['json'] === true && options['text'] === true) {
-    throw new UsageError('--json and --text cannot be used together.');
-  }
-  const isJSON = options['json'] === true || (io.isStdoutTTY !== true && options['text'] !== true);
-  return { isJSON, paint: createPaint(io) };
+  return { isJSON: options['json'] === true, paint: createPaint(io) };
 }
 
 /** An error or a warning about a definition, its path in the names of REST. */

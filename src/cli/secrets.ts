@@ -267,12 +267,14 @@ export const pruneCommand: CLICommand = {
 };
 
 async function prune(io: IO, options: OptionValues): Promise<number> {
-  const question = 'Remove the older keys? Backups from before the rotation then need a copy of this key ring.';
-  if (!(await confirm(io, options, question))) return notConfirmedExitCode;
   return withServices(io, { access: 'write' }, async (services, { config }) => {
     await requireIntactWebhooks(services);
     const { primaryID, pendingID, ids } = loadKeyRing(config.keyRingFile);
     if (pendingID !== undefined) throw notPromoted(pendingID);
+    const removed = ids.filter((id) => id !== primaryID);
+    const question = () =>
+      `Remove the keys ${removed.join(', ')} from the key ring ${config.keyRingFile}? Backups from before the rotation then need a copy of this key ring.`;
+    if (removed.length > 0 && !(await confirm(io, options, question))) return notConfirmedExitCode;
     await requirePrimaryOnHosts(services, primaryID);
     const damaged = createDamagedKeyReport(io);
     for await (const { keyHash, key } of services.store.all()) {
@@ -290,7 +292,6 @@ async function prune(io: IO, options: OptionValues): Promise<number> {
     // A rotation that was interrupted at its end, or skipped damaged rows, has not renewed the key check value.
     await services.resealKeyRingCheck();
     dropInactiveKeys(config.keyRingFile);
-    const removed = ids.filter((id) => id !== primaryID);
     const counts = { damaged_rows: older.damaged, damaged_keys: damaged.count() };
     printJSONResult(io, options, { primary_id: primaryID, removed, ...counts });
     io.stderr(`Removed older keys: ${removed.length}. The primary key is ${primaryID}.\n`);

@@ -12,7 +12,7 @@ import { type CLICommand, type OptionValues, storageVariables, type Option } fro
 import { parseOrgIDOption, parseOverlap, confirm, notConfirmedExitCode, yesOption } from './input.js';
 import { UsageError, type IO } from './io.js';
 import { damagedExitCode } from './keys/damaged.js';
-import { toJSONLine, outputOptions, selectOutputFormat, formatTable, jsonOption, printJSONResult } from './output.js';
+import { countOf, toJSONLine, jsonOption, selectOutputFormat, formatTable, printJSONResult } from './output.js';
 
 /** Exit codes of the commands that take the ID of a webhook. */
 const webhookExitCodes = { 1: 'there is no such webhook' } as const;
@@ -37,6 +37,22 @@ async function findWebhook({ webhooks }: Services, id: string): Promise<Webhook>
   const webhook = intact.find((candidate) => candidate.id === id);
   if (webhook) return webhook;
   throw damaged.includes(id) ? new Error(damagedWebhookMessage(id)) : webhookNotFound(id);
+}
+
+/** Names a webhook for a person: also one whose row is damaged, which can be removed. */
+async function nameOf({ webhooks, sealer }: Services, id: string): Promise<string> {
+  const { intact, damaged } = await webhooks.list();
+  if (damaged.includes(id)) return `the damaged webhook ${printable(id)}`;
+  const webhook = intact.find((one) => one.id === id);
+  if (!webhook) throw webhookNotFound(id);
+  const receiver = redactedURL(new URL(sealer.open(webhook.sealedURL, webhookAAD(id, 'url'))));
+  const label = webhook.label === '' ? '' : `${webhook.label}, `;
+  return `the webhook ${printable(`${id} (${label}${receiver})`)}`;
+}
+
+async function deadLettersOf({ webhooks }: Services, id: string): Promise<string> {
+  const stats = (await webhooks.deliveryStats()).find(({ webhookID }) => webhookID === id);
+  return countOf(stats?.deadLetters ?? 0, 'dead letters');
 }
 
 /** Explains that a webhook is damaged, and what to do. */
@@ -102,9 +118,8 @@ async function readURL({ stdin }: IO): Promise<string> {
 export const listWebhooksCommand: CLICommand = {
   name: 'webhooks list',
   summary: 'List webhooks with their pending and dead-lettered events',
-  description:
-    'Prints a table on a terminal, otherwise one line of JSON per webhook. URLs are shortened to their origin; secrets are not shown.',
-  options: outputOptions,
+  description: 'URLs are shortened to their origin; secrets are not shown.',
+  options: { json: jsonOption },
   exitCodes: { 3: 'done, except for damaged rows, which are named' },
   examples: ['keyfront webhooks list'],
   environment: storageVariables,
@@ -283,9 +298,11 @@ export const removeWebhookCommand: CLICommand = {
 };
 
 async function remove(io: IO, options: OptionValues, [id = '']: readonly string[]): Promise<number> {
-  const question = `Remove ${id} with its pending events and dead letters?`;
-  if (!(await confirm(io, options, question))) return notConfirmedExitCode;
-  return withServices(io, { access: 'write' }, async ({ webhooks }) => {
+  return withServices(io, { access: 'write' }, async (services) => {
+    const { webhooks } = services;
+    const question = async () =>
+      `Remove ${await nameOf(services, id)}, with its pending events and ${await deadLettersOf(services, id)}? They are not sent any more.`;
+    if (!(await confirm(io, options, question))) return notConfirmedExitCode;
     if (!(await webhooks.remove(id))) throw webhookNotFound(id);
     await untilReleased(webhooks, id);
     printJSONResult(io, options, { id, removed: true });
@@ -299,9 +316,9 @@ const maxListed = 1_000;
 export const listDeadLettersCommand: CLICommand = {
   name: 'webhooks dead',
   summary: 'List the dead letters of a webhook, oldest first',
-  description: `A dead letter is an event whose delivery failed permanently. Prints a table on a terminal, otherwise one line of JSON per event; at most ${maxListed.toLocaleString('en')} events.`,
+  description: `A dead letter is an event whose delivery failed permanently. Prints at most ${maxListed.toLocaleString('en')} events.`,
   arguments: ['ID'],
-  options: outputOptions,
+  options: { json: jsonOption },
   exitCodes: webhookExitCodes,
   examples: ['keyfront webhooks dead hook_4be1c2a09f7d3356'],
   environment: storageVariables,
@@ -376,10 +393,16 @@ export const discardDeadLettersCommand: CLICommand = {
 };
 
 async function discard(io: IO, options: OptionValues, [id = '']: readonly string[]): Promise<number> {
-  if (!(await confirm(io, options, `Delete dead letters of ${id}?`))) return notConfirmedExitCode;
+  const eventID = stringOption(options, 'event');
   return withServices(io, { access: 'write' }, async (services) => {
     await findWebhook(services, id);
-    const count = await services.webhooks.discard({ webhookID: id, eventID: stringOption(options, 'event') });
+    const question = async () => {
+      const letters =
+        eventID === undefined ? await deadLettersOf(services, id) : `the dead letter ${printable(eventID)}`;
+      return `Delete ${letters} of ${await nameOf(services, id)}? The receiver never gets these changes.`;
+    };
+    if (!(await confirm(io, options, question))) return notConfirmedExitCode;
+    const count = await services.webhooks.discard({ webhookID: id, eventID });
     await untilReleased(services.webhooks, id);
     printJSONResult(io, options, { id, deleted: count });
     io.stderr(count > 0 ? `Deleted dead letters: ${count}.\n` : 'There is no such dead letter.\n');

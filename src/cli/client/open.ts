@@ -1,6 +1,10 @@
 import { readConfig, type Config, type ConfigSecrets } from '../../config/config.js';
 import { openServices, type OpenOptions, type Services } from '../../storage/open-storage.js';
 import type { OptionValues } from '../command.js';
+import { InstallationNotFoundError } from '../../storage/storage.js';
+import { createKeyService } from '../../keys/key-service.js';
+import { actorLabel } from '../input.js';
+import { bindOperations, type KeyClient } from './operations.js';
 import { UsageError, type IO } from '../io.js';
 
 /** The URL of the service to use: that of `--url`, otherwise of KEYFRONT_URL; undefined for the data folder. */
@@ -41,5 +45,32 @@ export async function withServices<T>(
     return await work(services, { config, secrets });
   } finally {
     await services.close();
+  }
+}
+
+/**
+ * Opens the keys of the data folder that the environment names. A service may run on it meanwhile.
+ *
+ * @param call the command and its options, of which the history records the name and the actor
+ * @throws {InstallationNotFoundError}
+ */
+export async function withLocalKeys<T>(
+  io: IO,
+  {
+    command,
+    options,
+    access,
+  }: { readonly command: string; readonly options: OptionValues; readonly access: 'read' | 'write' },
+  work: (keys: KeyClient) => Promise<T>,
+): Promise<T> {
+  const label = actorLabel(io, command, options);
+  try {
+    return await withServices(io, { access, liveQuotas: true }, async ({ ports }) => {
+      const caller = { credentialID: 'cli', label, orgID: undefined, requestID: '' };
+      return work(bindOperations({ local: { keys: createKeyService(ports), caller } }));
+    });
+  } catch (error) {
+    if (!(error instanceof InstallationNotFoundError)) throw error;
+    throw new InstallationNotFoundError(`${error.message} To use a running service instead, pass --url.`);
   }
 }

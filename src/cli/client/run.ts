@@ -1,15 +1,14 @@
 import { readFileSync } from 'node:fs';
+import type { KeyFilter } from '../../keys/key-query.js';
 import { AppError, type ErrorCode } from '../../lib/errors.js';
 import { explainSystemError } from '../../lib/system-error.js';
 import type { Option, OptionValues } from '../command.js';
 import { UsageError, type IO } from '../io.js';
-import { outputOptions, printError, selectOutputFormat, type OutputFormat } from '../output.js';
+import { jsonOption, printError, selectOutputFormat, type OutputFormat } from '../output.js';
 import { connectionOptions, createConnection, serviceAddress, serviceCredential } from './connection.js';
-import { createServiceFollower } from './follow.js';
-import { keyNotFound, withLocalKeys } from './local.js';
-import { serviceURLFrom } from './open.js';
-import type { ChangeOptions, KeyClient } from './port.js';
-import { createRemoteKeys } from './remote.js';
+import { createSubscribe } from './follow.js';
+import { serviceURLFrom, withLocalKeys } from './open.js';
+import { bindOperations, keyNotFound, type ChangeOptions, type FoundKey, type KeyClient } from './operations.js';
 
 /** The option `--url`. */
 export const serviceURLOption: Option = {
@@ -22,7 +21,7 @@ export const serviceURLOption: Option = {
 export const keysOptions: Readonly<Record<string, Option>> = {
   url: serviceURLOption,
   ...connectionOptions,
-  ...outputOptions,
+  json: jsonOption,
 };
 
 /** Options of every command for one key. */
@@ -30,7 +29,7 @@ export const keyOptions: Readonly<Record<string, Option>> = {
   'key-hash': {
     value: 'HASH',
     description:
-      'Select the key by the hash of its identifier instead of KEY_ID; use it if the identifier is a token, because the process list shows arguments',
+      'Select the key by the hash of its identifier, or by an unambiguous beginning of it, instead of KEY_ID; use it if the identifier is a token, because the process list shows arguments',
     isCommon: true,
   },
   'key-id-file': { value: 'PATH', description: 'Read the identifier from a file instead of KEY_ID', isCommon: true },
@@ -53,8 +52,7 @@ export const reasonOption: Option = {
 };
 
 /** Help text: which keys a command works on, and what it prints. */
-export const keyLocation =
-  'Works on the data folder, where a service may be running, or with --url on a service. Prints text on a terminal, otherwise JSON.';
+export const keyLocation = 'Works on the data folder, where a service may be running, or with --url on a service.';
 
 /** Help text: where the definition comes from. */
 export const definitionFile = `FILE contains the definition with the field names of REST; \`-\` reads standard input. ${keyLocation}`;
@@ -87,6 +85,8 @@ interface KeysCommandCall {
   readonly io: IO;
   readonly command: string;
   readonly options: OptionValues;
+  /** Default: write. */
+  readonly access?: 'read' | 'write';
   /** Exit code if the request was rejected. Default: 1. */
   readonly rejectedExitCode?: number;
   /** Exit code if no key could be accessed. Default: 2. */
@@ -114,8 +114,7 @@ export async function runKeyCommand(
   const { options, args, argsAfterKey = 0 } = call;
   const reference = keyReferenceFrom(options, args.slice(0, Math.max(args.length - argsAfterKey, 0)));
   return runKeysCommand(call, async (context) => {
-    const keyID = 'keyID' in reference ? reference.keyID : (await context.keys.find(reference))?.keyID;
-    if (keyID === undefined) throw keyNotFound();
+    const keyID = 'keyID' in reference ? reference.keyID : (await findByHash(context.keys, reference.keyHash)).keyID;
     return work({ ...context, keyID, args: args.slice(args.length - argsAfterKey) });
   });
 }
@@ -125,7 +124,7 @@ export async function runKeyCommand(
  * exit code.
  */
 export async function runKeysCommand(
-  { io, command, options, rejectedExitCode = 1, accessErrorExitCode = 2 }: KeysCommandCall,
+  { io, command, options, access = 'write', rejectedExitCode = 1, accessErrorExitCode = 2 }: KeysCommandCall,
   work: (context: KeysCommandContext) => Promise<number>,
 ): Promise<number> {
   const format = selectOutputFormat(io, options);
@@ -139,15 +138,32 @@ export async function runKeysCommand(
       return accessErrors.has(error.code) ? accessErrorExitCode : rejectedExitCode;
     }
   };
-  if (url === undefined) return withLocalKeys(io, { command, options }, runWith);
+  if (url === undefined) return withLocalKeys(io, { command, options, access }, runWith);
   if (options['actor'] !== undefined) {
     throw new UsageError('--actor is for a data folder; a service records the credential.');
   }
   const address = serviceAddress(io, options, url, serviceCredential);
-  return runWith({
-    ...createRemoteKeys(createConnection(io, address)),
-    follow: createServiceFollower(address, (line) => io.stderr(`${line}\n`)),
-  });
+  const send = createConnection(io, address);
+  const subscribe = createSubscribe(address, (line) => io.stderr(`${line}\n`));
+  return runWith(bindOperations({ remote: { send, subscribe } }));
+}
+
+const hashStates: readonly KeyFilter[] = [{}, { state: 'DELETED' }];
+
+/**
+ * Finds the key with this hash, or with the only hash that begins with it.
+ *
+ * @throws {AppError} NOT_FOUND; INVALID if several hashes begin with it
+ */
+export async function findByHash(keys: KeyClient, hash: string): Promise<FoundKey> {
+  const exact = await keys.find({ keyHash: hash });
+  if (exact) return exact;
+  const found = await Promise.all(hashStates.map((filter) => keys.hashesAfter(hash, filter, 2)));
+  const [keyHash, ...others] = found.flat().filter((one) => one.startsWith(hash));
+  if (others.length > 0) throw new AppError('INVALID', `Several hashes begin with ${hash}. Write more of it.`);
+  const key = keyHash === undefined ? undefined : await keys.find({ keyHash });
+  if (!key) throw keyNotFound();
+  return key;
 }
 
 function keyReferenceFrom(

@@ -15,11 +15,11 @@ import {
   shortHash,
   withoutResetFields,
 } from '../changes.js';
-import type { FoundKey, KeyChangeResult, KeyClient, ListedKey } from '../client/port.js';
+import type { FoundKey, KeyChangeResult, KeyClient, ListedKey } from '../client/operations.js';
 import { keyLocation, keysOptions, reasonOption, runKeysCommand, stringOption } from '../client/run.js';
 import { type CLICommand, type OptionValues, keyVariables } from '../command.js';
 import { readDefinitionFolder, type DesiredKey } from '../definitions.js';
-import { actorOption, confirm, notConfirmedExitCode, yesOption, parseOrgIDOption } from '../input.js';
+import { actorOption, confirm, gatewayEffect, notConfirmedExitCode, yesOption, parseOrgIDOption } from '../input.js';
 import { UsageError, type IO } from '../io.js';
 import { formatProblems, problemsOf, type OutputFormat, toJSONLine } from '../output.js';
 
@@ -79,7 +79,13 @@ async function apply(io: IO, options: OptionValues, [folder = '']: readonly stri
   const orgID = parseOrgIDOption(options['org']);
   if (prunes && orgID === undefined) throw new UsageError('--prune requires --org, whose other keys it deletes.');
   const reason = stringOption(options, 'reason');
-  const call = { io, command: 'keys apply', options, accessErrorExitCode: 1 };
+  const call = {
+    io,
+    command: 'keys apply',
+    options,
+    access: isPlan ? 'read' : 'write',
+    accessErrorExitCode: 1,
+  } as const;
   return runKeysCommand(call, async ({ keys, format }) => {
     let rejected = 0;
     const orRejection = async <T>(file: string, work: () => Promise<T>): Promise<T | undefined> => {
@@ -167,7 +173,7 @@ async function planChange(
   if (!isDeleted && !differs) return undefined;
   const run = () =>
     withWireIssuePaths(body, async () => {
-      const restored = isDeleted ? await keys.undelete(keyID, { expectedVersion: version, reason }) : undefined;
+      const restored = isDeleted ? await keys.restore(keyID, { expectedVersion: version, reason }) : undefined;
       if (!differs) return;
       await keys.update(keyID, definition, {
         resetQuota: false,
@@ -223,7 +229,7 @@ async function keysOf(keys: KeyClient, orgID: string): Promise<ListedKey[]> {
   const found: ListedKey[] = [];
   let after: string | undefined;
   do {
-    const page = await keys.list({ orgID }, pageSize, after);
+    const page = await keys.list({ filter: { orgID }, orderBy: 'KEY_HASH', limit: pageSize, after });
     // Nothing shows whether a file defines a damaged key.
     if (page.unreadable.length > 0) throw new AppError('INTERNAL', 'A key of the organisation is damaged.');
     found.push(...page.keys);
@@ -243,8 +249,7 @@ async function confirmDeletion(
 ): Promise<boolean> {
   if (format.isJSON) for (const change of surplus) io.stderr(formatPlanned({ ...format, isJSON: false }, change));
   const keys = surplus.length === 1 ? 'this key' : `these ${surplus.length} keys`;
-  const question = `Apply this plan, and delete ${keys} of ${printable(orgID)}? Clients of the gateway lose access when the gateway learns of it.`;
-  return confirm(io, options, question);
+  return confirm(io, options, () => `Apply this plan, and delete ${keys} of ${printable(orgID)}? ${gatewayEffect}`);
 }
 
 function printChange(io: IO, format: OutputFormat, change: PlannedChange, isApplied: boolean): void {

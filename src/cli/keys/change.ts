@@ -1,8 +1,9 @@
 import { AppError, errorCodeOf } from '../../lib/errors.js';
+import { printable } from '../../lib/text.js';
 import { withWireIssuePaths } from '../../rest/json-body.js';
 import { definitionFromWire } from '../../wire/field-names.js';
-import { changeResultToJSON, formatWarnings, printChange, withoutResetFields } from '../changes.js';
-import type { KeyChangeResult, KeyClient, UpdateOptions } from '../client/port.js';
+import { changeResultToJSON, formatWarnings, printChange, shortHash, withoutResetFields } from '../changes.js';
+import { keyNotFound, type KeyChangeResult, type KeyClient, type UpdateOptions } from '../client/operations.js';
 import {
   changeExitCodes,
   definitionFile,
@@ -20,7 +21,7 @@ import {
 } from '../client/run.js';
 import { type CLICommand, type OptionValues, keyVariables } from '../command.js';
 import { readDefinitionObject } from '../definitions.js';
-import { actorOption, parseOrgIDOption, confirm, notConfirmedExitCode, yesOption } from '../input.js';
+import { actorOption, parseOrgIDOption, confirm, gatewayEffect, notConfirmedExitCode, yesOption } from '../input.js';
 import { type IO, UsageError } from '../io.js';
 import { toJSONLine } from '../output.js';
 
@@ -154,14 +155,23 @@ export const deleteCommand: CLICommand = {
 async function deleteKey(io: IO, options: OptionValues, args: readonly string[]): Promise<number> {
   const changeOptions = changeOptionsFrom(options);
   return runKeyCommand({ io, command: 'keys delete', options, args }, async ({ keys, format, keyID }) => {
-    if (!(await confirm(io, options, 'Delete the key? It stops working at once.'))) return notConfirmedExitCode;
+    if (!(await confirm(io, options, () => questionOf(keys, keyID, args[0])))) return notConfirmedExitCode;
     const result = await keys.delete(keyID, changeOptions);
     printChange(io, format, { action: 'deleted', result, body: null });
     return 0;
   });
 }
 
-export const undeleteCommand: CLICommand = {
+/** Names the key; its identifier only if the arguments do, because it may be a token. */
+async function questionOf(keys: KeyClient, keyID: string, typed: string | undefined): Promise<string> {
+  const key = await keys.find({ keyID });
+  if (!key) throw keyNotFound();
+  const name = typed === keyID ? keyID : shortHash(key.keyHash);
+  const alias = key.alias === undefined ? '' : ` (${key.alias})`;
+  return `Delete key ${printable(`${name}${alias} of ${key.orgID}`)}? ${gatewayEffect}`;
+}
+
+export const restoreKeyCommand: CLICommand = {
   name: 'keys restore',
   alias: 'undelete',
   summary: 'Restore a deleted key',
@@ -171,14 +181,14 @@ export const undeleteCommand: CLICommand = {
   exitCodes: changeExitCodes,
   examples: ['keyfront keys restore acme-billing'],
   environment: keyVariables,
-  run: undelete,
+  run: restore,
   errorExitCode: 2,
 };
 
-async function undelete(io: IO, options: OptionValues, args: readonly string[]): Promise<number> {
+async function restore(io: IO, options: OptionValues, args: readonly string[]): Promise<number> {
   const changeOptions = changeOptionsFrom(options);
   return runKeyCommand({ io, command: 'keys restore', options, args }, async ({ keys, format, keyID }) => {
-    const result = await keys.undelete(keyID, changeOptions);
+    const result = await keys.restore(keyID, changeOptions);
     printChange(io, format, { action: 'restored', result, body: null });
     return 0;
   });

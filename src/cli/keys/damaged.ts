@@ -59,7 +59,7 @@ async function discardKey(io: IO, options: OptionValues, [keyHash = '']: readonl
   if (options['yes'] !== true && !isInteractive(io)) {
     throw new UsageError('Pass --yes to confirm that the key and its history are permanently deleted.');
   }
-  const question = 'Delete the key and its history permanently?';
+  const question = () => `Delete the damaged key ${keyHash} and its history permanently? No command can restore them.`;
   if (!(await confirm(io, options, question))) return notConfirmedExitCode;
   const audit = createAuditLog(createLogger('info', { write: (line) => io.stderr(line) }));
   const attempt = { operation: 'discardOrgKey', requestID: '', principal, keyHash };

@@ -22,7 +22,7 @@ import { parseOrgIDOption } from '../input.js';
 import { UsageError, type IO } from '../io.js';
 import {
   formatProblems,
-  outputOptions,
+  jsonOption,
   problemsOf,
   selectOutputFormat,
   type OutputFormat,
@@ -36,7 +36,7 @@ export const previewCommand: CLICommand = {
   alias: 'preview',
   summary: 'Validate key definitions without storing anything',
   description:
-    'Prints every problem with its path. Needs no data folder and no network: it applies the rules of this version and the hash algorithm of KEYFRONT_KEY_HASH. With --url, a running service validates the definitions. With --import, the rules are those of `keys import`: every definition needs its key_id and an owner, and one of the same key as an earlier definition has a warning. FILE contains a definition with the field names of REST, an array of definitions or, if its name ends in .jsonl, one definition per line; `-` reads standard input. Prints text on a terminal, otherwise one line of JSON per definition.',
+    'Prints every problem with its path. Needs no data folder and no network: it applies the rules of this version and the hash algorithm of KEYFRONT_KEY_HASH. With --url, a running service validates the definitions. With --import, the rules are those of `keys import`: every definition needs its key_id and an owner, and one of the same key as an earlier definition has a warning. FILE contains a definition with the field names of REST, an array of definitions or, if its name ends in .jsonl, one definition per line; `-` reads standard input. With --json, prints one line per definition.',
   arguments: ['FILE...'],
   options: {
     strict: { description: 'Exit with 1 also if there are warnings' },
@@ -45,7 +45,7 @@ export const previewCommand: CLICommand = {
     'passwords-are-hashed': { description: 'With --import: passwords are bcrypt or argon2id hashes' },
     url: { value: 'URL', description: 'Use the service at this address (default: KEYFRONT_URL)' },
     ...connectionOptions,
-    ...outputOptions,
+    json: jsonOption,
   },
   exitCodes: {
     0: 'all definitions are valid',

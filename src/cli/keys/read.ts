@@ -1,4 +1,5 @@
-import type { KeyFilter } from '../../keys/key-query.js';
+import { defaultOrder, type KeyFilter } from '../../keys/key-query.js';
+import { errorCodeOf } from '../../lib/errors.js';
 import { keyStates, type KeyState } from '../../keys/key.js';
 import { nearest } from '../../lib/nearest.js';
 import { printable } from '../../lib/text.js';
@@ -6,6 +7,9 @@ import { withWireIssuePaths } from '../../rest/json-body.js';
 import { definitionToWire, definitionFromWire } from '../../wire/field-names.js';
 import {
   formatLiveQuota,
+  formatUnixTime,
+  liveQuotaToJSON,
+  shortHash,
   changeResultToJSON,
   formatChangeResult,
   hasNoEffect,
@@ -13,9 +17,10 @@ import {
   formatHistoryEntry,
   historyEntryToJSON,
 } from '../changes.js';
-import type { KeyClient, ListedKey, FollowedChange } from '../client/port.js';
+import type { KeyClient, ListedKey, ListRequest, FollowedChange } from '../client/operations.js';
 import {
   cannotAccess,
+  findByHash,
   keyLocation,
   keysOptions,
   parseNumberOption,
@@ -37,11 +42,13 @@ const defaultLimit = 100;
 /** The largest page of the REST API. */
 const pageSize = 100;
 
+const orders = { hash: 'KEY_HASH', alias: 'ALIAS', updated: 'LAST_UPDATED' } as const;
+
 export const listCommand: CLICommand = {
   name: 'keys list',
   alias: 'list',
-  summary: 'List keys with their state and live quota',
-  description: `All filters must match. Deleted keys are listed with --state DELETED only. ${keyLocation}`,
+  summary: 'List keys with their state, live quota and expiry',
+  description: `All filters must match. Deleted keys are listed with --state DELETED only. The table shows the beginning of each hash, which --key-hash accepts. ${keyLocation}`,
   options: {
     org: { value: 'ID', description: 'Keys of this organisation' },
     'alias-prefix': { value: 'TEXT', description: 'Keys whose alias begins with this text, case-sensitive' },
@@ -49,12 +56,17 @@ export const listCommand: CLICommand = {
     policy: { value: 'ID', description: 'Keys with this policy' },
     api: { value: 'ID', description: 'Keys with access to this API' },
     state: { value: 'STATE', description: `Keys in this state: ${Object.keys(keyStates).join(', ')}` },
+    sort: {
+      value: 'ORDER',
+      description: `Order: ${Object.keys(orders).join(', ')}; a hyphen before it reverses it (default: alias with --alias-prefix, otherwise hash)`,
+    },
     limit: { value: 'N', description: `Maximum number of keys (default ${defaultLimit})` },
+    cursor: { value: 'CURSOR', description: 'Continue where a list with the same filters and order ended' },
     ...keysOptions,
   },
   exitCodes: { 1: 'a filter is not valid', 2: cannotAccess, 3: 'done, except for damaged keys, which are named' },
   examples: [
-    'keyfront keys list --org acme --tag production',
+    'keyfront keys list --org acme --tag production --sort -updated --limit 20',
     'keyfront keys list --state EXPIRED --json | jq -r .key_hash',
   ],
   environment: keyVariables,
@@ -64,46 +76,60 @@ export const listCommand: CLICommand = {
 
 async function list(io: IO, options: OptionValues): Promise<number> {
   const filter = filterFrom(options);
+  const order = orderFrom(stringOption(options, 'sort')) ?? { orderBy: defaultOrder(filter) };
   const limit = parseNumberOption(options, 'limit') ?? defaultLimit;
-  return runKeysCommand({ io, command: 'keys list', options }, async ({ keys, format }) => {
+  const call = { io, command: 'keys list', options, access: 'read' } as const;
+  return runKeysCommand(call, async ({ keys, format }) => {
     const rows: string[][] = [];
     const damaged = createDamagedKeyReport(io);
-    const isComplete = await forEachKey(keys, filter, limit, damaged.skip, async (key) => {
+    const request = { filter, ...order, after: stringOption(options, 'cursor') };
+    const next = await forEachKey(keys, request, limit, damaged.skip, async (key) => {
       if (!format.isJSON) return void rows.push(toRow(key));
       io.stdout(`${toJSONLine(toJSONObject(key))}\n`);
       await io.stdoutDrained?.();
     });
     if (!format.isJSON && rows.length > 0) io.stdout(formatTable([headings, ...rows]));
     if (!format.isJSON && rows.length === 0) io.stderr('No key matches.\n');
-    if (!isComplete) io.stderr(`More keys match. Use --limit with more than ${limit}, or narrow the filters.\n`);
+    if (next !== undefined) io.stderr(`More keys match. The next ones: --cursor ${printable(next)}\n`);
     if (damaged.count() === 0) return 0;
     io.stderr(`${damagedAdvice}\n`);
     return damagedExitCode;
   });
 }
 
-/** Calls `visit` with at most `limit` keys, page by page. Resolves to false if more keys match. */
+/** Calls `visit` with at most `limit` keys, page by page. Resolves to the cursor of the next keys, if more match. */
 async function forEachKey(
   keys: KeyClient,
-  filter: KeyFilter,
+  request: Omit<ListRequest, 'limit'>,
   limit: number,
   skip: (keyHash: string) => void,
   visit: (key: ListedKey) => Promise<void>,
-): Promise<boolean> {
-  let after: string | undefined;
+): Promise<string | undefined> {
+  let { after } = request;
   for (let remaining = limit; remaining > 0;) {
-    const page = await keys.list(filter, Math.min(remaining, pageSize), after);
+    const page = await keys.list({ ...request, after, limit: Math.min(remaining, pageSize) });
     page.unreadable.forEach((keyHash) => skip(keyHash));
     for (const key of page.keys) await visit(key);
-    if (page.next === undefined) return true;
     after = page.next;
+    if (after === undefined) return undefined;
     remaining -= page.keys.length + page.unreadable.length;
   }
-  return false;
+  return after;
+}
+
+function orderFrom(text: string | undefined): Pick<ListRequest, 'orderBy' | 'descending'> | undefined {
+  if (text === undefined) return undefined;
+  const name = text.replace(/^-/, '');
+  const orderBy = Object.entries(orders).find(([known]) => known === name)?.[1];
+  if (orderBy === undefined) {
+    const known = Object.keys(orders);
+    throw new UsageError(`--sort must be one of ${known.join(', ')}, with or without a hyphen before it.`);
+  }
+  return { orderBy, descending: text.startsWith('-') };
 }
 
 function filterFrom(options: OptionValues): KeyFilter {
-  return {
+  const filter = {
     orgID: parseOrgIDOption(options['org']),
     aliasPrefix: stringOption(options, 'alias-prefix'),
     tag: stringOption(options, 'tag'),
@@ -111,6 +137,7 @@ function filterFrom(options: OptionValues): KeyFilter {
     apiID: stringOption(options, 'api'),
     state: stateFrom(stringOption(options, 'state')),
   };
+  return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
 }
 
 function stateFrom(text: string | undefined): KeyState | undefined {
@@ -125,7 +152,6 @@ function stateFrom(text: string | undefined): KeyState | undefined {
 }
 
 function toJSONObject({ keyHash, orgID, state, version, alias, tags, expires, lastUpdated, quota }: ListedKey): object {
-  const { used, remaining, renewsAt } = quota;
   return {
     key_hash: keyHash,
     org_id: orgID,
@@ -135,28 +161,32 @@ function toJSONObject({ keyHash, orgID, state, version, alias, tags, expires, la
     tags,
     ...(expires !== undefined && { expires }),
     last_updated: lastUpdated,
-    quota: {
-      used,
-      ...(remaining !== undefined && { remaining }),
-      ...(renewsAt !== undefined && { renews_at: renewsAt }),
-    },
+    quota: liveQuotaToJSON(quota),
   };
 }
 
-const headings = ['ALIAS', 'ORGANISATION', 'STATE', 'VERSION', 'QUOTA', 'KEY HASH'];
+const headings = ['ALIAS', 'ORGANIZATION', 'HASH', 'STATE', 'QUOTA', 'EXPIRES'];
 
-function toRow({ keyHash, orgID, state, version, alias = '', quota: { used, remaining } }: ListedKey): string[] {
+function toRow({ keyHash, orgID, state, alias = '', expires, quota: { used, remaining } }: ListedKey): string[] {
   const quota = remaining === undefined ? 'unlimited' : `${used} of ${used + remaining}`;
-  return [printable(alias), printable(orgID), state, String(version), quota, keyHash];
+  const hasExpiry = expires !== undefined && expires > 0n;
+  return [
+    printable(alias),
+    printable(orgID),
+    shortHash(keyHash),
+    state,
+    quota,
+    hasExpiry ? formatUnixTime(expires) : 'never',
+  ];
 }
 
 export const getCommand: CLICommand = {
   name: 'keys get',
   alias: 'get',
   summary: 'Print the definition of a key, without secrets',
-  description: `\`put\` accepts the output. The version and the live quota are printed to standard error. ${keyLocation}`,
+  description: `\`keys put\` accepts the output, which is JSON with or without --json. The version and the live quota are printed to standard error; with --json, they are in the output. ${keyLocation}`,
   arguments: ['[KEY_ID]'],
-  options: keyOptions,
+  options: { deleted: { description: 'Also find a deleted key, until it is purged' }, ...keyOptions },
   exitCodes: { 1: 'there is no such key', 2: cannotAccess },
   examples: ['keyfront keys get acme-billing > billing.json'],
   environment: keyVariables,
@@ -165,12 +195,20 @@ export const getCommand: CLICommand = {
 };
 
 async function get(io: IO, options: OptionValues, args: readonly string[]): Promise<number> {
-  return runKeyCommand({ io, command: 'keys get', options, args }, async ({ keys, keyID }) => {
-    const { definition, version, keyHash, readQuota } = await keys.read(keyID);
-    const quota = await readQuota();
-    io.stdout(`${toIndentedJSON(definitionToWire(definition))}\n`);
+  const includeDeleted = options['deleted'] === true;
+  const call = { io, command: 'keys get', options, args, access: 'read' } as const;
+  return runKeyCommand(call, async ({ keys, format, keyID }) => {
+    const { definition, version, keyHash, state, quota } = await keys.read(keyID, { includeDeleted });
+    const data = definitionToWire(definition);
+    if (format.isJSON) {
+      const live = quota ? liveQuotaToJSON(quota) : null;
+      io.stdout(`${toJSONLine({ key_hash: keyHash, version, state, data, quota: live })}\n`);
+      return 0;
+    }
+    io.stdout(`${toIndentedJSON(data)}\n`);
+    const deleted = state === 'DELETED' ? ', deleted' : '';
     io.stderr(
-      `Version ${version} of ${printable(keyHash)}, without secrets.\nLive quota: ${formatLiveQuota(quota)}.\n`,
+      `Version ${version} of ${printable(keyHash)}${deleted}, without secrets.\nLive quota: ${formatLiveQuota(quota)}.\n`,
     );
     return 0;
   });
@@ -192,7 +230,15 @@ export const diffCommand: CLICommand = {
 
 async function diff(io: IO, options: OptionValues, args: readonly string[]): Promise<number> {
   const resetQuota = options['reset-quota'] === true;
-  const call = { io, command: 'keys diff', options, args, argsAfterKey: 1, rejectedExitCode: 2 };
+  const call = {
+    io,
+    command: 'keys diff',
+    options,
+    args,
+    argsAfterKey: 1,
+    rejectedExitCode: 2,
+    access: 'read',
+  } as const;
   return runKeyCommand(call, async ({ keys, format, keyID, args: [file = ''] }) => {
     const body = await readDefinitionObject(io, file);
     const prediction = await withWireIssuePaths(body, () =>
@@ -213,7 +259,7 @@ export const historyCommand: CLICommand = {
   name: 'keys history',
   alias: 'history',
   summary: 'List the changes of a key, newest first',
-  description: keyLocation,
+  description: `Also of a deleted key, until it is purged. ${keyLocation}`,
   arguments: ['[KEY_ID]'],
   options: {
     limit: { value: 'N', description: `Maximum number of entries, up to ${maxEntries} (default ${defaultEntries})` },
@@ -228,7 +274,8 @@ export const historyCommand: CLICommand = {
 
 async function history(io: IO, options: OptionValues, args: readonly string[]): Promise<number> {
   const limit = parseNumberOption(options, 'limit', maxEntries) ?? defaultEntries;
-  return runKeyCommand({ io, command: 'keys history', options, args }, async ({ keys, format, keyID }) => {
+  const call = { io, command: 'keys history', options, args, access: 'read' } as const;
+  return runKeyCommand(call, async ({ keys, format, keyID }) => {
     for (const entry of await keys.history(keyID, limit)) {
       io.stdout(format.isJSON ? `${toJSONLine(historyEntryToJSON(entry))}\n` : formatHistoryEntry(format, entry));
     }
@@ -236,7 +283,7 @@ async function history(io: IO, options: OptionValues, args: readonly string[]): 
   });
 }
 
-export const tailCommand: CLICommand = {
+export const followCommand: CLICommand = {
   name: 'keys follow',
   alias: 'tail',
   summary: 'Print changes of keys as they are made',
@@ -257,21 +304,23 @@ export const tailCommand: CLICommand = {
     'keyfront keys follow --json --url https://keys.example.com | jq -c .changes',
   ],
   environment: keyVariables,
-  run: tail,
+  run: follow,
   errorExitCode: 2,
 };
 
-async function tail(io: IO, options: OptionValues): Promise<number> {
+async function follow(io: IO, options: OptionValues): Promise<number> {
   const request = {
     orgID: parseOrgIDOption(options['org']),
-    keyHash: stringOption(options, 'key-hash'),
     after: stringOption(options, 'after'),
   };
-  return runKeysCommand({ io, command: 'keys follow', options }, async ({ keys, format }) => {
+  const hash = stringOption(options, 'key-hash');
+  const call = { io, command: 'keys follow', options, access: 'read' } as const;
+  return runKeysCommand(call, async ({ keys, format }) => {
+    const keyHash = hash === undefined ? undefined : await fullHash(keys, hash);
     const stop = new AbortController();
     io.onStop(() => stop.abort());
     let cursor = request.after;
-    for await (const change of keys.follow(request, stop.signal)) {
+    for await (const change of keys.follow({ ...request, keyHash }, stop.signal)) {
       if (cursor === undefined) io.stderr('Waiting for changes. Press Ctrl-C to end.\n');
       ({ cursor } = change);
       printFollowed(io, format, change);
@@ -280,6 +329,16 @@ async function tail(io: IO, options: OptionValues): Promise<number> {
     if (cursor !== undefined) io.stderr(`To continue from here: --after ${printable(cursor)}\n`);
     return 0;
   });
+}
+
+/** The hash that begins with this text; the text itself if there is no such key, because it may have been purged. */
+async function fullHash(keys: KeyClient, hash: string): Promise<string> {
+  try {
+    return (await findByHash(keys, hash)).keyHash;
+  } catch (error) {
+    if (errorCodeOf(error) !== 'NOT_FOUND') throw error;
+    return hash;
+  }
 }
 
 function printFollowed(io: IO, format: OutputFormat, { cursor, change, isUnreadable }: FollowedChange): void {

@@ -48,7 +48,7 @@ describe('keyfront doctor', () => {
 
   it('prints text on a terminal, with the remedy in the next line', async () => {
     chmodSync(join(c.folder, 'key-ring.json'), 0o644);
-    const { code, out } = await c.keyfront(['doctor', '--text']);
+    const { code, out } = await c.keyfront(['doctor']);
     expect(code).toBe(1);
     expect(out).toMatch(
       /^failed {3}permissions {4}\S+key-ring\.json is open to other users\.\n {24}→ Run: chmod 600 /m,
