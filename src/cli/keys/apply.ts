@@ -27,7 +27,7 @@ export const applyCommand: CLICommand = {
   name: 'keys apply',
   alias: 'apply',
   summary: 'Make keys match the definitions in a folder',
-  description: `Creates, updates, restores and, with --prune, deletes keys. The JSON, JSON Lines and YAML files of DIR and its subfolders contain definitions with their \`key_id\`; files of other types are named and not read. First compares all of them, prints the plan, and asks before it deletes; then carries out exactly this plan. A key that changes meanwhile is rejected. Secrets that a file omits stay, and fields that a reset has stored are no difference; a password always is one. ${keyLocation}`,
+  description: `Creates, updates, restores and, with --prune, deletes keys. The JSON, JSON Lines and YAML files of DIR and its subfolders contain definitions with their \`key_id\`; files of other types are named and not read. First compares all of them, prints the plan, and requires confirmation on a terminal before it deletes; then carries out exactly this plan. A key that changes meanwhile is rejected. Secrets that a file omits stay, and fields that a reset has stored are no difference; a password always is one. ${keyLocation}`,
   arguments: ['DIR'],
   options: {
     plan: { description: 'Print the plan, and change nothing' },
@@ -240,7 +240,7 @@ async function keysOf(keys: KeyClient, orgID: string): Promise<ListedKey[]> {
 
 const pageSize = 100;
 
-/** Shows what is deleted before it asks: with --json, the plan has not been printed yet. */
+/** Shows what is deleted before the question: with --json, the plan has not been printed yet. */
 async function confirmDeletion(
   io: IO,
   options: OptionValues,

@@ -16,7 +16,7 @@ const definitions = [
 type Action = 'create' | 'update' | 'restore' | 'delete';
 
 it.each(['the data folder', 'a service'])(
-  `apply does what its plan says for every state of ${'%s'}, and the plan is then empty (FUZZ_SEED=${seed})`,
+  `apply carries out its plan for every state of ${'%s'}, and the plan is then empty (FUZZ_SEED=${seed})`,
   async (place) => {
     const c = await makeOwnCommandLine();
     await c.create();

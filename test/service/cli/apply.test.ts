@@ -90,7 +90,7 @@ describe.each(['the data folder', 'a service'])('apply to %s', (place) => {
     expect((await keyfront(['undelete', 'app'])).code).toBe(0);
   });
 
-  it('restores a deleted key that a file defines, with the changes of the file, and says so in the plan', async () => {
+  it('restores a deleted key that a file defines, with the changes of the file, as the plan states', async () => {
     await apply('--org', 'acme');
     await keyfront(['delete', 'app']);
     await write('mobile/app.json', { key_id: 'app', alias: 'App 2', quota_max: 10 });

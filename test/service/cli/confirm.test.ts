@@ -42,7 +42,7 @@ describe('the confirmation of keyfront delete', () => {
   });
 });
 
-it('lists what apply deletes before it asks, and changes nothing at all for a no', async () => {
+it('lists what apply deletes before the question, and changes nothing at all for a no', async () => {
   const folder = await temporaryFolder();
   await writeFile(join(folder, 'k1.json'), '{"key_id":"k1","org_id":"acme","alias":"Changed"}');
   await writeFile(join(folder, 'k3.json'), '{"key_id":"k3","org_id":"acme"}');
