@@ -51,7 +51,7 @@ export const notConfirmedExitCode = 1;
 /**
  * Waits for a confirmation on a terminal. Without a terminal, or with `--yes`, does not wait.
  *
- * @param question - makes the question, which names what the command is about to do; called only if a person can answer
+ * @param question - makes the question, which names what the command is about to do; not called without a terminal
  * @returns whether to continue
  */
 export async function confirm(

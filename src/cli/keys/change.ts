@@ -29,7 +29,7 @@ export const createCommand: CLICommand = {
   name: 'keys create',
   alias: 'create',
   summary: 'Create a key with a generated identifier, and print the identifier',
-  description: `The recommended way to create keys: the identifier ends in 32 random hex digits and cannot be guessed. \`keys put --create\` creates a key with an identifier of your own. As text, standard output contains only the identifier. ${definitionFile}`,
+  description: `The recommended way to create keys: the identifier ends in 32 random hex digits, so that it cannot be guessed, and 8 digits of their CRC-32. \`keys put --create\` creates a key with an identifier of your own. As text, standard output contains only the identifier. ${definitionFile}`,
   arguments: ['FILE'],
   options: {
     prefix: {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readConfig } from '../../config/config.js';
+import { withChecksum } from '../../crypto/checksum.js';
 import { createKeyHash } from '../../crypto/key-hash.js';
 import { parseDefinition } from '../../keys/definition/parse.js';
 import { previewKey } from '../../keys/queries/preview-key.js';
@@ -154,7 +155,11 @@ type ValidateDefinition = (body: JSONValue, location: string) => Promise<ValidDe
 
 /** Validates as the preview does, in this process: opens no storage and sends no request. */
 function createLocalValidator(io: IO): ValidateDefinition {
-  const deps = { ownerID: undefined, hashKeyID: hashKeyIDOf(io), randomHex: () => randomBytes(16).toString('hex') };
+  const deps = {
+    ownerID: undefined,
+    hashKeyID: hashKeyIDOf(io),
+    randomHex: () => withChecksum(randomBytes(16).toString('hex')),
+  };
   return async (body) =>
     withWireIssuePaths(body, () => {
       const input = parseDefinition('preview', definitionFromWire(body));

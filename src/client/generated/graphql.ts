@@ -352,7 +352,7 @@ export type PreviewKeyInput = {
   oauthClientID?: string | null | undefined;
   /** Key identifiers by OAuth client. Stored unchanged. At most 32 levels deep, with at most 10000 members in total. */
   oauthKeys?: Record<string, unknown> | null | undefined;
-  /** Identifier of the organisation that owns the key: at most 223 bytes, with the characters of key identifiers. If a new key has none, the organisation of the credential is used. It cannot be changed afterwards. An empty string means absent. At most 256 characters. Example: acme. */
+  /** Identifier of the organisation that owns the key: at most 214 bytes, with the characters of key identifiers. If a new key has none, the organisation of the credential is used. It cannot be changed afterwards. An empty string means absent. At most 256 characters. Example: acme. */
   orgID?: string | null | undefined;
   /** Period of the rate limit, in seconds. 0 or less disables the rate limit. The gateway enforces it. Example: 60. */
   per?: number | null | undefined;
@@ -448,7 +448,7 @@ export type UpdateKeyInput = {
   oauthClientID?: string | null | undefined;
   /** Key identifiers by OAuth client. Stored unchanged. At most 32 levels deep, with at most 10000 members in total. */
   oauthKeys?: Record<string, unknown> | null | undefined;
-  /** Identifier of the organisation that owns the key: at most 223 bytes, with the characters of key identifiers. If a new key has none, the organisation of the credential is used. It cannot be changed afterwards. An empty string means absent. At most 256 characters. Example: acme. */
+  /** Identifier of the organisation that owns the key: at most 214 bytes, with the characters of key identifiers. If a new key has none, the organisation of the credential is used. It cannot be changed afterwards. An empty string means absent. At most 256 characters. Example: acme. */
   orgID?: string | null | undefined;
   /** Period of the rate limit, in seconds. 0 or less disables the rate limit. The gateway enforces it. Example: 60. */
   per?: number | null | undefined;

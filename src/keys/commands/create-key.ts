@@ -3,7 +3,7 @@ import { otherOrganisation, visibleKey } from '../authorization.js';
 import { normalizeDefinition } from '../definition/normalize.js';
 import type { KeyDefinition } from '../definition/schema.js';
 import type { StoredKey } from '../key.js';
-import { checkKeyID, checkKeyIDPrefix, ownerOf } from '../key-id.js';
+import { checkKeyID, checkKeyIDPrefix, generatedKeyID, ownerOf } from '../key-id.js';
 import type { CallContext, Ports } from '../ports.js';
 import type { ChangeExecutor, KeyChange } from './execute-change.js';
 import type { ReceiptOf, RunIdempotent } from './idempotency.js';
@@ -12,7 +12,7 @@ import { aadFor, protectSecrets } from './protect-secrets.js';
 
 /** A new key. */
 export interface CreateRequest {
-  /** Generated if absent: `keyIDPrefix`, or else the identifier of the organisation, and 32 random hex digits. */
+  /** Generated if absent, after `keyIDPrefix` or else the identifier of the organization (`generatedKeyID`). */
   readonly keyID?: string | undefined;
   readonly keyIDPrefix?: string | undefined;
   readonly input: KeyDefinition;
@@ -53,7 +53,7 @@ export function createCreateCommand(ports: Ports, { executeChange }: ChangeExecu
     const { orgID: owner = caller.orgID, ...definition } = normalized;
     const orgID = ownerOf(owner);
     if (caller.orgID !== undefined && orgID !== caller.orgID) throw otherOrganisation();
-    const keyID = requestedID ?? checkKeyID(`${prefix ?? orgID}${randomHex()}`);
+    const keyID = requestedID ?? checkKeyID(generatedKeyID(prefix ?? orgID, randomHex()));
     const keyHash = requestedHash ?? hashKeyID(keyID);
     // Hashing is expensive: a request that will fail is rejected before it. The transaction checks again.
     requireAbsent(caller, await store.find(keyHash));

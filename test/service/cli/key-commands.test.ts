@@ -58,12 +58,12 @@ describe.each(['the data folder', 'a service'])('commands for a key of %s', (pla
     const created = await keyfront(['create', file, '--prefix', 'acme_live_', '--reason', 'new customer']);
     expect(created.code).toBe(0);
     const { key, ...rest } = reply(created);
-    expect(key).toMatch(/^acme_live_[\da-f]{32}$/);
+    expect(key).toMatch(/^acme_live_[\da-f]{40}$/);
     expect(rest).toMatchObject({ action: 'added', version: 1, warnings: [{ code: 'EXPIRES_IN_PAST' }] });
     const [entry] = jsonLines((await keyfront(['history', String(key)])).out);
     expect(entry).toMatchObject({ operation: 'create', reason: 'new customer' });
     const other = await printed(['create', file]);
-    expect(other.out).toMatch(/^acme[\da-f]{32}\n$/);
+    expect(other.out).toMatch(/^acme_[\da-f]{40}\n$/);
     expect(other.stderr).toMatch(/^Created with the hash [\da-f]{64}\.\n {2}warning/);
   });
 
@@ -77,7 +77,7 @@ describe.each(['the data folder', 'a service'])('commands for a key of %s', (pla
   it('create takes the owner from --org if the definition has none', async () => {
     const file = await definition({ alias: 'Mobile' });
     expect(await keyfront(['create', file])).toMatchObject({ code: 1 });
-    expect(reply(await keyfront(['create', file, '--org', 'globex']))['key']).toMatch(/^globex[\da-f]{32}$/);
+    expect(reply(await keyfront(['create', file, '--org', 'globex']))['key']).toMatch(/^globex_[\da-f]{40}$/);
   });
 
   it('put makes no version after a reset if only the fields differ that the reset has stored', async () => {
