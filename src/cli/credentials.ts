@@ -88,7 +88,7 @@ const headings = [
   'KIND',
   'STATE',
   'LAST 4',
-  'ORGANISATION',
+  'ORGANIZATION',
   'SCOPES',
   'CREATED',
   'EXPIRES',

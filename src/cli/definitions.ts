@@ -217,7 +217,8 @@ export async function readDefinitionFolder(io: IO, folder: string): Promise<Desi
     for await (const { location, body } of readDefinitions(io, path, readRegularFile(path))) {
       const key = desiredKey(location, body);
       const other = typeof key === 'string' ? undefined : found.get(key.keyID);
-      if (typeof key === 'string') problems.push(`${location}: ${key}`);
+      // The message of a text that cannot be parsed begins with its location.
+      if (typeof key === 'string') problems.push(body instanceof AppError ? key : `${location}: ${key}`);
       else if (other) problems.push(`${location}: ${other.location} defines the same key`);
       else found.set(key.keyID, key);
     }

@@ -33,7 +33,10 @@ export function checkSettings({ host, tls, production }: Config): Finding[] {
     findings.push({ check, status: 'warning', message: `The service uses plain HTTP on ${host}.`, remedy });
   }
   if (findings.length > 0) return findings;
-  return [{ check, status: 'ok', message: `The settings are valid (${production ? 'production' : 'development'}).` }];
+  // The settings of a running service cannot be read: this command has those of the shell that it runs in.
+  const kind = production ? 'production' : 'development, because NODE_ENV is not production here';
+  const message = `The settings of this shell are valid (${kind}). A service that was started with others is not checked.`;
+  return [{ check, status: 'ok', message }];
 }
 
 const dayMs = 86_400_000;

@@ -126,7 +126,7 @@ export const listWebhooksCommand: CLICommand = {
   run: list,
 };
 
-const headings = ['ID', 'STATE', 'FAILING KEYS', 'DEAD', 'ORGANISATION', 'CREATED', 'RECEIVER', 'LABEL'];
+const headings = ['ID', 'STATE', 'FAILING KEYS', 'DEAD', 'ORGANIZATION', 'CREATED', 'RECEIVER', 'LABEL'];
 
 async function list(io: IO, options: OptionValues): Promise<number> {
   const format = selectOutputFormat(io, options);
