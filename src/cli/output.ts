@@ -3,7 +3,7 @@ import { pathText, type AppError } from '../lib/errors.js';
 import { stringifyJSON } from '../lib/json.js';
 import { printable } from '../lib/text.js';
 import type { Option, OptionValues } from './command.js';
-import { UsageError, type IO } from './io.js';
+import type { IO } from './io.js';
 
 /** How a command prints its results: as text for people, or as JSON for programs. */
 export interface OutputFormat {

@@ -1,7 +1,6 @@
 import { KeyfrontError } from '../../client/errors.js';
 import type { ChangeSubscription, TypedDocumentString } from '../../client/client.js';
-import { toAppError, type ServiceAddress } from './connection.js';
-import { toConnectionError } from './connection.js';
+import { toAppError, toConnectionError, type ServiceAddress } from './connection.js';
 import type { RemotePlace } from './operations.js';
 
 /**
@@ -19,12 +18,14 @@ export function createSubscribe(
     // Loaded on demand: no other command needs the client, which contains all operations of the schema.
     const { createClient } = await import('../../client/client.js');
     const first = new AbortController();
+    let attempts = 0;
     let isOpen = false;
     let failure: Error | undefined;
     const client = createClient({
       url: baseURL.href,
       fetch: async (url, init) => {
-        if (isOpen) report(`The connection to ${baseURL.origin} was lost. Reconnecting.`);
+        const state = isOpen ? `The connection to ${baseURL.origin} was lost` : `${baseURL.origin} is not available`;
+        if ((attempts += 1) > 1) report(`${state}. Reconnecting.`);
         try {
           // `redirect: 'manual'`: the credential must not be sent to another address.
           const sent = { ...init, headers: { ...headers, accept: 'text/event-stream' }, redirect: 'manual' } as const;

@@ -256,7 +256,7 @@ const operations = {
         `/svc/org/keys/${encodeURIComponent(keyID)}${includeDeleted ? '?include_deleted=1' : ''}`,
       );
       if (response['status'] === 'error') throw toAppError(response);
-      const { key_hash: keyHash, version, state, data, quota } = KeyResponse.parse(response);
+      const { key_hash: keyHash, version, state, data, quota } = parseAs(KeyResponse, response);
       const { date_created: created, last_updated: updated, ...definition } = data;
       return { keyHash, version, state, definition: definitionFromWire(definition) as object, quota };
     },
@@ -351,6 +351,7 @@ const operations = {
   /** Yields changes as they are made, each once and in order, until the signal is aborted. */
   follow: {
     local: async function* (
+      this: void,
       { keys, caller }: LocalPlace,
       request: FollowRequest,
       signal: AbortSignal,
@@ -362,12 +363,13 @@ const operations = {
       }
     },
     remote: async function* (
+      this: void,
       { subscribe }: RemotePlace,
       request: FollowRequest,
       signal: AbortSignal,
     ): AsyncGenerator<FollowedChange, void> {
       for await (const result of subscribe(documents.follow, request, signal)) {
-        const { cursor, keyHash, orgID, entry: found } = FollowResponse.parse(result).data.orgKeyChanged;
+        const { cursor, keyHash, orgID, entry: found } = parseAs(FollowResponse, result).data.orgKeyChanged;
         const followed = keyHash && orgID && found ? { keyHash, orgID, entry: found } : undefined;
         const { errors } = Object(result) as { readonly errors?: readonly unknown[] };
         yield { cursor, change: followed, isUnreadable: followed === undefined && (errors ?? []).length > 0 };
@@ -558,7 +560,7 @@ function keysOf<T extends string>(table: Readonly<Record<T, string>>): T[] {
 async function listOf({ send }: RemotePlace, request: ListRequest): Promise<KeyListPage> {
   const response = await send(`/svc/org/keys?${listQuery(request).toString()}`);
   if (response['status'] === 'error') throw toAppError(response);
-  const { keys, errors, next } = ListResponse.parse(response);
+  const { keys, errors, next } = parseAs(ListResponse, response);
   return { keys, unreadable: errors.map(({ key_hash: keyHash }) => keyHash), next };
 }
 
@@ -579,10 +581,15 @@ async function query<T>(send: SendRequest, document: string, variables: object, 
     const { message, extensions } = Object(error) as Record<string, unknown>;
     throw toAppError({ ...Object(extensions), message });
   }
-  const data = schema.safeParse(response['data']);
-  if (data.success) return data.data;
+  return parseAs(schema, response['data']);
+}
+
+/** @throws {Error} unless the value has this form */
+function parseAs<T>(schema: z.ZodType<T>, value: unknown): T {
+  const { success, data, error } = schema.safeParse(value);
+  if (success) return data;
   throw new Error('Unexpected response. Is the URL the base address of a Keyfront service of the same version?', {
-    cause: data.error,
+    cause: error,
   });
 }
 
