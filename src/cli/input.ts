@@ -15,7 +15,7 @@ export const actorOption: Option = {
 const maxCharacters = 100;
 
 /**
- * The label of a change of the data folder: the person and the command, such as `ana@ops-1 (keyfront put)`.
+ * The label of a change of the data folder: the person and the command, such as `ana@ops-1 (keyfront keys put)`.
  *
  * @throws {UsageError} if `--actor` is empty, too long or not printable
  */
