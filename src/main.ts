@@ -6,9 +6,13 @@ import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { isatty } from 'node:tty';
 import { launch, supportedNode } from './bin/launch.js';
-import type { WorkerMessage, PrimaryProcess, WorkerProcess } from './cli/server/worker-messages.js';
-import { createOutputWriter } from './cli/output/stdout.js';
-import { connectToPrimary } from './cli/server/primary-channel.js';
+import {
+  type WorkerMessage,
+  type PrimaryProcess,
+  type WorkerProcess,
+  connectToPrimary,
+} from './cli/serve/worker-channel.js';
+import { createOutputWriter } from './cli/stdout.js';
 
 const stopSignals = ['SIGTERM', 'SIGINT'] as const;
 /** Longer than the server takes to stop. */

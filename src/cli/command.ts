@@ -1,3 +1,4 @@
+import { describeSettings } from '../config/settings.js';
 import type { IO } from './io.js';
 
 /** Parsed options by name: the value as a string, true for a flag, undefined if the option is absent. */
@@ -17,6 +18,8 @@ export interface Option {
 export interface CLICommand {
   /** The name, such as `backup` or `keys import`. */
   readonly name: string;
+  /** A shorter name that is accepted too. The help shows the full one only. */
+  readonly alias?: string;
   /** One line in the imperative, without a period. */
   readonly summary: string;
   /** Further paragraphs of the help. */
@@ -36,3 +39,28 @@ export interface CLICommand {
   /** The exit code for invalid arguments. Default: 2. */
   readonly usageExitCode?: number;
 }
+
+/** Returns descriptions of the environment variables: the settings, and variables that other programs use too. */
+export function describeEnvironment(): Record<string, string> {
+  return {
+    ...describeSettings(),
+    NO_COLOR: 'Any value disables colours.',
+    FORCE_COLOR: 'Any value except 0 enables colours, also without a terminal.',
+    NODE_EXTRA_CA_CERTS: 'PEM file with additional certificate authorities to trust.',
+  };
+}
+
+/** Variables of the commands that open the data folder. */
+export const storageVariables = ['KEYFRONT_DATA', 'KEYFRONT_KEY_RING', 'KEYFRONT_DATABASE_URL'] as const;
+
+/** Variables of the commands that print colours. */
+export const colorVariables = ['NO_COLOR', 'FORCE_COLOR'] as const;
+
+/** Variables of the commands that work on the data folder or, with `--url`, on a service. */
+export const keyVariables = [
+  'KEYFRONT_URL',
+  'KEYFRONT_SERVICE_CREDENTIAL',
+  'NODE_EXTRA_CA_CERTS',
+  ...storageVariables,
+  ...colorVariables,
+] as const;

@@ -1,4 +1,4 @@
-import type { PrimaryProcess, WorkerProcess } from './server/worker-messages.js';
+import type { PrimaryProcess, WorkerProcess } from './serve/worker-channel.js';
 
 /** The parts of the process that commands use. `main.ts` implements it for a real process; tests use test doubles. */
 export interface IO {

@@ -1,10 +1,31 @@
 import { Command as Program, Help, InvalidArgumentError, Option as ProgramOption } from 'commander';
 import { printableLines } from '../lib/text.js';
 import { version } from '../lib/version.js';
-import type { CLICommand, Option, OptionValues } from './command.js';
-import { colorVariables, describeEnvironment, storageVariables } from './environment.js';
-import { formatUsage } from './help.js';
+import {
+  type CLICommand,
+  type Option,
+  type OptionValues,
+  colorVariables,
+  describeEnvironment,
+  storageVariables,
+} from './command.js';
 import type { IO } from './io.js';
+
+/** Usage line of a command: `backup DIR`. Options that many commands share are omitted. */
+export function formatUsage({ name, arguments: args = [], options = {} }: CLICommand): string {
+  const ownOptions = Object.entries(options).filter(([, { isCommon }]) => !isCommon);
+  return [name, ...args, ...ownOptions.map(([option, definition]) => formatOption(option, definition))].join(' ');
+}
+
+/** Usage lines of all commands, as OPERATING.md contains them. */
+export function formatUsageBlock(commands: readonly CLICommand[]): string {
+  return commands.map((command) => `keyfront ${formatUsage(command)}`).join('\n');
+}
+
+function formatOption(name: string, { value, isRequired }: Option): string {
+  const text = `--${name}${value === undefined ? '' : ` ${value}`}`;
+  return isRequired ? text : `[${text}]`;
+}
 
 type ExecuteCommand = (command: CLICommand, options: OptionValues, args: readonly string[]) => Promise<void>;
 
@@ -40,10 +61,10 @@ const layout = {
 /** Creates the parser of the command line. It calls `execute` with the command that the arguments name. */
 export function createProgram(commands: readonly CLICommand[], io: IO, execute: ExecuteCommand): Program {
   const program = new Program('keyfront')
-    .description('Key management for API gateways. Without a command, starts the server (same as `serve`).')
-    .usage('[command] [arguments] [options]')
+    .description('Key management for API gateways.')
+    .usage('COMMAND [arguments] [options]')
     .version(version, '-v, --version', 'Print the version')
-    .helpOption('-h, --help', 'Print help; `keyfront put --help` for one command')
+    .helpOption('-h, --help', 'Print help; `keyfront keys put --help` for one command')
     .helpCommand(false)
     .exitOverride()
     .showHelpAfterError('See keyfront --help.')

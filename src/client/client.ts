@@ -64,7 +64,8 @@ interface SentDocument {
   toString(): string;
 }
 
-interface ChangeSubscription {
+/** The data of a subscription that `follow` accepts. */
+export interface ChangeSubscription {
   readonly orgKeyChanged: { readonly cursor: string };
 }
 

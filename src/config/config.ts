@@ -85,14 +85,16 @@ function configFrom(data: z.output<ReturnType<typeof settingsFor>>, production: 
 
 /** Reports names that are not in `settings`. `KEYFRONT_PORT` probably stands for `PORT`. */
 function unknownSettingsIn(env: Environment, settings: readonly string[]): string[] {
-  const namesByMistake = new Map(
-    settings.flatMap((name) => [name, `KEYFRONT_${name}`].map((mistake) => [mistake, name])),
-  );
+  // Without the prefix, which all have in common and which would make any two names similar.
+  const byName = new Map(settings.map((name) => [name.replace(/^KEYFRONT_/, ''), name]));
   return Object.keys(env)
     .filter((name) => name.startsWith('KEYFRONT_') && !settings.includes(name))
     .map((name) => {
-      const suggested = namesByMistake.get(nearest(name, namesByMistake.keys()) ?? '');
-      return `${name} is not a setting${suggested === undefined ? '.' : `; did you mean ${suggested}?`}`;
+      const text = name.replace(/^KEYFRONT_/, '');
+      const longer = [...byName.keys()].find((known) => known.startsWith(`${text}_`));
+      const suggested = byName.get(nearest(text, byName.keys()) ?? longer ?? '');
+      if (suggested !== undefined) return `${name} is not a setting; did you mean ${suggested}?`;
+      return `${name} is not a setting. \`keyfront serve --help\` lists the settings.`;
     });
 }
 

@@ -192,7 +192,7 @@ export const settingsFor = (production: boolean) =>
       .string()
       .optional()
       .describe(
-        'For the command line: the service that `get`, `diff`, `put` and similar commands use. Commands that need the data folder, such as `serve`, reject it. Default: none; they use the data folder.',
+        'For the command line: the service that the commands `keys get`, `keys put` and similar ones use. Commands that need the data folder, such as `serve`, reject it. Default: none; they use the data folder.',
       ),
     KEYFRONT_SERVICE_CREDENTIAL: z
       .string()
@@ -201,7 +201,7 @@ export const settingsFor = (production: boolean) =>
     KEYFRONT_MANAGEMENT_CREDENTIAL: z
       .string()
       .optional()
-      .describe('For the command line: the credential of `keyfront preview --url`.'),
+      .describe('For the command line: the credential of `keyfront keys preview --url`.'),
   });
 
 /** Returns the meaning and the default of every setting, for `--help` and OPERATING.md. */

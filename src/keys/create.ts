@@ -5,7 +5,7 @@ import { otherOrganisation, visibleKey } from './authorization.js';
 import { inUTC, normalizeDefinition } from './definition/normalize.js';
 import { unlimited, type KeyDefinition } from './definition/schema.js';
 import { renewalOutOfRange, withStoredHashType, type QuotaState, type StoredKey } from './key.js';
-import { checkKeyID, checkKeyIDPrefix, ownerOf } from './key-id.js';
+import { checkKeyID, checkKeyIDPrefix, generatedKeyID, ownerOf } from './key-id.js';
 import type { CallContext, Ports } from './ports.js';
 import { executeChange, type KeyChange } from './change.js';
 import { runIdempotent, type ReceiptOf } from './idempotency.js';
@@ -13,7 +13,7 @@ import { aadFor, protectSecrets, type ProtectedSecrets } from './protect-secrets
 
 /** A new key. */
 export interface CreateRequest {
-  /** Generated if absent: `keyIDPrefix`, or else the identifier of the organisation, and 32 random hex digits. */
+  /** Generated if absent, after `keyIDPrefix` or else the identifier of the organization (`generatedKeyID`). */
   readonly keyID?: string | undefined;
   readonly keyIDPrefix?: string | undefined;
   readonly input: KeyDefinition;
@@ -56,7 +56,7 @@ async function createKey(
   const { orgID: owner = caller.orgID, ...definition } = normalized;
   const orgID = ownerOf(owner);
   if (caller.orgID !== undefined && orgID !== caller.orgID) throw otherOrganisation();
-  const keyID = requestedID ?? checkKeyID(`${prefix ?? orgID}${randomHex()}`);
+  const keyID = requestedID ?? checkKeyID(generatedKeyID(prefix ?? orgID, randomHex()));
   const keyHash = requestedHash ?? hashKeyID(keyID);
   // Hashing is expensive: a request that will fail is rejected before it. The transaction checks again.
   requireAbsent(caller, await store.find(keyHash));

@@ -58,8 +58,14 @@ export function checkKeyIDPrefix(prefix: string): string {
   });
 }
 
-/** A generated key identifier is its owner or a prefix and 32 hex digits, and has at most 255 bytes. */
-const maxBytes = 255 - 32;
+/** Returns a new key identifier: the prefix, a separator unless the prefix ends in one, and the random digits. */
+export function generatedKeyID(prefix: string, randomHex: string): string {
+  const separator = prefix === '' || /[._-]$/.test(prefix) ? '' : '_';
+  return `${prefix}${separator}${randomHex}`;
+}
+
+/** A generated key identifier has at most 255 bytes: its owner or a prefix, a separator, 32 hex digits and the checksum. */
+const maxBytes = 255 - 1 - 32 - 8;
 
 /** Returns why a text is not a valid identifier of an organisation; undefined if it is. */
 export function orgIDProblem(orgID: string): string | undefined {

@@ -10,6 +10,7 @@ import {
   previewOrgKeyUpdate,
   updateOrgKey,
   updateOrgKeyOnce,
+  type PreviewRequest,
   type RepeatableUpdate,
   type UpdateRequest,
 } from './update.js';
@@ -103,7 +104,7 @@ export function createKeyService(ports: Ports) {
       acceptedOf: () => ({ isTraffic: true }),
     }),
     /** Returns what `updateOrgKey` would return now, and writes nothing. */
-    async previewOrgKeyUpdate(caller: CallContext, request: WithKeyID<UpdateRequest>): Promise<KeyChange> {
+    async previewOrgKeyUpdate(caller: CallContext, request: WithKeyID<PreviewRequest>): Promise<KeyChange> {
       requireScope(caller, 'read');
       const keyHash = hashOf(request);
       assertReason(request.reason);

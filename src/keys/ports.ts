@@ -54,7 +54,7 @@ export interface Ports extends SecretProtectionDeps {
   readonly now: () => Date;
   /** Returns the hash of a key identifier in lower-case hex. Deterministic. */
   readonly hashKeyID: (keyID: string) => string;
-  /** Returns 32 random hex digits. */
+  /** Returns 32 random hex digits and the 8 of their checksum. */
   readonly randomHex: () => string;
   /** Returns the identity of a new key: 32 random hex digits. */
   readonly newIdentity: () => string;

@@ -1,7 +1,7 @@
 import type { Issue } from '../lib/errors.js';
 import { maxInt64, unixSeconds } from '../lib/int64.js';
 import { createAttemptWindows } from '../lib/attempt-windows.js';
-import { hasScope, requireKey } from './authorization.js';
+import { hasScope, requireKey, requireRestorableKey } from './authorization.js';
 import { keepStoredIntegers } from './definition/decimal-strings.js';
 import { invalidDefinition } from './definition/issues.js';
 import { normalizeDefinition, type Definition } from './definition/normalize.js';
@@ -38,6 +38,12 @@ export interface UpdateRequest extends KeyChangeOptions {
   /** The hash of a password from another system, instead of a password in the definition. Set by imports only. */
   readonly passwordHash?: string | undefined;
   readonly receiptOf?: ReceiptOf<KeyChange>;
+}
+
+/** A dry run of an update. */
+export interface PreviewRequest extends UpdateRequest {
+  /** Whether to preview the update of a deleted key too, as it would be after it is restored. */
+  readonly includeDeleted?: boolean | undefined;
 }
 
 /** An update that may be repeated. */
@@ -108,10 +114,12 @@ export async function previewOrgKeyUpdate(
   comparisons: SecretComparisons,
   caller: CallContext,
   keyHash: string,
-  request: UpdateRequest,
+  { includeDeleted = false, ...request }: PreviewRequest,
 ): Promise<KeyChange> {
   caller.deadline?.throwIfExpired();
-  const stored = await findUpdatable(ports, caller, keyHash, request);
+  const authorize = (key: StoredKey | undefined): StoredKey =>
+    includeDeleted && key?.deleted !== undefined ? requireRestorableKey(caller, key, ports) : requireKey(caller, key);
+  const stored = await findUpdatable(ports, caller, keyHash, request, authorize);
   const isSame = secretComparison(ports, keyHash);
   const allowed: { comparison?: boolean } = {};
   const handling: SecretHandling = {
@@ -119,7 +127,8 @@ export async function previewOrgKeyUpdate(
     isSame: (...secrets) =>
       (allowed.comparison ??= mayCompare(ports, comparisons, caller, keyHash)) && isSame(...secrets),
   };
-  const change = await previewChange(ports, stored, await commandOf(ports, caller, keyHash, request, handling));
+  const command = await commandOf(ports, caller, keyHash, request, handling);
+  const change = await previewChange(ports, stored, { ...command, authorize });
   return allowed.comparison === false ? { ...change, changes: change.changes.map(withoutComparison) } : change;
 }
 
@@ -138,8 +147,9 @@ async function findUpdatable(
   caller: CallContext,
   keyHash: string,
   { expectedVersion }: UpdateRequest,
+  authorize = (key: StoredKey | undefined) => requireKey(caller, key),
 ): Promise<StoredKey> {
-  const stored = requireKey(caller, await ports.store.find(keyHash, caller.orgID));
+  const stored = authorize(await ports.store.find(keyHash, caller.orgID));
   await checkVersion(ports, caller, stored, expectedVersion);
   return stored;
 }

@@ -19,26 +19,24 @@ export function parseKeyID(encoded: string): string {
 }
 
 /**
- * Whether the query string is `reset_quota=1`; false when it is empty.
+ * Whether the query string is `NAME=1`; false when it is empty.
  *
  * @throws {AppError} INVALID for every other query string
  */
-export function parseResetQuota(query: string): boolean {
+export function parseFlag(query: string, flag: 'reset_quota' | 'include_deleted'): boolean {
   if (query === '') return false;
   const parameters = query.split('&');
-  const unknown = parameters
-    .map((parameter) => parameter.split('=', 1)[0] ?? '')
-    .find((name) => name !== 'reset_quota');
+  const unknown = parameters.map((parameter) => parameter.split('=', 1)[0] ?? '').find((name) => name !== flag);
   if (unknown === '') throw malformedParameter('', 'contains a parameter without a name');
   if (unknown !== undefined) {
-    const suggestion = nearest(unknown, ['reset_quota']);
+    const suggestion = nearest(unknown, [flag]);
     throw malformedParameter(
       unknown,
       `is an unknown parameter${suggestion ? `; did you mean \`${suggestion}\`?` : ''}`,
     );
   }
-  if (parameters.length > 1) throw malformedParameter('reset_quota', 'must not be repeated');
-  if (query !== 'reset_quota=1') throw malformedParameter('reset_quota', 'must be 1 or absent');
+  if (parameters.length > 1) throw malformedParameter(flag, 'must not be repeated');
+  if (query !== `${flag}=1`) throw malformedParameter(flag, 'must be 1 or absent');
   return true;
 }
 

@@ -7,6 +7,7 @@ import type { QuotaOutbox } from '../keys/quota/external-counters.js';
 import type { Logger } from '../lib/log.js';
 import { createScheduler, type Scheduler } from '../lib/scheduler.js';
 import type { Telemetry } from '../telemetry/ports.js';
+import { withChecksum } from '../crypto/checksum.js';
 import { createKeyHash, keyHashAlgorithms } from '../crypto/key-hash.js';
 import {
   createKeyRingFile,
@@ -138,7 +139,7 @@ export async function openServices(
       feed,
       now,
       hashKeyID: createKeyHash(config.keyHash, secrets.keyHashPepper),
-      randomHex: overrides.randomHex ?? (() => randomBytes(16).toString('hex')),
+      randomHex: () => withChecksum(overrides.randomHex?.() ?? randomBytes(16).toString('hex')),
       newIdentity: () => randomBytes(16).toString('hex'),
       hashPassword: (password, type) => passwords.hash(password, type),
       seal: (plaintext, aad) => sealer.seal(plaintext, aad),

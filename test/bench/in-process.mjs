@@ -1,7 +1,7 @@
 // The key service without HTTP, on SQLite or PostgreSQL.
 import { performance } from 'node:perf_hooks';
 import pg from 'pg';
-import { importLines } from '../../build/cli/input/import-lines.js';
+import { importLines } from '../../build/cli/keys/import-lines.js';
 import { readConfig } from '../../build/config/config.js';
 import { openServices } from '../../build/storage/open-storage.js';
 import { createKeyService } from '../../build/keys/key-service.js';

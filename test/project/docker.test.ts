@@ -58,7 +58,7 @@ describe('the Dockerfile', () => {
   it('runs the command line with the options of `npm start`, as the first process and without a shell', () => {
     const entrypoint = JSON.parse(only('ENTRYPOINT')) as string[];
     expect(entrypoint).toEqual(['node', ...nodeOptions, 'dist/main.js']);
-    expect(manifest.scripts['start']).toBe(`exec ${entrypoint.join(' ')}`);
+    expect(manifest.scripts['start']).toBe(`exec ${entrypoint.join(' ')} serve`);
     expect(only('STOPSIGNAL')).toBe('SIGTERM');
   });
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { commands } from '../../src/cli/commands.js';
-import { formatUsageBlock } from '../../src/cli/help.js';
+import { formatUsageBlock } from '../../src/cli/program.js';
 import { describeSettings } from '../../src/config/settings.js';
 import { schema } from '../../src/graphql/schema/api-schema.js';
 import { issueCodes, warningCodes } from '../../src/keys/definition/issue-codes.js';

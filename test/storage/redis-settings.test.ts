@@ -57,9 +57,9 @@ describe('the command line with unreachable live counters', () => {
     const t = await startApp({ KEYFRONT_DATA: c.folder });
     await t.importKeys({ key_id: 'k', org_id: 'acme', quota_max: 10, quota_remaining: 4 });
     await t.close();
-    const text = await c.keyfront(['reset', 'k', '--text'], env);
+    const text = await c.keyfront(['keys', 'reset', 'k'], env);
     expect([text.code, text.out]).toEqual([0, expect.stringContaining('is reset as soon as the counter is reachable')]);
-    const json = await c.keyfront(['reset', 'k', '--json'], env);
+    const json = await c.keyfront(['keys', 'reset', 'k', '--json'], env);
     expect(JSON.parse(json.out)).toMatchObject({ quota: null, quota_reset: 'pending' });
     const exported = await c.keyfront(['keys', 'export'], env);
     expect([exported.code, exported.out]).toEqual([1, '']);

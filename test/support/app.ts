@@ -3,7 +3,7 @@ import { createApp, type App, type AppOverrides } from '../../src/app.js';
 import { issueCredential } from '../../src/credentials/issue.js';
 import type { Scope } from '../../src/keys/key.js';
 import type { CredentialKind } from '../../src/credentials/credential.js';
-import { importLines } from '../../src/cli/input/import-lines.js';
+import { importLines } from '../../src/cli/keys/import-lines.js';
 import { readConfig } from '../../src/config/config.js';
 import { parseJSON, stringifyJSON } from '../../src/lib/json.js';
 import { createLogger } from '../../src/lib/log.js';

@@ -16,6 +16,10 @@ export interface Outcome {
   readonly stderr: string;
 }
 
+/** The arguments with `--json`. */
+export const asJSON = (args: readonly string[]): readonly string[] =>
+  args.includes('--json') ? args : [...args, '--json'];
+
 /** The parsed lines of a result in JSON Lines; integers beyond 2^53 are bigints. */
 export const jsonLines = (out: string) =>
   out

@@ -35,7 +35,8 @@ export async function start(
   args: readonly string[] = [],
   env: Record<string, string> = {},
 ): Promise<Running> {
-  return startCommand(process.execPath, [...(await nodeOptions()), main, ...args], {
+  const command = args[0] === 'serve' ? args : ['serve', ...args];
+  return startCommand(process.execPath, [...(await nodeOptions()), main, ...command], {
     cwd: tmpdir(),
     env: { KEYFRONT_DATA: data, ...env },
   });

@@ -1,6 +1,6 @@
 import * as api from '@opentelemetry/api';
 import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node';
-import { metricLabels } from '../../src/cli/server/telemetry.js';
+import { metricLabels } from '../../src/cli/serve/telemetry.js';
 import { createMetrics } from '../../src/telemetry/metrics.js';
 import { createTracer } from '../../src/telemetry/tracing.js';
 

@@ -352,7 +352,7 @@ export type PreviewKeyInput = {
   oauthClientID?: string | null | undefined;
   /** Key identifiers by OAuth client. Stored unchanged. At most 32 levels deep, with at most 10000 members in total. */
   oauthKeys?: Record<string, unknown> | null | undefined;
-  /** Identifier of the organisation that owns the key: at most 223 bytes, with the characters of key identifiers. If a new key has none, the organisation of the credential is used. It cannot be changed afterwards. An empty string means absent. At most 256 characters. Example: acme. */
+  /** Identifier of the organisation that owns the key: at most 214 bytes, with the characters of key identifiers. If a new key has none, the organisation of the credential is used. It cannot be changed afterwards. An empty string means absent. At most 256 characters. Example: acme. */
   orgID?: string | null | undefined;
   /** Period of the rate limit, in seconds. 0 or less disables the rate limit. The gateway enforces it. Example: 60. */
   per?: number | null | undefined;
@@ -448,7 +448,7 @@ export type UpdateKeyInput = {
   oauthClientID?: string | null | undefined;
   /** Key identifiers by OAuth client. Stored unchanged. At most 32 levels deep, with at most 10000 members in total. */
   oauthKeys?: Record<string, unknown> | null | undefined;
-  /** Identifier of the organisation that owns the key: at most 223 bytes, with the characters of key identifiers. If a new key has none, the organisation of the credential is used. It cannot be changed afterwards. An empty string means absent. At most 256 characters. Example: acme. */
+  /** Identifier of the organisation that owns the key: at most 214 bytes, with the characters of key identifiers. If a new key has none, the organisation of the credential is used. It cannot be changed afterwards. An empty string means absent. At most 256 characters. Example: acme. */
   orgID?: string | null | undefined;
   /** Period of the rate limit, in seconds. 0 or less disables the rate limit. The gateway enforces it. Example: 60. */
   per?: number | null | undefined;
@@ -499,6 +499,7 @@ export type PreviewOrgKeyUpdateQueryVariables = Exact<{
   input: UpdateKeyInput;
   resetQuota?: boolean | null | undefined;
   expectedVersion?: number | null | undefined;
+  includeDeleted?: boolean | null | undefined;
 }>;
 
 
@@ -506,6 +507,7 @@ export type PreviewOrgKeyUpdateQuery = { previewOrgKeyUpdate: { changed: boolean
 
 export type OrgKeyQueryVariables = Exact<{
   by: OrgKeyByInput;
+  includeDeleted?: boolean | null | undefined;
   first?: number | null | undefined;
   after?: string | null | undefined;
   last?: number | null | undefined;
@@ -1427,12 +1429,13 @@ fragment Definition on KeyDefinition {
   throttleRetryLimit
 }`, {"hash":"sha256:7e9771dc9589a3f41d2fd1fe3bf875292a8eb3d46ff7c4fde8fad19c0a1e41df"}) as unknown as TypedDocumentString<UpdateOrgKeyMutation, UpdateOrgKeyMutationVariables>;
 export const PreviewOrgKeyUpdateDocument = new TypedDocumentString(`
-    query PreviewOrgKeyUpdate($keyID: ID!, $input: UpdateKeyInput!, $resetQuota: Boolean, $expectedVersion: Int) {
+    query PreviewOrgKeyUpdate($keyID: ID!, $input: UpdateKeyInput!, $resetQuota: Boolean, $expectedVersion: Int, $includeDeleted: Boolean) {
   previewOrgKeyUpdate(
     keyID: $keyID
     input: $input
     resetQuota: $resetQuota
     expectedVersion: $expectedVersion
+    includeDeleted: $includeDeleted
   ) {
     ...Preview
   }
@@ -1548,10 +1551,10 @@ fragment Definition on KeyDefinition {
   tags
   throttleInterval
   throttleRetryLimit
-}`, {"hash":"sha256:e95875346fe7ca7f0eb29a0eef81f69ec4ba1379bd0aaf1ee293218efba5384e"}) as unknown as TypedDocumentString<PreviewOrgKeyUpdateQuery, PreviewOrgKeyUpdateQueryVariables>;
+}`, {"hash":"sha256:f2fceaf579528becc69ccd46c613643bd7c4b9367f3b2fd7686af3fda6c94abf"}) as unknown as TypedDocumentString<PreviewOrgKeyUpdateQuery, PreviewOrgKeyUpdateQueryVariables>;
 export const OrgKeyDocument = new TypedDocumentString(`
-    query OrgKey($by: OrgKeyByInput!, $first: Int, $after: String, $last: Int, $before: String) {
-  orgKey(by: $by) {
+    query OrgKey($by: OrgKeyByInput!, $includeDeleted: Boolean, $first: Int, $after: String, $last: Int, $before: String) {
+  orgKey(by: $by, includeDeleted: $includeDeleted) {
     ...OrgKey
     history(first: $first, after: $after, last: $last, before: $before) {
       edges {
@@ -1684,7 +1687,7 @@ fragment Definition on KeyDefinition {
   tags
   throttleInterval
   throttleRetryLimit
-}`, {"hash":"sha256:0e0e932cb131b3b395bca98487d2d2eaca3399cf58ad4d8c574bc90072ae2786"}) as unknown as TypedDocumentString<OrgKeyQuery, OrgKeyQueryVariables>;
+}`, {"hash":"sha256:f2e4d6e29acd12dca9869ae7ef73c93b9e903743af82075ef688690f67fb7a08"}) as unknown as TypedDocumentString<OrgKeyQuery, OrgKeyQueryVariables>;
 export const OrgKeysDocument = new TypedDocumentString(`
     query OrgKeys($filter: OrgKeyFilter, $orderBy: OrgKeyOrder, $descending: Boolean, $first: Int, $after: String, $last: Int, $before: String) {
   orgKeys(

@@ -28,6 +28,13 @@ export const keyArgs = builder.args((t) => ({
   }),
 }));
 
+/** The argument of queries that can also read a deleted key. */
+export const includeDeleted = {
+  type: 'Boolean',
+  defaultValue: false,
+  description: 'Whether to find a deleted key too, until it is purged.',
+} as const;
+
 /** Removes null arguments, which mean the same as omitted arguments. */
 export function withoutNulls<Args extends object>(args: Args): { [Name in keyof Args]: Exclude<Args[Name], null> } {
   const entries = Object.entries(args).filter(([, value]) => value !== null);

@@ -19,7 +19,7 @@ builder.mutationField('createOrgKey', (t) =>
       }),
       prefix: t.arg.string({
         description:
-          'Readable beginning of a generated identifier, which 32 random hex digits follow. 1 to 64 letters, digits, dots, hyphens and underscores. INVALID together with `keyID`. Default: the identifier of the organisation. Example: acme_live_.',
+          'Readable beginning of a generated identifier, which `_` (unless it ends in a dot, hyphen or underscore), 32 random hex digits and 8 of their CRC-32 follow. 1 to 64 letters, digits, dots, hyphens and underscores. INVALID together with `keyID`. Default: the identifier of the organisation. Example: acme_live_.',
       }),
       input: t.arg({
         type: UpdateKeyInput,

@@ -1,5 +1,6 @@
 import { callerOf } from '../context.js';
 import { builder } from '../schema/builder.js';
+import { includeDeleted } from './args.js';
 import { OrgKey } from '../types/org-key.js';
 
 const OrgKeyByInput = builder.inputType('OrgKeyByInput', {
@@ -16,14 +17,19 @@ builder.queryField('orgKey', (t) =>
     type: OrgKey,
     nullable: true,
     description:
-      'Fetches a key by its identifier or by its hash. Null if it does not exist, is deleted, or belongs to an organisation that the credential cannot see. Requires a service credential.',
+      'Fetches a key by its identifier or by its hash. Null if it does not exist, is deleted (unless `includeDeleted` is true), or belongs to an organisation that the credential cannot see. Requires a service credential.',
     extensions: { credential: 'service' },
     args: {
       by: t.arg({ type: OrgKeyByInput, required: true, description: 'The identifier or the hash of the key.' }),
+      includeDeleted: t.arg(includeDeleted),
     },
-    resolve: (_, { by }, context) => {
+    resolve: (_, { by, includeDeleted }, context) => {
       const { keys, loaders } = context;
       const { keyID } = by;
+      if (includeDeleted === true) {
+        const reference = keyID === undefined ? { keyHash: by.keyHash } : { keyID };
+        return keys.orgKey(callerOf(context, 'service'), reference, { includeDeleted });
+      }
       return loaders.orgKeys.load(
         keyID === undefined ? by.keyHash : keys.keyHashOf(callerOf(context, 'service'), keyID),
       );

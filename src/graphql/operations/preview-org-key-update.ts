@@ -3,6 +3,13 @@ import { builder } from '../schema/builder.js';
 import { OrgKeyUpdatePreview } from '../types/org-key-update.js';
 import { toUpdateRequest, updateArgs } from './args.js';
 
+const previewArgs = builder.args((t) => ({
+  includeDeleted: t.boolean({
+    defaultValue: false,
+    description: 'Whether to preview the update of a deleted key too, as it would be after `restoreOrgKey`.',
+  }),
+}));
+
 builder.queryField('previewOrgKeyUpdate', (t) =>
   t.field({
     type: OrgKeyUpdatePreview,
@@ -10,8 +17,11 @@ builder.queryField('previewOrgKeyUpdate', (t) =>
     description:
       'Predicts the result of `updateOrgKey` with the same arguments: definition, changes and effect on the quota. Stores nothing. A secret in `input` is compared with the stored one only for a credential with the scope `update`, at most ten times a minute for one key; otherwise its change is `NOT_COMPARED`. Requires a service credential. Null if an error is returned. Errors: those of `updateOrgKey`.',
     extensions: { credential: 'service' },
-    args: updateArgs,
+    args: { ...updateArgs, ...previewArgs },
     resolve: (_, args, context) =>
-      context.keys.previewOrgKeyUpdate(callerOf(context, 'service'), toUpdateRequest(args)),
+      context.keys.previewOrgKeyUpdate(callerOf(context, 'service'), {
+        ...toUpdateRequest(args),
+        includeDeleted: args.includeDeleted ?? false,
+      }),
   }),
 );

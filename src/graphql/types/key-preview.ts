@@ -24,7 +24,7 @@ export const KeyPreview = builder.objectRef<DomainPreview>('KeyPreview').impleme
     }),
     keyID: t.exposeID('keyID', {
       description:
-        'The key identifier that was sent, or a new one: the identifier of the organisation followed by 32 random hex digits.',
+        'The key identifier that was sent, or a new one: the identifier of the organisation, `_`, 32 random hex digits and 8 of their CRC-32.',
     }),
     warnings: t.field({
       type: [KeyWarning],

@@ -1,6 +1,6 @@
 import type { KeyDefinition } from '../definition/schema.js';
 import { normalizeDefinition, type Definition, type SecretChanges } from '../definition/normalize.js';
-import { checkOwner } from '../key-id.js';
+import { checkOwner, generatedKeyID } from '../key-id.js';
 import { warningsOf, type Warning } from '../definition/warnings.js';
 
 /** The result of a preview. Nothing is stored. */
@@ -19,7 +19,7 @@ interface PreviewDeps {
   /** The organisation that the caller is bound to. */
   readonly ownerID: string | undefined;
   readonly hashKeyID: (keyID: string) => string;
-  /** Returns 32 random hex digits. */
+  /** Returns 32 random hex digits and the 8 of their checksum. */
   readonly randomHex: () => string;
 }
 
@@ -31,6 +31,6 @@ interface PreviewDeps {
 export function previewKey(input: KeyDefinition, { now, ownerID, hashKeyID, randomHex }: PreviewDeps): KeyPreview {
   const { definition, secrets } = normalizeDefinition(input);
   const owner = definition.orgID ?? ownerID;
-  const keyID = input.keyID ?? `${owner === undefined ? '' : checkOwner(owner)}${randomHex()}`;
+  const keyID = input.keyID ?? generatedKeyID(owner === undefined ? '' : checkOwner(owner), randomHex());
   return { keyID, keyHash: hashKeyID(keyID), definition, secrets, warnings: warningsOf(input, now) };
 }

@@ -46,11 +46,19 @@ export function createKeyQueries({ store, externalCounters, now, hashKeyID, open
       requireScope(caller, 'read');
       return keyHashOf(keyID);
     },
-    /** Returns the key; undefined if there is none, it is deleted, or another organisation owns it. */
-    async orgKey(caller: CallContext, reference: KeyReference): Promise<StoredKey | undefined> {
+    /**
+     * Returns the key; undefined if there is none, or another organisation owns it. A deleted key that is not purged is
+     * returned with `includeDeleted` only.
+     */
+    async orgKey(
+      caller: CallContext,
+      reference: KeyReference,
+      { includeDeleted = false }: { readonly includeDeleted?: boolean } = {},
+    ): Promise<StoredKey | undefined> {
       requireScope(caller, 'read');
       const keyHash = 'keyID' in reference ? keyHashOf(reference.keyID) : reference.keyHash;
-      return notDeleted(visibleKey(caller, await store.find(keyHash, caller.orgID)));
+      const key = visibleKey(caller, await store.find(keyHash, caller.orgID));
+      return includeDeleted ? key : notDeleted(key);
     },
     /** Returns what `orgKey` returns for each of the hashes, with one query; an error for a key that cannot be read. */
     async orgKeysByHash(caller: CallContext, keyHashes: readonly string[]): Promise<(StoredKey | Error | undefined)[]> {

@@ -16,7 +16,7 @@ export const generateOrgKey = defineRoute({
   tag: 'Keys',
   summary: 'Create an organisation key with a generated identifier',
   description:
-    'The recommended way to create keys: `key` of the response is the identifier, which ends in 32 random hex digits and cannot be guessed. `org_id` is required unless the credential is bound to an organisation.',
+    'The recommended way to create keys: `key` of the response is the identifier, which ends in `_`, 32 random hex digits and 8 of their CRC-32, and cannot be guessed. `org_id` is required unless the credential is bound to an organisation.',
   parameters: [
     {
       name: 'prefix',
@@ -40,8 +40,8 @@ export const generateOrgKey = defineRoute({
       response: `
         {
           "action": "added",
-          "key": "acme_live_3f0c9d1e5b7a4826a1d4c6e8f0b2937d",
-          "key_hash": "b7d66eee7ea1d49d93ad701b6ae8c32b28c66ee2476cc212e8a68cf887232a2f",
+          "key": "acme_live_3f0c9d1e5b7a4826a1d4c6e8f0b2937d0337b71b",
+          "key_hash": "3d60dfe1844d6d5095ffc80837f8bf804f421449ea48eca1090476da64a0e324",
           "status": "ok"
         }`,
       etag: '"1"',

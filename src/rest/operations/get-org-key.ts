@@ -2,7 +2,7 @@ import { AppError } from '../../lib/errors.js';
 import { keyStates } from '../../keys/key.js';
 import { jsonResponse, type HTTPResponse } from '../../http/response.js';
 import { keyToJSON, withQuotas } from '../key-response.js';
-import { parseKeyID, rejectParameters } from '../parameters.js';
+import { parseFlag, parseKeyID } from '../parameters.js';
 import { defineRoute, type RouteCall } from '../route.js';
 import { int64, keyHash, keyID, malformed, unknownKey } from './shared-docs.js';
 
@@ -36,7 +36,15 @@ export const getOrgKey = defineRoute({
   tag: 'Keys',
   summary: 'Read an organisation key',
   description: 'Returns the definition without its secrets, and the live quota.',
-  parameters: [keyID],
+  parameters: [
+    keyID,
+    {
+      name: 'include_deleted',
+      in: 'query',
+      description: '1 finds a deleted key too, until it is purged.',
+      schema: { type: 'integer', enum: [1] },
+    },
+  ],
   output: orgKey,
   success: 'OK',
   isVersioned: true,
@@ -87,8 +95,9 @@ export const getOrgKey = defineRoute({
  * is no 304: the state and the live quota change while the version stays.
  */
 async function handle({ caller, keys, wildcard, query }: RouteCall): Promise<HTTPResponse> {
-  rejectParameters(query);
-  const key = await keys.requireOrgKey(caller, parseKeyID(wildcard));
+  const includeDeleted = parseFlag(query, 'include_deleted');
+  const key = await keys.orgKey(caller, { keyID: parseKeyID(wildcard) }, { includeDeleted });
+  if (!key) throw new AppError('NOT_FOUND', 'There is no such key.');
   const [shown] = await withQuotas(keys, [key]);
   if (!shown) throw new AppError('INTERNAL', 'The key has no quota figures.');
   return jsonResponse(keyToJSON(keys, shown), 200, { etag: `"${key.version}"` });

@@ -1,6 +1,14 @@
 import { isInt64 } from '../../lib/int64.js';
 import { keyStates, type KeyState, type StoredKey } from '../../keys/key.js';
-import { defaultOrder, entriesOf, positionOfEntry, type KeyFilter, type PageEntry } from '../../keys/key-query.js';
+import {
+  defaultOrder,
+  entriesOf,
+  keyOrders,
+  positionOfEntry,
+  type KeyFilter,
+  type KeyOrder,
+  type PageEntry,
+} from '../../keys/key-query.js';
 import { nearest } from '../../lib/nearest.js';
 import { malformedParameter, parseQuery } from '../../http/query-parameters.js';
 import { jsonListResponse, type HTTPResponse } from '../../http/response.js';
@@ -29,7 +37,7 @@ export const listOrgKeys = defineRoute({
   tag: 'Keys',
   summary: 'List organisation keys',
   description:
-    'Returns a page of keys that match all filters, ordered by alias with `alias_prefix` and by hash otherwise. Deleted keys are included only if `state` is DELETED. A page contains fewer keys than `limit`, and `next`, when the response would exceed 2 MiB. A key that fails its integrity check is in `errors`, and does not fail the page.',
+    'Returns a page of keys that match all filters, ordered by alias with `alias_prefix` and by hash otherwise, or as `order_by` requests. Deleted keys are included only if `state` is DELETED. A page contains fewer keys than `limit`, and `next`, when the response would exceed 2 MiB. A key that fails its integrity check is in `errors`, and does not fail the page.',
   parameters: [
     filter('org_id', 'Keys of this organisation.'),
     filter('alias_prefix', 'Keys whose alias begins with this text, case-sensitively.'),
@@ -45,6 +53,11 @@ export const listOrgKeys = defineRoute({
       type: 'integer',
       format: 'int64',
     }),
+    filter('order_by', 'The order. Default: ALIAS with `alias_prefix`, otherwise KEY_HASH.', {
+      type: 'string',
+      enum: Object.keys(keyOrders),
+    }),
+    filter('descending', '1 reverses the order.', { type: 'integer', enum: [1] }),
     filter('limit', 'The maximum number of keys on the page. Default: 20.', {
       type: 'integer',
       minimum: 1,
@@ -127,13 +140,13 @@ export const listOrgKeys = defineRoute({
 
 /** `GET /svc/org/keys`: a page of keys, with the cursor of the next page when there is one. */
 async function handle({ caller, keys, query }: RouteCall): Promise<HTTPResponse> {
-  const { filter, limit, after } = parsePage(query);
-  const orderBy = defaultOrder(filter);
+  const { filter, limit, after, descending, ...order } = parsePage(query);
+  const orderBy = order.orderBy ?? defaultOrder(filter);
   const cursors = cursorsOf({ filter, orderBy });
   const page = await keys.orgKeys(caller, {
     filter,
     orderBy,
-    descending: false,
+    descending,
     limit: limit + 1,
     maxBytes: listLimitBytes,
     ...(after !== undefined && { after: cursors.decode(after, 'after') }),
@@ -185,12 +198,22 @@ const filters: Readonly<Record<string, ParseFilter>> = {
   updated_since: (text, name) => ({ updatedSince: parseSeconds(text, name) }),
 };
 
+interface ListedPage {
+  readonly filter: KeyFilter;
+  readonly orderBy: KeyOrder | undefined;
+  readonly descending: boolean;
+  readonly limit: number;
+  readonly after: string | undefined;
+}
+
 /**
  * Parses the filters, the limit and the cursor of a query string.
  *
  * @throws {AppError} INVALID for a parameter that is unknown, repeated or malformed
  */
-function parsePage(query: string): { filter: KeyFilter; limit: number; after: string | undefined } {
+function parsePage(query: string): ListedPage {
+  let orderBy: KeyOrder | undefined;
+  let descending = false;
   let limit = 20;
   let after: string | undefined;
   const filter: Partial<KeyFilter> = {};
@@ -198,15 +221,24 @@ function parsePage(query: string): { filter: KeyFilter; limit: number; after: st
     const parse = Object.hasOwn(filters, name) ? filters[name] : undefined;
     if (parse) Object.assign(filter, parse(text, name));
     else if (name === 'after') after = text;
-    else if (name === 'limit') {
+    else if (name === 'order_by') {
+      orderBy = Object.keys(keyOrders).find((known): known is KeyOrder => known === text);
+      if (!orderBy) throw malformedParameter(name, `must be one of ${Object.keys(keyOrders).join(', ')}`);
+    } else if (name === 'descending') {
+      if (text !== '1') throw malformedParameter(name, 'must be 1 or absent');
+      descending = true;
+    } else if (name === 'limit') {
       limit = Number(text);
       if (!/^\d{1,3}$/.test(text) || limit < 1 || limit > maxLimit)
         throw malformedParameter(name, `must be from 1 to ${maxLimit}`);
     } else {
       // `first` is the name in GraphQL.
-      const suggestion = name === 'first' ? 'limit' : nearest(name, [...Object.keys(filters), 'after', 'limit']);
+      const suggestion =
+        name === 'first'
+          ? 'limit'
+          : nearest(name, [...Object.keys(filters), 'order_by', 'descending', 'after', 'limit']);
       throw malformedParameter(name, `is an unknown parameter${suggestion ? `; did you mean \`${suggestion}\`?` : ''}`);
     }
   }
-  return { filter, limit, after };
+  return { filter, orderBy, descending, limit, after };
 }

@@ -87,8 +87,8 @@ export const previewKey = defineRoute({
         {
           "api_model": {},
           "data": { "alias": "Billing", "apply_policies": ["gold"], "org_id": "acme" },
-          "key_hash": "b2b067fdf9105ae9551abecc92fc91f7927e57f90222a6c62997b84565e749b7",
-          "key_id": "acme3f0c9d1e5b7a4826a1d4c6e8f0b2937d",
+          "key_hash": "6a3d725651bd9fb07f58ea06e17d5d1c695554a499fb57ead353a1f90ac42c24",
+          "key_id": "acme_3f0c9d1e5b7a4826a1d4c6e8f0b2937d0337b71b",
           "warnings": [
             { "path": "apply_policy_id", "code": "DEPRECATED_FIELD", "message": "was moved into \`apply_policies\`" }
           ]

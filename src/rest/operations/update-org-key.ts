@@ -1,6 +1,6 @@
 import { respondToDefinition } from '../json-body.js';
 import { changeResponse } from '../key-response.js';
-import { parseIdempotencyKey, parseIfMatch, parseKeyID, parseResetQuota } from '../parameters.js';
+import { parseIdempotencyKey, parseIfMatch, parseKeyID, parseFlag } from '../parameters.js';
 import { defineRoute, type RouteCall } from '../route.js';
 import { change, changedSince, idempotencyKey, ifMatch, keyID, unknownKey, warnings } from './shared-docs.js';
 import type { HTTPResponse } from '../../http/response.js';
@@ -106,7 +106,7 @@ export const updateOrgKey = defineRoute({
 async function handle(call: RouteCall): Promise<HTTPResponse> {
   const { request, caller, keys, wildcard, query } = call;
   const keyID = parseKeyID(wildcard);
-  const resetQuota = parseResetQuota(query);
+  const resetQuota = parseFlag(query, 'reset_quota');
   const expectedVersion = parseIfMatch(request.headers.get('if-match'));
   const idempotencyKey = parseIdempotencyKey(request.headers.get('idempotency-key'));
   return respondToDefinition(call, 'update', async (input, renderWarnings) => {

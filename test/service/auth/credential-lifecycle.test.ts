@@ -231,7 +231,7 @@ describe('the credentials table', () => {
       'CHANGELOG.md',
       'schema/schema.graphql',
       'schema/openapi.json',
-      'src/cli/server/serve.ts',
+      'src/cli/serve/first-start.ts',
     ]) {
       const text = await readFile(new URL(`../../../${file}`, import.meta.url), 'utf8');
       expect(text.match(/kf_(mgt|svc)_\w{38}/)).toBeNull();

@@ -22,10 +22,10 @@ describe('a management credential that is bound to an organisation', () => {
     for (const definition of [{}, { org_id: 'acme' }, { org_id: null }]) {
       const { status, body } = await preview(definition);
       expect(status).toBe(200);
-      expect(body['key_id']).toMatch(/^acme[0-9a-f]{32}$/);
+      expect(body['key_id']).toMatch(/^acme_[0-9a-f]{40}$/);
     }
     expect((await previewKey({})).body).toMatchObject({
-      data: { previewKey: { keyID: expect.stringMatching(/^acme[0-9a-f]{32}$/) } },
+      data: { previewKey: { keyID: expect.stringMatching(/^acme_[0-9a-f]{40}$/) } },
     });
   });
 

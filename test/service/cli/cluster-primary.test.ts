@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { createClusterPrimary } from '../../../src/cli/server/cluster-primary.js';
+import { createClusterPrimary } from '../../../src/cli/serve/cluster-primary.js';
 import type {
   PrimaryMessage,
   WorkerMessage,
   WorkerExit,
   WorkerProcess,
-} from '../../../src/cli/server/worker-messages.js';
+} from '../../../src/cli/serve/worker-channel.js';
 import { createLogger } from '../../../src/lib/log.js';
 
 /** A worker in memory. It responds to pings unless it is hung. */

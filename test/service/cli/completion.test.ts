@@ -36,10 +36,10 @@ describe.each(Object.keys(shells) as (keyof typeof shells)[])('keyfront completi
   };
 
   it.skipIf(isMissing)(`completes commands, commands of a group, and options${title}`, async () => {
-    expect(await complete('keyfront', 'pu')).toEqual(['put']);
-    expect((await complete('keyfront', 'keys', '')).toSorted()).toEqual(['discard', 'export', 'import']);
+    expect(await complete('keyfront', 'webh')).toEqual(['webhooks']);
+    expect((await complete('keyfront', 'keys', 're')).toSorted()).toEqual(['reset', 'restore', 'revert']);
     expect(await complete('keyfront', 'keys', 'import', '--dr')).toEqual(['--dry-run']);
-    expect(await complete('keyfront', 'put', 'acme-billing', '--exp')).toEqual(['--expected-version']);
+    expect(await complete('keyfront', 'keys', 'put', 'acme-billing', '--exp')).toEqual(['--expected-version']);
   });
 });
 

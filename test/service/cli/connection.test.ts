@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { pathText } from '../../../src/lib/errors.js';
-import { parsePath } from '../../../src/cli/input/path.js';
+import { parsePath } from '../../../src/cli/input.js';
 import { makeOwnCommandLine, type CommandLine } from '../../support/cli.js';
 import { freePort } from '../../support/free-port.mjs';
 import { writeTLSFiles, type TLSFixture } from '../../support/localhost-tls.js';
@@ -155,7 +155,7 @@ describe('a connection to a service', () => {
     replies = [
       { status: 400, headers: json, body: JSON.stringify({ status: 'error', code: 'INVALID', message, issues }) },
     ];
-    const { code, out, stderr } = await preview(url, ['--text']);
+    const { code, out, stderr } = await preview(url);
     expect(code).toBe(1);
     expect(out).toContain('\uFFFD[31m');
     expect(out + stderr).not.toMatch(/[^\P{Cc}\n]/u);
@@ -166,7 +166,7 @@ describe('a connection to a service', () => {
     const { code, stderr } = await c.keyfront(['delete', 'a-key', '--url', url], credentials);
     expect(code).toBe(2);
     expect(stderr).toContain(
-      'the connection was closed. It is unknown whether the change was made: see `keyfront history`.',
+      'the connection was closed. It is unknown whether the change was made: see `keyfront keys history`.',
     );
     expect(requests).toHaveLength(1);
     expect((await preview()).stderr).toMatch(/the connection was closed\.\n$/);

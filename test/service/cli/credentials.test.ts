@@ -98,7 +98,7 @@ describe('credentials list', () => {
   it('prints a row per credential with its state and without its secret', async () => {
     await c.create();
     expect(await rows()).toStrictEqual([
-      ['ID', 'KIND', 'STATE', 'LAST 4', 'ORGANISATION', 'SCOPES', 'CREATED', 'EXPIRES', 'LAST USED', 'LABEL'],
+      ['ID', 'KIND', 'STATE', 'LAST 4', 'ORGANIZATION', 'SCOPES', 'CREATED', 'EXPIRES', 'LAST USED', 'LABEL'],
     ]);
     const { out: secret } = await issue('--kind', 'service', '--label', 'Billing');
     const { stderr } = await issue('--kind', 'management', '--label', 'Old one');

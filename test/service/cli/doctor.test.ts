@@ -1,8 +1,7 @@
 import { chmodSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { checkClock, checkTLS, judgeDisk, type Finding } from '../../../src/cli/diagnosis/machine.js';
-import { judgeSkew } from '../../../src/cli/diagnosis/service.js';
+import { checkClock, checkTLS, judgeDisk, type Finding, judgeSkew } from '../../../src/cli/doctor-checks.js';
 import { jsonLines, makeOwnCommandLine, serveFolder, type CommandLine } from '../../support/cli.js';
 import { makeOwnPlace, postgres, postgresAndRedis, type EnginePlace } from '../../support/engines.js';
 import { writeTLSFiles, type TLSFixture } from '../../support/localhost-tls.js';
@@ -49,7 +48,7 @@ describe('keyfront doctor', () => {
 
   it('prints text on a terminal, with the remedy in the next line', async () => {
     chmodSync(join(c.folder, 'key-ring.json'), 0o644);
-    const { code, out } = await c.keyfront(['doctor', '--text']);
+    const { code, out } = await c.keyfront(['doctor']);
     expect(code).toBe(1);
     expect(out).toMatch(
       /^failed {3}permissions {4}\S+key-ring\.json is open to other users\.\n {24}→ Run: chmod 600 /m,

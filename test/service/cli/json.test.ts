@@ -67,8 +67,6 @@ interface Case {
   readonly code?: number;
   /** What the first line contains, if there is a line. */
   readonly result?: object;
-  /** The output is one definition, which `put` reads from a file. */
-  readonly isIndented?: true;
   /** Nothing to list is no line. */
   readonly isEmpty?: true;
   /** Why the case cannot run here. */
@@ -118,22 +116,22 @@ const cases: Readonly<Record<string, Case>> = {
   },
   'keys export': { result: { key_id: 'k1' } },
   'keys discard': { args: () => [damaged(), '--yes'], result: { deleted: true } },
-  preview: { args: async () => [await definition()], result: { valid: true } },
-  list: { result: { key_hash: hashOf('k1') } },
-  get: { args: () => ['k1'], isIndented: true, result: { org_id: 'acme' } },
-  diff: { args: async () => ['k1', await definition()], code: 1, result: { changed: true } },
-  create: { args: async () => [await definition()], result: { action: 'added' } },
-  put: { args: async () => ['k1', await definition()], result: { action: 'modified' } },
-  apply: {
+  'keys preview': { args: async () => [await definition()], result: { valid: true } },
+  'keys list': { result: { key_hash: hashOf('k1') } },
+  'keys get': { args: () => ['k1'], result: { version: 1, data: { org_id: 'acme' } } },
+  'keys diff': { args: async () => ['k1', await definition()], code: 1, result: { changed: true } },
+  'keys create': { args: async () => [await definition()], result: { action: 'added' } },
+  'keys put': { args: async () => ['k1', await definition()], result: { action: 'modified' } },
+  'keys apply': {
     args: async () => [await folderWith('{"key_id":"k1","org_id":"acme","alias":"new"}')],
     result: { action: 'update' },
   },
-  reset: { args: () => ['k1'], result: { action: 'modified' } },
-  delete: { args: () => ['k1'], result: { action: 'deleted' } },
-  undelete: { args: after(() => prepare('delete', 'k1'), 'k1'), result: { action: 'restored' } },
-  history: { args: () => ['k1'], result: { version: 1 } },
-  tail: { isEmpty: true },
-  revert: { args: () => ['k1', '--to', '1'], result: { version: 1, changed: false } },
+  'keys reset': { args: () => ['k1'], result: { action: 'modified' } },
+  'keys delete': { args: () => ['k1'], result: { action: 'deleted' } },
+  'keys restore': { args: after(() => prepare('delete', 'k1', '--json'), 'k1'), result: { action: 'restored' } },
+  'keys history': { args: () => ['k1'], result: { version: 1 } },
+  'keys follow': { isEmpty: true },
+  'keys revert': { args: () => ['k1', '--to', '1'], result: { version: 1, changed: false } },
   backup: { args: () => [`${c.folder}-backup`], result: { keys: 1 } },
   restore: { args: async () => [await emptiedAfterBackup()], result: { keys: 1 } },
   'migrate-store': migrated,
@@ -164,7 +162,7 @@ describe('--json', () => {
     expect(commands.find((command) => command.name === name)?.options?.['json']).toBeUndefined();
   });
 
-  for (const [name, { args, env, code: expected = 0, result, isIndented, isEmpty, missing }] of Object.entries(cases)) {
+  for (const [name, { args, env, code: expected = 0, result, isEmpty, missing }] of Object.entries(cases)) {
     it.skipIf(missing !== undefined)(
       `makes ${name} print JSON objects and nothing else${missing === undefined ? '' : ` (${missing})`}`,
       async () => {
@@ -173,7 +171,7 @@ describe('--json', () => {
           isTerminal: true,
         });
         expect([code, stderr]).toStrictEqual([expected, stderr]);
-        const objects = isIndented ? [JSON.parse(out) as unknown] : parseLines(out);
+        const objects = parseLines(out);
         for (const object of objects) expect(object).toStrictEqual(expect.any(Object));
         if (result) expect(objects[0]).toMatchObject(result);
         expect(objects.length === 0).toBe(isEmpty === true);

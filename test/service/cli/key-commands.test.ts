@@ -1,9 +1,16 @@
 import { parse, validate } from 'graphql';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { documents } from '../../../src/cli/key-client/remote.js';
+import { documents } from '../../../src/cli/client/operations.js';
 import { schema } from '../../../src/graphql/schema/api-schema.js';
 import { parseJSON, stringifyJSON } from '../../../src/lib/json.js';
-import { jsonLines, makeOwnCommandLine, serveFolder, type CommandLine, type Outcome } from '../../support/cli.js';
+import {
+  asJSON,
+  jsonLines,
+  makeOwnCommandLine,
+  serveFolder,
+  type CommandLine,
+  type Outcome,
+} from '../../support/cli.js';
 
 const hash = '8805bb626b61fcb32e4c55b535399c92ecc8c2bb0dcaa3d327ec5a19da7adbd4';
 const stored = {
@@ -31,7 +38,11 @@ it('sends only operations that are valid and within the limits', () => {
 describe.each(['the data folder', 'a service'])('commands for a key of %s', (place) => {
   let c: CommandLine;
   let env: Record<string, string> = {};
-  const keyfront = async (args: readonly string[], more: Record<string, string> = {}, isTerminal = false) =>
+  /** Runs a command with --json. */
+  const keyfront = async (args: readonly string[], more: Record<string, string> = {}) =>
+    c.keyfront(asJSON(args), { ...env, ...more });
+  /** Runs a command without --json. */
+  const printed = async (args: readonly string[], more: Record<string, string> = {}, isTerminal = false) =>
     c.keyfront(args, { ...env, ...more }, false, { isTerminal });
   const definition = async (value: unknown) => c.file('definition.json', stringifyJSON(value));
   const { key_id: keyID, hmac_string: hmac, ...plain } = stored;
@@ -47,12 +58,12 @@ describe.each(['the data folder', 'a service'])('commands for a key of %s', (pla
     const created = await keyfront(['create', file, '--prefix', 'acme_live_', '--reason', 'new customer']);
     expect(created.code).toBe(0);
     const { key, ...rest } = reply(created);
-    expect(key).toMatch(/^acme_live_[\da-f]{32}$/);
+    expect(key).toMatch(/^acme_live_[\da-f]{40}$/);
     expect(rest).toMatchObject({ action: 'added', version: 1, warnings: [{ code: 'EXPIRES_IN_PAST' }] });
     const [entry] = jsonLines((await keyfront(['history', String(key)])).out);
     expect(entry).toMatchObject({ operation: 'create', reason: 'new customer' });
-    const other = await keyfront(['create', file, '--text']);
-    expect(other.out).toMatch(/^acme[\da-f]{32}\n$/);
+    const other = await printed(['create', file]);
+    expect(other.out).toMatch(/^acme_[\da-f]{40}\n$/);
     expect(other.stderr).toMatch(/^Created with the hash [\da-f]{64}\.\n {2}warning/);
   });
 
@@ -66,7 +77,7 @@ describe.each(['the data folder', 'a service'])('commands for a key of %s', (pla
   it('create takes the owner from --org if the definition has none', async () => {
     const file = await definition({ alias: 'Mobile' });
     expect(await keyfront(['create', file])).toMatchObject({ code: 1 });
-    expect(reply(await keyfront(['create', file, '--org', 'globex']))['key']).toMatch(/^globex[\da-f]{32}$/);
+    expect(reply(await keyfront(['create', file, '--org', 'globex']))['key']).toMatch(/^globex_[\da-f]{40}$/);
   });
 
   it('put makes no version after a reset if only the fields differ that the reset has stored', async () => {
@@ -75,10 +86,10 @@ describe.each(['the data folder', 'a service'])('commands for a key of %s', (pla
     expect(reply(await keyfront(['put', keyID, file, '--reset-quota']))).toMatchObject({ version: 2 });
     expect(reply(await keyfront(['diff', keyID, file]))).toMatchObject({ same: true, version: 2, changed: false });
     expect(reply(await keyfront(['put', keyID, file]))).toMatchObject({ version: 2, changed: false, changes: [] });
-    expect((await keyfront(['history', keyID, '--text'])).out).toMatch(
+    expect((await printed(['history', keyID])).out).toMatch(
       /^ {2}\+ quota_renews {2}(\d+) \(20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.000Z\)$/m,
     );
-    expect(await keyfront(['diff', keyID, file, '--text'])).toMatchObject({ code: 0, out: 'No differences.\n' });
+    expect(await printed(['diff', keyID, file])).toMatchObject({ code: 0, out: 'No differences.\n' });
     const different = await keyfront(['diff', keyID, await definition({ ...rest, quota_remaining: 5, rate: 7 })]);
     const paths = reply(different).changes.map(({ path }) => path);
     expect([different.code, paths.toSorted()]).toStrictEqual([1, ['quota_remaining', 'rate']]);
@@ -88,7 +99,7 @@ describe.each(['the data folder', 'a service'])('commands for a key of %s', (pla
 
   it('history shows only the Unix seconds of fields as dates, not numbers in metadata', async () => {
     await keyfront(['put', keyID, await definition({ ...plain, expires: 1_893_456_000, meta_data: { expires: 5 } })]);
-    const { out } = await keyfront(['history', keyID, '--text']);
+    const { out } = await printed(['history', keyID]);
     expect(out).toContain('expires  1893456000 (2030-01-01T00:00:00.000Z)');
     expect(out).toMatch(/^ {2}\+ meta_data.expires {2}5$/m);
   });
@@ -102,7 +113,7 @@ describe.each(['the data folder', 'a service'])('commands for a key of %s', (pla
   });
 
   it('get prints a definition that put accepts, exactly and without secrets', async () => {
-    const got = await keyfront(['get', keyID]);
+    const got = await printed(['get', keyID]);
     expect(got.code).toBe(0);
     expect(got.stderr).toMatch(
       new RegExp(
@@ -120,7 +131,7 @@ describe.each(['the data folder', 'a service'])('commands for a key of %s', (pla
     const done = await keyfront(['put', keyID, file]);
     expect(done.code).toBe(0);
     expect(reply(done)).toMatchObject({ action: 'modified', changed: false, version: 1, changes: [] });
-    expect((await keyfront(['put', keyID, file, '--text'])).out).toBe('No changes (version 1).\n');
+    expect((await printed(['put', keyID, file])).out).toBe('No changes (version 1).\n');
     expect(await keyfront(['put', keyID, file, '--expected-version', '2'])).toMatchObject({ code: 1 });
     expect(jsonLines((await keyfront(['history', keyID])).out)).toHaveLength(1);
   });
@@ -165,7 +176,7 @@ describe.each(['the data folder', 'a service'])('commands for a key of %s', (pla
   it('diff prints one line per change as text', async () => {
     const { tags, ...next } = plain;
     const file = await definition({ ...next, rate: 200, hmac_string: 'x', session_lifetime: 60 });
-    const { code, out } = await keyfront(['diff', keyID, file], { NO_COLOR: '1' }, true);
+    const { code, out } = await printed(['diff', keyID, file], { NO_COLOR: '1' }, true);
     expect(code).toBe(1);
     expect(out.split('\n').toSorted()).toStrictEqual(
       [
@@ -176,12 +187,12 @@ describe.each(['the data folder', 'a service'])('commands for a key of %s', (pla
         '',
       ].toSorted(),
     );
-    const painted = await keyfront(['diff', keyID, file], {}, true);
+    const painted = await printed(['diff', keyID, file], {}, true);
     expect(painted.out).toContain('\u001b[31m100\u001b[39m → \u001b[32m200\u001b[39m');
   });
 
   it('diff counts the reset of a quota as a difference', async () => {
-    const { code, out } = await keyfront(['diff', keyID, await definition(plain), '--reset-quota', '--text']);
+    const { code, out } = await printed(['diff', keyID, await definition(plain), '--reset-quota']);
     expect(code).toBe(1);
     expect(out).toMatch(/live quota: 8,120 used of 10,000.* → 0 used of 10,000, renews at /);
   });
@@ -196,7 +207,7 @@ describe.each(['the data folder', 'a service'])('commands for a key of %s', (pla
       version: 2,
       quota: { after: { used: 0 } },
     });
-    const again = await keyfront(['put', keyID, file, '--text']);
+    const again = await printed(['put', keyID, file]);
     expect([again.code, again.out]).toStrictEqual([0, expect.stringContaining('Updated to version 3.\n')]);
     const entries = jsonLines((await keyfront(['history', keyID])).out) as Reply[];
     expect(entries.map(({ version, operation, reason }) => [version, operation, reason])).toStrictEqual([
@@ -207,7 +218,7 @@ describe.each(['the data folder', 'a service'])('commands for a key of %s', (pla
     expect(entries[1]).toMatchObject({ quota_used_before_reset: 8120 });
     expect(entries[1]?.changes).toContainEqual({ path: 'rate', kind: 'CHANGED', before: 100, after: 300 });
     expect(entries[1]?.['credential_id'] === 'cli').toBe(place === 'the data folder');
-    if (place === 'the data folder') expect(entries[1]?.['credential_label']).toMatch(/^.+@.+ \(keyfront put\)$/);
+    if (place === 'the data folder') expect(entries[1]?.['credential_label']).toMatch(/^.+@.+ \(keyfront keys put\)$/);
     const shown = await c.keyfront(['keys', 'export', '--with-secrets']);
     expect(shown.out).toContain('stored-secret');
   });
@@ -221,7 +232,7 @@ describe.each(['the data folder', 'a service'])('commands for a key of %s', (pla
       ]);
       return;
     }
-    expect((await keyfront(['history', keyID])).out).toContain('"ana (keyfront put)"');
+    expect((await keyfront(['history', keyID])).out).toContain('"ana (keyfront keys put)"');
     for (const actor of ['', ' ', 'a\nb', 'x'.repeat(101)]) {
       expect((await keyfront(['delete', keyID, '--actor', actor])).code).toBe(2);
     }
@@ -249,10 +260,10 @@ describe.each(['the data folder', 'a service'])('commands for a key of %s', (pla
       { path: 'quota_maxx', code: 'UNKNOWN_FIELD', message: 'is an unknown field; did you mean `quota_max`?' },
       { path: 'key_id', code: 'WRONG_VARIANT', message: 'belongs to the preview only' },
     ]);
-    const text = await keyfront(['put', keyID, await definition(bad), '--text']);
+    const text = await printed(['put', keyID, await definition(bad)]);
     expect(text.stderr).toContain('error    alias must be a string  WRONG_TYPE\n');
     expect((await keyfront(['diff', keyID, await definition(bad)])).code).toBe(2);
-    expect((await keyfront(['get', keyID])).stderr).toContain('Version 1 of');
+    expect((await printed(['get', keyID])).stderr).toContain('Version 1 of');
   });
 
   it('put rejects a definition that is not an object', async () => {
@@ -271,7 +282,9 @@ describe.each(['the data folder', 'a service'])('commands for a key of %s', (pla
       expect(reply(rejected)).toMatchObject({ code: 'INVALID', issues: [{ path: 'meta_data', code: 'IMPRECISE' }] });
     }
     const added = { ...plain, meta_data: { small: 1 } };
-    const created = await c.keyfront(['put', 'acme-new', '-', '--create'], env, false, { input: stringifyJSON(added) });
+    const created = await c.keyfront(['put', 'acme-new', '-', '--create', '--json'], env, false, {
+      input: stringifyJSON(added),
+    });
     expect(created.code).toBe(0);
     expect(reply(created)).toMatchObject({ action: 'added', version: 1 });
     const updated = await keyfront(['put', 'acme-new', await definition({ ...added, rate: 101 }), '--create']);
@@ -288,7 +301,7 @@ describe.each(['the data folder', 'a service'])('commands for a key of %s', (pla
       quota: { before: { used: 8120, remaining: 1880 }, after: { used: 0, remaining: 10_000 } },
     });
     expect(changes.map(({ path }) => path).toSorted()).toStrictEqual(['quota_remaining', 'quota_renews']);
-    const got = parseJSON((await keyfront(['get', keyID])).out) as Record<string, unknown>;
+    const got = parseJSON((await printed(['get', keyID])).out) as Record<string, unknown>;
     expect(got).toStrictEqual({ ...plain, quota_remaining: 10_000, quota_renews: got['quota_renews'] });
     expect((await c.keyfront(['keys', 'export', '--with-secrets'])).out).toContain('stored-secret');
   });
@@ -296,7 +309,7 @@ describe.each(['the data folder', 'a service'])('commands for a key of %s', (pla
   it('reset retries after a concurrent change and overwrites nothing', async () => {
     const outcomes = await Promise.all([1, 2, 3].map(async () => keyfront(['reset', keyID])));
     expect(outcomes.map(({ code }) => code)).toStrictEqual([0, 0, 0]);
-    expect((await keyfront(['get', keyID])).stderr).toContain('Version 4 of');
+    expect((await printed(['get', keyID])).stderr).toContain('Version 4 of');
   });
 
   it('revert restores an earlier definition', async () => {
@@ -304,14 +317,14 @@ describe.each(['the data folder', 'a service'])('commands for a key of %s', (pla
     const { code, out } = await keyfront(['revert', keyID, '--to', '1', '--reason', 'oops']);
     expect(code).toBe(0);
     expect(parseJSON(out)).toMatchObject({ action: 'modified', version: 3 });
-    expect(parseJSON((await keyfront(['get', keyID])).out)).toStrictEqual(plain);
+    expect(parseJSON((await printed(['get', keyID])).out)).toStrictEqual(plain);
     expect((await keyfront(['revert', keyID, '--to', '9'])).code).toBe(1);
     expect((await keyfront(['revert', keyID, '--to', '1', '--expected-version', '1'])).code).toBe(1);
   });
 
   it('history prints the newest entries first, up to the limit, also as text', async () => {
     for (const rate of [1, 2, 3]) await keyfront(['put', keyID, await definition({ ...plain, rate })]);
-    const { out } = await keyfront(['history', keyID, '--limit', '2', '--text']);
+    const { out } = await printed(['history', keyID, '--limit', '2']);
     expect(out.match(/^version \d+/gm)).toStrictEqual(['version 4', 'version 3']);
     expect(out).toContain('  ~ rate  2 → 3\n');
   });
@@ -325,12 +338,26 @@ describe.each(['the data folder', 'a service'])('commands for a key of %s', (pla
     expect(reply(deleted)).toMatchObject({ action: 'deleted', key_hash: hash, version: 2 });
     expect(await keyfront(['get', keyID])).toMatchObject({ code: 1, stderr: 'NOT_FOUND: There is no such key.\n' });
     expect((await keyfront(['delete', keyID])).code).toBe(1);
-    const restored = await keyfront(['undelete', keyID], { NO_COLOR: '1' }, true);
+    const restored = await printed(['undelete', keyID], { NO_COLOR: '1' }, true);
     expect(restored).toMatchObject({ code: 0, out: 'Restored (version 3).\n' });
-    expect(parseJSON((await keyfront(['get', keyID])).out)).toStrictEqual(plain);
+    expect(parseJSON((await printed(['get', keyID])).out)).toStrictEqual(plain);
     const [, entry] = jsonLines((await keyfront(['history', keyID])).out);
     expect(entry).toMatchObject({ operation: 'delete', reason: 'contract ended' });
     expect((await keyfront(['undelete', keyID])).code).toBe(1);
+  });
+
+  it('shows and restores a deleted key by its identifier or its hash', async () => {
+    await keyfront(['delete', keyID, '--reason', 'contract ended']);
+    for (const reference of [[keyID], ['--key-hash', hash]]) {
+      const history = jsonLines((await keyfront(['history', ...reference])).out);
+      expect(history).toMatchObject([{ operation: 'delete', reason: 'contract ended' }, { operation: 'import' }]);
+      expect((await printed(['get', ...reference])).stderr).toBe('NOT_FOUND: There is no such key.\n');
+      const got = await printed(['get', ...reference, '--deleted']);
+      expect([got.code, parseJSON(got.out)]).toStrictEqual([0, plain]);
+      expect(got.stderr).toContain(`Version 2 of ${hash}, deleted, without secrets.\n`);
+      expect(reply(await keyfront(['get', ...reference, '--deleted']))).toMatchObject({ state: 'DELETED', version: 2 });
+    }
+    expect(reply(await keyfront(['undelete', '--key-hash', hash]))).toMatchObject({ action: 'restored', version: 3 });
   });
 
   describe('list', () => {
@@ -360,16 +387,21 @@ describe.each(['the data folder', 'a service'])('commands for a key of %s', (pla
           quota: { used: 8_120, remaining: 1_880, renews_at: expect.anything() as unknown },
         },
       ]);
-      const { out } = await keyfront(['list', '--tag', 'billing'], {}, true);
+      const { out } = await printed(['list', '--tag', 'billing'], {}, true);
       expect(out).toBe(
-        `ALIAS    ORGANISATION  STATE   VERSION  QUOTA          KEY HASH\nBilling  acme          ACTIVE  1        8120 of 10000  ${hash}\n`,
+        `ALIAS    ORGANIZATION  HASH          STATE   QUOTA          EXPIRES\nBilling  acme          ${hash.slice(0, 12)}  ACTIVE  8120 of 10000  never\n`,
       );
     });
 
     it('follows the pages up to the limit, and reports that more keys match', async () => {
       const cut = await listed('--org', 'globex', '--limit', '230');
       expect(cut.keys).toHaveLength(230);
-      expect(cut.stderr).toBe('More keys match. Use --limit with more than 230, or narrow the filters.\n');
+      const [, cursor = ''] = /^More keys match\. The next ones: --cursor (\S+)\n$/.exec(cut.stderr) ?? [];
+      const rest = await listed('--org', 'globex', '--limit', '230', '--cursor', cursor);
+      expect([rest.keys.length, rest.stderr]).toStrictEqual([10, '']);
+      const hashes = [...cut.keys, ...rest.keys].map(({ key_hash: keyHash }) => keyHash);
+      expect(new Set(hashes).size).toBe(240);
+      expect((await listed('--org', 'acme', '--cursor', cursor)).code).toBe(1);
       const all = await listed('--alias-prefix', 'Other', '--limit', '240');
       expect(all.stderr).toBe('');
       expect(all.keys.map(({ alias }) => alias)).toStrictEqual(others.map(({ alias }) => alias));
@@ -382,8 +414,36 @@ describe.each(['the data folder', 'a service'])('commands for a key of %s', (pla
       await keyfront(['delete', keyID]);
       expect((await listed('--org', 'acme')).keys).toHaveLength(0);
       expect((await listed('--org', 'acme', '--state', 'deleted')).keys).toMatchObject([{ state: 'DELETED' }]);
-      const none = await keyfront(['list', '--tag', 'none'], {}, true);
+      const none = await printed(['list', '--tag', 'none'], {}, true);
       expect(none).toMatchObject({ code: 0, out: '', stderr: 'No key matches.\n' });
+    });
+
+    it('sorts by alias, by hash and by the last update, also in reverse', async () => {
+      const aliases = async (...args: string[]) =>
+        (await listed('--org', 'globex', '--limit', '3', ...args)).keys.map(({ alias }) => alias);
+      expect(await aliases('--sort', 'alias')).toStrictEqual(['Other 000', 'Other 001', 'Other 002']);
+      expect(await aliases('--sort=-alias')).toStrictEqual(['Other 239', 'Other 238', 'Other 237']);
+      await keyfront(['put', 'other-7', await definition({ alias: 'Changed' })]);
+      expect((await aliases('--sort', '-updated'))[0]).toBe('Changed');
+      const hashes = (await listed('--sort', 'hash')).keys.map(({ key_hash: keyHash }) => String(keyHash));
+      expect(hashes).toStrictEqual(hashes.toSorted());
+      expect(await listed('--sort', 'size')).toMatchObject({
+        code: 2,
+        stderr: '--sort must be one of hash, alias, updated, with or without a hyphen before it.\n',
+      });
+    });
+
+    it('finds a key by an unambiguous beginning of its hash, also a deleted one', async () => {
+      const version = async (keyHash: string) => {
+        const { code, out, stderr } = await printed(['get', '--deleted', '--key-hash', keyHash]);
+        return [code, out === '' ? stderr : stderr.split(' ').slice(0, 4).join(' ')];
+      };
+      expect(await version(hash.slice(0, 12))).toStrictEqual([0, `Version 1 of ${hash},`]);
+      expect(await version('f')).toStrictEqual([1, 'INVALID: Several hashes begin with f. Write more of it.\n']);
+      expect(await version('zz')).toStrictEqual([1, 'NOT_FOUND: There is no such key.\n']);
+      await keyfront(['delete', '--key-hash', hash.slice(0, 12)]);
+      expect(await version(hash.slice(0, 12))).toStrictEqual([0, `Version 2 of ${hash},`]);
+      expect(await keyfront(['undelete', '--key-hash', hash.slice(0, 12)])).toMatchObject({ code: 0 });
     });
 
     it('rejects a state that does not exist, and suggests the nearest', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { hash as argon2 } from '@node-rs/argon2';
 import { hashSync as hashBcrypt, verify as verifyBcrypt } from '@node-rs/bcrypt';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { importLines } from '../../../src/cli/input/import-lines.js';
+import { importLines } from '../../../src/cli/keys/import-lines.js';
 import { stringifyJSON } from '../../../src/lib/json.js';
 import { startOwnApp } from '../../support/app.js';
 import { jsonLines, makeOwnCommandLine, type CommandLine } from '../../support/cli.js';
@@ -167,7 +167,7 @@ describe('keys import', () => {
       /^line 1: warning: expires has passed already\nDry run/,
     );
     expect((await imported(lines)).stderr).toBe(
-      '2 imported, 0 skipped (already exist), 0 rejected.\nLines with warnings: 1. `preview --import` shows them.\n',
+      '2 imported, 0 skipped (already exist), 0 rejected.\nLines with warnings: 1. `keys preview --import` shows them.\n',
     );
     expect((await exported()).find(({ key_id: id }) => id === 'k2')).toMatchObject({
       date_created: '2026-01-01T00:00:00Z',
@@ -216,7 +216,7 @@ describe('keys import', () => {
     expect(done.stderr.split('\n')).toStrictEqual([...report, '1 imported, 1 updated, 2 unchanged, 1 rejected.', '']);
     const [first] = (await exported('--with-secrets')).filter(({ key_id }) => key_id === 'k1');
     expect(first).toMatchObject({ alias: 'new', rate: 5, hmac_string: 'kept' });
-    const { out } = await c.keyfront(['history', 'k1']);
+    const { out } = await c.keyfront(['history', 'k1', '--json']);
     expect(JSON.parse(out.split('\n', 1)[0] ?? '')).toMatchObject({
       version: 2,
       operation: 'update',
@@ -241,7 +241,7 @@ describe('keys import', () => {
     const { code, stderr } = await imported(jsonl(k('k1')), '--update');
     expect([code, stderr]).toStrictEqual([
       1,
-      'line 1: The key is deleted; `keyfront undelete` restores it.\n0 imported, 0 updated, 0 unchanged, 1 rejected.\n',
+      'line 1: The key is deleted; `keyfront keys restore` restores it.\n0 imported, 0 updated, 0 unchanged, 1 rejected.\n',
     ]);
   });
 

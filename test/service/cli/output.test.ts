@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createOutputWriter } from '../../../src/cli/output/stdout.js';
+import { createOutputWriter } from '../../../src/cli/stdout.js';
 import { OutputClosedError, type IO } from '../../../src/cli/io.js';
 import { run } from '../../../src/cli/main.js';
 import { buildMain } from '../../support/build.mjs';

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { chmod } from 'node:fs/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { stringifyJSON } from '../../../src/lib/json.js';
-import { jsonLines, makeOwnCommandLine, type CommandLine, type CommandStreams } from '../../support/cli.js';
+import { asJSON, jsonLines, makeOwnCommandLine, type CommandLine, type CommandStreams } from '../../support/cli.js';
 import { startOwnServer, type TestServer } from '../../support/server.js';
 
 let c: CommandLine;
@@ -28,6 +28,10 @@ const badIssues = [
 ];
 const terminal = { isTerminal: true };
 
+/** Runs a command with --json. */
+const keyfront = async (args: readonly string[], ...more: [Record<string, string>?, boolean?, CommandStreams?]) =>
+  c.keyfront(asJSON(args), ...more);
+
 /** Previews one definition. */
 const preview = async (
   definition: object,
@@ -42,7 +46,7 @@ describe('keyfront preview', () => {
       'good.json',
       stringifyJSON({ ...good, tags: [' a', 'a'], expires: 9223372036854775807n }),
     );
-    const { code, out, stderr } = await c.keyfront(['preview', file]);
+    const { code, out, stderr } = await keyfront(['preview', file]);
     expect(code).toBe(0);
     expect(out).toBe(
       `{"definition":${JSON.stringify(file)},"valid":true,"key_hash":"${goodHash}","data":{"alias":"Billing","apply_policies":["silver"],` +
@@ -54,7 +58,7 @@ describe('keyfront preview', () => {
 
   it('names every problem with its path in the names of REST, and exits with 1', async () => {
     const file = await c.file('bad.json', stringifyJSON(bad));
-    const { code, out } = await c.keyfront(['preview', file]);
+    const { code, out } = await keyfront(['preview', file]);
     expect(code).toBe(1);
     expect(jsonLines(out)).toStrictEqual([{ definition: file, valid: false, issues: badIssues }]);
   });
@@ -74,9 +78,9 @@ describe('keyfront preview', () => {
   });
 
   it.each([
-    [{}, false, [], false, 'JSON'],
-    [{}, false, ['--text'], false, 'text'],
-    [{ FORCE_COLOR: '1' }, false, ['--text'], true, 'text'],
+    [{}, false, ['--json'], false, 'JSON'],
+    [{}, false, [], false, 'text'],
+    [{ FORCE_COLOR: '1' }, false, [], true, 'text'],
     [{ FORCE_COLOR: '0' }, true, [], false, 'text'],
     [{ FORCE_COLOR: '1', NO_COLOR: '1' }, true, [], true, 'text'],
     [{ NO_COLOR: '' }, true, [], true, 'text'],
@@ -88,10 +92,6 @@ describe('keyfront preview', () => {
     expect(out.includes('\u001b[')).toBe(isPainted);
     expect(out.startsWith('{')).toBe(form === 'JSON');
     expect(out).toContain('DEPRECATED_FIELD');
-  });
-
-  it('rejects --json together with --text', async () => {
-    expect((await preview(good, ['--json', '--text'])).code).toBe(2);
   });
 
   it('exits with 0 for warnings, and with 1 with --strict', async () => {
@@ -106,7 +106,7 @@ describe('keyfront preview', () => {
     const one = await c.file('one.json', stringifyJSON(good));
     const array = await c.file('array.json', stringifyJSON([good, bad]));
     const many = await c.file('many.jsonl', `${stringifyJSON(good)}\n\n${stringifyJSON(odd)}\n{"alias":\n`);
-    const { code, out, stderr } = await c.keyfront(['preview', one, array, many]);
+    const { code, out, stderr } = await keyfront(['preview', one, array, many]);
     expect(code).toBe(1);
     expect(jsonLines(out).map(({ definition, valid }) => [definition, valid])).toStrictEqual([
       [one, true],
@@ -125,7 +125,7 @@ describe('keyfront preview', () => {
     ['an array', stringifyJSON([good, odd]), 2],
     ['lines', `${stringifyJSON(good)}\n${stringifyJSON(odd)}\n`, 2],
   ])('reads %s from standard input', async (_, input, count) => {
-    const { code, out } = await c.keyfront(['preview', '-'], {}, false, { input });
+    const { code, out } = await keyfront(['preview', '-'], {}, false, { input });
     expect(code).toBe(0);
     expect(jsonLines(out)).toHaveLength(count);
     expect(out).toContain(goodHash);
@@ -138,7 +138,7 @@ describe('keyfront preview', () => {
     [Buffer.from([0x22, 0xff, 0x22]), 'MALFORMED_TEXT', 'is not valid UTF-8'],
   ])('reports %j as invalid', async (content, problem, message) => {
     const file = await c.file('odd.json', content);
-    const { code, out } = await c.keyfront(['preview', file]);
+    const { code, out } = await keyfront(['preview', file]);
     expect(code).toBe(1);
     expect(jsonLines(out)[0]?.['issues']).toMatchObject([{ code: problem, message }]);
   });
@@ -161,7 +161,7 @@ describe('keyfront preview', () => {
 
   it('prints no hash of a generated identifier', async () => {
     const file = await c.file('nameless.json', '{"alias":"a","apply_policies":["gold"]}');
-    const { out } = await c.keyfront(['preview', file]);
+    const { out } = await keyfront(['preview', file]);
     expect(jsonLines(out)).toStrictEqual([
       { definition: file, valid: true, data: { alias: 'a', apply_policies: ['gold'] }, warnings: [] },
     ]);
@@ -169,7 +169,7 @@ describe('keyfront preview', () => {
 
   it('hashes with the algorithm of the environment', async () => {
     const env = { KEYFRONT_KEY_HASH: 'hmac-sha256', KEYFRONT_KEY_HASH_PEPPER: 'p'.repeat(32) };
-    const { out } = await preview(good, [], env);
+    const { out } = await preview(good, ['--json'], env);
     expect(jsonLines(out)[0]?.['key_hash']).toMatch(/^[\da-f]{64}$/);
     expect(out).not.toContain(goodHash);
     expect((await preview(good, [], { KEYFRONT_KEY_HASH: 'md5' })).code).toBe(2);
@@ -182,7 +182,7 @@ describe('keyfront preview', () => {
       jwt_data: { secret: 'secret-2' },
       basic_auth_data: { password: 'secret-3' },
     };
-    for (const args of [[], ['--text']]) {
+    for (const args of [[], ['--json']]) {
       const { code, out, stderr } = await preview(secrets, args);
       expect(code).toBe(0);
       expect(out + stderr).not.toMatch(/secret-\d/);
@@ -196,14 +196,14 @@ describe('keyfront preview', () => {
       stringifyJSON({ alias: evil, access_rights: { [evil]: { api_id: 7 } }, [evil]: 1 }),
     );
     const fine = await c.file(`fine.json`, stringifyJSON({ alias: evil }));
-    for (const args of [['--text'], ['--json']]) {
-      const { out, stderr } = await c.keyfront(['preview', file, fine, ...args], { NO_COLOR: '1' }, true, terminal);
+    for (const args of [[], ['--json']]) {
+      const { out, stderr } = await keyfront(['preview', file, fine, ...args], { NO_COLOR: '1' }, true, terminal);
       // eslint accepts no other pattern for "any control character but the line feed".
       expect(
         [...(out + stderr)].filter((character) => /[\p{Cc}\u202e]/u.test(character) && character !== '\n'),
       ).toEqual([]);
     }
-    const { out } = await c.keyfront(['preview', fine]);
+    const { out } = await keyfront(['preview', fine]);
     expect(jsonLines(out)[0]).toMatchObject({ data: { alias: evil } });
   });
 });
@@ -222,7 +222,7 @@ describe('keyfront preview --import', () => {
 
   it('reports the problems that the import reports, and names duplicates', async () => {
     const file = await c.file('keys.jsonl', content);
-    const { code, out } = await c.keyfront(['preview', '--import', file]);
+    const { code, out } = await keyfront(['preview', '--import', file]);
     expect(code).toBe(1);
     expect(jsonLines(out)).toMatchObject([
       { valid: true, key_hash: goodHash, data: { alias: 'Billing', org_id: 'acme' }, warnings: [] },
@@ -236,7 +236,7 @@ describe('keyfront preview --import', () => {
       { valid: false, issues: [{ path: 'quota_renewal_rate', code: 'OUT_OF_RANGE' }] },
       { valid: true, warnings: [{ path: 'expires', code: 'EXPIRES_IN_PAST' }] },
     ]);
-    const imported = await c.keyfront(['keys', 'import', file]);
+    const imported = await keyfront(['keys', 'import', file]);
     const invalid = jsonLines(out).flatMap(({ valid }, index) => (valid === true ? [] : [index + 1]));
     expect([...imported.stderr.matchAll(/^line (\d+): (?!skipped)/gm)].map(([, line]) => Number(line))).toStrictEqual(
       invalid,
@@ -247,7 +247,7 @@ describe('keyfront preview --import', () => {
   it('has no warning for the dates of an exported key, which an import stores', async () => {
     const dates = { date_created: '2026-01-01T00:00:00Z', last_updated: '1767225600' };
     const warnings = async (...args: string[]) =>
-      jsonLines((await preview({ ...good, ...dates }, args)).out)[0]?.['warnings'];
+      jsonLines((await preview({ ...good, ...dates }, asJSON(args))).out)[0]?.['warnings'];
     expect(await warnings('--import', '--strict')).toStrictEqual([]);
     expect(await warnings()).toMatchObject([{ code: 'SERVER_OWNED' }, { code: 'SERVER_OWNED' }]);
   });
@@ -258,7 +258,7 @@ describe('keyfront preview --import', () => {
     expect((await preview(hashed, [...args, '--passwords-are-hashed'])).code).toBe(0);
     const plain = { key_id: 'k', basic_auth_data: { password: 'plain' } };
     expect((await preview(plain, args)).code).toBe(0);
-    const rejected = await preview(plain, [...args, '--passwords-are-hashed']);
+    const rejected = await preview(plain, [...args, '--passwords-are-hashed', '--json']);
     expect(jsonLines(rejected.out)[0]?.['issues']).toMatchObject([{ code: 'UNKNOWN_HASH_TYPE' }]);
     expect(existsSync(c.folder)).toBe(false);
   });
@@ -295,8 +295,8 @@ describe('keyfront preview --url', () => {
       await c.file('large.json', stringifyJSON({ ...good, quota_max: 9007199254740993n })),
     ];
     const env = { KEYFRONT_MANAGEMENT_CREDENTIAL: server.t.management };
-    const there = await c.keyfront(['preview', '--url', server.url, ...files], env);
-    const here = await c.keyfront(['preview', ...files]);
+    const there = await keyfront(['preview', '--url', server.url, ...files], env);
+    const here = await keyfront(['preview', ...files]);
     expect(there).toStrictEqual(here);
     expect(there.code).toBe(1);
     expect(there.out).toContain('9007199254740993');

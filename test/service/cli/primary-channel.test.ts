@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { connectToPrimary, type ChannelProcess } from '../../../src/cli/server/primary-channel.js';
+import { connectToPrimary, type ChannelProcess } from '../../../src/cli/serve/worker-channel.js';
 
 /** A process whose channel fails as Node's does: the callback of `send` gets the error. */
 function brokenProcess() {

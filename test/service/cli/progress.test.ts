@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createProgressLine } from '../../../src/cli/output/progress.js';
+import { createProgressLine } from '../../../src/cli/output.js';
 
 function watched(isStderrTTY: boolean) {
   let now = 0;

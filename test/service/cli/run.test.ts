@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { commands } from '../../../src/cli/commands.js';
-import { formatUsage } from '../../../src/cli/help.js';
+import { formatUsage } from '../../../src/cli/program.js';
 import { makeOwnCommandLine, type CommandLine } from '../../support/cli.js';
 
 let c: CommandLine;
@@ -10,8 +10,8 @@ beforeEach(async () => {
 });
 
 describe('the command line', () => {
-  it.each([['--help'], ['help'], ['-h'], ['--help', '--sample']])(
-    'prints every command with its summary for %s',
+  it.each([[], ['--help'], ['help'], ['-h'], ['--help', '--sample']])(
+    'prints every command with its summary for %j',
     async (...args) => {
       const { code, out } = await c.keyfront(args.filter((arg) => typeof arg === 'string'));
       expect(code).toBe(0);
@@ -22,7 +22,7 @@ describe('the command line', () => {
         'Exit codes:',
         'KEYFRONT_DATA',
         'FORCE_COLOR',
-        '`keyfront put --help`',
+        '`keyfront keys put --help`',
         '`keyfront serve --help`',
       ]) {
         expect(out).toContain(text);
@@ -102,6 +102,25 @@ describe('the command line', () => {
     expect(stderr).toContain('  credentials issue ');
   });
 
+  it('never starts a server without the command serve', async () => {
+    const { code, out, stderr } = await c.keyfront(['--sample']);
+    expect([code, out, stderr]).toStrictEqual([2, '', "error: unknown option '--sample'\nSee keyfront --help.\n"]);
+    expect(existsSync(c.folder)).toBe(false);
+  });
+
+  it('names each command by a noun and a verb, and accepts the short names that the help does not show', async () => {
+    const overview = (await c.keyfront([])).out;
+    for (const { name, alias } of commands.filter((command) => command.alias !== undefined)) {
+      const [short, full] = [
+        await c.keyfront([alias ?? '', '--help']),
+        await c.keyfront([...name.split(' '), '--help']),
+      ];
+      expect([short.code, short.out]).toStrictEqual([0, full.out]);
+      expect(overview).not.toMatch(new RegExp(`^  ${alias} `, 'm'));
+      expect(full.out).not.toMatch(new RegExp(`keyfront ${alias}\\b`));
+    }
+  });
+
   it('prints the version of the package', async () => {
     const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
       version: string;
@@ -156,7 +175,6 @@ describe('the command line', () => {
     [['credentials', 'revoke']],
     [['serve', '--port', '1']],
     [['check', '--fix']],
-    [['--sampel']],
   ])('rejects the invalid arguments %j with the usage and exit code 2, before it opens anything', async (args) => {
     const { code, out, stderr } = await c.keyfront(args);
     expect(code).toBe(2);

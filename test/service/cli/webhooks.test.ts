@@ -31,7 +31,7 @@ const add = async (...more: string[]) => {
   ]);
   return { id: /hook_\w+/.exec(stderr)?.[0] ?? '', secret: out.trim() };
 };
-const listed = async () => jsonLines((await webhooks('list')).out);
+const listed = async () => jsonLines((await webhooks('list', '--json')).out);
 const serve = (pace = quick) => startOwnApp({ KEYFRONT_DATA: c.folder }, { dispatcherOptions: pace });
 
 describe('webhooks list and dead', () => {
@@ -160,7 +160,7 @@ describe('webhooks', () => {
       { key_id: 'b', org_id: 'acme' },
       { key_id: 'c', org_id: 'acme' },
     );
-    const dead = async () => jsonLines((await webhooks('dead', id)).out);
+    const dead = async () => jsonLines((await webhooks('dead', id, '--json')).out);
     await until(async () => (await dead()).length >= 3, 'Three dead letters');
     const letters = (await dead()) as Record<string, string>[];
     expect(letters).toMatchObject(Array.from({ length: 3 }, () => ({ version: 1, attempts: 2, why: 'returned 500' })));

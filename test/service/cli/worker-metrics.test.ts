@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
-import type { PrimaryMessage, WorkerProcess } from '../../../src/cli/server/worker-messages.js';
-import { createWorkerMetrics } from '../../../src/cli/server/worker-metrics.js';
+import type { PrimaryMessage, WorkerProcess } from '../../../src/cli/serve/worker-channel.js';
+import { createWorkerMetrics } from '../../../src/cli/serve/worker-metrics.js';
 
 /** A worker in memory with two metrics of each kind that differs in how it adds up. */
 function createWorker() {

@@ -109,6 +109,12 @@ describe('the variables of a legacy Docker link (docker run --link)', () => {
 });
 
 describe('an unknown KEYFRONT_ variable', () => {
+  it('gets no suggestion that only shares the prefix', () => {
+    expect(() => readConfig({ KEYFRONT_BOGUS: 'x' })).toThrow(
+      'KEYFRONT_BOGUS is not a setting. `keyfront serve --help` lists the settings.',
+    );
+  });
+
   it.each([
     ['KEYFRONT_PORT', '4000', 'PORT'],
     ['KEYFRONT_HOST', '0.0.0.0', 'HOST'],

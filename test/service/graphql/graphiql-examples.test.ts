@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sampleKeyLines } from '../../../src/cli/server/sample.js';
+import { sampleKeyLines } from '../../../src/cli/serve/first-start.js';
 import { credentialHeaders, type CredentialHeader } from '../../../src/graphql/graphiql/browser/credential-headers.js';
 import { examples, welcome, type ExampleOperation } from '../../../src/graphql/graphiql/browser/examples.js';
 import { servedSchema } from '../../../src/graphql/schema/served.js';

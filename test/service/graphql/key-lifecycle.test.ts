@@ -107,10 +107,10 @@ describe('createOrgKey', () => {
     });
   });
 
-  it('generates an identifier from the organisation and 32 hex digits', async () => {
+  it('generates an identifier from the organisation and 40 hex digits', async () => {
     for (const keyID of [undefined, null]) {
       const { key, keyHash } = dataOf<Record<string, string>>(await create({ keyID, input: { orgID: 'acme' } }));
-      expect(key).toMatch(/^acme[0-9a-f]{32}$/);
+      expect(key).toMatch(/^acme_[0-9a-f]{40}$/);
       expect(keyHash).toBe(hashOf(String(key)));
       expect(await read(String(key))).toStrictEqual({ version: 1 });
     }
@@ -121,7 +121,7 @@ describe('createOrgKey', () => {
     const query =
       'mutation($prefix: String, $keyID: ID) { createOrgKey(keyID: $keyID, prefix: $prefix, input: {orgID: "acme"}) { key } }';
     const { key } = dataOf<Record<string, string>>(await t.graphql(query, { prefix: 'acme_live_' }));
-    expect(key).toMatch(/^acme_live_[0-9a-f]{32}$/);
+    expect(key).toMatch(/^acme_live_[0-9a-f]{40}$/);
     expect(issuesOf(await t.graphql(query, { prefix: '' }))).toStrictEqual(['prefix MALFORMED_KEY_ID']);
     const both = await t.graphql(query, { prefix: 'acme_live_', keyID: 'k1' });
     expect(issuesOf(both)).toStrictEqual(['prefix MALFORMED_ARGUMENT']);

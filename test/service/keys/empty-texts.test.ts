@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { prepareLine } from '../../../src/cli/input/import-line.js';
+import { prepareLine } from '../../../src/cli/keys/import-lines.js';
 import { startOwnApp, type TestApp } from '../../support/app.js';
 import { codeOf, dataOf, sendRequest } from '../../support/responses.js';
 import { stateOf } from '../../support/state.js';

@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from 'vitest';
-import { verifyInstallation } from '../../../src/cli/verify-installation.js';
+import { verifyInstallation } from '../../../src/cli/check.js';
 import { startOwnApp, type TestApp } from '../../support/app.js';
 import { runCommand } from '../../support/cli.js';
 import { describeEngines, makeOwnPlace, type EnginePlace } from '../../support/engines.js';

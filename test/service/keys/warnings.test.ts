@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { prepareLine } from '../../../src/cli/input/import-line.js';
+import { prepareLine } from '../../../src/cli/keys/import-lines.js';
 import { warningCodes } from '../../../src/keys/definition/issue-codes.js';
 import { pathText } from '../../../src/lib/errors.js';
 import { parseJSON, stringifyJSON } from '../../../src/lib/json.js';

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Authenticate } from '../../../src/credentials/credential.js';
 import { AppError } from '../../../src/lib/errors.js';
-import { sampleKeyLines } from '../../../src/cli/server/sample.js';
+import { sampleKeyLines } from '../../../src/cli/serve/first-start.js';
 import { maskErrors } from '../../../src/http/middlewares.js';
 import { createRouter } from '../../../src/http/router.js';
 import { parseJSON } from '../../../src/lib/json.js';

@@ -75,6 +75,14 @@ describe('GET /svc/org/keys', () => {
     for (const limit of [3, 100]) expect(await walk(`alias_prefix=Key%201&limit=${limit}`)).toStrictEqual(expected);
   });
 
+  it.each([3, 100])('sorts as order_by and descending request, with limit=%i', async (limit) => {
+    const byAlias = await walk(`order_by=ALIAS&limit=${limit}`);
+    expect(byAlias).toHaveLength(27);
+    expect(await walk(`order_by=ALIAS&descending=1&limit=${limit}`)).toStrictEqual(byAlias.toReversed());
+    const byHash = await walk(`limit=${limit}`);
+    expect(await walk(`order_by=KEY_HASH&descending=1&limit=${limit}`)).toStrictEqual(byHash.toReversed());
+  });
+
   it('shortens a page that would be larger than 2 MiB, and continues at the next key', async () => {
     const own = await startOwnApp();
     const ids = Array.from({ length: 14 }, (_, index) => `large-${String(index).padStart(2, '0')}`);
@@ -152,6 +160,10 @@ describe('GET /svc/org/keys', () => {
     ['expires_before=soon', 'expires_before'],
     ['expires_before=1.5', 'expires_before'],
     ['expires_before=9223372036854775808', 'expires_before'],
+    ['order_by=alias', 'order_by'],
+    ['order_by=', 'order_by'],
+    ['descending=0', 'descending'],
+    ['descending=', 'descending'],
     ['updated_since=', 'updated_since'],
     ['updated_since=12345678901234567890', 'updated_since'],
   ])('rejects ?%s and names the parameter', async (query, name) => {
@@ -173,6 +185,13 @@ describe('GET /svc/org/keys', () => {
 });
 
 describe('GET /svc/org/keys/{keyID}', () => {
+  it('returns a deleted key with include_deleted=1 only', async () => {
+    const get = async (query: string) => sendRequest(t, 'GET', `/svc/org/keys/gone${query}`);
+    expect((await get('')).status).toBe(404);
+    expect(await get('?include_deleted=1')).toMatchObject({ status: 200, body: { key: 'gone', state: 'DELETED' } });
+    expect(issuesOf(await get('?include_deleted=yes'))).toStrictEqual(['include_deleted MALFORMED_ARGUMENT']);
+  });
+
   it('returns the definition without secrets, the live quota, and the version as entity tag', async () => {
     const { status, headers, body } = await sendRequest(t, 'GET', '/svc/org/keys/full%20one');
     expect(status).toBe(200);

@@ -50,12 +50,12 @@ describe('POST /api/keys/preview', () => {
     ]);
   });
 
-  it('generates a key identifier of the organisation and 32 hex digits, which does not appear in data', async () => {
+  it('generates a key identifier of the organisation and 40 hex digits, which does not appear in data', async () => {
     const { body } = await t.preview({ org_id: 'acme' });
-    expect(body['key_id']).toMatch(/^acme[0-9a-f]{32}$/);
+    expect(body['key_id']).toMatch(/^acme_[0-9a-f]{40}$/);
     expect(body['key_hash']).toBe(hashOf(String(body['key_id'])));
     expect(body['data']).toStrictEqual({ org_id: 'acme' });
-    expect((await t.preview({})).body['key_id']).toMatch(/^[0-9a-f]{32}$/);
+    expect((await t.preview({})).body['key_id']).toMatch(/^[0-9a-f]{40}$/);
   });
 
   it('returns secrets as they were sent, but never the password', async () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { metricLabels } from '../../../src/cli/server/telemetry.js';
+import { metricLabels } from '../../../src/cli/serve/telemetry.js';
 import { createMetrics } from '../../../src/telemetry/metrics.js';
 
 const text = readFileSync(new URL('../../../OPERATING.md', import.meta.url), 'utf8');

@@ -196,7 +196,7 @@ describe('tracing that is not enabled', () => {
       'telemetry/metrics.ts',
       'telemetry/open-telemetry.ts',
     ]);
-    expect(importersOf(/telemetry\/aggregate\.js/)).toEqual(['cli/server/worker-metrics.ts']);
+    expect(importersOf(/telemetry\/aggregate\.js/)).toEqual(['cli/serve/worker-metrics.ts']);
     expect(importersOf(/telemetry\/metrics\.js|open-telemetry\.js|worker-metrics\.js/)).toEqual([]);
   });
 });

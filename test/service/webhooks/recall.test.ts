@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { importLines } from '../../../src/cli/input/import-lines.js';
+import { importLines } from '../../../src/cli/keys/import-lines.js';
 import type { Services } from '../../../src/storage/open-storage.js';
 import { createLogger } from '../../../src/lib/log.js';
 import { unverifiedEventIDOf } from '../../../src/webhooks/event.js';

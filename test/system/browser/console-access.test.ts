@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { sampleKeyLines } from '../../../src/cli/server/sample.js';
+import { sampleKeyLines } from '../../../src/cli/serve/first-start.js';
 import { hashOf } from '../../support/factories.js';
 import { startServer, type TestServer } from '../../support/server.js';
 import { describeInBrowser } from './browser.js';

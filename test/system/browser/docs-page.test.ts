@@ -1,6 +1,6 @@
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterEach, expect, it } from 'vitest';
-import { sampleKeyLines } from '../../../src/cli/server/sample.js';
+import { sampleKeyLines } from '../../../src/cli/serve/first-start.js';
 import { startServer, type TestServer } from '../../support/server.js';
 import { describeInBrowser, openPage, type WatchedPage } from './browser.js';
 

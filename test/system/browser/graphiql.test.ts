@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { examples, welcome } from '../../../src/graphql/graphiql/browser/examples.js';
-import { sampleKeyLines } from '../../../src/cli/server/sample.js';
+import { sampleKeyLines } from '../../../src/cli/serve/first-start.js';
 import { startServer, type TestServer } from '../../support/server.js';
 import { describeInBrowser } from './browser.js';
 import { openGraphiQL, type GraphiQLPage } from './graphiql-page.js';

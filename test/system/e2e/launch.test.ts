@@ -81,8 +81,8 @@ describe('the command keyfront', () => {
     expect(one.stderr()).not.toContain('hardening options');
   });
 
-  it('serves with them without a command, and in every worker', async () => {
-    const one = await started('keyfront', ['--workers', '2']);
+  it('serves with them in every worker', async () => {
+    const one = await started('keyfront', ['serve', '--workers', '2']);
     const commands = descendantsOf(one.pid).map(commandOf);
     expect(commands).toEqual([1, 2, 3].map(() => expect.arrayContaining([...nodeOptions]) as string[]));
   });
@@ -122,7 +122,9 @@ describe('compiled code', () => {
 
   /** Serves until the service is ready. Returns whether Node has used the code of an earlier process. */
   async function usesCompiledCode(): Promise<boolean> {
-    const one = await started(process.execPath, [join(program, 'main.js')], { NODE_DEBUG_NATIVE: 'COMPILE_CACHE' });
+    const one = await started(process.execPath, [join(program, 'main.js'), 'serve'], {
+      NODE_DEBUG_NATIVE: 'COMPILE_CACHE',
+    });
     one.signal('SIGTERM');
     expect(await one.exited).toEqual({ code: 0, signal: null });
     return /\/serve-\w+\.js was accepted/.test(one.stderr());

@@ -44,7 +44,7 @@ describe('the first start', () => {
     expect(await rest?.json()).toMatchObject({ data: { alias: 'Billing', org_id: 'acme', per: 60, rate: 100 } });
     expect(graphql?.status).toBe(200);
     expect(await graphql?.json()).toMatchObject({
-      data: { previewKey: { keyID: expect.stringMatching(/^acme[0-9a-f]{32}$/) } },
+      data: { previewKey: { keyID: expect.stringMatching(/^acme_[0-9a-f]{40}$/) } },
     });
     expect(stderr()).not.toContain(management);
     expect(stderr()).not.toContain(service);

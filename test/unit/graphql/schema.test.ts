@@ -115,7 +115,9 @@ describe('the GraphQL schema', () => {
       'Mutation.updateOrgKeys(dryRun: Boolean! = true)',
       'Mutation.updateOrgKeys(resetQuota: Boolean = false)',
       'Organization.orgKeys(descending: Boolean = false)',
+      'Query.orgKey(includeDeleted: Boolean = false)',
       'Query.orgKeys(descending: Boolean = false)',
+      'Query.previewOrgKeyUpdate(includeDeleted: Boolean = false)',
       'Query.previewOrgKeyUpdate(resetQuota: Boolean = false)',
     ]);
   });

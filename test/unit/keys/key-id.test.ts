@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { withChecksum } from '../../../src/crypto/checksum.js';
 import {
   checkKeyID,
   checkKeyIDPrefix,
   checkOwner,
+  generatedKeyID,
   keyIDPrefixProblem,
   orgIDProblem,
   ownerOf,
@@ -21,19 +23,35 @@ describe('keyIDPrefixProblem', () => {
   });
 });
 
+describe('generatedKeyID', () => {
+  const digits = withChecksum('3f0c9d1e5b7a4826a1d4c6e8f0b2937d');
+  it.each([
+    ['acme', `acme_${digits}`],
+    ['acme_live_', `acme_live_${digits}`],
+    ['acme.', `acme.${digits}`],
+    ['', digits],
+  ])('adds a separator, if there is none, and the random digits to %j', (prefix, keyID) => {
+    expect(generatedKeyID(prefix, digits)).toBe(keyID);
+  });
+
+  it('ends in the CRC-32 of its random digits', () => {
+    expect(digits).toBe('3f0c9d1e5b7a4826a1d4c6e8f0b2937d0337b71b');
+  });
+});
+
 describe('orgIDProblem', () => {
   it.each([
     ['', 'must not be blank'],
     [' \t', 'must not be blank'],
     ['\ud800', 'must be well-formed Unicode without NUL'],
-    ['é'.repeat(112), 'must have at most 223 bytes'],
+    ['é'.repeat(108), 'must have at most 214 bytes'],
     ['a\nb', 'must not hold control or format characters'],
     ['a/b', 'must not hold a slash or a backslash'],
   ])('rejects %j', (orgID, problem) => {
     expect(orgIDProblem(orgID)).toBe(problem);
   });
 
-  it.each(['a', ' a ', '.', 'é'.repeat(111), 'x'.repeat(223)])('accepts %j', (orgID) => {
+  it.each(['a', ' a ', '.', 'é'.repeat(107), 'x'.repeat(214)])('accepts %j', (orgID) => {
     expect(orgIDProblem(orgID)).toBeUndefined();
   });
 });

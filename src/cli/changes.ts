@@ -1,0 +1,229 @@
+import type { FieldChange } from '../keys/key.js';
+import type { QuotaFigures } from '../keys/quota/quota.js';
+import { pathText } from '../lib/errors.js';
+import type { JSONValue } from '../lib/json.js';
+import { printable } from '../lib/text.js';
+import { issuesToWire, partToWire } from '../wire/field-names.js';
+import type { KeyChangeResult, LiveQuota, KeyHistoryEntry } from './client/operations.js';
+import type { IO } from './io.js';
+import { formatProblems, type OutputFormat, type Problem, toJSONLine } from './output.js';
+
+/** Text output truncates longer values. */
+const maxValueLength = 160;
+
+const shortHashLength = 12;
+
+/** The beginning of a hash, which people read and commands accept where a hash is expected. */
+export function shortHash(keyHash: string): string {
+  return printable(keyHash.slice(0, shortHashLength));
+}
+
+/** Converts a change to JSON in the names of REST. */
+export function changeToJSON({ path, kind, before, after }: FieldChange): object {
+  const part = partToWire(path);
+  return {
+    path: pathText(part.path),
+    kind,
+    ...(before !== undefined && { before: part.valueToWire(before) }),
+    ...(after !== undefined && { after: part.valueToWire(after) }),
+  };
+}
+
+/** Formats each change as a line: `~ rate  100 → 200`. */
+export function formatChanges({ paint }: OutputFormat, changes: readonly FieldChange[]): string {
+  return changes
+    .map(({ path, kind, before, after }) => {
+      const part = partToWire(path);
+      const name = paint.bold(printable(pathText(part.path)));
+      const format = timeFields.has(path.join('.')) ? toTimeText : toShortText;
+      const [oldText, newText] = [before, after].map((value) => format(part.valueToWire(value)));
+      if (before === undefined && after === undefined) {
+        return `  ${paint.yellow('*')} ${name}  secret ${secretChanges[kind] ?? 'differs'}\n`;
+      }
+      if (before === undefined) return `  ${paint.green('+')} ${name}  ${paint.green(newText ?? '')}\n`;
+      if (after === undefined) return `  ${paint.red('-')} ${name}  ${paint.red(oldText ?? '')}\n`;
+      return `  ${paint.yellow('~')} ${name}  ${paint.red(oldText ?? '')} → ${paint.green(newText ?? '')}\n`;
+    })
+    .join('');
+}
+
+/** The paths of fields that contain Unix seconds. */
+const timeFields: ReadonlySet<string> = new Set(['expires', 'quotaRenews']);
+
+/** Formats Unix seconds as such and as a date: `1893456000 (2030-01-01T00:00:00.000Z)`. */
+function toTimeText(value: unknown): string {
+  const text = toShortText(value);
+  return /^[1-9]\d*$/.test(text) ? `${text} (${formatUnixTime(BigInt(text))})` : text;
+}
+
+const secretChanges: Readonly<Record<string, string>> = {
+  SET: 'set',
+  CHANGED: 'changed',
+  CLEARED: 'cleared',
+  NOT_COMPARED: 'not compared: it may be the same',
+};
+
+/** Omits the removal of fields that a reset has stored: a reset does not make the definition in a file outdated. */
+export function withoutResetFields(result: KeyChangeResult): KeyChangeResult {
+  const changes = result.changes.filter((change) => !isRemovalOfReset(change, result));
+  const isChanged = !hasNoEffect({ ...result, changes });
+  // The prediction counts a version for the changes that are omitted here.
+  const version = result.isChanged && !isChanged ? result.version - 1 : result.version;
+  return { ...result, changes, isChanged, version };
+}
+
+/** Whether a change removes a value that a reset has stored: the end of a period, or a remainder at the maximum. */
+function isRemovalOfReset({ kind, path, before }: FieldChange, { quotaEffect }: KeyChangeResult): boolean {
+  if (kind !== 'REMOVED') return false;
+  if (path[0] === 'quotaRenews') return true;
+  return path[0] === 'quotaRemaining' && (!quotaEffect || String(before) === String(quotaEffect.before.max ?? -1n));
+}
+
+/** Whether the change has no effect except for the version. */
+export function hasNoEffect({ changes, quotaEffect }: Pick<KeyChangeResult, 'changes' | 'quotaEffect'>): boolean {
+  const [before, after] = [quotaEffect?.before, quotaEffect?.after].map(
+    (quota) => quota && toJSONLine(quotaToJSON(quota)),
+  );
+  return changes.length === 0 && before === after;
+}
+
+/** Converts the result of a change to JSON. `body` is the definition as the caller wrote it. */
+export function changeResultToJSON(result: KeyChangeResult, body: JSONValue): object {
+  const { keyHash, version, isChanged, changes, quotaEffect, quotaReset } = result;
+  return {
+    key_hash: keyHash,
+    version,
+    changed: isChanged,
+    changes: changes.map(changeToJSON),
+    quota: quotaEffect ? { before: quotaToJSON(quotaEffect.before), after: quotaToJSON(quotaEffect.after) } : null,
+    ...(quotaReset === 'PENDING' && { quota_reset: 'pending' }),
+    warnings: warningsToWire(result, body),
+  };
+}
+
+/** Formats the result of a change as text. `body` is the definition as the caller wrote it. */
+export function formatChangeResult(format: OutputFormat, result: KeyChangeResult, body: JSONValue): string {
+  return `${formatChanges(format, result.changes)}${formatQuotaEffect(format, result)}${formatWarnings(format, result, body)}`;
+}
+
+/** Formats the warnings about the definition that was sent. `body` is the definition as the caller wrote it. */
+export function formatWarnings(format: OutputFormat, result: KeyChangeResult, body: JSONValue): string {
+  return formatProblems(format, 'warning', warningsToWire(result, body));
+}
+
+/** The line for each kind of change, in the names of REST. */
+const summaries = {
+  added: (version: number) => `Created (version ${version}).`,
+  modified: (version: number) => `Updated to version ${version}.`,
+  deleted: (version: number) => `Deleted (version ${version}).`,
+  restored: (version: number) => `Restored (version ${version}).`,
+};
+
+interface PrintedChange {
+  readonly action: keyof typeof summaries;
+  readonly result: KeyChangeResult;
+  /** The definition as the caller wrote it; null if the command takes none. */
+  readonly body: JSONValue;
+}
+
+/** Prints a change that was made, and the new version. */
+export function printChange(io: IO, format: OutputFormat, { action, result, body }: PrintedChange): void {
+  if (format.isJSON) {
+    io.stdout(`${toJSONLine({ action, ...changeResultToJSON(result, body) })}\n`);
+    return;
+  }
+  const summary = result.isChanged
+    ? format.paint.green(summaries[action](result.version))
+    : `No changes (version ${result.version}).`;
+  io.stdout(`${formatChangeResult(format, result, body)}${summary}\n`);
+}
+
+function warningsToWire({ warnings }: Pick<KeyChangeResult, 'warnings'>, body: JSONValue): Problem[] {
+  return issuesToWire(warnings, body).map(({ path, code, message }) => ({ path: pathText(path), code, message }));
+}
+
+function formatQuotaEffect({ paint }: OutputFormat, { quotaEffect, quotaReset }: KeyChangeResult): string {
+  const [before, after] = [quotaEffect?.before, quotaEffect?.after].map((quota) => quota && formatQuota(quota));
+  const isUnchanged = quotaEffect !== undefined && before === after && quotaReset !== 'PENDING';
+  if (isUnchanged) return '';
+  const effect = before === undefined || after === undefined ? 'cannot be read' : `${before} → ${after}`;
+  const text = quotaReset === 'PENDING' ? 'is reset as soon as the counter is reachable' : effect;
+  return `  ${paint.yellow('~')} live quota: ${text}\n`;
+}
+
+/** Converts the live quota to the JSON that REST returns. */
+function quotaToJSON({ max, used, remaining, renewsAt }: QuotaFigures): object {
+  return {
+    used,
+    remaining: remaining ?? -1n,
+    quota_max: max ?? -1n,
+    ...(renewsAt !== undefined && { renews_at: renewsAt }),
+  };
+}
+
+/** Converts the live quota of a key to JSON; an unlimited one has no `remaining`. */
+export function liveQuotaToJSON({ used, remaining, renewsAt }: LiveQuota): object {
+  return {
+    used,
+    ...(remaining !== undefined && { remaining }),
+    ...(renewsAt !== undefined && { renews_at: renewsAt }),
+  };
+}
+
+/** Formats the live quota of a key: `1,880 used, 8,120 remaining`. */
+export function formatLiveQuota(quota: LiveQuota | undefined): string {
+  if (!quota) return 'cannot be reached';
+  const { used, remaining, renewsAt } = quota;
+  const rest = remaining === undefined ? 'unlimited' : `${remaining.toLocaleString('en')} remaining`;
+  return `${used.toLocaleString('en')} used, ${rest}${formatRenewal(renewsAt)}`;
+}
+
+function formatRenewal(renewsAt: bigint | undefined): string {
+  return renewsAt === undefined ? '' : `, renews at ${formatUnixTime(renewsAt)}`;
+}
+
+function formatQuota({ max, used, renewsAt }: QuotaFigures): string {
+  const format = (count: bigint) => count.toLocaleString('en');
+  return `${format(used)} used of ${max === undefined ? 'unlimited' : format(max)}${formatRenewal(renewsAt)}`;
+}
+
+/** Formats Unix seconds as a date. */
+export function formatUnixTime(seconds: bigint): string {
+  const milliseconds = Number(seconds) * 1000;
+  return Math.abs(milliseconds) <= 8.64e15 ? new Date(milliseconds).toISOString() : `Unix second ${seconds}`;
+}
+
+function toShortText(value: unknown): string {
+  if (value === undefined) return '';
+  const text = toJSONLine(value);
+  return text.length <= maxValueLength ? text : `${text.slice(0, maxValueLength - 1)}…`;
+}
+
+/** Converts an entry of a history to JSON in the names of REST. */
+export function historyEntryToJSON(entry: KeyHistoryEntry): object {
+  return {
+    version: entry.version,
+    at: entry.at,
+    operation: entry.operation,
+    credential_id: entry.credentialID,
+    credential_label: entry.credentialLabel,
+    ...(entry.reason !== undefined && { reason: entry.reason }),
+    ...(entry.requestID !== undefined && { request_id: entry.requestID }),
+    ...(entry.quotaUsedBeforeReset !== undefined && { quota_used_before_reset: entry.quotaUsedBeforeReset }),
+    changes: entry.changes.map(changeToJSON),
+  };
+}
+
+/** Formats an entry of a history as a heading and a line for each change. */
+export function formatHistoryEntry(format: OutputFormat, entry: KeyHistoryEntry): string {
+  const { paint } = format;
+  const { version, at, operation, credentialID, credentialLabel, quotaUsedBeforeReset, changes } = entry;
+  const heading = `${paint.bold(`version ${version}`)}  ${printable(at)}  ${printable(operation)}`;
+  const principal = `by ${printable(credentialLabel)} (${printable(credentialID)})`;
+  const reason = entry.reason === undefined ? '' : `: ${printable(entry.reason)}`;
+  const reset =
+    quotaUsedBeforeReset === undefined
+      ? ''
+      : `  ${paint.yellow('~')} live quota reset, ${quotaUsedBeforeReset.toLocaleString('en')} used before\n`;
+  return `${heading}  ${paint.dim(`${principal}${reason}`)}\n${reset}${formatChanges(format, changes)}`;
+}

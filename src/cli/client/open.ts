@@ -1,0 +1,76 @@
+import { readConfig, type Config, type ConfigSecrets } from '../../config/config.js';
+import { openServices, type OpenOptions, type Services } from '../../storage/open-storage.js';
+import type { OptionValues } from '../command.js';
+import { InstallationNotFoundError } from '../../storage/storage.js';
+import { createKeyService } from '../../keys/key-service.js';
+import { actorLabel } from '../input.js';
+import { bindOperations, type KeyClient } from './operations.js';
+import { UsageError, type IO } from '../io.js';
+
+/** The URL of the service to use: that of `--url`, otherwise of KEYFRONT_URL; undefined for the data folder. */
+export function serviceURLFrom({ env }: IO, options: OptionValues): string | undefined {
+  const url = options['url'];
+  return typeof url === 'string' ? url : env['KEYFRONT_URL'] || undefined;
+}
+
+/**
+ * For commands that work on the data folder only.
+ *
+ * @throws {UsageError} if KEYFRONT_URL names a service
+ */
+export function rejectServiceURL({ env }: IO): void {
+  if (!env['KEYFRONT_URL']) return;
+  throw new UsageError(
+    'This command works on the data folder only, and KEYFRONT_URL names a service. Run it where the data folder is, with KEYFRONT_URL unset.',
+  );
+}
+
+/**
+ * Opens the storage that the environment names, runs `work`, and closes the storage.
+ *
+ * @param openOptions - `access: 'read'` for a command that only reads
+ * @throws {UsageError} if KEYFRONT_URL names a service
+ * @throws as `openServices`
+ */
+export async function withServices<T>(
+  io: IO,
+  openOptions: Required<Pick<OpenOptions, 'access'>> & Pick<OpenOptions, 'liveQuotas'>,
+  work: (services: Services, settings: { config: Config; secrets: ConfigSecrets }) => Promise<T>,
+): Promise<T> {
+  rejectServiceURL(io);
+  const { config, secrets } = readConfig(io.env);
+  const report = (line: string) => io.stderr(`${line}\n`);
+  const services = await openServices(config, secrets, {}, { ...openOptions, report });
+  try {
+    return await work(services, { config, secrets });
+  } finally {
+    await services.close();
+  }
+}
+
+/**
+ * Opens the keys of the data folder that the environment names. A service may run on it meanwhile.
+ *
+ * @param call the command and its options, of which the history records the name and the actor
+ * @throws {InstallationNotFoundError}
+ */
+export async function withLocalKeys<T>(
+  io: IO,
+  {
+    command,
+    options,
+    access,
+  }: { readonly command: string; readonly options: OptionValues; readonly access: 'read' | 'write' },
+  work: (keys: KeyClient) => Promise<T>,
+): Promise<T> {
+  const label = actorLabel(io, command, options);
+  try {
+    return await withServices(io, { access, liveQuotas: true }, async ({ ports }) => {
+      const caller = { credentialID: 'cli', label, orgID: undefined, requestID: '' };
+      return work(bindOperations({ local: { keys: createKeyService(ports), caller } }));
+    });
+  } catch (error) {
+    if (!(error instanceof InstallationNotFoundError)) throw error;
+    throw new InstallationNotFoundError(`${error.message} To use a running service instead, pass --url.`);
+  }
+}

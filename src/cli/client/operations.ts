@@ -1,0 +1,627 @@
+import * as z from 'zod';
+import type { KeyChange } from '../../keys/change.js';
+import { decimalStringOf, keepStoredIntegers } from '../../keys/definition/decimal-strings.js';
+import { parseDefinition } from '../../keys/definition/parse.js';
+import { changeKinds, keyStates, type FieldChange, type KeyRevision, type KeyState } from '../../keys/key.js';
+import { entriesOf, positionOfEntry, type KeyFilter, type KeyOrder } from '../../keys/key-query.js';
+import type { KeyService } from '../../keys/key-service.js';
+import type { CallContext } from '../../keys/ports.js';
+import type { KeyReference } from '../../keys/queries/read-keys.js';
+import { resetStatuses, type ResetStatus } from '../../keys/quota/external-counters.js';
+import type { QuotaFigures } from '../../keys/quota/quota.js';
+import { AppError, errorCodeOf, type Issue } from '../../lib/errors.js';
+import { stringifyJSON } from '../../lib/json.js';
+import { withQuotas } from '../../rest/key-response.js';
+import { definitionFromWire } from '../../wire/field-names.js';
+import { cursorsOf } from '../../wire/list-cursor.js';
+import { parsePath } from '../input.js';
+import { toAppError, type SendRequest } from './connection.js';
+
+/*
+ * The operations of the commands for keys. Each is declared once, with what it does in this process on the data folder and
+ * what it sends to a service; `bindOperations` makes a client of one of the two. An operation in this process calls the
+ * domain directly: starting the HTTP and GraphQL layers would make `keys get` take a fifth longer.
+ *
+ * Definitions, paths and issues use the names of the domain. An operation throws an `AppError` if the request is rejected,
+ * and an `Error` if the service cannot be reached.
+ */
+
+/** Options of every change. */
+export interface ChangeOptions {
+  readonly expectedVersion?: number | undefined;
+  readonly reason?: string | undefined;
+}
+
+/** Options of an update. */
+export interface UpdateOptions extends ChangeOptions {
+  readonly resetQuota: boolean;
+}
+
+/** Options of the dry run of an update. */
+interface PreviewOptions extends UpdateOptions {
+  /** Whether to preview the update of a deleted key too, as it would be after it is restored. */
+  readonly includeDeleted?: boolean;
+}
+
+/** Options of a creation. */
+interface CreateOptions extends Pick<ChangeOptions, 'reason'> {
+  /** The beginning of a generated identifier. Default: the identifier of the organization. */
+  readonly keyIDPrefix?: string | undefined;
+}
+
+/** The live quota of a key. */
+export type LiveQuota = Pick<QuotaFigures, 'used' | 'remaining' | 'renewsAt'>;
+
+/** What names a key, also a deleted one. */
+export interface FoundKey {
+  readonly keyID: string;
+  readonly keyHash: string;
+  readonly orgID: string;
+  readonly version: number;
+  readonly state: KeyState;
+  readonly alias: string | undefined;
+}
+
+/** A stored key. The definition contains no secrets and no fields that the service sets. */
+interface ReadKey extends Pick<FoundKey, 'keyHash' | 'version' | 'state'> {
+  readonly definition: object;
+  /** The live quota, which requests consume; undefined if its counter is unreachable. */
+  readonly quota: LiveQuota | undefined;
+}
+
+/** The result of a change or of its preview. */
+export interface KeyChangeResult {
+  readonly keyHash: string;
+  readonly version: number;
+  /** False if the key has this definition already, and keeps its version. */
+  readonly isChanged: boolean;
+  readonly changes: readonly FieldChange[];
+  /** Undefined if the live quota cannot be read. */
+  readonly quotaEffect: { readonly before: QuotaFigures; readonly after: QuotaFigures } | undefined;
+  /** Undefined if no reset was requested. */
+  readonly quotaReset: ResetStatus | undefined;
+  readonly warnings: readonly Issue[];
+}
+
+/** The result of a creation, with the identifier of the key. */
+type CreatedKey = KeyChangeResult & { readonly keyID: string };
+
+/** An entry in the history of a key. */
+export interface KeyHistoryEntry {
+  readonly version: number;
+  readonly at: string;
+  readonly operation: string;
+  readonly credentialID: string;
+  readonly credentialLabel: string;
+  readonly reason: string | undefined;
+  readonly requestID: string | undefined;
+  readonly quotaUsedBeforeReset: bigint | undefined;
+  readonly changes: readonly FieldChange[];
+}
+
+/** A key in a list. */
+export interface ListedKey extends Omit<FoundKey, 'keyID'> {
+  readonly tags: readonly string[];
+  /** Unix seconds; undefined if the key never expires. */
+  readonly expires: bigint | undefined;
+  /** Unix seconds. */
+  readonly lastUpdated: bigint;
+  readonly quota: LiveQuota;
+}
+
+/** Selects a page of keys. */
+export interface ListRequest {
+  readonly filter: KeyFilter;
+  readonly orderBy: KeyOrder;
+  readonly descending?: boolean;
+  readonly limit: number;
+  /** The cursor to continue after. */
+  readonly after?: string | undefined;
+}
+
+/** A page of a list of keys. */
+interface KeyListPage {
+  readonly keys: readonly ListedKey[];
+  /** The hashes of the keys of the page that fail their integrity check. */
+  readonly unreadable: readonly string[];
+  /** Position to continue after; undefined on the last page. */
+  readonly next: string | undefined;
+}
+
+/** The changes to follow; absent filters select all. */
+export interface FollowRequest {
+  readonly orgID: string | undefined;
+  readonly keyHash: string | undefined;
+  /** The cursor of the last change that was received. Undefined follows from now on, and begins with a cursor. */
+  readonly after: string | undefined;
+}
+
+/** A change of a key. Without `change`, it only advances the cursor. */
+export interface FollowedChange {
+  readonly cursor: string;
+  readonly change: { readonly keyHash: string; readonly orgID: string; readonly entry: KeyHistoryEntry } | undefined;
+  /** Whether this is a change that fails its integrity check. */
+  readonly isUnreadable: boolean;
+}
+
+/** The domain in this process, and who calls it. */
+export interface LocalPlace {
+  readonly keys: KeyService;
+  readonly caller: CallContext;
+}
+
+/** A service. */
+export interface RemotePlace {
+  readonly send: SendRequest;
+  /** Yields the results of a subscription, across lost connections. */
+  readonly subscribe: (document: string, variables: FollowRequest, signal: AbortSignal) => AsyncIterable<unknown>;
+}
+
+interface KeyOperation<Args extends readonly unknown[], Result> {
+  readonly local: (place: LocalPlace, ...args: Args) => Result;
+  readonly remote: (place: RemotePlace, ...args: Args) => Result;
+}
+
+const operation = <Args extends readonly unknown[], Result>(declared: KeyOperation<Args, Promise<Result>>) => declared;
+
+/** Declares a change: the mutation that a service executes, and the command of the domain. */
+function change<Args extends readonly unknown[]>(
+  document: string,
+  variablesOf: (...args: Args) => object,
+  local: (place: LocalPlace, ...args: Args) => Promise<KeyChange>,
+) {
+  return operation<Args, KeyChangeResult>({
+    local: async (place, ...args) => toResult(await local(place, ...args)),
+    remote: async ({ send }, ...args) => (await query(send, document, variablesOf(...args), ChangeResponse)).change,
+  });
+}
+
+const changed = 'changed changes { path kind before after }';
+const figures = '{ max used remaining renewsAt }';
+const effect = `${changed} quotaEffect { before ${figures} after ${figures} } quotaReset warnings { path code message }`;
+const entry =
+  '{ version at operation credentialID credentialLabel reason requestID quotaUsedBeforeReset changes { path kind before after } }';
+
+/** The GraphQL documents. The identifier of a key is in the body of the request, which proxies do not log. */
+export const documents = {
+  find: `query Find($by: OrgKeyByInput!) {
+    orgKey(by: $by, includeDeleted: true) { keyID keyHash orgID version state definition { alias } } }`,
+  compare: `query Compare($keyID: ID!, $input: UpdateKeyInput!, $resetQuota: Boolean, $expectedVersion: Int, $includeDeleted: Boolean) {
+    orgKey(by: { keyID: $keyID }, includeDeleted: $includeDeleted) { keyHash }
+    change: previewOrgKeyUpdate(keyID: $keyID, input: $input, resetQuota: $resetQuota, expectedVersion: $expectedVersion, includeDeleted: $includeDeleted) { version ${effect} } }`,
+  update: `mutation Update($keyID: ID!, $input: UpdateKeyInput!, $resetQuota: Boolean, $expectedVersion: Int, $reason: String) {
+    change: updateOrgKey(keyID: $keyID, input: $input, resetQuota: $resetQuota, expectedVersion: $expectedVersion, reason: $reason) { keyHash version ${effect} } }`,
+  create: `mutation Create($keyID: ID, $prefix: String, $input: UpdateKeyInput!, $reason: String) {
+    change: createOrgKey(keyID: $keyID, prefix: $prefix, input: $input, reason: $reason) { key keyHash version ${effect} } }`,
+  revert: `mutation Revert($keyID: ID!, $toVersion: Int!, $expectedVersion: Int, $reason: String) {
+    change: revertOrgKey(keyID: $keyID, toVersion: $toVersion, expectedVersion: $expectedVersion, reason: $reason) { keyHash version ${effect} } }`,
+  delete: `mutation Delete($keyID: ID!, $expectedVersion: Int, $reason: String) {
+    change: deleteOrgKey(keyID: $keyID, expectedVersion: $expectedVersion, reason: $reason) { keyHash version ${effect} } }`,
+  restore: `mutation Restore($keyID: ID!, $expectedVersion: Int, $reason: String) {
+    change: restoreOrgKey(keyID: $keyID, expectedVersion: $expectedVersion, reason: $reason) { keyHash version ${effect} } }`,
+  history: `query History($keyID: ID!, $limit: Int!) {
+    orgKey(by: { keyID: $keyID }, includeDeleted: true) { history(last: $limit) { edges { node ${entry} } } } }`,
+  follow: `subscription Follow($orgID: String, $keyHash: String, $after: String) {
+    orgKeyChanged(orgID: $orgID, keyHash: $keyHash, after: $after) { cursor keyHash orgID entry ${entry} } }`,
+} as const;
+
+const keyVariables = (keyID: string, options: ChangeOptions) => ({ keyID, ...options });
+
+/** Every operation. */
+const operations = {
+  /** Returns the hash of an identifier; undefined if only the service knows how to compute it. */
+  hashOf: {
+    local: ({ keys }: LocalPlace, keyID: string): string | undefined => keys.tryHashKeyID(keyID),
+    remote: (): string | undefined => undefined,
+  },
+  /** Returns the key, also a deleted one until it is purged; undefined if there is none. */
+  find: operation<[reference: KeyReference], FoundKey | undefined>({
+    local: async ({ keys, caller }, reference) => {
+      const key = await keys.orgKey(caller, reference, { includeDeleted: true });
+      if (!key) return undefined;
+      const { keyHash, orgID, version, definition } = key;
+      return { keyID: keys.keyIDOf(key), keyHash, orgID, version, state: keys.stateOf(key), alias: definition.alias };
+    },
+    remote: async ({ send }, by) => {
+      const { orgKey } = await query(send, documents.find, { by }, FoundResponse);
+      if (!orgKey) return undefined;
+      const { definition, ...found } = orgKey;
+      return { ...found, alias: definition?.alias ?? undefined };
+    },
+  }),
+  /** Returns the first hashes after this text, in order, of the keys in the filter. */
+  hashesAfter: operation<[text: string, filter: KeyFilter, limit: number], readonly string[]>({
+    local: async ({ keys, caller }, text, filter, limit) => {
+      const order = { orderBy: 'KEY_HASH', descending: false, after: { value: '', keyHash: text } } as const;
+      const page = await keys.orgKeys(caller, { ...order, filter, limit });
+      return entriesOf(page).map((found) => positionOfEntry(found, 'KEY_HASH').keyHash);
+    },
+    remote: async (place, text, filter, limit) => {
+      const after = cursorsOf({ filter, orderBy: 'KEY_HASH' }).encode({ value: '', keyHash: text });
+      const { keys, unreadable } = await listOf(place, { filter, orderBy: 'KEY_HASH', limit, after });
+      return [...keys.map(({ keyHash }) => keyHash), ...unreadable].toSorted();
+    },
+  }),
+  read: operation<[keyID: string, options?: { readonly includeDeleted: boolean }], ReadKey>({
+    local: async ({ keys, caller }, keyID, options) => {
+      const key = await keys.orgKey(caller, { keyID }, options);
+      if (!key) throw keyNotFound();
+      const { keyHash, version, orgID, definition } = key;
+      const quota = keys.quotasOf([key]).then(([found]) => found, unlessUnavailable);
+      return { keyHash, version, state: keys.stateOf(key), definition: { ...definition, orgID }, quota: await quota };
+    },
+    // Over REST, whose integers are exact.
+    remote: async ({ send }, keyID, { includeDeleted } = { includeDeleted: false }) => {
+      const response = await send(
+        `/svc/org/keys/${encodeURIComponent(keyID)}${includeDeleted ? '?include_deleted=1' : ''}`,
+      );
+      if (response['status'] === 'error') throw toAppError(response);
+      const { key_hash: keyHash, version, state, data, quota } = parseAs(KeyResponse, response);
+      const { date_created: created, last_updated: updated, ...definition } = data;
+      return { keyHash, version, state, definition: definitionFromWire(definition) as object, quota };
+    },
+  }),
+  /** Returns what `update` would change now. */
+  previewUpdate: operation<[keyID: string, definition: unknown, options: PreviewOptions], KeyChangeResult>({
+    local: async ({ keys, caller }, keyID, definition, options) => {
+      const input = parseDefinition('update', definition);
+      return toResult(await keys.previewOrgKeyUpdate(caller, { keyID, input, ...options }));
+    },
+    remote: async (place, keyID, definition, options) => {
+      const variables = { keyID, input: await toInput(place, keyID, definition), ...options };
+      const { orgKey, change: preview } = await query(place.send, documents.compare, variables, CompareResponse);
+      const { data } = ChangeResult.safeParse({ ...preview, keyHash: orgKey?.keyHash });
+      if (!data) throw keyNotFound();
+      return data;
+    },
+  }),
+  update: operation<[keyID: string, definition: unknown, options: UpdateOptions], KeyChangeResult>({
+    local: async ({ keys, caller }, keyID, definition, options) => {
+      const input = parseDefinition('update', definition);
+      return toResult(await keys.updateOrgKey(caller, { keyID, input, ...options }));
+    },
+    remote: async (place, keyID, definition, options) => {
+      const variables = { keyID, input: await toInput(place, keyID, definition), ...options };
+      return (await query(place.send, documents.update, variables, ChangeResponse)).change;
+    },
+  }),
+  /** Creates a key. Its identifier is generated if `keyID` is undefined. */
+  create: operation<[keyID: string | undefined, definition: unknown, options: CreateOptions], CreatedKey>({
+    local: async ({ keys, caller }, keyID, definition, options) => {
+      const input = parseDefinition('update', definition);
+      const created = await keys.createOrgKey(caller, { keyID, input, ...options });
+      return { ...toResult(created), keyID: keys.keyIDOf(created.key) };
+    },
+    remote: async (place, keyID, definition, { keyIDPrefix: prefix, reason }) => {
+      const variables = { keyID, prefix, reason, input: await toInput(place, keyID ?? '', definition, {}) };
+      return (await query(place.send, documents.create, variables, CreateResponse)).change;
+    },
+  }),
+  revert: change<[keyID: string, toVersion: number, options: ChangeOptions]>(
+    documents.revert,
+    (keyID, toVersion, options) => ({ keyID, toVersion, ...options }),
+    ({ keys, caller }, keyID, toVersion, options) => keys.revertOrgKey(caller, { keyID, toVersion, ...options }),
+  ),
+  delete: change<[keyID: string, options: ChangeOptions]>(
+    documents.delete,
+    keyVariables,
+    ({ keys, caller }, keyID, options) => keys.deleteOrgKey(caller, { keyID, ...options }),
+  ),
+  /** Restores a deleted key. */
+  restore: change<[keyID: string, options: ChangeOptions]>(
+    documents.restore,
+    keyVariables,
+    ({ keys, caller }, keyID, options) => keys.restoreOrgKey(caller, { keyID, ...options }),
+  ),
+  list: operation<[request: ListRequest], KeyListPage>({
+    local: async ({ keys, caller }, { filter, orderBy, descending = false, limit, after }) => {
+      const cursors = cursorsOf({ filter, orderBy });
+      const position = after === undefined ? {} : { after: cursors.decode(after, 'after') };
+      const page = await keys.orgKeys(caller, { filter, orderBy, descending, limit: limit + 1, ...position });
+      const found = entriesOf(page);
+      const shown = found.slice(0, limit);
+      const last = shown.at(-1);
+      const readable = shown.flatMap((one) => ('key' in one ? one.key : []));
+      return {
+        keys: (await withQuotas(keys, readable)).map(({ key, figures: quota }) => {
+          const { keyHash, orgID, version, lastUpdated, definition } = key;
+          const { alias, tags = [], expires } = definition;
+          return { keyHash, orgID, state: keys.stateOf(key), version, alias, tags, expires, lastUpdated, quota };
+        }),
+        unreadable: shown.flatMap((one) => ('key' in one ? [] : one.position.keyHash)),
+        next: last && found.length > limit ? cursors.encode(positionOfEntry(last, orderBy)) : undefined,
+      };
+    },
+    // Over REST: GraphQL also limits the cost of a page.
+    remote: async (place, request) => listOf(place, request),
+  }),
+  /** Returns the newest entries of a key, also of a deleted one, newest first. */
+  history: operation<[keyID: string, limit: number], readonly KeyHistoryEntry[]>({
+    local: async ({ keys, caller }, keyID, limit) => {
+      const key = await keys.orgKey(caller, { keyID }, { includeDeleted: true });
+      if (!key) throw keyNotFound();
+      return (await keys.history(key, { last: true, limit })).toReversed().map(toHistoryEntry);
+    },
+    remote: async ({ send }, keyID, limit) => {
+      const { orgKey } = await query(send, documents.history, { keyID, limit }, HistoryResponse);
+      if (!orgKey) throw keyNotFound();
+      return orgKey.history.edges.map(({ node }) => node).toReversed();
+    },
+  }),
+  /** Yields changes as they are made, each once and in order, until the signal is aborted. */
+  follow: {
+    local: async function* (
+      this: void,
+      { keys, caller }: LocalPlace,
+      request: FollowRequest,
+      signal: AbortSignal,
+    ): AsyncGenerator<FollowedChange, void> {
+      for await (const event of await keys.orgKeyChanges(caller, request, signal)) {
+        const { cursor, entry: found, isUnreadable = false } = event;
+        const followed = found && { keyHash: found.keyHash, orgID: found.orgID, entry: toHistoryEntry(found) };
+        yield { cursor, change: followed, isUnreadable };
+      }
+    },
+    remote: async function* (
+      this: void,
+      { subscribe }: RemotePlace,
+      request: FollowRequest,
+      signal: AbortSignal,
+    ): AsyncGenerator<FollowedChange, void> {
+      for await (const result of subscribe(documents.follow, request, signal)) {
+        const { cursor, keyHash, orgID, entry: found } = parseAs(FollowResponse, result).data.orgKeyChanged;
+        const followed = keyHash && orgID && found ? { keyHash, orgID, entry: found } : undefined;
+        const { errors } = Object(result) as { readonly errors?: readonly unknown[] };
+        yield { cursor, change: followed, isUnreadable: followed === undefined && (errors ?? []).length > 0 };
+      }
+    },
+  },
+};
+
+type Operations = typeof operations;
+
+/** The operations in one place. */
+export type KeyClient = {
+  readonly [Name in keyof Operations]: Operations[Name] extends {
+    local: (place: LocalPlace, ...args: infer Args) => infer Result;
+  }
+    ? (...args: Args) => Result
+    : never;
+};
+
+/** Makes a client of the operations in this process, or of those at a service. */
+export function bindOperations(place: { readonly local: LocalPlace } | { readonly remote: RemotePlace }): KeyClient {
+  const bound = Object.entries(operations).map(([name, { local, remote }]) => [
+    name,
+    (...args: readonly unknown[]) =>
+      'local' in place
+        ? (local as (...all: readonly unknown[]) => unknown)(place.local, ...args)
+        : (remote as (...all: readonly unknown[]) => unknown)(place.remote, ...args),
+  ]);
+  return Object.fromEntries(bound) as KeyClient;
+}
+
+/** The error for a key that does not exist. */
+export function keyNotFound(): AppError {
+  return new AppError('NOT_FOUND', 'There is no such key.');
+}
+
+function unlessUnavailable(error: unknown): undefined {
+  if (errorCodeOf(error) !== 'UNAVAILABLE') throw error;
+}
+
+function toHistoryEntry({
+  at,
+  actor,
+  versionAfter,
+  operation: made,
+  requestID,
+  ...rest
+}: KeyRevision): KeyHistoryEntry {
+  return {
+    version: versionAfter,
+    at: at.toISOString(),
+    operation: made,
+    credentialID: actor.credentialID,
+    credentialLabel: actor.label,
+    reason: rest.reason,
+    requestID: requestID || undefined,
+    quotaUsedBeforeReset: rest.quotaUsedBeforeReset,
+    changes: rest.changes,
+  };
+}
+
+function toResult({ key: { keyHash, version }, ...rest }: KeyChange): KeyChangeResult {
+  return { keyHash, version, ...rest };
+}
+
+// Large integers arrive as a bigint from the JSON parser, or as a string of digits from GraphQL.
+const Int64 = z.union([z.number(), z.bigint(), z.string().regex(/^-?\d+$/)]).transform(BigInt);
+const nullable = <T extends z.ZodType>(schema: T) => schema.nullish().transform((value) => value ?? undefined);
+const Path = z.string().transform(parsePath);
+
+const Quota = z.object({ max: nullable(Int64), used: Int64, remaining: nullable(Int64), renewsAt: nullable(Int64) });
+const Change = z
+  .object({ path: Path, kind: z.enum(keysOf(changeKinds)), before: z.unknown(), after: z.unknown() })
+  .transform(({ path, kind, before, after }) => ({
+    path,
+    kind,
+    ...(before !== null && before !== undefined && { before }),
+    ...(after !== null && after !== undefined && { after }),
+  }));
+const changeShape = {
+  keyHash: z.string(),
+  version: z.number(),
+  changed: z.boolean(),
+  changes: z.array(Change),
+  quotaEffect: nullable(z.object({ before: Quota, after: Quota })),
+  quotaReset: nullable(z.enum(keysOf(resetStatuses))),
+  warnings: z.array(z.object({ path: Path, code: z.string(), message: z.string() })),
+};
+const ChangeResult = z
+  .object(changeShape)
+  .transform(({ changed: isChanged, ...rest }): KeyChangeResult => ({ isChanged, ...rest }));
+const ChangeResponse = z.object({ change: ChangeResult });
+const CreateResponse = z.object({
+  change: z
+    .object({ key: z.string(), ...changeShape })
+    .transform(({ changed: isChanged, key: keyID, ...rest }): CreatedKey => ({ isChanged, keyID, ...rest })),
+});
+const CompareResponse = z.object({
+  orgKey: z.object({ keyHash: z.string() }).nullable(),
+  change: z.object({}).loose(),
+});
+const FoundResponse = z.object({
+  orgKey: z
+    .object({
+      keyID: z.string(),
+      keyHash: z.string(),
+      orgID: z.string(),
+      version: z.number(),
+      state: z.enum(keysOf(keyStates)),
+      definition: z.object({ alias: z.string().nullish() }).nullish(),
+    })
+    .nullable(),
+});
+const HistoryEntry = z.object({
+  version: z.number(),
+  at: z.string(),
+  operation: z.string().toLowerCase(),
+  credentialID: z.string(),
+  credentialLabel: z.string(),
+  reason: nullable(z.string()),
+  requestID: nullable(z.string()),
+  quotaUsedBeforeReset: nullable(Int64),
+  changes: z.array(Change),
+});
+const HistoryResponse = z.object({
+  orgKey: z.object({ history: z.object({ edges: z.array(z.object({ node: HistoryEntry })) }) }).nullable(),
+});
+const FollowResponse = z.object({
+  data: z.object({
+    orgKeyChanged: z.object({
+      cursor: z.string(),
+      keyHash: z.string().nullish(),
+      orgID: z.string().nullish(),
+      entry: HistoryEntry.nullish(),
+    }),
+  }),
+});
+const RestQuota = z
+  .object({ used: Int64, remaining: Int64, renews_at: Int64.optional() })
+  // REST shows an unlimited quota as -1.
+  .transform(({ used, remaining, renews_at: renewsAt }) => ({
+    used,
+    remaining: remaining < 0n ? undefined : remaining,
+    renewsAt,
+  }));
+const KeyResponse = z.object({
+  key_hash: z.string(),
+  version: z.number(),
+  state: z.enum(keysOf(keyStates)),
+  data: z.object({}).loose(),
+  quota: RestQuota,
+});
+const RestKey = z
+  .object({
+    key_hash: z.string(),
+    version: z.number(),
+    state: z.enum(keysOf(keyStates)),
+    data: z.object({
+      org_id: z.string(),
+      alias: z.string().optional(),
+      tags: z.array(z.string()).optional(),
+      expires: Int64.optional(),
+      last_updated: Int64,
+    }),
+    quota: RestQuota,
+  })
+  .transform(({ key_hash: keyHash, version, state, data, quota }) => ({
+    keyHash,
+    version,
+    state,
+    orgID: data.org_id,
+    alias: data.alias,
+    tags: data.tags ?? [],
+    expires: data.expires,
+    lastUpdated: data.last_updated,
+    quota,
+  }));
+const ListResponse = z.object({
+  keys: z.array(RestKey),
+  errors: z.array(z.object({ key_hash: z.string() })).default([]),
+  next: z.string().optional(),
+});
+
+function keysOf<T extends string>(table: Readonly<Record<T, string>>): T[] {
+  return Object.keys(table) as T[];
+}
+
+async function listOf({ send }: RemotePlace, request: ListRequest): Promise<KeyListPage> {
+  const response = await send(`/svc/org/keys?${listQuery(request).toString()}`);
+  if (response['status'] === 'error') throw toAppError(response);
+  const { keys, errors, next } = parseAs(ListResponse, response);
+  return { keys, unreadable: errors.map(({ key_hash: keyHash }) => keyHash), next };
+}
+
+function listQuery({ filter, orderBy, descending = false, limit, after }: ListRequest): URLSearchParams {
+  const { orgID, aliasPrefix, tag, policy, apiID, state } = filter;
+  const filters = { org_id: orgID, alias_prefix: aliasPrefix, tag, policy, api_id: apiID, state };
+  const order = { order_by: orderBy, descending: descending ? '1' : undefined };
+  const given = Object.entries({ ...filters, ...order, after }).filter(
+    (parameter): parameter is [string, string] => parameter[1] !== undefined,
+  );
+  return new URLSearchParams([...given, ['limit', String(limit)]]);
+}
+
+async function query<T>(send: SendRequest, document: string, variables: object, schema: z.ZodType<T>): Promise<T> {
+  const response = await send('/graphql', { query: document, variables }, document.startsWith('mutation'));
+  const [error] = Array.isArray(response['errors']) ? (response['errors'] as unknown[]) : [];
+  if (error !== undefined) {
+    const { message, extensions } = Object(error) as Record<string, unknown>;
+    throw toAppError({ ...Object(extensions), message });
+  }
+  return parseAs(schema, response['data']);
+}
+
+/** @throws {Error} unless the value has this form */
+function parseAs<T>(schema: z.ZodType<T>, value: unknown): T {
+  const { success, data, error } = schema.safeParse(value);
+  if (success) return data;
+  throw new Error('Unexpected response. Is the URL the base address of a Keyfront service of the same version?', {
+    cause: error,
+  });
+}
+
+/** Integers beyond 2^53-1 are decimal strings in GraphQL. */
+function withDecimalStrings(value: unknown): unknown {
+  if (typeof value === 'bigint') return String(value);
+  if (typeof value === 'number') return decimalStringOf(value) ?? value;
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(withDecimalStrings);
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withDecimalStrings(member)]));
+}
+
+/**
+ * Converts a definition to the input of GraphQL. In free-form JSON, a decimal string represents the stored integer.
+ *
+ * @throws {AppError} INVALID when free-form JSON contains a new integer beyond 2^53-1, which would become text.
+ */
+async function toInput(place: RemotePlace, keyID: string, definition: unknown, stored?: object): Promise<unknown> {
+  const input = withDecimalStrings(definition);
+  for (const name of ['metaData', 'oauthKeys']) {
+    const [given, sent] = [
+      Reflect.get(Object(definition), name) as unknown,
+      Reflect.get(Object(input), name) as unknown,
+    ];
+    if (stringifyJSON(sent ?? null) === stringifyJSON(given ?? null)) continue;
+    const current = stored ?? (await operations.read.remote(place, keyID, { includeDeleted: true })).definition;
+    const kept = keepStoredIntegers(Reflect.get(current, name), sent);
+    if (stringifyJSON(kept) === stringifyJSON(given)) continue;
+    const message = 'has a new integer beyond 2^53-1, which a service accepts over REST only; write it as text';
+    throw new AppError('INVALID', 'The key definition has a problem.', {
+      issues: [{ path: [name], code: 'IMPRECISE', message }],
+    });
+  }
+  return input;
+}

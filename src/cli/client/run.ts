@@ -1,0 +1,222 @@
+import { readFileSync } from 'node:fs';
+import type { KeyFilter } from '../../keys/key-query.js';
+import { AppError, type ErrorCode } from '../../lib/errors.js';
+import { explainSystemError } from '../../lib/system-error.js';
+import type { Option, OptionValues } from '../command.js';
+import { UsageError, type IO } from '../io.js';
+import { jsonOption, printError, selectOutputFormat, type OutputFormat } from '../output.js';
+import { connectionOptions, createConnection, serviceAddress, serviceCredential } from './connection.js';
+import { createSubscribe } from './follow.js';
+import { serviceURLFrom, withLocalKeys } from './open.js';
+import { bindOperations, keyNotFound, type ChangeOptions, type FoundKey, type KeyClient } from './operations.js';
+
+/** The option `--url`. */
+export const serviceURLOption: Option = {
+  value: 'URL',
+  description: 'Use the service at this address instead of the data folder (default: KEYFRONT_URL)',
+  isCommon: true,
+};
+
+/** Options of every command for keys. */
+export const keysOptions: Readonly<Record<string, Option>> = {
+  url: serviceURLOption,
+  ...connectionOptions,
+  json: jsonOption,
+};
+
+/** Options of every command for one key. */
+export const keyOptions: Readonly<Record<string, Option>> = {
+  'key-hash': {
+    value: 'HASH',
+    description:
+      'Select the key by the hash of its identifier, or by an unambiguous beginning of it, instead of KEY_ID; use it if the identifier is a token, because the process list shows arguments',
+    isCommon: true,
+  },
+  'key-id-file': { value: 'PATH', description: 'Read the identifier from a file instead of KEY_ID', isCommon: true },
+  ...keysOptions,
+};
+
+/** The option `--reset-quota`. */
+export const resetQuotaOption: Option = { description: 'Also reset the live quota' };
+
+/** The option `--expected-version`. */
+export const expectedVersionOption: Option = {
+  value: 'N',
+  description: 'Reject the change unless the key has this version',
+};
+
+/** The option `--reason`. */
+export const reasonOption: Option = {
+  value: 'TEXT',
+  description: 'Reason recorded in the history; do not include secrets',
+};
+
+/** Help text: which keys a command works on, and what it prints. */
+export const keyLocation = 'Works on the data folder, where a service may be running, or with --url on a service.';
+
+/** Help text: where the definition comes from. */
+export const definitionFile = `FILE contains the definition with the field names of REST; \`-\` reads standard input. ${keyLocation}`;
+
+/** Exit code 2 of the commands for one key. */
+export const cannotAccess = 'invalid usage, or the key cannot be accessed: no file, service or valid credential';
+
+/** Exit codes of the commands that change one key. */
+export const changeExitCodes: Readonly<Record<number, string>> = {
+  0: 'done',
+  1: 'rejected; the reasons are printed',
+  2: cannotAccess,
+};
+
+/** Context of a command for keys. */
+interface KeysCommandContext {
+  readonly keys: KeyClient;
+  readonly format: OutputFormat;
+}
+
+/** Context of a command for one key. */
+interface KeyCommandContext extends KeysCommandContext {
+  /** The identifier of the key. */
+  readonly keyID: string;
+  /** The arguments after the identifier of the key. */
+  readonly args: readonly string[];
+}
+
+interface KeysCommandCall {
+  readonly io: IO;
+  readonly command: string;
+  readonly options: OptionValues;
+  /** Default: write. */
+  readonly access?: 'read' | 'write';
+  /** Exit code if the request was rejected. Default: 1. */
+  readonly rejectedExitCode?: number;
+  /** Exit code if no key could be accessed. Default: 2. */
+  readonly accessErrorExitCode?: number;
+}
+
+interface KeyCommandCall extends KeysCommandCall {
+  readonly args: readonly string[];
+  /** Number of arguments after the identifier of the key. Default: 0. */
+  readonly argsAfterKey?: number;
+}
+
+/** Codes of errors that do not concern the request itself: the key could not be accessed. */
+const accessErrors: ReadonlySet<ErrorCode> = new Set(['UNAUTHENTICATED', 'RATE_LIMITED', 'UNAVAILABLE', 'INTERNAL']);
+
+/**
+ * Runs a command for one key, as `runKeysCommand`.
+ *
+ * @throws {UsageError} if the options do not name exactly one key
+ */
+export async function runKeyCommand(
+  call: KeyCommandCall,
+  work: (context: KeyCommandContext) => Promise<number>,
+): Promise<number> {
+  const { options, args, argsAfterKey = 0 } = call;
+  const reference = keyReferenceFrom(options, args.slice(0, Math.max(args.length - argsAfterKey, 0)));
+  return runKeysCommand(call, async (context) => {
+    const keyID = 'keyID' in reference ? reference.keyID : (await findByHash(context.keys, reference.keyHash)).keyID;
+    return work({ ...context, keyID, args: args.slice(args.length - argsAfterKey) });
+  });
+}
+
+/**
+ * Runs a command for keys, in the data folder or, with `--url`, at a service, and prints an `AppError`. Resolves to the
+ * exit code.
+ */
+export async function runKeysCommand(
+  { io, command, options, access = 'write', rejectedExitCode = 1, accessErrorExitCode = 2 }: KeysCommandCall,
+  work: (context: KeysCommandContext) => Promise<number>,
+): Promise<number> {
+  const format = selectOutputFormat(io, options);
+  const url = serviceURLFrom(io, options);
+  const runWith = async (keys: KeyClient) => {
+    try {
+      return await work({ keys, format });
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      printError(io, format, error);
+      return accessErrors.has(error.code) ? accessErrorExitCode : rejectedExitCode;
+    }
+  };
+  if (url === undefined) return withLocalKeys(io, { command, options, access }, runWith);
+  if (options['actor'] !== undefined) {
+    throw new UsageError('--actor is for a data folder; a service records the credential.');
+  }
+  const address = serviceAddress(io, options, url, serviceCredential);
+  const send = createConnection(io, address);
+  const subscribe = createSubscribe(address, (line) => io.stderr(`${line}\n`));
+  return runWith(bindOperations({ remote: { send, subscribe } }));
+}
+
+const hashStates: readonly KeyFilter[] = [{}, { state: 'DELETED' }];
+
+/**
+ * Finds the key with this hash, or with the only hash that begins with it.
+ *
+ * @throws {AppError} NOT_FOUND; INVALID if several hashes begin with it
+ */
+export async function findByHash(keys: KeyClient, hash: string): Promise<FoundKey> {
+  const exact = await keys.find({ keyHash: hash });
+  if (exact) return exact;
+  const found = await Promise.all(hashStates.map((filter) => keys.hashesAfter(hash, filter, 2)));
+  const [keyHash, ...others] = found.flat().filter((one) => one.startsWith(hash));
+  if (others.length > 0) throw new AppError('INVALID', `Several hashes begin with ${hash}. Write more of it.`);
+  const key = keyHash === undefined ? undefined : await keys.find({ keyHash });
+  if (!key) throw keyNotFound();
+  return key;
+}
+
+function keyReferenceFrom(
+  options: OptionValues,
+  [argument, ...more]: readonly string[],
+): { keyID: string } | { keyHash: string } {
+  const { 'key-hash': keyHash, 'key-id-file': file } = options;
+  const references = [argument, keyHash, file].filter((reference) => reference !== undefined);
+  if (references.length !== 1 || more.length > 0) {
+    throw new UsageError('Specify exactly one of KEY_ID, --key-hash and --key-id-file.');
+  }
+  if (typeof keyHash === 'string') return { keyHash };
+  if (typeof file === 'string') return { keyID: readKeyID(file) };
+  return { keyID: argument ?? '' };
+}
+
+function readKeyID(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+  } catch (cause) {
+    throw new UsageError(`Cannot read the file ${file}: ${explainSystemError(cause)}.`, { cause });
+  }
+}
+
+/**
+ * Parses an option as a whole number from 1 to `max`. Returns undefined if the option is absent.
+ *
+ * @throws {UsageError} if the value is not such a number
+ */
+export function parseNumberOption(options: OptionValues, name: string, max = 2_147_483_647): number | undefined {
+  const text = options[name];
+  if (text === undefined) return undefined;
+  const number = Number(text);
+  if (typeof text !== 'string' || !/^[1-9]\d{0,9}$/.test(text) || number > max) {
+    throw new UsageError(`--${name} must be a whole number from 1 to ${max}.`);
+  }
+  return number;
+}
+
+/**
+ * The values of `--expected-version` and `--reason`.
+ *
+ * @throws {UsageError} if the version is not a whole number
+ */
+export function changeOptionsFrom(options: OptionValues): ChangeOptions {
+  return {
+    expectedVersion: parseNumberOption(options, 'expected-version'),
+    reason: stringOption(options, 'reason'),
+  };
+}
+
+/** The value of an option; undefined if the option is absent or a flag. */
+export function stringOption(options: OptionValues, name: string): string | undefined {
+  const value = options[name];
+  return typeof value === 'string' ? value : undefined;
+}

@@ -1,0 +1,225 @@
+import { hashTypeOf } from '../../crypto/password-hash.js';
+import { type ImportPorts, prepareImport } from '../../keys/import.js';
+import { maxIssues } from '../../keys/definition/field-rules.js';
+import { invalidDefinition } from '../../keys/definition/issues.js';
+import { parseDefinition } from '../../keys/definition/parse.js';
+import type { KeyDefinition } from '../../keys/definition/schema.js';
+import { warningsOf } from '../../keys/definition/warnings.js';
+import type { KeyStore, KeyTransition } from '../../keys/ports.js';
+import { AppError, pathText, type Issue } from '../../lib/errors.js';
+import type { JSONValue } from '../../lib/json.js';
+import { withWireIssuePaths } from '../../rest/json-body.js';
+import { definitionFromWire, issuesToWire } from '../../wire/field-names.js';
+import { parseLine } from '../definitions.js';
+
+/** Callbacks of an import. Lines are numbered from 1. */
+interface ImportListener {
+  onInvalidLine(line: number, reason: string): void;
+  /** @param first - number of the first line with this identifier, which the import uses */
+  onDuplicate?(line: number, first: number): void;
+  /** @param warnings - text of the warnings of a valid line */
+  onWarnings?(line: number, warnings: string): void;
+  onProgress(lines: number): void;
+}
+
+/** Destination of an import. */
+export interface ImportTarget {
+  readonly ports: ImportPorts;
+  readonly store: Pick<KeyStore, 'add'>;
+  /**
+   * Replaces the definition of an existing key. Resolves to false if the definition is the same. If absent, existing
+   * keys stay unchanged.
+   *
+   * @throws {AppError} INVALID, NOT_FOUND or TOO_LARGE when the line is rejected
+   */
+  readonly replace?: (line: PreparedLine) => Promise<boolean>;
+}
+
+/** Number of lines by result. */
+export interface ImportCounts {
+  readonly imported: number;
+  readonly updated: number;
+  /** Lines of existing keys that stay unchanged, and duplicates. */
+  readonly existing: number;
+  readonly invalid: number;
+  /** Valid lines with warnings. */
+  readonly warned: number;
+}
+
+/** Text, or bytes in UTF-8. */
+type Line = string | Uint8Array;
+type NumberedLine = PreparedLine & { readonly number: number };
+
+// A transaction blocks other writers, so the duration of the previous one determines the size of the next one.
+const maxBatchSize = 500;
+const minBatchSize = 20;
+const targetBatchMs = 200;
+
+/**
+ * Imports lines of the form `{"key_id": "...", ...definition}` in transactions of 20 to 500 keys. Reports invalid lines
+ * and lines with the identifier of an earlier line to the listener, and skips them.
+ */
+export async function importLines(
+  { ports, store, replace }: ImportTarget,
+  lines: AsyncIterable<Line> | Iterable<Line>,
+  options: ImportOptions,
+  listener: ImportListener,
+): Promise<ImportCounts> {
+  const counts = { imported: 0, updated: 0, existing: 0, invalid: 0, warned: 0 };
+  const lineOfKey = new Map<string, number>();
+  let batch: NumberedLine[] = [];
+  let batchSize = minBatchSize;
+  const skipInvalid = (number: number, error: unknown) => {
+    if (!(error instanceof AppError) || !['INVALID', 'NOT_FOUND', 'TOO_LARGE'].includes(error.code)) throw error;
+    counts.invalid += 1;
+    listener.onInvalidLine(number, reasonOf(error));
+  };
+  const replaceExisting = async (line: NumberedLine) => {
+    try {
+      counts[(await replace?.(line)) === true ? 'updated' : 'existing'] += 1;
+    } catch (error) {
+      skipInvalid(line.number, error);
+    }
+  };
+  const flush = async () => {
+    const startMs = performance.now();
+    const added = await store.add(batch.map(({ transition }) => transition));
+    counts.imported += added.filter(Boolean).length;
+    // Concurrent changes share group commits.
+    await Promise.all(batch.filter((_, index) => added[index] !== true).map(replaceExisting));
+    const growth = targetBatchMs / (performance.now() - startMs);
+    batchSize = Math.round(Math.min(Math.max(batch.length * growth, minBatchSize), maxBatchSize));
+    batch = [];
+  };
+  const addToBatch = (line: NumberedLine) => {
+    const { keyHash } = line.transition.next;
+    const first = lineOfKey.get(keyHash);
+    if (first === undefined) {
+      lineOfKey.set(keyHash, line.number);
+      if (line.warnings.length > 0) {
+        counts.warned += 1;
+        listener.onWarnings?.(line.number, describeIssues(line.warnings));
+      }
+      batch.push(line);
+    } else {
+      counts.existing += 1;
+      listener.onDuplicate?.(line.number, first);
+    }
+  };
+  let number = 0;
+  for await (const line of lines) {
+    number += 1;
+    try {
+      const text = decode(line);
+      if (text.trim() !== '') addToBatch({ number, ...(await prepareLine(ports, parseLine(text), options)) });
+    } catch (error) {
+      skipInvalid(number, error);
+    }
+    if (batch.length >= batchSize) await flush();
+    listener.onProgress(number);
+  }
+  await flush();
+  return counts;
+}
+
+function decode(line: Line): string {
+  try {
+    return typeof line === 'string' ? line : new TextDecoder('utf-8', { fatal: true }).decode(line);
+  } catch (cause) {
+    throw new AppError('INVALID', 'The line is not valid UTF-8.', { cause });
+  }
+}
+
+function reasonOf({ message, issues }: AppError): string {
+  if (issues.length === 0) return message;
+  const listed = describeIssues(issues);
+  return issues.length < maxIssues ? listed : `${listed}; ${message}`;
+}
+
+function describeIssues(issues: readonly Issue[]): string {
+  return issues.map(({ path, message }) => `${pathText(path) || 'The line'} ${message}`).join('; ');
+}
+
+/** How an import treats the lines of a file. */
+export interface ImportOptions {
+  /** Owner of the keys whose line has no `org_id`. */
+  readonly orgID: string | undefined;
+  /** Stores passwords as they are: they must be bcrypt or argon2id hashes. */
+  readonly passwordsAreHashed: boolean;
+  /** Label of the actor in the history. Default: the command. */
+  readonly actorLabel?: string;
+}
+
+/** A valid line of an import. */
+interface PreparedLine {
+  readonly keyID: string;
+  readonly input: KeyDefinition;
+  /** Replaces the password of `input`. */
+  readonly passwordHash: string | undefined;
+  /** Creates the key if it does not exist. */
+  readonly transition: KeyTransition;
+  /** Valid but suspicious values, with paths in the names of REST. */
+  readonly warnings: readonly Issue[];
+}
+
+/**
+ * Validates a line of the form `{"key_id": "...", ...definition}`. Stores nothing.
+ *
+ * @throws {AppError} INVALID with paths in the names of REST
+ */
+export async function prepareLine(
+  ports: ImportPorts,
+  body: JSONValue,
+  { orgID, passwordsAreHashed, actorLabel: label = 'keyfront keys import' }: ImportOptions,
+): Promise<PreparedLine> {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw new AppError('INVALID', 'The line is not a JSON object.');
+  }
+  const { key_id: keyID, ...definition } = body;
+  if (typeof keyID !== 'string') throw missingKeyID();
+  return withWireIssuePaths(definition, async () => {
+    const { passwordHash, rest } = passwordsAreHashed
+      ? takePasswordHash(definition)
+      : { passwordHash: undefined, rest: definition };
+    const input = parseDefinition('update', definitionFromWire(rest));
+    const actor = { credentialID: 'cli', label };
+    return {
+      keyID,
+      input,
+      passwordHash,
+      transition: await prepareImport(ports, { keyID, orgID, passwordHash, input, actor }),
+      warnings: issuesToWire(importWarningsOf(input, ports.now()), body),
+    };
+  });
+}
+
+/** An import stores the dates of a key that it adds, so that they are no reason for a warning. */
+function importWarningsOf(input: KeyDefinition, now: Date): Issue[] {
+  return warningsOf(input, now).filter(({ code }) => code !== 'SERVER_OWNED');
+}
+
+function missingKeyID(): AppError {
+  const issue = { path: ['key_id'], code: 'MISSING', message: 'is required and must be a string' };
+  return new AppError('INVALID', 'The line names no key.', { issues: [issue] });
+}
+
+/** Separates the password hash, which is stored unchanged and to which the rules for passwords do not apply. */
+function takePasswordHash(definition: Record<string, unknown>): { passwordHash: string | undefined; rest: unknown } {
+  const basicAuth = definition['basic_auth_data'];
+  const isObject = typeof basicAuth === 'object' && basicAuth !== null;
+  if (!isObject || !('password' in basicAuth) || basicAuth.password === null || basicAuth.password === '') {
+    return { passwordHash: undefined, rest: definition };
+  }
+  const { password, ...others } = basicAuth;
+  const hashType = typeof password === 'string' ? hashTypeOf(password) : undefined;
+  const declaredType: unknown = Reflect.get(others, 'hash_type') || hashType;
+  if (typeof password !== 'string' || hashType === undefined || declaredType !== hashType) {
+    const issue: Issue = {
+      path: ['basicAuthData', 'password'],
+      code: 'UNKNOWN_HASH_TYPE',
+      message: 'must be a bcrypt or argon2id hash of the `hashType` given',
+    };
+    throw invalidDefinition([issue]);
+  }
+  return { passwordHash: password, rest: { ...definition, basic_auth_data: others } };
+}
