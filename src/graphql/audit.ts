@@ -3,7 +3,7 @@ import type { AuthContext } from '../credentials/credential.js';
 import type { AuditLog } from '../keys/ports.js';
 import { isAudited } from '../keys/audit.js';
 import type { Context } from './context.js';
-import { rootFieldsOf, type RequestedOperation } from './operation/root-fields.js';
+import { rootFieldsOf, type RequestedOperation } from './execution/root-fields.js';
 
 /** Writes a mutation that was rejected before the domain to the audit log; the domain writes all others. */
 export function auditRejectedMutation(

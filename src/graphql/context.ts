@@ -1,6 +1,6 @@
 import { requirePrincipal, type CredentialKind, type AuthContext } from '../credentials/credential.js';
 import type { RequestContext } from '../http/request-context.js';
-import type { Deadline } from './operation/deadline.js';
+import type { Deadline } from './execution/deadline.js';
 import type { Loaders } from './dataloaders.js';
 import type { ChangeDeadline, AuditLog, CallContext } from '../keys/ports.js';
 import type { ReadBudget } from '../keys/read-budget.js';

@@ -2,7 +2,7 @@ import type { Plugin } from 'graphql-yoga';
 import { createAuthenticator } from '../../src/credentials/authenticate.js';
 import type { Authenticate } from '../../src/credentials/credential.js';
 import type { ServerContext } from '../../src/graphql/context.js';
-import type { SubscriptionLimits } from '../../src/graphql/operation/subscription-registry.js';
+import type { SubscriptionLimits } from '../../src/graphql/execution/subscription-registry.js';
 import { createGraphQLServer } from '../../src/graphql/server.js';
 import { toFetchResponse } from '../../src/http/response.js';
 import { parseJSON, stringifyJSON } from '../../src/lib/json.js';

@@ -11,7 +11,7 @@ import {
 } from 'graphql';
 import { AppError, type Path } from '../../lib/errors.js';
 import type { Context } from '../context.js';
-import { maxErrors } from '../executor/execution-context.js';
+import { maxErrors } from '../execution/executor/execution-context.js';
 import { entities } from './entities.js';
 import { printSubgraph } from './print-subgraph.js';
 

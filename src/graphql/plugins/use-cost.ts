@@ -1,11 +1,11 @@
 import type { DocumentNode, GraphQLSchema } from 'graphql';
 import type { GraphQLParams, Plugin } from 'graphql-yoga';
 import { isAsyncIterable } from 'graphql-yoga';
-import { calculateComplexity } from '../operation/complexity.js';
+import { calculateComplexity } from '../execution/complexity.js';
 import type { Context } from '../context.js';
-import { isCostRequested } from '../operation/params.js';
-import { isRouter, limitsOf, type OperationLimits } from '../operation/limits.js';
-import type { OperationCache } from '../operation/operation-cache.js';
+import { isCostRequested } from '../execution/params.js';
+import { isRouter, limitsOf, type OperationLimits } from '../execution/limits.js';
+import type { OperationCache } from '../execution/operation-cache.js';
 
 /** The cost of an operation, in `extensions.cost` of its response. */
 interface OperationCost {

@@ -1,7 +1,7 @@
 import { getOperationAST, OperationTypeNode, type DocumentNode } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { Context } from '../context.js';
-import { startDeadline } from '../operation/deadline.js';
+import { startDeadline } from '../execution/deadline.js';
 
 /** Ends an operation that takes too long. */
 export function useDeadline(timeoutMs: number): Plugin<Context> {

@@ -1,6 +1,6 @@
 import type { Plugin } from 'graphql-yoga';
 import { markNotExecuted } from '../errors.js';
-import type { Execute } from '../executor/execute.js';
+import type { Execute } from '../execution/executor/execute.js';
 
 /** Executes queries and mutations by our executor. */
 export function useExecutor(execute: Execute): Plugin {

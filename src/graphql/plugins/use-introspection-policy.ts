@@ -3,7 +3,7 @@ import type { Plugin } from 'graphql-yoga';
 import { hasPrincipal, noCredential, throwIfRateLimited } from '../../credentials/credential.js';
 import type { ServerContext } from '../context.js';
 import { operationError } from '../errors.js';
-import { documentIDOf } from '../operation/params.js';
+import { documentIDOf } from '../execution/params.js';
 
 /** Which clients may introspect the schema: all, or those with a valid credential only. */
 export type IntrospectionPolicy = 'open' | 'credential';

@@ -12,10 +12,10 @@ import {
   throwIssues,
   type OperationLimits,
   type SizeLimits,
-} from '../operation/limits.js';
-import type { OperationCache, PreparedOperation } from '../operation/operation-cache.js';
-import { requirePrincipals, rootFieldsOf } from '../operation/root-fields.js';
-import { calculateComplexity } from '../operation/complexity.js';
+} from '../execution/limits.js';
+import type { OperationCache, PreparedOperation } from '../execution/operation-cache.js';
+import { requirePrincipals, rootFieldsOf } from '../execution/root-fields.js';
+import { calculateComplexity } from '../execution/complexity.js';
 import { hasPrincipal, type AuthContext } from '../../credentials/credential.js';
 import type { Context, ServerContext } from '../context.js';
 import { operationError } from '../errors.js';

@@ -2,7 +2,7 @@ import type { ExecutionResult, GraphQLError } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { Logger } from '../../lib/log.js';
 import type { Context, ServerContext } from '../context.js';
-import { limitResponseSize } from '../operation/response-size.js';
+import { limitResponseSize } from '../execution/response-size.js';
 import { maskedCause, maskError } from '../errors.js';
 
 /** Processes every result last: masks and logs errors that are not public, and limits the size. */

@@ -3,7 +3,7 @@ import { preferredType } from '../../http/content-negotiation.js';
 import { AppError } from '../../lib/errors.js';
 import type { Context, ServerContext } from '../context.js';
 import { requestError } from '../errors.js';
-import { paramsOf } from '../operation/params.js';
+import { paramsOf } from '../execution/params.js';
 
 /** The types of Yoga's responses. */
 const responseTypes = ['application/graphql-response+json', 'application/json', 'text/event-stream', 'multipart/mixed'];

@@ -11,10 +11,10 @@ import { AppError, errorCodeOf } from '../../lib/errors.js';
 import type { Logger } from '../../lib/log.js';
 import { withTimeout } from '../../lib/timeout.js';
 import type { Context } from '../context.js';
-import type { Execute } from '../executor/execute.js';
+import type { Execute } from '../execution/executor/execute.js';
 import { requestError, originalErrorOf } from '../errors.js';
 import { maskResult } from './use-masked-errors.js';
-import type { OpenSubscription, SubscriptionRegistry } from '../operation/subscription-registry.js';
+import type { OpenSubscription, SubscriptionRegistry } from '../execution/subscription-registry.js';
 
 /** How often the credential of an open subscription is verified again. */
 export const recheckEveryMs = 5_000;

@@ -3,7 +3,7 @@ import type { Plugin } from 'graphql-yoga';
 import { toErrorCode, type ErrorCode } from '../../lib/errors.js';
 import type { RequestRecord, Telemetry } from '../../telemetry/ports.js';
 import type { ServerContext } from '../context.js';
-import type { OperationCache, PreparedOperation } from '../operation/operation-cache.js';
+import type { OperationCache, PreparedOperation } from '../execution/operation-cache.js';
 
 /** Records the operations and errors of requests, and traces executions. */
 export interface OperationTelemetry {

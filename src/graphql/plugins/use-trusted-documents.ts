@@ -6,9 +6,9 @@ import { AppError } from '../../lib/errors.js';
 import { explainSystemError } from '../../lib/system-error.js';
 import { parseJSON } from '../../lib/json.js';
 import { operationError, requestError } from '../errors.js';
-import { parseWithLimits } from '../operation/limits.js';
-import { documentIDOf, withoutPrefix } from '../operation/params.js';
-import { validateDocument } from '../operation/validate-document.js';
+import { parseWithLimits } from '../execution/limits.js';
+import { documentIDOf, withoutPrefix } from '../execution/params.js';
+import { validateDocument } from '../execution/validate-document.js';
 import { servedSchema } from '../schema/served.js';
 
 /** The documents that the service loaded at its start, by id without `sha256:`. They never change. */

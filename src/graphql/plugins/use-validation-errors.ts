@@ -27,7 +27,7 @@ import { inputIssues } from '../schema/input-issues.js';
 import { valueOfLiteral } from '../schema/literals.js';
 import { servedSchema } from '../schema/served.js';
 import { isResult } from './use-masked-errors.js';
-import { requirePrincipals, rootFieldsOf, type RequestedOperation, type RootFields } from '../operation/root-fields.js';
+import { requirePrincipals, rootFieldsOf, type RequestedOperation, type RootFields } from '../execution/root-fields.js';
 
 /**
  * Replaces the errors of an operation that was rejected before it was executed: UNAUTHENTICATED without the credential,

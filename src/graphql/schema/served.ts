@@ -1,7 +1,7 @@
 import { defaultFieldResolver, GraphQLSchema, type GraphQLFieldResolver } from 'graphql';
 import { auditRejectedMutation } from '../audit.js';
 import { callerOf, type Context } from '../context.js';
-import { runUntilDeadline } from '../operation/deadline.js';
+import { runUntilDeadline } from '../execution/deadline.js';
 import { builder } from './index.js';
 import { createSubgraph } from '../federation/subgraph.js';
 

@@ -1,4 +1,4 @@
-export * from '../../../build/graphql/fast-path.js';
+export * from '../../../build/graphql/execution/fast-path.js';
 
 /** Passes every request to Yoga. */
 export function createFastPath() {

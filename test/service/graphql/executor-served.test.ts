@@ -1,7 +1,7 @@
 import { execute, getIntrospectionQuery } from 'graphql';
 import { createYoga } from 'graphql-yoga';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Execute } from '../../../src/graphql/executor/execute.js';
+import type { Execute } from '../../../src/graphql/execution/executor/execute.js';
 import { servedSchema } from '../../../src/graphql/schema/served.js';
 import { parseJSON, stringifyJSON } from '../../../src/lib/json.js';
 import { startApp, type TestResponse, type TestApp } from '../../support/app.js';

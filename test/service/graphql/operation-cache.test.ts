@@ -1,8 +1,8 @@
 import { parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { createOperationCache } from '../../../src/graphql/operation/operation-cache.js';
+import { createOperationCache } from '../../../src/graphql/execution/operation-cache.js';
 import { servedSchema } from '../../../src/graphql/schema/served.js';
-import type { Execute } from '../../../src/graphql/executor/execute.js';
+import type { Execute } from '../../../src/graphql/execution/executor/execute.js';
 import { noCredentials, startOwnApp, startSharedApp } from '../../support/app.js';
 import { runs } from '../../support/generated.js';
 import { serveWith } from '../../support/overridden-server.js';

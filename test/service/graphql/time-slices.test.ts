@@ -1,8 +1,8 @@
 import { GraphQLError } from 'graphql';
 import { expect, it } from 'vitest';
-import { stringifyWithin, responseLimitBytes } from '../../../src/graphql/operation/response-size.js';
+import { stringifyWithin, responseLimitBytes } from '../../../src/graphql/execution/response-size.js';
 import { maskResult } from '../../../src/graphql/plugins/use-masked-errors.js';
-import { paramsOfBody } from '../../../src/graphql/operation/params.js';
+import { paramsOfBody } from '../../../src/graphql/execution/params.js';
 import { createLogger } from '../../../src/lib/log.js';
 import { startSharedApp } from '../../support/app.js';
 import { serveWith } from '../../support/overridden-server.js';

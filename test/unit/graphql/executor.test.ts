@@ -12,10 +12,10 @@ import {
 } from 'graphql';
 import { createYoga } from 'graphql-yoga';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Deadline } from '../../../src/graphql/operation/deadline.js';
+import { Deadline } from '../../../src/graphql/execution/deadline.js';
 import { maskError } from '../../../src/graphql/errors.js';
-import { createExecutor, type Execute } from '../../../src/graphql/executor/execute.js';
-import { createOperationCache } from '../../../src/graphql/operation/operation-cache.js';
+import { createExecutor, type Execute } from '../../../src/graphql/execution/executor/execute.js';
+import { createOperationCache } from '../../../src/graphql/execution/operation-cache.js';
 import { createRandom, generated, runs, seed } from '../../support/generated.js';
 import { generateOperation } from './generated-operations.js';
 import { buildFailingSchema, rootValue, sdl, text, type FailureOptions } from './failing-schema.js';

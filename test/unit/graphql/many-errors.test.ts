@@ -1,8 +1,8 @@
 import { buildSchema, getOperationAST, GraphQLError, parse } from 'graphql';
 import { expect, it } from 'vitest';
 import { maskError } from '../../../src/graphql/errors.js';
-import { createExecutor } from '../../../src/graphql/executor/execute.js';
-import { compileOperation } from '../../../src/graphql/executor/compile.js';
+import { createExecutor } from '../../../src/graphql/execution/executor/execute.js';
+import { compileOperation } from '../../../src/graphql/execution/executor/compile.js';
 import { createReadBudget } from '../../../src/keys/read-budget.js';
 import { AppError } from '../../../src/lib/errors.js';
 import { withoutStackTraces } from '../../../src/lib/stack-traces.js';

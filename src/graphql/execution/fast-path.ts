@@ -1,24 +1,24 @@
 import { OperationTypeNode, type ExecutionResult, type GraphQLError } from 'graphql';
 import { processRegularResult, type FetchAPI, type GraphQLParams } from 'graphql-yoga';
-import { hasPrincipal, type AuthContext } from '../credentials/credential.js';
-import { isJSONContentType } from '../http/body.js';
-import type { RequestContext } from '../http/request-context.js';
-import type { HTTPResponse } from '../http/response.js';
-import { isObject } from '../lib/json.js';
-import type { Logger } from '../lib/log.js';
-import type { Context, ServerContext } from './context.js';
+import { hasPrincipal, type AuthContext } from '../../credentials/credential.js';
+import { isJSONContentType } from '../../http/body.js';
+import type { RequestContext } from '../../http/request-context.js';
+import type { HTTPResponse } from '../../http/response.js';
+import { isObject } from '../../lib/json.js';
+import type { Logger } from '../../lib/log.js';
+import type { Context, ServerContext } from '../context.js';
 import type { Execute } from './executor/execute.js';
-import type { OperationCache, PreparedOperation } from './operation/operation-cache.js';
-import { startDeadline } from './operation/deadline.js';
-import { limitsOf, type OperationLimits } from './operation/limits.js';
-import { documentIDOf, isCostRequested, paramsOfBody, withoutPrefix } from './operation/params.js';
-import type { IntrospectionPolicy } from './plugins/use-introspection-policy.js';
-import { issuesOf } from './plugins/use-limits.js';
-import type { OperationTelemetry } from './plugins/use-telemetry.js';
-import { maskResult } from './plugins/use-masked-errors.js';
-import { negotiateJSON, type JSONType } from './response-type.js';
-import { servedSchema } from './schema/served.js';
-import type { TrustedDocuments } from './plugins/use-trusted-documents.js';
+import type { OperationCache, PreparedOperation } from './operation-cache.js';
+import { startDeadline } from './deadline.js';
+import { limitsOf, type OperationLimits } from './limits.js';
+import { documentIDOf, isCostRequested, paramsOfBody, withoutPrefix } from './params.js';
+import type { IntrospectionPolicy } from '../plugins/use-introspection-policy.js';
+import { issuesOf } from '../plugins/use-limits.js';
+import type { OperationTelemetry } from '../plugins/use-telemetry.js';
+import { maskResult } from '../plugins/use-masked-errors.js';
+import { negotiateJSON, type JSONType } from '../response-type.js';
+import { servedSchema } from '../schema/served.js';
+import type { TrustedDocuments } from '../plugins/use-trusted-documents.js';
 
 /**
  * Executes an operation that Yoga has validated before, without Yoga: its hooks and `fetch` take longer than a preview.

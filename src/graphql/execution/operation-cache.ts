@@ -1,6 +1,6 @@
 import { getOperationAST, Kind, type DocumentNode, type GraphQLSchema, type OperationDefinitionNode } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import { compileOperation, type CompiledOperation } from '../executor/compile.js';
+import { compileOperation, type CompiledOperation } from './executor/compile.js';
 import { fieldsUsedIn } from './field-usage.js';
 import { tokensOf } from './limits.js';
 import { rootFieldsOf } from './root-fields.js';

@@ -12,11 +12,11 @@ import {
   type ResponsePath,
   type VariableValues,
 } from 'graphql';
-import { templateOf } from '../../keys/definition/object-shapes.js';
-import { AppError } from '../../lib/errors.js';
-import { hasMoreValues } from '../../lib/value-count.js';
-import { resultError } from '../errors.js';
-import type { Deadline } from '../operation/deadline.js';
+import { templateOf } from '../../../keys/definition/object-shapes.js';
+import { AppError } from '../../../lib/errors.js';
+import { hasMoreValues } from '../../../lib/value-count.js';
+import { resultError } from '../../errors.js';
+import type { Deadline } from '../deadline.js';
 import { collectFields, hasDefaultResolver, type CompiledField, type CompiledOperation } from './compile.js';
 import { completeOrNull, createCompleters, serializePlain } from './complete-value.js';
 import {
