@@ -2,7 +2,7 @@ import { createAuthenticator } from './credentials/authenticate.js';
 import { createAuditLog } from './telemetry/audit-log.js';
 import { startScheduledJobs } from './storage/scheduled-jobs.js';
 import type { Config, ConfigSecrets } from './config/config.js';
-import { readTrustedDocuments } from './graphql/plugins/use-trusted-documents.js';
+import { readTrustedDocuments } from './graphql/execution/trusted-documents.js';
 import { createGraphQLServer, type GraphQLOverrides } from './graphql/server.js';
 import { createGraphQLWebSockets, type GraphQLWebSockets } from './graphql/websocket/websocket-server.js';
 import { addDefaultHeaders, logRequests, maskErrors } from './http/middlewares.js';

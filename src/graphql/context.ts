@@ -1,9 +1,14 @@
-import { requirePrincipal, type CredentialKind, type AuthContext } from '../credentials/credential.js';
+import {
+  requirePrincipal,
+  type AuthContext,
+  type Authenticator,
+  type CredentialKind,
+} from '../credentials/credential.js';
 import type { RequestContext } from '../http/request-context.js';
 import type { Deadline } from './execution/deadline.js';
-import type { Loaders } from './dataloaders.js';
+import { createLoaders, type Loaders } from './dataloaders.js';
 import type { ChangeDeadline, AuditLog, CallContext } from '../keys/ports.js';
-import type { ReadBudget } from '../keys/read-budget.js';
+import { createReadBudget, type ReadBudget } from '../keys/read-budget.js';
 import type { KeyService } from '../keys/key-service.js';
 
 /** The part of Yoga's context that the server provides, for plugins and resolvers. */
@@ -42,6 +47,42 @@ export interface Context extends ServerContext {
   readonly deadline?: Deadline;
   /** The same deadline for the mutation that is running. */
   readonly changeDeadline?: ChangeDeadline;
+}
+
+/** What `createContext` needs. */
+export interface ContextDeps extends Pick<Context, 'keys' | 'audit' | 'nextSlice'>, Pick<Authenticator, 'revalidate'> {
+  /** The deadline of one operation, in milliseconds. */
+  readonly deadlineMs: number;
+}
+
+/** Creates the context of the resolvers of one operation. */
+export function createContext(
+  { keys, audit, nextSlice, revalidate, deadlineMs }: ContextDeps,
+  requestContext: RequestContext,
+  auth: AuthContext,
+): Context {
+  const { id: requestID, clientAddress, headers } = requestContext;
+  const renewReads = () => {
+    const reads = createReadBudget(deadlineMs);
+    return { reads, loaders: createLoaders(keys, () => callerOf({ auth, requestID, reads }, 'service')) };
+  };
+  return {
+    requestContext,
+    keys,
+    audit,
+    nextSlice,
+    requestID,
+    clientAddress,
+    auth,
+    revalidate: () => revalidate('service', headers),
+    registerSubscription: rejectSubscription,
+    ...renewReads(),
+    renewReads,
+  };
+}
+
+function rejectSubscription(): never {
+  throw new Error('Only a subscription operation registers a subscription.');
 }
 
 /**

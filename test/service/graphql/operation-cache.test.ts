@@ -91,11 +91,11 @@ describe('the cache of operations', () => {
     expect(cache.get('{ kept }')).toBeDefined();
   });
 
-  /** A service, and the documents that its executor received. */
+  /** A service, and the operations of documents that its executor received. */
   async function startWatched() {
     const documents: unknown[] = [];
-    const execute: Execute = ({ document }) => {
-      documents.push(document);
+    const execute: Execute = ({ operation }) => {
+      documents.push(operation);
       return { data: {} };
     };
     return { app: await startOwnApp({}, { graphql: { execute } }), documents };

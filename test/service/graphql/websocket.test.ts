@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createClient } from 'graphql-ws';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { WebSocket } from 'ws';
-import { recheckEveryMs } from '../../../src/graphql/plugins/use-subscriptions.js';
+import { recheckEveryMs } from '../../../src/graphql/execution/subscribe.js';
 import { openOperationStream } from '../../../src/graphql/websocket/operation-stream.js';
 import { parseJSONCarefully } from '../../../src/lib/json.js';
 import { pingEveryMs } from '../../../src/graphql/websocket/websocket-server.js';
