@@ -121,9 +121,10 @@ export async function createApp(
       ...(config.console ? assetRoutes(consoleAssets(oidc?.issuer)) : []),
     ],
   );
-  const { handle, fetch, finish } = createRequestHandler({ router, authenticate, trustedProxies, telemetry, log });
+  const { handle, fetch, run, finish } = createRequestHandler({ router, authenticate, trustedProxies, telemetry, log });
   const webSockets = createGraphQLWebSockets({
-    serve: fetch,
+    run,
+    serve: graphql.serve,
     maxOperations: maxSubscriptions,
     origins: corsOrigins,
     log,
