@@ -7,7 +7,7 @@ import {
 import type { RequestContext } from '../http/request-context.js';
 import type { Deadline } from './execution/deadline.js';
 import { createLoaders, type Loaders } from './dataloaders.js';
-import type { ChangeDeadline, AuditLog, CallContext } from '../keys/ports.js';
+import type { AuditLog, CallContext } from '../keys/ports.js';
 import { createReadBudget, type ReadBudget } from '../keys/read-budget.js';
 import type { KeyService } from '../keys/key-service.js';
 
@@ -26,8 +26,14 @@ export interface Context extends ServerContext {
   readonly loaders: Loaders;
   /** Limits the time and the bytes that the operation may read. */
   readonly reads: ReadBudget;
+  /**
+   * Returns the principal of the service credential, for fields below the root.
+   *
+   * @throws {AppError} as `callerOf`.
+   */
+  readonly serviceCaller: () => CallContext;
   /** Creates a new budget and loaders that use it, for each event of a subscription. */
-  readonly renewReads: () => Pick<Context, 'loaders' | 'reads'>;
+  readonly renewReads: () => Pick<Context, 'loaders' | 'reads' | 'serviceCaller'>;
   /**
    * Verifies the service credential of the request again.
    *
@@ -45,8 +51,6 @@ export interface Context extends ServerContext {
   readonly nextSlice: () => Promise<void> | undefined;
   /** The deadline of an operation with mutations. */
   readonly deadline?: Deadline;
-  /** The same deadline for the mutation that is running. */
-  readonly changeDeadline?: ChangeDeadline;
 }
 
 /** What `createContext` needs. */
@@ -64,7 +68,8 @@ export function createContext(
   const { id: requestID, clientAddress, headers } = requestContext;
   const renewReads = () => {
     const reads = createReadBudget(deadlineMs);
-    return { reads, loaders: createLoaders(keys, () => callerOf({ auth, requestID, reads }, 'service')) };
+    const serviceCaller = () => callerOf({ auth, requestID, reads }, 'service');
+    return { reads, serviceCaller, loaders: createLoaders(keys, serviceCaller) };
   };
   return {
     requestContext,
@@ -92,8 +97,8 @@ function rejectSubscription(): never {
  * unverified.
  */
 export function callerOf(
-  { auth, requestID, changeDeadline, reads }: Pick<Context, 'auth' | 'requestID' | 'changeDeadline' | 'reads'>,
+  { auth, requestID, reads }: Pick<Context, 'auth' | 'requestID' | 'reads'>,
   kind: CredentialKind,
 ): CallContext {
-  return { ...requirePrincipal(auth, kind), requestID, reads, ...(changeDeadline && { deadline: changeDeadline }) };
+  return { ...requirePrincipal(auth, kind), requestID, reads };
 }

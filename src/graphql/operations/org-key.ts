@@ -1,4 +1,3 @@
-import { callerOf } from '../context.js';
 import { builder } from '../schema/builder.js';
 import { OrgKey } from '../types/org-key.js';
 
@@ -17,16 +16,11 @@ builder.queryField('orgKey', (t) =>
     nullable: true,
     description:
       'Fetches a key by its identifier or by its hash. Null if it does not exist, is deleted, or belongs to an organisation that the credential cannot see. Requires a service credential.',
-    extensions: { credential: 'service' },
+    credential: 'service',
     args: {
       by: t.arg({ type: OrgKeyByInput, required: true, description: 'The identifier or the hash of the key.' }),
     },
-    resolve: (_, { by }, context) => {
-      const { keys, loaders } = context;
-      const { keyID } = by;
-      return loaders.orgKeys.load(
-        keyID === undefined ? by.keyHash : keys.keyHashOf(callerOf(context, 'service'), keyID),
-      );
-    },
+    resolve: (caller, { by: { keyID, keyHash } }, { keys, loaders }) =>
+      loaders.orgKeys.load(keyID === undefined ? keyHash : keys.keyHashOf(caller, keyID)),
   }),
 );
