@@ -8,7 +8,7 @@ import { AppError } from '../../lib/errors.js';
 import { isObject, parseJSON } from '../../lib/json.js';
 import { hasMoreValues } from '../../lib/value-count.js';
 import type { Context } from '../context.js';
-import { operationError, requestError } from '../errors.js';
+import { operationError, requestError, withAllow } from '../errors.js';
 import { mayIntrospect, type IntrospectionPolicy } from './introspection-policy.js';
 import { documentIDOf, documentTextOf, type TrustedDocuments } from './trusted-documents.js';
 
@@ -198,5 +198,5 @@ export function resolveParams(
 
 function wrongTypeError(expected: string, value: unknown): GraphQLError {
   const type = Array.isArray(value) ? 'array' : typeof value;
-  return requestError(new AppError('INVALID', `Expected ${expected}, but given ${type}.`));
+  return withAllow(requestError(new AppError('INVALID', `Expected ${expected}, but given ${type}.`)), 'GET, POST');
 }

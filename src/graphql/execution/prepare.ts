@@ -3,7 +3,7 @@ import { hasPrincipal, type AuthContext } from '../../credentials/credential.js'
 import type { RequestContext } from '../../http/request-context.js';
 import { AppError, type Issue } from '../../lib/errors.js';
 import type { Context } from '../context.js';
-import { markNotExecuted, operationError, requestError } from '../errors.js';
+import { markNotExecuted, operationError, requestError, withAllow } from '../errors.js';
 import { servedSchema } from '../schema/served.js';
 import { calculateComplexity, type OperationSize } from './complexity.js';
 import { requireIntrospection, type IntrospectionPolicy } from './introspection-policy.js';
@@ -83,11 +83,9 @@ function isSyntaxError(error: unknown): error is GraphQLError {
   return error instanceof GraphQLError && !('http' in error.extensions);
 }
 
-function mutationByGET(): unknown {
+function mutationByGET(): GraphQLError {
   const message = 'Can only perform a mutation operation from a POST request.';
-  const error = requestError(new AppError('INVALID', message), 405);
-  Object.assign(error.extensions['http'] as object, { headers: { Allow: 'POST' } });
-  return error;
+  return withAllow(requestError(new AppError('INVALID', message), 405), 'POST');
 }
 
 /**
