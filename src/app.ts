@@ -2,7 +2,7 @@ import { createAuthenticator } from './credentials/authenticate.js';
 import { createAuditLog } from './telemetry/audit-log.js';
 import { startScheduledJobs } from './storage/scheduled-jobs.js';
 import type { Config, ConfigSecrets } from './config/config.js';
-import { readTrustedDocuments } from './graphql/plugins/use-trusted-documents.js';
+import { readTrustedDocuments } from './graphql/execution/trusted-documents.js';
 import { createGraphQLServer, type GraphQLOverrides } from './graphql/server.js';
 import { createGraphQLWebSockets, type GraphQLWebSockets } from './graphql/websocket/websocket-server.js';
 import { addDefaultHeaders, logRequests, maskErrors } from './http/middlewares.js';
@@ -121,9 +121,10 @@ export async function createApp(
       ...(config.console ? assetRoutes(consoleAssets(oidc?.issuer)) : []),
     ],
   );
-  const { handle, fetch, finish } = createRequestHandler({ router, authenticate, trustedProxies, telemetry, log });
+  const { handle, fetch, run, finish } = createRequestHandler({ router, authenticate, trustedProxies, telemetry, log });
   const webSockets = createGraphQLWebSockets({
-    serve: fetch,
+    run,
+    serve: graphql.serve,
     maxOperations: maxSubscriptions,
     origins: corsOrigins,
     log,

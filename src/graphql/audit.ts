@@ -1,9 +1,9 @@
-import { OperationTypeNode, type GraphQLSchema } from 'graphql';
+import { OperationTypeNode } from 'graphql';
 import type { AuthContext } from '../credentials/credential.js';
 import type { AuditLog } from '../keys/ports.js';
 import { isAudited } from '../keys/change.js';
 import type { Context } from './context.js';
-import { rootFieldsOf, type RequestedOperation } from './operation/root-fields.js';
+import type { PreparedOperation } from './execution/operation-cache.js';
 
 /** Writes a mutation that was rejected before the domain to the audit log; the domain writes all others. */
 export function auditRejectedMutation(
@@ -26,14 +26,12 @@ interface AuditedRequest {
 /** Writes the mutations of an operation that was rejected before execution to the audit log. */
 export function auditRejectedOperation(
   audit: AuditLog,
-  schema: GraphQLSchema,
-  operation: RequestedOperation,
+  { operation, rootFields }: Pick<PreparedOperation, 'operation' | 'rootFields'>,
   request: AuditedRequest,
   error: unknown,
 ): void {
-  const requested = rootFieldsOf(schema, operation);
-  if (requested?.definition.operation !== OperationTypeNode.MUTATION) return;
-  for (const { field } of requested.fields) {
+  if (operation.operation !== OperationTypeNode.MUTATION) return;
+  for (const { field } of rootFields) {
     audit({ operation: field.name, keyHash: undefined, ...auditFieldsOf(request), outcome: { error } });
   }
 }

@@ -1,9 +1,14 @@
-import { requirePrincipal, type CredentialKind, type AuthContext } from '../credentials/credential.js';
+import {
+  requirePrincipal,
+  type AuthContext,
+  type Authenticator,
+  type CredentialKind,
+} from '../credentials/credential.js';
 import type { RequestContext } from '../http/request-context.js';
-import type { Deadline } from './operation/deadline.js';
-import type { Loaders } from './dataloaders.js';
-import type { ChangeDeadline, AuditLog, CallContext } from '../keys/ports.js';
-import type { ReadBudget } from '../keys/read-budget.js';
+import type { Deadline } from './execution/deadline.js';
+import { createLoaders, type Loaders } from './dataloaders.js';
+import type { AuditLog, CallContext } from '../keys/ports.js';
+import { createReadBudget, type ReadBudget } from '../keys/read-budget.js';
 import type { KeyService } from '../keys/key-service.js';
 
 /** The part of Yoga's context that the server provides, for plugins and resolvers. */
@@ -21,8 +26,14 @@ export interface Context extends ServerContext {
   readonly loaders: Loaders;
   /** Limits the time and the bytes that the operation may read. */
   readonly reads: ReadBudget;
+  /**
+   * Returns the principal of the service credential, for fields below the root.
+   *
+   * @throws {AppError} as `callerOf`.
+   */
+  readonly serviceCaller: () => CallContext;
   /** Creates a new budget and loaders that use it, for each event of a subscription. */
-  readonly renewReads: () => Pick<Context, 'loaders' | 'reads'>;
+  readonly renewReads: () => Pick<Context, 'loaders' | 'reads' | 'serviceCaller'>;
   /**
    * Verifies the service credential of the request again.
    *
@@ -40,8 +51,43 @@ export interface Context extends ServerContext {
   readonly nextSlice: () => Promise<void> | undefined;
   /** The deadline of an operation with mutations. */
   readonly deadline?: Deadline;
-  /** The same deadline for the mutation that is running. */
-  readonly changeDeadline?: ChangeDeadline;
+}
+
+/** What `createContext` needs. */
+export interface ContextDeps extends Pick<Context, 'keys' | 'audit' | 'nextSlice'>, Pick<Authenticator, 'revalidate'> {
+  /** The deadline of one operation, in milliseconds. */
+  readonly deadlineMs: number;
+}
+
+/** Creates the context of the resolvers of one operation. */
+export function createContext(
+  { keys, audit, nextSlice, revalidate, deadlineMs }: ContextDeps,
+  requestContext: RequestContext,
+  auth: AuthContext,
+): Context {
+  const { id: requestID, clientAddress, headers } = requestContext;
+  const renewReads = () => {
+    const reads = createReadBudget(deadlineMs);
+    const serviceCaller = () => callerOf({ auth, requestID, reads }, 'service');
+    return { reads, serviceCaller, loaders: createLoaders(keys, serviceCaller) };
+  };
+  return {
+    requestContext,
+    keys,
+    audit,
+    nextSlice,
+    requestID,
+    clientAddress,
+    auth,
+    revalidate: () => revalidate('service', headers),
+    registerSubscription: rejectSubscription,
+    ...renewReads(),
+    renewReads,
+  };
+}
+
+function rejectSubscription(): never {
+  throw new Error('Only a subscription operation registers a subscription.');
 }
 
 /**
@@ -51,8 +97,8 @@ export interface Context extends ServerContext {
  * unverified.
  */
 export function callerOf(
-  { auth, requestID, changeDeadline, reads }: Pick<Context, 'auth' | 'requestID' | 'changeDeadline' | 'reads'>,
+  { auth, requestID, reads }: Pick<Context, 'auth' | 'requestID' | 'reads'>,
   kind: CredentialKind,
 ): CallContext {
-  return { ...requirePrincipal(auth, kind), requestID, reads, ...(changeDeadline && { deadline: changeDeadline }) };
+  return { ...requirePrincipal(auth, kind), requestID, reads };
 }

@@ -23,6 +23,12 @@ export function requestError(error: AppError, status = statuses[error.code], loc
   return fromAppError(error, located, { http: { status, headers: headersOf(error) } });
 }
 
+/** Adds the header `Allow` to the response of a request's error. */
+export function withAllow(error: GraphQLError, methods: string): GraphQLError {
+  Object.assign(error.extensions['http'] as object, { headers: { Allow: methods } });
+  return error;
+}
+
 /**
  * The error of an operation that is rejected as a whole. For clients of application/json the HTTP status is 200:
  * gateways such as Apollo's replace the body of any other status by an error of their own.

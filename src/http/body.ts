@@ -90,9 +90,14 @@ export function readBytes(stream: Readable | undefined, limitBytes: number): Pro
  */
 export function decodeBody(bytes: Uint8Array): string {
   const text = decodeUTF8(bytes);
-  if (!hasMoreValuesInText(text)) return text;
+  if (hasMoreValuesInText(text)) throw tooManyValuesError();
+  return text;
+}
+
+/** The error of a body with more values than `maxValues`. */
+export function tooManyValuesError(): AppError {
   const message = `The body has more than ${maxValues.toLocaleString('en')} members of objects and items of lists.`;
-  throw new AppError('TOO_LARGE', message);
+  return new AppError('TOO_LARGE', message);
 }
 
 function decodeUTF8(bytes: Uint8Array): string {
@@ -103,7 +108,8 @@ function decodeUTF8(bytes: Uint8Array): string {
   }
 }
 
-function tooLargeError(limitBytes: number): AppError {
+/** The error of a body above a limit. */
+export function tooLargeError(limitBytes: number): AppError {
   return new AppError('TOO_LARGE', `The body is larger than ${limitBytes} bytes.`);
 }
 

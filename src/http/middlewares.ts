@@ -1,21 +1,26 @@
 import { errorCodeOf } from '../lib/errors.js';
 import type { Logger } from '../lib/log.js';
+import type { RequestRecord } from '../telemetry/ports.js';
 import { errorResponse, isPublicError } from './error-response.js';
 import { healthPaths } from './health.js';
 import type { Middleware } from './router.js';
 
-/** Writes one log line per request (level debug for health checks), and ends its measurement and its trace. */
+/** Logs each request, and ends its measurement and its trace. */
 export function logRequests(log: Logger): Middleware {
   return async ({ record }, next) => {
     const response = await next();
-    const { status } = response;
-    const { requestID, method, operation, client, route = '(other)' } = record;
-    const ms = record.complete(route, status);
-    // Probes every few seconds would fill the log. `createHealth` logs why a probe fails.
-    const level = healthPaths.includes(route) ? 'debug' : 'info';
-    log[level]({ requestID, method, route, status, operation, client, verdict: record.verdict, ms }, 'request');
+    logRequest(log, record, response.status);
     return response;
   };
+}
+
+/** Writes the log line of a request (level debug for health checks), and ends its measurement and its trace. */
+export function logRequest(log: Logger, record: RequestRecord, status: number): void {
+  const { requestID, method, operation, client, route = '(other)' } = record;
+  const ms = record.complete(route, status);
+  // Probes every few seconds would fill the log. `createHealth` logs why a probe fails.
+  const level = healthPaths.includes(route) ? 'debug' : 'info';
+  log[level]({ requestID, method, route, status, operation, client, verdict: record.verdict, ms }, 'request');
 }
 
 /** Headers of every response: no caching, no MIME sniffing. */

@@ -6,7 +6,14 @@ import type { Authenticate } from '../credentials/credential.js';
 import type { Logger } from '../lib/log.js';
 import type { Telemetry } from '../telemetry/ports.js';
 import { createRequestTracker } from '../telemetry/request-record.js';
-import { createRequestContext, incomingFromFetch, incomingFromNode, type IncomingRequest } from './request-context.js';
+import { logRequest } from './middlewares.js';
+import {
+  createRequestContext,
+  incomingFromFetch,
+  incomingFromNode,
+  type IncomingRequest,
+  type RequestContext,
+} from './request-context.js';
 import { sendResponse, toFetchResponse, type HTTPResponse } from './response.js';
 import type { Router } from './router.js';
 
@@ -26,10 +33,28 @@ export interface RequestHandler {
   /** Responds to a request of Node's server. `arrivedMs` is the time of its arrival by `performance.now()`. */
   readonly handle: (request: IncomingMessage, response: ServerResponse, arrivedMs?: number) => void;
   /**
+   * Serves a request that did not arrive over HTTP: with a context, a log line and metrics as for one that did. Fails as
+   * `work` does.
+   */
+  readonly run: <T>(
+    incoming: IncomingRequest,
+    socketAddress: string,
+    work: (request: RequestContext) => Promise<RunOutcome<T>>,
+  ) => Promise<T>;
+  /**
    * Ends the open event streams. Resolves when no request is being served any more, which can be long after its client has
    * closed the connection.
    */
   readonly finish: () => Promise<void>;
+}
+
+/** What a request that did not arrive over HTTP resulted in. */
+interface RunOutcome<T> {
+  readonly result: T;
+  /** The status that a response would have. */
+  readonly status: number;
+  /** Resolves when the result does not need the service any more. Default: at once. */
+  readonly ended?: Promise<void> | undefined;
 }
 
 /** Returns functions that create the context of each request and send the response of the router. */
@@ -57,20 +82,31 @@ export function createRequestHandler({
     });
   }
 
-  function respond(incoming: IncomingRequest, socketAddress: string | undefined, atMs: number): Promise<HTTPResponse> {
+  function serve<T>(
+    incoming: IncomingRequest,
+    socketAddress: string | undefined,
+    atMs: number,
+    work: (request: RequestContext) => Promise<T>,
+    untilEnd: (outcome: T) => Promise<void> | undefined,
+  ): Promise<T> {
     const { method, headers } = incoming;
     const header = (name: string) => headers.get(name);
     const clientAddress = clientAddressOf(socketAddress, header('x-forwarded-for') ?? undefined, trustedProxies);
-    const response = track({ method, header, atMs }, (record) =>
-      router(createRequestContext(incoming, { record, clientAddress, authenticate })),
+    const outcome = track({ method, header, atMs }, (record) =>
+      work(createRequestContext(incoming, { record, clientAddress, authenticate })),
     );
-    const served = response
-      .then(({ body }) => (body instanceof Readable ? untilClosed(body) : undefined))
+    const served = outcome
+      .then(untilEnd)
       .catch(() => undefined)
       .then(() => void requests.delete(served));
     requests.add(served);
-    return response;
+    return outcome;
   }
+
+  const respond = (incoming: IncomingRequest, socketAddress: string | undefined, atMs: number): Promise<HTTPResponse> =>
+    serve(incoming, socketAddress, atMs, router, ({ body }) =>
+      body instanceof Readable ? untilClosed(body) : undefined,
+    );
 
   return {
     fetch: async (request, socketAddress) =>
@@ -84,6 +120,14 @@ export function createRequestHandler({
           log.error({ err: error }, 'internal error');
           response.destroy();
         });
+    },
+    run: async (incoming, socketAddress, work) => {
+      const logged = async (request: RequestContext) => {
+        const outcome = await work(request);
+        logRequest(log, request.record, outcome.status);
+        return outcome;
+      };
+      return (await serve(incoming, socketAddress, performance.now(), logged, ({ ended }) => ended)).result;
     },
     finish: async () => {
       isFinishing = true;

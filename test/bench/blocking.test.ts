@@ -9,8 +9,8 @@ import {
   type GraphQLNamedType,
 } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { limits } from '../../src/graphql/operation/limits.js';
-import { calculateComplexity } from '../../src/graphql/operation/complexity.js';
+import { limits } from '../../src/graphql/execution/limits.js';
+import { calculateComplexity } from '../../src/graphql/execution/complexity.js';
 import { servedSchema } from '../../src/graphql/schema/served.js';
 import { listOrgKeys } from '../../src/rest/operations/list-org-keys.js';
 import { routes } from '../../src/rest/routes.js';

@@ -73,7 +73,9 @@ async function removeOld() {
 async function compile() {
   await mkdir(parent, { recursive: true });
   const folder = await mkdtemp(join(parent, 'keyfront-modules-'));
-  for (const fileName of fileNames) await writeModule(folder, fileName, await readFile(fileName, 'utf8'));
+  // Declarations have no code.
+  const modules = fileNames.filter((fileName) => !fileName.endsWith('.d.ts'));
+  for (const fileName of modules) await writeModule(folder, fileName, await readFile(fileName, 'utf8'));
   return folder;
 }
 

@@ -2,8 +2,10 @@ import type { Plugin } from 'graphql-yoga';
 import { createAuthenticator } from '../../src/credentials/authenticate.js';
 import type { Authenticate } from '../../src/credentials/credential.js';
 import type { ServerContext } from '../../src/graphql/context.js';
-import type { SubscriptionLimits } from '../../src/graphql/operation/subscription-registry.js';
+import type { SubscriptionLimits } from '../../src/graphql/execution/subscription-registry.js';
 import { createGraphQLServer } from '../../src/graphql/server.js';
+import { startOperation, type OperationDeps, type OperationResults } from '../../src/graphql/websocket/operation.js';
+import { createRequestContext } from '../../src/http/request-context.js';
 import { toFetchResponse } from '../../src/http/response.js';
 import { parseJSON, stringifyJSON } from '../../src/lib/json.js';
 import type { Ports } from '../../src/keys/ports.js';
@@ -27,6 +29,8 @@ export interface OverriddenServer {
   readonly graphql: (query: string, variables?: object, headers?: Record<string, string>) => Promise<TestResponse>;
   /** Returns the response of a subscription as a stream. */
   readonly subscribe: (query: string, headers?: Record<string, string>, signal?: AbortSignal) => Promise<Response>;
+  /** Starts an operation as the WebSocket transport does. */
+  readonly operate: (query: string, variables?: object) => Promise<OperationResults>;
   readonly logs: () => string;
 }
 
@@ -71,6 +75,15 @@ export function serveWith(
   };
   return {
     logs: () => lines.join(''),
+    operate: (query, variables = {}) => {
+      const payload = { query, variables };
+      const sent = { payload, bytes: 0, headers: new Headers(credentials), socketAddress: '127.0.0.1' };
+      const run: OperationDeps['run'] = async (incoming, _address, work) => {
+        const { record } = requestContextOf(new Request('http://keyfront.test'));
+        return (await work(createRequestContext(incoming, { record, clientAddress: undefined, authenticate }))).result;
+      };
+      return startOperation({ run, serve: server.serve }, sent, new AbortController());
+    },
     subscribe: (query, headers = {}, signal) => send(query, {}, { accept: 'text/event-stream', ...headers }, signal),
     graphql: async (query, variables = {}, headers = {}) => {
       const response = await send(query, variables, headers);

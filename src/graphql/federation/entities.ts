@@ -1,7 +1,8 @@
 import { decodeGlobalID } from '@pothos/plugin-relay';
 import { AppError } from '../../lib/errors.js';
 import { canSee, requireScope } from '../../keys/authorization.js';
-import { callerOf, type Context } from '../context.js';
+import type { CallContext } from '../../keys/ports.js';
+import type { Context } from '../context.js';
 
 /** A type that other subgraphs can reference. */
 export interface Entity {
@@ -14,7 +15,11 @@ export interface Entity {
    * @throws {AppError} INVALID for a malformed key field; FORBIDDEN for an organisation that the credential cannot
    * access.
    */
-  readonly find: (representation: object, context: Context) => object | Promise<object | undefined>;
+  readonly find: (
+    representation: object,
+    caller: CallContext,
+    context: Context,
+  ) => object | Promise<object | undefined>;
 }
 
 /**
@@ -27,16 +32,15 @@ export const entities: ReadonlyMap<string, Entity> = new Map<string, Entity>([
     'OrgKey',
     {
       keys: ['keyHash', 'id'],
-      find: (representation, context) => context.loaders.orgKeys.load(keyHashOf(representation)),
+      find: (representation, _caller, { loaders }) => loaders.orgKeys.load(keyHashOf(representation)),
     },
   ],
   [
     'Organization',
     {
       keys: ['id'],
-      find: (representation, context) => {
+      find: (representation, caller) => {
         const orgID = keyFieldOf(representation, 'id');
-        const caller = callerOf(context, 'service');
         requireScope(caller, 'read');
         if (!canSee(caller, orgID)) throw new AppError('FORBIDDEN', 'The credential is bound to another organisation.');
         return { orgID };

@@ -1,5 +1,5 @@
 import type { GraphQLField, GraphQLSchema } from 'graphql';
-import { listSizeOf, weightOf } from '../operation/field-cost.js';
+import { listSizeOf, weightOf } from '../execution/field-cost.js';
 import { entities } from './entities.js';
 
 /** A directive of a subgraph, with its arguments. */

@@ -11,7 +11,8 @@ import {
 } from 'graphql';
 import { AppError, type Path } from '../../lib/errors.js';
 import type { Context } from '../context.js';
-import { maxErrors } from '../executor/execution-context.js';
+import { maxErrors } from '../execution/executor/execution-context.js';
+import { authorized } from '../schema/auth-plugin.js';
 import { entities } from './entities.js';
 import { printSubgraph } from './print-subgraph.js';
 
@@ -43,7 +44,6 @@ const _service: RootField = {
       },
     }),
   ),
-  extensions: { credential: null },
   resolve: (_source, _args, _context, { schema }) => ({ sdl: sdlOf(schema) }),
 };
 
@@ -68,6 +68,7 @@ function entitiesField(api: GraphQLSchema): RootField {
     types,
     resolveType: (value: object) => typeNames.get(value),
   });
+  const credential = 'service';
   const anyScalar = new GraphQLScalarType({ name: '_Any' });
   return {
     description:
@@ -76,8 +77,9 @@ function entitiesField(api: GraphQLSchema): RootField {
     args: {
       representations: { type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(anyScalar))) },
     },
-    extensions: { credential: 'service' },
-    resolve: (_source, { representations }: { representations: readonly unknown[] }, context) => {
+    extensions: { credential },
+    resolve: authorized({ name: '_entities', kind: 'Query', credential }, (caller, args, context) => {
+      const { representations } = args as { readonly representations: readonly unknown[] };
       const failures: unknown[] = [];
       const find = (representation: unknown) => {
         const { name, entity } = entityOf(representation);
@@ -85,7 +87,7 @@ function entitiesField(api: GraphQLSchema): RootField {
           if (found) typeNames.set(found, name);
           return found;
         };
-        const found = entity.find(representation as object, context);
+        const found = entity.find(representation as object, caller, context);
         return found instanceof Promise ? found.then(withType) : withType(found);
       };
       return representations.map((representation, index) => {
@@ -98,7 +100,7 @@ function entitiesField(api: GraphQLSchema): RootField {
           return failures.at(-1);
         }
       });
-    },
+    }),
   };
 }
 

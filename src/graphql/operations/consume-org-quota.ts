@@ -1,4 +1,3 @@
-import { callerOf } from '../context.js';
 import { builder } from '../schema/builder.js';
 import { KeyQuotaConsumption } from '../types/quota.js';
 import { idempotencyArgs, keyArgs, withoutNulls } from './args.js';
@@ -9,13 +8,13 @@ builder.mutationField('consumeOrgQuota', (t) =>
     nullable: true,
     description:
       'Consumes requests from the live quota of a key: the whole amount or nothing. Exact under concurrency and across restarts. Does not change the definition or its version. Requires a service credential. Null if an error is returned. Errors: INVALID if `amount` is below 1, NOT_FOUND.',
-    extensions: { credential: 'service' },
+    credential: 'service',
     args: {
       ...keyArgs,
       ...idempotencyArgs,
       amount: t.arg({ type: 'Int64', defaultValue: 1n, description: 'Number of requests, at least 1.' }),
     },
-    resolve: (_, args, context) =>
-      context.keys.consumeOrgQuota(callerOf(context, 'service'), { ...withoutNulls(args), amount: args.amount ?? 1n }),
+    resolve: (caller, args, { keys }) =>
+      keys.consumeOrgQuota(caller, { ...withoutNulls(args), amount: args.amount ?? 1n }),
   }),
 );

@@ -1,4 +1,3 @@
-import { callerOf } from '../context.js';
 import { builder } from '../schema/builder.js';
 import { UpdateKeyInput } from '../types/key-definition.js';
 import { OrgKeyUpdate } from '../types/org-key-update.js';
@@ -10,7 +9,7 @@ builder.mutationField('createOrgKey', (t) =>
     nullable: true,
     description:
       'Creates a key of an organisation. Requires a service credential. Null if an error is returned. Errors: FORBIDDEN for an organisation other than that of the credential, CONFLICT if the key exists or is deleted but not purged.',
-    extensions: { credential: 'service' },
+    credential: 'service',
     args: {
       ...idempotencyArgs,
       keyID: t.arg.id({
@@ -31,12 +30,9 @@ builder.mutationField('createOrgKey', (t) =>
       }),
     },
     // The order of the members must not change: their hash identifies a repeated request.
-    resolve: async (_, { keyID, prefix, input, reason, idempotencyKey }, context) => ({
+    resolve: async (caller, { keyID, prefix, input, reason, idempotencyKey }, { keys }) => ({
       action: 'added' as const,
-      ...(await context.keys.createOrgKey(
-        callerOf(context, 'service'),
-        withoutNulls({ keyID, keyIDPrefix: prefix, input, reason, idempotencyKey }),
-      )),
+      ...(await keys.createOrgKey(caller, withoutNulls({ keyID, keyIDPrefix: prefix, input, reason, idempotencyKey }))),
     }),
   }),
 );

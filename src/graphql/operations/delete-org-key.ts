@@ -1,4 +1,3 @@
-import { callerOf } from '../context.js';
 import { builder } from '../schema/builder.js';
 import { OrgKeyUpdate } from '../types/org-key-update.js';
 import { changeArgs, idempotencyArgs, keyArgs, withoutNulls } from './args.js';
@@ -9,11 +8,11 @@ builder.mutationField('deleteOrgKey', (t) =>
     nullable: true,
     description:
       'Deletes a key. It can be restored for the configured number of days and is purged after that. Requires a service credential. Null if an error is returned. Errors: NOT_FOUND, CONFLICT.',
-    extensions: { credential: 'service' },
+    credential: 'service',
     args: { ...keyArgs, ...changeArgs, ...idempotencyArgs },
-    resolve: async (_, args, context) => ({
+    resolve: async (caller, args, { keys }) => ({
       action: 'deleted' as const,
-      ...(await context.keys.deleteOrgKey(callerOf(context, 'service'), withoutNulls(args))),
+      ...(await keys.deleteOrgKey(caller, withoutNulls(args))),
     }),
   }),
 );

@@ -1,4 +1,3 @@
-import { callerOf } from '../context.js';
 import { builder } from '../schema/builder.js';
 import { withoutNulls } from './args.js';
 import { OrgKeyChangedEvent } from '../types/org-key-changed-event.js';
@@ -8,7 +7,7 @@ builder.subscriptionField('orgKeyChanged', (t) =>
     type: OrgKeyChangedEvent,
     description:
       'Streams changes of keys as they take effect, each once and in order. Consumption of a quota is not a change. A purge removes a key with its history, which later subscriptions do not receive. Requires a service credential. Errors: INVALID for a cursor of another database, RATE_LIMITED above the maximum number of open subscriptions of the credential, by default 100 per process.',
-    extensions: { credential: 'service' },
+    credential: 'service',
     args: {
       orgID: t.arg.string({
         description:
@@ -19,10 +18,8 @@ builder.subscriptionField('orgKeyChanged', (t) =>
         description: 'Resumes after this cursor, that of the last event received. Default: only changes from now on.',
       }),
     },
-    subscribe: (_, args, context) => {
-      const caller = callerOf(context, 'service');
-      return context.keys.orgKeyChanges(caller, withoutNulls(args), context.registerSubscription(caller.credentialID));
-    },
+    subscribe: (caller, args, { keys, registerSubscription }) =>
+      keys.orgKeyChanges(caller, withoutNulls(args), registerSubscription(caller.credentialID)),
     resolve: (event) => event,
   }),
 );

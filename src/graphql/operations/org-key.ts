@@ -1,4 +1,3 @@
-import { callerOf } from '../context.js';
 import { builder } from '../schema/builder.js';
 import { includeDeleted } from './args.js';
 import { OrgKey } from '../types/org-key.js';
@@ -18,21 +17,16 @@ builder.queryField('orgKey', (t) =>
     nullable: true,
     description:
       'Fetches a key by its identifier or by its hash. Null if it does not exist, is deleted (unless `includeDeleted` is true), or belongs to an organisation that the credential cannot see. Requires a service credential.',
-    extensions: { credential: 'service' },
+    credential: 'service',
     args: {
       by: t.arg({ type: OrgKeyByInput, required: true, description: 'The identifier or the hash of the key.' }),
       includeDeleted: t.arg(includeDeleted),
     },
-    resolve: (_, { by, includeDeleted }, context) => {
-      const { keys, loaders } = context;
-      const { keyID } = by;
+    resolve: (caller, { by: { keyID, keyHash }, includeDeleted }, { keys, loaders }) => {
       if (includeDeleted === true) {
-        const reference = keyID === undefined ? { keyHash: by.keyHash } : { keyID };
-        return keys.orgKey(callerOf(context, 'service'), reference, { includeDeleted });
+        return keys.orgKey(caller, keyID === undefined ? { keyHash } : { keyID }, { includeDeleted });
       }
-      return loaders.orgKeys.load(
-        keyID === undefined ? by.keyHash : keys.keyHashOf(callerOf(context, 'service'), keyID),
-      );
+      return loaders.orgKeys.load(keyID === undefined ? keyHash : keys.keyHashOf(caller, keyID));
     },
   }),
 );

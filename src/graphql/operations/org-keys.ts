@@ -1,5 +1,4 @@
 import { builder } from '../schema/builder.js';
-import { callerOf } from '../context.js';
 import { readVisibleKeys, orgKeysArgs, OrgKeyConnection, OrgKeyEdge } from '../types/org-key-connection.js';
 import { OrgKey } from '../types/org-key.js';
 
@@ -10,9 +9,9 @@ builder.queryField('orgKeys', (t) =>
       nullable: true,
       description:
         'Lists keys, paginated. Requires a service credential; one that is bound to an organisation lists only its keys. Null if an error is returned. Errors: INVALID if a page size or a cursor is not valid.',
-      extensions: { credential: 'service' },
+      credential: 'service',
       args: orgKeysArgs,
-      resolve: (_, args, context, info) => readVisibleKeys(callerOf(context, 'service'), args, context, info),
+      resolve: (caller, args, context, info) => readVisibleKeys(caller, args, context, info),
     },
     OrgKeyConnection,
     OrgKeyEdge,

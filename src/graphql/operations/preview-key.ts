@@ -1,4 +1,3 @@
-import { callerOf } from '../context.js';
 import { builder } from '../schema/builder.js';
 import { PreviewKeyInput } from '../types/key-definition.js';
 import { KeyPreview } from '../types/key-preview.js';
@@ -9,8 +8,8 @@ builder.queryField('previewKey', (t) =>
     nullable: true,
     description:
       'Validates and normalises a key definition and hashes its identifier. Stores nothing. Requires a management credential (`Authorization: Bearer …`). Null if an error is returned. Errors: INVALID with all problems in `extensions.issues`, FORBIDDEN for an organisation other than that of the credential.',
-    extensions: { credential: 'management' },
+    credential: 'management',
     args: { input: t.arg({ type: PreviewKeyInput, required: true, description: 'The definition to validate.' }) },
-    resolve: (_, { input }, context) => context.keys.preview(callerOf(context, 'management'), input),
+    resolve: (caller, { input }, { keys }) => keys.preview(caller, input),
   }),
 );

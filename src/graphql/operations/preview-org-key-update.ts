@@ -1,4 +1,3 @@
-import { callerOf } from '../context.js';
 import { builder } from '../schema/builder.js';
 import { OrgKeyUpdatePreview } from '../types/org-key-update.js';
 import { toUpdateRequest, updateArgs } from './args.js';
@@ -16,12 +15,9 @@ builder.queryField('previewOrgKeyUpdate', (t) =>
     nullable: true,
     description:
       'Predicts the result of `updateOrgKey` with the same arguments: definition, changes and effect on the quota. Stores nothing. A secret in `input` is compared with the stored one only for a credential with the scope `update`, at most ten times a minute for one key; otherwise its change is `NOT_COMPARED`. Requires a service credential. Null if an error is returned. Errors: those of `updateOrgKey`.',
-    extensions: { credential: 'service' },
+    credential: 'service',
     args: { ...updateArgs, ...previewArgs },
-    resolve: (_, args, context) =>
-      context.keys.previewOrgKeyUpdate(callerOf(context, 'service'), {
-        ...toUpdateRequest(args),
-        includeDeleted: args.includeDeleted ?? false,
-      }),
+    resolve: (caller, args, { keys }) =>
+      keys.previewOrgKeyUpdate(caller, { ...toUpdateRequest(args), includeDeleted: args.includeDeleted ?? false }),
   }),
 );

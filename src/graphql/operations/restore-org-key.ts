@@ -1,4 +1,3 @@
-import { callerOf } from '../context.js';
 import { builder } from '../schema/builder.js';
 import { OrgKeyUpdate } from '../types/org-key-update.js';
 import { changeArgs, keyArgs, withoutNulls } from './args.js';
@@ -9,11 +8,11 @@ builder.mutationField('restoreOrgKey', (t) =>
     nullable: true,
     description:
       'Restores a deleted key. Requires a service credential. Null if an error is returned. Errors: NOT_FOUND if there is no deleted key with this identifier, CONFLICT.',
-    extensions: { credential: 'service' },
+    credential: 'service',
     args: { ...keyArgs, ...changeArgs },
-    resolve: async (_, args, context) => ({
+    resolve: async (caller, args, { keys }) => ({
       action: 'restored' as const,
-      ...(await context.keys.restoreOrgKey(callerOf(context, 'service'), withoutNulls(args))),
+      ...(await keys.restoreOrgKey(caller, withoutNulls(args))),
     }),
   }),
 );

@@ -1,4 +1,3 @@
-import { callerOf } from '../context.js';
 import { builder } from '../schema/builder.js';
 import { OrgKeyUpdate } from '../types/org-key-update.js';
 import { changeArgs, keyArgs, withoutNulls } from './args.js';
@@ -9,7 +8,7 @@ builder.mutationField('revertOrgKey', (t) =>
     nullable: true,
     description:
       'Restores the definition of an earlier version, as a new version. Secrets and the live quota are kept. Requires a service credential. Null if an error is returned. Errors: NOT_FOUND if the key or the version does not exist, CONFLICT.',
-    extensions: { credential: 'service' },
+    credential: 'service',
     args: {
       ...keyArgs,
       toVersion: t.arg.int({
@@ -18,9 +17,9 @@ builder.mutationField('revertOrgKey', (t) =>
       }),
       ...changeArgs,
     },
-    resolve: async (_, args, context) => ({
+    resolve: async (caller, args, { keys }) => ({
       action: 'modified' as const,
-      ...(await context.keys.revertOrgKey(callerOf(context, 'service'), withoutNulls(args))),
+      ...(await keys.revertOrgKey(caller, withoutNulls(args))),
     }),
   }),
 );

@@ -1,4 +1,3 @@
-import { callerOf } from '../context.js';
 import { builder } from '../schema/builder.js';
 import { OrgKeyUpdate } from '../types/org-key-update.js';
 import { toUpdateRequest, updateArgs } from './args.js';
@@ -9,11 +8,11 @@ builder.mutationField('updateOrgKey', (t) =>
     nullable: true,
     description:
       'Replaces the definition of a key and optionally resets its quota, in one transaction. Requires a service credential (`X-Svc-Authorization: …`). Null if an error is returned. Errors: INVALID with all problems in `extensions.issues`, NOT_FOUND, CONFLICT if the key does not have `expectedVersion`.',
-    extensions: { credential: 'service' },
+    credential: 'service',
     args: updateArgs,
-    resolve: async (_, args, context) => ({
+    resolve: async (caller, args, { keys }) => ({
       action: 'modified' as const,
-      ...(await context.keys.updateOrgKey(callerOf(context, 'service'), toUpdateRequest(args))),
+      ...(await keys.updateOrgKey(caller, toUpdateRequest(args))),
     }),
   }),
 );

@@ -1,5 +1,4 @@
 import { bulkLimit } from '../../keys/bulk.js';
-import { callerOf } from '../context.js';
 import { builder } from '../schema/builder.js';
 import { KeyBulkResult } from '../types/bulk-result.js';
 import { UpdateKeyInput } from '../types/key-definition.js';
@@ -10,7 +9,8 @@ builder.mutationField('updateOrgKeys', (t) =>
     type: KeyBulkResult,
     nullable: true,
     description: `Changes some fields of many keys, at most ${bulkLimit} per call. A dry run unless \`dryRun\` is false. Requires a service credential. Null if an error is returned. Errors: INVALID, with no key changed, if more than ${bulkLimit} keys match and no page is given. Failures of single keys are returned in \`items\`.`,
-    extensions: { credential: 'service', pageSizes: bulkPageSizes },
+    credential: 'service',
+    extensions: { pageSizes: bulkPageSizes },
     args: {
       ...bulkArgs,
       patch: t.arg({
@@ -20,7 +20,7 @@ builder.mutationField('updateOrgKeys', (t) =>
       }),
       resetQuota: t.arg.boolean({ defaultValue: false, description: 'Whether to reset the live quota of each key.' }),
     },
-    resolve: (_, { patch, resetQuota, ...args }, context) =>
-      context.keys.updateOrgKeys(callerOf(context, 'service'), toBulkRequest(args, patch, resetQuota ?? false)),
+    resolve: (caller, { patch, resetQuota, ...args }, { keys }) =>
+      keys.updateOrgKeys(caller, toBulkRequest(args, patch, resetQuota ?? false)),
   }),
 );

@@ -3,16 +3,15 @@ import RelayPlugin from '@pothos/plugin-relay';
 import ValidationPlugin from '@pothos/plugin-validation';
 import type { CredentialKind } from '../../credentials/credential.js';
 import { invalidDefinition, issuesOf } from '../../keys/definition/issues.js';
+import type { CallContext } from '../../keys/ports.js';
 import type { Context } from '../context.js';
+import './auth-plugin.js';
 import { pageSizes, type PageSizes } from './pagination.js';
 
 declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
-    /**
-     * The credential that a root field requires; null if clients that may introspect need none. The schema cannot be built
-     * with a root field that does not state it.
-     */
-    credential?: CredentialKind | null;
+    /** The credential that a root field requires, as `authorized` applies it. */
+    credential?: CredentialKind;
     /** The page sizes of a field that takes `first`. Default: those of connections. */
     pageSizes?: PageSizes;
   }
@@ -20,6 +19,8 @@ declare module 'graphql' {
 
 interface OurTypes {
   Context: Context;
+  /** The source of a root field is its caller. */
+  Root: CallContext;
   DefaultFieldNullability: false;
   DefaultNodeNullability: true;
   DefaultEdgesNullability: { list: true; items: true };
@@ -35,7 +36,7 @@ interface OurTypes {
 
 /** The schema builder. The validation plugin applies the rules of definitions to inputs. */
 export const builder = new SchemaBuilder<OurTypes>({
-  plugins: [RelayPlugin, ValidationPlugin],
+  plugins: ['auth', RelayPlugin, ValidationPlugin],
   relay: {
     clientMutationId: 'omit',
     cursorType: 'String',
@@ -47,7 +48,7 @@ export const builder = new SchemaBuilder<OurTypes>({
     nodeQueryOptions: {
       description:
         'Fetches an object by its global identifier. Null if it does not exist or is not visible to the credential. Requires a service credential. Errors: INVALID if `id` is not a global identifier of this API.',
-      extensions: { credential: 'service' },
+      credential: 'service',
       args: { id: { description: 'The value of an `id` field.' } },
     },
     nodesQueryOptions: false,

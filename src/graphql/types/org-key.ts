@@ -4,7 +4,7 @@ import type { HistoryRequest } from '../../keys/key-query.js';
 import { keyStates, type KeyRevision, type KeyState, type StoredKey } from '../../keys/key.js';
 import { viewOfStored } from '../../keys/definition/view.js';
 import { builder } from '../schema/builder.js';
-import { callerOf, type Context } from '../context.js';
+import type { Context } from '../context.js';
 import { enumValuesOf } from '../schema/types-from-zod.js';
 import { KeyHistoryEntry } from './history-entry.js';
 import { KeyDefinition } from './key-definition.js';
@@ -46,9 +46,9 @@ builder.node(OrgKey, {
       nullable: true,
       description:
         'The organisation that owns the key. In a supergraph, null if the subgraph that owns organisations does not know it.',
-      resolve: ({ orgID }, _, context) => {
+      resolve: ({ orgID }, _, { serviceCaller }) => {
         // A caller that may only change keys reaches this field through the result of its change.
-        requireScope(callerOf(context, 'service'), 'read');
+        requireScope(serviceCaller(), 'read');
         return { orgID };
       },
     }),
@@ -122,9 +122,8 @@ function dateOfSeconds(seconds: bigint): string | undefined {
 }
 
 /** Reads a page of the history of a key. Each version up to that of the key has one entry, so the flags are exact. */
-function readHistoryPage(key: StoredKey, args: DefaultConnectionArguments, context: Context) {
-  requireScope(callerOf(context, 'service'), 'read');
-  const { loaders } = context;
+function readHistoryPage(key: StoredKey, args: DefaultConnectionArguments, { loaders, serviceCaller }: Context) {
+  requireScope(serviceCaller(), 'read');
   return readConnectionPage<KeyRevision>(args, async ({ before, after, limit, inverted }) => {
     const range = rangeOf(before, after);
     const revisions = await loaders.histories.load({

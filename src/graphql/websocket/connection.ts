@@ -3,7 +3,14 @@ import type { Enqueue } from '../../http/server/admission-control.js';
 import { AppError } from '../../lib/errors.js';
 import { isObject, parseJSON, stringifyJSON, type JSONValue } from '../../lib/json.js';
 import { maskError } from '../errors.js';
-import { openOperationStream, singleResult, type OperationResults, type ServeRequest } from './operation-stream.js';
+import {
+  shownError,
+  singleResult,
+  startOperation,
+  type OperationDeps,
+  type OperationResults,
+  type SentPayload,
+} from './operation.js';
 
 /** An open connection. */
 export interface Connection {
@@ -11,7 +18,7 @@ export interface Connection {
   readonly socketAddress: string;
   readonly enqueue: Enqueue;
   /** The payloads of operations that are about to start, by their ids. */
-  readonly payloads: Map<string, object>;
+  readonly payloads: Map<string, SentPayload>;
   /** The headers of its operations: those of the handshake, overridden by `connectionParams`. */
   headers: Headers;
   readonly operations: Set<AbortController>;
@@ -30,20 +37,22 @@ export interface Connection {
 }
 
 /** Executes an operation of a connection. */
-export async function startOperation(
-  serve: ServeRequest,
+export async function openOperation(
+  deps: OperationDeps,
   connection: Connection,
   id: string,
   reportError: (error: unknown) => void,
 ): Promise<OperationResults> {
   const { operations, maxOperations, payloads, enqueue, onOperationEnd } = connection;
-  const payload = payloads.get(id) ?? {};
+  const sent = payloads.get(id) ?? { payload: {}, bytes: 0 };
   payloads.delete(id);
   if (operations.size >= maxOperations) return errorResults(tooManyOperationsError(maxOperations));
   const cancel = new AbortController();
   operations.add(cancel);
   connection.isUsed = true;
+  const ended = Promise.withResolvers<void>();
   const end = () => {
+    ended.resolve();
     operations.delete(cancel);
     onOperationEnd();
   };
@@ -53,7 +62,8 @@ export async function startOperation(
     await admission;
     // As for a request, the client may have closed the connection meanwhile.
     cancel.signal.throwIfAborted();
-    const results = await openOperationStream(serve, { ...connection, payload }, cancel);
+    const { headers, socketAddress } = connection;
+    const results = await startOperation(deps, { ...sent, headers, socketAddress }, cancel, ended.promise);
     return withEndCallback(results, end, reportError);
   } catch (error) {
     end();
@@ -67,6 +77,9 @@ const messageTypes = ['connection_init', 'ping', 'pong', 'subscribe', 'complete'
 
 /** The maximum size of a message without an operation. */
 const smallMessageBytes = 8 * 1024;
+
+/** The members of a message around the payload of an operation. */
+const bytesAroundPayload = '{"id":"","type":"subscribe","payload":}'.length;
 
 /** A message for graphql-ws. */
 export interface ReadMessage {
@@ -95,7 +108,7 @@ export function readMessage({ payloads }: Connection, data: Buffer): ReadMessage
   }
   const { id, payload } = message;
   if (typeof id !== 'string' || !isObject(payload)) return { type, text: stringifyJSON(message) };
-  payloads.set(id, payload);
+  payloads.set(id, { payload, bytes: data.length - Buffer.byteLength(id) - bytesAroundPayload });
   // A trusted document has no text.
   return { type, text: JSON.stringify({ id, type, payload: { query: '' } }) };
 }
@@ -115,9 +128,7 @@ function tooManyOperationsError(maxOperations: number): AppError {
 }
 
 function errorResults(error: unknown): OperationResults {
-  const { message, extensions } = maskError(error);
-  const { http: _http, ...shown } = extensions;
-  return singleResult({ errors: [{ message, extensions: shown }] });
+  return singleResult({ errors: [shownError(maskError(error))] });
 }
 
 /** @throws {AppError} UNAVAILABLE when the service is overloaded */

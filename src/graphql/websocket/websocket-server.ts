@@ -7,13 +7,12 @@ import type { Enqueue } from '../../http/server/admission-control.js';
 import { rejectConnection, type Rejection } from '../../http/server/rejection.js';
 import type { WebSocketUpgrades } from '../../http/server/server.js';
 import { AppError } from '../../lib/errors.js';
-import { exactIntegerReplacer } from '../../lib/json.js';
 import type { Logger } from '../../lib/log.js';
 import { servedSchema } from '../schema/served.js';
 import { headersOfHandshake, isAllowedOrigin, withConnectionParams } from './handshake.js';
-import { readMessage, startOperation, type Connection } from './connection.js';
+import { openOperation, readMessage, type Connection } from './connection.js';
 import { readMessages } from './message-reader.js';
-import type { OperationResults, ServeRequest } from './operation-stream.js';
+import type { OperationDeps, OperationResults } from './operation.js';
 
 /** Limits of one connection. */
 const limits = {
@@ -38,8 +37,7 @@ const goingAway = 1001;
 
 const normalClosure = 1000;
 
-interface WebSocketDeps {
-  readonly serve: ServeRequest;
+interface WebSocketDeps extends OperationDeps {
   /** The maximum number of concurrent operations of a connection. */
   readonly maxOperations: number;
   /** The origins of pages that may connect, in addition to those of the service's own host. */
@@ -55,7 +53,7 @@ export interface GraphQLWebSockets extends WebSocketUpgrades {
 }
 
 /** Creates the WebSocket transport, which serves each operation of a connection like an HTTP request. */
-export function createGraphQLWebSockets({ serve, maxOperations, origins, log }: WebSocketDeps): GraphQLWebSockets {
+export function createGraphQLWebSockets({ maxOperations, origins, log, ...deps }: WebSocketDeps): GraphQLWebSockets {
   const connections = new Set<Connection>();
   const reportError = (error: unknown) => log.error({ err: error }, 'internal error');
   let isDraining = false;
@@ -69,11 +67,10 @@ export function createGraphQLWebSockets({ serve, maxOperations, origins, log }: 
       return headers !== undefined;
     },
     async onSubscribe({ extra }, id) {
-      const results = await startOperation(serve, extra, id, reportError);
+      const results = await openOperation(deps, extra, id, reportError);
       return { schema: servedSchema, document: subscription, contextValue: results };
     },
     subscribe: ({ contextValue }) => contextValue as OperationResults,
-    jsonMessageReplacer: exactIntegerReplacer,
     onNext: (_context, _id, _payload, _args, result) => result as object,
   });
 

@@ -27,7 +27,8 @@ export const auth = Object.fromEntries(
 /** Creates the context of a request, as `src/graphql/server.ts` does, without authentication. */
 export function createContext() {
   const client = { auth, requestID: randomUUID() };
-  return { ...client, keys, loaders: createLoaders(keys, () => callerOf(client, 'service')) };
+  const serviceCaller = () => callerOf(client, 'service');
+  return { ...client, keys, serviceCaller, nextSlice: () => undefined, loaders: createLoaders(keys, serviceCaller) };
 }
 
 /**

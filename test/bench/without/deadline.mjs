@@ -1,4 +1,4 @@
-export * from '../../../build/graphql/operation/deadline.js';
+export * from '../../../build/graphql/execution/deadline.js';
 
 /** Starts a deadline that never expires and needs no timer. */
 export const startDeadline = () => ({

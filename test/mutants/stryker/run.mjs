@@ -37,7 +37,7 @@ const groups = {
     isStatic: true,
   },
   executor: {
-    mutate: 'src/graphql/executor/**/*.ts',
+    mutate: 'src/graphql/execution/executor/**/*.ts',
     stages: [
       'test/unit/graphql/*.test.ts',
       'test/service/graphql/{damaged-items,deadline,executor-served,introspection,limits,masking,operation-cache}.test.ts',

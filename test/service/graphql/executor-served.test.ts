@@ -1,11 +1,11 @@
-import { execute, getIntrospectionQuery } from 'graphql';
+import { getIntrospectionQuery } from 'graphql';
 import { createYoga } from 'graphql-yoga';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Execute } from '../../../src/graphql/executor/execute.js';
 import { servedSchema } from '../../../src/graphql/schema/served.js';
 import { parseJSON, stringifyJSON } from '../../../src/lib/json.js';
 import { startApp, type TestResponse, type TestApp } from '../../support/app.js';
 import { createRandom, runs, seed } from '../../support/generated.js';
+import { forService, graphqlJS, type ExecuteDocument } from '../../unit/graphql/executors.js';
 import { generateOperation, type Operation } from '../../unit/graphql/generated-operations.js';
 import type { Hints, Random } from '../../unit/graphql/generated-values.js';
 
@@ -32,11 +32,11 @@ let own: TestApp;
 let others: Record<string, TestApp>;
 
 beforeAll(async () => {
-  const yoga = createYoga({ schema: servedSchema, maskedErrors: false }).getEnveloped({}).execute as Execute;
+  const yoga = createYoga({ schema: servedSchema, maskedErrors: false }).getEnveloped({}).execute as ExecuteDocument;
   own = await startApp();
   others = {
-    "Yoga's executor": await startApp({}, { graphql: { execute: yoga } }),
-    'graphql-js': await startApp({}, { graphql: { execute } }),
+    "Yoga's executor": await startApp({}, { graphql: { execute: forService(yoga) } }),
+    'graphql-js': await startApp({}, { graphql: { execute: forService(graphqlJS) } }),
   };
   for (const app of [own, ...Object.values(others)]) await app.importKeys(...keys);
 });

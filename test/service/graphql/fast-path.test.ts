@@ -5,9 +5,10 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { createExecutor, type Execute } from '../../../src/graphql/executor/execute.js';
-import { createOperationCache } from '../../../src/graphql/operation/operation-cache.js';
+import type { Context } from '../../../src/graphql/context.js';
+import { executeCompiled, type Execute } from '../../../src/graphql/execution/executor/execute.js';
 import { servedSchema } from '../../../src/graphql/schema/served.js';
+import type { TestPlugin } from '../../../src/graphql/yoga.js';
 import { listen, type RunningServer } from '../../../src/http/server/server.js';
 import { createLogger } from '../../../src/lib/log.js';
 import type { Tracer, Telemetry } from '../../../src/telemetry/ports.js';
@@ -50,14 +51,16 @@ interface SideOptions {
 
 async function startSide(fastPath: boolean, { env = {}, watch }: SideOptions = {}): Promise<Side> {
   const executed = { fast: 0, byYoga: 0 };
-  const operations = createOperationCache(servedSchema);
-  const own = createExecutor((...of) => operations.prepare(...of)?.compiled);
-  const counted: Execute = (args) => {
-    // Yoga adds the parameters to the context.
-    executed['params' in (args.contextValue as object) ? 'byYoga' : 'fast'] += 1;
-    return own(args);
+  const requestsOfYoga = new WeakSet<object>();
+  const plugin: TestPlugin = {
+    onParams: ({ context: { requestContext } }) => void requestsOfYoga.add(requestContext),
   };
-  const app = await startApp(env, { graphql: { execute: counted, fastPath } }, watch?.());
+  const counted: Execute = (compiled, args) => {
+    const { requestContext } = args.contextValue as Context;
+    executed[requestsOfYoga.has(requestContext) ? 'byYoga' : 'fast'] += 1;
+    return executeCompiled(compiled, args);
+  };
+  const app = await startApp(env, { graphql: { execute: counted, fastPath, plugins: [plugin] } }, watch?.());
   await app.importKeys(...keys);
   const handle: typeof app.app.handle = (...args) => {
     arrivals += 1;

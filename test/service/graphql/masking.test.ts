@@ -70,20 +70,15 @@ describe.each(thrown)('%s', (_, value) => {
     expect(response.body).not.toHaveProperty('data');
   });
 
-  it.each([
-    'onRequestParse',
-    'onParams',
-    'onParse',
-    'onValidate',
-    'onContextBuilding',
-    'onExecute',
-    'onExecutionResult',
-  ])('G-15 masks an error that a plugin throws %s', async (hook) => {
-    const { graphql, logs } = serveWith(t, { plugins: [{ [hook]: () => fail(value) }] });
-    const response = await graphql(query);
-    expectMasked(response, logs());
-    expect(response.status).toBe(500);
-  });
+  it.each(['onRequestParse', 'onParams', 'onExecutionResult'])(
+    'G-15 masks an error that a plugin throws %s',
+    async (hook) => {
+      const { graphql, logs } = serveWith(t, { plugins: [{ [hook]: () => fail(value) }] });
+      const response = await graphql(query);
+      expectMasked(response, logs());
+      expect(response.status).toBe(500);
+    },
+  );
 });
 
 describe('a value that its type cannot serialize', () => {

@@ -1,8 +1,8 @@
 import { parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { createOperationCache } from '../../../src/graphql/operation/operation-cache.js';
+import { createOperationCache } from '../../../src/graphql/execution/operation-cache.js';
 import { servedSchema } from '../../../src/graphql/schema/served.js';
-import type { Execute } from '../../../src/graphql/executor/execute.js';
+import type { Execute } from '../../../src/graphql/execution/executor/execute.js';
 import { noCredentials, startOwnApp, startSharedApp } from '../../support/app.js';
 import { runs } from '../../support/generated.js';
 import { serveWith } from '../../support/overridden-server.js';
@@ -91,11 +91,11 @@ describe('the cache of operations', () => {
     expect(cache.get('{ kept }')).toBeDefined();
   });
 
-  /** A service, and the documents that its executor received. */
+  /** A service, and the operations of documents that its executor received. */
   async function startWatched() {
     const documents: unknown[] = [];
-    const execute: Execute = ({ document }) => {
-      documents.push(document);
+    const execute: Execute = ({ operation }) => {
+      documents.push(operation);
       return { data: {} };
     };
     return { app: await startOwnApp({}, { graphql: { execute } }), documents };

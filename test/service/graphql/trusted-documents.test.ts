@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { getIntrospectionQuery } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readTrustedDocuments } from '../../../src/graphql/plugins/use-trusted-documents.js';
+import { readTrustedDocuments } from '../../../src/graphql/execution/trusted-documents.js';
 import {
   OrgKeyDocument,
   PreviewKeyDocument,

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createClient } from 'graphql-ws';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { createGraphQLWebSockets } from '../../../src/graphql/websocket/websocket-server.js';
+import type { GraphQLWebSockets } from '../../../src/graphql/websocket/websocket-server.js';
 import { listen } from '../../../src/http/server/server.js';
 import type { Enqueue } from '../../../src/http/server/admission-control.js';
 import { createScheduler } from '../../../src/lib/scheduler.js';
@@ -49,22 +49,16 @@ async function closeCodeOf(socket: Socket): Promise<number> {
 /** A server whose WebSockets wait for their turn before each message: `waiting` has what starts them, or rejects them. */
 async function startWaiting() {
   const waiting: { readonly start: () => void; readonly reject: () => void }[] = [];
-  const t = await startOwnApp();
-  const webSockets = createGraphQLWebSockets({
-    serve: t.app.fetch,
-    maxOperations: 2,
-    origins: [],
-    log: createLogger('silent'),
-  });
+  const t = await startOwnApp({ KEYFRONT_MAX_SUBSCRIPTIONS: '2' });
+  const { webSockets } = t.app;
   const enqueue: Enqueue = (start, reject) => void waiting.push({ start, reject });
   const open: typeof webSockets.open = (request, stream, head) => webSockets.open(request, stream, head, enqueue);
   const { streams, server } = await observed(t.app.handle, { ...webSockets, open });
-  onTestFinished(() => webSockets.dispose());
   return { url: server.url, streams, waiting };
 }
 
 /** A server, and the server's side of its WebSocket connections. */
-async function observed(handle: Parameters<typeof listen>[0], webSockets: ReturnType<typeof createGraphQLWebSockets>) {
+async function observed(handle: Parameters<typeof listen>[0], webSockets: GraphQLWebSockets) {
   const streams: Duplex[] = [];
   const server = await listen(handle, {
     host: '127.0.0.1',

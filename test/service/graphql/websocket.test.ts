@@ -2,14 +2,14 @@ import { once } from 'node:events';
 import { createClient } from 'graphql-ws';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { WebSocket } from 'ws';
-import { recheckEveryMs } from '../../../src/graphql/plugins/use-subscriptions.js';
-import { openOperationStream } from '../../../src/graphql/websocket/operation-stream.js';
+import { recheckEveryMs } from '../../../src/graphql/execution/subscribe.js';
 import { parseJSONCarefully } from '../../../src/lib/json.js';
 import { pingEveryMs } from '../../../src/graphql/websocket/websocket-server.js';
 import { followQuery } from '../../support/event-stream.js';
 import { hashOf } from '../../support/factories.js';
 import { misreadJSON } from '../../support/misread-json.js';
 import { sendRequest } from '../../support/responses.js';
+import { serveWith } from '../../support/overridden-server.js';
 import { exchange, startOwnServer, startServer, type TestServer } from '../../support/server.js';
 import { until } from '../../support/until.js';
 import { changeIn, closedWith, codesIn, connectSocket, openSocket, type TestSocket } from '../../support/websocket.js';
@@ -94,9 +94,7 @@ describe('a subscription over WebSocket', () => {
   });
 
   it.each(['{ __typename }', followQuery])('can be cancelled before its first result is read: %s', async (query) => {
-    const { app, credentials } = s.t;
-    const sent = { payload: { query }, headers: new Headers(credentials), socketAddress: '127.0.0.1' };
-    const results = await openOperationStream(app.fetch, sent, new AbortController());
+    const results = await serveWith(s.t, {}).operate(query);
     expect(await results.return()).toEqual({ done: true, value: undefined });
     expect(await results.next()).toEqual({ done: true, value: undefined });
   });

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { composeServices as composeByGuild } from '@theguild/federation-composition';
 import { isObjectType, Kind, parse, print } from 'graphql';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { fieldWeights, listSizeOf, weightOf } from '../../../src/graphql/operation/field-cost.js';
+import { fieldWeights, listSizeOf, weightOf } from '../../../src/graphql/execution/field-cost.js';
 import { servedSchema } from '../../../src/graphql/schema/served.js';
 import { installFolder } from '../../support/install.mjs';
 import type { Compose } from './apollo/compose.mjs';

@@ -9,7 +9,7 @@ import {
   type VariableValues,
 } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { compileVariables } from '../../../src/graphql/executor/coerce-variables.js';
+import { compileVariables } from '../../../src/graphql/execution/executor/coerce-variables.js';
 
 const schema = buildSchema(`
   type Query { a(point: Point, one: One, optional: Optional): Int }

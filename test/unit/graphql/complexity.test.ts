@@ -1,6 +1,6 @@
 import { buildSchema, getOperationAST, GraphQLError, parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { calculateComplexity, type OperationSize } from '../../../src/graphql/operation/complexity.js';
+import { calculateComplexity, type OperationSize } from '../../../src/graphql/execution/complexity.js';
 
 /** A graph as routers see ours, and pages of other shapes than a connection's. */
 const schema = buildSchema(`

@@ -8,15 +8,15 @@ import {
   validate,
   type ExecutionArgs,
   type ExecutionResult,
-  type GraphQLSchema,
 } from 'graphql';
 import { createYoga } from 'graphql-yoga';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Deadline } from '../../../src/graphql/operation/deadline.js';
+import { Deadline } from '../../../src/graphql/execution/deadline.js';
 import { maskError } from '../../../src/graphql/errors.js';
-import { createExecutor, type Execute } from '../../../src/graphql/executor/execute.js';
-import { createOperationCache } from '../../../src/graphql/operation/operation-cache.js';
+import { executeCompiled } from '../../../src/graphql/execution/executor/execute.js';
+import { createOperationCache } from '../../../src/graphql/execution/operation-cache.js';
 import { createRandom, generated, runs, seed } from '../../support/generated.js';
+import { executorOf, graphqlJS, type ExecuteDocument as Execute } from './executors.js';
 import { generateOperation } from './generated-operations.js';
 import { buildFailingSchema, rootValue, sdl, text, type FailureOptions } from './failing-schema.js';
 
@@ -27,13 +27,7 @@ import { buildFailingSchema, rootValue, sdl, text, type FailureOptions } from '.
  * of ours is a plain Error, as with Yoga's executor, so that it is masked as an internal error.
  */
 
-function createOwn(schema: GraphQLSchema, maxFields?: number): Execute {
-  const operations = createOperationCache(schema, maxFields);
-  return createExecutor((document, name) => {
-    operations.keep(document);
-    return operations.prepare(document, name)?.compiled;
-  });
-}
+const createOwn = executorOf;
 
 const schema = buildFailingSchema();
 
@@ -91,7 +85,7 @@ function causeOf(error: Error | undefined): unknown {
 async function firstDifference(run: Execute, numRuns: number): Promise<string | undefined> {
   for (let from = seed; from < seed + numRuns; from += 1) {
     for (const args of validCase(from) ?? []) {
-      const expected = text(await outcomeOf(execute, args, { seed: from }));
+      const expected = text(await outcomeOf(graphqlJS, args, { seed: from }));
       const actual = text(await outcomeOf(run, args, { seed: from }));
       if (actual !== expected) return `${from}\n${expected}\n${actual}`;
     }
@@ -133,7 +127,7 @@ describe(`The executor (FUZZ_SEED=${seed})`, () => {
     let unheardByGraphQLJS = 0;
     await withUnheard(async (countUnheard) => {
       const compare = async (args: ExecutionArgs, from: number, times: number, known?: Outcome) => {
-        const expected = known ?? (await outcomeOf(execute, args, { seed: from }));
+        const expected = known ?? (await outcomeOf(graphqlJS, args, { seed: from }));
         unheardByGraphQLJS += await countUnheard();
         const actual = await Promise.all(Array.from({ length: times }, () => outcomeOf(run, args, { seed: from })));
         for (const outcome of actual) expect(text(outcome)).toBe(text(expected));
@@ -287,13 +281,6 @@ describe('Compiled operations', () => {
     expect(begun()).toBe(2);
   });
 
-  it('are not compiled for operation names that do not exist', () => {
-    const { run, begun } = createCounted();
-    const document = parse('query A { a } query B { b }');
-    for (const operationName of ['C', '', undefined]) run(document, { operationName });
-    expect(begun()).toBe(0);
-  });
-
   it('are discarded when they have too many fields, and compiled again', () => {
     const { run, begun } = createCounted(10);
     const small = parse('{ a }');
@@ -327,11 +314,6 @@ describe('Compiled operations', () => {
   });
 
   it.each<[string, string, Partial<ExecutionArgs>?]>([
-    ['an unknown operation', 'query A { a } query B { b }', { operationName: 'C' }],
-    ['an empty operation name', '{ a }', { operationName: '' }],
-    ['several operations without a name', 'query A { a } query B { b }'],
-    ['several operations and a fragment without a name', 'query A { ...F } query B { b } fragment F on Query { a }'],
-    ['a document without operations', 'fragment A on Query { a }'],
     ['a missing variable', 'query ($a: Int!) { a @skip(if: $a) }'],
     ['variables that are not valid', 'query ($a: Int!, $b: [Boolean!]) { a }', { variableValues: { a: 'x', b: [1] } }],
     [
@@ -397,8 +379,10 @@ describe('Compiled operations', () => {
   it('throw if graphql-js accepts variables that were rejected', () => {
     const document = parse('{ a }');
     const prepared = createOperationCache(hello).prepare(document, undefined)?.compiled;
-    const run = createExecutor(() => prepared && { ...prepared, coerceVariables: () => undefined });
-    expect(() => run({ schema: hello, document })).toThrow('graphql-js accepts variables that the executor rejected.');
+    if (!prepared) throw new Error('There is no operation.');
+    const compiled = { ...prepared, coerceVariables: () => undefined };
+    const run = () => executeCompiled(compiled, { variableValues: {}, contextValue: {} });
+    expect(run).toThrow('graphql-js accepts variables that the executor rejected.');
   });
 
   it.each([

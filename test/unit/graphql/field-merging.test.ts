@@ -1,6 +1,6 @@
 import { buildSchema, OverlappingFieldsCanBeMergedRule, parse, specifiedRules, validate } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { fieldSelectionMerging } from '../../../src/graphql/operation/field-merging.js';
+import { fieldSelectionMerging } from '../../../src/graphql/execution/field-merging.js';
 import { createRandom, runs, seed } from '../../support/generated.js';
 
 const schema = buildSchema(`

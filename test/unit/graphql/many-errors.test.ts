@@ -1,8 +1,8 @@
 import { buildSchema, getOperationAST, GraphQLError, parse } from 'graphql';
 import { expect, it } from 'vitest';
 import { maskError } from '../../../src/graphql/errors.js';
-import { createExecutor } from '../../../src/graphql/executor/execute.js';
-import { compileOperation } from '../../../src/graphql/executor/compile.js';
+import { executeCompiled } from '../../../src/graphql/execution/executor/execute.js';
+import { compileOperation } from '../../../src/graphql/execution/executor/compile.js';
 import { createReadBudget } from '../../../src/keys/read-budget.js';
 import { AppError } from '../../../src/lib/errors.js';
 import { withoutStackTraces } from '../../../src/lib/stack-traces.js';
@@ -33,13 +33,12 @@ const document = parse('query ($input: I) { f(input: $input) }');
 const operation = getOperationAST(document);
 if (!operation) throw new Error('The document has no operation.');
 const compiled = compileOperation(schema, document, operation, () => undefined);
-const execute = createExecutor(() => compiled);
 const unknown = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`x${n}`, n]));
 
 it.each([
   ['ends after the first error in large variables, whose messages would repeat all of them', 600, 2],
   ['reports up to 50 errors in small variables', 100, 51],
 ])('%s', async (_, members, errors) => {
-  const result = await execute({ schema, document, variableValues: { input: unknown(members) } });
+  const result = await executeCompiled(compiled, { variableValues: { input: unknown(members) }, contextValue: {} });
   expect(result.errors).toHaveLength(errors);
 });

@@ -1,12 +1,16 @@
+import type { GraphQLError } from 'graphql';
 import type { GraphQLParams } from 'graphql-yoga';
-import { hasPrincipal, noCredential, requireAnyPrincipal } from '../../credentials/credential.js';
-import { isUnsupportedMediaType, readBody, requireJSON } from '../../http/body.js';
+import { hasPrincipal, noCredential, requireAnyPrincipal, type AuthContext } from '../../credentials/credential.js';
+import { isUnsupportedMediaType, readBody, requireJSON, tooLargeError, tooManyValuesError } from '../../http/body.js';
 import { malformedParameter, parseQuery } from '../../http/query-parameters.js';
 import type { RequestContext, RequestHeaders } from '../../http/request-context.js';
 import { AppError } from '../../lib/errors.js';
 import { isObject, parseJSON } from '../../lib/json.js';
+import { hasMoreValues } from '../../lib/value-count.js';
 import type { Context } from '../context.js';
-import { requestError } from '../errors.js';
+import { operationError, requestError, withAllow } from '../errors.js';
+import { mayIntrospect, type IntrospectionPolicy } from './introspection-policy.js';
+import { documentIDOf, documentTextOf, type TrustedDocuments } from './trusted-documents.js';
 
 /** The maximum size of a request body. */
 const bodyLimitBytes = 128 * 1024;
@@ -56,19 +60,46 @@ export function paramsOfBody(context: RequestContext, nextSlice: Context['nextSl
 }
 
 /**
+ * The parameters of an operation in a message, which has been parsed.
+ *
+ * @param bytes - the size of the parameters
+ * @throws {AppError} TOO_LARGE, and as `asParams` and `requireAnyPrincipal`.
+ */
+export async function paramsOfMessage(
+  context: RequestContext,
+  payload: unknown,
+  bytes: number,
+): Promise<GraphQLParams> {
+  const limitBytes = await bodyLimitOf(context);
+  if (bytes > limitBytes) {
+    if (limitBytes === anonymousBodyLimitBytes) requireAnyPrincipal(await context.principal());
+    throw tooLargeError(limitBytes);
+  }
+  if (hasMoreValues(payload)) throw tooManyValuesError();
+  return asParams(payload);
+}
+
+/**
  * Reads the body after the credentials were verified: a client that has none can only introspect.
  *
  * @throws {AppError} as `readBody`; as `requireAnyPrincipal` when the body is too large without a valid credential.
  */
 async function readText(context: RequestContext): Promise<string> {
-  const isKnown = await context.principal().then(hasPrincipal, () => false);
-  if (isKnown) return readBody(context, bodyLimitBytes);
+  const limitBytes = await bodyLimitOf(context);
   try {
-    return await readBody(context, anonymousBodyLimitBytes);
+    return await readBody(context, limitBytes);
   } catch (error) {
-    if (error instanceof AppError && error.code === 'TOO_LARGE') requireAnyPrincipal(await context.principal());
+    const isAnonymous = limitBytes === anonymousBodyLimitBytes;
+    if (isAnonymous && error instanceof AppError && error.code === 'TOO_LARGE') {
+      requireAnyPrincipal(await context.principal());
+    }
     throw error;
   }
+}
+
+async function bodyLimitOf(context: RequestContext): Promise<number> {
+  const isKnown = await context.principal().then(hasPrincipal, () => false);
+  return isKnown ? bodyLimitBytes : anonymousBodyLimitBytes;
 }
 
 const preflightHeaders = ['authorization', 'x-svc-authorization', 'apollo-require-preflight', 'x-graphql-yoga-csrf'];
@@ -113,7 +144,7 @@ function paramsOfURL(query: string): GraphQLParams {
 }
 
 /**
- * The parameters in the JSON of a body, whose values Yoga checks.
+ * The parameters in the JSON of a body, whose values `resolveParams` checks.
  *
  * @throws {AppError} INVALID for a batch, and for a body that is not an object or has an unknown member.
  */
@@ -128,23 +159,44 @@ function asParams(body: unknown): GraphQLParams {
   return body;
 }
 
-/** The id of a document in a request: `documentId` of the GraphQL over HTTP draft, or the hash that Apollo sends. */
-export function documentIDOf(params: GraphQLParams & { readonly documentId?: unknown }): string | undefined {
-  const persistedQuery: unknown = params.extensions?.['persistedQuery'];
-  const hash = isObject(persistedQuery) ? persistedQuery['sha256Hash'] : undefined;
-  const id = params.documentId ?? hash ?? undefined;
-  if (id !== undefined && typeof id !== 'string') {
-    throw requestError(new AppError('INVALID', 'The id of a document must be a string.'));
+/** The parameters of an operation, with the text of its document. */
+export interface RequestedOperation {
+  readonly query: string;
+  readonly operationName: string | undefined;
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly extensions: Readonly<Record<string, unknown>>;
+}
+
+/** What `resolveParams` needs. */
+export interface ParamsDeps {
+  readonly trustedDocuments: TrustedDocuments;
+  readonly introspection: IntrospectionPolicy;
+}
+
+/**
+ * Checks the parameters of a request, and looks up its document.
+ *
+ * @throws {GraphQLError} INVALID for a value of the wrong type, and as `documentTextOf`. UNAUTHENTICATED for the id of a
+ * document, from a client that may not introspect: the result would reveal which ids are trusted.
+ * @throws {AppError} as `throwIfRateLimited`.
+ */
+export function resolveParams(
+  { trustedDocuments, introspection }: ParamsDeps,
+  params: GraphQLParams,
+  auth: AuthContext,
+): RequestedOperation {
+  if (!mayIntrospect(introspection, auth) && documentIDOf(params) !== undefined) throw operationError(noCredential());
+  const query = documentTextOf(trustedDocuments, params);
+  const { operationName, variables, extensions } = params;
+  if (typeof query !== 'string') throw wrongTypeError('"query" param to be a string', query);
+  for (const [name, value] of Object.entries({ variables, extensions })) {
+    if (value != null && !isObject(value)) throw wrongTypeError(`"${name}" param to be empty or an object`, value);
   }
-  return id;
+  // A name that is not a string is that of no operation.
+  return { query, operationName: operationName ?? undefined, variables: variables ?? {}, extensions: extensions ?? {} };
 }
 
-/** The id without `sha256:`, under which the document is known. */
-export function withoutPrefix(id: string): string {
-  return id.replace(/^sha256:/, '');
-}
-
-/** Whether a request has `"extensions": {"cost": true}`. */
-export function isCostRequested({ extensions }: Pick<GraphQLParams, 'extensions'>): boolean {
-  return extensions?.['cost'] === true;
+function wrongTypeError(expected: string, value: unknown): GraphQLError {
+  const type = Array.isArray(value) ? 'array' : typeof value;
+  return withAllow(requestError(new AppError('INVALID', `Expected ${expected}, but given ${type}.`)), 'GET, POST');
 }

@@ -9,8 +9,8 @@ import {
   type ResponsePath,
   type VariableValues,
 } from 'graphql';
-import { withoutStackTraces } from '../../lib/stack-traces.js';
-import type { Deadline } from '../operation/deadline.js';
+import { withoutStackTraces } from '../../../lib/stack-traces.js';
+import type { Deadline } from '../deadline.js';
 import type { CompiledField, CompiledOperation } from './compile.js';
 
 /** One execution of an operation. */

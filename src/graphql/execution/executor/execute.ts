@@ -1,22 +1,18 @@
 import {
   getArgumentValues,
   getVariableValues,
-  GraphQLError,
-  Kind,
+  type GraphQLError,
   OperationTypeNode,
-  type DocumentNode,
-  type ExecutionArgs,
   type ExecutionResult,
   type GraphQLLeafType,
   type GraphQLResolveInfo,
   type ResponsePath,
-  type VariableValues,
 } from 'graphql';
-import { templateOf } from '../../keys/definition/object-shapes.js';
-import { AppError } from '../../lib/errors.js';
-import { hasMoreValues } from '../../lib/value-count.js';
-import { resultError } from '../errors.js';
-import type { Deadline } from '../operation/deadline.js';
+import { templateOf } from '../../../keys/definition/object-shapes.js';
+import { AppError } from '../../../lib/errors.js';
+import { hasMoreValues } from '../../../lib/value-count.js';
+import { resultError } from '../../errors.js';
+import type { Deadline } from '../deadline.js';
 import { collectFields, hasDefaultResolver, type CompiledField, type CompiledOperation } from './compile.js';
 import { completeOrNull, createCompleters, serializePlain } from './complete-value.js';
 import {
@@ -28,19 +24,18 @@ import {
   type ExecutionContext,
 } from './execution-context.js';
 
-/** The arguments of graphql-js's `execute`, and values that a caller may have prepared. */
-export interface ExecuteArgs extends ExecutionArgs {
+/** What differs between two executions of an operation. */
+export interface ExecuteArgs {
+  /** As sent by the client. */
+  readonly variableValues: Readonly<Record<string, unknown>>;
+  readonly contextValue: unknown;
+  readonly rootValue?: unknown;
   /** Ends the execution. The result then rejects with its error. */
   readonly deadline?: Deadline | undefined;
-  /** `variableValues` as `CompiledOperation.coerceVariables` returned them. */
-  readonly coercedVariableValues?: VariableValues | undefined;
 }
 
-/** Executes an operation as graphql-js's `execute` does. */
-export type Execute = (args: ExecuteArgs) => ExecutionResult | Promise<ExecutionResult>;
-
-/** Finds the compiled operation of a document; undefined when the document has none with that name. */
-type FindCompiled = (document: DocumentNode, operationName: string | null | undefined) => CompiledOperation | undefined;
+/** Executes an operation as graphql-js's `execute` does. A result without `data` was not executed. */
+export type Execute = (compiled: CompiledOperation, args: ExecuteArgs) => ExecutionResult | Promise<ExecutionResult>;
 
 /** graphql-js stops after as many errors in the variables of one request. */
 const maxVariableErrors = 50;
@@ -48,26 +43,12 @@ const maxVariableErrors = 50;
 /** Variables of more values end after the first error: a message that quotes 12,000 takes 5 ms. */
 const largeValues = 500;
 
-/** The executor of operations of one schema, which are compiled by `findCompiled`. */
-export function createExecutor(findCompiled: FindCompiled): Execute {
-  return ({ document, operationName, variableValues, coercedVariableValues, rootValue, contextValue, deadline }) => {
-    const compiled = findCompiled(document, operationName);
-    if (!compiled) return { errors: [missingOperation(document, operationName)] };
-    const rawVariables = variableValues ?? {};
-    const coerced = coercedVariableValues ?? compiled.coerceVariables(rawVariables);
-    if (!coerced) return { errors: variableErrors(compiled, rawVariables) };
-    return executeOperation({ compiled, rootValue, contextValue, variableValues: coerced, deadline });
-  };
-}
-
-/** The error for a document without the operation, with the message of graphql-js. */
-function missingOperation(document: DocumentNode, operationName: string | null | undefined): GraphQLError {
-  if (operationName != null) return new GraphQLError(`Unknown operation named "${operationName}".`);
-  const hasAny = document.definitions.some(({ kind }) => kind === Kind.OPERATION_DEFINITION);
-  return new GraphQLError(
-    hasAny ? 'Must provide operation name if query contains multiple operations.' : 'Must provide an operation.',
-  );
-}
+/** Our executor. */
+export const executeCompiled: Execute = (compiled, { variableValues: sent, rootValue, contextValue, deadline }) => {
+  const variableValues = compiled.coerceVariables(sent);
+  if (!variableValues) return { errors: variableErrors(compiled, sent) };
+  return executeOperation({ compiled, rootValue, contextValue, variableValues, deadline });
+};
 
 /** The errors of variables that `coerceVariables` rejected. */
 function variableErrors({ schema, operation }: CompiledOperation, rawVariables: Readonly<Record<string, unknown>>) {

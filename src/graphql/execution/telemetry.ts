@@ -1,9 +1,7 @@
-import type { DocumentNode, ExecutionArgs, ExecutionResult, GraphQLError } from 'graphql';
-import type { Plugin } from 'graphql-yoga';
+import type { ExecutionResult, GraphQLError } from 'graphql';
 import { toErrorCode, type ErrorCode } from '../../lib/errors.js';
 import type { RequestRecord, Telemetry } from '../../telemetry/ports.js';
-import type { ServerContext } from '../context.js';
-import type { OperationCache, PreparedOperation } from '../operation/operation-cache.js';
+import type { PreparedOperation } from './operation-cache.js';
 
 /** Records the operations and errors of requests, and traces executions. */
 export interface OperationTelemetry {
@@ -32,35 +30,6 @@ export function createOperationTelemetry({ meter, tracer }: Telemetry): Operatio
       if (errors.length === 0) return;
       record.verdict = verdictOf(errors);
       if (errors.some(isAboveLimits)) meter?.countRejection('limits');
-    },
-  };
-}
-
-/**
- * Records all operations that Yoga executes. Must be the last plugin: others replace the executing function and the
- * result.
- */
-export function useTelemetry(telemetry: OperationTelemetry, operations: OperationCache): Plugin<object, ServerContext> {
-  const record = (args: object) => {
-    const { document, operationName, contextValue } = args as ExecutionArgs & { contextValue: ServerContext };
-    const prepared = operations.prepare(document, operationName);
-    if (prepared) telemetry.recordOperation(prepared, contextValue.requestContext.record);
-    return prepared;
-  };
-  return {
-    onValidate({ params, context }) {
-      const { requestContext, params: request } = context as typeof context & ServerContext;
-      const prepared = operations.prepare(params.documentAST as DocumentNode, request.operationName);
-      if (prepared) requestContext.record.operation = prepared.label;
-    },
-    onSubscribe: ({ args }) => void record(args),
-    onExecute({ args, executeFn, setExecuteFn }) {
-      const prepared = record(args);
-      if (!prepared) return;
-      setExecuteFn((given) => telemetry.traceExecution(prepared, () => executeFn(given) as unknown));
-    },
-    onResultProcess({ result, serverContext: { requestContext } }) {
-      telemetry.recordResult(result as ExecutionResult, requestContext.record);
     },
   };
 }

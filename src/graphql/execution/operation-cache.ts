@@ -1,9 +1,9 @@
 import { getOperationAST, Kind, type DocumentNode, type GraphQLSchema, type OperationDefinitionNode } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import { compileOperation, type CompiledOperation } from '../executor/compile.js';
+import { compileOperation, type CompiledOperation } from './executor/compile.js';
 import { fieldsUsedIn } from './field-usage.js';
 import { tokensOf } from './limits.js';
-import { rootFieldsOf } from './root-fields.js';
+import { rootFieldsOf, type SelectedRootField } from './root-fields.js';
 
 /** An operation of a document, with its validation state and its compiled form. */
 export interface PreparedOperation {
@@ -11,7 +11,9 @@ export interface PreparedOperation {
   readonly operation: OperationDefinitionNode;
   /** The number of tokens of its document. */
   readonly tokens: number;
-  /** The names of its root fields, without introspection. */
+  /** Its root fields, without introspection. */
+  readonly rootFields: readonly SelectedRootField[];
+  /** The names of its root fields. */
   readonly fields: readonly string[];
   /** Its only root field; `several` if it has more, `other` if it has none. For logs and metrics. */
   readonly label: string;
@@ -65,7 +67,7 @@ export function createOperationCache(schema: GraphQLSchema, maxFields = 50_000):
   }
 
   function create(document: DocumentNode, operation: OperationDefinitionNode): PreparedOperation {
-    const rootFields = rootFieldsOf(schema, { document, operationName: operation.name?.value })?.fields ?? [];
+    const rootFields = rootFieldsOf(schema, document, operation);
     const fields = [...new Set(rootFields.map(({ field }) => field.name))];
     const [first = 'other', ...more] = fields;
     const label = more.length === 0 ? first : 'several';
@@ -78,6 +80,7 @@ export function createOperationCache(schema: GraphQLSchema, maxFields = 50_000):
       get tokens() {
         return (tokens ??= tokensOf(document));
       },
+      rootFields,
       fields,
       label,
       get usedFields() {

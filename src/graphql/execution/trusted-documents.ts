@@ -1,14 +1,13 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { usePersistedOperations } from '@graphql-yoga/plugin-persisted-operations';
-import type { GraphQLParams, Plugin } from 'graphql-yoga';
+import type { GraphQLError } from 'graphql';
+import type { GraphQLParams } from 'graphql-yoga';
 import { AppError } from '../../lib/errors.js';
 import { explainSystemError } from '../../lib/system-error.js';
-import { parseJSON } from '../../lib/json.js';
+import { isObject, parseJSON } from '../../lib/json.js';
 import { operationError, requestError } from '../errors.js';
-import { parseWithLimits } from '../operation/limits.js';
-import { documentIDOf, withoutPrefix } from '../operation/params.js';
-import { validateDocument } from '../operation/validate-document.js';
+import { parseWithLimits } from './limits.js';
+import { validateDocument } from './validate-document.js';
 import { servedSchema } from '../schema/served.js';
 
 /** The documents that the service loaded at its start, by id without `sha256:`. They never change. */
@@ -84,39 +83,55 @@ function isHashOf(id: string, text: string): boolean {
   return !/^[0-9a-f]{40}$/i.test(id) || id === hash('sha1');
 }
 
-/** Executes trusted documents by their ids. Rejects all other operations when `only` is set. */
-export function useTrustedDocuments({ documents, only }: TrustedDocuments): Plugin[] {
-  const rejection = (message: string) => operationError(new AppError('INVALID', message));
-  const onlyTrustedMessage = 'This service executes trusted documents only. Send a `documentId`, and no `query`.';
-  const persisted = usePersistedOperations({
-    allowArbitraryOperations: !only,
-    extractPersistedOperationId: (params) => documentIDOf(params) ?? null,
-    getPersistedOperation: (id) => documents.get(withoutPrefix(id)) ?? null,
-    customErrors: {
-      persistedQueryOnly: () => rejection(onlyTrustedMessage),
-      keyNotFound: () =>
-        requestError(new AppError('INVALID', only ? onlyTrustedMessage : 'A `query` or a `documentId` is required.')),
-      // Apollo's clients send the hash first. After this message they send the text.
-      notFound: ({ params }) =>
-        rejection(
-          !only && params.extensions?.['persistedQuery']
-            ? 'PersistedQueryNotSupported'
-            : 'There is no trusted document with this id.',
-        ),
-    },
-  });
-  return [only ? {} : useDocumentHashes, persisted];
+/** The id of a document in a request: `documentId` of the GraphQL over HTTP draft, or the hash that Apollo sends. */
+export function documentIDOf(params: GraphQLParams & { readonly documentId?: unknown }): string | undefined {
+  const persistedQuery: unknown = params.extensions?.['persistedQuery'];
+  const hash = isObject(persistedQuery) ? persistedQuery['sha256Hash'] : undefined;
+  const id = params.documentId ?? hash ?? undefined;
+  if (id !== undefined && typeof id !== 'string') {
+    throw requestError(new AppError('INVALID', 'The id of a document must be a string.'));
+  }
+  return id;
 }
 
-/** Rejects a `query` that does not have the hash sent with it. Executes others, without storing them under the id. */
-const useDocumentHashes: Plugin = {
-  onParams({ params, setParams }) {
-    const id = documentIDOf(params);
-    if (typeof params.query !== 'string' || id === undefined) return;
-    if (withoutPrefix(id) !== createHash('sha256').update(params.query, 'utf8').digest('hex')) {
-      throw operationError(new AppError('INVALID', 'The id is not the SHA-256 hash of the `query`.'));
+/** The id without `sha256:`, under which the document is known. */
+export function withoutPrefix(id: string): string {
+  return id.replace(/^sha256:/, '');
+}
+
+/**
+ * The text of the document that a request names: its `query`, or the trusted document with its id.
+ *
+ * @throws {GraphQLError} INVALID for a document that is not trusted when only trusted ones are, for an unknown id, for an
+ * id that is not the hash of the `query`, and without a document.
+ */
+export function documentTextOf({ documents, only }: TrustedDocuments, params: GraphQLParams): unknown {
+  const { query } = params;
+  if (query) {
+    if (only) throw rejection(onlyTrustedMessage);
+    const id = typeof query === 'string' ? documentIDOf(params) : undefined;
+    if (id !== undefined && withoutPrefix(id) !== createHash('sha256').update(query, 'utf8').digest('hex')) {
+      throw rejection('The id is not the SHA-256 hash of the `query`.');
     }
-    const { documentId: _, ...rest } = params as GraphQLParams & { documentId?: unknown };
-    setParams(rest);
-  },
-};
+    return query;
+  }
+  const id = documentIDOf(params);
+  if (id === undefined) {
+    const message = only ? onlyTrustedMessage : 'A `query` or a `documentId` is required.';
+    throw requestError(new AppError('INVALID', message));
+  }
+  const text = documents.get(withoutPrefix(id));
+  if (text !== undefined) return text;
+  // Apollo's clients send the hash first. After this message they send the text.
+  throw rejection(
+    !only && params.extensions?.['persistedQuery']
+      ? 'PersistedQueryNotSupported'
+      : 'There is no trusted document with this id.',
+  );
+}
+
+const onlyTrustedMessage = 'This service executes trusted documents only. Send a `documentId`, and no `query`.';
+
+function rejection(message: string): GraphQLError {
+  return operationError(new AppError('INVALID', message));
+}

@@ -5,11 +5,11 @@ import {
   TypeInfo,
   visit,
   visitWithTypeInfo,
-  type DocumentNode,
+  GraphQLError,
+  type ExecutionResult,
   type FieldNode,
   type GraphQLInputType,
 } from 'graphql';
-import type { Plugin } from 'graphql-yoga';
 import type * as z from 'zod';
 import type { AuthContext } from '../../credentials/credential.js';
 import { AppError, type Issue } from '../../lib/errors.js';
@@ -20,47 +20,64 @@ import { maxIssues } from '../../keys/definition/field-rules.js';
 import { unwrapSchema, memberOf, shapeOf, traitsOf } from '../../keys/definition/introspection.js';
 import type { AuditLog } from '../../keys/ports.js';
 import { auditRejectedOperation } from '../audit.js';
-import type { Context, ServerContext } from '../context.js';
 import { operationError, toAppError } from '../errors.js';
 import { definitionPathText } from '../path-text.js';
 import { inputIssues } from '../schema/input-issues.js';
 import { valueOfLiteral } from '../schema/literals.js';
 import { servedSchema } from '../schema/served.js';
-import { isResult } from './use-masked-errors.js';
-import { requirePrincipals, rootFieldsOf, type RequestedOperation, type RootFields } from '../operation/root-fields.js';
+import type { PreparedOperation } from './operation-cache.js';
+import { requirePrincipals } from './root-fields.js';
+
+/** An operation that is not executed, and why. */
+export class RejectedOperation extends Error {
+  readonly prepared: PreparedOperation;
+  readonly errors: readonly unknown[];
+  /** Whether the errors are complete, as for an exceeded limit. Others are replaced by a better one if there is one. */
+  readonly isComplete: boolean;
+
+  constructor(prepared: PreparedOperation, errors: readonly unknown[], { isComplete = false } = {}) {
+    super('The operation was rejected.');
+    this.prepared = prepared;
+    this.errors = errors;
+    this.isComplete = isComplete;
+  }
+}
+
+/** The request of a rejected operation. */
+interface RejectedRequest {
+  readonly requestID: string;
+  readonly auth: AuthContext;
+  readonly variables: Readonly<Record<string, unknown>>;
+}
 
 /**
- * Replaces the errors of an operation that was rejected before it was executed: UNAUTHENTICATED without the credential,
- * else all issues of its definitions. Writes rejected mutations to the audit log.
+ * Returns the errors of a rejected operation: UNAUTHENTICATED without the credential, else all issues of its definitions,
+ * else those of GraphQL. Writes rejected mutations to the audit log.
  */
-export function useValidationErrors(
+export function resultOfRejected(
+  { prepared, errors, isComplete }: RejectedOperation,
   audit: AuditLog,
-  nextSlice: Context['nextSlice'],
-): Plugin<{ document?: DocumentNode }, ServerContext> {
-  return {
-    onValidate: ({ params, extendContext }) => extendContext({ document: params.documentAST as DocumentNode }),
-    async onExecutionResult(event) {
-      const { result, context } = event;
-      if (!isResult(result) || 'data' in result || !result.errors?.length) return;
-      await nextSlice();
-      const { requestContext, document } = context as typeof context & { document?: DocumentNode };
-      const { id: requestID } = requestContext;
-      const auth = await requestContext.principal();
-      const operation = { ...context.params, document };
-      // Without a document, the error is a syntax error or an exceeded limit, and is complete.
-      const rejection = document && validationErrorOf(operation, auth);
-      auditRejectedOperation(
-        audit,
-        servedSchema,
-        operation,
-        { requestID, auth },
-        rejection ?? toAppError(result.errors[0]),
-      );
-      if (!rejection) return;
-      // For clients of application/json, a rejected operation has the status 200.
-      event.setResult({ errors: [operationError(rejection, rejection.code === 'INVALID' ? result.errors : [])] });
-    },
-  };
+  request: RejectedRequest,
+): ExecutionResult {
+  const better = isComplete ? undefined : explain(prepared, request);
+  auditRejectedOperation(audit, prepared, request, better ?? toAppError(errors[0]));
+  if (!better) return { errors: errors as readonly GraphQLError[] };
+  // For clients of application/json, a rejected operation has the status 200.
+  const located = better.code === 'INVALID' ? errors.filter((error) => error instanceof GraphQLError) : [];
+  return { errors: [operationError(better, located)] };
+}
+
+/**
+ * Gives the response of a subscription that does not start the status of its error (400, 401, 429, …) for each media type:
+ * clients of event streams discard the events of a response with such a status. By the GraphQL over HTTP draft, errors
+ * of an operation have the status 200 for application/json.
+ */
+export function withStatusOfError(result: ExecutionResult): ExecutionResult {
+  for (const { extensions } of result.errors ?? []) {
+    const { http } = extensions;
+    if (typeof http === 'object' && http !== null) extensions['http'] = { ...http, spec: false };
+  }
+  return result;
 }
 
 const variants: Record<string, Variant> = { PreviewKeyInput: 'preview', UpdateKeyInput: 'update' };
@@ -70,18 +87,15 @@ const variants: Record<string, Variant> = { PreviewKeyInput: 'preview', UpdateKe
  * that it needs, else INVALID with every issue of the definitions and of other arguments. Undefined when the document
  * itself is not valid, for which GraphQL's own errors are more precise.
  */
-function validationErrorOf(operation: RequestedOperation, auth: AuthContext): AppError | undefined {
-  const requested = rootFieldsOf(servedSchema, operation);
-  if (!requested) return undefined;
-  const { definition } = requested;
+function explain(prepared: PreparedOperation, { auth, variables }: RejectedRequest): AppError | undefined {
   try {
-    requirePrincipals(requested, auth);
+    requirePrincipals(prepared.rootFields, auth);
   } catch (error) {
     if (error instanceof AppError) return error;
     throw error;
   }
   const defaults = Object.fromEntries(
-    (definition.variableDefinitions ?? []).flatMap(({ variable, defaultValue }) =>
+    (prepared.operation.variableDefinitions ?? []).flatMap(({ variable, defaultValue }) =>
       defaultValue ? [[variable.name.value, valueOfLiteral(defaultValue)] as const] : [],
     ),
   );
@@ -89,7 +103,7 @@ function validationErrorOf(operation: RequestedOperation, auth: AuthContext): Ap
   let isDefinition = false;
   // Aliases may share a variable, whose value is validated once.
   const issuesByValue = new Map<unknown, readonly Issue[]>();
-  for (const { name, type, value } of argumentsIn(requested, { ...defaults, ...operation.variables })) {
+  for (const { name, type, value } of argumentsIn(prepared, { ...defaults, ...variables })) {
     if (issues.length > maxIssues) break;
     const variant = variants[getNamedType(type).name];
     if (!variant || value === null || value === undefined) issues.push(...takeIssues(inputIssues(type, value, [name])));
@@ -111,7 +125,10 @@ interface Argument {
 }
 
 /** Returns the arguments of all fields that have a value or require one. */
-function argumentsIn({ document, definition }: RootFields, variables: Readonly<Record<string, unknown>>): Argument[] {
+function argumentsIn(
+  { document, operation }: PreparedOperation,
+  variables: Readonly<Record<string, unknown>>,
+): Argument[] {
   const args: Argument[] = [];
   const types = new TypeInfo(servedSchema);
   const Field = (node: FieldNode) => {
@@ -123,7 +140,7 @@ function argumentsIn({ document, definition }: RootFields, variables: Readonly<R
     }
   };
   for (const node of document.definitions) {
-    if (node === definition || node.kind === Kind.FRAGMENT_DEFINITION) visit(node, visitWithTypeInfo(types, { Field }));
+    if (node === operation || node.kind === Kind.FRAGMENT_DEFINITION) visit(node, visitWithTypeInfo(types, { Field }));
   }
   return args;
 }

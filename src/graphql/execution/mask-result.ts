@@ -1,24 +1,12 @@
 import type { ExecutionResult, GraphQLError } from 'graphql';
-import type { Plugin } from 'graphql-yoga';
 import type { Logger } from '../../lib/log.js';
-import type { Context, ServerContext } from '../context.js';
-import { limitResponseSize } from '../operation/response-size.js';
+import type { Context } from '../context.js';
+import { limitResponseSize } from './response-size.js';
 import { maskedCause, maskError } from '../errors.js';
 
-/** Processes every result last: masks and logs errors that are not public, and limits the size. */
-export function useMaskedErrors(log: Logger, nextSlice: Context['nextSlice']): Plugin<object, ServerContext> {
-  return {
-    async onResultProcess(event) {
-      const { result, serverContext } = event;
-      if (!isResult(result)) return;
-      event.setResult(await maskResult(result, serverContext.requestContext.id, log, nextSlice));
-    },
-  };
-}
-
-/** Whether a result is of one operation, and not a stream or a batch. */
-export function isResult(result: unknown): result is ExecutionResult {
-  return typeof result === 'object' && result !== null && !(Symbol.asyncIterator in result) && !Array.isArray(result);
+/** What `maskResult` needs. */
+export interface MaskDeps extends Pick<Context, 'nextSlice'> {
+  readonly log: Logger;
 }
 
 /**
@@ -27,10 +15,9 @@ export function isResult(result: unknown): result is ExecutionResult {
  * MiB takes tens of milliseconds.
  */
 export async function maskResult(
+  { log, nextSlice }: MaskDeps,
   result: ExecutionResult,
   requestID: string,
-  log: Logger,
-  nextSlice: Context['nextSlice'],
 ): Promise<ExecutionResult> {
   // Yoga drops the error of an aborted wait, such as a wait with its own time limit, and would send an empty result.
   const isErrorLost = result.errors?.length === 0 && !('data' in result);

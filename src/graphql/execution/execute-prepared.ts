@@ -1,0 +1,127 @@
+import { OperationTypeNode, type ExecutionResult, type GraphQLError } from 'graphql';
+import type { GraphQLParams } from 'graphql-yoga';
+import { throwIfRateLimited, type AuthContext } from '../../credentials/credential.js';
+import type { RequestContext } from '../../http/request-context.js';
+import { createContext, type ContextDeps } from '../context.js';
+import { markNotExecuted } from '../errors.js';
+import { addCost } from './cost-extension.js';
+import { startDeadline } from './deadline.js';
+import type { Execute } from './executor/execute.js';
+import { maskResult, type MaskDeps } from './mask-result.js';
+import type { PreparedOperation } from './operation-cache.js';
+import { resolveParams, type RequestedOperation, type ParamsDeps } from './params.js';
+import { prepare, type PrepareDeps } from './prepare.js';
+import { RejectedOperation, resultOfRejected, withStatusOfError } from './rejection.js';
+import { subscribe } from './subscribe.js';
+import type { SubscriptionRegistry } from './subscription-registry.js';
+import type { OperationTelemetry } from './telemetry.js';
+
+/** The parts of the service that the operations of all requests share. */
+export interface PipelineDeps extends ParamsDeps, PrepareDeps, ContextDeps, MaskDeps {
+  readonly execute: Execute;
+  readonly subscriptions: SubscriptionRegistry;
+  readonly telemetry: OperationTelemetry;
+}
+
+/** The result of an operation for its client, or the results of a subscription. A result without `data` was not executed. */
+export type ServedResult = ExecutionResult | AsyncIterableIterator<ExecutionResult, void, void>;
+
+/**
+ * Serves an operation, the same for each transport: the fast path, Yoga and WebSockets differ only in how they read
+ * parameters and send results. Does not reject.
+ */
+export async function serveOperation(
+  deps: PipelineDeps,
+  readParams: () => Promise<GraphQLParams>,
+  request: RequestContext,
+): Promise<ServedResult> {
+  let params: RequestedOperation | undefined;
+  try {
+    const sent = await readParams();
+    const auth = await request.principal();
+    params = resolveParams(deps, sent, auth);
+    const prepared = await prepare(deps, params, auth, request);
+    return await executePrepared(deps, prepared, params, auth, request);
+  } catch (error) {
+    return finish(deps, await resultOfError(deps, error, params?.variables ?? {}, request), request);
+  }
+}
+
+/**
+ * Executes a prepared operation: context, deadline, execution, masking, record. `prepare` has applied the limits.
+ *
+ * @throws {RejectedOperation} when the operation was not executed.
+ * @throws {GraphQLError} UNAVAILABLE when a query takes longer than its deadline.
+ */
+async function executePrepared(
+  deps: PipelineDeps,
+  prepared: PreparedOperation,
+  params: RequestedOperation,
+  auth: AuthContext,
+  request: RequestContext,
+): Promise<ServedResult> {
+  const { execute, telemetry, nextSlice, deadlineMs } = deps;
+  requireVerified(prepared, auth);
+  const context = createContext(deps, request, auth);
+  // Parsing and validating can take as long as executing.
+  const slice = nextSlice();
+  if (slice) await slice;
+  telemetry.recordOperation(prepared, request.record);
+  const { variables } = params;
+  const kind = prepared.operation.operation;
+  if (kind === OperationTypeNode.SUBSCRIPTION) return subscribe(deps, prepared, variables, context);
+
+  const isMutation = kind === OperationTypeNode.MUTATION;
+  const deadline = startDeadline(deadlineMs, isMutation);
+  // A query fails as a whole. Each mutation applies the deadline itself, so that the response reports earlier ones.
+  const given = isMutation
+    ? { variableValues: variables, contextValue: { ...context, deadline } }
+    : { variableValues: variables, contextValue: context, deadline };
+  let result: ExecutionResult;
+  try {
+    result = await telemetry.traceExecution(prepared, () => execute(prepared.compiled, given));
+  } finally {
+    deadline.clear();
+  }
+  // As with graphql-js, a result without `data` reports an operation that was not executed.
+  if (!('data' in result)) throw new RejectedOperation(prepared, markNotExecuted(result).errors ?? []);
+  return finish(deps, addCost(result, deps.maximum, prepared, params, auth), request);
+}
+
+/** @throws {RejectedOperation} when no credential is valid and one was not verified. */
+function requireVerified(prepared: PreparedOperation, auth: AuthContext): void {
+  try {
+    throwIfRateLimited(auth);
+  } catch (error) {
+    throw new RejectedOperation(prepared, [error]);
+  }
+}
+
+async function resultOfError(
+  { audit, nextSlice }: PipelineDeps,
+  error: unknown,
+  variables: RequestedOperation['variables'],
+  request: RequestContext,
+): Promise<ExecutionResult> {
+  if (!(error instanceof RejectedOperation)) return { errors: [error as GraphQLError] };
+  // Explaining a large definition takes milliseconds.
+  await nextSlice();
+  try {
+    const result = resultOfRejected(error, audit, {
+      requestID: request.id,
+      auth: await request.principal(),
+      variables,
+    });
+    const isSubscription = error.prepared.operation.operation === OperationTypeNode.SUBSCRIPTION;
+    return isSubscription ? withStatusOfError(result) : result;
+  } catch (failure) {
+    return { errors: [failure as GraphQLError] };
+  }
+}
+
+/** Masks a result for its client, and records its errors. */
+async function finish(deps: PipelineDeps, result: ExecutionResult, request: RequestContext): Promise<ExecutionResult> {
+  const shown = await maskResult(deps, result, request.id);
+  deps.telemetry.recordResult(shown, request.record);
+  return shown;
+}
