@@ -95,10 +95,9 @@ export function createSamples({ keyIDOf, hashOf, count }) {
     filter: () => ({}),
     // The defaults, or values of the shape that varies them.
     ...Object.fromEntries(
-      ['after', 'before', 'last', 'orderBy', 'descending', 'expectedVersion', 'reason'].map((name) => [
-        name,
-        () => undefined,
-      ]),
+      ['after', 'before', 'last', 'orderBy', 'descending', 'expectedVersion', 'includeDeleted', 'reason'].map(
+        (name) => [name, () => undefined],
+      ),
     ),
   };
   return {

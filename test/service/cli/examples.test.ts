@@ -66,7 +66,7 @@ const preparations: Readonly<Record<string, Preparation>> = {
   'keys discard': {
     prepare: () => {
       const keyHash = hashOf('acme-mobile');
-      tamper(join(c.folder, 'keyfront.db'), `UPDATE keys SET alias = 'forged' WHERE key_hash = '${keyHash}'`);
+      tamper(join(c.folder, 'keyfront.db'), `UPDATE keys SET alias = 'forged' WHERE key_hash = unhex('${keyHash}')`);
       return Promise.resolve({ '6fdc…e1': keyHash });
     },
   },
