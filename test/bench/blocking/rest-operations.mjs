@@ -154,9 +154,12 @@ export function restOperations({ routes, population, maxValues }) {
 /** Returns queries with each filter alone, with each state, and with a cursor in the middle. */
 function listQueries(parameters, { cursorOf }) {
   const queries = [{ name: 'no filter', query: 'limit=100' }];
-  const states = parameters.find(({ name }) => name === 'state').schema.enum;
+  const enumOf = (parameter) => parameters.find(({ name }) => name === parameter).schema.enum;
+  const states = enumOf('state');
+  const orders = enumOf('order_by').flatMap((order) => [order, `${order}&descending=1`]);
+  queries.push(...orders.map((order) => ({ name: `by ${order}`, query: `limit=100&order_by=${order}` })));
   for (const { name, in: where } of parameters) {
-    if (where !== 'query' || name === 'limit') continue;
+    if (where !== 'query' || ['limit', 'order_by', 'descending'].includes(name)) continue;
     if (name === 'after') {
       queries.push({ name: 'from the middle', query: `limit=100&after=${cursorOf(1)}` });
       continue;
