@@ -44,7 +44,7 @@ writeFileSync(
   `process.stdin.on('data', () => { globalThis.gc(); process.stderr.write('heap ' + process.memoryUsage().heapUsed + '\\n'); });
    process.stdin.unref();`,
 );
-const child = spawn(process.execPath, ['--expose-gc', '--import', probe, main], { env, stdio: 'pipe' });
+const child = spawn(process.execPath, ['--expose-gc', '--import', probe, main, 'serve'], { env, stdio: 'pipe' });
 const port = await new Promise((resolve, reject) => {
   let out = '';
   child.stdout.on('data', (chunk) => {

@@ -5,7 +5,7 @@ export interface Launch {
   /** The built command line. */
   readonly main: string;
   readonly data: string;
-  /** A command and its arguments. Default: serve. */
+  /** A command and its arguments, or options of `serve`. */
   readonly args?: readonly string[];
   /** The command line of a mutant, which replaces `main`; see `buildMain`. */
   readonly mutant?: string | undefined;
@@ -14,7 +14,8 @@ export interface Launch {
 
 /** Starts the command line as a process, and does not wait for it. */
 export function launch({ main, data, args = [], mutant, env = {} }: Launch): Process {
-  return launchCommand(process.execPath, [mutant ?? main, ...args], {
+  const command = args[0] === undefined || args[0].startsWith('-') ? ['serve', ...args] : args;
+  return launchCommand(process.execPath, [mutant ?? main, ...command], {
     cwd: tmpdir(),
     env: { LOG_LEVEL: 'warn', KEYFRONT_DATA: data, ...env },
   });

@@ -48,7 +48,7 @@ const service = keyfront('credentials', 'issue', '--kind', 'service', '--label',
 const management = keyfront('credentials', 'issue', '--kind', 'management', '--label', 'real run').trim();
 
 async function start() {
-  const child = spawn(process.execPath, [main], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [main, 'serve'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   const url = await new Promise((resolve) => {
     let out = '';
     child.stdout.on('data', (chunk) => {
