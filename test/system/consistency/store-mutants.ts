@@ -34,15 +34,16 @@ export const concurrencyMutants = {
       });
     };
   },
-  'consumption in two steps: check, wait, add': ({ services: { store } }) => {
-    const consume = store.consume.bind(store);
-    store.consume = async (hash, decide) => {
+  'consumption in two steps: check, wait, add': ({ services: { store, ports } }) => {
+    const counters = ports.externalCounters ?? store;
+    const consume = counters.consume.bind(counters);
+    counters.consume = async (hash, decide) => {
       const decision = decide(await store.find(hash));
       await tick();
       return consume(hash, () => decision);
     };
   },
-  'a reset in a transaction after that of its definition': ({ services: { store } }) => {
+  'a reset in a transaction after that of its definition': ({ services: { store, ports } }) => {
     const update = store.update.bind(store);
     store.update = async (hash, change) => {
       let wanted: Awaited<ReturnType<typeof update>> | undefined;
@@ -54,13 +55,14 @@ export const concurrencyMutants = {
       const { next, revision } = wanted;
       await tick();
       if (revision.quotaUsedBeforeReset === undefined) return wanted;
-      return store.consume(hash, () => ({ next: next.quota, result: { next, revision } }));
+      return (ports.externalCounters ?? store).consume(hash, () => ({ next: next.quota, result: { next, revision } }));
     };
   },
-  'acknowledged consumption that is not stored': ({ services: { store } }) => {
-    const consume = store.consume.bind(store);
+  'acknowledged consumption that is not stored': ({ services: { store, ports } }) => {
+    const counters = ports.externalCounters ?? store;
+    const consume = counters.consume.bind(counters);
     let count = 0;
-    store.consume = (hash, decide) =>
+    counters.consume = (hash, decide) =>
       consume(hash, (found) => {
         const { next, result: response } = decide(found);
         return { next: (count += 1) % 20 === 0 ? undefined : next, result: response };
@@ -113,10 +115,13 @@ export const lifecycleMutants = {
         return { next: { ...next, lastUpdated: BigInt(Math.floor(now().getTime() / 1000)) }, revision };
       });
   },
-  'counters that a restart resets': async ({ services: { store } }) => {
+  'counters that a restart resets': async ({ services: { store, ports } }) => {
     for await (const { keyHash, key } of store.all()) {
       if (!key) continue;
-      await store.consume(keyHash, () => ({ next: { ...key.quota, used: 0n }, result: undefined }));
+      await (ports.externalCounters ?? store).consume(keyHash, () => ({
+        next: { ...key.quota, used: 0n },
+        result: undefined,
+      }));
     }
   },
   'a stale update that is accepted': ({ services: { store } }) => {
