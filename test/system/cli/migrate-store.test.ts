@@ -364,7 +364,7 @@ describe.skipIf(postgres.isMissing)(`keyfront migrate-store, to ${postgres.name}
         replace: async (...request: Parameters<typeof target.replace>) => {
           await target.replace(...request);
           await place.database?.run(
-            `ALTER TABLE keys DISABLE TRIGGER ALL; UPDATE keys SET ${column} = ${column} + 1 WHERE key_hash = (SELECT max(key_hash) FROM keys)`,
+            `ALTER TABLE keys DISABLE TRIGGER ALL; UPDATE keys SET ${column} = ${column} + 1 WHERE id = (SELECT max(id) FROM keys)`,
           );
         },
       };
