@@ -23,7 +23,7 @@ import type { OperationCache, PreparedOperation } from './operation-cache.js';
 import type { RequestedOperation } from './params.js';
 import { RejectedOperation } from './rejection.js';
 import { requirePrincipals } from './root-fields.js';
-import { validateDocument } from './validate-document.js';
+import { validateDocument, validateLargeDocument } from './validate-document.js';
 
 /** What `prepare` needs. */
 export interface PrepareDeps extends Pick<Context, 'nextSlice'> {
@@ -62,8 +62,11 @@ export async function prepare(
   request.record.operation = prepared.label;
   if (prepared.isValid) return prepared;
   // Parsing a large document takes a time slice of its own.
-  if (query.length > limits.characters) await nextSlice();
-  const errors = validateDocument(servedSchema, document);
+  const isLarge = query.length > limits.characters;
+  if (isLarge) await nextSlice();
+  const errors = isLarge
+    ? await validateLargeDocument(servedSchema, document, nextSlice)
+    : validateDocument(servedSchema, document);
   if (errors.length > 0) throw new RejectedOperation(prepared, markNotExecuted({ errors }).errors ?? []);
   prepared.isValid = true;
   if (hasPrincipal(auth)) operations.keep(document);

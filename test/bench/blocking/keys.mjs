@@ -101,6 +101,7 @@ function changeOf(ports, /** @type {number} */ n, /** @type {Kind} */ kind) {
   const keyHash = hashOf(n);
   const next = newKey({
     keyHash,
+    identity: ports.newIdentity(),
     sealedKeyID: ports.seal(keyIDOf(n), aadFor(keyHash, 'keyID')),
     orgID: orgIDOf(n),
     definition: definitionOf(n, kind),
