@@ -13,12 +13,16 @@ import {
   type KeyWrite,
   type KeyWriter,
   type RowChange,
+  type WriteCommand,
 } from '../sql/keys/key-rows.js';
 import { insertReceipt, receiptValues } from '../sql/keys/receipts.js';
 import { isKeyHash, nearKeys, placeOf, placesOf, tooManyNear } from '../sql/place.js';
 import { maxWaiting } from '../gather.js';
 import { createExecutor, parametersOf } from './session.js';
 import type { WriteGate } from './write-gate.js';
+
+/** A definition of more characters takes milliseconds to write, and to respond with. */
+const largeCharacters = 16 * 1024;
 
 /** Each change reads its row and writes it in a savepoint of the group commit, which locks the file before a row is read. */
 export function createKeyWriter(
@@ -37,12 +41,12 @@ export function createKeyWriter(
     return execute<StoredKeyRow>(selectOne, values)[0] ?? execute<KeyLookup>(lookUpOne, values)[0];
   }
 
-  function changeNow<T>(keyHash: string, change: RowChange<T>, orgID: string | undefined): T {
+  function changeNow<T>(keyHash: string, change: RowChange<T>, orgID: string | undefined): WriteCommand<T> {
     const before = rowOf(find(keyHash, orgID), orgID);
     const command = change(before);
     const written = keyWriteOf(before, [command]);
     if (written) put(written);
-    return command.result;
+    return command;
   }
 
   async function request<T>(
@@ -52,7 +56,10 @@ export function createKeyWriter(
     onCommit?: (size: number) => void,
   ): Promise<T> {
     if (waiting() >= maxWaiting) throw busyError();
-    return write(() => changeNow(keyHash, change, orgID), onCommit);
+    const { result, next } = await write(() => changeNow(keyHash, change, orgID), onCommit);
+    // Others are served between writing a large key and responding with it, which takes as long again.
+    if ((next?.definition.length ?? 0) > largeCharacters) await new Promise((resolve) => setImmediate(resolve));
+    return result;
   }
 
   return {
