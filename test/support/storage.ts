@@ -79,9 +79,9 @@ export function sqliteKeyStore(
 ) {
   const session = createSqliteSession(database, gate);
   const rows = createKeyRowStatements(session.dialect, signer);
-  const writer = createKeyWriter(database, gate, rows, telemetry.tracer);
+  const writer = createKeyWriter(database, gate, rows);
   const { slices } = gate;
-  const deps = { session, rows, writer, reader, wideReader: reader, slices, onChange };
+  const deps = { session, rows, writer, tracer: telemetry.tracer, reader, wideReader: reader, slices, onChange };
   return createSqlKeyStore(deps, signer);
 }
 
@@ -92,6 +92,15 @@ export function postgresKeyStore(connections: PgPool, signer: RowSigner) {
   const slices = createScheduler();
   const writer = createPgKeyWriter(connections, rows, slices);
   const reader = createPgWideReader(connections);
-  const deps = { session, rows, writer, reader, wideReader: reader, slices, onChange: () => undefined };
+  const deps = {
+    session,
+    rows,
+    writer,
+    tracer: undefined,
+    reader,
+    wideReader: reader,
+    slices,
+    onChange: () => undefined,
+  };
   return createSqlKeyStore(deps, signer);
 }

@@ -158,7 +158,8 @@ function createEngine(
     {
       session,
       rows,
-      writer: createKeyWriter(connections, rows, slices, telemetry),
+      writer: createKeyWriter(connections, rows, slices, telemetry.meter),
+      tracer: telemetry.tracer,
       reader: createPgWideReader(connections),
       wideReader: createPgWideReader(wide),
       slices,

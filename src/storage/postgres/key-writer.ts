@@ -58,7 +58,7 @@ export function createKeyWriter(
   { run }: PgPool,
   { lookUpMany, rowOf }: Pick<KeyRowStatements, 'lookUpMany' | 'rowOf'>,
   slices: TimeSlices,
-  { meter, tracer }: Telemetry = {},
+  meter?: Telemetry['meter'],
 ): KeyWriter {
   const names = createKnownNames();
   let waiting: WaitingChange[] = [];
@@ -227,21 +227,19 @@ export function createKeyWriter(
     await rest;
   }
 
-  const enqueue = <T>(keyHash: string, change: RowChange<T>, orgID?: string, onCommit?: WaitingChange['onCommit']) =>
-    new Promise<T>((resolve, reject) => {
-      if (waiting.length >= maxWaiting) return reject(busyError());
-      const settle = { resolve: resolve as WaitingChange['resolve'], reject };
-      waiting.push({ keyHash, change, orgID, onCommit, conflicts: 0, ...settle });
-      schedule();
-    });
-
   return {
-    change: (keyHash, change, orgID) =>
-      tracer
-        ? tracer.withSpan('commit', {}, (setAttributes) =>
-            enqueue(keyHash, change, orgID, (size) => setAttributes({ 'keyfront.commit.batch_size': size })),
-          )
-        : enqueue(keyHash, change, orgID),
+    change: <T>(
+      keyHash: string,
+      change: RowChange<T>,
+      orgID: string | undefined,
+      onCommit: WaitingChange['onCommit'],
+    ) =>
+      new Promise<T>((resolve, reject) => {
+        if (waiting.length >= maxWaiting) return reject(busyError());
+        const settle = { resolve: resolve as WaitingChange['resolve'], reject };
+        waiting.push({ keyHash, change, orgID, onCommit, conflicts: 0, ...settle });
+        schedule();
+      }),
     // Adds all in one statement, so all or none. Another process may add one of the keys first.
     add: (changes) =>
       run(async (session) => {

@@ -86,7 +86,8 @@ function createEngine(
       {
         session,
         rows,
-        writer: createKeyWriter(database, gate, rows, telemetry.tracer),
+        writer: createKeyWriter(database, gate, rows),
+        tracer: telemetry.tracer,
         reader,
         wideReader: reader,
         slices,

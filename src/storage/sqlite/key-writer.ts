@@ -1,5 +1,4 @@
 import type { Database, Statement } from 'better-sqlite3';
-import type { Telemetry } from '../../telemetry/ports.js';
 import { keyTable, type KeyRow, type StoredKeyRow } from '../records/key.js';
 import { quotaChangeTable } from '../records/quota-change.js';
 import { revisionTable } from '../records/revision.js';
@@ -29,7 +28,6 @@ export function createKeyWriter(
   database: Database,
   { write, waiting }: WriteGate,
   { selectOne, lookUpOne, lookUpMany, rowOf }: KeyRowStatements,
-  tracer?: Telemetry['tracer'],
 ): KeyWriter {
   const execute = createExecutor(database);
   const put = createPut(database);
@@ -49,26 +47,14 @@ export function createKeyWriter(
     return command;
   }
 
-  async function request<T>(
-    keyHash: string,
-    change: RowChange<T>,
-    orgID: string | undefined,
-    onCommit?: (size: number) => void,
-  ): Promise<T> {
-    if (waiting() >= maxWaiting) throw busyError();
-    const { result, next } = await write(() => changeNow(keyHash, change, orgID), onCommit);
-    // Others are served between writing a large key and responding with it, which takes as long again.
-    if ((next?.definition.length ?? 0) > largeCharacters) await new Promise((resolve) => setImmediate(resolve));
-    return result;
-  }
-
   return {
-    change: (keyHash, change, orgID) =>
-      tracer
-        ? tracer.withSpan('commit', {}, (setAttributes) =>
-            request(keyHash, change, orgID, (size) => setAttributes({ 'keyfront.commit.batch_size': size })),
-          )
-        : request(keyHash, change, orgID),
+    async change(keyHash, change, orgID, onCommit) {
+      if (waiting() >= maxWaiting) throw busyError();
+      const { result, next } = await write(() => changeNow(keyHash, change, orgID), onCommit);
+      // Others are served between writing a large key and responding with it, which takes as long again.
+      if ((next?.definition.length ?? 0) > largeCharacters) await new Promise((resolve) => setImmediate(resolve));
+      return result;
+    },
     add: (changes) =>
       write(() => {
         const found = execute<KeyLookup>(lookUpMany, [placesOf([...changes.keys()]), null]);

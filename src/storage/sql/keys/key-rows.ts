@@ -97,9 +97,15 @@ export interface KeyWriter {
    * a transaction, those of one key in the order of their requests. A change that throws fails alone.
    *
    * @param orgID - the row of a key of another organization is neither verified nor passed to the change
+   * @param onCommit - called after the commit, with the number of changes that it contains
    * @throws {AppError} UNAVAILABLE when too many changes wait, and what the change throws.
    */
-  readonly change: <T>(keyHash: string, change: RowChange<T>, orgID?: string) => Promise<T>;
+  readonly change: <T>(
+    keyHash: string,
+    change: RowChange<T>,
+    orgID?: string,
+    onCommit?: (size: number) => void,
+  ) => Promise<T>;
   /**
    * Applies changes, by the hashes of their keys, in one transaction, except those of keys that exist.
    *

@@ -2,6 +2,7 @@ import type { RowSigner } from '../../../crypto/row-signer.js';
 import type { StoredKey } from '../../../keys/key.js';
 import type { KeyStore, KeyTransition } from '../../../keys/ports.js';
 import type { QuotaDecision, QuotaOutbox } from '../../../keys/quota/external-counters.js';
+import type { Telemetry } from '../../../telemetry/ports.js';
 import { keyFromRow, keyToRow, type KeyRow, type StoredKeyRow } from '../../records/key.js';
 import type { SignedRow } from '../../records/signed.js';
 import { mapInSlices, type TimeSlices } from '../../time-slices.js';
@@ -26,6 +27,7 @@ export interface KeyStoreDeps {
   readonly session: SqlSession;
   readonly rows: KeyRowStatements;
   readonly writer: KeyWriter;
+  readonly tracer: Telemetry['tracer'];
   /** Reads keys of known hashes. */
   readonly reader: WideReader;
   /** Reads that may look at many rows. */
@@ -41,11 +43,16 @@ export interface KeyStoreDeps {
  * when few of their columns are shown.
  */
 export function createSqlKeyStore(
-  { session, rows, writer, reader, wideReader, slices, onChange }: KeyStoreDeps,
+  { session, rows, writer, tracer, reader, wideReader, slices, onChange }: KeyStoreDeps,
   signer: RowSigner,
 ): KeyStore & QuotaOutbox {
   const { dialect, all } = session;
-  const { change } = writer;
+  const change: KeyWriter['change'] = (keyHash, rowChange, orgID) =>
+    tracer
+      ? tracer.withSpan('commit', {}, (setAttributes) =>
+          writer.change(keyHash, rowChange, orgID, (size) => setAttributes({ 'keyfront.commit.batch_size': size })),
+        )
+      : writer.change(keyHash, rowChange, orgID);
   const rowChange = createRowChanges(signer);
 
   /** Verifies a row and converts it within one time slice: both take milliseconds for a large definition. */
