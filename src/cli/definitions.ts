@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { systemCodeOf } from '../lib/durable-file.js';
 import { AppError, pathText } from '../lib/errors.js';
 import { parseJSON, type JSONValue } from '../lib/json.js';
@@ -135,29 +136,28 @@ async function* readJSONLines(name: string, bytes: AsyncIterable<Uint8Array>): A
 }
 
 async function* readJSON(name: string, bytes: AsyncIterable<Uint8Array>): AsyncGenerator<FoundDefinition> {
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of bytes) chunks.push(chunk);
-  const content = Buffer.concat(chunks);
+  const content = await buffer(bytes);
   const body = parse(content, name);
   if (body === undefined) return;
   if (body instanceof AppError && startsWithObjectLine(content)) {
     // Standard input has no file name that distinguishes JSON Lines from JSON.
     yield* readJSONLines(name, toStream(content));
-  } else if (Array.isArray(body)) {
-    for (const [index, element] of body.entries()) yield { location: `${name}[${index}]`, body: element };
   } else {
-    yield { location: name, body };
+    yield* elementsOf(name, body);
   }
 }
 
 /** Each YAML document contains a definition or a list of them. */
 async function* readYAML(name: string, bytes: AsyncIterable<Uint8Array>): AsyncGenerator<FoundDefinition> {
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of bytes) chunks.push(chunk);
+  const content = await buffer(bytes);
   // Loaded on demand: most commands read no YAML.
   const { parseYAML } = await import('./yaml.js');
-  const body = parse(Buffer.concat(chunks), name, parseYAML);
-  if (body === undefined) return;
+  const body = parse(content, name, parseYAML);
+  if (body !== undefined) yield* elementsOf(name, body);
+}
+
+/** The definitions of a file that contains one, or a list of them. */
+function* elementsOf(name: string, body: FoundDefinition['body']): Generator<FoundDefinition> {
   if (Array.isArray(body)) {
     for (const [index, element] of body.entries()) yield { location: `${name}[${index}]`, body: element };
   } else {

@@ -15,13 +15,20 @@ import {
   shortHash,
   withoutResetFields,
 } from '../changes.js';
-import type { FoundKey, KeyChangeResult, KeyClient, ListedKey } from '../client/operations.js';
+import {
+  keyNotFound,
+  type FoundKey,
+  type KeyChangeResult,
+  type KeyClient,
+  type ListedKey,
+} from '../client/operations.js';
 import { keyLocation, keysOptions, reasonOption, runKeysCommand, stringOption } from '../client/run.js';
 import { type CLICommand, type OptionValues, keyVariables } from '../command.js';
 import { readDefinitionFolder, type DesiredKey } from '../definitions.js';
 import { actorOption, confirm, gatewayEffect, notConfirmedExitCode, yesOption, parseOrgIDOption } from '../input.js';
 import { UsageError, type IO } from '../io.js';
 import { formatProblems, problemsOf, type OutputFormat, toJSONLine } from '../output.js';
+import { forEachKey } from './read.js';
 
 export const applyCommand: CLICommand = {
   name: 'keys apply',
@@ -214,7 +221,7 @@ function planDeletion(keys: KeyClient, key: ListedKey, { reason }: ApplyOptions)
   const { keyHash, version, alias } = key;
   const run = async () => {
     const found = await keys.find({ keyHash });
-    if (!found) throw new AppError('NOT_FOUND', 'There is no such key.');
+    if (!found) throw keyNotFound();
     return keys.delete(found.keyID, { expectedVersion: version, reason });
   };
   return { action: 'delete', alias, keyHash, changes: [], run };
@@ -227,18 +234,13 @@ function aliasOf({ alias }: DesiredKey['body']): string | undefined {
 /** Reads all keys of an organisation, before the first deletion changes the pages. */
 async function keysOf(keys: KeyClient, orgID: string): Promise<ListedKey[]> {
   const found: ListedKey[] = [];
-  let after: string | undefined;
-  do {
-    const page = await keys.list({ filter: { orgID }, orderBy: 'KEY_HASH', limit: pageSize, after });
-    // Nothing shows whether a file defines a damaged key.
-    if (page.unreadable.length > 0) throw new AppError('INTERNAL', 'A key of the organisation is damaged.');
-    found.push(...page.keys);
-    after = page.next;
-  } while (after !== undefined);
+  // Nothing shows whether a file defines a damaged key.
+  const skip = () => {
+    throw new AppError('INTERNAL', 'A key of the organisation is damaged.');
+  };
+  await forEachKey(keys, { filter: { orgID }, orderBy: 'KEY_HASH' }, Infinity, skip, (key) => void found.push(key));
   return found;
 }
-
-const pageSize = 100;
 
 /** Shows what is deleted before the question: with --json, the plan has not been printed yet. */
 async function confirmDeletion(

@@ -70,7 +70,7 @@ export const putCommand: CLICommand = {
   name: 'keys put',
   alias: 'put',
   summary: 'Replace the definition of a key',
-  description: `Secrets that the new definition omits stay unchanged. A definition that the key has already makes no new version; as for \`diff\`, what a reset has stored is no difference. ${definitionFile}`,
+  description: `Secrets that the new definition omits stay unchanged. A definition that the key has already makes no new version; as for \`keys diff\`, what a reset has stored is no difference. ${definitionFile}`,
   arguments: ['[KEY_ID]', 'FILE'],
   options: {
     'reset-quota': resetQuotaOption,
@@ -136,7 +136,7 @@ export const deleteCommand: CLICommand = {
   name: 'keys delete',
   alias: 'delete',
   summary: 'Delete a key',
-  description: `The key stops working at once. \`undelete\` restores it for the days of KEYFRONT_RESTORE_DAYS; after them it is purged with its history. ${keyLocation}`,
+  description: `The key stops working at once. \`keys restore\` restores it for the days of KEYFRONT_RESTORE_DAYS; after them it is purged with its history. ${keyLocation}`,
   arguments: ['[KEY_ID]'],
   options: {
     'expected-version': expectedVersionOption,
@@ -175,7 +175,7 @@ export const restoreKeyCommand: CLICommand = {
   name: 'keys restore',
   alias: 'undelete',
   summary: 'Restore a deleted key',
-  description: `Possible for the days of KEYFRONT_RESTORE_DAYS after \`delete\`. ${keyLocation}`,
+  description: `Possible for the days of KEYFRONT_RESTORE_DAYS after \`keys delete\`. ${keyLocation}`,
   arguments: ['[KEY_ID]'],
   options: { 'expected-version': expectedVersionOption, reason: reasonOption, actor: actorOption, ...keyOptions },
   exitCodes: changeExitCodes,

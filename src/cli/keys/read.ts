@@ -98,12 +98,12 @@ async function list(io: IO, options: OptionValues): Promise<number> {
 }
 
 /** Calls `visit` with at most `limit` keys, page by page. Resolves to the cursor of the next keys, if more match. */
-async function forEachKey(
+export async function forEachKey(
   keys: KeyClient,
   request: Omit<ListRequest, 'limit'>,
   limit: number,
   skip: (keyHash: string) => void,
-  visit: (key: ListedKey) => Promise<void>,
+  visit: (key: ListedKey) => void | Promise<void>,
 ): Promise<string | undefined> {
   let { after } = request;
   for (let remaining = limit; remaining > 0;) {
