@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../support/app.js';
 import { describeConfigurations, describeEngines, type EnginePlace, type TestEngine } from '../../support/engines.js';
 import { createRandom, seed } from '../../support/generated.js';
+import { codeOf } from '../../support/responses.js';
 import { concurrencyMutants } from './store-mutants.js';
 
 let place: EnginePlace;
@@ -152,7 +153,8 @@ describeEngines('fifty writers that each add a tag to the version they read', (e
     const known = (read.body['data'] as { tags?: string[] }).tags ?? [];
     const ifMatch = { 'if-match': read.headers.get('etag') ?? '' };
     const { status } = await app.update('k1', { tags: [...known, tag] }, '', ifMatch);
-    expect([200, 412]).toContain(status);
+    // 503: a busy machine has not started to write before the deadline.
+    expect([200, 412, 503]).toContain(status);
     return status === 200;
   }
 
@@ -160,14 +162,14 @@ describeEngines('fifty writers that each add a tag to the version they read', (e
     const read = await app.graphql('{ orgKey(by: { keyID: "k1" }) { version definition { tags } } }');
     const { orgKey } = read.body['data'] as { orgKey: { version: number; definition: { tags: string[] | null } } };
     const { version, definition } = orgKey;
-    const { body } = await app.graphql(
+    const response = await app.graphql(
       `mutation ($tags: [String!], $version: Int) {
         updateOrgKey(keyID: "k1", input: { tags: $tags }, expectedVersion: $version) { version }
       }`,
       { tags: [...(definition.tags ?? []), tag], version },
     );
-    if (!body['errors']) return true;
-    expect(body).toMatchObject({ errors: [{ extensions: { code: 'CONFLICT' } }] });
+    if (!response.body['errors']) return true;
+    expect(['CONFLICT', 'UNAVAILABLE']).toContain(codeOf(response));
     return false;
   }
 
