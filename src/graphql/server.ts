@@ -48,7 +48,10 @@ interface GraphQLServerDeps extends GraphQLOverrides, Omit<ContextDeps, 'deadlin
 export interface GraphQLServer {
   readonly handle: (request: RequestContext) => Promise<HTTPResponse>;
   /** Serves an operation that another transport has read. Does not reject. */
-  readonly serve: (readParams: () => Promise<GraphQLParams>, request: RequestContext) => Promise<ServedResult>;
+  readonly serve: (
+    readParams: (nextSlice: PipelineDeps['nextSlice']) => Promise<GraphQLParams>,
+    request: RequestContext,
+  ) => Promise<ServedResult>;
   /** The API, and GraphiQL if it is served. */
   readonly routes: readonly Route[];
   /** Ends all subscriptions and rejects new ones. */

@@ -22,7 +22,7 @@ import { negotiateJSON } from './response-type.js';
 /** A plugin that a test adds. */
 export type TestPlugin = Plugin<object, ServerContext>;
 
-/** GraphQL over HTTP for the requests that the fast path does not serve: GET, event streams, and unknown operations. */
+/** GraphQL over HTTP for the requests that the fast path does not serve: those for event streams, and of other methods. */
 export interface YogaHandler {
   readonly handle: (request: RequestContext) => Promise<HTTPResponse>;
   readonly dispose: () => Promise<void>;
@@ -60,7 +60,6 @@ export function createYogaHandler(deps: PipelineDeps, testPlugins: readonly Test
         headers: accept === null ? {} : { accept },
       });
       const response = await handleRequest(request, { requestContext });
-      await deps.nextSlice();
       return fromFetchResponse(response);
     },
     dispose: async () => yoga.dispose(),
@@ -72,23 +71,20 @@ const responseTypes = ['application/graphql-response+json', 'application/json', 
 
 /** Replaces how Yoga reads requests, what it does with them, and the media type of failed requests. */
 function useOperations(deps: PipelineDeps): Plugin<object, ServerContext> {
-  const { nextSlice, telemetry } = deps;
+  const { telemetry } = deps;
   const served = new WeakSet<object>();
 
-  async function readParams(request: RequestContext): Promise<GraphQLParams> {
+  function readParams(request: RequestContext, nextSlice: PipelineDeps['nextSlice']): Promise<GraphQLParams> {
     // Yoga negotiates only after it has executed a mutation.
     if (preferredType(request.headers.get('accept'), responseTypes) === undefined) throw notAcceptable();
-    const params = await paramsOf(request, nextSlice);
-    // The document is parsed in a tick that has time left.
-    await nextSlice();
-    return params;
+    return paramsOf(request, nextSlice);
   }
 
   return {
     onRequestParse: ({ setRequestParser }) => setRequestParser(() => unreadParams),
     onParams({ setParamsHandler, context: { requestContext } }) {
       setParamsHandler(async () => {
-        const result = await serveOperation(deps, () => readParams(requestContext), requestContext);
+        const result = await serveOperation(deps, (nextSlice) => readParams(requestContext, nextSlice), requestContext);
         served.add(result);
         return result;
       });

@@ -19,6 +19,7 @@ interface Overrides {
   readonly ports?: Partial<Ports>;
   readonly keys?: Partial<KeyService>;
   readonly authenticate?: Authenticate;
+  /** Plugins of Yoga, which then serves all requests. */
   readonly plugins?: readonly Plugin<object, ServerContext>[];
   readonly deadlineMs?: number;
   readonly maxSubscriptions?: SubscriptionLimits;
@@ -55,6 +56,7 @@ export function serveWith(
     log,
     introspection: 'open',
     trustedDocuments: { documents: new Map(), only: false },
+    fastPath: overridden.plugins === undefined,
     plugins: overridden.plugins ?? [],
     deadlineMs: overridden.deadlineMs,
     maxSubscriptions: overridden.maxSubscriptions,

@@ -32,12 +32,12 @@ export type ServedResult = ExecutionResult | AsyncIterableIterator<ExecutionResu
  */
 export async function serveOperation(
   deps: PipelineDeps,
-  readParams: () => Promise<GraphQLParams>,
+  readParams: (nextSlice: PipelineDeps['nextSlice']) => Promise<GraphQLParams>,
   request: RequestContext,
 ): Promise<ServedResult> {
   let params: RequestedOperation | undefined;
   try {
-    const sent = await readParams();
+    const sent = await readParams(deps.nextSlice);
     const auth = await request.principal();
     params = resolveParams(deps, sent, auth);
     const prepared = await prepare(deps, params, auth, request);
@@ -60,12 +60,9 @@ async function executePrepared(
   auth: AuthContext,
   request: RequestContext,
 ): Promise<ServedResult> {
-  const { execute, telemetry, nextSlice, deadlineMs } = deps;
+  const { execute, telemetry, deadlineMs } = deps;
   requireVerified(prepared, auth);
   const context = createContext(deps, request, auth);
-  // Parsing and validating can take as long as executing.
-  const slice = nextSlice();
-  if (slice) await slice;
   telemetry.recordOperation(prepared, request.record);
   const { variables } = params;
   const kind = prepared.operation.operation;

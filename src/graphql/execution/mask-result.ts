@@ -11,8 +11,8 @@ export interface MaskDeps extends Pick<Context, 'nextSlice'> {
 
 /**
  * Returns the result for the client: masks and logs errors that are not public, and limits the size. Waits for a time
- * slice between the steps, and before the result can be stringified: a result may have a thousand errors, and data of 2
- * MiB takes tens of milliseconds.
+ * slice before each error, and while it stringifies large data: a result may have a thousand errors, and data of 2 MiB
+ * takes tens of milliseconds.
  */
 export async function maskResult(
   { log, nextSlice }: MaskDeps,
@@ -28,9 +28,9 @@ export async function maskResult(
     if (slice) await slice;
     shown.push(maskAndLog(error, requestID, log));
   }
-  const limited = await limitResponseSize(thrown ? { ...result, errors: shown } : result, requestID, nextSlice);
-  await nextSlice();
-  return withJSONFieldErrors(limited);
+  return withJSONFieldErrors(
+    await limitResponseSize(thrown ? { ...result, errors: shown } : result, requestID, nextSlice),
+  );
 }
 
 function maskAndLog(error: Error, requestID: string, log: Logger): GraphQLError {

@@ -1,4 +1,4 @@
-import { getOperationAST, Kind, type DocumentNode, type GraphQLSchema, type OperationDefinitionNode } from 'graphql';
+import { getOperationAST, type DocumentNode, type GraphQLSchema, type OperationDefinitionNode } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { compileOperation, type CompiledOperation } from './executor/compile.js';
 import { fieldsUsedIn } from './field-usage.js';
@@ -35,8 +35,6 @@ export interface OperationCache {
   readonly get: (text: string) => DocumentNode | undefined;
   /** Keeps a document that was parsed with locations: a valid one, of a client with a credential. */
   readonly keep: (document: DocumentNode) => void;
-  /** Returns a prepared operation of a cached document. */
-  readonly find: (text: string, operationName: string | undefined) => PreparedOperation | undefined;
   /** Prepares an operation; undefined when the document has none with this name. */
   readonly prepare: (document: DocumentNode, operationName: string | null | undefined) => PreparedOperation | undefined;
 }
@@ -104,10 +102,6 @@ export function createOperationCache(schema: GraphQLSchema, maxFields = 50_000):
     keep(document) {
       if (!isKept(document)) documents.set(textOf(document), document);
     },
-    find(text, operationName) {
-      const operation = getOperationAST(documents.get(text) ?? noDocument, operationName);
-      return operation ? prepared.get(operation) : undefined;
-    },
     prepare(document, operationName) {
       const operation = getOperationAST(document, operationName);
       if (!operation) return undefined;
@@ -119,8 +113,6 @@ export function createOperationCache(schema: GraphQLSchema, maxFields = 50_000):
     },
   };
 }
-
-const noDocument: DocumentNode = { kind: Kind.DOCUMENT, definitions: [] };
 
 function textOf({ loc }: DocumentNode): string {
   return loc?.source.body ?? '';

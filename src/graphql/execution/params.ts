@@ -6,6 +6,7 @@ import { malformedParameter, parseQuery } from '../../http/query-parameters.js';
 import type { RequestContext, RequestHeaders } from '../../http/request-context.js';
 import { AppError } from '../../lib/errors.js';
 import { isObject, parseJSON } from '../../lib/json.js';
+import { largeText } from '../../lib/scheduler.js';
 import { hasMoreValues } from '../../lib/value-count.js';
 import type { Context } from '../context.js';
 import { operationError, requestError, withAllow } from '../errors.js';
@@ -22,7 +23,7 @@ const anonymousBodyLimitBytes = 8 * 1024;
  * The parameters of an operation, from the URL or from a body. Bodies must be JSON: a browser sends other types across
  * origins without a CORS preflight.
  *
- * @throws {AppError} as `paramsOfBody`, or INVALID for a parameter of the URL.
+ * @throws {AppError} as `readText`, `parseJSON` and `asParams`, or INVALID for a parameter of the URL.
  * @throws {GraphQLError} INVALID for another media type, or for a GET request without a header that needs a preflight.
  */
 export async function paramsOf(context: RequestContext, nextSlice: Context['nextSlice']): Promise<GraphQLParams> {
@@ -32,31 +33,16 @@ export async function paramsOf(context: RequestContext, nextSlice: Context['next
   }
   try {
     requireJSON(context);
-    return await paramsOfBody(context, nextSlice);
+    const text = await readText(context);
+    const isLarge = text.length > largeText;
+    if (isLarge) await nextSlice();
+    const params = asParams(parseJSON(text));
+    // Coercing variables takes as long as parsing them.
+    if (isLarge) await nextSlice();
+    return params;
   } catch (error) {
     throw error instanceof AppError && isUnsupportedMediaType(error) ? requestError(error, 415) : error;
   }
-}
-
-/** Parsed bodies, which the fast path and Yoga share: parsing the largest body takes 30 ms. */
-const parsedBodies = new WeakMap<RequestContext, Promise<GraphQLParams>>();
-
-/**
- * The parameters of an operation in the JSON body of a request.
- *
- * @throws {AppError} as `readText`, `parseJSON` and `asParams` do.
- */
-export function paramsOfBody(context: RequestContext, nextSlice: Context['nextSlice']): Promise<GraphQLParams> {
-  const cached = parsedBodies.get(context);
-  if (cached) return cached;
-  const parse = async () => {
-    const text = await readText(context);
-    await nextSlice();
-    return asParams(parseJSON(text));
-  };
-  const parsed = parse();
-  parsedBodies.set(context, parsed);
-  return parsed;
 }
 
 /**
@@ -69,6 +55,7 @@ export async function paramsOfMessage(
   context: RequestContext,
   payload: unknown,
   bytes: number,
+  nextSlice: Context['nextSlice'],
 ): Promise<GraphQLParams> {
   const limitBytes = await bodyLimitOf(context);
   if (bytes > limitBytes) {
@@ -76,6 +63,7 @@ export async function paramsOfMessage(
     throw tooLargeError(limitBytes);
   }
   if (hasMoreValues(payload)) throw tooManyValuesError();
+  if (bytes > largeText) await nextSlice();
   return asParams(payload);
 }
 

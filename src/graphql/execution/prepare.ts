@@ -48,7 +48,11 @@ export async function prepare(
   request: Pick<RequestContext, 'method' | 'record'>,
 ): Promise<PreparedOperation> {
   const { operations, introspection, maximum, nextSlice } = deps;
-  const document = operations.get(query) ?? parseDocument(query, limitsOf(maximum, isRouter(auth)));
+  let document = operations.get(query);
+  if (!document) {
+    await nextSlice();
+    document = parseDocument(query, limitsOf(maximum, isRouter(auth)));
+  }
   const prepared = operations.prepare(document, operationName);
   if (!prepared) throw requestError(new AppError('INVALID', 'Could not determine what operation to execute.'));
   const { operation } = prepared;
@@ -70,6 +74,8 @@ export async function prepare(
   if (errors.length > 0) throw new RejectedOperation(prepared, markNotExecuted({ errors }).errors ?? []);
   prepared.isValid = true;
   if (hasPrincipal(auth)) operations.keep(document);
+  // Validating can take as long as executing.
+  await nextSlice();
   return prepared;
 }
 

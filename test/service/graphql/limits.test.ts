@@ -436,7 +436,7 @@ describe('a service credential with the scope `router`', () => {
     const headers = await routerHeaders(['read', 'router']);
     const merged = await t.graphql(aliased(60), {}, headers);
     expect(Object.keys(merged.body['data'] as object)).toHaveLength(60);
-    // Also after the operation was validated, which the fast path remembers.
+    // Also after the operation was validated, which the cache remembers.
     for (const others of [await routerHeaders(['read']), {}]) {
       expect(codeOf(await t.graphql(aliased(60), {}, others))).toBe('INVALID');
     }

@@ -140,17 +140,13 @@ describe('the cache of operations', () => {
     expect(operations.prepare(kept, undefined)).not.toBe(prepared);
   });
 
-  it('prepares an operation once, and finds it by text and name', () => {
+  it('prepares an operation once', () => {
     const operations = createOperationCache(servedSchema);
     const text = 'query A { __typename orgKeys { edges { cursor } } } query B { __typename }';
     const document = parse(text);
-    operations.keep(document);
-    expect(operations.find(text, 'A')).toBeUndefined();
     const prepared = operations.prepare(document, 'A');
     expect(prepared).toMatchObject({ document, fields: ['orgKeys'], label: 'orgKeys', isValid: false });
     expect(operations.prepare(document, 'A')).toBe(prepared);
-    expect(operations.find(text, 'A')).toBe(prepared);
-    for (const name of ['B', 'C', undefined]) expect(operations.find(text, name)).toBeUndefined();
     for (const name of ['C', '', undefined]) expect(operations.prepare(document, name)).toBeUndefined();
     expect(operations.prepare(document, 'B')).toMatchObject({ fields: [], label: 'other' });
   });

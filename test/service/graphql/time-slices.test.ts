@@ -2,11 +2,9 @@ import { GraphQLError } from 'graphql';
 import { expect, it } from 'vitest';
 import { stringifyWithin, responseLimitBytes } from '../../../src/graphql/execution/response-size.js';
 import { maskResult } from '../../../src/graphql/execution/mask-result.js';
-import { paramsOfBody } from '../../../src/graphql/execution/params.js';
 import { createLogger } from '../../../src/lib/log.js';
 import { startSharedApp } from '../../support/app.js';
 import { serveWith } from '../../support/overridden-server.js';
-import { requestContextOf } from '../../support/request-context.js';
 import { timersDueWithin } from '../../support/until.js';
 
 const t = await startSharedApp();
@@ -40,11 +38,27 @@ it('starts every root field in its own time slice', async () => {
   expect(events.join()).not.toContain(`${isOfFields},slice`);
 });
 
-it('waits for a time slice before and after parsing a body, before execution, before serialisation and before sending, with Yoga and without', async () => {
+it.each<[string, Parameters<typeof countSlices>[0]]>([
+  ['the fast path', undefined],
+  ['Yoga', { plugins: [] }],
+])(
+  'waits for a time slice before it parses a document, and after it has validated it, with %s',
+  async (_, overridden) => {
+    const send = countSlices(overridden);
+    const body = { data: { __typename: 'Query' } };
+    expect(await send('{ __typename }')).toStrictEqual({ body, slices: 2 });
+    expect(await send('{ __typename }')).toStrictEqual({ body, slices: 0 });
+  },
+);
+
+it('waits for a time slice before and after it parses a large body, and before it sends a large response', async () => {
   const send = countSlices();
-  for (const _ of ['by Yoga, after the fast path has parsed the body', 'by the fast path']) {
-    expect(await send('{ __typename }')).toStrictEqual({ body: { data: { __typename: 'Query' } }, slices: 5 });
-  }
+  const query = 'query ($alias: String) { previewKey(input: { alias: $alias }) { keyHash data { alias } } }';
+  const slicesOf = async (length: number) => (await send(query, { alias: 'x'.repeat(length) })).slices;
+  await slicesOf(0);
+  // Of its root field.
+  expect(await slicesOf(100)).toBe(1);
+  expect(await slicesOf(20_000)).toBe(4);
 });
 
 it('waits for a time slice before it validates a large document, and before it validates its values, for a router', async () => {
@@ -61,19 +75,8 @@ it('waits for a time slice before it explains rejected variables, and before eac
   const query = 'query ($input: PreviewKeyInput!) { previewKey(input: $input) { keyHash } }';
   const { body, slices } = await send(query, { input: { unknown: 1 } });
   expect(JSON.stringify(body)).toContain('INVALID');
-  expect(slices).toBe(7);
-});
-
-it('parses the body of a request once', async () => {
-  const request = requestContextOf(
-    new Request('http://keyfront.test/graphql', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: '{"query":"{ __typename }"}',
-    }),
-  );
-  const nextSlice = () => undefined;
-  expect(await paramsOfBody(request, nextSlice)).toBe(await paramsOfBody(request, nextSlice));
+  // Of parsing and validating too.
+  expect(slices).toBe(4);
 });
 
 it('masks errors and stringifies a large response in time slices', async () => {
