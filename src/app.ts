@@ -5,12 +5,10 @@ import type { Config, ConfigSecrets } from './config/config.js';
 import { readTrustedDocuments } from './graphql/execution/trusted-documents.js';
 import { createGraphQLServer, type GraphQLOverrides } from './graphql/server.js';
 import { createGraphQLWebSockets, type GraphQLWebSockets } from './graphql/websocket/websocket-server.js';
-import { addDefaultHeaders, logRequests, maskErrors } from './http/middlewares.js';
 import { consoleAssets, consoleDocuments } from './http/console-assets.js';
-import { createCORS } from './http/cors.js';
 import { createHealth } from './http/health.js';
 import { createRequestHandler, type RequestHandler } from './http/request-handler.js';
-import { createRouter } from './http/router.js';
+import { createResponder } from './http/respond.js';
 import { assetRoutes } from './http/static-asset.js';
 import {
   openServices,
@@ -111,17 +109,24 @@ export async function createApp(
   });
 
   // The path of a request, after the request guard and the admission control of `http/server/server.ts`.
-  const router = createRouter(
-    [logRequests(log), addDefaultHeaders, createCORS(corsOrigins), maskErrors(log)],
-    [
+  const respond = createResponder({
+    corsOrigins,
+    log,
+    routes: [
       ...health.routes,
       ...graphql.routes,
       ...createRESTRoutes({ keys, audit, nextSlice }),
       ...documentRoutes({ isOpen: introspection === 'open', hasPage: graphiql }),
       ...(config.console ? assetRoutes(consoleAssets(oidc?.issuer)) : []),
     ],
-  );
-  const { handle, fetch, run, finish } = createRequestHandler({ router, authenticate, trustedProxies, telemetry, log });
+  });
+  const { handle, fetch, run, finish } = createRequestHandler({
+    respond,
+    authenticate,
+    trustedProxies,
+    telemetry,
+    log,
+  });
   const webSockets = createGraphQLWebSockets({
     run,
     serve: graphql.serve,

@@ -1,7 +1,6 @@
 import { clientNameHeaders } from '../telemetry/request-record.js';
 import type { RequestContext } from './request-context.js';
 import type { HTTPResponse } from './response.js';
-import type { Middleware } from './router.js';
 
 const allowedMethods = 'GET, HEAD, POST, PUT, DELETE';
 const allowedHeaders = [
@@ -12,37 +11,44 @@ const allowedHeaders = [
 const exposedHeaders = 'ETag, Retry-After, X-Request-ID';
 const preflightSeconds = '600';
 
+/** What CORS adds to responses. */
+interface CORS {
+  /** The response to a preflight request of an allowed origin; undefined for any other request. */
+  readonly preflight: (request: RequestContext) => HTTPResponse | undefined;
+  /** Adds the headers of CORS to those of a response. */
+  readonly addHeaders: (request: RequestContext, headers: Record<string, string>) => void;
+}
+
 /**
- * Allows pages of the given origins to use the service: responds to their preflight requests, and adds the CORS headers
- * to every response. An origin must match exactly. Clients send credentials in headers, so cookies are never allowed.
+ * Allows pages of the given origins to use the service. An origin must match exactly. Clients send credentials in headers,
+ * so cookies are never allowed.
  */
-export function createCORS(origins: readonly string[]): Middleware {
+export function createCORS(origins: readonly string[]): CORS {
   const allowedOrigin = ({ headers }: RequestContext) => {
     const sentOrigin = headers.get('origin');
     return origins.find((origin) => origin === sentOrigin);
   };
-  const preflight = (): HTTPResponse => ({
-    status: 204,
-    headers: {
-      'access-control-allow-methods': allowedMethods,
-      'access-control-allow-headers': allowedHeaders,
-      'access-control-max-age': preflightSeconds,
+  return {
+    preflight(request) {
+      const isPreflight =
+        request.method === 'OPTIONS' &&
+        request.headers.get('access-control-request-method') !== null &&
+        allowedOrigin(request) !== undefined;
+      if (!isPreflight) return undefined;
+      const headers = {
+        'access-control-allow-methods': allowedMethods,
+        'access-control-allow-headers': allowedHeaders,
+        'access-control-max-age': preflightSeconds,
+      };
+      return { status: 204, headers, body: null };
     },
-    body: null,
-  });
-  return async (request, next) => {
-    if (origins.length === 0) return next();
-    const origin = allowedOrigin(request);
-    const isPreflight =
-      origin !== undefined &&
-      request.method === 'OPTIONS' &&
-      request.headers.get('access-control-request-method') !== null;
-    const response = isPreflight ? preflight() : await next();
-    const { headers } = response;
-    headers['vary'] = headers['vary'] === undefined ? 'Origin' : `${headers['vary']}, Origin`;
-    if (origin === undefined) return response;
-    headers['access-control-allow-origin'] = origin;
-    headers['access-control-expose-headers'] = exposedHeaders;
-    return response;
+    addHeaders(request, headers) {
+      if (origins.length === 0) return;
+      headers['vary'] = headers['vary'] === undefined ? 'Origin' : `${headers['vary']}, Origin`;
+      const origin = allowedOrigin(request);
+      if (origin === undefined) return;
+      headers['access-control-allow-origin'] = origin;
+      headers['access-control-expose-headers'] = exposedHeaders;
+    },
   };
 }

@@ -28,7 +28,7 @@ interface RequestContextDeps {
 }
 
 /**
- * A request and its memoised body and principals. All middlewares and routes share it, so that the body is read once and
+ * A request and its memoised body and principals. All parts that serve it share it, so that the body is read once and
  * an invalid credential counts as one failed attempt.
  */
 export interface RequestContext {

@@ -6,7 +6,7 @@ import type { Authenticate } from '../credentials/credential.js';
 import type { Logger } from '../lib/log.js';
 import type { Telemetry } from '../telemetry/ports.js';
 import { createRequestTracker } from '../telemetry/request-record.js';
-import { logRequest } from './middlewares.js';
+import { logRequest, type Responder } from './respond.js';
 import {
   createRequestContext,
   incomingFromFetch,
@@ -15,10 +15,9 @@ import {
   type RequestContext,
 } from './request-context.js';
 import { sendResponse, toFetchResponse, type HTTPResponse } from './response.js';
-import type { Router } from './router.js';
 
 interface RequestHandlerDeps {
-  readonly router: Router;
+  readonly respond: Responder;
   readonly authenticate: Authenticate;
   /** The number of proxies in front of the service whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: number;
@@ -57,9 +56,9 @@ interface RunOutcome<T> {
   readonly ended?: Promise<void> | undefined;
 }
 
-/** Returns functions that create the context of each request and send the response of the router. */
+/** Returns functions that create the context of each request, and send the response to it. */
 export function createRequestHandler({
-  router,
+  respond,
   authenticate,
   trustedProxies,
   telemetry,
@@ -103,18 +102,22 @@ export function createRequestHandler({
     return outcome;
   }
 
-  const respond = (incoming: IncomingRequest, socketAddress: string | undefined, atMs: number): Promise<HTTPResponse> =>
-    serve(incoming, socketAddress, atMs, router, ({ body }) =>
+  const respondTo = (
+    incoming: IncomingRequest,
+    socketAddress: string | undefined,
+    atMs: number,
+  ): Promise<HTTPResponse> =>
+    serve(incoming, socketAddress, atMs, respond, ({ body }) =>
       body instanceof Readable ? untilClosed(body) : undefined,
     );
 
   return {
     fetch: async (request, socketAddress) =>
-      toFetchResponse(await respond(incomingFromFetch(request), socketAddress, performance.now())),
+      toFetchResponse(await respondTo(incomingFromFetch(request), socketAddress, performance.now())),
     handle: (request, response, arrivedMs = performance.now()) => {
       // A closed socket has no address. All closed sockets count as one client.
       const socketAddress = request.socket.remoteAddress ?? 'unknown';
-      respond(incomingFromNode(request, response), socketAddress, arrivedMs)
+      respondTo(incomingFromNode(request, response), socketAddress, arrivedMs)
         .then((ready) => sendResponse(response, ready))
         .catch((error: unknown) => {
           log.error({ err: error }, 'internal error');

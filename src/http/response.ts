@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { pipeline, Readable } from 'node:stream';
 import { stringifyJSON } from '../lib/json.js';
 
-/** A response before it is sent. Header names are in lower case; middlewares add to them. */
+/** A response before it is sent. Header names are in lower case; `createResponder` adds to them. */
 export interface HTTPResponse {
   readonly status: number;
   readonly headers: Record<string, string>;

@@ -16,11 +16,8 @@ export interface Route {
   readonly handle: Handler;
 }
 
-/** Runs before and after the route of a request, or in place of it. */
-export type Middleware = (request: RequestContext, next: () => Promise<HTTPResponse>) => Promise<HTTPResponse>;
-
-/** Returns the response to a request: that of its route, or 404 or 405. */
-export type Router = (request: RequestContext) => Promise<HTTPResponse>;
+/** Finds the route of a request, and names it in the record. Returns what responds: the route, or 404 or 405. */
+export type Router = (request: RequestContext) => () => Promise<HTTPResponse>;
 
 interface Match {
   /** All routes of the path that matched, one for each method. */
@@ -31,8 +28,8 @@ interface Match {
 /** The logged route of a request that matches no route: its path may contain a secret. */
 const noRoute = '(other)';
 
-/** Returns a function that sends each request through the middlewares, in their order, to its route. */
-export function createRouter(middlewares: readonly Middleware[], routes: readonly Route[]): Router {
+/** Returns a function that finds the route of each request. */
+export function createRouter(routes: readonly Route[]): Router {
   const [patterns, paths] = [new Map<string, Route[]>(), new Map<string, Route[]>()];
   for (const route of routes) {
     const sameKind = route.path.includes('*') ? patterns : paths;
@@ -52,11 +49,7 @@ export function createRouter(middlewares: readonly Middleware[], routes: readonl
   return (request) => {
     const match = find(request.path);
     request.record.route = match?.routes[0]?.path ?? noRoute;
-    const run = (index: number): Promise<HTTPResponse> => {
-      const middleware = middlewares[index];
-      return middleware ? middleware(request, () => run(index + 1)) : respond(request, match);
-    };
-    return run(0);
+    return () => respond(request, match);
   };
 }
 

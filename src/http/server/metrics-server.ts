@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { defaultHeaders } from '../middlewares.js';
+import { defaultHeaders } from '../respond.js';
 import { sendResponse } from '../response.js';
 import { listenAt, type ListenAddress } from './listen-at.js';
 import { rejectRequest } from './rejection.js';

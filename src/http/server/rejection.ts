@@ -2,7 +2,7 @@ import { STATUS_CODES, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { ErrorCode } from '../../lib/errors.js';
 import { publicErrorResponse } from '../error-response.js';
-import { defaultHeaders } from '../middlewares.js';
+import { defaultHeaders } from '../respond.js';
 import { sendResponse, type HTTPResponse } from '../response.js';
 
 /** Why the server rejects a request before it reaches the router. */

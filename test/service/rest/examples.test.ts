@@ -2,8 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { Authenticate } from '../../../src/credentials/credential.js';
 import { AppError } from '../../../src/lib/errors.js';
 import { sampleKeyLines } from '../../../src/cli/serve/first-start.js';
-import { maskErrors } from '../../../src/http/middlewares.js';
-import { createRouter } from '../../../src/http/router.js';
+import { createResponder } from '../../../src/http/respond.js';
 import { parseJSON } from '../../../src/lib/json.js';
 import type { KeyService } from '../../../src/keys/key-service.js';
 import { createLogger } from '../../../src/lib/log.js';
@@ -283,11 +282,11 @@ describe('the documented errors that do not depend on the request', () => {
       audit: () => undefined,
       nextSlice: () => undefined,
     });
-    const router = createRouter([maskErrors(createLogger('silent'))], routes);
+    const respond = createResponder({ routes, log: createLogger('silent') });
     for (const { operation, name } of good()) {
       const { path, init } = requestOf(operation, name);
       const request = new Request(`http://keyfront.test${path}`, init);
-      const result = await router(requestContextOf(request, { authenticate }));
+      const result = await respond(requestContextOf(request, { authenticate }));
       const text = String(result.body);
       expectResponse({ status: result.status, text }, { operation, name, status }, documented(operation, status));
       expect(parseJSON(text)).toMatchObject({ request_id: 'request-1' });

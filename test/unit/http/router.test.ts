@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { maskErrors } from '../../../src/http/middlewares.js';
+import { createResponder } from '../../../src/http/respond.js';
 import type { RequestContext } from '../../../src/http/request-context.js';
 import type { HTTPResponse } from '../../../src/http/response.js';
-import { createRouter, type Middleware, type Route } from '../../../src/http/router.js';
+import { createRouter, type Route } from '../../../src/http/router.js';
 import { AppError } from '../../../src/lib/errors.js';
 import { createLogger } from '../../../src/lib/log.js';
 import { requestContextOf } from '../../support/request-context.js';
@@ -18,8 +18,8 @@ const routes = [route('GET', '/keys'), route('GET', '/keys/*'), route('PUT', '/k
 
 const request = (path: string, method = 'GET') => requestContextOf(new Request(`http://localhost${path}`, { method }));
 
-async function send(context: RequestContext, middlewares: readonly Middleware[] = []) {
-  const { status, headers, body } = await createRouter(middlewares, routes)(context);
+async function send(context: RequestContext) {
+  const { status, headers, body } = await createRouter(routes)(context)();
   return { status, allow: headers['allow'], body: String(body), route: context.record.route };
 }
 
@@ -62,41 +62,26 @@ describe('a router', () => {
 
   it('responds to HEAD as to GET, without the body', async () => {
     const context = request('/keys', 'HEAD');
-    expect(await createRouter([], routes)(context)).toEqual({ ...text(''), body: null });
+    expect(await createRouter(routes)(context)()).toEqual({ ...text(''), body: null });
   });
 
   it('destroys the stream of a response to HEAD', async () => {
     const stream = new Readable({ read: () => undefined });
     const handle = () => ({ status: 200, headers: {}, body: stream });
-    await createRouter([], [{ path: '/', method: 'GET', handle }])(request('/', 'HEAD'));
+    await createRouter([{ path: '/', method: 'GET', handle }])(request('/', 'HEAD'))();
     expect(stream.destroyed).toBe(true);
-  });
-
-  it('runs middlewares in their order around the route, which one may replace', async () => {
-    const seen: string[] = [];
-    const note =
-      (name: string): Middleware =>
-      async (_request, next) => {
-        seen.push(`${name} before`);
-        const response = await next();
-        seen.push(`${name} after`);
-        return response;
-      };
-    await send(request('/keys'), [note('one'), note('two')]);
-    expect(seen).toEqual(['one before', 'two before', 'two after', 'one after']);
-    const closed: Middleware = () => Promise.resolve({ status: 503, headers: {}, body: null });
-    expect(await send(request('/keys'), [closed])).toMatchObject({ status: 503, route: '/keys' });
   });
 });
 
-describe('maskErrors', () => {
+describe('a responder', () => {
   function failing(error: Error) {
     const lines: string[] = [];
     const sink = { write: (line: string) => void lines.push(line) };
     const handle = () => Promise.reject(error);
-    const router = createRouter([maskErrors(createLogger('info', sink))], [{ path: '/', method: 'GET', handle }]);
+    const routes = [{ path: '/', method: 'GET', handle }];
+    const respond = createResponder({ routes, log: createLogger('info', sink) });
     const context = request('/');
-    return { context, lines, response: router(context) };
+    return { context, lines, response: respond(context) };
   }
 
   it('masks an unexpected error and writes it to the log', async () => {
@@ -113,10 +98,10 @@ describe('maskErrors', () => {
     expect(context.record.verdict).toBe('INTERNAL');
   });
 
-  it('passes an error for clients and writes no log line', async () => {
+  it('passes an error for clients, and does not log it', async () => {
     const { response, lines, context } = failing(new AppError('UNAVAILABLE', 'Later.', { retryAfterSeconds: 3 }));
     expect(await response).toMatchObject({ status: 503, headers: { 'retry-after': '3' } });
-    expect(lines).toEqual([]);
+    expect(lines.join('')).not.toContain('internal error');
     expect(context.record.verdict).toBe('UNAVAILABLE');
   });
 });
