@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { AppError } from '../lib/errors.js';
-import { hasMoreValuesInText, maxValues } from '../lib/value-count.js';
+import { parseJSON, type JSONValue } from '../lib/json.js';
+import { hasMoreValues, maxValues } from '../lib/value-count.js';
 
 /** The body of a request, and the headers that describe it. */
 interface BodySource {
@@ -22,7 +23,7 @@ export async function readBody({ headers, body }: BodySource, limitBytes: number
     // Decompression would need a second limit: a few bytes can expand to very many.
     throw invalidBodyError('UNSUPPORTED_ENCODING', 'The body must be sent without a content encoding.');
   }
-  return decodeBody(await body(limitBytes));
+  return decodeUTF8(await body(limitBytes));
 }
 
 /**
@@ -84,14 +85,15 @@ export function readBytes(stream: Readable | undefined, limitBytes: number): Pro
 }
 
 /**
- * Decodes a JSON body, without its byte order mark.
+ * Parses a JSON body.
  *
- * @throws {AppError} INVALID with the issue MALFORMED_TEXT, or TOO_LARGE for more than `maxValues` values.
+ * @throws {AppError} INVALID as `parseJSON`, or TOO_LARGE for more than `maxValues` values.
  */
-export function decodeBody(bytes: Uint8Array): string {
-  const text = decodeUTF8(bytes);
-  if (hasMoreValuesInText(text)) throw tooManyValuesError();
-  return text;
+export function parseBody(text: string): JSONValue {
+  const value = parseJSON(text);
+  // Each value takes at least two characters.
+  if (text.length > 2 * maxValues && hasMoreValues(value)) throw tooManyValuesError();
+  return value;
 }
 
 /** The error of a body with more values than `maxValues`. */

@@ -1,5 +1,6 @@
 import type { CredentialKind } from '../credentials/credential.js';
 import type { ErrorCode } from '../lib/errors.js';
+import type { JSONValue } from '../lib/json.js';
 import type { RequestContext } from '../http/request-context.js';
 import type { Variant } from '../keys/definition/schema.js';
 import type { CallContext } from '../keys/ports.js';
@@ -16,6 +17,8 @@ export interface RouteCall {
   readonly wildcard: string;
   /** The raw query string without its question mark. */
   readonly query: string;
+  /** The definition in the body, in the names of REST, once `readDefinition` has read it. */
+  sentDefinition?: JSONValue;
   /** Awaited before work that may take milliseconds; undefined while this iteration of the event loop has time left. */
   readonly nextSlice: () => Promise<void> | undefined;
 }

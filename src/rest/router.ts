@@ -9,6 +9,7 @@ import type { AuditLog, CallContext } from '../keys/ports.js';
 import { createReadBudget } from '../keys/read-budget.js';
 import type { KeyService } from '../keys/key-service.js';
 import { preconditionFailedStatus, unsupportedMediaTypeStatus, type RouteCall, type RouteDefinition } from './route.js';
+import { withWireNames } from './json-body.js';
 import { routes } from './routes.js';
 
 interface RESTDeps extends Pick<RouteCall, 'nextSlice'> {
@@ -23,10 +24,12 @@ export function createRESTRoutes({ keys, audit, nextSlice }: RESTDeps): HTTPRout
       const { id: requestID, record, query } = request;
       record.operation = route.operation;
       let caller: CallContext | undefined;
+      let call: RouteCall | undefined;
       try {
         const principal = requirePrincipal(await request.principal(), route.credential);
         caller = { ...principal, requestID, reads: createReadBudget() };
-        return await route.handle({ request, caller, keys, wildcard, query, nextSlice });
+        call = { request, caller, keys, wildcard, query, nextSlice };
+        return await route.handle(call);
       } catch (error) {
         record.verdict = errorCodeOf(error);
         if (isChange(route) && !isAudited(error)) {
@@ -34,7 +37,7 @@ export function createRESTRoutes({ keys, audit, nextSlice }: RESTDeps): HTTPRout
           audit({ operation: route.operation, requestID, principal: caller, keyHash, outcome: { error } });
         }
         if (!isPublicError(error)) throw error;
-        return errorResponse(error, requestID, {
+        return errorResponse(inWireNames(error, call), requestID, {
           status: specificStatus(error, request),
           credential: route.credential,
         });
@@ -42,6 +45,13 @@ export function createRESTRoutes({ keys, audit, nextSlice }: RESTDeps): HTTPRout
     };
   }
   return routes.map((route) => ({ path: route.path, method: route.method, handle: handlerOf(route) }));
+}
+
+/** Issues of parameters and of malformed JSON have the client's names. Those of a definition or a conflict do not. */
+function inWireNames(error: AppError, call: RouteCall | undefined): AppError {
+  const { sentDefinition } = call ?? {};
+  if (sentDefinition !== undefined) return withWireNames(error, sentDefinition);
+  return error.code === 'CONFLICT' ? withWireNames(error, null) : error;
 }
 
 /** Whether a route writes. */

@@ -164,7 +164,7 @@ function createLocalValidator(io: IO): ValidateDefinition {
     withWireIssuePaths(body, () => {
       const input = parseDefinition('preview', definitionFromWire(body));
       const { keyHash, definition, warnings } = previewKey(input, { ...deps, now: new Date() });
-      const listed = warningsMember(warnings, body).warnings as Problem[] | undefined;
+      const listed = warningsMember({ sentDefinition: body }, warnings).warnings as Problem[] | undefined;
       return { ...hashMember(body, keyHash), data: definitionToWire(definition), warnings: listed ?? [] };
     });
 }

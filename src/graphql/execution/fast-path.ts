@@ -18,8 +18,7 @@ export async function serveFast(deps: PipelineDeps, request: RequestContext): Pr
 
   const result = await serveOperation(deps, (nextSlice) => paramsOf(request, nextSlice), request);
   // A client that starts a subscription and accepts any type receives an event stream.
-  if (isAsyncIterable(result))
-    return fromFetchResponse(await toEventStream(result, globalThis as unknown as FetchAPI, 'text/event-stream'));
+  if (isAsyncIterable(result)) return fromFetchResponse(await toEventStream(result, globalThis, 'text/event-stream'));
   const response = processRegularResult(result, fetchAPI, mediaType) as unknown as ReadyResponse;
   // Encoding 2 MiB for the socket takes as long as stringifying them.
   if (response.body.length > largeText) await deps.nextSlice();

@@ -1,7 +1,14 @@
 import type { GraphQLError } from 'graphql';
 import type { GraphQLParams } from 'graphql-yoga';
 import { hasPrincipal, noCredential, requireAnyPrincipal, type AuthContext } from '../../credentials/credential.js';
-import { isUnsupportedMediaType, readBody, requireJSON, tooLargeError, tooManyValuesError } from '../../http/body.js';
+import {
+  isUnsupportedMediaType,
+  parseBody,
+  readBody,
+  requireJSON,
+  tooLargeError,
+  tooManyValuesError,
+} from '../../http/body.js';
 import { malformedParameter, parseQuery } from '../../http/query-parameters.js';
 import type { RequestContext, RequestHeaders } from '../../http/request-context.js';
 import { AppError } from '../../lib/errors.js';
@@ -23,7 +30,7 @@ const anonymousBodyLimitBytes = 8 * 1024;
  * The parameters of an operation, from the URL or from a body. Bodies must be JSON: a browser sends other types across
  * origins without a CORS preflight.
  *
- * @throws {AppError} as `readText`, `parseJSON` and `asParams`, or INVALID for a parameter of the URL.
+ * @throws {AppError} as `readText`, `parseBody` and `asParams`, or INVALID for a parameter of the URL.
  * @throws {GraphQLError} INVALID for another media type, or for a GET request without a header that needs a preflight.
  */
 export async function paramsOf(context: RequestContext, nextSlice: Context['nextSlice']): Promise<GraphQLParams> {
@@ -36,7 +43,7 @@ export async function paramsOf(context: RequestContext, nextSlice: Context['next
     const text = await readText(context);
     const isLarge = text.length > largeText;
     if (isLarge) await nextSlice();
-    const params = asParams(parseJSON(text));
+    const params = asParams(parseBody(text));
     // Coercing variables takes as long as parsing them.
     if (isLarge) await nextSlice();
     return params;

@@ -1,4 +1,4 @@
-import { respondToDefinition } from '../json-body.js';
+import { readDefinition, warningsMember } from '../json-body.js';
 import { changeResponse } from '../key-response.js';
 import { parseIdempotencyKey, parseKeyID, rejectParameters } from '../parameters.js';
 import { defineRoute, type RouteCall } from '../route.js';
@@ -83,8 +83,7 @@ async function handle(call: RouteCall): Promise<HTTPResponse> {
   rejectParameters(query);
   const keyID = parseKeyID(wildcard);
   const idempotencyKey = parseIdempotencyKey(call.request.headers.get('idempotency-key'));
-  return respondToDefinition(call, 'update', async (input, renderWarnings) => {
-    const { key, warnings } = await keys.createOrgKey(caller, { keyID, input, idempotencyKey });
-    return changeResponse('added', keyID, key, renderWarnings(warnings));
-  });
+  const input = await readDefinition(call, 'update');
+  const { key, warnings } = await keys.createOrgKey(caller, { keyID, input, idempotencyKey });
+  return changeResponse('added', keyID, key, warningsMember(call, warnings));
 }

@@ -1,4 +1,3 @@
-import { withWireIssuePaths } from '../json-body.js';
 import { changeResponse } from '../key-response.js';
 import { parseIdempotencyKey, parseIfMatch, parseKeyID, rejectParameters } from '../parameters.js';
 import { defineRoute, type RouteCall } from '../route.js';
@@ -45,8 +44,6 @@ async function handle({ request, caller, keys, wildcard, query }: RouteCall): Pr
   const keyID = parseKeyID(wildcard);
   const expectedVersion = parseIfMatch(request.headers.get('if-match'));
   const idempotencyKey = parseIdempotencyKey(request.headers.get('idempotency-key'));
-  const { key } = await withWireIssuePaths(null, () =>
-    keys.deleteOrgKey(caller, { keyID, expectedVersion, idempotencyKey }),
-  );
+  const { key } = await keys.deleteOrgKey(caller, { keyID, expectedVersion, idempotencyKey });
   return changeResponse('deleted', keyID, key);
 }

@@ -1,6 +1,6 @@
 import { malformedParameter, parseQuery } from '../../http/query-parameters.js';
 import { keyIDPrefixProblem } from '../../keys/key-id.js';
-import { respondToDefinition } from '../json-body.js';
+import { readDefinition, warningsMember } from '../json-body.js';
 import { changeResponse } from '../key-response.js';
 import { parseIdempotencyKey } from '../parameters.js';
 import { defineRoute, type RouteCall } from '../route.js';
@@ -80,10 +80,9 @@ async function handle(call: RouteCall): Promise<HTTPResponse> {
   const { caller, keys, query, request } = call;
   const keyIDPrefix = parsePrefix(query);
   const idempotencyKey = parseIdempotencyKey(request.headers.get('idempotency-key'));
-  return respondToDefinition(call, 'update', async (input, renderWarnings) => {
-    const { key, warnings } = await keys.createOrgKey(caller, { keyIDPrefix, input, idempotencyKey });
-    return changeResponse('added', keys.keyIDOf(key), key, renderWarnings(warnings));
-  });
+  const input = await readDefinition(call, 'update');
+  const { key, warnings } = await keys.createOrgKey(caller, { keyIDPrefix, input, idempotencyKey });
+  return changeResponse('added', keys.keyIDOf(key), key, warningsMember(call, warnings));
 }
 
 /** @throws {AppError} INVALID for another parameter, or a prefix that is not valid */

@@ -1,5 +1,5 @@
 import { withSecrets } from '../../keys/definition/normalize.js';
-import { respondToDefinition } from '../json-body.js';
+import { readDefinition, warningsMember } from '../json-body.js';
 import { jsonResponse, type HTTPResponse } from '../../http/response.js';
 import { rejectParameters } from '../parameters.js';
 import { defineRoute, type RouteCall } from '../route.js';
@@ -132,15 +132,14 @@ export const previewKey = defineRoute({
 async function handle(call: RouteCall): Promise<HTTPResponse> {
   const { caller, keys, query } = call;
   rejectParameters(query);
-  return respondToDefinition(call, 'preview', (input, renderWarnings) => {
-    const { keyID, keyHash, definition, secrets, warnings } = keys.preview(caller, input);
-    const { password, ...echoed } = secrets;
-    return jsonResponse({
-      api_model: {},
-      data: definitionToWire(withSecrets(definition, echoed)),
-      key_hash: keyHash,
-      key_id: keyID,
-      ...renderWarnings(warnings),
-    });
+  const input = await readDefinition(call, 'preview');
+  const { keyID, keyHash, definition, secrets, warnings } = keys.preview(caller, input);
+  const { password, ...echoed } = secrets;
+  return jsonResponse({
+    api_model: {},
+    data: definitionToWire(withSecrets(definition, echoed)),
+    key_hash: keyHash,
+    key_id: keyID,
+    ...warningsMember(call, warnings),
   });
 }

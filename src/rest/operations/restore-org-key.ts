@@ -1,4 +1,3 @@
-import { withWireIssuePaths } from '../json-body.js';
 import { changeResponse } from '../key-response.js';
 import { parseIfMatch, parseKeyID, rejectParameters } from '../parameters.js';
 import { defineRoute, type RouteCall } from '../route.js';
@@ -66,6 +65,6 @@ async function handle({ request, caller, keys, wildcard, query }: RouteCall): Pr
   rejectParameters(query);
   const keyID = parseKeyID(wildcard);
   const expectedVersion = parseIfMatch(request.headers.get('if-match'));
-  const { key } = await withWireIssuePaths(null, () => keys.restoreOrgKey(caller, { keyID, expectedVersion }));
+  const { key } = await keys.restoreOrgKey(caller, { keyID, expectedVersion });
   return changeResponse('restored', keyID, key);
 }

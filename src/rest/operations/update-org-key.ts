@@ -1,4 +1,4 @@
-import { respondToDefinition } from '../json-body.js';
+import { readDefinition, warningsMember } from '../json-body.js';
 import { changeResponse } from '../key-response.js';
 import { parseIdempotencyKey, parseIfMatch, parseKeyID, parseFlag } from '../parameters.js';
 import { defineRoute, type RouteCall } from '../route.js';
@@ -109,11 +109,10 @@ async function handle(call: RouteCall): Promise<HTTPResponse> {
   const resetQuota = parseFlag(query, 'reset_quota');
   const expectedVersion = parseIfMatch(request.headers.get('if-match'));
   const idempotencyKey = parseIdempotencyKey(request.headers.get('idempotency-key'));
-  return respondToDefinition(call, 'update', async (input, renderWarnings) => {
-    const update = { keyID, input, resetQuota, expectedVersion, idempotencyKey };
-    const { key, warnings, quotaReset } = await keys.updateOrgKey(caller, update);
-    // The contract defines every member of the body, so the status of the reset is a header.
-    const reset = quotaReset && { 'quota-reset': quotaReset.toLowerCase() };
-    return changeResponse('modified', keyID, key, renderWarnings(warnings), reset);
-  });
+  const input = await readDefinition(call, 'update');
+  const update = { keyID, input, resetQuota, expectedVersion, idempotencyKey };
+  const { key, warnings, quotaReset } = await keys.updateOrgKey(caller, update);
+  // The contract defines every member of the body, so the status of the reset is a header.
+  const reset = quotaReset && { 'quota-reset': quotaReset.toLowerCase() };
+  return changeResponse('modified', keyID, key, warningsMember(call, warnings), reset);
 }
