@@ -19,25 +19,21 @@ const serviceVariables: readonly (readonly [name: RegExp, isExpected: (value: st
 
 /**
  * Removes the variables that Kubernetes injects for each Service of the namespace whose name begins with `keyfront`
- * (`enableServiceLinks`), and those of a legacy Docker link. Name and value must match, so that a misspelt setting is
- * still reported. The kubelet always sets `_SERVICE_HOST` and `_SERVICE_PORT` of a Service.
+ * (`enableServiceLinks`). Name and value must match, so that a misspelt setting is still reported. The kubelet always
+ * sets `_SERVICE_HOST` and `_SERVICE_PORT` of a Service.
  *
  * @see https://github.com/kubernetes/kubernetes/blob/master/pkg/kubelet/envvars/envvars.go
  */
 export function withoutServiceLinks(env: Environment): Environment {
   const names = Object.keys(env).filter((name) => name.startsWith('KEYFRONT_'));
   const hasValue = (name: string, isExpected: (value: string) => boolean) => isExpected(env[name] ?? '');
-  const services = names
+  const prefixes = names
     .filter((name) => name.endsWith('_SERVICE_HOST'))
     .map((name) => name.slice(0, -'_SERVICE_HOST'.length))
     .filter((prefix) => hasValue(`${prefix}_SERVICE_HOST`, (value) => isIP(value) !== 0))
     .filter((prefix) => hasValue(`${prefix}_SERVICE_PORT`, isNumber));
-  // Docker names a link `/container/alias`.
-  const isDockerLink = hasValue('KEYFRONT_NAME', (value) => /^\/[^/]+\/[^/]+$/.test(value));
-  const prefixes = isDockerLink ? [...services, 'KEYFRONT'] : services;
 
   const isInjected = (name: string) =>
-    (isDockerLink && /^KEYFRONT_(NAME$|ENV_)/.test(name)) ||
     prefixes.some(
       (prefix) =>
         name.startsWith(prefix) &&

@@ -4,7 +4,6 @@ import { throwIfRateLimited, type AuthContext } from '../../credentials/credenti
 import type { RequestContext } from '../../http/request-context.js';
 import { createContext, type ContextDeps } from '../context.js';
 import { markNotExecuted } from '../errors.js';
-import { addCost } from './cost-extension.js';
 import { startDeadline } from './deadline.js';
 import type { Execute } from './executor/execute.js';
 import { maskResult, type MaskDeps } from './mask-result.js';
@@ -82,7 +81,7 @@ async function executePrepared(
   }
   // As with graphql-js, a result without `data` reports an operation that was not executed.
   if (!('data' in result)) throw new RejectedOperation(prepared, markNotExecuted(result).errors ?? []);
-  return finish(deps, addCost(result, deps.maximum, prepared, params, auth), request);
+  return finish(deps, result, request);
 }
 
 /** @throws {RejectedOperation} when no credential is valid and one was not verified. */

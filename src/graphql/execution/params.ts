@@ -159,7 +159,6 @@ export interface RequestedOperation {
   readonly query: string;
   readonly operationName: string | undefined;
   readonly variables: Readonly<Record<string, unknown>>;
-  readonly extensions: Readonly<Record<string, unknown>>;
 }
 
 /** What `resolveParams` needs. */
@@ -188,7 +187,7 @@ export function resolveParams(
     if (value != null && !isObject(value)) throw wrongTypeError(`"${name}" param to be empty or an object`, value);
   }
   // A name that is not a string is that of no operation.
-  return { query, operationName: operationName ?? undefined, variables: variables ?? {}, extensions: extensions ?? {} };
+  return { query, operationName: operationName ?? undefined, variables: variables ?? {} };
 }
 
 function wrongTypeError(expected: string, value: unknown): GraphQLError {

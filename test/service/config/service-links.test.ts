@@ -86,28 +86,6 @@ describe('the variables that Kubernetes injects for a Service', () => {
   );
 });
 
-describe('the variables of a legacy Docker link (docker run --link)', () => {
-  const link = {
-    KEYFRONT_NAME: '/cli/keyfront',
-    KEYFRONT_PORT: 'tcp://172.17.0.2:4000',
-    KEYFRONT_PORT_4000_TCP: 'tcp://172.17.0.2:4000',
-    KEYFRONT_PORT_4000_TCP_ADDR: '172.17.0.2',
-    KEYFRONT_PORT_4000_TCP_PORT: '4000',
-    KEYFRONT_PORT_4000_TCP_PROTO: 'tcp',
-    KEYFRONT_ENV_NODE_ENV: 'production',
-    KEYFRONT_ENV_NODE_VERSION: '24.1.0',
-  };
-
-  it('are ignored', () => {
-    expect(readConfig({ ...link, ...own }).config).toEqual(expected);
-  });
-
-  it('are rejected without the name of the link', () => {
-    expect(() => readConfig({ ...own, KEYFRONT_ENV_NODE_ENV: 'x' })).toThrow('KEYFRONT_ENV_NODE_ENV is not a setting');
-    expect(() => readConfig({ ...own, KEYFRONT_NAME: 'keyfront' })).toThrow('KEYFRONT_NAME is not a setting');
-  });
-});
-
 describe('an unknown KEYFRONT_ variable', () => {
   it('gets no suggestion that only shares the prefix', () => {
     expect(() => readConfig({ KEYFRONT_BOGUS: 'x' })).toThrow(

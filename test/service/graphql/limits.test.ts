@@ -500,30 +500,3 @@ describe('a service credential with the scope `router`', () => {
     expect(rejectionOf(await t.graphql(`{ ${nested(490)} }`, {}, headers))).toContain('nests fields');
   });
 });
-
-describe('extensions.cost', () => {
-  const sendRequest = (query: string, extensions?: object, variables = {}) => t.post({ query, variables, extensions });
-  const query = 'query ($n: Int) { orgKeys(first: $n) { edges { node { keyID } } } }';
-
-  it('states the cost of an operation and what remains, if the request has the header', async () => {
-    for (let repeated = 0; repeated < 2; repeated += 1) {
-      const response = await sendRequest(query, { cost: true }, { n: 7 });
-      expect(response.body['extensions']).toEqual({ cost: { requested: 28, maximum: 50_000, remaining: 49_972 } });
-      expect((await sendRequest(query, undefined, { n: 7 })).body).not.toHaveProperty('extensions');
-      expect((await sendRequest(query, { cost: 'yes' }, { n: 7 })).body).not.toHaveProperty('extensions');
-    }
-  });
-
-  it('accompanies errors and large responses', async () => {
-    const failed = await sendRequest('{ orgKey(by: { keyID: "a/b" }) { keyID } }', { cost: true });
-    expect([errorsOf(failed).length, failed.body['extensions']]).toEqual([
-      1,
-      { cost: { requested: 2, maximum: 50_000, remaining: 49_998 } },
-    ]);
-    const large = await sendRequest(
-      `{ orgKeys(first: 100) { edges { node { definition { metaData tags accessRights { label apiName versions } } keyID } } } }`,
-      { cost: true },
-    );
-    expect(large.body['extensions']).toEqual({ cost: expect.objectContaining({ maximum: 50_000 }) as unknown });
-  });
-});

@@ -144,7 +144,6 @@ describe('an operation has the same result by each transport', () => {
     ['extensions that are a list', { query: preview, extensions: [] }, 'Expected'],
     ['an unknown trusted document', { documentId: 'none' }, 'no trusted document'],
     ['an id that is not the hash', { query: preview, documentId: 'none' }, 'not the SHA-256 hash'],
-    ['its cost', { query: '{ orgKeys { totalCount } }', extensions: { cost: true } }, '"remaining"'],
     ['a subscription that is not valid', { query: 'subscription { nothing }' }, 'INVALID'],
     [
       'a subscription with a bad cursor',
