@@ -6,8 +6,8 @@ import { AppError } from '../../lib/errors.js';
 import { builder } from '../schema/builder.js';
 import { cursorsOf } from '../../wire/list-cursor.js';
 import type { PageSizes } from '../schema/pagination.js';
-import { idempotencyArgs } from './args.js';
-import { OrgKeyFilter, toKeyFilter } from '../types/org-key-filter.js';
+import { idempotencyArgs } from '../schema/arguments.js';
+import { OrgKeyFilter, toKeyFilter } from '../schema/key-filter.js';
 
 /** The page sizes of bulk changes. */
 export const bulkPageSizes: PageSizes = { defaultSize: bulkLimit, maxSize: bulkLimit };

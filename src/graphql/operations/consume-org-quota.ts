@@ -1,6 +1,6 @@
 import { builder } from '../schema/builder.js';
-import { KeyQuotaConsumption } from '../types/quota.js';
-import { idempotencyArgs, keyArgs, withoutNulls } from './args.js';
+import { KeyQuotaConsumption } from '../schema/quota.js';
+import { idempotencyArgs, keyArgs, withoutNulls } from '../schema/arguments.js';
 
 builder.mutationField('consumeOrgQuota', (t) =>
   t.field({

@@ -1,7 +1,7 @@
 import { builder } from '../schema/builder.js';
-import { UpdateKeyInput } from '../types/key-definition.js';
-import { OrgKeyUpdate } from '../types/org-key-update.js';
-import { idempotencyArgs, withoutNulls } from './args.js';
+import { UpdateKeyInput } from '../schema/definition.js';
+import { OrgKeyUpdate } from '../schema/change.js';
+import { idempotencyArgs, withoutNulls } from '../schema/arguments.js';
 
 builder.mutationField('createOrgKey', (t) =>
   t.field({

@@ -1,6 +1,6 @@
 import { builder } from '../schema/builder.js';
-import { OrgKeyUpdate } from '../types/org-key-update.js';
-import { changeArgs, idempotencyArgs, keyArgs, withoutNulls } from './args.js';
+import { OrgKeyUpdate } from '../schema/change.js';
+import { changeArgs, idempotencyArgs, keyArgs, withoutNulls } from '../schema/arguments.js';
 
 builder.mutationField('deleteOrgKey', (t) =>
   t.field({

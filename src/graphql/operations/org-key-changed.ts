@@ -1,6 +1,6 @@
 import { builder } from '../schema/builder.js';
-import { withoutNulls } from './args.js';
-import { OrgKeyChangedEvent } from '../types/org-key-changed-event.js';
+import { withoutNulls } from '../schema/arguments.js';
+import { OrgKeyChangedEvent } from '../schema/change-feed.js';
 
 builder.subscriptionField('orgKeyChanged', (t) =>
   t.field({

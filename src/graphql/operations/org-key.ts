@@ -1,6 +1,6 @@
 import { builder } from '../schema/builder.js';
-import { includeDeleted } from './args.js';
-import { OrgKey } from '../types/org-key.js';
+import { includeDeleted } from '../schema/arguments.js';
+import { OrgKey } from '../schema/key.js';
 
 const OrgKeyByInput = builder.inputType('OrgKeyByInput', {
   isOneOf: true,

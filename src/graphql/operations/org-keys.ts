@@ -1,6 +1,6 @@
 import { builder } from '../schema/builder.js';
-import { readVisibleKeys, orgKeysArgs, OrgKeyConnection, OrgKeyEdge } from '../types/org-key-connection.js';
-import { OrgKey } from '../types/org-key.js';
+import { readVisibleKeys, orgKeysArgs, OrgKeyConnection, OrgKeyEdge } from '../schema/key-list.js';
+import { OrgKey } from '../schema/key.js';
 
 builder.queryField('orgKeys', (t) =>
   t.connection(

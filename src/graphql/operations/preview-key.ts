@@ -1,6 +1,6 @@
 import { builder } from '../schema/builder.js';
-import { PreviewKeyInput } from '../types/key-definition.js';
-import { KeyPreview } from '../types/key-preview.js';
+import { PreviewKeyInput } from '../schema/definition.js';
+import { KeyPreview } from '../schema/preview.js';
 
 builder.queryField('previewKey', (t) =>
   t.field({

@@ -1,6 +1,6 @@
 import { builder } from '../schema/builder.js';
-import { OrgKeyUpdatePreview } from '../types/org-key-update.js';
-import { toUpdateRequest, updateArgs } from './args.js';
+import { OrgKeyUpdatePreview } from '../schema/change.js';
+import { toUpdateRequest, updateArgs } from '../schema/arguments.js';
 
 const previewArgs = builder.args((t) => ({
   includeDeleted: t.boolean({

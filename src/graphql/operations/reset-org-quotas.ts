@@ -1,6 +1,6 @@
 import { bulkLimit } from '../../keys/bulk.js';
 import { builder } from '../schema/builder.js';
-import { KeyBulkResult } from '../types/bulk-result.js';
+import { KeyBulkResult } from '../schema/bulk.js';
 import { bulkArgs, bulkPageSizes, toBulkRequest } from './bulk-args.js';
 
 builder.mutationField('resetOrgQuotas', (t) =>

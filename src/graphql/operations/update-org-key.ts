@@ -1,6 +1,6 @@
 import { builder } from '../schema/builder.js';
-import { OrgKeyUpdate } from '../types/org-key-update.js';
-import { toUpdateRequest, updateArgs } from './args.js';
+import { OrgKeyUpdate } from '../schema/change.js';
+import { toUpdateRequest, updateArgs } from '../schema/arguments.js';
 
 builder.mutationField('updateOrgKey', (t) =>
   t.field({

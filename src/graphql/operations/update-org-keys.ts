@@ -1,7 +1,7 @@
 import { bulkLimit } from '../../keys/bulk.js';
 import { builder } from '../schema/builder.js';
-import { KeyBulkResult } from '../types/bulk-result.js';
-import { UpdateKeyInput } from '../types/key-definition.js';
+import { KeyBulkResult } from '../schema/bulk.js';
+import { UpdateKeyInput } from '../schema/definition.js';
 import { bulkArgs, bulkPageSizes, toBulkRequest } from './bulk-args.js';
 
 builder.mutationField('updateOrgKeys', (t) =>

@@ -1,8 +1,8 @@
 import type { KeyPreview as DomainPreview } from '../../keys/queries/preview-key.js';
 import { viewOf } from '../../keys/definition/view.js';
 import type { SecretName } from '../../keys/definition/normalize.js';
-import { builder } from '../schema/builder.js';
-import { KeyDefinition } from './key-definition.js';
+import { builder } from './builder.js';
+import { KeyDefinition } from './definition.js';
 import { KeyWarning } from './issue.js';
 
 export const KeyPreview = builder.objectRef<DomainPreview>('KeyPreview').implement({

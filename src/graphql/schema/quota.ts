@@ -1,6 +1,6 @@
 import { quotaRejections, type Consumption, type QuotaFigures, type QuotaRejection } from '../../keys/quota/quota.js';
-import { builder } from '../schema/builder.js';
-import { enumValuesOf } from '../schema/types-from-zod.js';
+import { builder } from './builder.js';
+import { enumValuesOf } from './types-from-zod.js';
 
 export const KeyQuota = builder.objectRef<QuotaFigures>('KeyQuota').implement({
   description:

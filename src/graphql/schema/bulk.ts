@@ -1,9 +1,9 @@
 import type { BulkItem as DomainItem, BulkResult as DomainResult } from '../../keys/bulk.js';
-import { builder } from '../schema/builder.js';
+import { builder } from './builder.js';
 import { cursorsOf } from '../../wire/list-cursor.js';
 import { KeyErrorCode, KeyIssue } from './issue.js';
-import { OrgKeyUpdatePreview } from './org-key-update.js';
-import { OrgKey } from './org-key.js';
+import { OrgKeyUpdatePreview } from './change.js';
+import { OrgKey } from './key.js';
 
 const KeyBulkError = builder.objectRef<NonNullable<DomainItem['error']>>('KeyBulkError').implement({
   description: 'Why the change of one key failed. After UNAVAILABLE or INTERNAL, read the key before you retry.',

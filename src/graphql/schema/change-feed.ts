@@ -1,8 +1,8 @@
 import { AppError } from '../../lib/errors.js';
 import type { SubscribedChange } from '../../keys/queries/change-subscription.js';
-import { builder } from '../schema/builder.js';
-import { KeyHistoryEntry } from './history-entry.js';
-import { OrgKey } from './org-key.js';
+import { builder } from './builder.js';
+import { KeyHistoryEntry } from './history.js';
+import { OrgKey } from './key.js';
 
 /**
  * The history entry of an event; undefined for a checkpoint.

@@ -14,11 +14,11 @@ import {
 import type { CallContext } from '../../keys/ports.js';
 import type { PageRequest } from '../../keys/queries/read-keys.js';
 import type { Context } from '../context.js';
-import { builder } from '../schema/builder.js';
+import { builder } from './builder.js';
 import { cursorsOf } from '../../wire/list-cursor.js';
-import { readConnectionPage, type ConnectionItem, type PageFlags } from '../schema/pagination.js';
-import { toKeyFilter, KeyOrderType, OrgKeyFilter } from './org-key-filter.js';
-import { OrgKey } from './org-key.js';
+import { readConnectionPage, type ConnectionItem, type PageFlags } from './pagination.js';
+import { toKeyFilter, KeyOrderType, OrgKeyFilter } from './key-filter.js';
+import { OrgKey } from './key.js';
 import { Organization } from './organization.js';
 
 /** A page of keys. `count` counts all matching keys, and is called only if `totalCount` is selected. */

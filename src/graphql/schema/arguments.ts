@@ -1,6 +1,6 @@
 import type { InputShapeFromFields } from '@pothos/core';
-import { builder } from '../schema/builder.js';
-import { UpdateKeyInput } from '../types/key-definition.js';
+import { builder } from './builder.js';
+import { UpdateKeyInput } from './definition.js';
 
 /** The arguments of every change of an existing key. */
 export const changeArgs = builder.args((t) => ({

@@ -1,7 +1,7 @@
 import { KeyDefinition as keyDefinitionSchema } from '../../keys/definition/schema.js';
 import { PreviewInput, standardSchema, UpdateInput } from '../../keys/definition/parse.js';
 import type { DefinitionView } from '../../keys/definition/view.js';
-import { inputTypeFromZod, outputTypeFromZod } from '../schema/types-from-zod.js';
+import { inputTypeFromZod, outputTypeFromZod } from './types-from-zod.js';
 
 /** The definition of a preview as an input type. */
 export const PreviewKeyInput = inputTypeFromZod<object>(

@@ -1,5 +1,5 @@
 import type { QuotaSummary } from '../../keys/quota/quota-summary.js';
-import { builder } from '../schema/builder.js';
+import { builder } from './builder.js';
 
 /** An organisation: this service knows only its identifier and its keys. */
 export interface Organisation {

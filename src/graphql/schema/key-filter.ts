@@ -1,7 +1,7 @@
 import { keyOrders, type KeyFilter, type KeyOrder } from '../../keys/key-query.js';
-import { builder } from '../schema/builder.js';
-import { enumValuesOf } from '../schema/types-from-zod.js';
-import { KeyStateType } from './org-key.js';
+import { builder } from './builder.js';
+import { enumValuesOf } from './types-from-zod.js';
+import { KeyStateType } from './key.js';
 
 export const OrgKeyFilter = builder.inputType('OrgKeyFilter', {
   description:

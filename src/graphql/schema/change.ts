@@ -1,11 +1,11 @@
 import type { KeyChange } from '../../keys/change.js';
 import { resetStatuses, type ResetStatus } from '../../keys/quota/external-counters.js';
 import { viewOfStored } from '../../keys/definition/view.js';
-import { builder } from '../schema/builder.js';
-import { enumValuesOf } from '../schema/types-from-zod.js';
+import { builder } from './builder.js';
+import { enumValuesOf } from './types-from-zod.js';
 import { KeyFieldChange } from './field-change.js';
-import { KeyDefinition } from './key-definition.js';
-import { OrgKey } from './org-key.js';
+import { KeyDefinition } from './definition.js';
+import { OrgKey } from './key.js';
 import { KeyQuotaEffect } from './quota.js';
 import { KeyWarning } from './issue.js';
 

@@ -1,6 +1,6 @@
 import { operations, type KeyRevision, type Operation } from '../../keys/key.js';
-import { builder } from '../schema/builder.js';
-import { enumValuesOf } from '../schema/types-from-zod.js';
+import { builder } from './builder.js';
+import { enumValuesOf } from './types-from-zod.js';
 import { KeyFieldChange } from './field-change.js';
 
 const OperationType = builder.enumType('KeyOperation', {

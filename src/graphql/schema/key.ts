@@ -3,14 +3,14 @@ import type { DefaultConnectionArguments } from '@pothos/plugin-relay';
 import type { HistoryRequest } from '../../keys/key-query.js';
 import { keyStates, type KeyRevision, type KeyState, type StoredKey } from '../../keys/key.js';
 import { viewOfStored } from '../../keys/definition/view.js';
-import { builder } from '../schema/builder.js';
+import { builder } from './builder.js';
 import type { Context } from '../context.js';
-import { enumValuesOf } from '../schema/types-from-zod.js';
-import { KeyHistoryEntry } from './history-entry.js';
-import { KeyDefinition } from './key-definition.js';
+import { enumValuesOf } from './types-from-zod.js';
+import { KeyHistoryEntry } from './history.js';
+import { KeyDefinition } from './definition.js';
 import { invalidCursorError, type CursorArgument } from '../../wire/list-cursor.js';
 import { Organization } from './organization.js';
-import { readConnectionPage } from '../schema/pagination.js';
+import { readConnectionPage } from './pagination.js';
 import { KeyQuota } from './quota.js';
 
 export const KeyStateType = builder.enumType('KeyState', {

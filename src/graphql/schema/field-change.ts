@@ -1,7 +1,7 @@
 import { changeKinds, type ChangeKind, type FieldChange as DomainChange } from '../../keys/key.js';
 import { definitionPathText } from '../path-text.js';
-import { builder } from '../schema/builder.js';
-import { enumValuesOf } from '../schema/types-from-zod.js';
+import { builder } from './builder.js';
+import { enumValuesOf } from './types-from-zod.js';
 
 const KeyChangeKind = builder.enumType('KeyChangeKind', {
   description: 'How a field differs between two versions.',
