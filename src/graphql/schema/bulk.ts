@@ -1,11 +1,19 @@
-import type { BulkItem as DomainItem, BulkResult as DomainResult } from '../../keys/bulk.js';
-import { builder } from './builder.js';
+import type { InputShapeFromFields } from '@pothos/core';
+import { bulkLimit, type BulkItem, type BulkRequest, type BulkResult } from '../../keys/bulk.js';
+import type { KeyDefinition } from '../../keys/definition/schema.js';
+import type { KeyFilter } from '../../keys/key-query.js';
+import { AppError } from '../../lib/errors.js';
 import { cursorsOf } from '../../wire/list-cursor.js';
-import { KeyErrorCode, KeyIssue } from './issue.js';
+import { idempotencyArgs } from './arguments.js';
+import { builder } from './builder.js';
 import { OrgKeyUpdatePreview } from './change.js';
+import { UpdateKeyInput } from './definition.js';
+import { KeyErrorCode, KeyIssue } from './issue.js';
 import { OrgKey } from './key.js';
+import { OrgKeyFilter, toKeyFilter } from './key-list.js';
+import type { PageSizes } from './pagination.js';
 
-const KeyBulkError = builder.objectRef<NonNullable<DomainItem['error']>>('KeyBulkError').implement({
+const KeyBulkError = builder.objectRef<NonNullable<BulkItem['error']>>('KeyBulkError').implement({
   description: 'Why the change of one key failed. After UNAVAILABLE or INTERNAL, read the key before you retry.',
   fields: (t) => ({
     code: t.expose('code', {
@@ -22,7 +30,7 @@ const KeyBulkError = builder.objectRef<NonNullable<DomainItem['error']>>('KeyBul
   }),
 });
 
-const KeyBulkItem = builder.objectRef<DomainItem>('KeyBulkItem').implement({
+const KeyBulkItem = builder.objectRef<BulkItem>('KeyBulkItem').implement({
   description: 'The outcome for one key, predicted in a dry run. Exactly one of `change` and `error` is non-null.',
   fields: (t) => ({
     keyHash: t.exposeString('keyHash', { description: 'Hash of the identifier of the key, as in `OrgKey.keyHash`.' }),
@@ -48,7 +56,7 @@ const KeyBulkItem = builder.objectRef<DomainItem>('KeyBulkItem').implement({
   }),
 });
 
-export const KeyBulkResult = builder.objectRef<DomainResult>('KeyBulkResult').implement({
+const KeyBulkResult = builder.objectRef<BulkResult>('KeyBulkResult').implement({
   description:
     'The result of a change of many keys. Each key is changed in its own transaction: a failure does not affect the others.',
   fields: (t) => ({
@@ -71,3 +79,96 @@ export const KeyBulkResult = builder.objectRef<DomainResult>('KeyBulkResult').im
     }),
   }),
 });
+
+/** The page sizes of bulk changes. */
+const bulkPageSizes: PageSizes = { defaultSize: bulkLimit, maxSize: bulkLimit };
+
+/** The arguments of every bulk change. */
+const bulkArgs = {
+  ...idempotencyArgs,
+  ...builder.args((t) => ({
+    filter: t.field({ type: OrgKeyFilter, required: true, description: 'The keys to change.' }),
+    dryRun: t.boolean({
+      required: true,
+      defaultValue: true,
+      description: 'Whether to store nothing and only predict the outcome for each key.',
+    }),
+    reason: t.string({
+      description: 'Reason for the change, recorded in the history. At most 500 characters, no secrets.',
+    }),
+    first: t.int({
+      description: `Number of keys to change, at least 1; values above ${bulkLimit} are capped. If neither \`first\` nor \`after\` is given, at most ${bulkLimit} keys may match.`,
+    }),
+    after: t.string({
+      description: 'Changes only keys after this cursor: the `endCursor` of the previous call with the same `filter`.',
+    }),
+  })),
+};
+
+/**
+ * The request of a bulk change. The order of its members must not change: their hash identifies a repeated request.
+ *
+ * @throws {AppError} INVALID when `first` is below 1 or `after` is not a cursor of this list.
+ */
+function toBulkRequest(args: BulkArgs, patch: KeyDefinition, resetQuota: boolean): BulkRequest {
+  const filter = toKeyFilter(args.filter);
+  return {
+    filter,
+    patch,
+    resetQuota,
+    isDryRun: args.dryRun,
+    reason: args.reason ?? undefined,
+    idempotencyKey: args.idempotencyKey ?? undefined,
+    page: pageOf(args, filter),
+  };
+}
+
+type BulkArgs = InputShapeFromFields<typeof bulkArgs>;
+
+/** The page of a bulk change; undefined for all matching keys. */
+function pageOf({ first, after }: BulkArgs, filter: KeyFilter): BulkRequest['page'] {
+  if (typeof first !== 'number' && typeof after !== 'string') return undefined;
+  if (typeof first === 'number' && first < 1) {
+    throw new AppError('INVALID', 'The page is not valid.', {
+      issues: [{ path: ['first'], code: 'OUT_OF_RANGE', message: 'must be at least 1' }],
+    });
+  }
+  return {
+    first: first ?? bulkLimit,
+    afterHash:
+      typeof after === 'string' ? cursorsOf({ filter, orderBy: 'KEY_HASH' }).decode(after, 'after').keyHash : undefined,
+  };
+}
+
+builder.mutationField('updateOrgKeys', (t) =>
+  t.field({
+    type: KeyBulkResult,
+    nullable: true,
+    description: `Changes some fields of many keys, at most ${bulkLimit} per call. A dry run unless \`dryRun\` is false. Requires a service credential. Null if an error is returned. Errors: INVALID, with no key changed, if more than ${bulkLimit} keys match and no page is given. Failures of single keys are returned in \`items\`.`,
+    credential: 'service',
+    extensions: { pageSizes: bulkPageSizes },
+    args: {
+      ...bulkArgs,
+      patch: t.arg({
+        type: UpdateKeyInput,
+        required: true,
+        description: 'The fields to set. Null removes a field; omitted fields are kept.',
+      }),
+      resetQuota: t.arg.boolean({ defaultValue: false, description: 'Whether to reset the live quota of each key.' }),
+    },
+    resolve: (caller, { patch, resetQuota, ...args }, { keys }) =>
+      keys.updateOrgKeys(caller, toBulkRequest(args, patch, resetQuota ?? false)),
+  }),
+);
+
+builder.mutationField('resetOrgQuotas', (t) =>
+  t.field({
+    type: KeyBulkResult,
+    nullable: true,
+    description: `Resets the live quota of many keys, at most ${bulkLimit} per call. A dry run unless \`dryRun\` is false. Requires a service credential. Null if an error is returned. Errors: those of \`updateOrgKeys\`.`,
+    credential: 'service',
+    extensions: { pageSizes: bulkPageSizes },
+    args: bulkArgs,
+    resolve: (caller, args, { keys }) => keys.updateOrgKeys(caller, toBulkRequest(args, {}, true)),
+  }),
+);

@@ -1,16 +1,11 @@
-// Imports every file that adds root fields to the builder.
+// Imports every file that adds root fields to the builder, in the order of the fields in the served schema.
 import './scalars.js';
-import '../operations/preview-key.js';
-import '../operations/org-key.js';
-import '../operations/update-org-key.js';
-import '../operations/preview-org-key-update.js';
-import '../operations/update-org-keys.js';
-import '../operations/reset-org-quotas.js';
-import '../operations/consume-org-quota.js';
-import '../operations/create-org-key.js';
-import '../operations/delete-org-key.js';
-import '../operations/restore-org-key.js';
-import '../operations/revert-org-key.js';
-import '../operations/org-keys.js';
-import '../operations/org-key-changed.js';
+import './preview.js';
+import './key.js';
+import './change.js';
+import './bulk.js';
+import './consume.js';
+import './lifecycle.js';
+import './key-list.js';
+import './change-feed.js';
 export { builder } from './builder.js';

@@ -1,11 +1,11 @@
-import type { KeyPreview as DomainPreview } from '../../keys/queries/preview-key.js';
-import { viewOf } from '../../keys/definition/view.js';
 import type { SecretName } from '../../keys/definition/normalize.js';
+import { viewOf } from '../../keys/definition/view.js';
+import type { KeyPreview as DomainPreview } from '../../keys/queries/preview-key.js';
 import { builder } from './builder.js';
-import { KeyDefinition } from './definition.js';
+import { KeyDefinition, PreviewKeyInput } from './definition.js';
 import { KeyWarning } from './issue.js';
 
-export const KeyPreview = builder.objectRef<DomainPreview>('KeyPreview').implement({
+const KeyPreview = builder.objectRef<DomainPreview>('KeyPreview').implement({
   description: 'The result of a preview. Nothing is stored.',
   fields: (t) => ({
     apiModel: t.field({
@@ -33,6 +33,18 @@ export const KeyPreview = builder.objectRef<DomainPreview>('KeyPreview').impleme
     }),
   }),
 });
+
+builder.queryField('previewKey', (t) =>
+  t.field({
+    type: KeyPreview,
+    nullable: true,
+    description:
+      'Validates and normalises a key definition and hashes its identifier. Stores nothing. Requires a management credential (`Authorization: Bearer …`). Null if an error is returned. Errors: INVALID with all problems in `extensions.issues`, FORBIDDEN for an organisation other than that of the credential.',
+    credential: 'management',
+    args: { input: t.arg({ type: PreviewKeyInput, required: true, description: 'The definition to validate.' }) },
+    resolve: (caller, { input }, { keys }) => keys.preview(caller, input),
+  }),
+);
 
 function viewOfPreview({ definition, secrets }: DomainPreview) {
   const set = Object.entries(secrets).flatMap(([name, value]) => (value === null ? [] : [name as SecretName]));
