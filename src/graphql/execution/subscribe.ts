@@ -49,7 +49,7 @@ export async function subscribe(
   let subscription: OpenSubscription | undefined;
   let hasFailed = false;
   const registerSubscription: Context['registerSubscription'] = (credentialID) => {
-    // A resolver may go on after the deadline. Nobody would end a subscription that it registers then.
+    // A resolver may go on after the deadline. Nothing would end a subscription that it registers then.
     if (hasFailed) throw new AppError('UNAVAILABLE', 'The subscription was registered after its deadline.');
     const opened = deps.subscriptions.open(credentialID);
     subscription = opened;

@@ -22,9 +22,11 @@ export const OrgKeyUpdate = builder.objectRef<KeyChange & { readonly action: Act
   description: 'The result of a change of a key. The change is durable when the response is sent.',
   fields: (t) => ({
     action: t.exposeString('action', {
+      extensions: { isCompatibility: true },
       description: 'What was done, as in the REST key API: `added`, `modified`, `deleted` or `restored`.',
     }),
     key: t.id({
+      extensions: { isCompatibility: true },
       description: 'The key identifier, under its name in the REST key API. The same as `orgKey.keyID`.',
       resolve: ({ key }, _, { keys }) => keys.keyIDOf(key),
     }),
@@ -34,6 +36,7 @@ export const OrgKeyUpdate = builder.objectRef<KeyChange & { readonly action: Act
       resolve: ({ key }) => key.keyHash,
     }),
     status: t.string({
+      extensions: { isCompatibility: true },
       description: 'Always `ok`, for compatibility with the REST key API. Failures are returned as errors.',
       resolve: () => 'ok',
     }),

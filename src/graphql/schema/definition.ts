@@ -44,12 +44,14 @@ export const KeyFieldChange = builder.objectRef<DomainChange>('KeyFieldChange').
     }),
     kind: t.expose('kind', { type: KeyChangeKind, description: 'How the field differs.' }),
     before: t.field({
+      extensions: { isSensitive: true },
       type: 'JSON',
       nullable: true,
       description: 'The previous value. Null if there was none, and for secrets.',
       resolve: ({ before }) => before ?? null,
     }),
     after: t.field({
+      extensions: { isSensitive: true },
       type: 'JSON',
       nullable: true,
       description: 'The new value. Null if there is none, and for secrets.',

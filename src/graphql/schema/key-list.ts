@@ -206,6 +206,7 @@ builder.objectField(Organization, 'orgKeys', (t) =>
     {
       type: OrgKey,
       nullable: true,
+      extensions: { credential: 'service' },
       description:
         'Lists the keys of the organisation, paginated as in `Query.orgKeys`; an empty page if it has none. Null with an error if they cannot be read.',
       args: orgKeysArgs,

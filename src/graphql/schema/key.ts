@@ -36,11 +36,15 @@ builder.node(OrgKey, {
         'Hash of the key identifier in lower-case hex: SHA-256 unless configured otherwise. Logs identify the key by it.',
     }),
     keyID: t.id({
+      extensions: { isSensitive: true },
       description:
         'The key identifier, used by gateways and by all operations on keys. It can itself be a token: do not log it.',
       resolve: (key, _, { keys }) => keys.keyIDOf(key),
     }),
-    orgID: t.exposeString('orgID', { description: 'Identifier of the organisation that owns the key.' }),
+    orgID: t.exposeString('orgID', {
+      extensions: { isShareable: true },
+      description: 'Identifier of the organisation that owns the key.',
+    }),
     organization: t.field({
       type: Organization,
       nullable: true,

@@ -9,6 +9,7 @@ const KeyPreview = builder.objectRef<DomainPreview>('KeyPreview').implement({
   description: 'The result of a preview. Nothing is stored.',
   fields: (t) => ({
     apiModel: t.field({
+      extensions: { isCompatibility: true },
       type: 'JSONObject',
       description: 'Always an empty object, for compatibility with the REST key API.',
       resolve: () => ({}),
@@ -23,6 +24,7 @@ const KeyPreview = builder.objectRef<DomainPreview>('KeyPreview').implement({
         'Hash of the key identifier in lower-case hex: SHA-256 unless configured otherwise. Logs identify the key by it.',
     }),
     keyID: t.exposeID('keyID', {
+      extensions: { isSensitive: true },
       description:
         'The key identifier that was sent, or a new one: the identifier of the organisation, `_`, 32 random hex digits and 8 of their CRC-32.',
     }),
