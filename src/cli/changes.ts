@@ -1,3 +1,4 @@
+import { fieldsWith } from '../keys/definition/schema.js';
 import type { FieldChange } from '../keys/key.js';
 import type { QuotaFigures } from '../keys/quota/quota.js';
 import { pathText } from '../lib/errors.js';
@@ -48,7 +49,7 @@ export function formatChanges({ paint }: OutputFormat, changes: readonly FieldCh
 }
 
 /** The paths of fields that contain Unix seconds. */
-const timeFields: ReadonlySet<string> = new Set(['expires', 'quotaRenews']);
+const timeFields: ReadonlySet<string> = new Set(fieldsWith(({ unit }) => unit === 'Unix seconds'));
 
 /** Formats Unix seconds as such and as a date: `1893456000 (2030-01-01T00:00:00.000Z)`. */
 function toTimeText(value: unknown): string {

@@ -1,4 +1,5 @@
 import { KeyfrontError } from './errors.js';
+import { freeFormFields, readOnlyFields } from './generated/definition-fields.js';
 import {
   OrgKeyDocument,
   UpdateOrgKeyDocument,
@@ -7,21 +8,6 @@ import {
   type UpdateKeyInput,
   type UpdateOrgKeyMutation,
 } from './generated/graphql.js';
-
-/** Fields that a definition has in a response and not in an update. Secrets that are not sent stay. */
-const readOnlyFields: ReadonlySet<string> = new Set([
-  '__typename',
-  'dateCreated',
-  'hmacStringSet',
-  'keyID',
-  'lastUpdated',
-  'mtlsStaticCertificateBindings',
-  'passwordSet',
-  'secretSet',
-]);
-
-/** Fields of free-form JSON, which stays unchanged. */
-const freeFormFields: ReadonlySet<string> = new Set(['metaData', 'oauthKeys']);
 
 /** Converts a definition that was read to the input of an update that changes nothing. */
 export function toInput(definition: DefinitionFragment): UpdateKeyInput {
@@ -33,7 +19,8 @@ function withoutReadOnlyFields(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value)
-      .filter(([name, member]) => member !== null && !readOnlyFields.has(name))
+      // Secrets that are not sent stay.
+      .filter(([name, member]) => member !== null && name !== '__typename' && !readOnlyFields.has(name))
       .map(([name, member]) => [name, freeFormFields.has(name) ? (member as unknown) : withoutReadOnlyFields(member)]),
   );
 }

@@ -1,5 +1,5 @@
 import type { Path } from '../lib/errors.js';
-import type { Definition } from './definition/normalize.js';
+import { secretPaths, type Definition } from './definition/normalize.js';
 import type { StoredKey, StoredSecrets, FieldChange, KeyRevision } from './key.js';
 
 /** Returns the differences between two states of a key: of the definition, then of the secrets, without their values. */
@@ -75,12 +75,6 @@ function differences(before: unknown, after: unknown, path: Path): FieldChange[]
   return [{ path, kind: 'CHANGED', before, after }];
 }
 
-const secretPaths: Record<keyof StoredSecrets, Path> = {
-  passwordHash: ['basicAuthData', 'password'],
-  jwtSecret: ['jwtData', 'secret'],
-  hmacString: ['hmacString'],
-};
-
 /** Whether the change is one of a secret, which has no values. */
 export function isSecretChange(change: FieldChange): boolean {
   return !('before' in change) && !('after' in change);
@@ -88,8 +82,7 @@ export function isSecretChange(change: FieldChange): boolean {
 
 /** The change as a dry run that has not compared the secrets reports it. Passwords are never compared, but hashed again. */
 export function withoutComparison(change: FieldChange): FieldChange {
-  const isCompared =
-    change.kind === 'CHANGED' && isSecretChange(change) && change.path[0] !== secretPaths.passwordHash[0];
+  const isCompared = change.kind === 'CHANGED' && isSecretChange(change) && change.path[0] !== secretPaths.password[0];
   return isCompared ? { ...change, kind: 'NOT_COMPARED' } : change;
 }
 
@@ -98,7 +91,7 @@ function secretChanges(before: StoredSecrets | undefined, after: StoredSecrets):
     const [was, is] = [before?.[name], after[name]];
     if (was === is || (was instanceof Uint8Array && is instanceof Uint8Array && isSameBytes(was, is))) return [];
     const kind = was === undefined ? 'SET' : is === undefined ? 'CLEARED' : 'CHANGED';
-    return [{ path: secretPaths[name], kind } as const];
+    return [{ path: secretPaths[name === 'passwordHash' ? 'password' : name], kind } as const];
   });
 }
 

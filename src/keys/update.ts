@@ -5,7 +5,7 @@ import { hasScope, requireKey, requireRestorableKey } from './authorization.js';
 import { keepStoredIntegers } from './definition/decimal-strings.js';
 import { invalidDefinition } from './definition/issues.js';
 import { normalizeDefinition, type Definition } from './definition/normalize.js';
-import type { KeyDefinition } from './definition/schema.js';
+import { freeFormFields, type KeyDefinition } from './definition/schema.js';
 import {
   hashTypeOfStored,
   nextKeyVersion,
@@ -270,8 +270,10 @@ function nextQuota(quota: QuotaState, definition: Definition, now: bigint, issue
 
 function withStoredIntegers({ definition: stored }: StoredKey, update: PreparedUpdate): PreparedUpdate {
   const definition = { ...update.definition };
-  for (const name of ['metaData', 'oauthKeys'] as const) {
-    if (name in definition) Object.assign(definition, { [name]: keepStoredIntegers(stored[name], definition[name]) });
+  for (const name of freeFormFields) {
+    if (!(name in definition)) continue;
+    const kept = keepStoredIntegers(Reflect.get(stored, name), Reflect.get(definition, name));
+    Object.assign(definition, { [name]: kept });
   }
   return { ...update, definition };
 }

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path/posix';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
-import { KeyDefinition } from '../../src/keys/definition/schema.js';
+import { freeFormFields, KeyDefinition } from '../../src/keys/definition/schema.js';
 import { wireName } from '../../src/wire/field-names.js';
 import { importCycles } from '../support/import-cycles.js';
 import { nodesOf, sourceFiles, type SourceFile } from '../support/source.js';
@@ -298,9 +298,19 @@ describe('a field of the key definition', () => {
     expect(declarations).toHaveLength(1);
   });
 
+  const isByHand = (path: string) => !path.includes('/generated/');
+
+  it('is named outside of the definition by no list of free-form fields', () => {
+    const named = files
+      .filter(({ path }) => isByHand(path) && !path.startsWith('keys/definition/'))
+      .flatMap(({ path, tree }) => nodesOf(tree).map((node) => ({ path, name: nameIn(node)?.replace(/^.*\./, '') })));
+    expect(freeFormFields.length).toBeGreaterThan(0);
+    expect(named.filter(({ name }) => freeFormFields.some((field) => field === name))).toEqual([]);
+  });
+
   it('is named by an API only if it differs there', () => {
     const named = files
-      .filter(({ path }) => ['graphql', 'rest', 'wire'].includes(placeOf(path)))
+      .filter(({ path }) => ['graphql', 'rest', 'wire', 'client'].includes(placeOf(path)) && isByHand(path))
       .flatMap(({ tree }) => nodesOf(tree).map(nameIn));
     const found = fields.filter((field) => named.includes(field) || named.includes(wireName(field)));
     expect(found).toEqual([

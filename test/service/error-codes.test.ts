@@ -75,6 +75,12 @@ const whileKeysAreTooLarge: Provoke = async (endpoint) => {
   }
 };
 
+const notFound: Provoke = (endpoint) => sendTo(t, endpoint, valid(endpoint), { keyID: 'absent' });
+const conflict: Provoke = (endpoint) =>
+  endpoint.isREST
+    ? sendToFreshKey(t, endpoint, [...valid(endpoint), ['if-match', '"99"']])
+    : sendValid(withArgument(endpoint, 'expectedVersion: 99'));
+
 let clients = 0;
 
 /** Codes that most operations document. */
@@ -89,6 +95,8 @@ const commonCases: Partial<Record<ErrorCode, Provoke>> = {
     const { secret } = await t.issue('service', { scopes: [endpoint.method === 'GET' ? 'consume' : 'read'] });
     return sendToFreshKey(t, endpoint, valid(endpoint, { management: t.management, service: secret }));
   },
+  NOT_FOUND: notFound,
+  CONFLICT: conflict,
   TOO_LARGE: (endpoint) =>
     hasNoBody(endpoint)
       ? whileKeysAreTooLarge(endpoint)
@@ -121,11 +129,6 @@ const forbidden: Provoke = async (endpoint) => {
   ]);
   return sendToFreshKey(t, endpoint, valid(endpoint, { management: management.secret, service: service.secret }));
 };
-const notFound: Provoke = (endpoint) => sendTo(t, endpoint, valid(endpoint), { keyID: 'absent' });
-const conflict: Provoke = (endpoint) =>
-  endpoint.isREST
-    ? sendToFreshKey(t, endpoint, [...valid(endpoint), ['if-match', '"99"']])
-    : sendValid(withArgument(endpoint, 'expectedVersion: 99'));
 const withoutContentType: Provoke = (endpoint) =>
   sendToFreshKey(t, endpoint, [...valid(endpoint), ['content-type', 'text/plain']]);
 const keyExists: Provoke = async (endpoint) => {
@@ -136,29 +139,21 @@ const keyExists: Provoke = async (endpoint) => {
 const invalidDefinition: Provoke = (endpoint) =>
   sendValid(withCall(endpoint, (query) => query.replace('input: {', 'input: {tags: [""], ')));
 
-/** Codes that only some operations document, by endpoint. INVALID: for the cause that the operation describes. */
+/** What provokes a code in these operations, unlike in all others. INVALID: for the cause that the operation describes. */
 const ownCases: Readonly<Record<string, Partial<Record<ErrorCode, Provoke>>>> = {
   'GraphQL previewKey': { INVALID: invalidDefinition, FORBIDDEN: forbidden },
   'GraphQL node': { INVALID: withArguments('id: "nonsense"') },
   'GraphQL orgKey': { INVALID: withArguments('keyID: "a", keyHash: "b"') },
   'GraphQL orgKeys': { INVALID: withArguments('first: -1') },
-  'GraphQL previewOrgKeyUpdate': { INVALID: invalidDefinition, NOT_FOUND: notFound, CONFLICT: conflict },
-  'GraphQL updateOrgKey': { INVALID: invalidDefinition, NOT_FOUND: notFound, CONFLICT: conflict },
+  'GraphQL previewOrgKeyUpdate': { INVALID: invalidDefinition },
+  'GraphQL updateOrgKey': { INVALID: invalidDefinition },
   'GraphQL createOrgKey': { INVALID: invalidDefinition, FORBIDDEN: forbidden, CONFLICT: keyExists },
-  'GraphQL deleteOrgKey': { NOT_FOUND: notFound, CONFLICT: conflict },
-  'GraphQL restoreOrgKey': { NOT_FOUND: notFound, CONFLICT: conflict },
-  'GraphQL revertOrgKey': { NOT_FOUND: notFound, CONFLICT: conflict },
   'GraphQL updateOrgKeys': { INVALID: withArguments('filter: {aliasPrefix: ""}, patch: {tags: [""]}') },
   'GraphQL resetOrgQuotas': { INVALID: withArguments('filter: {aliasPrefix: ""}, first: 0') },
-  'GraphQL consumeOrgQuota': { INVALID: withArguments('keyID: "a", amount: 0'), NOT_FOUND: notFound },
+  'GraphQL consumeOrgQuota': { INVALID: withArguments('keyID: "a", amount: 0') },
   'GraphQL orgKeyChanged': { INVALID: withArguments('after: "nonsense"') },
   'REST previewKey': { FORBIDDEN: forbidden },
-  'REST updateOrgKey': { NOT_FOUND: notFound, CONFLICT: conflict },
-  'REST orgKey': { NOT_FOUND: notFound },
   'REST createOrgKey': { FORBIDDEN: forbidden, CONFLICT: keyExists },
-  'REST deleteOrgKey': { NOT_FOUND: notFound, CONFLICT: conflict },
-  'REST restoreOrgKey': { NOT_FOUND: notFound, CONFLICT: conflict },
-  'REST consumeOrgQuota': { NOT_FOUND: notFound },
 };
 
 const codesIn = (text: string) =>

@@ -1,7 +1,9 @@
 import { inspect } from 'node:util';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config/config.js';
+import { secretPaths } from '../../src/keys/definition/normalize.js';
 import { createLogger } from '../../src/lib/log.js';
+import { wireName } from '../../src/wire/field-names.js';
 import { startOwnApp, type TestApp } from '../support/app.js';
 
 let t: TestApp;
@@ -53,10 +55,9 @@ describe('printing to the log', () => {
   });
 
   it.each([
-    'password',
-    'secret',
-    'hmacString',
-    'hmac_string',
+    ...Object.values(secretPaths)
+      .map((path) => path.at(-1) ?? '')
+      .flatMap((name) => [name, wireName(name)]),
     'authorization',
     'x-svc-authorization',
     'token',

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import type { KeyChange } from '../../keys/change.js';
 import { decimalStringOf, keepStoredIntegers } from '../../keys/definition/decimal-strings.js';
 import { parseDefinition } from '../../keys/definition/parse.js';
+import { freeFormFields } from '../../keys/definition/schema.js';
 import { changeKinds, keyStates, type FieldChange, type KeyRevision, type KeyState } from '../../keys/key.js';
 import { entriesOf, positionOfEntry, type KeyFilter, type KeyOrder } from '../../keys/key-query.js';
 import type { KeyService } from '../../keys/key-service.js';
@@ -609,7 +610,7 @@ function withDecimalStrings(value: unknown): unknown {
  */
 async function toInput(place: RemotePlace, keyID: string, definition: unknown, stored?: object): Promise<unknown> {
   const input = withDecimalStrings(definition);
-  for (const name of ['metaData', 'oauthKeys']) {
+  for (const name of freeFormFields) {
     const [given, sent] = [
       Reflect.get(Object(definition), name) as unknown,
       Reflect.get(Object(input), name) as unknown,

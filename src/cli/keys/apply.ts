@@ -1,8 +1,8 @@
-import { normalizeDefinition, type SecretName } from '../../keys/definition/normalize.js';
+import { normalizeDefinition, secretPaths, type SecretName } from '../../keys/definition/normalize.js';
 import { parseDefinition } from '../../keys/definition/parse.js';
 import { definitionChanges } from '../../keys/key-diff.js';
 import type { FieldChange } from '../../keys/key.js';
-import { AppError, type ErrorCode, type Path } from '../../lib/errors.js';
+import { AppError, type ErrorCode } from '../../lib/errors.js';
 import { printable } from '../../lib/text.js';
 import { withWireIssuePaths } from '../../rest/json-body.js';
 import { definitionFromWire } from '../../wire/field-names.js';
@@ -205,12 +205,6 @@ function planCreation(
   const run = () => withWireIssuePaths(body, () => keys.create(keyID, complete, { reason }));
   return { action: 'create', file, alias: aliasOf(body), keyHash: keys.hashOf(keyID), changes, run };
 }
-
-const secretPaths: Readonly<Record<SecretName, Path>> = {
-  password: ['basicAuthData', 'password'],
-  jwtSecret: ['jwtData', 'secret'],
-  hmacString: ['hmacString'],
-};
 
 function secretsSet(secrets: Partial<Record<SecretName, string | null>>): FieldChange[] {
   const set = (Object.keys(secretPaths) as SecretName[]).filter((name) => typeof secrets[name] === 'string');

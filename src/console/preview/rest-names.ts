@@ -1,9 +1,8 @@
 import type { PreviewKeyInput } from '../../client/client.js';
+import { freeFormFields } from '../../client/generated/definition-fields.js';
+import { graphQLNames, labeledLists } from '../generated/rest-names.js';
 
 type JSONMembers = Readonly<Record<string, unknown>>;
-
-/** Fields of free-form JSON, whose members are not renamed. */
-const freeForm: readonly string[] = ['metaData', 'oauthKeys'];
 
 /** Converts a definition with the names of REST or of GraphQL to an input. Returns undefined if it is not an object. */
 export function toPreviewInput(definition: unknown): PreviewKeyInput | undefined {
@@ -19,10 +18,11 @@ function withGraphQLNames(value: unknown): unknown {
   if (!isMembers(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => {
-      const renamed = graphQLName(name);
-      if (freeForm.includes(renamed)) return [renamed, member];
+      const renamed = graphQLNames.get(name) ?? name;
+      // The members of free-form JSON are not renamed.
+      if (freeFormFields.has(renamed)) return [renamed, member];
       // REST has an object with a member for each label; GraphQL has a list.
-      const isMap = renamed === 'accessRights' && isMembers(member);
+      const isMap = labeledLists.has(renamed) && isMembers(member);
       return [renamed, withGraphQLNames(isMap ? listOf(member) : member)];
     }),
   );
@@ -32,11 +32,4 @@ function withGraphQLNames(value: unknown): unknown {
 function listOf(rights: JSONMembers): unknown[] {
   const entries = Object.entries(rights).filter(([, right]) => right !== null);
   return entries.map(([label, right]) => (isMembers(right) ? { ...right, label } : right));
-}
-
-/** Returns the name in GraphQL, such as `apiID` for `api_id`. */
-function graphQLName(name: string): string {
-  return name.includes('_')
-    ? name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()).replace(/Id$/, 'ID')
-    : name;
 }

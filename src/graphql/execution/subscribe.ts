@@ -47,7 +47,10 @@ export async function subscribe(
     throw new RejectedOperation(prepared, [requestError(error, 406)]);
   }
   let subscription: OpenSubscription | undefined;
+  let hasFailed = false;
   const registerSubscription: Context['registerSubscription'] = (credentialID) => {
+    // A resolver may go on after the deadline. Nothing would end a subscription that it registers then.
+    if (hasFailed) throw new AppError('UNAVAILABLE', 'The subscription was registered after its deadline.');
     const opened = deps.subscriptions.open(credentialID);
     subscription = opened;
     // A write to a closed connection does not always fail.
@@ -67,6 +70,7 @@ export async function subscribe(
     errors: [error as GraphQLError],
   }));
   if (isStream(source) && subscription) return resultsOf(deps, source, { prepared, variables, context, subscription });
+  hasFailed = true;
   subscription?.end();
   throw new RejectedOperation(prepared, isStream(source) ? [] : (source.errors ?? []).map(toRequestError));
 }

@@ -1,5 +1,4 @@
-import { builder } from './index.js';
-import { withDescription } from './served.js';
+import { buildAPISchema } from './build-schema.js';
 
 /** The API schema without the root fields for routers. For printing: the service uses `servedSchema`. */
-export const schema = withDescription(builder.toSchema());
+export const schema = buildAPISchema();

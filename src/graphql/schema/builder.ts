@@ -10,8 +10,14 @@ import { pageSizes, type PageSizes } from './pagination.js';
 
 declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
-    /** The credential that a root field requires, as `authorized` applies it. */
+    /** The credential that the field requires. For a root field, `authorized` applies it. */
     credential?: CredentialKind;
+    /** Whether it is for compatibility with the REST key API only. Supergraphs do not show it. */
+    isCompatibility?: boolean;
+    /** Whether it may contain a secret, such as a key identifier or free-form data. */
+    isSensitive?: boolean;
+    /** Whether another subgraph may also resolve it. */
+    isShareable?: boolean;
     /** The page sizes of a field that takes `first`. Default: those of connections. */
     pageSizes?: PageSizes;
   }

@@ -1,4 +1,20 @@
-import { GraphQLError, GraphQLID, Kind } from 'graphql';
+import {
+  GraphQLError,
+  GraphQLID,
+  GraphQLList,
+  GraphQLNonNull,
+  GraphQLScalarType,
+  isInputObjectType,
+  isInterfaceType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  Kind,
+  type GraphQLField,
+  type GraphQLInputField,
+  type GraphQLNamedType,
+  type GraphQLType,
+} from 'graphql';
 import { integerOf, isInt64, isJSONSafe } from '../../lib/int64.js';
 import { builder } from './builder.js';
 import { valueOfLiteral } from './literals.js';
@@ -18,17 +34,41 @@ function parseInt64(value: unknown): bigint {
   return integer;
 }
 
-/**
- * graphql-js converts a number beyond 2^53-1 to a string after it was rounded, which identifies another key. Pothos builds
- * every schema with this ID type, so its `coerceInputValue` is replaced in place.
- */
-GraphQLID.coerceInputValue = (value) => {
-  if (typeof value === 'string' || Number.isSafeInteger(value)) return String(value);
-  const message = isNumeric(value) ? 'ID cannot represent a number beyond 2^53-1 exactly' : 'ID cannot represent value';
-  throw new GraphQLError(`${message}; send the identifier as a string.`);
-};
+/** graphql-js converts a number beyond 2^53-1 to a string after it was rounded, which identifies another key. */
+const exactID = new GraphQLScalarType({
+  ...GraphQLID.toConfig(),
+  coerceInputValue: (value) => {
+    if (typeof value === 'string' || Number.isSafeInteger(value)) return String(value);
+    const message = isNumeric(value)
+      ? 'ID cannot represent a number beyond 2^53-1 exactly'
+      : 'ID cannot represent value';
+    throw new GraphQLError(`${message}; send the identifier as a string.`);
+  },
+});
 
 const isNumeric = (value: unknown) => typeof value === 'bigint' || Number.isInteger(value);
+
+/**
+ * Replaces the ID type of graphql-js in a new schema of the builder, for which Pothos takes no other. Returns the types to
+ * build the schema from: graphql-js rejects them if one of them still refers to the other ID type.
+ */
+export function withExactIDs(types: readonly GraphQLNamedType[]): GraphQLNamedType[] {
+  for (const type of types) {
+    if (!isObjectType(type) && !isInterfaceType(type) && !isInputObjectType(type)) continue;
+    const fields: Readonly<Record<string, GraphQLField<unknown, unknown> | GraphQLInputField>> = type.getFields();
+    for (const field of Object.values(fields)) {
+      field.type = exact(field.type);
+      for (const argument of 'args' in field ? field.args : []) argument.type = exact(argument.type);
+    }
+  }
+  return types.map(exact);
+}
+
+function exact<Type extends GraphQLType>(type: Type): Type {
+  if (isListType(type)) return new GraphQLList(exact(type.ofType)) as unknown as Type;
+  if (isNonNullType(type)) return new GraphQLNonNull(exact(type.ofType)) as unknown as Type;
+  return (type === GraphQLID ? exactID : type) as Type;
+}
 
 builder.scalarType('Int64', {
   // I-JSON (RFC 7493) recommends decimal strings for integers beyond 2^53-1.

@@ -12,6 +12,7 @@ import {
   traitsOf,
   type Scalar,
 } from '../../keys/definition/introspection.js';
+import { isFreeForm, type FieldTraits } from '../../keys/definition/field-types.js';
 import { builder, type SchemaTypes } from './builder.js';
 
 /*
@@ -78,6 +79,7 @@ export function outputTypeFromZod<Shape>(
         const fieldRef = t.expose(fieldName as never, {
           type: (member ? [type] : type) as 'String',
           nullable: isNullable(inner) as true,
+          extensions: { isSensitive: !isSecret && mayContainSecret(traitsOf(inner)) },
           description: isSecret ? `Whether \`${field}\` is set. Its value is never returned.` : descriptionOf(inner),
         });
         return [fieldName, fieldRef] as const;
@@ -86,6 +88,11 @@ export function outputTypeFromZod<Shape>(
     },
   });
   return ref as unknown as ObjectRef<SchemaTypes, Shape>;
+}
+
+/** Whether a field may contain a secret of a client: a key identifier, or free-form data. */
+function mayContainSecret(traits: FieldTraits): boolean {
+  return traits.scalar === 'ID' || isFreeForm(traits);
 }
 
 function inputType(schema: ZodSchema): Scalar | InputObjectRef<SchemaTypes, unknown> {

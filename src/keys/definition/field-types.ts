@@ -26,6 +26,11 @@ export interface FieldTraits {
   readonly only?: 'preview' | 'update';
 }
 
+/** Whether a field is JSON that is stored without being interpreted. */
+export function isFreeForm({ scalar }: FieldTraits): boolean {
+  return scalar === 'JSON' || scalar === 'JSONObject';
+}
+
 /** The traits of each field of the definition. */
 export const fieldTraits = z.registry<FieldTraits>();
 

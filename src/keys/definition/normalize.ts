@@ -1,3 +1,4 @@
+import type { Path } from '../../lib/errors.js';
 import { KeyDefinition } from './schema.js';
 import type { FieldTraits } from './field-types.js';
 import { createObjectFactory } from './object-shapes.js';
@@ -22,10 +23,15 @@ type WithoutSecrets = Omit<
 /** A definition in its normal form: no null, no deprecated field, no server-owned field, no secret. */
 export type Definition = { [K in keyof WithoutSecrets]: WithoutNull<NonNullable<WithoutSecrets[K]>> };
 
-/** The fields of a definition that are encrypted. */
-export const secretNames = ['password', 'jwtSecret', 'hmacString'] as const;
-/** One of {@link secretNames}. */
-export type SecretName = (typeof secretNames)[number];
+/** The names under which secrets are stored, which are hashed or encrypted. */
+export type SecretName = 'password' | 'jwtSecret' | 'hmacString';
+
+/** The path of each secret in a definition. */
+export const secretPaths = {
+  password: ['basicAuthData', 'password'],
+  jwtSecret: ['jwtData', 'secret'],
+  hmacString: ['hmacString'],
+} as const satisfies Readonly<Record<SecretName, Path>>;
 
 /** The secrets of an update: a new value, null to clear the stored one, absent to keep it. */
 export type SecretChanges = Partial<Record<SecretName, string | null>>;

@@ -8,6 +8,7 @@ import {
   flag,
   freeForm,
   freeFormObject,
+  isFreeForm,
   int32,
   int64,
   label,
@@ -19,6 +20,7 @@ import {
   ruledText,
   text,
   texts,
+  type FieldTraits,
 } from './field-types.js';
 
 /** The value for unlimited or off. Fields with this value accept nothing below it. */
@@ -278,11 +280,16 @@ export type KeyDefinition = z.output<typeof KeyDefinition>;
 /** The two forms of a definition, which differ in a few fields. */
 export type Variant = 'preview' | 'update';
 
+/** Returns the fields of a key, without those of nested objects, whose traits satisfy the condition. */
+export function fieldsWith(condition: (traits: FieldTraits) => boolean): readonly (keyof KeyDefinition)[] {
+  const fields = Object.keys(KeyDefinition.shape) as (keyof KeyDefinition)[];
+  return fields.filter((field) => condition(fieldTraits.get(KeyDefinition.shape[field]) ?? {}));
+}
+
 /** The fields that only this variant has. */
 export function fieldsOnlyIn(variant: Variant): ReadonlySet<string> {
-  return new Set(
-    Object.entries(KeyDefinition.shape).flatMap(([field, schema]) =>
-      fieldTraits.get(schema)?.only === variant ? [field] : [],
-    ),
-  );
+  return new Set(fieldsWith(({ only }) => only === variant));
 }
+
+/** The fields of free-form JSON. */
+export const freeFormFields = fieldsWith(isFreeForm);

@@ -1,6 +1,6 @@
 import type { Path } from '../../lib/errors.js';
 import { policiesOf } from './normalize.js';
-import type { KeyDefinition } from './schema.js';
+import { fieldsWith, type KeyDefinition } from './schema.js';
 import type { WarningCode } from './issue-codes.js';
 
 /** A warning about a valid definition. Field names in the message are in backticks. */
@@ -15,6 +15,8 @@ type Limits = Pick<KeyDefinition, 'rate' | 'per' | 'quotaMax' | 'quotaRemaining'
 // In seconds, this is the year 5138; in milliseconds, the year 1973.
 const minMilliseconds = 100_000_000_000n;
 
+const serverOwnedFields = fieldsWith(({ serverOwned }) => serverOwned === true);
+
 /** Returns the warnings about a valid definition at the time `now`. */
 export function warningsOf(definition: KeyDefinition, now: Date): Warning[] {
   const warnings: Warning[] = [];
@@ -27,7 +29,7 @@ export function warningsOf(definition: KeyDefinition, now: Date): Warning[] {
   if (isPresent(definition.enableDetailRecording)) {
     warn(['enableDetailRecording'], 'DEPRECATED_FIELD', 'was moved into `enableDetailedRecording`');
   }
-  for (const field of ['dateCreated', 'lastUpdated'] as const) {
+  for (const field of serverOwnedFields) {
     if (isPresent(definition[field]))
       warn([field], 'SERVER_OWNED', 'is set by the service; the value sent was ignored');
   }

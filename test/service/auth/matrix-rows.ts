@@ -4,6 +4,7 @@ import { consoleAssets } from '../../../src/http/console-assets.js';
 import { docsAssets, documentPath } from '../../../src/rest/docs-page/serve.js';
 import type { RouteDefinition } from '../../../src/rest/route.js';
 import { routes } from '../../../src/rest/routes.js';
+import type { Scope } from '../../../src/keys/key.js';
 import { credentialKinds, type CredentialKind } from '../../../src/credentials/credential.js';
 
 /** The response to a caller of another organisation: an error code, nothing, or what all callers receive. */
@@ -15,6 +16,8 @@ interface Row {
   /** The state of the key in which the call succeeds. */
   readonly key?: 'absent' | 'deleted';
   readonly foreign: Foreign;
+  /** The scopes that it requires. Default: that of reading. */
+  readonly scopes?: readonly Scope[];
   /** If the schema does not state one kind itself. */
   readonly credential?: CredentialKind | 'any';
 }
@@ -26,24 +29,44 @@ const rootFields: Readonly<Record<string, Row>> = {
   orgKey: { call: 'orgKey(by: { keyID: "KEY" }) { keyHash }', foreign: 'nothing' },
   orgKeys: { call: 'orgKeys(filter: {orgID: "acme"}) { edges { cursor } }', foreign: 'nothing' },
   previewOrgKeyUpdate: { call: 'previewOrgKeyUpdate(keyID: "KEY", input: {}) { version }', foreign: 'NOT_FOUND' },
-  updateOrgKey: { call: 'updateOrgKey(keyID: "KEY", input: {}) { status }', foreign: 'NOT_FOUND' },
+  updateOrgKey: {
+    call: 'updateOrgKey(keyID: "KEY", input: {}) { status }',
+    foreign: 'NOT_FOUND',
+    scopes: ['update'],
+  },
   createOrgKey: {
     call: 'createOrgKey(keyID: "KEY", input: {orgID: "acme"}) { status }',
     key: 'absent',
     foreign: 'FORBIDDEN',
+    scopes: ['create'],
   },
-  deleteOrgKey: { call: 'deleteOrgKey(keyID: "KEY") { status }', foreign: 'NOT_FOUND' },
-  restoreOrgKey: { call: 'restoreOrgKey(keyID: "KEY") { status }', key: 'deleted', foreign: 'NOT_FOUND' },
-  revertOrgKey: { call: 'revertOrgKey(keyID: "KEY", toVersion: 1) { status }', foreign: 'NOT_FOUND' },
+  deleteOrgKey: { call: 'deleteOrgKey(keyID: "KEY") { status }', foreign: 'NOT_FOUND', scopes: ['delete'] },
+  restoreOrgKey: {
+    call: 'restoreOrgKey(keyID: "KEY") { status }',
+    key: 'deleted',
+    foreign: 'NOT_FOUND',
+    scopes: ['delete'],
+  },
+  revertOrgKey: {
+    call: 'revertOrgKey(keyID: "KEY", toVersion: 1) { status }',
+    foreign: 'NOT_FOUND',
+    scopes: ['update'],
+  },
   updateOrgKeys: {
     call: 'updateOrgKeys(filter: {aliasPrefix: "KEY"}, patch: {rate: 2}, dryRun: false) { items { orgKey { keyHash } } }',
     foreign: 'nothing',
+    scopes: ['read', 'update'],
   },
   resetOrgQuotas: {
     call: 'resetOrgQuotas(filter: {aliasPrefix: "KEY"}, dryRun: false) { items { orgKey { keyHash } } }',
     foreign: 'nothing',
+    scopes: ['read', 'update'],
   },
-  consumeOrgQuota: { call: 'consumeOrgQuota(keyID: "KEY") { allowed }', foreign: 'NOT_FOUND' },
+  consumeOrgQuota: {
+    call: 'consumeOrgQuota(keyID: "KEY") { allowed }',
+    foreign: 'NOT_FOUND',
+    scopes: ['consume'],
+  },
   // A new subscription receives no event yet. For the events of a subscription, see test/service/graphql/org-key-changed.test.ts.
   orgKeyChanged: { call: 'orgKeyChanged(orgID: "acme") { entry { version } }', foreign: 'the same' },
   _entities: {
@@ -55,14 +78,14 @@ const rootFields: Readonly<Record<string, Row>> = {
 /** The same for each route, by the name of its operation. */
 const restRoutes: Readonly<Record<string, Row>> = {
   previewKey: { call: '{"org_id":"acme"}', foreign: 'FORBIDDEN' },
-  updateOrgKey: { call: '{}', foreign: 'NOT_FOUND' },
+  updateOrgKey: { call: '{}', foreign: 'NOT_FOUND', scopes: ['update'] },
   orgKeys: { foreign: 'nothing' },
   orgKey: { foreign: 'NOT_FOUND' },
-  generateOrgKey: { call: '{"org_id":"acme"}', key: 'absent', foreign: 'FORBIDDEN' },
-  createOrgKey: { call: '{"org_id":"acme"}', key: 'absent', foreign: 'FORBIDDEN' },
-  deleteOrgKey: { foreign: 'NOT_FOUND' },
-  restoreOrgKey: { key: 'deleted', foreign: 'NOT_FOUND' },
-  consumeOrgQuota: { foreign: 'NOT_FOUND' },
+  generateOrgKey: { call: '{"org_id":"acme"}', key: 'absent', foreign: 'FORBIDDEN', scopes: ['create'] },
+  createOrgKey: { call: '{"org_id":"acme"}', key: 'absent', foreign: 'FORBIDDEN', scopes: ['create'] },
+  deleteOrgKey: { foreign: 'NOT_FOUND', scopes: ['delete'] },
+  restoreOrgKey: { key: 'deleted', foreign: 'NOT_FOUND', scopes: ['delete'] },
+  consumeOrgQuota: { foreign: 'NOT_FOUND', scopes: ['consume'] },
 };
 
 /** The status of a GET of a path that is no operation, without and with a valid credential. */
@@ -109,6 +132,10 @@ export interface Endpoint {
   readonly isREST: boolean;
   /** The kinds of credential that it accepts. */
   readonly kinds: readonly CredentialKind[];
+  /** The scopes that it requires of a service credential. */
+  readonly scopes: readonly Scope[];
+  /** Whether it changes keys, so that each attempt is in the audit log. */
+  readonly isWrite: boolean;
   readonly key: Row['key'];
   readonly foreign: Foreign;
   readonly method: string;
@@ -168,6 +195,8 @@ function graphqlEndpoint(operation: string, name: string, row: Row, kinds: reado
     name: `GraphQL ${name}`,
     isREST: false,
     kinds,
+    scopes: row.scopes ?? ['read'],
+    isWrite: operation === 'mutation',
     key: row.key,
     foreign: row.foreign,
     method: 'POST',
@@ -184,6 +213,8 @@ function restEndpoint({ operation, method, path, credential }: RouteDefinition, 
     name: `REST ${operation}`,
     isREST: true,
     kinds: kindsOf(row, credential),
+    scopes: row.scopes ?? ['read'],
+    isWrite: method !== 'GET' && credential === 'service',
     key: row.key,
     foreign: row.foreign,
     method,

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import {
   astFromValue,
+  GraphQLID,
   isEnumType,
   isInputObjectType,
   isInterfaceType,
@@ -24,6 +25,7 @@ import {
 import { describe, expect, it } from 'vitest';
 import { nullMeaning } from '../../../src/graphql/schema/types-from-zod.js';
 import { schema } from '../../../src/graphql/schema/api-schema.js';
+import { servedSchema } from '../../../src/graphql/schema/served.js';
 
 const ours = Object.values(schema.getTypeMap()).filter(
   (type) => !isIntrospectionType(type) && !isSpecifiedScalarType(type),
@@ -32,6 +34,14 @@ const ours = Object.values(schema.getTypeMap()).filter(
 describe('the GraphQL schema', () => {
   it('equals schema/schema.graphql, which npm run generate writes', () => {
     expect(readFileSync('schema/schema.graphql', 'utf8').trimEnd()).toBe(printSchema(schema));
+  });
+
+  it('has an ID type of its own, which leaves that of graphql-js as it is', () => {
+    const served = servedSchema.getType('ID');
+    if (!isScalarType(served)) throw new Error('ID is no scalar.');
+    expect(() => served.coerceInputValue(2 ** 60)).toThrow(/beyond 2\^53-1/);
+    expect(GraphQLID.coerceInputValue(2 ** 60)).toBe('1152921504606847000');
+    expect(schema.getType('ID')).toBe(served);
   });
 
   it('describes every type, field, argument and enum value', () => {

@@ -2,8 +2,8 @@ import { errorCodes, type ErrorCode, type Issue } from '../../lib/errors.js';
 import { issueCodes, warningCodes, type IssueCode, type WarningCode } from '../../keys/definition/issue-codes.js';
 import type { Warning as DomainWarning } from '../../keys/definition/warnings.js';
 import { definitionPathText } from '../path-text.js';
-import { builder } from '../schema/builder.js';
-import { enumValuesOf } from '../schema/types-from-zod.js';
+import { builder } from './builder.js';
+import { enumValuesOf } from './types-from-zod.js';
 
 const KeyIssueCode = builder.enumType('KeyIssueCode', {
   description: 'The kind of a problem, also in `extensions.issues` of an error.',

@@ -1,5 +1,5 @@
 import type { QuotaSummary } from '../../keys/quota/quota-summary.js';
-import { builder } from '../schema/builder.js';
+import { builder } from './builder.js';
 
 /** An organisation: this service knows only its identifier and its keys. */
 export interface Organisation {
@@ -32,6 +32,7 @@ export const Organization = builder.objectRef<Organisation>('Organization').impl
   fields: (t) => ({
     id: t.exposeID('orgID', { description: 'Identifier of the organisation, as in `OrgKey.orgID`.' }),
     quotaSummary: t.field({
+      extensions: { credential: 'service' },
       type: OrganizationQuota,
       nullable: true,
       description: 'Sums of the quotas of its keys. Reads all of them. Null with an error if they cannot be read.',

@@ -1,6 +1,5 @@
-import { quotaRejections, type Consumption, type QuotaFigures, type QuotaRejection } from '../../keys/quota/quota.js';
-import { builder } from '../schema/builder.js';
-import { enumValuesOf } from '../schema/types-from-zod.js';
+import type { QuotaFigures } from '../../keys/quota/quota.js';
+import { builder } from './builder.js';
 
 export const KeyQuota = builder.objectRef<QuotaFigures>('KeyQuota').implement({
   description:
@@ -46,30 +45,6 @@ export const KeyQuotaEffect = builder
       }),
     }),
   });
-
-const KeyQuotaRefusal = builder.enumType('KeyQuotaRefusal', {
-  description: 'Why requests are not allowed.',
-  values: enumValuesOf<QuotaRejection>(quotaRejections),
-});
-
-export const KeyQuotaConsumption = builder.objectRef<Consumption>('KeyQuotaConsumption').implement({
-  description: 'The decision on requests: allowed or not.',
-  fields: (t) => ({
-    allowed: t.exposeBoolean('allowed', {
-      description: 'Whether the requests are allowed. If true, all of them were counted; if false, none.',
-    }),
-    refusal: t.field({
-      type: KeyQuotaRefusal,
-      nullable: true,
-      description: 'Why the requests are not allowed. Null if they are.',
-      resolve: ({ rejection }) => rejection,
-    }),
-    quota: t.expose('figures', {
-      type: KeyQuota,
-      description: 'The live quota, including the requests if they are allowed.',
-    }),
-  }),
-});
 
 function describeEffect(before: QuotaFigures, after: QuotaFigures): string {
   const parts: string[] = [];

@@ -1,17 +1,17 @@
-import { requireScope } from '../../keys/authorization.js';
 import type { DefaultConnectionArguments } from '@pothos/plugin-relay';
-import type { HistoryRequest } from '../../keys/key-query.js';
-import { keyStates, type KeyRevision, type KeyState, type StoredKey } from '../../keys/key.js';
+import { requireScope } from '../../keys/authorization.js';
 import { viewOfStored } from '../../keys/definition/view.js';
-import { builder } from '../schema/builder.js';
-import type { Context } from '../context.js';
-import { enumValuesOf } from '../schema/types-from-zod.js';
-import { KeyHistoryEntry } from './history-entry.js';
-import { KeyDefinition } from './key-definition.js';
+import { keyStates, type KeyRevision, type KeyState, type StoredKey } from '../../keys/key.js';
+import type { HistoryRequest } from '../../keys/key-query.js';
 import { invalidCursorError, type CursorArgument } from '../../wire/list-cursor.js';
+import type { Context } from '../context.js';
+import { builder } from './builder.js';
+import { KeyDefinition } from './definition.js';
+import { KeyHistoryEntry } from './history.js';
 import { Organization } from './organization.js';
-import { readConnectionPage } from '../schema/pagination.js';
+import { readConnectionPage } from './pagination.js';
 import { KeyQuota } from './quota.js';
+import { enumValuesOf } from './types-from-zod.js';
 
 export const KeyStateType = builder.enumType('KeyState', {
   description: 'State of a key: whether it can be used, and if not, why.',
@@ -36,11 +36,15 @@ builder.node(OrgKey, {
         'Hash of the key identifier in lower-case hex: SHA-256 unless configured otherwise. Logs identify the key by it.',
     }),
     keyID: t.id({
+      extensions: { isSensitive: true },
       description:
         'The key identifier, used by gateways and by all operations on keys. It can itself be a token: do not log it.',
       resolve: (key, _, { keys }) => keys.keyIDOf(key),
     }),
-    orgID: t.exposeString('orgID', { description: 'Identifier of the organisation that owns the key.' }),
+    orgID: t.exposeString('orgID', {
+      extensions: { isShareable: true },
+      description: 'Identifier of the organisation that owns the key.',
+    }),
     organization: t.field({
       type: Organization,
       nullable: true,
@@ -114,6 +118,38 @@ builder.node(OrgKey, {
     ),
   }),
 });
+
+const OrgKeyByInput = builder.inputType('OrgKeyByInput', {
+  isOneOf: true,
+  description: 'Selects a key. Exactly one field must be given.',
+  fields: (t) => ({
+    keyID: t.id({ description: 'Identifier of the key. Example: acme-billing.' }),
+    keyHash: t.string({ description: 'Hash of the identifier, as in `OrgKey.keyHash`.' }),
+  }),
+});
+
+builder.queryField('orgKey', (t) =>
+  t.field({
+    type: OrgKey,
+    nullable: true,
+    description:
+      'Fetches a key by its identifier or by its hash. Null if it does not exist, is deleted (unless `includeDeleted` is true), or belongs to an organisation that the credential cannot see. Requires a service credential.',
+    credential: 'service',
+    args: {
+      by: t.arg({ type: OrgKeyByInput, required: true, description: 'The identifier or the hash of the key.' }),
+      includeDeleted: t.arg.boolean({
+        defaultValue: false,
+        description: 'Whether to find a deleted key too, until it is purged.',
+      }),
+    },
+    resolve: (caller, { by: { keyID, keyHash }, includeDeleted }, { keys, loaders }) => {
+      if (includeDeleted === true) {
+        return keys.orgKey(caller, keyID === undefined ? { keyHash } : { keyID }, { includeDeleted });
+      }
+      return loaders.orgKeys.load(keyID === undefined ? keyHash : keys.keyHashOf(caller, keyID));
+    },
+  }),
+);
 
 const lastSecondOf9999 = 253_402_300_799n;
 

@@ -5,33 +5,70 @@ import type { StoredKey } from '../../keys/key.js';
 import {
   defaultOrder,
   entriesOf,
+  keyOrders,
   positionOfEntry,
   type KeyFilter,
   type KeyOrder,
   type KeyPage,
   type KeyPosition,
 } from '../../keys/key-query.js';
-import type { CallContext } from '../../keys/ports.js';
 import type { PageRequest } from '../../keys/queries/read-keys.js';
-import type { Context } from '../context.js';
-import { builder } from '../schema/builder.js';
 import { cursorsOf } from '../../wire/list-cursor.js';
-import { readConnectionPage, type ConnectionItem, type PageFlags } from '../schema/pagination.js';
-import { toKeyFilter, KeyOrderType, OrgKeyFilter } from './org-key-filter.js';
-import { OrgKey } from './org-key.js';
+import { builder } from './builder.js';
+import { KeyStateType, OrgKey } from './key.js';
 import { Organization } from './organization.js';
+import { readConnectionPage, type ConnectionItem, type PageFlags } from './pagination.js';
+import { enumValuesOf } from './types-from-zod.js';
+
+export const OrgKeyFilter = builder.inputType('OrgKeyFilter', {
+  description:
+    'Filters keys. All conditions must match; null is the same as omitted. Deleted keys are excluded unless `state` is DELETED.',
+  fields: (t) => ({
+    orgID: t.string({ description: 'Keys of this organisation. Example: acme.' }),
+    aliasPrefix: t.string({
+      description: 'Keys whose alias starts with this value, case-sensitive. Example: Billing.',
+    }),
+    tag: t.string({ description: 'Keys with exactly this tag, case-sensitive. Example: production.' }),
+    policy: t.string({ description: 'Keys with this policy identifier in `applyPolicies`. Example: gold.' }),
+    apiID: t.string({ description: 'Keys with an access right that has this `apiID`. Example: invoices.' }),
+    state: t.field({
+      type: KeyStateType,
+      description: 'Keys in this state. Default: all states except DELETED.',
+    }),
+    expiresBefore: t.field({
+      type: 'Int64',
+      description:
+        'Keys that expire before this time, in Unix seconds. Keys that never expire do not match. Example: 1893456000.',
+    }),
+    updatedSince: t.field({
+      type: 'Int64',
+      description: 'Keys last changed at or after this time, in Unix seconds. Example: 1769860800.',
+    }),
+  }),
+});
+
+const KeyOrderType = builder.enumType('OrgKeyOrder', {
+  description: 'The order of a list of keys. Keys with equal values are ordered by hash.',
+  values: enumValuesOf<KeyOrder>(keyOrders),
+});
+
+/** The conditions of a filter; null is the same as omitted. */
+export function toKeyFilter(filter: (typeof OrgKeyFilter)['$inferInput'] | null | undefined): KeyFilter {
+  const conditions = Object.entries(filter ?? {}).filter(([, value]) => value !== null && value !== undefined);
+  return Object.fromEntries(conditions);
+}
 
 /** A page of keys. `count` counts all matching keys, and is called only if `totalCount` is selected. */
 type OrgKeyPage = Awaited<ReturnType<typeof readConnectionPage<StoredKey>>> & { readonly count: () => Promise<number> };
 
 /** An edge of a list of keys. */
-export const OrgKeyEdge = builder.edgeObject({
+const OrgKeyEdge = builder.edgeObject({
   type: OrgKey,
   name: 'OrgKeyEdge',
   description: 'A key and its cursor.',
 });
 
-export const OrgKeyConnection = builder.connectionObject<typeof OrgKey, Promise<OrgKeyPage>>(
+const OrgKeyConnection = builder.connectionObject<typeof OrgKey, Promise<OrgKeyPage>>(
   {
     type: OrgKey,
     name: 'OrgKeyConnection',
@@ -49,7 +86,7 @@ export const OrgKeyConnection = builder.connectionObject<typeof OrgKey, Promise<
 );
 
 /** The arguments of a list of keys. */
-export const orgKeysArgs = builder.args((t) => ({
+const orgKeysArgs = builder.args((t) => ({
   filter: t.field({ type: OrgKeyFilter, description: 'The keys to return. Default: all that are not deleted.' }),
   orderBy: t.field({
     type: KeyOrderType,
@@ -139,26 +176,37 @@ function itemsOf(
   }));
 }
 
-/** Reads a page of the keys that the caller can see. */
-export function readVisibleKeys(
-  caller: CallContext,
-  args: OrgKeysArgs,
-  { keys }: Context,
-  info: GraphQLResolveInfo,
-): Promise<OrgKeyPage> {
-  const source: KeySource = {
-    orgID: undefined,
-    page: (query) => keys.listOrgKeys(caller, query),
-    count: (filter) => keys.countOrgKeys(caller, filter),
-  };
-  return readOrgKeyPage(source, args, info);
-}
+builder.queryField('orgKeys', (t) =>
+  t.connection(
+    {
+      type: OrgKey,
+      nullable: true,
+      description:
+        'Lists keys, paginated. Requires a service credential; one that is bound to an organisation lists only its keys. Null if an error is returned. Errors: INVALID if a page size or a cursor is not valid.',
+      credential: 'service',
+      args: orgKeysArgs,
+      resolve: (caller, args, { keys }, info) =>
+        readOrgKeyPage(
+          {
+            orgID: undefined,
+            page: (query) => keys.listOrgKeys(caller, query),
+            count: (filter) => keys.countOrgKeys(caller, filter),
+          },
+          args,
+          info,
+        ),
+    },
+    OrgKeyConnection,
+    OrgKeyEdge,
+  ),
+);
 
 builder.objectField(Organization, 'orgKeys', (t) =>
   t.connection(
     {
       type: OrgKey,
       nullable: true,
+      extensions: { credential: 'service' },
       description:
         'Lists the keys of the organisation, paginated as in `Query.orgKeys`; an empty page if it has none. Null with an error if they cannot be read.',
       args: orgKeysArgs,

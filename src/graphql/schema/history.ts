@@ -1,7 +1,7 @@
 import { operations, type KeyRevision, type Operation } from '../../keys/key.js';
-import { builder } from '../schema/builder.js';
-import { enumValuesOf } from '../schema/types-from-zod.js';
-import { KeyFieldChange } from './field-change.js';
+import { builder } from './builder.js';
+import { enumValuesOf } from './types-from-zod.js';
+import { KeyFieldChange } from './definition.js';
 
 const OperationType = builder.enumType('KeyOperation', {
   description: 'An operation that changed a key.',

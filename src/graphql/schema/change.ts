@@ -1,16 +1,17 @@
+import type { InputShapeFromFields } from '@pothos/core';
 import type { KeyChange } from '../../keys/change.js';
-import { resetStatuses, type ResetStatus } from '../../keys/quota/external-counters.js';
 import { viewOfStored } from '../../keys/definition/view.js';
-import { builder } from '../schema/builder.js';
-import { enumValuesOf } from '../schema/types-from-zod.js';
-import { KeyFieldChange } from './field-change.js';
-import { KeyDefinition } from './key-definition.js';
-import { OrgKey } from './org-key.js';
-import { KeyQuotaEffect } from './quota.js';
+import { resetStatuses, type ResetStatus } from '../../keys/quota/external-counters.js';
+import { keyArgs, withoutNulls } from './arguments.js';
+import { builder } from './builder.js';
+import { KeyDefinition, KeyFieldChange, UpdateKeyInput } from './definition.js';
 import { KeyWarning } from './issue.js';
+import { OrgKey } from './key.js';
+import { KeyQuotaEffect } from './quota.js';
+import { enumValuesOf } from './types-from-zod.js';
 
 /** The `action` of the REST key API. */
-export type Action = 'added' | 'modified' | 'deleted' | 'restored';
+type Action = 'added' | 'modified' | 'deleted' | 'restored';
 
 const QuotaResetStatus = builder.enumType('KeyQuotaResetStatus', {
   description: 'Status of a requested reset of the live quota. A pending reset is stored and is not lost.',
@@ -21,9 +22,11 @@ export const OrgKeyUpdate = builder.objectRef<KeyChange & { readonly action: Act
   description: 'The result of a change of a key. The change is durable when the response is sent.',
   fields: (t) => ({
     action: t.exposeString('action', {
+      extensions: { isCompatibility: true },
       description: 'What was done, as in the REST key API: `added`, `modified`, `deleted` or `restored`.',
     }),
     key: t.id({
+      extensions: { isCompatibility: true },
       description: 'The key identifier, under its name in the REST key API. The same as `orgKey.keyID`.',
       resolve: ({ key }, _, { keys }) => keys.keyIDOf(key),
     }),
@@ -33,6 +36,7 @@ export const OrgKeyUpdate = builder.objectRef<KeyChange & { readonly action: Act
       resolve: ({ key }) => key.keyHash,
     }),
     status: t.string({
+      extensions: { isCompatibility: true },
       description: 'Always `ok`, for compatibility with the REST key API. Failures are returned as errors.',
       resolve: () => 'ok',
     }),
@@ -98,3 +102,74 @@ function effectFields(t: PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$in
     }),
   };
 }
+
+/** The arguments of every change of an existing key. */
+export const changeArgs = builder.args((t) => ({
+  expectedVersion: t.int({
+    description: 'Rejects the change with CONFLICT unless the key has this version. Default: any version.',
+  }),
+  reason: t.string({
+    description: 'Reason for the change, recorded in the history. At most 500 characters, no secrets.',
+  }),
+}));
+
+/** The arguments of an update and of its preview. */
+const updateArgs = {
+  ...keyArgs,
+  ...builder.args((t) => ({
+    input: t.field({
+      type: UpdateKeyInput,
+      required: true,
+      description: 'The new definition. Omitted fields are removed, except secrets.',
+    }),
+    resetQuota: t.boolean({
+      defaultValue: false,
+      description:
+        'Whether to reset the live quota: the used count becomes 0, `quotaRemaining` becomes `quotaMax`, and `quotaRenews` becomes now plus `quotaRenewalRate` if that is above 0.',
+    }),
+  })),
+  ...changeArgs,
+};
+
+/** The request of an update or of its preview. */
+function toUpdateRequest(args: UpdateArgs) {
+  // GraphQL returns large integers as decimal strings.
+  return { ...withoutNulls(args), resetQuota: args.resetQuota ?? false, hasDecimalStrings: true };
+}
+
+type UpdateArgs = InputShapeFromFields<typeof updateArgs>;
+
+builder.mutationField('updateOrgKey', (t) =>
+  t.field({
+    type: OrgKeyUpdate,
+    nullable: true,
+    description:
+      'Replaces the definition of a key and optionally resets its quota, in one transaction. Requires a service credential (`X-Svc-Authorization: …`). Null if an error is returned. Errors: INVALID with all problems in `extensions.issues`, NOT_FOUND, CONFLICT if the key does not have `expectedVersion`.',
+    credential: 'service',
+    args: updateArgs,
+    resolve: async (caller, args, { keys }) => ({
+      action: 'modified' as const,
+      ...(await keys.updateOrgKey(caller, toUpdateRequest(args))),
+    }),
+  }),
+);
+
+const previewArgs = builder.args((t) => ({
+  includeDeleted: t.boolean({
+    defaultValue: false,
+    description: 'Whether to preview the update of a deleted key too, as it would be after `restoreOrgKey`.',
+  }),
+}));
+
+builder.queryField('previewOrgKeyUpdate', (t) =>
+  t.field({
+    type: OrgKeyUpdatePreview,
+    nullable: true,
+    description:
+      'Predicts the result of `updateOrgKey` with the same arguments: definition, changes and effect on the quota. Stores nothing. A secret in `input` is compared with the stored one only for a credential with the scope `update`, at most ten times a minute for one key; otherwise its change is `NOT_COMPARED`. Requires a service credential. Null if an error is returned. Errors: those of `updateOrgKey`.',
+    credential: 'service',
+    args: { ...updateArgs, ...previewArgs },
+    resolve: (caller, args, { keys }) =>
+      keys.previewOrgKeyUpdate(caller, { ...toUpdateRequest(args), includeDeleted: args.includeDeleted ?? false }),
+  }),
+);

@@ -1,14 +1,15 @@
-import type { KeyPreview as DomainPreview } from '../../keys/queries/preview-key.js';
-import { viewOf } from '../../keys/definition/view.js';
 import type { SecretName } from '../../keys/definition/normalize.js';
-import { builder } from '../schema/builder.js';
-import { KeyDefinition } from './key-definition.js';
+import { viewOf } from '../../keys/definition/view.js';
+import type { KeyPreview as DomainPreview } from '../../keys/queries/preview-key.js';
+import { builder } from './builder.js';
+import { KeyDefinition, PreviewKeyInput } from './definition.js';
 import { KeyWarning } from './issue.js';
 
-export const KeyPreview = builder.objectRef<DomainPreview>('KeyPreview').implement({
+const KeyPreview = builder.objectRef<DomainPreview>('KeyPreview').implement({
   description: 'The result of a preview. Nothing is stored.',
   fields: (t) => ({
     apiModel: t.field({
+      extensions: { isCompatibility: true },
       type: 'JSONObject',
       description: 'Always an empty object, for compatibility with the REST key API.',
       resolve: () => ({}),
@@ -23,6 +24,7 @@ export const KeyPreview = builder.objectRef<DomainPreview>('KeyPreview').impleme
         'Hash of the key identifier in lower-case hex: SHA-256 unless configured otherwise. Logs identify the key by it.',
     }),
     keyID: t.exposeID('keyID', {
+      extensions: { isSensitive: true },
       description:
         'The key identifier that was sent, or a new one: the identifier of the organisation, `_`, 32 random hex digits and 8 of their CRC-32.',
     }),
@@ -33,6 +35,18 @@ export const KeyPreview = builder.objectRef<DomainPreview>('KeyPreview').impleme
     }),
   }),
 });
+
+builder.queryField('previewKey', (t) =>
+  t.field({
+    type: KeyPreview,
+    nullable: true,
+    description:
+      'Validates and normalises a key definition and hashes its identifier. Stores nothing. Requires a management credential (`Authorization: Bearer …`). Null if an error is returned. Errors: INVALID with all problems in `extensions.issues`, FORBIDDEN for an organisation other than that of the credential.',
+    credential: 'management',
+    args: { input: t.arg({ type: PreviewKeyInput, required: true, description: 'The definition to validate.' }) },
+    resolve: (caller, { input }, { keys }) => keys.preview(caller, input),
+  }),
+);
 
 function viewOfPreview({ definition, secrets }: DomainPreview) {
   const set = Object.entries(secrets).flatMap(([name, value]) => (value === null ? [] : [name as SecretName]));

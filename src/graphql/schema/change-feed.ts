@@ -1,8 +1,9 @@
-import { AppError } from '../../lib/errors.js';
 import type { SubscribedChange } from '../../keys/queries/change-subscription.js';
-import { builder } from '../schema/builder.js';
-import { KeyHistoryEntry } from './history-entry.js';
-import { OrgKey } from './org-key.js';
+import { AppError } from '../../lib/errors.js';
+import { withoutNulls } from './arguments.js';
+import { builder } from './builder.js';
+import { KeyHistoryEntry } from './history.js';
+import { OrgKey } from './key.js';
 
 /**
  * The history entry of an event; undefined for a checkpoint.
@@ -14,7 +15,7 @@ function requireEntry({ entry, isUnreadable }: SubscribedChange): SubscribedChan
   return entry;
 }
 
-export const OrgKeyChangedEvent = builder.objectRef<SubscribedChange>('OrgKeyChangedEvent').implement({
+const OrgKeyChangedEvent = builder.objectRef<SubscribedChange>('OrgKeyChangedEvent').implement({
   description:
     'A change of a key, or, if `entry` is null, a checkpoint that only advances `cursor`. Checkpoints are sent at the start if `after` is absent, and about every 30 seconds while only keys change that the subscription does not include. If the history entry fails its integrity check, all fields but `cursor` are null and the error is INTERNAL.',
   fields: (t) => ({
@@ -50,3 +51,25 @@ export const OrgKeyChangedEvent = builder.objectRef<SubscribedChange>('OrgKeyCha
     }),
   }),
 });
+
+builder.subscriptionField('orgKeyChanged', (t) =>
+  t.field({
+    type: OrgKeyChangedEvent,
+    description:
+      'Streams changes of keys as they take effect, each once and in order. Consumption of a quota is not a change. A purge removes a key with its history, which later subscriptions do not receive. Requires a service credential. Errors: INVALID for a cursor of another database, RATE_LIMITED above the maximum number of open subscriptions of the credential, by default 100 per process.',
+    credential: 'service',
+    args: {
+      orgID: t.arg.string({
+        description:
+          'Streams only changes of keys of this organisation. Default: all organisations that the credential can see. Example: acme.',
+      }),
+      keyHash: t.arg.string({ description: 'Streams only changes of the key with this hash, as in `OrgKey.keyHash`.' }),
+      after: t.arg.string({
+        description: 'Resumes after this cursor, that of the last event received. Default: only changes from now on.',
+      }),
+    },
+    subscribe: (caller, args, { keys, registerSubscription }) =>
+      keys.orgKeyChanges(caller, withoutNulls(args), registerSubscription(caller.credentialID)),
+    resolve: (event) => event,
+  }),
+);
