@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { parseJSON, stringifyJSON } from '../../lib/json.js';
-import { definitionFromJSON } from '../../keys/definition/from-json.js';
+import type { Definition } from '../../keys/definition/normalize.js';
 import { definitionChanges } from '../../keys/key-diff.js';
 import type { FieldChange, KeyRevision } from '../../keys/key.js';
 import { defineTable, namesOf, type Columns, type RowOf, type SignedRow } from './signed.js';
@@ -58,7 +58,7 @@ export function linkOf(
   });
   return createHash('sha256')
     .update(previous ?? new Uint8Array(32))
-    .update(createHash('sha256').update(definition, 'utf8').digest())
+    .update(hash('sha256', definition, 'buffer'))
     .update(`[${values.join()}]`, 'utf8')
     .digest();
 }
@@ -69,9 +69,18 @@ export interface RevisionBase {
   readonly history_link: Uint8Array;
 }
 
-/** The row of an entry; `definition` is the key's own after it, as JSON. */
-export function revisionToRow(entry: KeyRevision, definition: string, base: RevisionBase | undefined): RevisionRow {
-  const changes = stringifyJSON(entry.changes);
+/** The key after a change: its definition, also as JSON. */
+interface RevisionResult {
+  readonly definition: Definition;
+  readonly json: string;
+}
+
+/** The row of the entry of a change. */
+export function revisionToRow(
+  entry: KeyRevision,
+  { definition, json }: RevisionResult,
+  base: RevisionBase | undefined,
+): RevisionRow {
   const row = {
     at: BigInt(entry.at.getTime()),
     key_hash: entry.keyHash,
@@ -83,15 +92,15 @@ export function revisionToRow(entry: KeyRevision, definition: string, base: Revi
     request_id: entry.requestID,
     version: BigInt(entry.versionAfter),
     quota_used_before_reset: entry.quotaUsedBeforeReset ?? null,
-    // Also a key without secrets repeats nothing but its definition.
-    changes: !base && entry.versionAfter === 1 && changes === addedBy(definition) ? null : changes,
+    changes: !base && entry.versionAfter === 1 && isAddition(entry, definition) ? null : stringifyJSON(entry.changes),
   };
-  return { ...row, before: base?.definition ?? null, link: linkOf(base?.history_link ?? null, row, definition) };
+  return { ...row, before: base?.definition ?? null, link: linkOf(base?.history_link ?? null, row, json) };
 }
 
-/** The changes that add all of a definition, as JSON. */
-function addedBy(definition: string): string {
-  return stringifyJSON(definitionChanges({}, definitionFromJSON(parseJSON(definition))));
+/** Whether the changes add all fields of a definition and nothing else, such as a secret. */
+function isAddition({ changes }: KeyRevision, definition: Definition): boolean {
+  const fields = Object.values(definition).filter((value) => value !== undefined);
+  return changes.length === fields.length && changes.every(({ kind }) => kind === 'ADDED');
 }
 
 /** Whether the changes of a row can be read: it has them, or the definition that it was linked with. */
@@ -115,6 +124,9 @@ export function revisionFromRow(row: RevisionRow & Pick<StoredRevisionRow, 'firs
     versionAfter: Number(row.version),
     quotaUsedBeforeReset: row.quota_used_before_reset ?? undefined,
     // Written by us, from this very type.
-    changes: parseJSON(row.changes ?? addedBy(row.first_definition ?? '{}')) as unknown as FieldChange[],
+    changes:
+      row.changes === null
+        ? definitionChanges({}, parseJSON(row.first_definition ?? '{}') as Definition)
+        : (parseJSON(row.changes) as unknown as FieldChange[]),
   };
 }

@@ -185,7 +185,11 @@ export function createRowChanges(signer: RowSigner) {
       const result = apply(stored);
       if (!result) return { result };
       const row = keyToRow(result.next, new Uint8Array());
-      const entry = revisionToRow(result.revision, row.definition, before);
+      const entry = revisionToRow(
+        result.revision,
+        { definition: result.next.definition, json: row.definition },
+        before,
+      );
       row.history_link = entry.link;
       return {
         next: keys.signed(row),
