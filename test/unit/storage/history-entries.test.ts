@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { HistoryRange } from '../../../src/keys/key-query.js';
-import { keyToRow, type KeyRow } from '../../../src/storage/records/key.js';
 import {
+  keyToRow,
+  type KeyRow,
   hasChanges,
   linkOf,
   revisionFromRow,
   revisionToRow,
   type RevisionRow,
   type StoredRevisionRow,
-} from '../../../src/storage/records/revision.js';
+} from '../../../src/storage/records/key-records.js';
 import type { SignedRow } from '../../../src/storage/records/signed.js';
 import {
   createChain,

@@ -2,7 +2,7 @@ import type { HistoryRequest } from '../../../keys/key-query.js';
 import type { KeyRevision } from '../../../keys/key.js';
 import type { KeyStore } from '../../../keys/ports.js';
 import { asError } from '../../../lib/errors.js';
-import { revisionFromRow, type RevisionRow, type StoredRevisionRow } from '../../records/revision.js';
+import { revisionFromRow, type RevisionRow, type StoredRevisionRow } from '../../records/key-records.js';
 import type { SignedRow } from '../../records/signed.js';
 import type { TimeSlices } from '../../time-slices.js';
 import { batchesBySize } from '../pages.js';
