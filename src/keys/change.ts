@@ -67,7 +67,7 @@ export async function executeChange<Before extends StoredKey | undefined>(
   const isQuotaKnown = counter !== undefined;
   const at = ports.now();
   // A property, because the store may apply the change several times.
-  const applied: { before?: StoredKey | undefined } = {};
+  const applied: { before?: StoredKey | undefined; result?: KeyChange } = {};
   const apply = (stored: StoredKey | undefined): KeyTransition | undefined => {
     const authorized = command.authorize(withCounter(stored, counter));
     const before: StoredKey | undefined = authorized;
@@ -85,8 +85,9 @@ export async function executeChange<Before extends StoredKey | undefined>(
     });
     if (before && isUnchanged(before, next, revision.changes, isReset)) return undefined;
     const quotaChange = before && externalCounters?.pendingChange(before, next, at, isReset);
+    applied.result = resultOf(at, before, next, revision.changes, input, isQuotaKnown);
     const receipt = command.receiptOf?.({
-      ...resultOf(at, before, next, revision.changes, input, isQuotaKnown),
+      ...applied.result,
       quotaReset: isReset ? (quotaChange ? 'PENDING' : 'APPLIED') : undefined,
     });
     return { next, revision, quotaChange, receipt };
@@ -95,14 +96,10 @@ export async function executeChange<Before extends StoredKey | undefined>(
     // A new key must not take the identifier of another organisation's key, so creation is not limited to one.
     const scope = operation === 'create' ? undefined : caller.orgID;
     const written = await store.update(keyHash, apply, scope);
-    const { before } = applied;
-    if (!written) return unchangedResult(at, requireKey(caller, before), input, isQuotaKnown);
-    const { next, revision, quotaChange } = written;
-    const status = (quotaChange && (await externalCounters?.applyPending(keyHash))) ?? 'APPLIED';
-    return {
-      ...resultOf(at, before, next, revision.changes, input, isQuotaKnown),
-      quotaReset: isReset ? status : undefined,
-    };
+    const { before, result } = applied;
+    if (!written || !result) return unchangedResult(at, requireKey(caller, before), input, isQuotaKnown);
+    const status = (written.quotaChange && (await externalCounters?.applyPending(keyHash))) ?? 'APPLIED';
+    return { ...result, quotaReset: isReset ? status : undefined };
   } catch (error) {
     throw await explainConflict(ports, caller, error, keyHash, expectedVersion);
   }

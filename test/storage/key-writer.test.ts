@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { diffDefinitions } from '../../src/keys/key-diff.js';
 import type { Meter } from '../../src/telemetry/ports.js';
 import type { Database } from '../../src/storage/sqlite/connection.js';
 import { createWriteGate } from '../../src/storage/sqlite/write-gate.js';
@@ -6,7 +7,7 @@ import type { RunExclusive } from '../../src/storage/storage.js';
 import { signer } from '../support/signer.js';
 import { openOwnDatabase, sqliteKeyStore } from '../support/storage.js';
 import { until } from '../support/until.js';
-import { aChange, aKey, anUpdate, hashOf } from '../support/factories.js';
+import { aChange, aKey, anUpdate, aRevision, hashOf } from '../support/factories.js';
 
 let database: Database;
 beforeEach(() => {
@@ -49,6 +50,30 @@ describe('the key writer on SQLite', () => {
     expect(sizes).toEqual([50]);
     await Promise.all(names(3).map((name) => store.update(hashOf(name), (found) => anUpdate(found))));
     expect(sizes).toEqual([50, 3]);
+  });
+
+  it('encodes each definition once, and parses only the one before a change', async () => {
+    const { store } = await storeOf(0);
+    const spies = [vi.spyOn(JSON, 'stringify'), vi.spyOn(JSON, 'parse')] as const;
+    const key = aKey(0, { definition: { alias: 'the definition' } });
+    const [created, updated] = [diffDefinitions(undefined, key), anUpdate(key, { lastUpdated: 1n })];
+    /** How many of the texts since the last call had the definition. */
+    const counts = () => {
+      const texts = [
+        spies[0].mock.results.map(({ value }) => value as unknown),
+        spies[1].mock.calls.map(([text]) => text),
+      ];
+      for (const spy of spies) spy.mockClear();
+      return texts.map((all) => all.filter((text) => String(text).includes('the definition')).length);
+    };
+    try {
+      await store.add([{ next: key, revision: aRevision(key, { changes: created }) }]);
+      expect(counts()).toEqual([1, 0]);
+      await store.update(key.keyHash, () => updated);
+      expect(counts()).toEqual([1, 1]);
+    } finally {
+      for (const spy of spies) spy.mockRestore();
+    }
   });
 
   it('writes at most 128 changes at once, in the order of the calls', async () => {

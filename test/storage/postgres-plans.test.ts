@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { KeyFilter, KeyOrder, KeyQuery, KeyPosition } from '../../src/keys/key-query.js';
-import type { KeyRow } from '../../src/storage/records/key.js';
+import type { KeyRow } from '../../src/storage/records/key-records.js';
 import { createPgPool, type PgPool } from '../../src/storage/postgres/pool.js';
 import { openPostgres } from '../../src/storage/postgres/engine.js';
 import { postgresDialect } from '../../src/storage/sql/dialect.js';

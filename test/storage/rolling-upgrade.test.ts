@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createRowSigner } from '../../src/crypto/row-signer.js';
 import { loadKeyRing } from '../../src/crypto/key-ring.js';
-import { keyTable, type KeyRow } from '../../src/storage/records/key.js';
+import { keyTable, type KeyRow } from '../../src/storage/records/key-records.js';
 import { createSignedTable, type SignedRow } from '../../src/storage/records/signed.js';
 import { postgresDialect, sqliteDialect } from '../../src/storage/sql/dialect.js';
 import { rowTexts } from '../../src/storage/sql/rows.js';

@@ -106,10 +106,8 @@ describe('D-15 a statement', () => {
       storage/sql/keys/counters.ts: select
       storage/sql/keys/history-batches.ts: entryColumns
       storage/sql/keys/history-batches.ts: entrySize
+      storage/sql/keys/history-batches.ts: isInSpan
       storage/sql/keys/history-batches.ts: walked
-      storage/sql/keys/history.ts: entryColumns
-      storage/sql/keys/history.ts: entrySize
-      storage/sql/keys/history.ts: walked
       storage/sql/keys/key-maintenance.ts: dialect.rowID('$3')
       storage/sql/keys/key-maintenance.ts: entryColumns
       storage/sql/keys/key-maintenance.ts: entrySize

@@ -1,7 +1,7 @@
 import { AppError } from '../../lib/errors.js';
 import type { Telemetry } from '../../telemetry/ports.js';
 import { maxGroupSize, maxWaiting, whenGathered, type ChangeOutcome } from '../gather.js';
-import type { KeyRow, StoredKeyRow } from '../records/key.js';
+import type { KeyRow, StoredKeyRow } from '../records/key-records.js';
 import type { SignedRow } from '../records/signed.js';
 import {
   busyError,

@@ -1,6 +1,4 @@
-import { revisionTable } from '../records/revision.js';
-import { keyTable } from '../records/key.js';
-import { quotaChangeTable } from '../records/quota-change.js';
+import { revisionTable, keyTable, quotaChangeTable } from '../records/key-records.js';
 import type { KeyWrite } from '../sql/keys/key-rows.js';
 import { receiptColumns, receiptValues } from '../sql/keys/receipts.js';
 import { feedOffset } from '../sql/dialect.js';

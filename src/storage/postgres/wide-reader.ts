@@ -1,5 +1,5 @@
 import type { ReadBudget } from '../../keys/read-budget.js';
-import type { StoredKeyRow } from '../records/key.js';
+import type { StoredKeyRow } from '../records/key-records.js';
 import { postgresDialect } from '../sql/dialect.js';
 import { rowTexts } from '../sql/rows.js';
 import type { SizeLimit, WideQuery, WideReader } from '../sql/session.js';

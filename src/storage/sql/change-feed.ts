@@ -1,7 +1,7 @@
 import { AppError } from '../../lib/errors.js';
 import { isInt64 } from '../../lib/int64.js';
 import type { ChangeFeed, FeedQuery } from '../../keys/change-feed.js';
-import { hasChanges, revisionTable, revisionFromRow, type StoredRevisionRow } from '../records/revision.js';
+import { hasChanges, revisionTable, revisionFromRow, type StoredRevisionRow } from '../records/key-records.js';
 import type { RowSigner } from '../../crypto/row-signer.js';
 import { createSignedTable } from '../records/signed.js';
 import { createChangeNotifier, type ChangeNotifier, type ChangeSource } from './change-notifier.js';

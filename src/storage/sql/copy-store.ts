@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
 import { credentialTable } from '../records/credential.js';
 import { headTable } from '../records/head.js';
-import { keyTable } from '../records/key.js';
-import { quotaChangeTable } from '../records/quota-change.js';
-import { revisionTable } from '../records/revision.js';
+import { keyTable, quotaChangeTable, revisionTable } from '../records/key-records.js';
 import { namesOf, type Columns } from '../records/signed.js';
 import { deliveryColumns, webhookTable } from '../records/webhook.js';
 import { receiptColumns } from './keys/receipts.js';

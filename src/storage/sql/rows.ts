@@ -1,5 +1,4 @@
-import { keyTable } from '../records/key.js';
-import { revisionTable } from '../records/revision.js';
+import { keyTable, revisionTable } from '../records/key-records.js';
 import type { Dialect } from './dialect.js';
 import { nearKeys } from './place.js';
 

@@ -1,9 +1,7 @@
 import type { RowSigner } from '../../crypto/row-signer.js';
 import { credentialTable } from '../records/credential.js';
 import { headTable } from '../records/head.js';
-import { keyTable } from '../records/key.js';
-import { quotaChangeTable } from '../records/quota-change.js';
-import { revisionTable } from '../records/revision.js';
+import { keyTable, quotaChangeTable, revisionTable } from '../records/key-records.js';
 import { createSignedTable, type SignedRow, type TableDefinition } from '../records/signed.js';
 import { webhookTable } from '../records/webhook.js';
 import type { Dialect } from './dialect.js';

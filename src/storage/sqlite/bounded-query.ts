@@ -1,6 +1,6 @@
 import { SqliteError, type Database, type Statement } from 'better-sqlite3';
 import { LRUCache } from 'lru-cache';
-import type { StoredKeyRow } from '../records/key.js';
+import type { StoredKeyRow } from '../records/key-records.js';
 import { sqliteDialect } from '../sql/dialect.js';
 import { batchesBySize, type SizedKey } from '../sql/pages.js';
 import { rowTexts } from '../sql/rows.js';

@@ -1,7 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3';
-import { keyTable, type KeyRow, type StoredKeyRow } from '../records/key.js';
-import { quotaChangeTable } from '../records/quota-change.js';
-import { revisionTable } from '../records/revision.js';
+import { keyTable, type KeyRow, type StoredKeyRow, quotaChangeTable, revisionTable } from '../records/key-records.js';
 import type { SignedRow } from '../records/signed.js';
 import {
   busyError,

@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { HistoryRange } from '../../../src/keys/key-query.js';
-import { keyToRow, type KeyRow } from '../../../src/storage/records/key.js';
 import {
+  keyToRow,
+  type KeyRow,
   hasChanges,
   linkOf,
   revisionFromRow,
   revisionToRow,
   type RevisionRow,
   type StoredRevisionRow,
-} from '../../../src/storage/records/revision.js';
+} from '../../../src/storage/records/key-records.js';
 import type { SignedRow } from '../../../src/storage/records/signed.js';
 import {
   createChain,
@@ -60,6 +61,7 @@ describe('the span of a range of history', () => {
 
 /** The definition after a version. */
 const definitionAt = (version: number) => `{"rate":${version}}`;
+const resultAt = (version: number) => ({ definition: { rate: version }, json: definitionAt(version) });
 
 /** The entries of a key from its first version on, linked to each other. */
 function entries(count: number): StoredRevisionRow[] {
@@ -67,7 +69,7 @@ function entries(count: number): StoredRevisionRow[] {
   for (let version = 1; version <= count; version += 1) {
     const last = rows.at(-1);
     const base = last && { definition: definitionAt(version - 1), history_link: last.link };
-    const entry = revisionToRow(aRevision(aKey(1, { version })), definitionAt(version), base);
+    const entry = revisionToRow(aRevision(aKey(1, { version })), resultAt(version), base);
     rows.push({ ...entry, ...{ mac: Uint8Array.of(version), id: BigInt(version), key: 1n, first_definition: null } });
   }
   return rows;
@@ -114,7 +116,7 @@ describe('the changes of a first entry that adds its definition', () => {
   });
 
   it('are read from the definition that it is linked with, and from no other', () => {
-    const row = revisionToRow(revision, definitionAt(1), undefined);
+    const row = revisionToRow(revision, resultAt(1), undefined);
     expect(row).toMatchObject({ changes: null, before: null });
     expect(hasChanges(stored(row, definitionAt(1)))).toBe(true);
     expect(revisionFromRow(stored(row, definitionAt(1)))).toStrictEqual(revision);
@@ -127,7 +129,7 @@ describe('the changes of a first entry that adds its definition', () => {
   it('are stored if they are others, such as those of secrets', () => {
     const withSecret = { ...revision, changes: [...revision.changes, { path: ['hmacString'], kind: 'SET' } as const] };
     for (const other of [withSecret, { ...revision, changes: [] }]) {
-      const row = revisionToRow(other, definitionAt(1), undefined);
+      const row = revisionToRow(other, resultAt(1), undefined);
       expect(row.changes).not.toBeNull();
       expect(revisionFromRow(stored(row, null))).toStrictEqual(other);
     }

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { createReadBudget } from '../../../src/keys/read-budget.js';
-import { keyTable, keyToRow, type KeyRow } from '../../../src/storage/records/key.js';
+import { keyTable, keyToRow, type KeyRow } from '../../../src/storage/records/key-records.js';
 import { createSignedTable, type SignedRow } from '../../../src/storage/records/signed.js';
 import { createHistory } from '../../../src/storage/sql/keys/history.js';
 import { sqliteDialect } from '../../../src/storage/sql/dialect.js';

@@ -2,9 +2,10 @@ import type { HistoryRequest } from '../../../keys/key-query.js';
 import type { KeyRevision } from '../../../keys/key.js';
 import type { KeyStore } from '../../../keys/ports.js';
 import { asError } from '../../../lib/errors.js';
-import { revisionFromRow, type RevisionRow, type StoredRevisionRow } from '../../records/revision.js';
+import { revisionFromRow, type RevisionRow, type StoredRevisionRow } from '../../records/key-records.js';
 import type { SignedRow } from '../../records/signed.js';
 import type { TimeSlices } from '../../time-slices.js';
+import type { Dialect } from '../dialect.js';
 import { batchesBySize } from '../pages.js';
 import { entrySize, rowTexts, walk } from '../rows.js';
 import { prepared, type SqlSession } from '../session.js';
@@ -26,7 +27,27 @@ interface PlannedRead {
 }
 
 type OfSpan<Row> = Row & { readonly span_index: bigint };
-type HistoryRow = StoredRevisionRow & { readonly key_identity: Uint8Array };
+
+/** An entry with the identity of its key in the same snapshot: the key may have been purged and added again. */
+export type HistoryRow = StoredRevisionRow & { readonly key_identity: Uint8Array };
+
+/** Reads the sizes and the entries of spans, in their order and that of the versions. */
+export function historyStatements(dialect: Dialect) {
+  const { entryColumns } = rowTexts(dialect);
+  const walked = walk(dialect, dialect.historySpans('$1'));
+  const isInSpan = 'w.version BETWEEN w.first AND w.newest AND h.id = w.id';
+  return {
+    sizes: prepared(
+      `${walked} SELECT w.span_index, w.version, ${entrySize} AS size FROM walk w CROSS JOIN history h
+       WHERE ${isInSpan} ORDER BY w.span_index, w.version`,
+    ),
+    entries: prepared(
+      `${walked} SELECT w.span_index, ${entryColumns}, k.identity AS key_identity
+       FROM walk w CROSS JOIN history h CROSS JOIN keys k
+       WHERE ${isInSpan} AND k.id = w.key ORDER BY w.span_index, w.version`,
+    ),
+  };
+}
 
 /**
  * Reads the histories of many keys, with one statement for the sizes and one for the entries. A history that is larger than
@@ -38,19 +59,7 @@ export function createHistoryBatches({
   slices,
   historyOf,
 }: HistoryBatchesDeps): KeyStore['historiesOf'] {
-  const { entryColumns } = rowTexts(dialect);
-  const walked = walk(dialect, dialect.historySpans('$1'));
-  const sizes = prepared(
-    `${walked} SELECT w.span_index, w.version, ${entrySize} AS size FROM walk w CROSS JOIN history h
-     WHERE w.version BETWEEN w.first AND w.newest AND h.id = w.id`,
-  );
-  // Each entry comes with the identity of its key in the same snapshot, as for one history.
-  const entries = prepared(
-    `${walked} SELECT w.span_index, ${entryColumns}, k.identity AS key_identity
-     FROM walk w CROSS JOIN history h CROSS JOIN keys k
-     WHERE w.version BETWEEN w.first AND w.newest AND h.id = w.id AND k.id = w.key
-     ORDER BY w.span_index, w.version`,
-  );
+  const { sizes, entries } = historyStatements(dialect);
 
   async function rowsOf<Row>(statement: typeof sizes, reads: readonly PlannedRead[]): Promise<Map<PlannedRead, Row[]>> {
     const given = reads.map(({ request: { key }, span }) => spanItem(key.keyHash, span));

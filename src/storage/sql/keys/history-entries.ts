@@ -1,7 +1,12 @@
 import { AppError } from '../../../lib/errors.js';
 import type { HistoryRange } from '../../../keys/key-query.js';
-import { hasChanges, linkOf, type RevisionRow, type StoredRevisionRow } from '../../records/revision.js';
-import type { KeyRow } from '../../records/key.js';
+import {
+  hasChanges,
+  linkOf,
+  type RevisionRow,
+  type StoredRevisionRow,
+  type KeyRow,
+} from '../../records/key-records.js';
 import type { SignedRow } from '../../records/signed.js';
 import { batchesBySize } from '../pages.js';
 import { placeOf } from '../place.js';

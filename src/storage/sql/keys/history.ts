@@ -6,32 +6,12 @@ import type { KeyRevision } from '../../../keys/key.js';
 import type { HistoryRange } from '../../../keys/key-query.js';
 import type { ReadBudget } from '../../../keys/read-budget.js';
 import type { RowSigner } from '../../../crypto/row-signer.js';
-import type { KeyRow } from '../../records/key.js';
-import { revisionFromRow, revisionTable, type StoredRevisionRow } from '../../records/revision.js';
+import { type KeyRow, revisionFromRow, revisionTable, type StoredRevisionRow } from '../../records/key-records.js';
 import { createSignedTable, isSameRow, type SignedRow } from '../../records/signed.js';
 import { mapInSlices, type TimeSlices } from '../../time-slices.js';
 import { isUnbroken, partsOf, sizeOf, spanItem, spanOf, type SizedVersion, type Span } from './history-entries.js';
-import { createHistoryBatches } from './history-batches.js';
-import type { Dialect } from '../dialect.js';
-import { entrySize, rowTexts, walk } from '../rows.js';
-import { prepared, type SqlSession } from '../session.js';
-
-// Each entry comes with the identity of its key in the same snapshot: the key may have been purged and added again.
-const statements = (dialect: Dialect) => {
-  const { entryColumns } = rowTexts(dialect);
-  const walked = walk(dialect, dialect.historySpans('$1'));
-  return {
-    between: prepared(
-      `${walked} SELECT ${entryColumns}, k.identity AS key_identity
-       FROM walk w CROSS JOIN history h CROSS JOIN keys k
-       WHERE w.version BETWEEN w.first AND w.newest AND h.id = w.id AND k.id = w.key ORDER BY w.version`,
-    ),
-    sizes: prepared(
-      `${walked} SELECT w.version, ${entrySize} AS size FROM walk w CROSS JOIN history h
-       WHERE w.version BETWEEN w.first AND w.newest AND h.id = w.id ORDER BY w.version`,
-    ),
-  };
-};
+import { createHistoryBatches, historyStatements, type HistoryRow } from './history-batches.js';
+import type { SqlSession } from '../session.js';
 
 const maxAttempts = 5;
 
@@ -43,7 +23,7 @@ export function createHistory(
   slices: TimeSlices,
 ) {
   const { all } = session;
-  const { between, sizes } = statements(session.dialect);
+  const { entries: entriesOf, sizes } = historyStatements(session.dialect);
   const table = createSignedTable(signer, revisionTable);
   const spanText = (keyHash: string, { first, newest }: Span) => JSON.stringify([spanItem(keyHash, { first, newest })]);
 
@@ -57,9 +37,7 @@ export function createHistory(
     const entries: StoredRevisionRow[] = [];
     for (const part of partsOf(span, found)) {
       reads?.requireTime();
-      const rows = await all<StoredRevisionRow & { readonly key_identity: Uint8Array }>(between, [
-        spanText(row.key_hash, part),
-      ]);
+      const rows = await all<HistoryRow>(entriesOf, [spanText(row.key_hash, part)]);
       // Verified in a time slice: the signature of an entry covers its definition.
       await slices.next();
       const isOfKey = rows.every(({ key_identity }) => Buffer.compare(key_identity, row.identity) === 0);

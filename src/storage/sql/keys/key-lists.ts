@@ -3,7 +3,7 @@ import type { StoredKey } from '../../../keys/key.js';
 import type { KeyFilter, KeyPage, KeyQuery, UnreadableKey } from '../../../keys/key-query.js';
 import type { KeyStore } from '../../../keys/ports.js';
 import type { ReadBudget } from '../../../keys/read-budget.js';
-import type { KeyRow, StoredKeyRow } from '../../records/key.js';
+import type { KeyRow, StoredKeyRow } from '../../records/key-records.js';
 import { integrityError, type SignedRow } from '../../records/signed.js';
 import { mapInSlices, type TimeSlices } from '../../time-slices.js';
 import { createNameNumbers, type NumberOf } from '../name-numbers.js';

@@ -3,8 +3,14 @@ import type { DiscardOutcome, IntegrityReport, KeyStore } from '../../../keys/po
 import type { RowSigner } from '../../../crypto/row-signer.js';
 import { pageFromContent, pageName, prefixOf, purgedName, type PurgedKey } from '../../records/checkpoint.js';
 import { createHeads } from '../heads.js';
-import { keyFromRow, keyTable, termsOf, type StoredKeyRow } from '../../records/key.js';
-import { revisionTable, type RevisionRow } from '../../records/revision.js';
+import {
+  keyFromRow,
+  keyTable,
+  termsOf,
+  type StoredKeyRow,
+  revisionTable,
+  type RevisionRow,
+} from '../../records/key-records.js';
 import { createSignedTable, type SignedRow } from '../../records/signed.js';
 import type { Dialect } from '../dialect.js';
 import { createChain, spanItem } from './history-entries.js';

@@ -1,7 +1,7 @@
 import { stateOf, type StoredKey } from '../../../keys/key.js';
 import type { KeyFilter, KeyOrder, KeyQuery } from '../../../keys/key-query.js';
 import { unixSeconds } from '../../../lib/int64.js';
-import { term, termsOf } from '../../records/key.js';
+import { term, termsOf } from '../../records/key-records.js';
 import { isBindableText, type Dialect } from '../dialect.js';
 import type { NumberOf } from '../name-numbers.js';
 import { isKeyHash, placeOf } from '../place.js';

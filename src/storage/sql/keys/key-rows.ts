@@ -3,9 +3,18 @@ import type { RowSigner } from '../../../crypto/row-signer.js';
 import type { StoredKey } from '../../../keys/key.js';
 import type { KeyTransition } from '../../../keys/ports.js';
 import type { Receipt } from '../../../keys/receipt.js';
-import { keyFromRow, keyTable, keyToRow, termsOf, type KeyRow, type StoredKeyRow } from '../../records/key.js';
-import { quotaChangeTable, quotaChangeToRow, type QuotaChangeRow } from '../../records/quota-change.js';
-import { revisionTable, revisionToRow, type RevisionRow } from '../../records/revision.js';
+import {
+  keyFromRow,
+  keyTable,
+  changeToRows,
+  termsOf,
+  type KeyRow,
+  type StoredKeyRow,
+  quotaChangeTable,
+  type QuotaChangeRow,
+  revisionTable,
+  type RevisionRow,
+} from '../../records/key-records.js';
 import { createSignedTable, integrityError, isSameRow, type SignedRow } from '../../records/signed.js';
 import type { Dialect } from '../dialect.js';
 import { placesOf } from '../place.js';
@@ -184,13 +193,11 @@ export function createRowChanges(signer: RowSigner) {
       const stored = before && keyFromRow(before);
       const result = apply(stored);
       if (!result) return { result };
-      const row = keyToRow(result.next, new Uint8Array());
-      const entry = revisionToRow(result.revision, row.definition, before);
-      row.history_link = entry.link;
+      const { key, entry, quotaChange } = changeToRows(result, before);
       return {
-        next: keys.signed(row),
+        next: keys.signed(key),
         entry: revisions.signed(entry),
-        quotaChange: result.quotaChange && quotaChanges.signed(quotaChangeToRow(result.quotaChange)),
+        quotaChange: quotaChange && quotaChanges.signed(quotaChange),
         receipt: result.receipt,
         terms: { before: stored ? termsOf(stored) : new Set(), after: termsOf(result.next) },
         result,

@@ -2,8 +2,13 @@ import { setImmediate as nextIteration } from 'node:timers/promises';
 import type { RowSigner } from '../../../crypto/row-signer.js';
 import { purgedName, type KeyHead, type KeyRollback } from '../../records/checkpoint.js';
 import { createHeads } from '../heads.js';
-import { keyTable, type KeyRow, type StoredKeyRow } from '../../records/key.js';
-import { revisionTable, type RevisionRow } from '../../records/revision.js';
+import {
+  keyTable,
+  type KeyRow,
+  type StoredKeyRow,
+  revisionTable,
+  type RevisionRow,
+} from '../../records/key-records.js';
 import { createSignedTable, dateOf, type SignedRow } from '../../records/signed.js';
 import { batchesBySize, readPages, type SizedKey } from '../pages.js';
 import { isKeyHash, placeOf, placesOf } from '../place.js';

@@ -3,7 +3,7 @@ import type { StoredKey } from '../../../keys/key.js';
 import type { KeyStore, KeyTransition } from '../../../keys/ports.js';
 import type { QuotaDecision, QuotaOutbox } from '../../../keys/quota/external-counters.js';
 import type { Telemetry } from '../../../telemetry/ports.js';
-import { keyFromRow, keyToRow, type KeyRow, type StoredKeyRow } from '../../records/key.js';
+import { keyFromRow, keyToRow, type KeyRow, type StoredKeyRow } from '../../records/key-records.js';
 import type { SignedRow } from '../../records/signed.js';
 import { mapInSlices, type TimeSlices } from '../../time-slices.js';
 import { isKeyHash, placeOf, placesOf } from '../place.js';

@@ -1,7 +1,7 @@
 import type { QuotaOutbox } from '../../../keys/quota/external-counters.js';
 import type { RowSigner } from '../../../crypto/row-signer.js';
 import type { AppError } from '../../../lib/errors.js';
-import { quotaChangeFromRow, quotaChangeTable, type QuotaChangeRow } from '../../records/quota-change.js';
+import { quotaChangeFromRow, quotaChangeTable, type QuotaChangeRow } from '../../records/key-records.js';
 import { createSignedTable, type SignedRow } from '../../records/signed.js';
 import { readPages } from '../pages.js';
 import { isKeyHash } from '../place.js';
