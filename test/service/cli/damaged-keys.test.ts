@@ -71,6 +71,19 @@ describe('keys discard', () => {
     expect((await c.keyfront(['check'])).code).toBe(1);
   });
 
+  it('accepts an unambiguous beginning of the hash, and asks about the whole hash', async () => {
+    // Their hashes begin with the same digit.
+    await c.importKeys([{ key_id: 'other-0', org_id: 'acme' }]);
+    const ambiguous = await discard(damaged.slice(0, 1), '--yes');
+    expect(ambiguous).toMatchObject({ code: 1, stderr: 'Several hashes begin with 0. Write more of it.\n' });
+    const isOn = { isInteractive: true, input: 'n\n' };
+    const declined = await c.keyfront(['keys', 'discard', damaged.slice(0, 12)], {}, false, isOn);
+    expect(declined.code).toBe(1);
+    expect(declined.stderr).toContain(`Delete the damaged key ${damaged} and its history permanently?`);
+    expect((await discard(damaged.slice(0, 12), '--yes')).stderr).toContain(`Deleted the damaged key ${damaged}`);
+    expect(await c.keyfront(['check'])).toMatchObject({ code: 0 });
+  });
+
   it('writes the attempt to the audit log', async () => {
     const { stderr } = await discard(damaged, '--yes');
     const [line = '{}', words] = stderr.split('\n');

@@ -67,7 +67,7 @@ const preparations: Readonly<Record<string, Preparation>> = {
     prepare: () => {
       const keyHash = hashOf('acme-mobile');
       tamper(join(c.folder, 'keyfront.db'), `UPDATE keys SET alias = 'forged' WHERE key_hash = unhex('${keyHash}')`);
-      return Promise.resolve({ '6fdc…e1': keyHash });
+      return Promise.resolve({ '6fdc04ab12e1': keyHash });
     },
   },
   'keys restore': { prepare: async () => ({ done: await prepare('keys', 'delete', 'acme-billing') }) },
