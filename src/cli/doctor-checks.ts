@@ -189,6 +189,8 @@ export async function checkCredentials(services: Services): Promise<Finding[]> {
     message: printable(problem),
     remedy: restoreRemedy,
   }));
+  // The others cannot be listed beside a damaged one.
+  if (damaged.length > 0) return damaged;
   const at = now();
   const active = (await credentials.list()).filter(
     ({ revoked, expires }) => !revoked && (expires === undefined || expires > at),
@@ -208,7 +210,7 @@ export async function checkCredentials(services: Services): Promise<Finding[]> {
           remedy: 'Run: keyfront credentials issue --kind service --label NAME',
         },
       ];
-  const findings = [...damaged, ...expiring, ...missing];
+  const findings = [...expiring, ...missing];
   return findings.length > 0 ? findings : [{ check, status: 'ok', message: `Valid credentials: ${active.length}.` }];
 }
 

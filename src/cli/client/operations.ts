@@ -443,12 +443,16 @@ const Path = z.string().transform(parsePath);
 const Quota = z.object({ max: nullable(Int64), used: Int64, remaining: nullable(Int64), renewsAt: nullable(Int64) });
 const Change = z
   .object({ path: Path, kind: z.enum(keysOf(changeKinds)), before: z.unknown(), after: z.unknown() })
-  .transform(({ path, kind, before, after }) => ({
-    path,
-    kind,
-    ...(before !== null && before !== undefined && { before }),
-    ...(after !== null && after !== undefined && { after }),
-  }));
+  .transform(({ path, kind, before = null, after = null }) => {
+    // GraphQL returns null for a value that is absent. Both values of a secret are.
+    const isSecret = before === null && after === null && kind !== 'ADDED' && kind !== 'REMOVED';
+    return {
+      path,
+      kind,
+      ...(!isSecret && kind !== 'ADDED' && { before }),
+      ...(!isSecret && kind !== 'REMOVED' && { after }),
+    };
+  });
 const changeShape = {
   keyHash: z.string(),
   version: z.number(),
