@@ -67,25 +67,6 @@ describe('keyfront doctor', () => {
     },
   );
 
-  it('prints text on a terminal, with the remedy in the next line', async () => {
-    chmodSync(join(c.folder, 'key-ring.json'), 0o644);
-    const { code, out } = await c.keyfront(['doctor']);
-    expect(code).toBe(1);
-    expect(out).toMatch(
-      /^failed {3}permissions {4}\S+key-ring\.json is open to other users\.\n {24}→ Run: chmod 600 /m,
-    );
-  });
-
-  it('reports every problem of the settings', async () => {
-    const { code, of } = await examine({ PORT: 'many', KEYFRONT_DATTA: 'x' });
-    expect(code).toBe(1);
-    const [finding] = of('configuration');
-    expect(finding).toMatchObject({
-      status: 'failed',
-      message: expect.stringMatching(/PORT[^]*KEYFRONT_DATTA|KEYFRONT_DATTA[^]*PORT/) as string,
-    });
-  });
-
   it.each<[string, string, 'warning' | 'failed', RegExp, () => object | Promise<object>]>([
     [
       'plain HTTP on other addresses',
@@ -208,14 +189,6 @@ describe.skipIf(postgresAndRedis.isMissing)(`keyfront doctor on ${postgresAndRed
     expect(code).toBe(0);
     expect(of('Redis')).toMatchObject([{ status: 'ok', message: 'The live quota in Redis can be read.' }]);
   });
-});
-
-it('proposes keyfront init if there is no installation', async () => {
-  const { code, of } = await examine();
-  expect(code).toBe(1);
-  expect(of('database')).toMatchObject([
-    { status: 'failed', remedy: expect.stringContaining('keyfront init') as string },
-  ]);
 });
 
 describe('keyfront doctor --url', () => {

@@ -120,6 +120,11 @@ function callOf(example: string): {
   return { env, args, ...(before.startsWith('zcat') && { input: lines }) };
 }
 
+it.each(commands)('the help of $name has an example, and every example calls it', ({ name, examples }) => {
+  expect(examples.length).toBeGreaterThan(0);
+  for (const example of examples) expect(`${callOf(example).args.join(' ')} `.startsWith(`${name} `)).toBe(true);
+});
+
 describe('the example', () => {
   for (const { name, examples } of commands) {
     for (const example of examples) {
