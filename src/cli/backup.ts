@@ -25,7 +25,7 @@ import { openServices, type Services } from '../storage/open-storage.js';
 import { makePrivateFolder } from '../storage/sqlite/files.js';
 import { verifyInstallation } from './check.js';
 import { withServices, rejectServiceURL } from './client/open.js';
-import { type CLICommand, type OptionValues, storageVariables } from './command.js';
+import { type CLICommand, type OptionValues } from './command.js';
 import { openRegularFile } from './input.js';
 import type { IO } from './io.js';
 import { countOf, toJSONLine, createProgressLine, jsonOption, printJSONResult } from './output.js';
@@ -38,7 +38,6 @@ export const backupCommand: CLICommand = {
   arguments: ['DIR'],
   options: { json: { description: 'Print the manifest of the backup as JSON', isCommon: true } },
   examples: ['keyfront backup /mnt/backups/2026-11-21'],
-  environment: storageVariables,
   run: backup,
 };
 
@@ -119,7 +118,6 @@ export const restoreCommand: CLICommand = {
   arguments: ['DIR'],
   options: { json: jsonOption },
   examples: ['KEYFRONT_DATA=/var/lib/keyfront keyfront restore /mnt/backups/2026-11-21'],
-  environment: storageVariables,
   run: restore,
 };
 

@@ -6,7 +6,7 @@ import { printable } from '../lib/text.js';
 import type { Services } from '../storage/open-storage.js';
 import { sealedValuesOf } from '../webhooks/manage.js';
 import { withServices } from './client/open.js';
-import { type CLICommand, type OptionValues, storageVariables } from './command.js';
+import { type CLICommand, type OptionValues } from './command.js';
 import { compareWithHead, problemsOfCheckpoints } from './head.js';
 import type { IO } from './io.js';
 import { countOf, toJSONLine, createProgressLine } from './output.js';
@@ -25,7 +25,6 @@ export const checkCommand: CLICommand = {
   },
   exitCodes: { 0: 'no problems found', 1: 'problems found, or no installation' },
   examples: ['keyfront check', 'keyfront check --against head.jsonl'],
-  environment: storageVariables,
   run: check,
 };
 

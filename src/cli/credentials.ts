@@ -4,7 +4,7 @@ import { scopes, type Scope } from '../keys/key.js';
 import { nearest } from '../lib/nearest.js';
 import { printable } from '../lib/text.js';
 import { withServices } from './client/open.js';
-import { type CLICommand, type OptionValues, storageVariables } from './command.js';
+import { type CLICommand, type OptionValues } from './command.js';
 import { parseDuration, parseOrgIDOption, parseOverlap, confirm, notConfirmedExitCode, yesOption } from './input.js';
 import { UsageError, type IO } from './io.js';
 import { toJSONLine, formatTable, jsonOption, printJSONResult } from './output.js';
@@ -33,7 +33,6 @@ export const issueCommand: CLICommand = {
     'keyfront credentials issue --kind service --label "billing dashboard" --org acme --expires 90d',
     'keyfront credentials issue --kind service --label gateway --scopes read,consume',
   ],
-  environment: storageVariables,
   run: issue,
 };
 
@@ -79,7 +78,6 @@ export const listCredentialsCommand: CLICommand = {
   summary: 'List credentials with their state and last use, without their secrets',
   options: { json: { description: 'Print one line of JSON per credential', isCommon: true } },
   examples: ['keyfront credentials list', 'keyfront credentials list --json | jq -r "select(.expires == null).id"'],
-  environment: storageVariables,
   run: list,
 };
 
@@ -157,7 +155,6 @@ export const rotateCredentialCommand: CLICommand = {
     json: { description: 'Print the id and the secret as JSON', isCommon: true },
   },
   examples: ['keyfront credentials rotate cred_2e1c90b7d64f8a13 --overlap 7d'],
-  environment: storageVariables,
   run: rotate,
 };
 
@@ -180,7 +177,6 @@ export const revokeCommand: CLICommand = {
   options: { yes: yesOption, json: jsonOption },
   exitCodes: { 1: 'there is no such credential' },
   examples: ['keyfront credentials revoke cred_2e1c90b7d64f8a13'],
-  environment: storageVariables,
   run: revoke,
 };
 

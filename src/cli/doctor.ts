@@ -6,7 +6,7 @@ import { openServices, type Services } from '../storage/open-storage.js';
 import { connectionOptions, serviceAddress, serviceCredential } from './client/connection.js';
 import { serviceURLFrom } from './client/open.js';
 import { serviceURLOption } from './client/run.js';
-import { type CLICommand, type OptionValues, keyVariables } from './command.js';
+import { type CLICommand, type OptionValues, serviceVariables } from './command.js';
 import {
   checkCredentials,
   checkDatabase,
@@ -38,7 +38,7 @@ export const doctorCommand: CLICommand = {
     'keyfront doctor --url https://keys.example.com',
     'keyfront doctor --json | jq -r "select(.status != \\"ok\\").remedy"',
   ],
-  environment: [...keyVariables, 'KEYFRONT_QUOTA_URL', 'NODE_ENV', 'HOST'],
+  environment: [...serviceVariables, 'KEYFRONT_QUOTA_URL', 'NODE_ENV', 'HOST'],
   run: doctor,
 };
 

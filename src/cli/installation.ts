@@ -82,7 +82,6 @@ export const migrateStoreCommand: CLICommand = {
     'Stop the service first: no other process can write to the file meanwhile. Every row is read back and compared. The file keeps its rows and is marked as migrated, so that services do not start on it (`serve --allow-migrated` permits it). The command may be interrupted and run again.',
   options: { json: jsonOption },
   examples: ['KEYFRONT_DATABASE_URL=postgres://keyfront@db.internal/keyfront keyfront migrate-store'],
-  environment: storageVariables,
   run: migrateStore,
 };
 

@@ -122,7 +122,6 @@ export const listWebhooksCommand: CLICommand = {
   options: { json: jsonOption },
   exitCodes: { 3: 'done, except for damaged rows, which are named' },
   examples: ['keyfront webhooks list'],
-  environment: storageVariables,
   run: list,
 };
 
@@ -222,7 +221,6 @@ export const pauseWebhookCommand: CLICommand = {
   options: { json: jsonOption },
   exitCodes: webhookExitCodes,
   examples: ['keyfront webhooks pause hook_4be1c2a09f7d3356'],
-  environment: storageVariables,
   run: pause,
 };
 
@@ -244,7 +242,6 @@ export const resumeWebhookCommand: CLICommand = {
   options: { json: jsonOption },
   exitCodes: webhookExitCodes,
   examples: ['keyfront webhooks resume hook_4be1c2a09f7d3356'],
-  environment: storageVariables,
   run: resume,
 };
 
@@ -268,7 +265,6 @@ export const rotateWebhookCommand: CLICommand = {
   },
   exitCodes: webhookExitCodes,
   examples: ['keyfront webhooks rotate hook_4be1c2a09f7d3356 --overlap 7d'],
-  environment: storageVariables,
   run: rotate,
 };
 
@@ -293,7 +289,6 @@ export const removeWebhookCommand: CLICommand = {
   options: { yes: yesOption, json: jsonOption },
   exitCodes: webhookExitCodes,
   examples: ['keyfront webhooks remove hook_4be1c2a09f7d3356'],
-  environment: storageVariables,
   run: remove,
 };
 
@@ -321,7 +316,6 @@ export const listDeadLettersCommand: CLICommand = {
   options: { json: jsonOption },
   exitCodes: webhookExitCodes,
   examples: ['keyfront webhooks dead hook_4be1c2a09f7d3356'],
-  environment: storageVariables,
   run: listDeadLetters,
 };
 
@@ -364,7 +358,6 @@ export const replayDeadLettersCommand: CLICommand = {
   options: { event: eventOption, json: jsonOption },
   exitCodes: deadLetterExitCodes,
   examples: ['keyfront webhooks replay hook_4be1c2a09f7d3356'],
-  environment: storageVariables,
   run: replay,
 };
 
@@ -388,7 +381,6 @@ export const discardDeadLettersCommand: CLICommand = {
   options: { event: eventOption, yes: yesOption, json: jsonOption },
   exitCodes: deadLetterExitCodes,
   examples: ['keyfront webhooks discard hook_4be1c2a09f7d3356'],
-  environment: storageVariables,
   run: discard,
 };
 

@@ -6,7 +6,7 @@ import { createKeyService } from '../../keys/key-service.js';
 import { withServices } from '../client/open.js';
 import { bindOperations } from '../client/operations.js';
 import { fullHashOf } from '../client/run.js';
-import { type CLICommand, type OptionValues, storageVariables } from '../command.js';
+import { type CLICommand, type OptionValues } from '../command.js';
 import { confirm, isInteractive, notConfirmedExitCode } from '../input.js';
 import { type IO, UsageError } from '../io.js';
 import { jsonOption, printJSONResult } from '../output.js';
@@ -48,7 +48,6 @@ export const discardKeyCommand: CLICommand = {
   },
   exitCodes: { 1: 'there is no such key, or it is intact' },
   examples: ['keyfront keys discard 6fdc04ab12e1 --yes'],
-  environment: storageVariables,
   run: discardKey,
 };
 

@@ -7,7 +7,7 @@ import { explainSystemError } from '../../lib/system-error.js';
 import { printable } from '../../lib/text.js';
 import { withWireIssuePaths } from '../../rest/json-body.js';
 import { rejectServiceURL, withServices } from '../client/open.js';
-import { type CLICommand, type OptionValues, storageVariables } from '../command.js';
+import { type CLICommand, type OptionValues } from '../command.js';
 import { readBytes, splitLines } from '../definitions.js';
 import { actorLabel, actorOption, parseOrgIDOption } from '../input.js';
 import { UsageError, type IO } from '../io.js';
@@ -41,7 +41,6 @@ export const importCommand: CLICommand = {
     'keyfront keys import keys.jsonl --org acme',
     'zcat keys.jsonl.gz | keyfront keys import - --update --dry-run',
   ],
-  environment: storageVariables,
   run: importKeys,
 };
 

@@ -30,7 +30,7 @@ import {
   definitionFile,
   resetQuotaOption,
 } from '../client/run.js';
-import { type CLICommand, type OptionValues, keyVariables } from '../command.js';
+import { type CLICommand, type OptionValues } from '../command.js';
 import { readDefinitionObject } from '../definitions.js';
 import { parseOrgIDOption } from '../input.js';
 import { UsageError, type IO } from '../io.js';
@@ -68,7 +68,6 @@ export const listCommand: CLICommand = {
     'keyfront keys list --org acme --tag production --sort -updated --limit 20',
     'keyfront keys list --state EXPIRED --json | jq -r .key_hash',
   ],
-  environment: keyVariables,
   run: list,
   errorExitCode: 2,
 };
@@ -188,7 +187,6 @@ export const getCommand: CLICommand = {
   options: { deleted: { description: 'Also find a deleted key, until it is purged' }, ...keyOptions },
   exitCodes: { 1: 'there is no such key', 2: cannotAccess },
   examples: ['keyfront keys get acme-billing > billing.json'],
-  environment: keyVariables,
   run: get,
   errorExitCode: 2,
 };
@@ -222,7 +220,6 @@ export const diffCommand: CLICommand = {
   options: { 'reset-quota': resetQuotaOption, ...keyOptions },
   exitCodes: { 0: 'no differences', 1: 'differences', 2: `rejected, ${cannotAccess}` },
   examples: ['keyfront keys diff acme-billing billing.json --url https://keys.example.com'],
-  environment: keyVariables,
   run: diff,
   errorExitCode: 2,
 };
@@ -266,7 +263,6 @@ export const historyCommand: CLICommand = {
   },
   exitCodes: { 1: 'there is no such key', 2: cannotAccess },
   examples: ['keyfront keys history acme-billing --limit 5'],
-  environment: keyVariables,
   run: history,
   errorExitCode: 2,
 };
@@ -302,7 +298,6 @@ export const followCommand: CLICommand = {
     'keyfront keys follow --org acme',
     'keyfront keys follow --json --url https://keys.example.com | jq -c .changes',
   ],
-  environment: keyVariables,
   run: follow,
   errorExitCode: 2,
 };

@@ -9,7 +9,7 @@ it.each([
   ['y\n', 0],
   ['YES\r\nn\n', 0],
   ['y', 0],
-])('the answer %j to a question ends the command with exit code %i', async (input, code) => {
+])('the input %j at a question ends the command with exit code %i', async (input, code) => {
   const c = await makeOwnCommandLine();
   await c.importKeys([{ key_id: 'k1', org_id: 'acme' }]);
   const person = { input, isInteractive: true, isTerminal: true };

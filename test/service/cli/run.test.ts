@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { commands } from '../../../src/cli/commands.js';
+import { environmentOf } from '../../../src/cli/command.js';
 import { formatUsage } from '../../../src/cli/program.js';
 import { makeOwnCommandLine, type CommandLine } from '../../support/cli.js';
 
@@ -53,7 +54,7 @@ describe('the command line', () => {
         expect(out).toMatch(new RegExp(`^  --${option}\\b`, 'm'));
       }
       for (const meaning of Object.values(command.exitCodes ?? {})) expect(joined).toContain(meaning);
-      for (const variable of command.environment ?? []) expect(out).toMatch(new RegExp(`^  ${variable} +\\S`, 'm'));
+      for (const variable of environmentOf(command)) expect(out).toMatch(new RegExp(`^  ${variable} +\\S`, 'm'));
       for (const line of out
         .split('\n')
         .filter((text) => !command.examples.some((example) => text.includes(example)) && !text.startsWith('Usage:'))) {

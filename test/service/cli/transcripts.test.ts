@@ -209,12 +209,12 @@ describe('a session', () => {
 
   it('declines every question, which ends the command with exit code 1', () => {
     const texts = sessions.map(({ text }) => text).join('\n');
-    const answers = texts.match(/\[y\/N\] Nothing was changed\.\n.*/g) ?? [];
-    expect(new Set(answers)).toStrictEqual(new Set(['[y/N] Nothing was changed.\nexit 1']));
+    const declinations = texts.match(/\[y\/N\] Nothing was changed\.\n.*/g) ?? [];
+    expect(new Set(declinations)).toStrictEqual(new Set(['[y/N] Nothing was changed.\nexit 1']));
     const declined = texts.match(/^\$\$ keyfront .*(?=(\n {2}.*|\n! .*)*\n! .*\[y\/N\] Nothing)/gm) ?? [];
-    const asking = commands.filter(({ options }) => options?.['yes']).map(({ name }) => name);
-    const asked = new Set(declined.map((step) => commandOf(callOf(step)?.args ?? [])?.name));
-    expect(asking.filter((name) => !asked.has(name))).toStrictEqual([]);
+    const dangerous = commands.filter(({ options }) => options?.['yes']).map(({ name }) => name);
+    const confirmed = new Set(declined.map((step) => commandOf(callOf(step)?.args ?? [])?.name));
+    expect(dangerous.filter((name) => !confirmed.has(name))).toStrictEqual([]);
   });
 
   it('exists for every command, with and without --json', () => {
