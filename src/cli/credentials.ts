@@ -7,7 +7,7 @@ import { withServices } from './client/open.js';
 import { type CLICommand, type OptionValues } from './command.js';
 import { parseDuration, parseOrgIDOption, parseOverlap, confirm, notConfirmedExitCode, yesOption } from './input.js';
 import { UsageError, type IO } from './io.js';
-import { toJSONLine, formatTable, jsonOption, printJSONResult } from './output.js';
+import { toJSONLine, formatTable, jsonOption, printJSONResult, printSecret } from './output.js';
 
 export const issueCommand: CLICommand = {
   name: 'credentials issue',
@@ -27,7 +27,7 @@ export const issueCommand: CLICommand = {
       description: `Restrict a service credential to these operations, separated by commas: ${Object.keys(scopes).join(', ')} (default: all)`,
     },
     expires: { value: '90d', description: 'Lifetime, such as 12h, 90d or 4w (default: unlimited)' },
-    json: { description: 'Print the id and the secret as JSON', isCommon: true },
+    json: jsonOption,
   },
   examples: [
     'keyfront credentials issue --kind service --label "billing dashboard" --org acme --expires 90d',
@@ -49,7 +49,7 @@ async function issue(io: IO, options: OptionValues): Promise<number> {
     const credentialOptions = { kind: knownKind, label, orgID, expires: expiryDate, scopes: allowed };
     const { credential, secret } = await issueCredential(credentials, credentialOptions, now());
     io.stderr(`Issued ${credential.id}. Save this secret now; it is not shown again:\n`);
-    io.stdout(`${options['json'] === true ? toJSONLine({ id: credential.id, secret }) : secret}\n`);
+    printSecret(io, options, { id: credential.id, secret });
     return 0;
   });
 }
@@ -152,7 +152,7 @@ export const rotateCredentialCommand: CLICommand = {
       value: '24h',
       description: 'How long the old credential stays valid; 0 revokes it immediately (default 24h)',
     },
-    json: { description: 'Print the id and the secret as JSON', isCommon: true },
+    json: jsonOption,
   },
   examples: ['keyfront credentials rotate cred_2e1c90b7d64f8a13 --overlap 7d'],
   run: rotate,
@@ -164,7 +164,7 @@ async function rotate(io: IO, options: OptionValues, [id = '']: readonly string[
     const { credential, secret, retired } = await rotateCredential(credentials, id, overlapMs, now());
     const state = retired.revoked ? 'is revoked' : `stays valid until ${retired.expires?.toISOString()}`;
     io.stderr(`Issued ${credential.id}; ${id} ${state}. Save this secret now; it is not shown again:\n`);
-    io.stdout(`${options['json'] === true ? toJSONLine({ id: credential.id, secret }) : secret}\n`);
+    printSecret(io, options, { id: credential.id, secret });
     return 0;
   });
 }

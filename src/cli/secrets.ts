@@ -70,7 +70,7 @@ export const promoteKeyCommand: CLICommand = {
 export const secretsStatusCommand: CLICommand = {
   name: 'secrets status',
   summary: 'Show the stage of a rotation, and the key ring of each host',
-  options: { json: { description: 'Print the stage and the hosts as JSON', isCommon: true } },
+  options: { json: jsonOption },
   examples: ['keyfront secrets status'],
   run: showStatus,
 };

@@ -12,7 +12,15 @@ import { type CLICommand, type OptionValues, storageVariables, type Option } fro
 import { parseOrgIDOption, parseOverlap, confirm, notConfirmedExitCode, yesOption } from './input.js';
 import { UsageError, type IO } from './io.js';
 import { damagedExitCode } from './keys/damaged.js';
-import { countOf, toJSONLine, jsonOption, selectOutputFormat, formatTable, printJSONResult } from './output.js';
+import {
+  countOf,
+  toJSONLine,
+  jsonOption,
+  selectOutputFormat,
+  formatTable,
+  printJSONResult,
+  printSecret,
+} from './output.js';
 
 /** Exit codes of the commands that take the ID of a webhook. */
 const webhookExitCodes = { 1: 'there is no such webhook' } as const;
@@ -69,7 +77,7 @@ export const addWebhookCommand: CLICommand = {
     url: { value: 'URL', description: 'Address of the receiver; `-` reads it from standard input', isRequired: true },
     org: { value: 'ID', description: 'Send only changes of keys of this organisation (default: all organisations)' },
     label: { value: 'TEXT', description: 'Name shown in lists' },
-    json: { description: 'Print the id and the secret as JSON', isCommon: true },
+    json: jsonOption,
   },
   examples: ['keyfront webhooks add --url https://hooks.example.com/keys --org acme --label "billing"'],
   environment: [...storageVariables, 'KEYFRONT_WEBHOOKS_TO', 'NODE_ENV'],
@@ -87,7 +95,7 @@ async function add(io: IO, options: OptionValues): Promise<number> {
     io.stderr(
       `Added ${webhook.id}. It receives every change from now on. Save this secret now; it is not shown again:\n`,
     );
-    io.stdout(`${options['json'] === true ? toJSONLine({ id: webhook.id, secret }) : secret}\n`);
+    printSecret(io, options, { id: webhook.id, secret });
     return 0;
   });
 }
@@ -261,7 +269,7 @@ export const rotateWebhookCommand: CLICommand = {
   arguments: ['ID'],
   options: {
     overlap: { value: '24h', description: 'How long the old secret also signs; 0 stops it immediately (default 24h)' },
-    json: { description: 'Print the id and the secret as JSON', isCommon: true },
+    json: jsonOption,
   },
   exitCodes: webhookExitCodes,
   examples: ['keyfront webhooks rotate hook_4be1c2a09f7d3356 --overlap 7d'],
@@ -274,7 +282,7 @@ async function rotate(io: IO, options: OptionValues, [id = '']: readonly string[
     const { secret, until } = await rotateWebhook(services, id, overlapMs);
     // Printed before anything can fail: the secret is stored and cannot be shown again.
     io.stderr(`Rotated the secret of ${id}. Save this secret now; it is not shown again:\n`);
-    io.stdout(`${options['json'] === true ? toJSONLine({ id, secret }) : secret}\n`);
+    printSecret(io, options, { id, secret });
     await untilReleased(services.webhooks, id);
     const state = overlapMs === 0 ? 'no longer signs' : `also signs until ${until.toISOString()}`;
     io.stderr(`The old secret ${state}.\n`);
