@@ -1,4 +1,3 @@
-import { AppError } from '../lib/errors.js';
 import { printable } from '../lib/text.js';
 import type { Services } from '../storage/open-storage.js';
 import { parseReceiverURL, RejectedAddressError, redactedURL } from '../webhooks/address-policy.js';
@@ -9,7 +8,7 @@ import { webhookAAD, type DeliveryStats, type Webhook } from '../webhooks/webhoo
 import { withServices } from './client/open.js';
 import { stringOption } from './client/run.js';
 import { type CLICommand, type OptionValues, storageVariables, type Option } from './command.js';
-import { parseOrgIDOption, parseOverlap, confirm, notConfirmedExitCode, yesOption } from './input.js';
+import { parseOrgIDOption, parseOverlap, confirm, notConfirmedExitCode, readLine, yesOption } from './input.js';
 import { UsageError, type IO } from './io.js';
 import { damagedExitCode } from './keys/damaged.js';
 import {
@@ -88,7 +87,7 @@ async function add(io: IO, options: OptionValues): Promise<number> {
   const orgID = parseOrgIDOption(options['org']);
   const label = stringOption(options, 'label') ?? '';
   const address = stringOption(options, 'url') ?? '';
-  const urlText = address === '-' ? await readURL(io) : address;
+  const urlText = address === '-' ? (await readLine(io)).trim() : address;
   return withServices(io, { access: 'write' }, async (services, { config }) => {
     const url = withUsageErrors(() => parseReceiverURL(urlText, config.webhooksTo));
     const { webhook, secret } = await addWebhook(services, { url, label, orgID });
@@ -108,19 +107,6 @@ function withUsageErrors(parse: () => URL): URL {
     if (error instanceof RejectedAddressError) throw new UsageError(`Invalid URL: ${error.message}.`);
     throw error;
   }
-}
-
-const maxURLLength = 4_000;
-
-async function readURL({ stdin }: IO): Promise<string> {
-  let text = '';
-  for await (const chunk of stdin ?? []) {
-    text += Buffer.from(chunk).toString('utf8');
-    if (text.length > maxURLLength) {
-      throw new AppError('TOO_LARGE', `The URL on standard input exceeds ${maxURLLength} characters.`);
-    }
-  }
-  return text.trim();
 }
 
 export const listWebhooksCommand: CLICommand = {
