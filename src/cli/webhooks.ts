@@ -1,3 +1,4 @@
+import type { Config } from '../config/config.js';
 import { printable } from '../lib/text.js';
 import type { Services } from '../storage/open-storage.js';
 import { parseReceiverURL, RejectedAddressError, redactedURL } from '../webhooks/address-policy.js';
@@ -21,9 +22,6 @@ import {
   printSecret,
 } from './output.js';
 
-/** Exit codes of the commands that take the ID of a webhook. */
-const webhookExitCodes = { 1: 'there is no such webhook' } as const;
-
 /** Exit codes of the commands that take a dead letter. */
 const deadLetterExitCodes = { 1: 'there is no such webhook, or no such dead letter' } as const;
 
@@ -32,6 +30,33 @@ const eventOption: Option = {
   value: 'ID',
   description: 'Select the dead letter with this event ID (default: all of the webhook)',
 };
+
+/** What a command for one webhook works with. */
+interface WebhookCall {
+  readonly io: IO;
+  readonly options: OptionValues;
+  readonly id: string;
+  readonly services: Services;
+  readonly config: Config;
+}
+
+interface WebhookDeclaration extends Omit<CLICommand, 'arguments' | 'examples' | 'run'> {
+  readonly examples?: readonly string[];
+  readonly access: 'read' | 'write';
+  readonly run: (call: WebhookCall) => Promise<number>;
+}
+
+function webhookCommand({ access, run, ...command }: WebhookDeclaration): CLICommand {
+  return {
+    exitCodes: { 1: 'there is no such webhook' },
+    examples: [`keyfront ${command.name} hook_4be1c2a09f7d3356`],
+    ...command,
+    arguments: ['ID'],
+    options: { ...command.options, json: jsonOption },
+    run: async (io, options, [id = '']) =>
+      withServices(io, { access }, async (services, { config }) => run({ io, options, id, services, config })),
+  };
+}
 
 /**
  * Finds a webhook by its ID.
@@ -172,22 +197,14 @@ function toRow({ webhook, receiver, stats }: ListedWebhook): string[] {
   ];
 }
 
-export const testWebhookCommand: CLICommand = {
+export const testWebhookCommand = webhookCommand({
   name: 'webhooks test',
   summary: 'Send a signed ping to a webhook and print the status of the response',
   description: 'The ping is sent at once, before events that are pending.',
-  arguments: ['ID'],
-  options: { json: jsonOption },
   exitCodes: { 1: 'there is no such webhook, or its response was not 2xx' },
-  examples: ['keyfront webhooks test hook_4be1c2a09f7d3356'],
   environment: [...storageVariables, 'KEYFRONT_WEBHOOKS_TO', 'NODE_ENV', 'NODE_EXTRA_CA_CERTS'],
-  run: test,
-};
-
-const pingTimeoutMs = 10_000;
-
-async function test(io: IO, options: OptionValues, [id = '']: readonly string[]): Promise<number> {
-  return withServices(io, { access: 'read' }, async (services, { config }) => {
+  access: 'read',
+  run: async ({ io, options, id, services, config }) => {
     const webhook = await findWebhook(services, id);
     const client = createWebhookClient(webhook, {
       allowed: config.webhooksTo,
@@ -204,67 +221,51 @@ async function test(io: IO, options: OptionValues, [id = '']: readonly string[])
     } finally {
       client.close();
     }
-  });
-}
+  },
+});
 
-export const pauseWebhookCommand: CLICommand = {
+const pingTimeoutMs = 10_000;
+
+export const pauseWebhookCommand = webhookCommand({
   name: 'webhooks pause',
   summary: 'Pause a webhook',
   description: 'Changes made during the pause are sent after `webhooks resume`.',
-  arguments: ['ID'],
-  options: { json: jsonOption },
-  exitCodes: webhookExitCodes,
-  examples: ['keyfront webhooks pause hook_4be1c2a09f7d3356'],
-  run: pause,
-};
-
-async function pause(io: IO, options: OptionValues, [id = '']: readonly string[]): Promise<number> {
-  return withServices(io, { access: 'write' }, async ({ webhooks, now }) => {
+  access: 'write',
+  run: async ({ io, options, id, services }) => {
+    const { webhooks, now } = services;
     const paused = { at: now(), why: 'by the command line' };
     await changeWebhook(webhooks, id, (webhook) => (webhook.paused ? webhook : { ...webhook, paused }));
     printJSONResult(io, options, { id, state: 'paused' });
     io.stderr(`Paused ${id}. Changes made from now on are sent after \`webhooks resume\`.\n`);
     return 0;
-  });
-}
+  },
+});
 
-export const resumeWebhookCommand: CLICommand = {
+export const resumeWebhookCommand = webhookCommand({
   name: 'webhooks resume',
   summary: 'Resume a paused webhook from where it stopped',
   description: 'Also resumes a webhook that the service has paused.',
-  arguments: ['ID'],
-  options: { json: jsonOption },
-  exitCodes: webhookExitCodes,
-  examples: ['keyfront webhooks resume hook_4be1c2a09f7d3356'],
-  run: resume,
-};
-
-async function resume(io: IO, options: OptionValues, [id = '']: readonly string[]): Promise<number> {
-  return withServices(io, { access: 'write' }, async ({ webhooks }) => {
+  access: 'write',
+  run: async ({ io, options, id, services }) => {
+    const { webhooks } = services;
     await changeWebhook(webhooks, id, (webhook) => ({ ...webhook, paused: undefined }));
     printJSONResult(io, options, { id, state: 'active' });
     io.stderr(`Resumed ${id}.\n`);
     return 0;
-  });
-}
+  },
+});
 
-export const rotateWebhookCommand: CLICommand = {
+export const rotateWebhookCommand = webhookCommand({
   name: 'webhooks rotate',
   summary: 'Replace the signing secret of a webhook and print the new one once',
   description: 'Messages are signed with both secrets during the overlap period.',
-  arguments: ['ID'],
   options: {
     overlap: { value: '24h', description: 'How long the old secret also signs; 0 stops it immediately (default 24h)' },
-    json: jsonOption,
   },
-  exitCodes: webhookExitCodes,
   examples: ['keyfront webhooks rotate hook_4be1c2a09f7d3356 --overlap 7d'],
-  run: rotate,
-};
-
-async function rotate(io: IO, options: OptionValues, [id = '']: readonly string[]): Promise<number> {
-  const overlapMs = parseOverlap(options);
-  return withServices(io, { access: 'write' }, async (services) => {
+  access: 'write',
+  run: async ({ io, options, id, services }) => {
+    const overlapMs = parseOverlap(options);
     const { secret, until } = await rotateWebhook(services, id, overlapMs);
     // Printed before anything can fail: the secret is stored and cannot be shown again.
     io.stderr(`Rotated the secret of ${id}. Save this secret now; it is not shown again:\n`);
@@ -273,21 +274,15 @@ async function rotate(io: IO, options: OptionValues, [id = '']: readonly string[
     const state = overlapMs === 0 ? 'no longer signs' : `also signs until ${until.toISOString()}`;
     io.stderr(`The old secret ${state}.\n`);
     return 0;
-  });
-}
+  },
+});
 
-export const removeWebhookCommand: CLICommand = {
+export const removeWebhookCommand = webhookCommand({
   name: 'webhooks remove',
   summary: 'Remove a webhook with its pending events and dead letters',
-  arguments: ['ID'],
-  options: { yes: yesOption, json: jsonOption },
-  exitCodes: webhookExitCodes,
-  examples: ['keyfront webhooks remove hook_4be1c2a09f7d3356'],
-  run: remove,
-};
-
-async function remove(io: IO, options: OptionValues, [id = '']: readonly string[]): Promise<number> {
-  return withServices(io, { access: 'write' }, async (services) => {
+  options: { yes: yesOption },
+  access: 'write',
+  run: async ({ io, options, id, services }) => {
     const { webhooks } = services;
     const question = async () =>
       `Remove ${await nameOf(services, id)}, with its pending events and ${await deadLettersOf(services, id)}? They are not sent any more.`;
@@ -297,27 +292,18 @@ async function remove(io: IO, options: OptionValues, [id = '']: readonly string[
     printJSONResult(io, options, { id, removed: true });
     io.stderr(`Removed ${id} with its pending events.\n`);
     return 0;
-  });
-}
+  },
+});
 
 const maxListed = 1_000;
 
-export const listDeadLettersCommand: CLICommand = {
+export const listDeadLettersCommand = webhookCommand({
   name: 'webhooks dead',
   summary: 'List the dead letters of a webhook, oldest first',
   description: `A dead letter is an event whose delivery failed permanently. Prints at most ${maxListed.toLocaleString('en')} events.`,
-  arguments: ['ID'],
-  options: { json: jsonOption },
-  exitCodes: webhookExitCodes,
-  examples: ['keyfront webhooks dead hook_4be1c2a09f7d3356'],
-  run: listDeadLetters,
-};
-
-const deadLetterHeadings = ['EVENT', 'KEY HASH', 'VERSION', 'GIVEN UP', 'ATTEMPTS', 'WHY'];
-
-async function listDeadLetters(io: IO, options: OptionValues, [id = '']: readonly string[]): Promise<number> {
-  const format = selectOutputFormat(io, options);
-  return withServices(io, { access: 'read' }, async (services) => {
+  access: 'read',
+  run: async ({ io, options, id, services }) => {
+    const format = selectOutputFormat(io, options);
     await findWebhook(services, id);
     const letters = await services.webhooks.deadLetters({ webhookID: id }, maxListed);
     if (letters.length === 0) {
@@ -341,22 +327,19 @@ async function listDeadLetters(io: IO, options: OptionValues, [id = '']: readonl
     ]);
     io.stdout(formatTable([deadLetterHeadings, ...rows]));
     return 0;
-  });
-}
+  },
+});
 
-export const replayDeadLettersCommand: CLICommand = {
+const deadLetterHeadings = ['EVENT', 'KEY HASH', 'VERSION', 'GIVEN UP', 'ATTEMPTS', 'WHY'];
+
+export const replayDeadLettersCommand = webhookCommand({
   name: 'webhooks replay',
   summary: 'Queue dead letters for another delivery',
   description: 'Events keep their IDs. They may arrive after newer events.',
-  arguments: ['ID'],
-  options: { event: eventOption, json: jsonOption },
+  options: { event: eventOption },
   exitCodes: deadLetterExitCodes,
-  examples: ['keyfront webhooks replay hook_4be1c2a09f7d3356'],
-  run: replay,
-};
-
-async function replay(io: IO, options: OptionValues, [id = '']: readonly string[]): Promise<number> {
-  return withServices(io, { access: 'write' }, async (services) => {
+  access: 'write',
+  run: async ({ io, options, id, services }) => {
     const { paused } = await findWebhook(services, id);
     const selected = { webhookID: id, eventID: stringOption(options, 'event') };
     // The delivery worker compares due times with the clock of the machine.
@@ -365,22 +348,17 @@ async function replay(io: IO, options: OptionValues, [id = '']: readonly string[
     printJSONResult(io, options, { id, queued: count });
     io.stderr(count > 0 ? `Queued dead letters: ${count}${when}.\n` : 'There is no such dead letter.\n');
     return count > 0 ? 0 : 1;
-  });
-}
+  },
+});
 
-export const discardDeadLettersCommand: CLICommand = {
+export const discardDeadLettersCommand = webhookCommand({
   name: 'webhooks discard',
   summary: 'Delete dead letters',
-  arguments: ['ID'],
-  options: { event: eventOption, yes: yesOption, json: jsonOption },
+  options: { event: eventOption, yes: yesOption },
   exitCodes: deadLetterExitCodes,
-  examples: ['keyfront webhooks discard hook_4be1c2a09f7d3356'],
-  run: discard,
-};
-
-async function discard(io: IO, options: OptionValues, [id = '']: readonly string[]): Promise<number> {
-  const eventID = stringOption(options, 'event');
-  return withServices(io, { access: 'write' }, async (services) => {
+  access: 'write',
+  run: async ({ io, options, id, services }) => {
+    const eventID = stringOption(options, 'event');
     await findWebhook(services, id);
     const question = async () => {
       const letters =
@@ -393,5 +371,5 @@ async function discard(io: IO, options: OptionValues, [id = '']: readonly string
     printJSONResult(io, options, { id, deleted: count });
     io.stderr(count > 0 ? `Deleted dead letters: ${count}.\n` : 'There is no such dead letter.\n');
     return count > 0 ? 0 : 1;
-  });
-}
+  },
+});

@@ -148,7 +148,7 @@ async function replay(text: string, isRemote: boolean): Promise<string> {
         }),
       },
     );
-    expect(out + stderr).not.toContain('kf_svc_x');
+    expect(out + stderr).not.toContain('kf_svc_not-printed');
     if (args.includes('--json')) expect(jsonLines(out), args.join(' ')).toStrictEqual(expect.any(Array));
     const linesOf = (printed: string, prefix: string) =>
       printed === ''
