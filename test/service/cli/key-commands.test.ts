@@ -20,8 +20,9 @@ describe.each(['the data folder', 'a service'])('commands for the keys of %s', (
       key_id: `other-${index}`,
       org_id: 'globex',
       alias: `Other ${String(index).padStart(3, '0')}`,
+      last_updated: '1600000000',
     }));
-    await c.importKeys([{ key_id: 'a', org_id: 'acme', quota_max: 10 }, ...others]);
+    await c.importKeys([{ key_id: 'a', org_id: 'acme', quota_max: 10, last_updated: '1600000000' }, ...others]);
     env = place === 'a service' ? (await serveFolder(c)).env : {};
   });
 
