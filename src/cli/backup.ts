@@ -21,14 +21,14 @@ import { syncFile, syncName } from '../lib/durable-file.js';
 import { parseJSON } from '../lib/json.js';
 import { explainSystemError } from '../lib/system-error.js';
 import { restoringFile } from '../storage/open-engine.js';
-import { openServices, type Services } from '../storage/open-storage.js';
+import type { Services } from '../storage/open-storage.js';
 import { makePrivateFolder } from '../storage/sqlite/files.js';
-import { verifyInstallation } from './check.js';
-import { withServices, rejectServiceURL } from './client/open.js';
-import { type CLICommand, type OptionValues, storageVariables } from './command.js';
+import { requireIntact } from './check.js';
+import { withOpen, withServices, rejectServiceURL } from './client/open.js';
+import { type CLICommand, type OptionValues } from './command.js';
 import { openRegularFile } from './input.js';
 import type { IO } from './io.js';
-import { countOf, toJSONLine, createProgressLine, jsonOption, printJSONResult } from './output.js';
+import { countOf, createProgressLine, jsonOption, printJSONResult } from './output.js';
 
 export const backupCommand: CLICommand = {
   name: 'backup',
@@ -36,9 +36,8 @@ export const backupCommand: CLICommand = {
   description:
     'Opens the storage read-only. Services may run meanwhile. The backup does not contain the key ring and cannot be decrypted without it: back up the key ring separately.',
   arguments: ['DIR'],
-  options: { json: { description: 'Print the manifest of the backup as JSON', isCommon: true } },
+  options: { json: jsonOption },
   examples: ['keyfront backup /mnt/backups/2026-11-21'],
-  environment: storageVariables,
   run: backup,
 };
 
@@ -57,7 +56,7 @@ async function backup(io: IO, options: OptionValues, [folder = '']: readonly str
       syncName(copy);
       renameSync(draft, target);
       syncName(target);
-      if (options['json'] === true) io.stdout(`${toJSONLine({ folder: target, ...manifest })}\n`);
+      printJSONResult(io, options, { folder: target, ...manifest });
       io.stderr(`${countOf(manifest.keys, 'keys backed up and verified')}. ${describeNewestChange(manifest)}\n`);
       io.stderr(`This backup cannot be decrypted without the key ring. Back up ${config.keyRingFile} separately.\n`);
       return 0;
@@ -92,13 +91,8 @@ function describeDraftError(draft: string, cause: unknown): string {
 
 /** Verifies the copy and returns its manifest. */
 async function verifyCopy(io: IO, { now }: Services, config: Config, secrets: ConfigSecrets): Promise<Manifest> {
-  const copy = await openServices(config, secrets, {}, { access: 'read' });
-  try {
-    const progress = createProgressLine(io, 'keys verified');
-    const { problems } = await verifyInstallation(copy, progress.show);
-    progress.end();
-    for (const problem of problems) io.stderr(`${problem}\n`);
-    if (problems.length > 0) throw new Error('No backup was made: the database is damaged.');
+  return withOpen({ config, secrets }, { access: 'read' }, async (copy) => {
+    await requireIntact(io, copy, 'No backup was made: the database is damaged.');
     const { newestChange, ...figures } = await copy.contents();
     return {
       created: now().toISOString(),
@@ -107,9 +101,7 @@ async function verifyCopy(io: IO, { now }: Services, config: Config, secrets: Co
       keyRing: [...loadKeyRing(config.keyRingFile).ids],
       ...digestFile(config.databaseFile),
     };
-  } finally {
-    await copy.close();
-  }
+  });
 }
 
 export const restoreCommand: CLICommand = {
@@ -119,7 +111,6 @@ export const restoreCommand: CLICommand = {
   arguments: ['DIR'],
   options: { json: jsonOption },
   examples: ['KEYFRONT_DATA=/var/lib/keyfront keyfront restore /mnt/backups/2026-11-21'],
-  environment: storageVariables,
   run: restore,
 };
 
@@ -165,26 +156,15 @@ async function verifyRestored(
 ): Promise<{ readonly keys: number; readonly summary: string }> {
   // Without a connection to external counters: their pending changes must not be applied to an unverified copy.
   const secrets = { keyHashPepper, databaseURL, quotaURL: undefined };
-  const openOptions = {
-    access: 'write',
-    allowMigrated: true,
-    report: (line: string) => io.stderr(`${line}\n`),
-  } as const;
-  const copy = await openServices(config, secrets, {}, openOptions);
-  try {
-    const progress = createProgressLine(io, 'keys verified');
-    const { keys, problems } = await verifyInstallation(copy, progress.show);
-    progress.end();
-    for (const problem of problems) io.stderr(`${problem}\n`);
-    if (problems.length > 0) throw new Error('Nothing was restored: the backup is damaged.');
+  const report = (line: string) => io.stderr(`${line}\n`);
+  return withOpen({ config, secrets }, { access: 'write', allowMigrated: true, report }, async (copy) => {
+    const keys = await requireIntact(io, copy, 'Nothing was restored: the backup is damaged.');
     const { newestChange } = await copy.contents();
     const newest = describeNewestChange({
       newestChange: newestChange && { ...newestChange, at: newestChange.at.toISOString() },
     });
     return { keys, summary: `${countOf(keys, 'keys restored and verified')}. ${newest} Later changes are lost.\n` };
-  } finally {
-    await copy.close();
-  }
+  });
 }
 
 function requireKeyRing({ keyRingFile }: Config, { keyRing }: Manifest): void {

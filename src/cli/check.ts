@@ -6,17 +6,17 @@ import { printable } from '../lib/text.js';
 import type { Services } from '../storage/open-storage.js';
 import { sealedValuesOf } from '../webhooks/manage.js';
 import { withServices } from './client/open.js';
-import { type CLICommand, type OptionValues, storageVariables } from './command.js';
+import { type CLICommand, type OptionValues } from './command.js';
 import { compareWithHead, problemsOfCheckpoints } from './head.js';
 import type { IO } from './io.js';
-import { countOf, toJSONLine, createProgressLine } from './output.js';
+import { countOf, createProgressLine, jsonOption, printJSONResult } from './output.js';
 
 export const checkCommand: CLICommand = {
   name: 'check',
   summary: 'Verify the integrity of the database, the histories and the encrypted secrets',
   description: 'Opens the storage read-only and changes nothing. Services may run meanwhile.',
   options: {
-    json: { description: 'Print the number of keys, the pending resets and the problems as JSON', isCommon: true },
+    json: jsonOption,
     against: {
       value: 'FILE',
       description:
@@ -25,18 +25,18 @@ export const checkCommand: CLICommand = {
   },
   exitCodes: { 0: 'no problems found', 1: 'problems found, or no installation' },
   examples: ['keyfront check', 'keyfront check --against head.jsonl'],
-  environment: storageVariables,
   run: check,
 };
 
-async function check(io: IO, { json: isJSON, against }: OptionValues): Promise<number> {
+async function check(io: IO, options: OptionValues): Promise<number> {
+  const { against } = options;
   return withServices(io, { access: 'read' }, async (services) => {
     const progress = createProgressLine(io, 'keys');
     const { keys, pendingResets, problems: damage } = await verifyInstallation(services, progress.show);
     progress.end();
     const rollbacks = typeof against === 'string' ? await compareWithHead(services, against) : [];
     const problems = [...damage, ...rollbacks.map(printable)];
-    if (isJSON === true) io.stdout(`${toJSONLine({ keys, pending_resets: pendingResets.count, problems })}\n`);
+    printJSONResult(io, options, { keys, pending_resets: pendingResets.count, problems });
     for (const problem of problems) io.stderr(`${problem}\n`);
     if (pendingResets.count > 0) {
       const since = pendingResets.oldest?.toISOString() ?? '';
@@ -86,6 +86,21 @@ export async function verifyInstallation(
     problems.push(`Cannot read the other keys: ${error instanceof Error ? error.message : 'unknown error'}.`);
   }
   return { keys, pendingResets, problems: problems.map(printable) };
+}
+
+/**
+ * Verifies an installation before or after it is copied, and prints its problems.
+ *
+ * @returns the number of its keys
+ * @throws {Error} with this message if there are problems
+ */
+export async function requireIntact(io: IO, services: Services, message: string): Promise<number> {
+  const progress = createProgressLine(io, 'keys verified');
+  const { keys, problems } = await verifyInstallation(services, progress.show);
+  progress.end();
+  for (const problem of problems) io.stderr(`${problem}\n`);
+  if (problems.length > 0) throw new Error(message);
+  return keys;
 }
 
 /** The problems of credentials that are not in their newest state, one line each. */

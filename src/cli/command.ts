@@ -30,7 +30,7 @@ export interface CLICommand {
   /** The exit codes whose meaning differs from the general one. */
   readonly exitCodes?: Readonly<Record<number, string>>;
   readonly examples: readonly string[];
-  /** Names of the environment variables to list in the help. */
+  /** Names of the environment variables to list in the help. Default: see `environmentOf`. */
   readonly environment?: readonly string[];
   /** Resolves to the exit code. */
   readonly run: (io: IO, options: OptionValues, args: readonly string[]) => Promise<number>;
@@ -57,10 +57,15 @@ export const storageVariables = ['KEYFRONT_DATA', 'KEYFRONT_KEY_RING', 'KEYFRONT
 export const colorVariables = ['NO_COLOR', 'FORCE_COLOR'] as const;
 
 /** Variables of the commands that work on the data folder or, with `--url`, on a service. */
-export const keyVariables = [
+export const serviceVariables = [
   'KEYFRONT_URL',
   'KEYFRONT_SERVICE_CREDENTIAL',
   'NODE_EXTRA_CA_CERTS',
   ...storageVariables,
   ...colorVariables,
 ] as const;
+
+/** The environment variables of a command. */
+export function environmentOf({ environment, options = {} }: CLICommand): readonly string[] {
+  return environment ?? (options['url'] ? serviceVariables : storageVariables);
+}

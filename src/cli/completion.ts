@@ -12,6 +12,7 @@ export function createCompletionCommand(commands: () => readonly CLICommand[]): 
       'keyfront completion zsh > "${fpath[1]}/_keyfront"',
       'keyfront completion fish > ~/.config/fish/completions/keyfront.fish',
     ],
+    environment: [],
     run: (io: IO, _options: OptionValues, [shell = '']: readonly string[]) => {
       const script = Object.hasOwn(scripts, shell) ? scripts[shell] : undefined;
       if (!script) throw new UsageError(`Specify one of ${Object.keys(scripts).join(', ')}.`);

@@ -4,10 +4,10 @@ import { scopes, type Scope } from '../keys/key.js';
 import { nearest } from '../lib/nearest.js';
 import { printable } from '../lib/text.js';
 import { withServices } from './client/open.js';
-import { type CLICommand, type OptionValues, storageVariables } from './command.js';
+import { type CLICommand, type OptionValues } from './command.js';
 import { parseDuration, parseOrgIDOption, parseOverlap, confirm, notConfirmedExitCode, yesOption } from './input.js';
 import { UsageError, type IO } from './io.js';
-import { toJSONLine, formatTable, jsonOption, printJSONResult } from './output.js';
+import { toJSONLine, formatTable, jsonOption, printJSONResult, printSecret } from './output.js';
 
 export const issueCommand: CLICommand = {
   name: 'credentials issue',
@@ -27,13 +27,12 @@ export const issueCommand: CLICommand = {
       description: `Restrict a service credential to these operations, separated by commas: ${Object.keys(scopes).join(', ')} (default: all)`,
     },
     expires: { value: '90d', description: 'Lifetime, such as 12h, 90d or 4w (default: unlimited)' },
-    json: { description: 'Print the id and the secret as JSON', isCommon: true },
+    json: jsonOption,
   },
   examples: [
     'keyfront credentials issue --kind service --label "billing dashboard" --org acme --expires 90d',
     'keyfront credentials issue --kind service --label gateway --scopes read,consume',
   ],
-  environment: storageVariables,
   run: issue,
 };
 
@@ -50,7 +49,7 @@ async function issue(io: IO, options: OptionValues): Promise<number> {
     const credentialOptions = { kind: knownKind, label, orgID, expires: expiryDate, scopes: allowed };
     const { credential, secret } = await issueCredential(credentials, credentialOptions, now());
     io.stderr(`Issued ${credential.id}. Save this secret now; it is not shown again:\n`);
-    io.stdout(`${options['json'] === true ? toJSONLine({ id: credential.id, secret }) : secret}\n`);
+    printSecret(io, options, { id: credential.id, secret });
     return 0;
   });
 }
@@ -79,7 +78,6 @@ export const listCredentialsCommand: CLICommand = {
   summary: 'List credentials with their state and last use, without their secrets',
   options: { json: { description: 'Print one line of JSON per credential', isCommon: true } },
   examples: ['keyfront credentials list', 'keyfront credentials list --json | jq -r "select(.expires == null).id"'],
-  environment: storageVariables,
   run: list,
 };
 
@@ -154,10 +152,9 @@ export const rotateCredentialCommand: CLICommand = {
       value: '24h',
       description: 'How long the old credential stays valid; 0 revokes it immediately (default 24h)',
     },
-    json: { description: 'Print the id and the secret as JSON', isCommon: true },
+    json: jsonOption,
   },
   examples: ['keyfront credentials rotate cred_2e1c90b7d64f8a13 --overlap 7d'],
-  environment: storageVariables,
   run: rotate,
 };
 
@@ -167,7 +164,7 @@ async function rotate(io: IO, options: OptionValues, [id = '']: readonly string[
     const { credential, secret, retired } = await rotateCredential(credentials, id, overlapMs, now());
     const state = retired.revoked ? 'is revoked' : `stays valid until ${retired.expires?.toISOString()}`;
     io.stderr(`Issued ${credential.id}; ${id} ${state}. Save this secret now; it is not shown again:\n`);
-    io.stdout(`${options['json'] === true ? toJSONLine({ id: credential.id, secret }) : secret}\n`);
+    printSecret(io, options, { id: credential.id, secret });
     return 0;
   });
 }
@@ -180,7 +177,6 @@ export const revokeCommand: CLICommand = {
   options: { yes: yesOption, json: jsonOption },
   exitCodes: { 1: 'there is no such credential' },
   examples: ['keyfront credentials revoke cred_2e1c90b7d64f8a13'],
-  environment: storageVariables,
   run: revoke,
 };
 

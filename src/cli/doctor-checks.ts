@@ -25,18 +25,32 @@ export interface Finding {
 }
 
 /** Checks the settings for combinations that are valid and insecure. */
-export function checkSettings({ host, tls, production }: Config): Finding[] {
+export function checkSettings({ host, tls }: Config): Finding {
   const check = 'configuration';
-  const findings: Finding[] = [];
   if (!tls && !isLoopback(host)) {
     const remedy = 'Terminate TLS in a proxy, or set KEYFRONT_TLS_CERT and KEYFRONT_TLS_KEY.';
-    findings.push({ check, status: 'warning', message: `The service uses plain HTTP on ${host}.`, remedy });
+    return {
+      check,
+      status: 'warning',
+      message: `With the settings of this shell, a service uses plain HTTP on ${host}.`,
+      remedy,
+    };
   }
-  if (findings.length > 0) return findings;
-  // The settings of a running service cannot be read: this command has those of the shell that it runs in.
-  const kind = production ? 'production' : 'development, because NODE_ENV is not production here';
-  const message = `The settings of this shell are valid (${kind}). A service that was started with others is not checked.`;
-  return [{ check, status: 'ok', message }];
+  return { check, status: 'ok', message: 'The settings of this shell are valid.' };
+}
+
+/** Names the profile of each running service. They report it to the database: their shells may have other settings. */
+export async function checkRunning({ ringReports }: Services): Promise<Finding[]> {
+  const check = 'service';
+  const reports = await ringReports.active();
+  if (reports.length === 0) {
+    const message = 'No service has reported to this database for two minutes: none runs, or it cannot write.';
+    return [{ check, status: 'warning', message, remedy: 'Start it with `keyfront serve`, or read its log.' }];
+  }
+  return reports.map(({ host, isProduction }) => {
+    const profile = { true: 'production', false: 'development', undefined: 'an unknown profile' }[`${isProduction}`];
+    return { check, status: 'ok', message: printable(`The service of ${host} runs in ${profile}.`) };
+  });
 }
 
 const dayMs = 86_400_000;
@@ -175,6 +189,8 @@ export async function checkCredentials(services: Services): Promise<Finding[]> {
     message: printable(problem),
     remedy: restoreRemedy,
   }));
+  // The others cannot be listed beside a damaged one.
+  if (damaged.length > 0) return damaged;
   const at = now();
   const active = (await credentials.list()).filter(
     ({ revoked, expires }) => !revoked && (expires === undefined || expires > at),
@@ -194,7 +210,7 @@ export async function checkCredentials(services: Services): Promise<Finding[]> {
           remedy: 'Run: keyfront credentials issue --kind service --label NAME',
         },
       ];
-  const findings = [...damaged, ...expiring, ...missing];
+  const findings = [...expiring, ...missing];
   return findings.length > 0 ? findings : [{ check, status: 'ok', message: `Valid credentials: ${active.length}.` }];
 }
 

@@ -6,7 +6,7 @@ import { openServices, type Services } from '../storage/open-storage.js';
 import { connectionOptions, serviceAddress, serviceCredential } from './client/connection.js';
 import { serviceURLFrom } from './client/open.js';
 import { serviceURLOption } from './client/run.js';
-import { type CLICommand, type OptionValues, keyVariables } from './command.js';
+import { type CLICommand, type OptionValues, serviceVariables } from './command.js';
 import {
   checkCredentials,
   checkDatabase,
@@ -21,6 +21,7 @@ import {
   checkTLS,
   type Finding,
   checkService,
+  checkRunning,
 } from './doctor-checks.js';
 import type { IO } from './io.js';
 import { jsonOption, selectOutputFormat, type OutputFormat, toJSONLine } from './output.js';
@@ -29,7 +30,7 @@ export const doctorCommand: CLICommand = {
   name: 'doctor',
   summary: 'Check the installation and its environment, and print a remedy for each problem',
   description:
-    'Checks the configuration, certificate, permissions, disk, database, key ring, clock, credentials, Redis and webhooks, and changes nothing. Services may run meanwhile. Run it as the user of the service, with the same settings. With --url, checks that a service can be reached and is ready, its clock, and the service credential. With --json, prints one line per finding.',
+    'Checks the configuration, certificate, permissions, disk, database, running services and their profile, key ring, clock, credentials, Redis and webhooks, and changes nothing. Services may run meanwhile. Run it as the user of the service, with the same settings. With --url, checks that a service can be reached and is ready, its clock, and the service credential. With --json, prints one line per finding.',
   options: { url: serviceURLOption, ...connectionOptions, json: jsonOption },
   exitCodes: { 0: 'no check failed; there may be warnings', 1: 'a check failed' },
   examples: [
@@ -37,7 +38,7 @@ export const doctorCommand: CLICommand = {
     'keyfront doctor --url https://keys.example.com',
     'keyfront doctor --json | jq -r "select(.status != \\"ok\\").remedy"',
   ],
-  environment: [...keyVariables, 'KEYFRONT_QUOTA_URL', 'NODE_ENV', 'HOST'],
+  environment: [...serviceVariables, 'KEYFRONT_QUOTA_URL', 'NODE_ENV', 'HOST'],
   run: doctor,
 };
 
@@ -67,7 +68,7 @@ async function* findingsOf(io: IO): AsyncGenerator<Finding, void> {
   }
   const { config, secrets } = settings;
   const usesFile = secrets.databaseURL === undefined;
-  yield* checkSettings(config);
+  yield checkSettings(config);
   if (config.tls) yield checkTLS(config.tls, new Date());
   yield* checkPermissions(config, usesFile);
   const folder = dirname(usesFile ? config.databaseFile : config.keyRingFile);
@@ -86,6 +87,7 @@ async function* checkInstallation(config: Config, secrets: ConfigSecrets): Async
   try {
     const { newestChange, ...database } = await checkDatabase(services);
     yield database;
+    yield* await checkRunning(services);
     yield await checkKeyRing(services, config.keyRingFile);
     yield checkClock(services.now(), newestChange);
     yield* await checkCredentials(services);

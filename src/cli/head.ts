@@ -8,7 +8,7 @@ import type { Services } from '../storage/open-storage.js';
 import { mayBePurged, type KeyHead, type KeyRollback } from '../storage/records/checkpoint.js';
 import type { LoggedCheckpoint } from '../storage/sql/keys/checkpoints.js';
 import { withServices } from './client/open.js';
-import { type CLICommand, type OptionValues, storageVariables } from './command.js';
+import { type CLICommand, type OptionValues } from './command.js';
 import { splitLines } from './definitions.js';
 import type { IO } from './io.js';
 import { countOf, toJSONLine } from './output.js';
@@ -26,7 +26,6 @@ export const headCommand: CLICommand = {
     },
   },
   examples: ['keyfront head --json > head.jsonl'],
-  environment: storageVariables,
   run: printHead,
 };
 

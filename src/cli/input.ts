@@ -71,11 +71,14 @@ export function isInteractive({ isStdinTTY, isStderrTTY }: IO): boolean {
   return isStdinTTY === true && isStderrTTY;
 }
 
-async function readLine({ stdin }: IO): Promise<string> {
+const maxLineLength = 4_000;
+
+/** Reads the first line of standard input, of which the beginning is enough to reject a longer one. */
+export async function readLine({ stdin }: IO): Promise<string> {
   let text = '';
   for await (const chunk of stdin ?? []) {
     text += Buffer.from(chunk).toString('utf8');
-    if (text.includes('\n')) break;
+    if (text.includes('\n') || text.length > maxLineLength) break;
   }
   return text.split('\n', 1)[0] ?? '';
 }

@@ -1,13 +1,13 @@
 import { resolve } from 'node:path';
 import { readConfig } from '../config/config.js';
 import { describeSettings } from '../config/settings.js';
-import { openServices, type Services } from '../storage/open-storage.js';
+import type { Services } from '../storage/open-storage.js';
 import type { openForMigration } from '../storage/postgres/engine.js';
 import { copyStore, migratedFrom, migrationSourceSetting, type CopyResult } from '../storage/sql/copy-store.js';
 import { openLockedRows, type LockedRows } from '../storage/sqlite/copy-source.js';
 import { isNew } from '../storage/storage.js';
-import { verifyInstallation } from './check.js';
-import { withServices, rejectServiceURL } from './client/open.js';
+import { requireIntact } from './check.js';
+import { withOpen, withServices, rejectServiceURL } from './client/open.js';
 import { type CLICommand, type OptionValues, storageVariables } from './command.js';
 import { type IO, UsageError } from './io.js';
 import { toJSONLine, countOf, jsonOption, printJSONResult, createProgressLine } from './output.js';
@@ -44,7 +44,7 @@ export const initCommand: CLICommand = {
   summary: 'Create an installation: data folder, key ring and first credentials',
   description:
     'Starts no service. Prints a management and a service credential once; with NODE_ENV=production, writes them to a file that only this user can read. Without this command, the first `serve` does the same.',
-  options: { json: { description: 'Print the paths and the credentials as JSON', isCommon: true } },
+  options: { json: jsonOption },
   exitCodes: { 1: 'the installation exists already, or cannot be created' },
   examples: ['NODE_ENV=production KEYFRONT_DATA=/var/lib/keyfront keyfront init'],
   environment: [...storageVariables, 'NODE_ENV'],
@@ -82,7 +82,6 @@ export const migrateStoreCommand: CLICommand = {
     'Stop the service first: no other process can write to the file meanwhile. Every row is read back and compared. The file keeps its rows and is marked as migrated, so that services do not start on it (`serve --allow-migrated` permits it). The command may be interrupted and run again.',
   options: { json: jsonOption },
   examples: ['KEYFRONT_DATABASE_URL=postgres://keyfront@db.internal/keyfront keyfront migrate-store'],
-  environment: storageVariables,
   run: migrateStore,
 };
 
@@ -94,8 +93,8 @@ async function migrateStore(io: IO, options: OptionValues): Promise<number> {
     throw new UsageError('KEYFRONT_DATABASE_URL is not set. It must name the PostgreSQL database to copy to.');
   const fileOnly = { keyHashPepper, databaseURL: undefined, quotaURL: undefined };
   // Opening migrates the schema of an older file, and verifies that the key ring belongs to it.
-  const services = await openServices(config, fileOnly, {}, { access: 'write', allowMigrated: true });
-  try {
+  const opening = { access: 'write', allowMigrated: true } as const;
+  return withOpen({ config, secrets: fileOnly }, opening, async (services) => {
     const source = openLockedRows(config.databaseFile);
     try {
       const { database, copied } = await copyTo(io, databaseURL, source, services);
@@ -104,9 +103,7 @@ async function migrateStore(io: IO, options: OptionValues): Promise<number> {
     } finally {
       source.close();
     }
-  } finally {
-    await services.close();
-  }
+  });
 }
 
 /** `copied` is undefined if an earlier run has completed the migration. */
@@ -129,11 +126,7 @@ async function copyTo(io: IO, databaseURL: string, source: LockedRows, services:
       return { database: target.name, copied: undefined };
     }
     await requireOwnCopy(target, source.id);
-    const verification = createProgressLine(io, 'keys verified');
-    const { problems } = await verifyInstallation(services, verification.show);
-    verification.end();
-    for (const problem of problems) io.stderr(`${problem}\n`);
-    if (problems.length > 0) throw new Error('Nothing was copied: the file is damaged.');
+    await requireIntact(io, services, 'Nothing was copied: the file is damaged.');
     await target.settings.set(migrationSourceSetting, source.id);
     const progress = createProgressLine(io, 'keys copied');
     const rows = createRowTarget(target.connections);

@@ -19,6 +19,15 @@ export function printJSONResult(io: IO, { json: isJSON }: OptionValues, result: 
   if (isJSON === true) io.stdout(`${toJSONLine(result)}\n`);
 }
 
+/** Prints a new secret, which cannot be printed again: alone, so that a script can read it, or with its ID as JSON. */
+export function printSecret(
+  io: IO,
+  { json: isJSON }: OptionValues,
+  result: { readonly id: string; readonly secret: string },
+): void {
+  io.stdout(`${isJSON === true ? toJSONLine(result) : result.secret}\n`);
+}
+
 /** Selects JSON if the option `--json` is given, otherwise text. */
 export function selectOutputFormat(io: IO, options: OptionValues): OutputFormat {
   return { isJSON: options['json'] === true, paint: createPaint(io) };

@@ -7,6 +7,7 @@ import {
   type OptionValues,
   colorVariables,
   describeEnvironment,
+  environmentOf,
   storageVariables,
 } from './command.js';
 import type { IO } from './io.js';
@@ -84,7 +85,8 @@ export function createProgram(commands: readonly CLICommand[], io: IO, execute: 
 }
 
 function addCommand(program: Program, command: CLICommand, execute: ExecuteCommand): void {
-  const { name, summary, description, arguments: args = [], options = {}, environment = [] } = command;
+  const { name, summary, description, arguments: args = [], options = {} } = command;
+  const environment = environmentOf(command);
   const [first = '', second] = name.split(' ');
   const group = program.commands.find((child) => child.name() === first);
   const parent =

@@ -10,7 +10,7 @@ import type { Services } from '../storage/open-storage.js';
 import type { RingReport } from '../storage/ring-reports.js';
 import { resealWebhook, sealedValuesOf } from '../webhooks/manage.js';
 import { withServices } from './client/open.js';
-import { type CLICommand, type OptionValues, storageVariables } from './command.js';
+import { type CLICommand, type OptionValues } from './command.js';
 import { confirm, notConfirmedExitCode, yesOption } from './input.js';
 import type { IO } from './io.js';
 import { cannotDecrypt, createDamagedKeyReport, damagedExitCode, damagedAdvice } from './keys/damaged.js';
@@ -29,7 +29,6 @@ export const addKeyCommand: CLICommand = {
   options: { json: jsonOption },
   exitCodes: { 1: 'a rotation is incomplete' },
   examples: ['keyfront secrets add'],
-  environment: storageVariables,
   run: (io, options) =>
     withServices(io, { access: 'read' }, async (services, { config }) => {
       const { primaryID, pendingID } = loadKeyRing(config.keyRingFile);
@@ -54,7 +53,6 @@ export const promoteKeyCommand: CLICommand = {
   options: { json: jsonOption },
   exitCodes: { 1: 'no key was added, or a host does not have it' },
   examples: ['keyfront secrets promote'],
-  environment: storageVariables,
   run: (io, options) =>
     withServices(io, { access: 'read' }, async (services, { config }) => {
       const { pendingID } = loadKeyRing(config.keyRingFile);
@@ -72,9 +70,8 @@ export const promoteKeyCommand: CLICommand = {
 export const secretsStatusCommand: CLICommand = {
   name: 'secrets status',
   summary: 'Show the stage of a rotation, and the key ring of each host',
-  options: { json: { description: 'Print the stage and the hosts as JSON', isCommon: true } },
+  options: { json: jsonOption },
   examples: ['keyfront secrets status'],
-  environment: storageVariables,
   run: showStatus,
 };
 
@@ -161,7 +158,6 @@ export const rotateKeyRingCommand: CLICommand = {
   options: { json: jsonOption },
   exitCodes: { 3: 'done, except for damaged rows, which are named; run it again after they are repaired or deleted' },
   examples: ['keyfront secrets rotate'],
-  environment: storageVariables,
   run: rotate,
 };
 
@@ -262,7 +258,6 @@ export const pruneCommand: CLICommand = {
   options: { yes: yesOption, json: jsonOption },
   exitCodes: { 3: 'done, except for damaged rows, which are named' },
   examples: ['keyfront secrets prune'],
-  environment: storageVariables,
   run: prune,
 };
 

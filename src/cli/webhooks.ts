@@ -1,4 +1,4 @@
-import { AppError } from '../lib/errors.js';
+import type { Config } from '../config/config.js';
 import { printable } from '../lib/text.js';
 import type { Services } from '../storage/open-storage.js';
 import { parseReceiverURL, RejectedAddressError, redactedURL } from '../webhooks/address-policy.js';
@@ -9,13 +9,18 @@ import { webhookAAD, type DeliveryStats, type Webhook } from '../webhooks/webhoo
 import { withServices } from './client/open.js';
 import { stringOption } from './client/run.js';
 import { type CLICommand, type OptionValues, storageVariables, type Option } from './command.js';
-import { parseOrgIDOption, parseOverlap, confirm, notConfirmedExitCode, yesOption } from './input.js';
+import { parseOrgIDOption, parseOverlap, confirm, notConfirmedExitCode, readLine, yesOption } from './input.js';
 import { UsageError, type IO } from './io.js';
 import { damagedExitCode } from './keys/damaged.js';
-import { countOf, toJSONLine, jsonOption, selectOutputFormat, formatTable, printJSONResult } from './output.js';
-
-/** Exit codes of the commands that take the ID of a webhook. */
-const webhookExitCodes = { 1: 'there is no such webhook' } as const;
+import {
+  countOf,
+  toJSONLine,
+  jsonOption,
+  selectOutputFormat,
+  formatTable,
+  printJSONResult,
+  printSecret,
+} from './output.js';
 
 /** Exit codes of the commands that take a dead letter. */
 const deadLetterExitCodes = { 1: 'there is no such webhook, or no such dead letter' } as const;
@@ -25,6 +30,33 @@ const eventOption: Option = {
   value: 'ID',
   description: 'Select the dead letter with this event ID (default: all of the webhook)',
 };
+
+/** What a command for one webhook works with. */
+interface WebhookCall {
+  readonly io: IO;
+  readonly options: OptionValues;
+  readonly id: string;
+  readonly services: Services;
+  readonly config: Config;
+}
+
+interface WebhookDeclaration extends Omit<CLICommand, 'arguments' | 'examples' | 'run'> {
+  readonly examples?: readonly string[];
+  readonly access: 'read' | 'write';
+  readonly run: (call: WebhookCall) => Promise<number>;
+}
+
+function webhookCommand({ access, run, ...command }: WebhookDeclaration): CLICommand {
+  return {
+    exitCodes: { 1: 'there is no such webhook' },
+    examples: [`keyfront ${command.name} hook_4be1c2a09f7d3356`],
+    ...command,
+    arguments: ['ID'],
+    options: { ...command.options, json: jsonOption },
+    run: async (io, options, [id = '']) =>
+      withServices(io, { access }, async (services, { config }) => run({ io, options, id, services, config })),
+  };
+}
 
 /**
  * Finds a webhook by its ID.
@@ -69,7 +101,7 @@ export const addWebhookCommand: CLICommand = {
     url: { value: 'URL', description: 'Address of the receiver; `-` reads it from standard input', isRequired: true },
     org: { value: 'ID', description: 'Send only changes of keys of this organisation (default: all organisations)' },
     label: { value: 'TEXT', description: 'Name shown in lists' },
-    json: { description: 'Print the id and the secret as JSON', isCommon: true },
+    json: jsonOption,
   },
   examples: ['keyfront webhooks add --url https://hooks.example.com/keys --org acme --label "billing"'],
   environment: [...storageVariables, 'KEYFRONT_WEBHOOKS_TO', 'NODE_ENV'],
@@ -80,14 +112,14 @@ async function add(io: IO, options: OptionValues): Promise<number> {
   const orgID = parseOrgIDOption(options['org']);
   const label = stringOption(options, 'label') ?? '';
   const address = stringOption(options, 'url') ?? '';
-  const urlText = address === '-' ? await readURL(io) : address;
+  const urlText = address === '-' ? (await readLine(io)).trim() : address;
   return withServices(io, { access: 'write' }, async (services, { config }) => {
     const url = withUsageErrors(() => parseReceiverURL(urlText, config.webhooksTo));
     const { webhook, secret } = await addWebhook(services, { url, label, orgID });
     io.stderr(
       `Added ${webhook.id}. It receives every change from now on. Save this secret now; it is not shown again:\n`,
     );
-    io.stdout(`${options['json'] === true ? toJSONLine({ id: webhook.id, secret }) : secret}\n`);
+    printSecret(io, options, { id: webhook.id, secret });
     return 0;
   });
 }
@@ -102,19 +134,6 @@ function withUsageErrors(parse: () => URL): URL {
   }
 }
 
-const maxURLLength = 4_000;
-
-async function readURL({ stdin }: IO): Promise<string> {
-  let text = '';
-  for await (const chunk of stdin ?? []) {
-    text += Buffer.from(chunk).toString('utf8');
-    if (text.length > maxURLLength) {
-      throw new AppError('TOO_LARGE', `The URL on standard input exceeds ${maxURLLength} characters.`);
-    }
-  }
-  return text.trim();
-}
-
 export const listWebhooksCommand: CLICommand = {
   name: 'webhooks list',
   summary: 'List webhooks with their pending and dead-lettered events',
@@ -122,7 +141,6 @@ export const listWebhooksCommand: CLICommand = {
   options: { json: jsonOption },
   exitCodes: { 3: 'done, except for damaged rows, which are named' },
   examples: ['keyfront webhooks list'],
-  environment: storageVariables,
   run: list,
 };
 
@@ -179,22 +197,14 @@ function toRow({ webhook, receiver, stats }: ListedWebhook): string[] {
   ];
 }
 
-export const testWebhookCommand: CLICommand = {
+export const testWebhookCommand = webhookCommand({
   name: 'webhooks test',
   summary: 'Send a signed ping to a webhook and print the status of the response',
   description: 'The ping is sent at once, before events that are pending.',
-  arguments: ['ID'],
-  options: { json: jsonOption },
   exitCodes: { 1: 'there is no such webhook, or its response was not 2xx' },
-  examples: ['keyfront webhooks test hook_4be1c2a09f7d3356'],
   environment: [...storageVariables, 'KEYFRONT_WEBHOOKS_TO', 'NODE_ENV', 'NODE_EXTRA_CA_CERTS'],
-  run: test,
-};
-
-const pingTimeoutMs = 10_000;
-
-async function test(io: IO, options: OptionValues, [id = '']: readonly string[]): Promise<number> {
-  return withServices(io, { access: 'read' }, async (services, { config }) => {
+  access: 'read',
+  run: async ({ io, options, id, services, config }) => {
     const webhook = await findWebhook(services, id);
     const client = createWebhookClient(webhook, {
       allowed: config.webhooksTo,
@@ -211,94 +221,68 @@ async function test(io: IO, options: OptionValues, [id = '']: readonly string[])
     } finally {
       client.close();
     }
-  });
-}
+  },
+});
 
-export const pauseWebhookCommand: CLICommand = {
+const pingTimeoutMs = 10_000;
+
+export const pauseWebhookCommand = webhookCommand({
   name: 'webhooks pause',
   summary: 'Pause a webhook',
   description: 'Changes made during the pause are sent after `webhooks resume`.',
-  arguments: ['ID'],
-  options: { json: jsonOption },
-  exitCodes: webhookExitCodes,
-  examples: ['keyfront webhooks pause hook_4be1c2a09f7d3356'],
-  environment: storageVariables,
-  run: pause,
-};
-
-async function pause(io: IO, options: OptionValues, [id = '']: readonly string[]): Promise<number> {
-  return withServices(io, { access: 'write' }, async ({ webhooks, now }) => {
+  access: 'write',
+  run: async ({ io, options, id, services }) => {
+    const { webhooks, now } = services;
     const paused = { at: now(), why: 'by the command line' };
     await changeWebhook(webhooks, id, (webhook) => (webhook.paused ? webhook : { ...webhook, paused }));
     printJSONResult(io, options, { id, state: 'paused' });
     io.stderr(`Paused ${id}. Changes made from now on are sent after \`webhooks resume\`.\n`);
     return 0;
-  });
-}
+  },
+});
 
-export const resumeWebhookCommand: CLICommand = {
+export const resumeWebhookCommand = webhookCommand({
   name: 'webhooks resume',
   summary: 'Resume a paused webhook from where it stopped',
   description: 'Also resumes a webhook that the service has paused.',
-  arguments: ['ID'],
-  options: { json: jsonOption },
-  exitCodes: webhookExitCodes,
-  examples: ['keyfront webhooks resume hook_4be1c2a09f7d3356'],
-  environment: storageVariables,
-  run: resume,
-};
-
-async function resume(io: IO, options: OptionValues, [id = '']: readonly string[]): Promise<number> {
-  return withServices(io, { access: 'write' }, async ({ webhooks }) => {
+  access: 'write',
+  run: async ({ io, options, id, services }) => {
+    const { webhooks } = services;
     await changeWebhook(webhooks, id, (webhook) => ({ ...webhook, paused: undefined }));
     printJSONResult(io, options, { id, state: 'active' });
     io.stderr(`Resumed ${id}.\n`);
     return 0;
-  });
-}
+  },
+});
 
-export const rotateWebhookCommand: CLICommand = {
+export const rotateWebhookCommand = webhookCommand({
   name: 'webhooks rotate',
   summary: 'Replace the signing secret of a webhook and print the new one once',
   description: 'Messages are signed with both secrets during the overlap period.',
-  arguments: ['ID'],
   options: {
     overlap: { value: '24h', description: 'How long the old secret also signs; 0 stops it immediately (default 24h)' },
-    json: { description: 'Print the id and the secret as JSON', isCommon: true },
   },
-  exitCodes: webhookExitCodes,
   examples: ['keyfront webhooks rotate hook_4be1c2a09f7d3356 --overlap 7d'],
-  environment: storageVariables,
-  run: rotate,
-};
-
-async function rotate(io: IO, options: OptionValues, [id = '']: readonly string[]): Promise<number> {
-  const overlapMs = parseOverlap(options);
-  return withServices(io, { access: 'write' }, async (services) => {
+  access: 'write',
+  run: async ({ io, options, id, services }) => {
+    const overlapMs = parseOverlap(options);
     const { secret, until } = await rotateWebhook(services, id, overlapMs);
     // Printed before anything can fail: the secret is stored and cannot be shown again.
     io.stderr(`Rotated the secret of ${id}. Save this secret now; it is not shown again:\n`);
-    io.stdout(`${options['json'] === true ? toJSONLine({ id, secret }) : secret}\n`);
+    printSecret(io, options, { id, secret });
     await untilReleased(services.webhooks, id);
     const state = overlapMs === 0 ? 'no longer signs' : `also signs until ${until.toISOString()}`;
     io.stderr(`The old secret ${state}.\n`);
     return 0;
-  });
-}
+  },
+});
 
-export const removeWebhookCommand: CLICommand = {
+export const removeWebhookCommand = webhookCommand({
   name: 'webhooks remove',
   summary: 'Remove a webhook with its pending events and dead letters',
-  arguments: ['ID'],
-  options: { yes: yesOption, json: jsonOption },
-  exitCodes: webhookExitCodes,
-  examples: ['keyfront webhooks remove hook_4be1c2a09f7d3356'],
-  environment: storageVariables,
-  run: remove,
-};
-
-async function remove(io: IO, options: OptionValues, [id = '']: readonly string[]): Promise<number> {
-  return withServices(io, { access: 'write' }, async (services) => {
+  options: { yes: yesOption },
+  access: 'write',
+  run: async ({ io, options, id, services }) => {
     const { webhooks } = services;
     const question = async () =>
       `Remove ${await nameOf(services, id)}, with its pending events and ${await deadLettersOf(services, id)}? They are not sent any more.`;
@@ -308,28 +292,18 @@ async function remove(io: IO, options: OptionValues, [id = '']: readonly string[
     printJSONResult(io, options, { id, removed: true });
     io.stderr(`Removed ${id} with its pending events.\n`);
     return 0;
-  });
-}
+  },
+});
 
 const maxListed = 1_000;
 
-export const listDeadLettersCommand: CLICommand = {
+export const listDeadLettersCommand = webhookCommand({
   name: 'webhooks dead',
   summary: 'List the dead letters of a webhook, oldest first',
   description: `A dead letter is an event whose delivery failed permanently. Prints at most ${maxListed.toLocaleString('en')} events.`,
-  arguments: ['ID'],
-  options: { json: jsonOption },
-  exitCodes: webhookExitCodes,
-  examples: ['keyfront webhooks dead hook_4be1c2a09f7d3356'],
-  environment: storageVariables,
-  run: listDeadLetters,
-};
-
-const deadLetterHeadings = ['EVENT', 'KEY HASH', 'VERSION', 'GIVEN UP', 'ATTEMPTS', 'WHY'];
-
-async function listDeadLetters(io: IO, options: OptionValues, [id = '']: readonly string[]): Promise<number> {
-  const format = selectOutputFormat(io, options);
-  return withServices(io, { access: 'read' }, async (services) => {
+  access: 'read',
+  run: async ({ io, options, id, services }) => {
+    const format = selectOutputFormat(io, options);
     await findWebhook(services, id);
     const letters = await services.webhooks.deadLetters({ webhookID: id }, maxListed);
     if (letters.length === 0) {
@@ -353,23 +327,19 @@ async function listDeadLetters(io: IO, options: OptionValues, [id = '']: readonl
     ]);
     io.stdout(formatTable([deadLetterHeadings, ...rows]));
     return 0;
-  });
-}
+  },
+});
 
-export const replayDeadLettersCommand: CLICommand = {
+const deadLetterHeadings = ['EVENT', 'KEY HASH', 'VERSION', 'GIVEN UP', 'ATTEMPTS', 'WHY'];
+
+export const replayDeadLettersCommand = webhookCommand({
   name: 'webhooks replay',
   summary: 'Queue dead letters for another delivery',
   description: 'Events keep their IDs. They may arrive after newer events.',
-  arguments: ['ID'],
-  options: { event: eventOption, json: jsonOption },
+  options: { event: eventOption },
   exitCodes: deadLetterExitCodes,
-  examples: ['keyfront webhooks replay hook_4be1c2a09f7d3356'],
-  environment: storageVariables,
-  run: replay,
-};
-
-async function replay(io: IO, options: OptionValues, [id = '']: readonly string[]): Promise<number> {
-  return withServices(io, { access: 'write' }, async (services) => {
+  access: 'write',
+  run: async ({ io, options, id, services }) => {
     const { paused } = await findWebhook(services, id);
     const selected = { webhookID: id, eventID: stringOption(options, 'event') };
     // The delivery worker compares due times with the clock of the machine.
@@ -378,23 +348,17 @@ async function replay(io: IO, options: OptionValues, [id = '']: readonly string[
     printJSONResult(io, options, { id, queued: count });
     io.stderr(count > 0 ? `Queued dead letters: ${count}${when}.\n` : 'There is no such dead letter.\n');
     return count > 0 ? 0 : 1;
-  });
-}
+  },
+});
 
-export const discardDeadLettersCommand: CLICommand = {
+export const discardDeadLettersCommand = webhookCommand({
   name: 'webhooks discard',
   summary: 'Delete dead letters',
-  arguments: ['ID'],
-  options: { event: eventOption, yes: yesOption, json: jsonOption },
+  options: { event: eventOption, yes: yesOption },
   exitCodes: deadLetterExitCodes,
-  examples: ['keyfront webhooks discard hook_4be1c2a09f7d3356'],
-  environment: storageVariables,
-  run: discard,
-};
-
-async function discard(io: IO, options: OptionValues, [id = '']: readonly string[]): Promise<number> {
-  const eventID = stringOption(options, 'event');
-  return withServices(io, { access: 'write' }, async (services) => {
+  access: 'write',
+  run: async ({ io, options, id, services }) => {
+    const eventID = stringOption(options, 'event');
     await findWebhook(services, id);
     const question = async () => {
       const letters =
@@ -407,5 +371,5 @@ async function discard(io: IO, options: OptionValues, [id = '']: readonly string
     printJSONResult(io, options, { id, deleted: count });
     io.stderr(count > 0 ? `Deleted dead letters: ${count}.\n` : 'There is no such dead letter.\n');
     return count > 0 ? 0 : 1;
-  });
-}
+  },
+});

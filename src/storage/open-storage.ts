@@ -161,7 +161,7 @@ export async function openServices(
           : 'the key ring does not open the key check value'),
       resealKeyRingCheck: () => settings.set(keyRingCheckName, keyRingCheck.seal(true)),
       isRotated: async (primaryID) => keyRingCheck.keyIDOf((await settings.get(keyRingCheckName)) ?? '') === primaryID,
-      ringReports: createRingReports(settings, config.keyRingFile, ring),
+      ringReports: createRingReports(settings, config, ring),
       relayPending: live?.relayPending,
       close,
     };

@@ -1,9 +1,10 @@
 import { hostname } from 'node:os';
+import type { Config } from '../config/config.js';
 import type { KeyRing } from '../crypto/key-ring.js';
 import { parseJSON, stringifyJSON } from '../lib/json.js';
 import type { Settings } from './storage.js';
 
-/** The key ring of one host, as its service has reported it. */
+/** The key ring and the profile of one host, as its service has reported them. */
 export interface RingReport {
   /** The name of the host and the path of its key ring. */
   readonly host: string;
@@ -11,6 +12,8 @@ export interface RingReport {
   readonly at: Date;
   readonly primaryID: string;
   readonly ids: readonly string[];
+  /** Whether the service runs with NODE_ENV=production; undefined for a service of an earlier version. */
+  readonly isProduction?: boolean;
 }
 
 /** The key rings of the hosts that share a database: each has a copy of its own. */
@@ -29,16 +32,20 @@ const keptMs = 86_400_000;
 /**
  * The reports of this process, and those that other processes have stored.
  *
- * @param keyRingFile - the file that the host has
+ * @param config - the settings of this process, which are reported
  * @param ring - the ring in use, which is that of the file unless it cannot be read: its keys are reported
  */
-export function createRingReports(settings: Settings, keyRingFile: string, ring: () => KeyRing): RingReports {
+export function createRingReports(
+  settings: Settings,
+  { keyRingFile, production: isProduction }: Pick<Config, 'keyRingFile' | 'production'>,
+  ring: () => KeyRing,
+): RingReports {
   const own = `${hostname()}:${keyRingFile}`;
 
   async function list(): Promise<RingReport[]> {
     return (await settings.list(prefix)).map(([name, value]) => {
       // Written by us, from this very type.
-      const content = parseJSON(value) as unknown as { at: string; primaryID: string; ids: string[] };
+      const content = parseJSON(value) as unknown as Omit<RingReport, 'at' | 'host'> & { readonly at: string };
       return { ...content, host: name.slice(prefix.length), at: new Date(content.at) };
     });
   }
@@ -52,7 +59,7 @@ export function createRingReports(settings: Settings, keyRingFile: string, ring:
   return {
     async report() {
       const { primaryID, ids } = ring();
-      const value = stringifyJSON({ at: (await settings.now()).toISOString(), primaryID, ids });
+      const value = stringifyJSON({ at: (await settings.now()).toISOString(), primaryID, ids, isProduction });
       await settings.set(`${prefix}${own}`, value);
       const [, old] = await listOfLast(keptMs);
       for (const { host } of old) await settings.remove(`${prefix}${host}`);

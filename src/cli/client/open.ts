@@ -40,9 +40,24 @@ export async function withServices<T>(
   rejectServiceURL(io);
   const { config, secrets } = readConfig(io.env);
   const report = (line: string) => io.stderr(`${line}\n`);
-  const services = await openServices(config, secrets, {}, { ...openOptions, report });
+  return withOpen({ config, secrets }, { ...openOptions, report }, async (services) =>
+    work(services, { config, secrets }),
+  );
+}
+
+/**
+ * Opens an installation, runs `work`, and closes it.
+ *
+ * @throws as `openServices`
+ */
+export async function withOpen<T>(
+  { config, secrets }: { readonly config: Config; readonly secrets: ConfigSecrets },
+  openOptions: OpenOptions,
+  work: (services: Services) => Promise<T>,
+): Promise<T> {
+  const services = await openServices(config, secrets, {}, openOptions);
   try {
-    return await work(services, { config, secrets });
+    return await work(services);
   } finally {
     await services.close();
   }

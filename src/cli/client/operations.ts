@@ -444,12 +444,16 @@ const Path = z.string().transform(parsePath);
 const Quota = z.object({ max: nullable(Int64), used: Int64, remaining: nullable(Int64), renewsAt: nullable(Int64) });
 const Change = z
   .object({ path: Path, kind: z.enum(keysOf(changeKinds)), before: z.unknown(), after: z.unknown() })
-  .transform(({ path, kind, before, after }) => ({
-    path,
-    kind,
-    ...(before !== null && before !== undefined && { before }),
-    ...(after !== null && after !== undefined && { after }),
-  }));
+  .transform(({ path, kind, before = null, after = null }) => {
+    // GraphQL returns null for a value that is absent. Both values of a secret are.
+    const isSecret = before === null && after === null && kind !== 'ADDED' && kind !== 'REMOVED';
+    return {
+      path,
+      kind,
+      ...(!isSecret && kind !== 'ADDED' && { before }),
+      ...(!isSecret && kind !== 'REMOVED' && { after }),
+    };
+  });
 const changeShape = {
   keyHash: z.string(),
   version: z.number(),
@@ -523,33 +527,15 @@ const KeyResponse = z.object({
   data: z.object({}).loose(),
   quota: RestQuota,
 });
-const RestKey = z
-  .object({
-    key_hash: z.string(),
-    version: z.number(),
-    state: z.enum(keysOf(keyStates)),
-    data: z.object({
-      org_id: z.string(),
-      alias: z.string().optional(),
-      tags: z.array(z.string()).optional(),
-      expires: Int64.optional(),
-      last_updated: Int64,
-    }),
-    quota: RestQuota,
-  })
-  .transform(({ key_hash: keyHash, version, state, data, quota }) => ({
-    keyHash,
-    version,
-    state,
-    orgID: data.org_id,
-    alias: data.alias,
-    tags: data.tags ?? [],
-    expires: data.expires,
-    lastUpdated: data.last_updated,
-    quota,
-  }));
+const ListedData = z.object({
+  org_id: z.string(),
+  alias: z.string().optional(),
+  tags: z.array(z.string()).optional(),
+  expires: Int64.optional(),
+  last_updated: Int64,
+});
 const ListResponse = z.object({
-  keys: z.array(RestKey),
+  keys: z.array(KeyResponse.extend({ key: z.string() })),
   errors: z.array(z.object({ key_hash: z.string() })).default([]),
   next: z.string().optional(),
 });
@@ -558,11 +544,24 @@ function keysOf<T extends string>(table: Readonly<Record<T, string>>): T[] {
   return Object.keys(table) as T[];
 }
 
-async function listOf({ send }: RemotePlace, request: ListRequest): Promise<KeyListPage> {
+/** A page of keys as REST returns them. */
+type RestPage = Omit<z.output<typeof ListResponse>, 'errors'> & Pick<KeyListPage, 'unreadable'>;
+
+/** Reads a page of keys over REST, whose integers are exact. */
+export async function readPage(send: SendRequest, request: ListRequest): Promise<RestPage> {
   const response = await send(`/svc/org/keys?${listQuery(request).toString()}`);
   if (response['status'] === 'error') throw toAppError(response);
-  const { keys, errors, next } = parseAs(ListResponse, response);
-  return { keys, unreadable: errors.map(({ key_hash: keyHash }) => keyHash), next };
+  const { errors, ...page } = parseAs(ListResponse, response);
+  return { ...page, unreadable: errors.map(({ key_hash: keyHash }) => keyHash) };
+}
+
+async function listOf({ send }: RemotePlace, request: ListRequest): Promise<KeyListPage> {
+  const { keys, unreadable, next } = await readPage(send, request);
+  const listed = keys.map(({ key_hash: keyHash, version, state, data, quota }) => {
+    const { org_id: orgID, alias, tags = [], expires, last_updated: lastUpdated } = parseAs(ListedData, data);
+    return { keyHash, version, state, orgID, alias, tags, expires, lastUpdated, quota };
+  });
+  return { keys: listed, unreadable, next };
 }
 
 function listQuery({ filter, orderBy, descending = false, limit, after }: ListRequest): URLSearchParams {

@@ -151,17 +151,20 @@ export async function runKeysCommand(
 const hashStates: readonly KeyFilter[] = [{}, { state: 'DELETED' }];
 
 /**
- * Finds the key with this hash, or with the only hash that begins with it.
+ * Returns the only hash of a key that begins with this text, also of a deleted or damaged one; the text itself if none is
+ * longer.
  *
- * @throws {AppError} NOT_FOUND; INVALID if several hashes begin with it
+ * @throws {AppError} INVALID if several hashes begin with it
  */
-export async function findByHash(keys: KeyClient, hash: string): Promise<FoundKey> {
-  const exact = await keys.find({ keyHash: hash });
-  if (exact) return exact;
-  const found = await Promise.all(hashStates.map((filter) => keys.hashesAfter(hash, filter, 2)));
-  const [keyHash, ...others] = found.flat().filter((one) => one.startsWith(hash));
-  if (others.length > 0) throw new AppError('INVALID', `Several hashes begin with ${hash}. Write more of it.`);
-  const key = keyHash === undefined ? undefined : await keys.find({ keyHash });
+export async function fullHashOf(keys: Pick<KeyClient, 'hashesAfter'>, text: string): Promise<string> {
+  const found = await Promise.all(hashStates.map((filter) => keys.hashesAfter(text, filter, 2)));
+  const [keyHash = text, ...others] = found.flat().filter((one) => one.startsWith(text));
+  if (others.length > 0) throw new AppError('INVALID', `Several hashes begin with ${text}. Write more of it.`);
+  return keyHash;
+}
+
+async function findByHash(keys: KeyClient, hash: string): Promise<FoundKey> {
+  const key = (await keys.find({ keyHash: hash })) ?? (await keys.find({ keyHash: await fullHashOf(keys, hash) }));
   if (!key) throw keyNotFound();
   return key;
 }

@@ -23,7 +23,7 @@ import {
   type ListedKey,
 } from '../client/operations.js';
 import { keyLocation, keysOptions, reasonOption, runKeysCommand, stringOption } from '../client/run.js';
-import { type CLICommand, type OptionValues, keyVariables } from '../command.js';
+import { type CLICommand, type OptionValues } from '../command.js';
 import { readDefinitionFolder, type DesiredKey } from '../definitions.js';
 import { actorOption, confirm, gatewayEffect, notConfirmedExitCode, yesOption, parseOrgIDOption } from '../input.js';
 import { UsageError, type IO } from '../io.js';
@@ -54,7 +54,6 @@ export const applyCommand: CLICommand = {
     'keyfront keys apply keys/ --plan --url https://keys.example.com',
     'keyfront keys apply keys/ --org acme --prune',
   ],
-  environment: keyVariables,
   run: apply,
   usageExitCode: 1,
 };

@@ -19,7 +19,7 @@ import {
   keyLocation,
   parseNumberOption,
 } from '../client/run.js';
-import { type CLICommand, type OptionValues, keyVariables } from '../command.js';
+import { type CLICommand, type OptionValues } from '../command.js';
 import { readDefinitionObject } from '../definitions.js';
 import { actorOption, parseOrgIDOption, confirm, gatewayEffect, notConfirmedExitCode, yesOption } from '../input.js';
 import { type IO, UsageError } from '../io.js';
@@ -43,7 +43,6 @@ export const createCommand: CLICommand = {
   },
   exitCodes: changeExitCodes,
   examples: ['keyfront keys create billing.json --prefix acme_live_ --reason "new customer"'],
-  environment: keyVariables,
   run: create,
   errorExitCode: 2,
 };
@@ -82,7 +81,6 @@ export const putCommand: CLICommand = {
   },
   exitCodes: changeExitCodes,
   examples: ['keyfront keys put acme-billing billing.json --expected-version 3 --reason "raised limits, OPS-17"'],
-  environment: keyVariables,
   run: put,
   errorExitCode: 2,
 };
@@ -132,35 +130,56 @@ async function findUnchanged(
   }
 }
 
-export const deleteCommand: CLICommand = {
+/** A command that changes one key without a definition of the caller. */
+interface ChangeDeclaration extends Pick<CLICommand, 'alias' | 'summary' | 'description' | 'options'> {
+  readonly name: `keys ${string}`;
+  readonly example: string;
+  readonly action: 'modified' | 'deleted' | 'restored';
+  /** Makes the change from the options, before the key is accessed. */
+  readonly changeFrom: (options: OptionValues) => (keys: KeyClient, keyID: string) => Promise<KeyChangeResult>;
+  /** The question before the change. */
+  readonly question?: (keys: KeyClient, keyID: string, typed: string | undefined) => Promise<string>;
+}
+
+function changeCommand(declaration: ChangeDeclaration): CLICommand {
+  const { name, alias, summary, description, example, options: own, action, changeFrom, question } = declaration;
+  return {
+    name,
+    ...(alias !== undefined && { alias }),
+    summary,
+    description: `${description} ${keyLocation}`,
+    arguments: ['[KEY_ID]'],
+    options: { ...own, reason: reasonOption, actor: actorOption, ...(question && { yes: yesOption }), ...keyOptions },
+    exitCodes: changeExitCodes,
+    examples: [example],
+    errorExitCode: 2,
+    run: async (io, options, args) => {
+      const change = changeFrom(options);
+      return runKeyCommand({ io, command: name, options, args }, async ({ keys, format, keyID }) => {
+        if (question && !(await confirm(io, options, () => question(keys, keyID, args[0]))))
+          return notConfirmedExitCode;
+        const result = await withWireIssuePaths(null, () => change(keys, keyID));
+        printChange(io, format, { action, result, body: null });
+        return 0;
+      });
+    },
+  };
+}
+
+export const deleteCommand = changeCommand({
   name: 'keys delete',
   alias: 'delete',
   summary: 'Delete a key',
-  description: `The key stops working at once. \`keys restore\` restores it for the days of KEYFRONT_RESTORE_DAYS; after them it is purged with its history. ${keyLocation}`,
-  arguments: ['[KEY_ID]'],
-  options: {
-    'expected-version': expectedVersionOption,
-    reason: reasonOption,
-    actor: actorOption,
-    yes: yesOption,
-    ...keyOptions,
+  description: `${gatewayEffect} \`keys restore\` restores the key for the days of KEYFRONT_RESTORE_DAYS; after them it is purged with its history.`,
+  options: { 'expected-version': expectedVersionOption },
+  example: 'keyfront keys delete acme-billing --reason "contract ended"',
+  action: 'deleted',
+  changeFrom: (options) => {
+    const changeOptions = changeOptionsFrom(options);
+    return async (keys, keyID) => keys.delete(keyID, changeOptions);
   },
-  exitCodes: changeExitCodes,
-  examples: ['keyfront keys delete acme-billing --reason "contract ended"'],
-  environment: keyVariables,
-  run: deleteKey,
-  errorExitCode: 2,
-};
-
-async function deleteKey(io: IO, options: OptionValues, args: readonly string[]): Promise<number> {
-  const changeOptions = changeOptionsFrom(options);
-  return runKeyCommand({ io, command: 'keys delete', options, args }, async ({ keys, format, keyID }) => {
-    if (!(await confirm(io, options, () => questionOf(keys, keyID, args[0])))) return notConfirmedExitCode;
-    const result = await keys.delete(keyID, changeOptions);
-    printChange(io, format, { action: 'deleted', result, body: null });
-    return 0;
-  });
-}
+  question: questionOf,
+});
 
 /** Names the key; its identifier only if the arguments do, because it may be a token. */
 async function questionOf(keys: KeyClient, keyID: string, typed: string | undefined): Promise<string> {
@@ -171,81 +190,47 @@ async function questionOf(keys: KeyClient, keyID: string, typed: string | undefi
   return `Delete key ${printable(`${name}${alias} of ${key.orgID}`)}? ${gatewayEffect}`;
 }
 
-export const restoreKeyCommand: CLICommand = {
+export const restoreKeyCommand = changeCommand({
   name: 'keys restore',
   alias: 'undelete',
   summary: 'Restore a deleted key',
-  description: `Possible for the days of KEYFRONT_RESTORE_DAYS after \`keys delete\`. ${keyLocation}`,
-  arguments: ['[KEY_ID]'],
-  options: { 'expected-version': expectedVersionOption, reason: reasonOption, actor: actorOption, ...keyOptions },
-  exitCodes: changeExitCodes,
-  examples: ['keyfront keys restore acme-billing'],
-  environment: keyVariables,
-  run: restore,
-  errorExitCode: 2,
-};
+  description: 'Possible for the days of KEYFRONT_RESTORE_DAYS after `keys delete`.',
+  options: { 'expected-version': expectedVersionOption },
+  example: 'keyfront keys restore acme-billing',
+  action: 'restored',
+  changeFrom: (options) => {
+    const changeOptions = changeOptionsFrom(options);
+    return async (keys, keyID) => keys.restore(keyID, changeOptions);
+  },
+});
 
-async function restore(io: IO, options: OptionValues, args: readonly string[]): Promise<number> {
-  const changeOptions = changeOptionsFrom(options);
-  return runKeyCommand({ io, command: 'keys restore', options, args }, async ({ keys, format, keyID }) => {
-    const result = await keys.restore(keyID, changeOptions);
-    printChange(io, format, { action: 'restored', result, body: null });
-    return 0;
-  });
-}
-
-export const revertCommand: CLICommand = {
+export const revertCommand = changeCommand({
   name: 'keys revert',
   alias: 'revert',
   summary: 'Revert a key to an earlier version by creating a new version',
-  description: `Secrets and the live quota stay unchanged. ${keyLocation}`,
-  arguments: ['[KEY_ID]'],
+  description: 'Secrets and the live quota stay unchanged.',
   options: {
     to: { value: 'VERSION', description: 'Version whose definition is restored', isRequired: true },
     'expected-version': expectedVersionOption,
-    reason: reasonOption,
-    actor: actorOption,
-    ...keyOptions,
   },
-  exitCodes: changeExitCodes,
-  examples: ['keyfront keys revert acme-billing --to 2'],
-  environment: keyVariables,
-  run: revert,
-  errorExitCode: 2,
-};
+  example: 'keyfront keys revert acme-billing --to 2',
+  action: 'modified',
+  changeFrom: (options) => {
+    const toVersion = parseNumberOption(options, 'to') ?? 0;
+    const changeOptions = changeOptionsFrom(options);
+    return async (keys, keyID) => keys.revert(keyID, toVersion, changeOptions);
+  },
+});
 
-async function revert(io: IO, options: OptionValues, args: readonly string[]): Promise<number> {
-  const toVersion = parseNumberOption(options, 'to');
-  if (toVersion === undefined) throw new UsageError('--to VERSION is required.');
-  const changeOptions = changeOptionsFrom(options);
-  return runKeyCommand({ io, command: 'keys revert', options, args }, async ({ keys, format, keyID }) => {
-    const result = await withWireIssuePaths(null, () => keys.revert(keyID, toVersion, changeOptions));
-    printChange(io, format, { action: 'modified', result, body: null });
-    return 0;
-  });
-}
-
-export const resetCommand: CLICommand = {
+export const resetCommand = changeCommand({
   name: 'keys reset',
   alias: 'reset',
   summary: 'Reset the live quota of a key',
-  description: `The definition stays unchanged. ${keyLocation}`,
-  arguments: ['[KEY_ID]'],
-  options: { reason: reasonOption, actor: actorOption, ...keyOptions },
-  exitCodes: changeExitCodes,
-  examples: ['keyfront keys reset acme-billing --reason "paid in advance"'],
-  environment: keyVariables,
-  run: reset,
-  errorExitCode: 2,
-};
-
-async function reset(io: IO, options: OptionValues, args: readonly string[]): Promise<number> {
-  const reason = stringOption(options, 'reason');
-  return runKeyCommand({ io, command: 'keys reset', options, args }, async ({ keys, format, keyID }) => {
-    printChange(io, format, { action: 'modified', result: await resetQuota(keys, keyID, reason), body: null });
-    return 0;
-  });
-}
+  description: 'The definition stays unchanged.',
+  example: 'keyfront keys reset acme-billing --reason "paid in advance"',
+  action: 'modified',
+  changeFrom: (options) => async (keys, keyID) => resetQuota(keys, keyID, stringOption(options, 'reason')),
+});
 
 const maxAttempts = 5;
 

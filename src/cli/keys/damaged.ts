@@ -2,8 +2,11 @@ import { AppError } from '../../lib/errors.js';
 import { createLogger } from '../../lib/log.js';
 import { printable } from '../../lib/text.js';
 import { createAuditLog } from '../../telemetry/audit-log.js';
+import { createKeyService } from '../../keys/key-service.js';
 import { withServices } from '../client/open.js';
-import { type CLICommand, type OptionValues, storageVariables } from '../command.js';
+import { bindOperations } from '../client/operations.js';
+import { fullHashOf } from '../client/run.js';
+import { type CLICommand, type OptionValues } from '../command.js';
 import { confirm, isInteractive, notConfirmedExitCode } from '../input.js';
 import { type IO, UsageError } from '../io.js';
 import { jsonOption, printJSONResult } from '../output.js';
@@ -35,7 +38,7 @@ export const discardKeyCommand: CLICommand = {
   name: 'keys discard',
   summary: 'Permanently delete a damaged key and its history',
   description:
-    'For a key that fails the integrity check and that no backup can restore: until it is deleted, no command can change it and its hash stays occupied. Intact keys are rejected. The attempt is written to the audit log on standard error.',
+    'For a key that fails the integrity check and that no backup can restore: until it is deleted, no command can change it and its hash stays occupied. HASH may be an unambiguous beginning. Intact keys are rejected. The attempt is written to the audit log on standard error.',
   arguments: ['HASH'],
   options: {
     yes: {
@@ -44,26 +47,28 @@ export const discardKeyCommand: CLICommand = {
     json: jsonOption,
   },
   exitCodes: { 1: 'there is no such key, or it is intact' },
-  examples: ['keyfront keys discard 6fdc…e1 --yes'],
-  environment: storageVariables,
+  examples: ['keyfront keys discard 6fdc04ab12e1 --yes'],
   run: discardKey,
 };
 
 const principal = { credentialID: 'cli', label: 'keyfront keys discard', orgID: undefined };
 const keyHashPattern = /^[0-9a-zA-Z_-]{1,200}$/;
 
-async function discardKey(io: IO, options: OptionValues, [keyHash = '']: readonly string[]): Promise<number> {
-  if (!keyHashPattern.test(keyHash)) {
-    throw new UsageError('HASH must be the hash of a key, as `keyfront check` prints it.');
+async function discardKey(io: IO, options: OptionValues, [hash = '']: readonly string[]): Promise<number> {
+  if (!keyHashPattern.test(hash)) {
+    throw new UsageError('HASH must be the hash of a key, as `keyfront check` prints it, or its beginning.');
   }
   if (options['yes'] !== true && !isInteractive(io)) {
     throw new UsageError('Pass --yes to confirm that the key and its history are permanently deleted.');
   }
-  const question = () => `Delete the damaged key ${keyHash} and its history permanently? No command can restore them.`;
-  if (!(await confirm(io, options, question))) return notConfirmedExitCode;
-  const audit = createAuditLog(createLogger('info', { write: (line) => io.stderr(line) }));
-  const attempt = { operation: 'discardOrgKey', requestID: '', principal, keyHash };
-  return withServices(io, { access: 'write' }, async ({ store }) => {
+  return withServices(io, { access: 'write' }, async ({ store, ports }) => {
+    const caller = { ...principal, requestID: '' };
+    const keyHash = await fullHashOf(bindOperations({ local: { keys: createKeyService(ports), caller } }), hash);
+    const question = () =>
+      `Delete the damaged key ${keyHash} and its history permanently? No command can restore them.`;
+    if (!(await confirm(io, options, question))) return notConfirmedExitCode;
+    const audit = createAuditLog(createLogger('info', { write: (line) => io.stderr(line) }));
+    const attempt = { operation: 'discardOrgKey', requestID: '', principal, keyHash };
     try {
       const outcome = await store.discard(keyHash);
       if (outcome === 'absent') throw new AppError('NOT_FOUND', `There is no key ${keyHash}.`);

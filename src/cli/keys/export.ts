@@ -1,4 +1,3 @@
-import * as z from 'zod';
 import { aadFor } from '../../keys/protect-secrets.js';
 import { withSecrets } from '../../keys/definition/normalize.js';
 import type { StoredKey } from '../../keys/key.js';
@@ -8,16 +7,11 @@ import { quotaFigures } from '../../keys/quota/quota.js';
 import { inPages } from '../../lib/in-pages.js';
 import type { Services } from '../../storage/open-storage.js';
 import { definitionToWire } from '../../wire/field-names.js';
-import {
-  connectionOptions,
-  createConnection,
-  serviceAddress,
-  serviceCredential,
-  toAppError,
-} from '../client/connection.js';
+import { connectionOptions, createConnection, serviceAddress, serviceCredential } from '../client/connection.js';
+import { readPage } from '../client/operations.js';
 import { serviceURLFrom, withServices } from '../client/open.js';
 import { serviceURLOption } from '../client/run.js';
-import { type CLICommand, type OptionValues, keyVariables } from '../command.js';
+import { type CLICommand, type OptionValues } from '../command.js';
 import { UsageError, type IO } from '../io.js';
 import { toJSONLine, createProgressLine } from '../output.js';
 import { cannotDecrypt, createDamagedKeyReport, damagedAdvice, damagedExitCode } from './damaged.js';
@@ -35,7 +29,6 @@ export const exportCommand: CLICommand = {
   },
   exitCodes: { 3: 'done, except for damaged keys, which are named' },
   examples: ['keyfront keys export > keys.jsonl', 'keyfront keys export --url https://keys.example.com > keys.jsonl'],
-  environment: keyVariables,
   run: exportKeys,
 };
 
@@ -44,30 +37,16 @@ async function exportKeys(io: IO, options: OptionValues): Promise<number> {
   const url = serviceURLFrom(io, options);
   if (url !== undefined) return exportFromService(io, options, url);
   return withServices(io, { access: 'read', liveQuotas: true }, async (services) => {
-    const progress = createProgressLine(io, 'keys');
     const { keys: total } = await services.contents();
-    let count = 0;
-    const damaged = createDamagedKeyReport(io);
-    for await (const page of inPages(exportable(services.store.all(), damaged.skip), pageSize)) {
+    const output = createExport(io, total);
+    for await (const page of inPages(exportable(services.store.all(), output.skip), pageSize)) {
       for (const key of await withLiveQuotas(services.ports.externalCounters, page)) {
         const line = toWireUnlessDamaged(services, key, includeSecrets);
-        if (line === undefined) {
-          damaged.skip(key.keyHash, cannotDecrypt);
-          continue;
-        }
-        io.stdout(`${toJSONLine(line)}\n`);
-        // Without this wait, a slow reader would let the unread lines fill the memory.
-        await io.stdoutDrained?.();
-        count += 1;
-        progress.show(count, count / total);
+        if (line === undefined) output.skip(key.keyHash, cannotDecrypt);
+        else await output.print(line);
       }
     }
-    progress.end();
-    const secrets = includeSecrets ? 'with secrets; keep the file safe' : 'without secrets';
-    io.stderr(`Exported keys: ${count}, ${secrets}.\n`);
-    if (damaged.count() === 0) return 0;
-    io.stderr(`Skipped damaged keys: ${damaged.count()}. ${damagedAdvice}\n`);
-    return damagedExitCode;
+    return output.end(includeSecrets ? 'with secrets; keep the file safe' : 'without secrets');
   });
 }
 
@@ -76,42 +55,50 @@ async function exportFromService(io: IO, options: OptionValues, url: string): Pr
     throw new UsageError('--with-secrets is for a data folder; a service returns no secrets.');
   }
   const send = createConnection(io, serviceAddress(io, options, url, serviceCredential));
-  const progress = createProgressLine(io, 'keys');
-  let count = 0;
-  for (let after: string | undefined = ''; after !== undefined;) {
-    const page = await send(`/svc/org/keys?limit=${servicePageSize}${after && `&after=${encodeURIComponent(after)}`}`);
-    if (page['status'] === 'error') throw toAppError(page);
-    const { keys, next }: z.output<typeof ServicePage> = ServicePage.parse(page);
-    for (const { key, data, quota } of keys) {
+  const output = createExport(io);
+  let after: string | undefined;
+  do {
+    const page = await readPage(send, { filter: {}, orderBy: 'KEY_HASH', limit: servicePageSize, after });
+    for (const { key, data, quota } of page.keys) {
       const live = {
-        ...(BigInt(quota.remaining) >= 0n && { quota_remaining: quota.remaining }),
-        ...(quota.renews_at !== undefined && { quota_renews: quota.renews_at }),
+        ...(quota.remaining !== undefined && { quota_remaining: quota.remaining }),
+        ...(quota.renewsAt !== undefined && { quota_renews: quota.renewsAt }),
       };
-      io.stdout(`${toJSONLine({ key_id: key, ...data, ...live })}\n`);
-      await io.stdoutDrained?.();
+      await output.print({ key_id: key, ...data, ...live });
     }
-    count += keys.length;
-    progress.show(count);
-    after = next;
-  }
-  progress.end();
-  io.stderr(`Exported keys: ${count}, without secrets.\n`);
-  return 0;
+    page.unreadable.forEach((keyHash) => output.skip(keyHash));
+    after = page.next;
+  } while (after !== undefined);
+  return output.end('without secrets');
 }
 
 /** The largest page of the REST API. */
 const servicePageSize = 100;
-const Int64 = z.union([z.number(), z.bigint()]);
-const ServicePage = z.object({
-  keys: z.array(
-    z.object({
-      key: z.string(),
-      data: z.object({}).loose(),
-      quota: z.object({ remaining: Int64, renews_at: Int64.optional() }),
-    }),
-  ),
-  next: z.string().optional(),
-});
+
+/** Prints the lines of an export, and its progress. */
+function createExport(io: IO, total?: number) {
+  const progress = createProgressLine(io, 'keys');
+  const damaged = createDamagedKeyReport(io);
+  let count = 0;
+  return {
+    skip: damaged.skip,
+    print: async (line: object): Promise<void> => {
+      io.stdout(`${toJSONLine(line)}\n`);
+      // Without this wait, a slow reader would let the unread lines fill the memory.
+      await io.stdoutDrained?.();
+      count += 1;
+      progress.show(count, total === undefined ? undefined : count / total);
+    },
+    /** Prints the summary, and returns the exit code. */
+    end: (secrets: string): number => {
+      progress.end();
+      io.stderr(`Exported keys: ${count}, ${secrets}.\n`);
+      if (damaged.count() === 0) return 0;
+      io.stderr(`Skipped damaged keys: ${damaged.count()}. ${damagedAdvice}\n`);
+      return damagedExitCode;
+    },
+  };
+}
 
 /** External counters are read once per page. */
 const pageSize = 200;

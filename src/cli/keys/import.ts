@@ -7,11 +7,11 @@ import { explainSystemError } from '../../lib/system-error.js';
 import { printable } from '../../lib/text.js';
 import { withWireIssuePaths } from '../../rest/json-body.js';
 import { rejectServiceURL, withServices } from '../client/open.js';
-import { type CLICommand, type OptionValues, storageVariables } from '../command.js';
+import { type CLICommand, type OptionValues } from '../command.js';
 import { readBytes, splitLines } from '../definitions.js';
 import { actorLabel, actorOption, parseOrgIDOption } from '../input.js';
 import { UsageError, type IO } from '../io.js';
-import { toJSONLine, createProgressLine } from '../output.js';
+import { createProgressLine, jsonOption, printJSONResult } from '../output.js';
 import { importLines, type ImportCounts, type ImportTarget } from './import-lines.js';
 
 /** As shells report a process that Ctrl-C has ended. */
@@ -28,7 +28,7 @@ export const importCommand: CLICommand = {
     update: {
       description: 'Replace the definitions of existing keys; their dates, and secrets that a line omits, stay',
     },
-    json: { description: 'Print the numbers of keys as JSON', isCommon: true },
+    json: jsonOption,
     'dry-run': { description: 'Report what would be imported, and store nothing' },
     actor: actorOption,
     'passwords-are-hashed': { description: 'Passwords in the file are bcrypt or argon2id hashes; store them as is' },
@@ -41,7 +41,6 @@ export const importCommand: CLICommand = {
     'keyfront keys import keys.jsonl --org acme',
     'zcat keys.jsonl.gz | keyfront keys import - --update --dry-run',
   ],
-  environment: storageVariables,
   run: importKeys,
 };
 
@@ -84,7 +83,7 @@ async function importKeys(io: IO, options: OptionValues, [file = '']: readonly s
       });
     const counts = await (isDryRun ? importAll() : load(importAll));
     progress.end();
-    if (options['json'] === true) io.stdout(`${toJSONLine({ dry_run: isDryRun, ...counts })}\n`);
+    printJSONResult(io, options, { dry_run: isDryRun, ...counts });
     io.stderr(summaryOf(counts, { isDryRun, updates }));
     if (!isDryRun && counts.warned > 0) {
       io.stderr(`Lines with warnings: ${counts.warned.toLocaleString('en')}. \`keys preview --import\` shows them.\n`);

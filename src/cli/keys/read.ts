@@ -1,5 +1,4 @@
 import { defaultOrder, type KeyFilter } from '../../keys/key-query.js';
-import { errorCodeOf } from '../../lib/errors.js';
 import { keyStates, type KeyState } from '../../keys/key.js';
 import { nearest } from '../../lib/nearest.js';
 import { printable } from '../../lib/text.js';
@@ -20,7 +19,7 @@ import {
 import type { KeyClient, ListedKey, ListRequest, FollowedChange } from '../client/operations.js';
 import {
   cannotAccess,
-  findByHash,
+  fullHashOf,
   keyLocation,
   keysOptions,
   parseNumberOption,
@@ -31,7 +30,7 @@ import {
   definitionFile,
   resetQuotaOption,
 } from '../client/run.js';
-import { type CLICommand, type OptionValues, keyVariables } from '../command.js';
+import { type CLICommand, type OptionValues } from '../command.js';
 import { readDefinitionObject } from '../definitions.js';
 import { parseOrgIDOption } from '../input.js';
 import { UsageError, type IO } from '../io.js';
@@ -69,7 +68,6 @@ export const listCommand: CLICommand = {
     'keyfront keys list --org acme --tag production --sort -updated --limit 20',
     'keyfront keys list --state EXPIRED --json | jq -r .key_hash',
   ],
-  environment: keyVariables,
   run: list,
   errorExitCode: 2,
 };
@@ -189,7 +187,6 @@ export const getCommand: CLICommand = {
   options: { deleted: { description: 'Also find a deleted key, until it is purged' }, ...keyOptions },
   exitCodes: { 1: 'there is no such key', 2: cannotAccess },
   examples: ['keyfront keys get acme-billing > billing.json'],
-  environment: keyVariables,
   run: get,
   errorExitCode: 2,
 };
@@ -223,7 +220,6 @@ export const diffCommand: CLICommand = {
   options: { 'reset-quota': resetQuotaOption, ...keyOptions },
   exitCodes: { 0: 'no differences', 1: 'differences', 2: `rejected, ${cannotAccess}` },
   examples: ['keyfront keys diff acme-billing billing.json --url https://keys.example.com'],
-  environment: keyVariables,
   run: diff,
   errorExitCode: 2,
 };
@@ -267,7 +263,6 @@ export const historyCommand: CLICommand = {
   },
   exitCodes: { 1: 'there is no such key', 2: cannotAccess },
   examples: ['keyfront keys history acme-billing --limit 5'],
-  environment: keyVariables,
   run: history,
   errorExitCode: 2,
 };
@@ -290,7 +285,7 @@ export const followCommand: CLICommand = {
   description: `Runs until Ctrl-C or SIGTERM. Prints each change once, in order, and finally the cursor to continue from. A lost connection to a service is opened again without losing changes. Consumption of a quota is no change. ${keyLocation}`,
   options: {
     org: { value: 'ID', description: 'Changes of keys of this organisation' },
-    'key-hash': { value: 'HASH', description: 'Changes of the key with this hash' },
+    'key-hash': { value: 'HASH', description: 'Changes of the key with this hash, or an unambiguous beginning of it' },
     after: { value: 'CURSOR', description: 'Continue after this change (default: changes from now on)' },
     ...keysOptions,
   },
@@ -303,7 +298,6 @@ export const followCommand: CLICommand = {
     'keyfront keys follow --org acme',
     'keyfront keys follow --json --url https://keys.example.com | jq -c .changes',
   ],
-  environment: keyVariables,
   run: follow,
   errorExitCode: 2,
 };
@@ -316,7 +310,7 @@ async function follow(io: IO, options: OptionValues): Promise<number> {
   const hash = stringOption(options, 'key-hash');
   const call = { io, command: 'keys follow', options, access: 'read' } as const;
   return runKeysCommand(call, async ({ keys, format }) => {
-    const keyHash = hash === undefined ? undefined : await fullHash(keys, hash);
+    const keyHash = hash === undefined ? undefined : await fullHashOf(keys, hash);
     const stop = new AbortController();
     io.onStop(() => stop.abort());
     let cursor = request.after;
@@ -329,16 +323,6 @@ async function follow(io: IO, options: OptionValues): Promise<number> {
     if (cursor !== undefined) io.stderr(`To continue from here: --after ${printable(cursor)}\n`);
     return 0;
   });
-}
-
-/** The hash that begins with this text; the text itself if there is no such key, because it may have been purged. */
-async function fullHash(keys: KeyClient, hash: string): Promise<string> {
-  try {
-    return (await findByHash(keys, hash)).keyHash;
-  } catch (error) {
-    if (errorCodeOf(error) !== 'NOT_FOUND') throw error;
-    return hash;
-  }
 }
 
 function printFollowed(io: IO, format: OutputFormat, { cursor, change, isUnreadable }: FollowedChange): void {

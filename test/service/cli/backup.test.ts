@@ -118,16 +118,6 @@ describe('D-11 keyfront backup', () => {
     }
   });
 
-  it('rejects a target that exists', async () => {
-    await backUp();
-    const before = await filesIn(target);
-    for (const taken of [target, c.folder, ring()]) {
-      const { code, stderr } = await backUp(taken);
-      expect([code, stderr]).toStrictEqual([1, `${taken} already exists. A backup needs a new folder.\n`]);
-    }
-    expect(await filesIn(target)).toStrictEqual(before);
-  });
-
   it('names the damage of a damaged database and leaves no files', async () => {
     tamper(join(c.folder, 'keyfront.db'), `UPDATE keys SET quota_used = 9 WHERE id = ${rowIDOf(hash('k2'))}`);
     const { code, stderr } = await backUp();

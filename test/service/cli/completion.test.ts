@@ -42,9 +42,3 @@ describe.each(Object.keys(shells) as (keyof typeof shells)[])('keyfront completi
     expect(await complete('keyfront', 'keys', 'put', 'acme-billing', '--exp')).toEqual(['--expected-version']);
   });
 });
-
-it('rejects a shell that it has no script for', async () => {
-  const { code, stderr: output } = await c.keyfront(['completion', 'tcsh']);
-  expect(code).toBe(2);
-  expect(output).toContain('Specify one of bash, zsh, fish.');
-});

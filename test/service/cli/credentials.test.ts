@@ -52,39 +52,6 @@ describe('credentials issue', () => {
   });
 });
 
-describe('the scopes of a service credential', () => {
-  it.each([
-    [['--read-only'], ['read']],
-    [
-      ['--scopes', 'consume,read'],
-      ['read', 'consume'],
-    ],
-  ])('are those of %j, which the list shows', async (args, scopes) => {
-    const { code, out } = await issue('--kind', 'service', '--label', 'Reader', '--json', ...args);
-    expect(code).toBe(0);
-    const { id, secret } = JSON.parse(out) as { id: string; secret: string };
-    expect(isTokenShaped(secret)).toBe(true);
-    const listed = await c.keyfront(['credentials', 'list', '--json']);
-    expect(JSON.parse(listed.out)).toMatchObject({ id, kind: 'service', state: 'active', scopes, expires: null });
-    expect(listed.out).not.toContain(secret);
-    expect((await rows())[1]?.[5]).toBe(scopes.join(','));
-  });
-
-  it.each([
-    [['--kind', 'management', '--read-only'], 'for service credentials only'],
-    [['--kind', 'service', '--read-only', '--scopes', 'read'], 'Use either --read-only or --scopes.'],
-    [
-      ['--kind', 'service', '--scopes', 'write'],
-      '--scopes must be a list of read, create, update, delete, consume, router.',
-    ],
-    [['--kind', 'service', '--scopes', 'updates'], 'did you mean update?'],
-    [['--kind', 'service', '--scopes', ''], '--scopes must be a list'],
-  ])('are rejected for %j', async (args, message) => {
-    const { code, stderr } = await issue('--label', 'x', ...args);
-    expect([code, stderr]).toStrictEqual([2, expect.stringContaining(message)]);
-  });
-});
-
 describe('credentials list', () => {
   it('prints the time of the last use, which a running service writes at its stop at the latest', async () => {
     const { out, stderr } = await issue('--kind', 'management', '--label', 'Used');
@@ -93,25 +60,6 @@ describe('credentials list', () => {
     await t.close();
     const used = (await rows()).flatMap(([id, , , , , , , , when]) => (stderr.includes(id ?? '-') ? [when] : []));
     expect(used).toStrictEqual(['2026-01-31T12:00:00.000Z']);
-  });
-
-  it('prints a row per credential with its state and without its secret', async () => {
-    await c.create();
-    expect(await rows()).toStrictEqual([
-      ['ID', 'KIND', 'STATE', 'LAST 4', 'ORGANIZATION', 'SCOPES', 'CREATED', 'EXPIRES', 'LAST USED', 'LABEL'],
-    ]);
-    const { out: secret } = await issue('--kind', 'service', '--label', 'Billing');
-    const { stderr } = await issue('--kind', 'management', '--label', 'Old one');
-    await c.keyfront(['credentials', 'revoke', idIn(stderr)]);
-    const [, ...listed] = await rows();
-    expect(
-      listed.map(([, kind, state, , org, , , expires, used, label]) => [kind, state, org, expires, used, label]).sort(),
-    ).toStrictEqual([
-      ['management', 'revoked', '(all)', 'never', 'never', 'Old one'],
-      ['service', 'active', '(all)', 'never', 'never', 'Billing'],
-    ]);
-    expect(listed.map((row) => row[3])).toContain(`…${secret.trim().slice(-4)}`);
-    expect((await c.keyfront(['credentials', 'list'])).out).not.toContain(secret.trim());
   });
 
   it('prints no control characters of a label', async () => {
@@ -146,41 +94,5 @@ describe('credentials rotate', () => {
         [idIn(explained), 'management', 'active', `…${out.trim().slice(-4)}`, 'acme'],
       ]),
     );
-  });
-
-  it.each(['0', '1h', '2w'])('accepts --overlap %s', async (overlap) => {
-    const { stderr } = await issue('--kind', 'service', '--label', 'x');
-    expect((await rotate(idIn(stderr), '--overlap', overlap)).code).toBe(0);
-    const [state] = (await rows()).flatMap(([id, , found]) => (id === idIn(stderr) ? [found] : []));
-    expect(state).toBe(overlap === '0' ? 'revoked' : 'replaced');
-  });
-
-  it.each(['-1h', '1', '5m', '', '0h'])('rejects --overlap=%s', async (overlap) => {
-    const { stderr } = await issue('--kind', 'service', '--label', 'x');
-    const { code, out, stderr: rejection } = await rotate(idIn(stderr), `--overlap=${overlap}`);
-    expect([code, out]).toStrictEqual([2, '']);
-    expect(rejection).toContain('--overlap must be 0, or a number of hours, days or weeks, such as 12h, 90d or 4w.');
-  });
-
-  it('explains why a credential cannot be rotated, and issues nothing', async () => {
-    await c.create();
-    expect(await rotate('cred_1')).toStrictEqual({ code: 1, out: '', stderr: 'There is no credential cred_1.\n' });
-    const { stderr } = await issue('--kind', 'service', '--label', 'x');
-    await rotate(idIn(stderr));
-    const again = await rotate(idIn(stderr));
-    expect([again.code, again.out]).toStrictEqual([1, '']);
-    expect(again.stderr).toMatch(/^cred_\w+ was rotated already; its successor is cred_\w+\.\n$/);
-    expect(await rows()).toHaveLength(3);
-  });
-});
-
-describe('credentials revoke', () => {
-  it('reports an unknown credential', async () => {
-    await c.create();
-    expect(await c.keyfront(['credentials', 'revoke', 'cred_1'])).toStrictEqual({
-      code: 1,
-      out: '',
-      stderr: 'There is no credential cred_1.\n',
-    });
   });
 });

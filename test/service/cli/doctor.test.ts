@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { checkClock, checkTLS, judgeDisk, type Finding, judgeSkew } from '../../../src/cli/doctor-checks.js';
 import { jsonLines, makeOwnCommandLine, serveFolder, type CommandLine } from '../../support/cli.js';
+import { readConfig } from '../../../src/config/config.js';
+import { openServices } from '../../../src/storage/open-storage.js';
 import { makeOwnPlace, postgres, postgresAndRedis, type EnginePlace } from '../../support/engines.js';
 import { writeTLSFiles, type TLSFixture } from '../../support/localhost-tls.js';
 
@@ -37,6 +39,7 @@ describe('keyfront doctor', () => {
       'permissions',
       'disk',
       'database',
+      'service',
       'key ring',
       'clock',
       'credentials',
@@ -46,24 +49,23 @@ describe('keyfront doctor', () => {
     expect(state()).toStrictEqual(before);
   });
 
-  it('prints text on a terminal, with the remedy in the next line', async () => {
-    chmodSync(join(c.folder, 'key-ring.json'), 0o644);
-    const { code, out } = await c.keyfront(['doctor']);
-    expect(code).toBe(1);
-    expect(out).toMatch(
-      /^failed {3}permissions {4}\S+key-ring\.json is open to other users\.\n {24}→ Run: chmod 600 /m,
-    );
-  });
-
-  it('reports every problem of the settings', async () => {
-    const { code, of } = await examine({ PORT: 'many', KEYFRONT_DATTA: 'x' });
-    expect(code).toBe(1);
-    const [finding] = of('configuration');
-    expect(finding).toMatchObject({
-      status: 'failed',
-      message: expect.stringMatching(/PORT[^]*KEYFRONT_DATTA|KEYFRONT_DATTA[^]*PORT/) as string,
-    });
-  });
+  it.each(['production', 'development'])(
+    'names the profile %s of the service, not that of the shell',
+    async (profile) => {
+      expect((await examine()).of('service')).toMatchObject([
+        { status: 'warning', message: expect.stringContaining('none runs') as string },
+      ]);
+      const { config, secrets } = readConfig({ KEYFRONT_DATA: c.folder, NODE_ENV: profile });
+      const service = await openServices(config, secrets);
+      await service.ringReports.report();
+      await service.close();
+      const shell = profile === 'production' ? 'development' : 'production';
+      const { of, findings } = await examine({ NODE_ENV: shell });
+      const message = expect.stringMatching(new RegExp(`^The service of .+ runs in ${profile}\\.$`)) as string;
+      expect(of('service')).toMatchObject([{ status: 'ok', message }]);
+      expect(JSON.stringify(findings)).not.toContain(shell);
+    },
+  );
 
   it.each<[string, string, 'warning' | 'failed', RegExp, () => object | Promise<object>]>([
     [
@@ -146,7 +148,10 @@ describe.skipIf(postgres.isMissing)(`keyfront doctor on ${postgres.name}`, () =>
   it('finds no problem, and checks no file but the key ring', async () => {
     expect((await c.keyfront(['init'], place.env)).code).toBe(0);
     const { code, findings, of } = await examine(place.env);
-    expect([code, findings.filter(({ status }) => status !== 'ok')]).toStrictEqual([0, []]);
+    expect([code, findings.filter(({ status }) => status !== 'ok').map(({ check }) => check)]).toStrictEqual([
+      0,
+      ['service'],
+    ]);
     expect(of('database')).toMatchObject([{ message: expect.stringContaining('number of keys: 0') as string }]);
     expect(of('Redis')).toMatchObject([{ message: 'Not used: the live quota is in the database.' }]);
   });
@@ -184,14 +189,6 @@ describe.skipIf(postgresAndRedis.isMissing)(`keyfront doctor on ${postgresAndRed
     expect(code).toBe(0);
     expect(of('Redis')).toMatchObject([{ status: 'ok', message: 'The live quota in Redis can be read.' }]);
   });
-});
-
-it('proposes keyfront init if there is no installation', async () => {
-  const { code, of } = await examine();
-  expect(code).toBe(1);
-  expect(of('database')).toMatchObject([
-    { status: 'failed', remedy: expect.stringContaining('keyfront init') as string },
-  ]);
 });
 
 describe('keyfront doctor --url', () => {

@@ -67,7 +67,7 @@ const preparations: Readonly<Record<string, Preparation>> = {
     prepare: () => {
       const keyHash = hashOf('acme-mobile');
       tamper(join(c.folder, 'keyfront.db'), `UPDATE keys SET alias = 'forged' WHERE key_hash = unhex('${keyHash}')`);
-      return Promise.resolve({ '6fdc…e1': keyHash });
+      return Promise.resolve({ '6fdc04ab12e1': keyHash });
     },
   },
   'keys restore': { prepare: async () => ({ done: await prepare('keys', 'delete', 'acme-billing') }) },
@@ -119,6 +119,11 @@ function callOf(example: string): {
   const args = [...call.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, word]) => quoted ?? word ?? '');
   return { env, args, ...(before.startsWith('zcat') && { input: lines }) };
 }
+
+it.each(commands)('the help of $name has an example, and every example calls it', ({ name, examples }) => {
+  expect(examples.length).toBeGreaterThan(0);
+  for (const example of examples) expect(`${callOf(example).args.join(' ')} `.startsWith(`${name} `)).toBe(true);
+});
 
 describe('the example', () => {
   for (const { name, examples } of commands) {

@@ -22,13 +22,6 @@ describe('keyfront init', () => {
     expect((await fetch(url, { headers: { 'x-svc-authorization': management } })).status).toBe(401);
   });
 
-  it('rejects an installation that exists', async () => {
-    await c.keyfront(['init']);
-    const { code, out, stderr } = await c.keyfront(['init']);
-    expect([code, out]).toStrictEqual([1, '']);
-    expect(stderr).toContain('exists already');
-  });
-
   it('writes the credentials to a private file in production', async () => {
     const { code, out, stderr } = await c.keyfront(['init', '--json'], { NODE_ENV: 'production' });
     expect(code).toBe(0);

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hash as argon2 } from '@node-rs/argon2';
@@ -34,16 +33,6 @@ async function exported(...options: string[]): Promise<Record<string, unknown>[]
 const k = (key_id: string, more: object = {}) => ({ key_id, org_id: 'acme', apply_policies: ['gold'], ...more });
 
 describe('keys import', () => {
-  it('imports keys and counts them', async () => {
-    const outcome = await imported(jsonl(k('k1', { alias: 'one' }), '', '   ', k('k2')));
-    expect(outcome).toStrictEqual({
-      code: 0,
-      out: '',
-      stderr: '2 imported, 0 skipped (already exist), 0 rejected.\n',
-    });
-    expect((await exported()).map(({ key_id }) => key_id).sort()).toStrictEqual(['k1', 'k2']);
-  });
-
   it('releases the chunks of its input that it has read', async () => {
     const chunks: WeakRef<Uint8Array>[] = [];
     async function* input() {
@@ -83,147 +72,6 @@ describe('keys import', () => {
     expect([again.code, again.stderr]).toStrictEqual([0, '1 imported, 2 skipped (already exist), 0 rejected.\n']);
   });
 
-  it('reports invalid lines by number, without key identifiers or secrets, and imports the rest', async () => {
-    const { code, stderr } = await imported(
-      jsonl(
-        k('Xq7-good-1', { hmac_string: 'Xq7-secret' }),
-        '{"key_id": "Xq7-cut", "hmac_string": "Xq7-sec',
-        k('Xq7-type', { rate: 'Xq7-secret', jwt_data: { secret: ['Xq7-secret'] } }),
-        { key_id: 'Xq7-no-owner' },
-        { org_id: 'acme', alias: 'Xq7-no-key' },
-        { key_id: 17, org_id: 'acme' },
-        k('Xq7/slash'),
-        k(''),
-        '"Xq7"',
-        '[]',
-        'null',
-        k('Xq7-unknown', { quota_maxx: 1 }),
-        k('Xq7-variant', { mtls_static_certificate_bindings: ['x'] }),
-        k('Xq7-mask', { hmac_string: '<PASSWORD>' }),
-        k('Xq7-time', { last_updated: '9999999999999999999' }),
-        k('Xq7-period', { quota_renewal_rate: 9223372036854775807n }),
-        '{"key_id":"Xq7-big","org_id":"acme","quota_max":9223372036854775808}',
-        '{"key_id":"Xq7-twice","org_id":"acme","alias":"a","alias":"b"}',
-        k('Xq7-good-2'),
-      ),
-    );
-    expect(code).toBe(1);
-    expect(stderr).not.toContain('Xq7-');
-    expect(stderr.split('\n')).toStrictEqual([
-      'line 2: The line is not valid JSON (column 46)',
-      'line 3: jwt_data.secret must be a string; rate must be a number',
-      'line 4: org_id is required; every key has an owner',
-      'line 5: key_id is required and must be a string',
-      'line 6: key_id is required and must be a string',
-      'line 7: key_id must not hold a slash or a backslash',
-      'line 8: key_id must not be empty',
-      'line 9: The line is not a JSON object.',
-      'line 10: The line is not a JSON object.',
-      'line 11: The line is not a JSON object.',
-      'line 12: quota_maxx is an unknown field; did you mean `quota_max`?',
-      'line 13: mtls_static_certificate_bindings belongs to the preview only',
-      'line 14: hmac_string is a placeholder; send the secret itself, null to clear it, or leave it out to keep it',
-      'line 15: last_updated must be Unix seconds, written in digits',
-      'line 16: quota_renewal_rate must be smaller: the quota period would end after the largest 64-bit timestamp',
-      'line 17: quota_max must be at most 9223372036854775807',
-      'line 18: alias occurs more than once in its object',
-      '2 imported, 0 skipped (already exist), 17 rejected.',
-      '',
-    ]);
-    expect((await exported()).map(({ key_id }) => key_id).sort()).toStrictEqual(['Xq7-good-1', 'Xq7-good-2']);
-  });
-
-  it('skips existing keys and counts them, also within one file', async () => {
-    await imported(jsonl(k('k1', { alias: 'first' })));
-    const { code, stderr } = await imported(
-      jsonl(k('k1', { alias: 'second' }), k('k2', { alias: 'a' }), k('k2', { alias: 'b' })),
-    );
-    expect([code, stderr]).toStrictEqual([
-      0,
-      'line 3: skipped, because line 2 has the same key_id\n1 imported, 2 skipped (already exist), 0 rejected.\n',
-    ]);
-    expect(new Set((await exported()).map(({ key_id, alias }) => `${String(key_id)} ${String(alias)}`))).toStrictEqual(
-      new Set(['k1 first', 'k2 a']),
-    );
-  });
-
-  it('reports with --dry-run what it would import, and stores nothing', async () => {
-    await imported(jsonl(k('k1')));
-    const lines = jsonl(k('k1'), k('k2'), k('k2'), { key_id: 'k3' }, k('k4', { rate: 'x' }));
-    const dry = await imported(lines, '--dry-run');
-    expect(dry.code).toBe(1);
-    expect(dry.stderr.split('\n').at(-2)).toBe(
-      'Dry run, nothing was stored: 1 would be imported, 2 skipped (already exist), 2 rejected.',
-    );
-    expect((await exported()).map(({ key_id }) => key_id)).toStrictEqual(['k1']);
-    const done = await imported(lines);
-    expect(done.stderr).toBe(dry.stderr.replace('Dry run, nothing was stored: 1 would be imported', '1 imported'));
-  });
-
-  it('counts lines with warnings, and lists the warnings with --dry-run', async () => {
-    await imported(jsonl(k('k0')));
-    const lines = jsonl(k('k1', { expires: 1 }), k('k2', { date_created: '2026-01-01T00:00:00Z' }));
-    expect((await imported(lines, '--dry-run')).stderr).toMatch(
-      /^line 1: warning: expires has passed already\nDry run/,
-    );
-    expect((await imported(lines)).stderr).toBe(
-      '2 imported, 0 skipped (already exist), 0 rejected.\nLines with warnings: 1. `keys preview --import` shows them.\n',
-    );
-    expect((await exported()).find(({ key_id: id }) => id === 'k2')).toMatchObject({
-      date_created: '2026-01-01T00:00:00Z',
-    });
-  });
-
-  it('explains that a folder cannot be imported', async () => {
-    const { code, stderr } = await c.keyfront(['keys', 'import', '/']);
-    expect([code, stderr]).toStrictEqual([2, 'Cannot read the file /: it is a folder; name a file.\n']);
-  });
-
-  it('prints the numbers of keys with --json', async () => {
-    const { out } = await imported(jsonl(k('k1'), k('k1'), k('')), '--json');
-    expect(JSON.parse(out)).toStrictEqual({
-      dry_run: false,
-      imported: 1,
-      updated: 0,
-      existing: 1,
-      invalid: 1,
-      warned: 0,
-    });
-  });
-
-  it('replaces the definitions of existing keys with --update, and keeps the secrets that a line omits', async () => {
-    await imported(jsonl(k('k1', { alias: 'one', hmac_string: 'kept' }), k('k2', { alias: 'same' }), k('k3')));
-    const lines = jsonl(
-      k('k1', { alias: 'new', rate: 5, per: 1 }),
-      k('k2', { alias: 'same' }),
-      { ...k('k3'), org_id: 'globex' },
-      k('k4'),
-      k('k1', { alias: 'ignored' }),
-    );
-    const report = [
-      'line 5: skipped, because line 1 has the same key_id',
-      'line 3: org_id must be that of the stored key, or left out',
-    ];
-    const dry = await imported(lines, '--update', '--dry-run');
-    expect(dry.stderr.split('\n')).toStrictEqual([
-      ...report,
-      'Dry run, nothing was stored: 1 would be imported, 1 would be updated, 2 unchanged, 1 rejected.',
-      '',
-    ]);
-    expect(await exported()).toHaveLength(3);
-    const done = await imported(lines, '--update', '--actor', 'ana');
-    expect(done.code).toBe(1);
-    expect(done.stderr.split('\n')).toStrictEqual([...report, '1 imported, 1 updated, 2 unchanged, 1 rejected.', '']);
-    const [first] = (await exported('--with-secrets')).filter(({ key_id }) => key_id === 'k1');
-    expect(first).toMatchObject({ alias: 'new', rate: 5, hmac_string: 'kept' });
-    const { out } = await c.keyfront(['history', 'k1', '--json']);
-    expect(JSON.parse(out.split('\n', 1)[0] ?? '')).toMatchObject({
-      version: 2,
-      operation: 'update',
-      credential_label: 'ana (keyfront keys import)',
-    });
-  });
-
   it('updates password hashes with --update and --passwords-are-hashed', async () => {
     const [before, after] = [hashBcrypt('before', 4), hashBcrypt('after', 4)];
     const line = (password: string) => jsonl(k('k1', { basic_auth_data: { user: 'u', password } }));
@@ -233,22 +81,6 @@ describe('keys import', () => {
     const { stderr } = await imported(line(after), '--update', '--passwords-are-hashed');
     expect(stderr).toBe('0 imported, 1 updated, 0 unchanged, 0 rejected.\n');
     expect(await exported('--with-secrets')).toMatchObject([{ basic_auth_data: { password: after } }]);
-  });
-
-  it('rejects with --update a key that is deleted', async () => {
-    await imported(jsonl(k('k1')));
-    await c.keyfront(['delete', 'k1']);
-    const { code, stderr } = await imported(jsonl(k('k1')), '--update');
-    expect([code, stderr]).toStrictEqual([
-      1,
-      'line 1: The key is deleted; `keyfront keys restore` restores it.\n0 imported, 0 updated, 0 unchanged, 1 rejected.\n',
-    ]);
-  });
-
-  it('creates no data folder with --dry-run', async () => {
-    const { code, stderr } = await imported(jsonl(k('k1')), '--dry-run');
-    expect(code).toBe(1);
-    expect(stderr).toContain('There is no installation in ');
   });
 
   it.each([
@@ -277,16 +109,6 @@ describe('keys import', () => {
     expect(sizes).toStrictEqual(expected);
   });
 
-  it('assigns only keys without an owner to --org', async () => {
-    await imported(
-      jsonl({ key_id: 'k1' }, { key_id: 'k2', org_id: null }, k('k3'), { key_id: 'k4', org_id: '' }),
-      '--org',
-      'globex',
-    );
-    const owners = Object.fromEntries((await exported()).map(({ key_id, org_id }) => [key_id, org_id]));
-    expect(owners).toStrictEqual({ k1: 'globex', k2: 'globex', k3: 'acme', k4: 'globex' });
-  });
-
   it('reads lines that end in CRLF, a byte order mark, and a last line without a line feed', async () => {
     const { stderr } = await imported(`\ufeff${stringifyJSON(k('k1'))}\r\n\r\n${stringifyJSON(k('k2'))}`);
     expect(stderr).toBe('2 imported, 0 skipped (already exist), 0 rejected.\n');
@@ -312,16 +134,6 @@ describe('keys import', () => {
     expect(stderr).toBe('3 imported, 0 skipped (already exist), 0 rejected.\n');
     const found = (await exported()).find(({ key_id }) => key_id === 'k1');
     expect(found?.['meta_data']).toStrictEqual(meta_data);
-  });
-
-  it('names a file that does not exist, and creates no installation', async () => {
-    const outcome = await c.keyfront(['keys', 'import', '/nowhere/keys.jsonl']);
-    expect(outcome).toStrictEqual({
-      code: 2,
-      out: '',
-      stderr: 'Cannot read the file /nowhere/keys.jsonl: it does not exist; check the path (ENOENT).\n',
-    });
-    expect(existsSync(c.folder)).toBe(false);
   });
 
   it('shows its progress on a terminal, and each invalid line separately', async () => {
@@ -454,21 +266,6 @@ describe('keys export', () => {
     expect(await exported()).toMatchObject([
       { quota_max: 50, quota_remaining: 50, quota_renews: t.clock.now.getTime() / 1000 + 60 },
     ]);
-  });
-
-  it('omits deleted keys, because an import would restore them', async () => {
-    await imported(jsonl(k('living'), k('gone')));
-    await c.keyfront(['delete', 'gone']);
-    expect((await exported()).map(({ key_id }) => key_id)).toStrictEqual(['living']);
-  });
-
-  it('prints nothing if there are no keys', async () => {
-    await c.create();
-    expect(await c.keyfront(['keys', 'export'])).toStrictEqual({
-      code: 0,
-      out: '',
-      stderr: 'Exported keys: 0, without secrets.\n',
-    });
   });
 
   it('leaves a database file that needs no log, and the key ring', async () => {

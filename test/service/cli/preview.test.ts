@@ -21,11 +21,6 @@ const good = {
 const goodHash = '3adde5e43b9524a987b429b97780564c8e685865f0d0950a0a90d723e323849e';
 const odd = { ...good, apply_policy_id: 'gold' };
 const bad = { alias: 7, quota_maxx: 1, access_rights: { invoices: { limit: { quota_max: 1.5 } } } };
-const badIssues = [
-  { path: 'access_rights.invoices.limit.quota_max', code: 'NOT_INTEGER', message: 'must be an integer' },
-  { path: 'alias', code: 'WRONG_TYPE', message: 'must be a string' },
-  { path: 'quota_maxx', code: 'UNKNOWN_FIELD', message: 'is an unknown field; did you mean `quota_max`?' },
-];
 const terminal = { isTerminal: true };
 
 /** Runs a command with --json. */
@@ -41,28 +36,6 @@ const preview = async (
 ) => c.keyfront(['preview', await c.file('definition.json', stringifyJSON(definition)), ...args], env, false, streams);
 
 describe('keyfront preview', () => {
-  it('prints the normal form and hash of a valid definition as JSON, with exit code 0', async () => {
-    const file = await c.file(
-      'good.json',
-      stringifyJSON({ ...good, tags: [' a', 'a'], expires: 9223372036854775807n }),
-    );
-    const { code, out, stderr } = await keyfront(['preview', file]);
-    expect(code).toBe(0);
-    expect(out).toBe(
-      `{"definition":${JSON.stringify(file)},"valid":true,"key_hash":"${goodHash}","data":{"alias":"Billing","apply_policies":["silver"],` +
-        '"expires":9223372036854775807,"key_id":"acme-demo","org_id":"acme","per":60,"rate":100,"tags":["a"]},' +
-        '"warnings":[{"path":"expires","code":"EXPIRES_IN_MILLISECONDS","message":"looks like milliseconds, and is read as seconds"}]}\n',
-    );
-    expect(stderr).toBe('1 previewed: 1 valid (1 with warnings), 0 invalid.\n');
-  });
-
-  it('names every problem with its path in the names of REST, and exits with 1', async () => {
-    const file = await c.file('bad.json', stringifyJSON(bad));
-    const { code, out } = await keyfront(['preview', file]);
-    expect(code).toBe(1);
-    expect(jsonLines(out)).toStrictEqual([{ definition: file, valid: false, issues: badIssues }]);
-  });
-
   it('prints the same as text, coloured on a terminal', async () => {
     const file = await c.file('bad.json', stringifyJSON(bad));
     const { code, out } = await c.keyfront(['preview', file], {}, false, terminal);
@@ -94,43 +67,6 @@ describe('keyfront preview', () => {
     expect(out).toContain('DEPRECATED_FIELD');
   });
 
-  it('exits with 0 for warnings, and with 1 with --strict', async () => {
-    expect((await preview(odd)).code).toBe(0);
-    const strict = await preview(odd, ['--strict']);
-    expect(strict.code).toBe(1);
-    expect(strict.stderr).toMatch(/\nFailed because of --strict: a definition has warnings\.\n$/);
-    expect((await preview(good, ['--strict'])).code).toBe(0);
-  });
-
-  it('reads several files, arrays and lines, and names each definition', async () => {
-    const one = await c.file('one.json', stringifyJSON(good));
-    const array = await c.file('array.json', stringifyJSON([good, bad]));
-    const many = await c.file('many.jsonl', `${stringifyJSON(good)}\n\n${stringifyJSON(odd)}\n{"alias":\n`);
-    const { code, out, stderr } = await keyfront(['preview', one, array, many]);
-    expect(code).toBe(1);
-    expect(jsonLines(out).map(({ definition, valid }) => [definition, valid])).toStrictEqual([
-      [one, true],
-      [`${array}[0]`, true],
-      [`${array}[1]`, false],
-      [`${many}:1`, true],
-      [`${many}:3`, true],
-      [`${many}:4`, false],
-    ]);
-    expect(stderr).toBe('6 previewed: 4 valid (1 with warnings), 2 invalid.\n');
-  });
-
-  it.each([
-    ['one', stringifyJSON(good), 1],
-    ['one over several lines', stringifyJSON(good, 2), 1],
-    ['an array', stringifyJSON([good, odd]), 2],
-    ['lines', `${stringifyJSON(good)}\n${stringifyJSON(odd)}\n`, 2],
-  ])('reads %s from standard input', async (_, input, count) => {
-    const { code, out } = await keyfront(['preview', '-'], {}, false, { input });
-    expect(code).toBe(0);
-    expect(jsonLines(out)).toHaveLength(count);
-    expect(out).toContain(goodHash);
-  });
-
   it.each([
     ['{"alias": }', 'MALFORMED_JSON', 'is not valid JSON (line 1, column 11)'],
     ['{"alias":"a","alias":"b"}', 'DUPLICATE_MEMBER', 'occurs more than once in its object'],
@@ -143,28 +79,9 @@ describe('keyfront preview', () => {
     expect(jsonLines(out)[0]?.['issues']).toMatchObject([{ code: problem, message }]);
   });
 
-  it.each(['', '[]'])('exits with 2 for a file that contains %j', async (content) => {
-    const file = await c.file('empty.json', content);
-    expect(await c.keyfront(['preview', file])).toMatchObject({ code: 2, stderr: `${file} contains no definition.\n` });
-  });
-
-  it.each([['nowhere.json'], ['/'], ['-']])('exits with 2 if %s cannot be read', async (file) => {
-    const { code, stderr } = await c.keyfront(['preview', file]);
-    expect(code).toBe(2);
-    expect(stderr).toMatch(/Cannot read|There is no standard input/);
-  });
-
   it('opens no data folder and writes nothing', async () => {
     await preview(good);
     expect(existsSync(c.folder)).toBe(false);
-  });
-
-  it('prints no hash of a generated identifier', async () => {
-    const file = await c.file('nameless.json', '{"alias":"a","apply_policies":["gold"]}');
-    const { out } = await keyfront(['preview', file]);
-    expect(jsonLines(out)).toStrictEqual([
-      { definition: file, valid: true, data: { alias: 'a', apply_policies: ['gold'] }, warnings: [] },
-    ]);
   });
 
   it('hashes with the algorithm of the environment', async () => {
@@ -173,20 +90,6 @@ describe('keyfront preview', () => {
     expect(jsonLines(out)[0]?.['key_hash']).toMatch(/^[\da-f]{64}$/);
     expect(out).not.toContain(goodHash);
     expect((await preview(good, [], { KEYFRONT_KEY_HASH: 'md5' })).code).toBe(2);
-  });
-
-  it('prints no secret', async () => {
-    const secrets = {
-      ...good,
-      hmac_string: 'secret-1',
-      jwt_data: { secret: 'secret-2' },
-      basic_auth_data: { password: 'secret-3' },
-    };
-    for (const args of [[], ['--json']]) {
-      const { code, out, stderr } = await preview(secrets, args);
-      expect(code).toBe(0);
-      expect(out + stderr).not.toMatch(/secret-\d/);
-    }
   });
 
   it('prints no control characters of a definition', async () => {
@@ -261,23 +164,6 @@ describe('keyfront preview --import', () => {
     const rejected = await preview(plain, [...args, '--passwords-are-hashed', '--json']);
     expect(jsonLines(rejected.out)[0]?.['issues']).toMatchObject([{ code: 'UNKNOWN_HASH_TYPE' }]);
     expect(existsSync(c.folder)).toBe(false);
-  });
-
-  it('fails for a duplicate with --strict', async () => {
-    const file = await c.file('keys.jsonl', `${stringifyJSON(good)}\n${stringifyJSON(good)}\n`);
-    expect((await c.keyfront(['preview', '--import', file])).code).toBe(0);
-    const { code, stderr } = await c.keyfront(['preview', '--import', '--strict', file]);
-    expect(code).toBe(1);
-    expect(stderr).toContain('Failed because of --strict: a definition has warnings.\n');
-  });
-
-  it.each([
-    [['--org', 'acme'], {}, '--org and --passwords-are-hashed require --import.\n'],
-    [['--import', '--url', 'https://keys.example.com'], {}, '--import applies the rules of a data folder.'],
-    [['--import'], { KEYFRONT_URL: 'https://keys.example.com' }, '--import applies the rules of a data folder.'],
-  ])('exits with 2 for %j and %j', async (args, env: Record<string, string>, message) => {
-    const { code, stderr } = await preview(good, args, env);
-    expect([code, stderr]).toStrictEqual([2, expect.stringContaining(message)]);
   });
 });
 

@@ -4,7 +4,6 @@ import { text } from 'node:stream/consumers';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { jsonLines, makeOwnCommandLine, serveFolder, type CommandLine, type Outcome } from '../../support/cli.js';
 import { makeOwnPlace, postgres } from '../../support/engines.js';
-import { hashOf } from '../../support/factories.js';
 import { until } from '../../support/until.js';
 
 interface Tail {
@@ -90,43 +89,6 @@ for (const place of places) {
       });
       expect(second).toMatchObject({ org_id: 'globex', version: 1, operation: 'create' });
       expect(stderr).toContain(`--after ${String(second?.['cursor'])}\n`);
-    });
-
-    it('prints only the changes of an organisation, or of a key', async () => {
-      const after = await cursor();
-      await put('globex-1', { org_id: 'globex' });
-      await put('acme-1', { alias: 'second' });
-      for (const args of [
-        ['--org', 'acme'],
-        ['--key-hash', hashOf('acme-1')],
-        ['--key-hash', hashOf('acme-1').slice(0, 12)],
-      ]) {
-        const running = tail('--after', after, '--json', ...args);
-        await until(() => running.changes().length === 1);
-        running.stop();
-        await running.ended;
-        expect(running.changes()).toMatchObject([{ org_id: 'acme', version: 2 }]);
-      }
-    });
-
-    it('prints text on a terminal', async () => {
-      const after = await cursor();
-      await put('acme-1', { alias: 'second' });
-      let stop = (): void => undefined;
-      const { out } = await c.keyfront(['tail', '--after', after], env, false, {
-        onStop: (callback) => (stop = callback),
-        onStdout: () => stop(),
-      });
-      expect(out).toMatch(
-        /^[\da-f]{64} {2}acme\nversion 2 {2}.* {2}update {2}by .*\n {2}~ alias {2}"first" → "second"\n$/,
-      );
-    });
-
-    it('exits with 1 for an invalid cursor', async () => {
-      expect(await c.keyfront(['tail', '--after', 'nonsense'], env, false, { onStop: () => undefined })).toMatchObject({
-        code: 1,
-        stderr: expect.stringContaining('INVALID') as string,
-      });
     });
   });
 }

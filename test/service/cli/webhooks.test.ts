@@ -8,7 +8,6 @@ import { addWebhook } from '../../../src/webhooks/manage.js';
 import { startOwnApp } from '../../support/app.js';
 import { jsonLines, makeOwnCommandLine, type CommandLine } from '../../support/cli.js';
 import { startOwnReceiver, verificationErrorOf, type Receiver } from '../../support/receiver.js';
-import { tamper } from '../../support/tamper.js';
 import { until } from '../../support/until.js';
 import { quick } from '../../support/webhooks.js';
 
@@ -34,18 +33,6 @@ const add = async (...more: string[]) => {
 const listed = async () => jsonLines((await webhooks('list', '--json')).out);
 const serve = (pace = quick) => startOwnApp({ KEYFRONT_DATA: c.folder }, { dispatcherOptions: pace });
 
-describe('webhooks list and dead', () => {
-  it.each([false, true])(
-    'report on standard error that there is nothing to list (terminal: %s)',
-    async (isTerminal) => {
-      const run = (...args: string[]) => c.keyfront(['webhooks', ...args], {}, false, { isTerminal });
-      expect(await run('list')).toStrictEqual({ code: 0, out: '', stderr: 'There are no webhooks.\n' });
-      const { id } = await add();
-      expect(await run('dead', id)).toStrictEqual({ code: 0, out: '', stderr: 'There are no dead letters.\n' });
-    },
-  );
-});
-
 describe('webhooks add', () => {
   it('prints only the secret on standard output, and stores URL and secret encrypted', async () => {
     const { id, secret } = await add('--label', 'billing', '--org', 'acme');
@@ -60,59 +47,9 @@ describe('webhooks add', () => {
       expect(file.includes(secret.slice(6)) || file.includes('127.0.0.1')).toBe(false);
     }
   });
-
-  it('reads a URL from standard input, which keeps it out of the process list', async () => {
-    const { code } = await c.keyfront(['webhooks', 'add', '--url', '-'], {}, false, { input: `${receiver.url}\n` });
-    expect(code).toBe(0);
-    expect(await listed()).toHaveLength(1);
-  });
-
-  it('rejects a receiver that KEYFRONT_WEBHOOKS_TO does not permit, without repeating the URL', async () => {
-    const env = { NODE_ENV: 'production' };
-    const { code, out, stderr } = await c.keyfront(['webhooks', 'add', '--url', 'https://10.0.0.1/CANARY'], env);
-    expect([code, out]).toStrictEqual([2, '']);
-    expect(stderr).toBe('Invalid URL: the address is private, which KEYFRONT_WEBHOOKS_TO does not permit.\n');
-    expect((await webhooks('add', '--url', 'http://hooks.example.com/')).stderr).toMatch('must be https');
-    expect((await webhooks('add')).code).toBe(2);
-    expect((await webhooks('add', '--url', receiver.url, '--org', ' ')).code).toBe(2);
-    const wrong = await c.keyfront(['webhooks', 'list'], { KEYFRONT_WEBHOOKS_TO: 'everywhere' });
-    expect(wrong).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('KEYFRONT_WEBHOOKS_TO must be one of') as string,
-    });
-    expect(await listed()).toStrictEqual([]);
-  });
 });
 
 describe('webhooks', () => {
-  it.each(['test', 'pause', 'resume', 'rotate', 'remove', 'dead', 'replay', 'discard'])(
-    '%s reports a webhook that does not exist, with exit code 1',
-    async (command) => {
-      const { code, stderr } = await webhooks(command, 'hook_nobody');
-      expect([code, stderr]).toStrictEqual([1, 'There is no webhook hook_nobody.\n']);
-    },
-  );
-
-  it('list, test, dead, replay and discard work for the others if one row is damaged', async () => {
-    const [good, bad] = [(await add()).id, (await add()).id];
-    tamper(join(c.folder, 'keyfront.db'), `UPDATE webhooks SET org_id = 'forged' WHERE id = '${bad}'`);
-    const advice = `The row of the webhook ${bad} fails the integrity check. Remove it with \`keyfront webhooks remove ID\`.`;
-    const list = await webhooks('list');
-    expect(list).toMatchObject({ code: 3, stderr: `Skipped: ${advice}\n` });
-    expect(list.out).toContain(good);
-    expect(list.out).not.toContain(bad);
-    expect(await webhooks('test', good)).toMatchObject({ code: 0 });
-    expect(await webhooks('dead', good)).toMatchObject({ code: 0 });
-    for (const command of ['replay', 'discard']) {
-      expect(await webhooks(command, good)).toMatchObject({ code: 1, stderr: 'There is no such dead letter.\n' });
-    }
-    for (const command of ['test', 'dead', 'replay', 'discard']) {
-      expect(await webhooks(command, bad)).toMatchObject({ code: 1, stderr: `${advice}\n` });
-    }
-    expect(await webhooks('remove', bad)).toMatchObject({ code: 0 });
-    expect(await webhooks('list')).toMatchObject({ code: 0, stderr: '' });
-  });
-
   it('test sends a signed ping and prints the status of the response', async () => {
     const { id, secret } = await add();
     expect(await webhooks('test', id)).toStrictEqual({ code: 0, out: '', stderr: 'The receiver returned 204.\n' });
@@ -207,16 +144,6 @@ describe('the stored state of webhooks', () => {
     expect(await c.keyfront(['secrets', 'prune'])).toMatchObject({
       code: 1,
       stderr: 'An older key is still in use. Run `keyfront secrets rotate` first.\n',
-    });
-  });
-
-  it('is verified by check, which names damaged rows', async () => {
-    const { id } = await add();
-    expect((await c.keyfront(['check'])).code).toBe(0);
-    tamper(join(c.folder, 'keyfront.db'), `UPDATE webhooks SET label = 'another'`);
-    expect(await c.keyfront(['check'])).toMatchObject({
-      code: 1,
-      stderr: `The webhook ${id} fails the integrity check.\n0 keys verified, problems found: 1.\n`,
     });
   });
 
