@@ -91,8 +91,8 @@ if (primary || isLaunched) {
 }
 setTimeout(() => process.exit(), exitTimeoutMs).unref();
 
-function startWorker(): WorkerProcess {
-  const child = fork(process.argv[1] ?? '', [workerArgument]);
+function startWorker(args: readonly string[]): WorkerProcess {
+  const child = fork(process.argv[1] ?? '', [workerArgument, ...args]);
   // Connections that Node has queued but not yet sent. Node drops them when the worker ends.
   const unsent = new Set<Socket>();
   // An error ends the worker, and `exit` reports that.

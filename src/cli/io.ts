@@ -27,8 +27,8 @@ export interface IO {
   readonly nodeOptions?: readonly string[];
   /** The process ID, for logs that several processes write. */
   readonly pid?: number;
-  /** Starts a worker process with the same settings. */
-  readonly startWorker?: () => WorkerProcess;
+  /** Starts a worker process with the same settings. `args` are those of `runWorker`. */
+  readonly startWorker?: (args: readonly string[]) => WorkerProcess;
   /** The primary process, if this process is a worker. */
   readonly primary?: PrimaryProcess;
 }

@@ -13,7 +13,7 @@ export async function run(args: readonly string[], io: IO): Promise<number> {
   let exitCode = 0;
   let words: readonly string[] = [];
   try {
-    if (io.primary) return await runWorker(io, io.primary);
+    if (io.primary) return await runWorker(io, io.primary, args);
     words = toProgramArguments(args);
     const program = createProgram(commands, io, async (command, options, commandArgs) => {
       errorExitCode = command.errorExitCode ?? 1;

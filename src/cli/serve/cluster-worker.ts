@@ -8,8 +8,11 @@ import { startTelemetry, type RunningTelemetry } from './telemetry.js';
 import type { PrimaryProcess } from './worker-channel.js';
 import { createWriteLock } from './write-lock.js';
 
+/** The argument of a worker that may serve a file which was copied to a database. */
+export const allowMigratedArgument = '--allow-migrated';
+
 /** Serves the connections that the primary sends, until the primary sends `stop` or disconnects. */
-export async function runWorker(io: IO, primary: PrimaryProcess): Promise<number> {
+export async function runWorker(io: IO, primary: PrimaryProcess, args: readonly string[]): Promise<number> {
   const { config, secrets } = readConfig(io.env);
   const running = await startTelemetry(config, io, createLogger(config.logLevel));
   const { telemetry } = running;
@@ -23,8 +26,8 @@ export async function runWorker(io: IO, primary: PrimaryProcess): Promise<number
       resolve('disconnected');
     }),
   );
-  // The primary has created the installation, and checked that it may be used.
-  const openOptions = { access: 'write', allowMigrated: true } as const;
+  // The primary has created the installation, which may have been copied to a database since.
+  const openOptions = { access: 'write', allowMigrated: args.includes(allowMigratedArgument) } as const;
   const overrides = { isVerified: true, openOptions, runExclusive: createWriteLock(primary) };
   const app = await createApp(config, secrets, log, overrides, telemetry);
   try {

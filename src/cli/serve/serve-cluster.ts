@@ -6,6 +6,7 @@ import { createLogger } from '../../lib/log.js';
 import { openServices, requireWholeFile, type OpenOptions } from '../../storage/open-storage.js';
 import type { IO } from '../io.js';
 import { createClusterPrimary } from './cluster-primary.js';
+import { allowMigratedArgument } from './cluster-worker.js';
 import { completeStart } from './first-start.js';
 import { warnAboutSetup, logStart, trackUncaughtExceptions } from './start.js';
 import type { WorkerMetrics } from './worker-metrics.js';
@@ -29,6 +30,7 @@ export async function serveCluster(
 ): Promise<number> {
   const { startWorker } = io;
   if (!startWorker) throw new Error('Only the main process can start workers.');
+  const workerArgs = openOptions.allowMigrated === true ? [allowMigratedArgument] : [];
   const log = createLogger(config.logLevel).child({ pid: io.pid });
   const exceptions = trackUncaughtExceptions(io, log);
   const report = (line: string) => log.warn(line);
@@ -38,7 +40,7 @@ export async function serveCluster(
     const metrics = config.metrics && (await loadWorkerMetrics());
     const primary = await createClusterPrimary({
       count: workerCount,
-      startWorker,
+      startWorker: () => startWorker(workerArgs),
       log,
       heartbeat: { timeoutMs: config.workerTimeoutMs, every },
       metrics,
