@@ -136,8 +136,6 @@ const config: CodegenConfig = {
       writeFileSync('src/console/generated/form-fields.ts', formFieldsModule());
       writeFileSync('src/console/generated/rest-names.ts', restNamesModule());
       writeFileSync('src/client/generated/definition-fields.ts', definitionFieldsModule());
-      const withScopes = printSubgraph(servedSchema, { withScopes: true });
-      writeFileSync('schema/subgraph-scopes.graphql', `${withScopes}\n`);
     },
   },
   generates: {

@@ -37,8 +37,6 @@ const mayParse: Readonly<Record<string, string>> = {
   'keys/definition/object-shapes.ts': 'reads our own field names',
   'rest/openapi/examples.ts': 'reads our own examples',
   'rest/docs-page/browser/exact-json.ts': 'runs in a browser',
-  'graphql/graphiql/browser/keep-tabs.ts': 'runs in a browser',
-  'graphql/graphiql/browser/fetcher.ts': 'runs in a browser',
 };
 
 const files = sourceFiles();

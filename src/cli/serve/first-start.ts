@@ -158,7 +158,7 @@ function formatPages(
   { hasPages, hasConsole }: Pick<WelcomeOptions, 'hasPages' | 'hasConsole'>,
 ): string {
   const pages = hasPages
-    ? `  GraphiQL:  ${baseURL}/   Paste the credentials under "Headers" and press the play button.
+    ? `  GraphiQL:  ${baseURL}/   Paste the credentials at the top and press the play button.
   REST API:  ${baseURL}/docs   Paste the credentials under "Authorize".`
     : `  OpenAPI:   ${baseURL}/openapi.json
   GraphiQL and the REST documentation are disabled; KEYFRONT_GRAPHIQL=on enables them.`;

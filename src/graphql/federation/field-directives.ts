@@ -8,17 +8,11 @@ export interface SubgraphDirective {
   readonly args?: Readonly<Record<string, unknown>>;
 }
 
-/** The scope that a router requires for each kind of credential, in the subgraph with scopes. */
-export const scopes = { management: 'keyfront:management', service: 'keyfront:service' } as const;
-
 /** The directives of a type. `PageInfo` is shareable: every subgraph with connections has it. */
-export function directivesOfType(typeName: string, withScopes: boolean): SubgraphDirective[] {
+export function directivesOfType(typeName: string): SubgraphDirective[] {
   if (typeName === 'PageInfo') return [{ name: 'shareable' }];
   const keys = entities.get(typeName)?.keys ?? [];
-  return [
-    ...keys.map((fields) => ({ name: 'key', args: { fields } })),
-    ...(withScopes && typeName === 'OrgKey' ? [requiresScope('service')] : []),
-  ];
+  return keys.map((fields) => ({ name: 'key', args: { fields } }));
 }
 
 /** The directives of a field. */
@@ -26,9 +20,8 @@ export function directivesOfField(
   schema: GraphQLSchema,
   typeName: string,
   field: GraphQLField<unknown, unknown>,
-  withScopes: boolean,
 ): SubgraphDirective[] {
-  const { credential, isCompatibility, isSensitive, isShareable } = field.extensions;
+  const { isCompatibility, isSensitive, isShareable } = field.extensions;
   const tags = [...tagsOf(schema, typeName), ...(isSensitive ? ['keyfront-sensitive'] : [])];
   const weight = weightOf(typeName, field.name);
   const size = listSizeOf(field);
@@ -38,12 +31,7 @@ export function directivesOfField(
     ...tags.map((name) => ({ name: 'tag', args: { name } })),
     ...(weight === 1 ? [] : [{ name: 'cost', args: { weight } }]),
     ...(size ? [{ name: 'listSize', args: listSizeArguments(size) }] : []),
-    ...(withScopes && credential ? [requiresScope(credential)] : []),
   ];
-}
-
-function requiresScope(credential: keyof typeof scopes): SubgraphDirective {
-  return { name: 'requiresScopes', args: { scopes: [[scopes[credential]]] } };
 }
 
 /** Tags root fields as reading or writing: contracts of a supergraph include or exclude fields by tag. */

@@ -34,16 +34,11 @@ const sharedFields: Readonly<Record<string, readonly string[]>> = {
   Subscription: [],
 };
 
-interface SubgraphOptions {
-  /** Whether fields state the scope that they require, for routers that verify tokens themselves. */
-  readonly withScopes?: boolean;
-}
-
 /**
  * Prints the subgraph in SDL, for composition. Omits `node`, which one subgraph must implement for all types of the
  * supergraph; `OrgKey` is an entity by `id` for it.
  */
-export function printSubgraph(subgraph: GraphQLSchema, { withScopes = false }: SubgraphOptions = {}): string {
+export function printSubgraph(subgraph: GraphQLSchema): string {
   const isRouterDefinition = ({ name }: { readonly name: { readonly value: string } }) =>
     routerDefinitions.includes(name.value);
   const document = visit(parse(printSchema(subgraph)), {
@@ -59,7 +54,7 @@ export function printSubgraph(subgraph: GraphQLSchema, { withScopes = false }: S
     // Without @oneOf, which Apollo's composition does not support. The service still requires exactly one field.
     InputObjectTypeDefinition: (type) => ({ ...type, directives: [] }),
     UnionTypeDefinition: (type) => (isRouterDefinition(type) ? null : undefined),
-    ObjectTypeDefinition: (type) => (isRouterDefinition(type) ? null : toSubgraphType(subgraph, type, withScopes)),
+    ObjectTypeDefinition: (type) => (isRouterDefinition(type) ? null : toSubgraphType(subgraph, type)),
   });
   const definitions = document.definitions.toSorted((left, right) => (nameOf(left) < nameOf(right) ? -1 : 1));
   return `${linkTo(definitions)}\n\n${print({ ...document, definitions })}`;
@@ -80,11 +75,7 @@ function nameOf(definition: DefinitionNode): string {
   return 'name' in definition ? (definition.name?.value ?? '') : '';
 }
 
-function toSubgraphType(
-  schema: GraphQLSchema,
-  node: ObjectTypeDefinitionNode,
-  withScopes: boolean,
-): ObjectTypeDefinitionNode {
+function toSubgraphType(schema: GraphQLSchema, node: ObjectTypeDefinitionNode): ObjectTypeDefinitionNode {
   const { value: name } = node.name;
   const type = schema.getType(name);
   if (!isObjectType(type)) throw new Error(`The schema has no object type ${name}.`);
@@ -94,10 +85,10 @@ function toSubgraphType(
     .map(withoutSharedFieldDescription(node))
     .map((field) => {
       const declaredField = declared[field.name.value];
-      const added = declaredField ? directivesOfField(schema, name, declaredField, withScopes).map(toNode) : [];
+      const added = declaredField ? directivesOfField(schema, name, declaredField).map(toNode) : [];
       return { ...field, directives: [...(field.directives ?? []), ...added] };
     });
-  return { ...withoutSharedDescription(node), fields, directives: directivesOfType(name, withScopes).map(toNode) };
+  return { ...withoutSharedDescription(node), fields, directives: directivesOfType(name).map(toNode) };
 }
 
 function fieldsOf({ fields }: { readonly fields?: readonly FieldDefinitionNode[] | undefined }) {

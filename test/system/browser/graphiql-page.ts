@@ -1,4 +1,5 @@
 import type { Browser, BrowserContextOptions } from 'playwright-core';
+import { examples } from '../../../src/graphql/graphiql/browser/examples.js';
 import { until } from '../../support/until.js';
 import { openPage, type WatchedPage } from './browser.js';
 
@@ -14,16 +15,14 @@ export interface Editors {
 export interface GraphiQLPage extends Omit<WatchedPage, 'context'> {
   readonly tabs: () => Promise<string[]>;
   readonly editors: () => Promise<Editors>;
-  /** Opens the tab of this name, or the example, from the list in the sidebar. */
+  /** Opens the tab of this name, or the example of this name from the list in the sidebar. */
   readonly openTab: (name: string) => Promise<void>;
-  /** Pastes a credential over the bare beginning of one. */
+  /** Pastes a credential into the field of its kind. */
   readonly paste: (secret: string) => Promise<void>;
   /** Puts a text in the place of all that stands in an editor. */
-  readonly write: (editor: 'operation' | 'headers', text: string) => Promise<void>;
+  readonly write: (editor: 'operation' | 'variables' | 'headers', text: string) => Promise<void>;
   /** Presses the play button and returns the response. */
   readonly run: () => Promise<Record<string, unknown>>;
-  /** The words above GraphiQL; undefined where there are none. */
-  readonly hint: () => Promise<string | undefined>;
   readonly close: () => Promise<void>;
 }
 
@@ -82,22 +81,19 @@ export async function openGraphiQL(
       } else {
         const list = page.getByRole('region', { name: 'Examples' });
         if (!(await list.isVisible())) await page.getByLabel('Show Examples').click();
-        await list.locator(`[data-example="${name}"]`).click();
+        const title = examples.find(({ query }) => new RegExp(`^\\w+ ${name}\\b`, 'm').test(query))?.title ?? name;
+        await list.getByRole('button', { name: title, exact: true }).click();
       }
       await until(async () => new RegExp(`\\b${name}\\b`).test(await editor('operation')), `The operation ${name}`);
       changed();
       await page.locator('.graphiql-tab-active').filter({ has: tab }).waitFor();
     },
     paste: async (secret) => {
-      const prefix = secret.slice(0, 'kf_mgt_'.length);
-      const text = page
-        .locator('.graphiql-editor-tool .view-line span span', { hasText: new RegExp(`^"(Bearer\\s)?${prefix}"$`) })
-        .last();
-      const { width = 0, height = 0 } = (await text.boundingBox()) ?? {};
-      await text.dblclick({ position: { x: width - 25, y: height / 2 } });
-      await page.keyboard.insertText(secret);
-      await until(async () => (await editor('headers')).includes(`${secret}"`), 'The pasted credential');
-      changed();
+      const kind = secret.startsWith('kf_mgt_') ? 'Management' : 'Service';
+      const field = page.getByLabel(`${kind} credential`);
+      await field.fill(secret);
+      // As a click outside of the field.
+      await field.blur();
     },
     write: async (name, text) => {
       await page.evaluate(`${modelOf(files[name])}.setValue(${JSON.stringify(text)})`);
@@ -110,7 +106,6 @@ export async function openGraphiQL(
       await until(async () => (await editor('response')).endsWith('}'), 'The response');
       return JSON.parse(await editor('response')) as Record<string, unknown>;
     },
-    hint: async () => ((await page.locator('#hint').isVisible()) ? page.locator('#hint-text').innerText() : undefined),
     kept,
     close: () => context.close(),
   };

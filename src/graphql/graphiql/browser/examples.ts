@@ -1,27 +1,23 @@
-import type { CredentialHeader } from './credential-headers.js';
-
 /** An operation to try, complete except for its credential. Its name is the title of its tab. */
 export interface ExampleOperation {
   readonly group: 'Preview' | 'Read' | 'Change' | 'Many keys' | 'Quota' | 'Follow' | 'Federation';
   readonly title: string;
-  readonly credential: CredentialHeader['kind'];
+  readonly credential: 'management' | 'service';
   readonly query: string;
   /** JSON text. */
   readonly variables: string;
 }
 
 /** The operation of the first tab. */
-export const welcome: Pick<ExampleOperation, 'query' | 'variables'> = {
-  query: `# Welcome to Keyfront.
+export const welcome = `# Welcome to Keyfront.
 #
-# 1. Under Headers, below, paste
-#    your credentials over the
-#    prefixes "kf_mgt_" and
-#    "kf_svc_". The first start of
-#    the service printed both. All
-#    tabs use them until this page
-#    is reloaded. Only the preview
-#    needs "kf_mgt_".
+# 1. Paste your credentials into
+#    the fields above. The first
+#    start printed both. All tabs
+#    use them until you reload the
+#    page. The preview needs
+#    "kf_mgt_", all other
+#    operations "kf_svc_".
 # 2. Press Ctrl+Enter (macOS:
 #    Cmd+Enter) or play.
 # 3. Open an example from the list
@@ -39,9 +35,7 @@ query Welcome {
     data { alias rate per }
     warnings { path code message }
   }
-}`,
-  variables: '',
-};
+}`;
 
 /** An operation for each common task. All succeed on the keys of `npm start -- --sample`, in any order and repeatedly. */
 export const examples: readonly ExampleOperation[] = [
@@ -52,8 +46,8 @@ export const examples: readonly ExampleOperation[] = [
     query: `# Validates and normalises a key
 # definition, and hashes its
 # identifier. Stores nothing.
-# Requires a management credential
-# under Headers.
+# Requires a management
+# credential.
 query PreviewKey($input: PreviewKeyInput!) {
   previewKey(input: $input) {
     keyID
@@ -123,8 +117,7 @@ query PreviewProblems($input: PreviewKeyInput!) {
 # next page, put "endCursor" into
 # "after" under Variables.
 # Operations on stored keys need a
-# service credential under
-# Headers.
+# service credential.
 query ListKeys($filter: OrgKeyFilter, $first: Int, $after: String) {
   orgKeys(filter: $filter, orderBy: ALIAS, first: $first, after: $after) {
     totalCount
@@ -459,12 +452,12 @@ mutation ConsumeQuota($keyID: ID!, $amount: Int64) {
     group: 'Follow',
     title: 'Follow changes',
     credential: 'service',
-    query: `# Lists changes as they take
-# effect, the newest first: press
-# play, change a key in another
-# tab, and come back. Send the
-# last cursor as "after" to
-# continue there.
+    query: `# Shows the newest change as it
+# takes effect: press play, and
+# change a key in another window.
+# Opening another tab ends it. Put
+# the last "cursor" into "after"
+# to continue there.
 subscription FollowKeys($orgID: String, $after: String) {
   orgKeyChanged(orgID: $orgID, after: $after) {
     cursor

@@ -27,5 +27,4 @@ declare const YogaGraphiQL: {
 /** The React of GraphiQL, defined by `graphiql.js`. */
 declare const React: {
   readonly createElement: (type: string, props: object | null, ...children: unknown[]) => object;
-  readonly useState: <Value>(initial: Value) => [Value, (value: Value) => void];
 };
