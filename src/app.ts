@@ -79,7 +79,7 @@ export async function createApp(
   const { credentials, feed, now, ports, sealer, store, webhooks } = services;
   const { meter } = telemetry;
   const { scheduler } = services;
-  const nextSlice = scheduler.next;
+  const { next: nextSlice, nextStage } = scheduler;
   meter?.registerGauge('requests_waiting', scheduler.waiting);
   const audit = createAuditLog(log);
   const reportError = (err: unknown, requestID: string) => log.error({ requestID, err }, 'internal error');
@@ -99,6 +99,7 @@ export async function createApp(
     audit,
     log,
     nextSlice,
+    nextStage,
     introspection,
     graphiql,
     trustedDocuments: { documents, only: config.onlyTrustedDocuments },
@@ -115,7 +116,7 @@ export async function createApp(
     routes: [
       ...health.routes,
       ...graphql.routes,
-      ...createRESTRoutes({ keys, audit, nextSlice }),
+      ...createRESTRoutes({ keys, audit, nextStage }),
       ...documentRoutes({ isOpen: introspection === 'open', hasPage: graphiql }),
       ...(config.console ? assetRoutes(consoleAssets(oidc?.issuer)) : []),
     ],

@@ -12,6 +12,7 @@ import { executeCompiled, type Execute } from './execution/executor/execute.js';
 import { serveFast } from './execution/fast-path.js';
 import type { IntrospectionPolicy } from './execution/introspection-policy.js';
 import { limits, type OperationLimits } from './execution/limits.js';
+import type { NextStage } from './execution/params.js';
 import { createOperationCache } from './execution/operation-cache.js';
 import { createSubscriptionRegistry, type SubscriptionLimits } from './execution/subscription-registry.js';
 import { createOperationTelemetry } from './execution/telemetry.js';
@@ -42,6 +43,7 @@ interface GraphQLServerDeps extends GraphQLOverrides, Omit<ContextDeps, 'deadlin
   /** Limits of one operation. Default: `limits`. */
   readonly maximum?: OperationLimits | undefined;
   readonly telemetry?: Telemetry | undefined;
+  readonly nextStage: NextStage;
 }
 
 /** The GraphQL API at `/graphql`. */
@@ -49,7 +51,7 @@ export interface GraphQLServer {
   readonly handle: (request: RequestContext) => Promise<HTTPResponse>;
   /** Serves an operation that another transport has read. Does not reject. */
   readonly serve: (
-    readParams: (nextSlice: PipelineDeps['nextSlice']) => Promise<GraphQLParams>,
+    readParams: (nextStage: NextStage) => Promise<GraphQLParams>,
     request: RequestContext,
   ) => Promise<ServedResult>;
   /** The API, and GraphiQL if it is served. */

@@ -15,7 +15,7 @@ import type { ServerContext } from './context.js';
 import { requestError } from './errors.js';
 import { serveOperation, type PipelineDeps } from './execution/execute-prepared.js';
 import { maskResult } from './execution/mask-result.js';
-import { paramsOf } from './execution/params.js';
+import { paramsOf, type NextStage } from './execution/params.js';
 import { withStatusOfError } from './execution/rejection.js';
 import { negotiateJSON } from './response-type.js';
 
@@ -74,17 +74,17 @@ function useOperations(deps: PipelineDeps): Plugin<object, ServerContext> {
   const { telemetry } = deps;
   const served = new WeakSet<object>();
 
-  function readParams(request: RequestContext, nextSlice: PipelineDeps['nextSlice']): Promise<GraphQLParams> {
+  function readParams(request: RequestContext, nextStage: NextStage): Promise<GraphQLParams> {
     // Yoga negotiates only after it has executed a mutation.
     if (preferredType(request.headers.get('accept'), responseTypes) === undefined) throw notAcceptable();
-    return paramsOf(request, nextSlice);
+    return paramsOf(request, nextStage);
   }
 
   return {
     onRequestParse: ({ setRequestParser }) => setRequestParser(() => unreadParams),
     onParams({ setParamsHandler, context: { requestContext } }) {
       setParamsHandler(async () => {
-        const result = await serveOperation(deps, (nextSlice) => readParams(requestContext, nextSlice), requestContext);
+        const result = await serveOperation(deps, (nextStage) => readParams(requestContext, nextStage), requestContext);
         served.add(result);
         return result;
       });

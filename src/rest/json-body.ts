@@ -10,19 +10,18 @@ import { definitionFromWire, issuesToWire } from '../wire/field-names.js';
 
 const bodyLimitBytes = 256 * 1024;
 
-type SlicedCall = Pick<RouteCall, 'request' | 'nextSlice'>;
+type StagedCall = Pick<RouteCall, 'request' | 'nextStage'>;
 
 /**
  * Reads the body of a request as JSON.
  *
  * @throws {AppError} INVALID or TOO_LARGE
  */
-async function readJSONBody({ request, nextSlice }: SlicedCall): Promise<{ body: JSONValue; isLarge: boolean }> {
+async function readJSONBody({ request, nextStage }: StagedCall): Promise<{ body: JSONValue; isLarge: boolean }> {
   requireJSON(request);
   const text = await readBody(request, bodyLimitBytes);
-  const isLarge = text.length > largeText;
-  if (isLarge) await nextSlice();
-  return { body: parseBody(text), isLarge };
+  await nextStage();
+  return { body: parseBody(text), isLarge: text.length > largeText };
 }
 
 /**
@@ -30,27 +29,26 @@ async function readJSONBody({ request, nextSlice }: SlicedCall): Promise<{ body:
  *
  * @throws {AppError} INVALID or TOO_LARGE
  */
-export async function readOptionalJSONBody(call: SlicedCall): Promise<JSONValue | undefined> {
+export async function readOptionalJSONBody(call: StagedCall): Promise<JSONValue | undefined> {
   const { headers, body } = call.request;
   if (headers.get('content-type') === null && (await body(bodyLimitBytes)).byteLength === 0) return undefined;
   return (await readJSONBody(call)).body;
 }
 
 /**
- * Reads the definition in the body of a request. Waits for a time slice before each step on a large body, which takes
- * tens of milliseconds.
+ * Reads the definition in the body of a request. Each step on a large body is a stage, because it takes tens of
+ * milliseconds.
  *
  * @throws {AppError} INVALID or TOO_LARGE
  */
 export async function readDefinition(call: RouteCall, variant: Variant): Promise<KeyDefinition> {
   const { body, isLarge } = await readJSONBody(call);
-  const nextSlice = () => (isLarge ? call.nextSlice() : undefined);
   call.sentDefinition = body;
-  await nextSlice();
+  if (isLarge) await call.nextStage();
   const input = definitionFromWire(body);
-  await nextSlice();
+  if (isLarge) await call.nextStage();
   const definition = parseDefinition(variant, input);
-  await nextSlice();
+  await call.nextStage();
   return definition;
 }
 

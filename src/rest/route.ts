@@ -1,6 +1,7 @@
 import type { CredentialKind } from '../credentials/credential.js';
 import type { ErrorCode } from '../lib/errors.js';
 import type { JSONValue } from '../lib/json.js';
+import type { Scheduler } from '../lib/scheduler.js';
 import type { RequestContext } from '../http/request-context.js';
 import type { Variant } from '../keys/definition/schema.js';
 import type { CallContext } from '../keys/ports.js';
@@ -19,8 +20,8 @@ export interface RouteCall {
   readonly query: string;
   /** The definition in the body, in the names of REST, once `readDefinition` has read it. */
   sentDefinition?: JSONValue;
-  /** Awaited before work that may take milliseconds; undefined while this iteration of the event loop has time left. */
-  readonly nextSlice: () => Promise<void> | undefined;
+  /** Waits until the request may go on to its next stage. */
+  readonly nextStage: Scheduler['nextStage'];
 }
 
 /** An example request and its response in the documentation. A test sends each request to the sample keys. */

@@ -12,13 +12,13 @@ import { preconditionFailedStatus, unsupportedMediaTypeStatus, type RouteCall, t
 import { withWireNames } from './json-body.js';
 import { routes } from './routes.js';
 
-interface RESTDeps extends Pick<RouteCall, 'nextSlice'> {
+interface RESTDeps extends Pick<RouteCall, 'nextStage'> {
   readonly keys: KeyService;
   readonly audit: AuditLog;
 }
 
 /** Creates the routes of the key API. They throw errors that are not meant for clients. */
-export function createRESTRoutes({ keys, audit, nextSlice }: RESTDeps): HTTPRoute[] {
+export function createRESTRoutes({ keys, audit, nextStage }: RESTDeps): HTTPRoute[] {
   function handlerOf(route: RouteDefinition): Handler {
     return async (request, wildcard) => {
       const { id: requestID, record, query } = request;
@@ -28,7 +28,7 @@ export function createRESTRoutes({ keys, audit, nextSlice }: RESTDeps): HTTPRout
       try {
         const principal = requirePrincipal(await request.principal(), route.credential);
         caller = { ...principal, requestID, reads: createReadBudget() };
-        call = { request, caller, keys, wildcard, query, nextSlice };
+        call = { request, caller, keys, wildcard, query, nextStage };
         return await route.handle(call);
       } catch (error) {
         record.verdict = errorCodeOf(error);

@@ -23,7 +23,7 @@ const builds = values.builds.split(',');
 const workloads = values.workloads.split(',');
 const connections = Number(values.connections);
 
-/** @typedef {{ perSecond: number, cpuUs: number }} Measured */
+/** @typedef {{ perSecond: number, cpuUs: number, p90: number, p99: number }} Measured */
 /** @type {Map<string, Measured[]>} */
 const measured = new Map();
 // A build may not read the database of another.
@@ -48,12 +48,12 @@ try {
 
 console.log(describeMachine());
 console.log(
-  '\n| workload | build | requests/s | range | µs of CPU | ÷ first | rate ÷ first |\n|---|---|---|---|---|---|---|',
+  '\n| workload | build | requests/s | range | µs of CPU | ÷ first | rate ÷ first | p90 ÷ p50 | p99 ÷ p50 |\n|---|---|---|---|---|---|---|---|---|',
 );
 for (const workload of workloads) {
   const first = medians(`${workload} ${builds[0]}`);
   for (const build of builds) {
-    const { rates, rate, cpuUs } = medians(`${workload} ${build}`);
+    const { rates, rate, cpuUs, p90, p99 } = medians(`${workload} ${build}`);
     const cells = [
       workload,
       build,
@@ -62,6 +62,8 @@ for (const workload of workloads) {
       cpuUs.toFixed(0),
       (cpuUs / first.cpuUs).toFixed(2),
       (rate / first.rate).toFixed(2),
+      p90.toFixed(2),
+      p99.toFixed(2),
     ];
     console.log(`| ${cells.join(' | ')} |`);
   }
@@ -70,13 +72,17 @@ for (const workload of workloads) {
 function medians(/** @type {string} */ name) {
   const found = measured.get(name) ?? [];
   const rates = found.map(({ perSecond }) => perSecond);
+  const median = (/** @type {keyof Measured} */ figure) =>
+    quantile(
+      found.map((one) => one[figure]),
+      0.5,
+    );
   return {
     rates,
     rate: quantile(rates, 0.5),
-    cpuUs: quantile(
-      found.map(({ cpuUs }) => cpuUs),
-      0.5,
-    ),
+    cpuUs: median('cpuUs'),
+    p90: median('p90'),
+    p99: median('p99'),
   };
 }
 
@@ -99,11 +105,14 @@ async function measure(
     const job = { url: service.url, headers: folder.headersFor(workload), bodies: join(folder.path, workload), good };
     await sendLoad({ ...job, offset: 0, connections, seconds: 3 }, processors?.load);
     const beforeUs = service.cpuUs();
-    const { perSecond, good: count } = await sendLoad(
-      { ...job, offset: 101, connections, seconds: Number(values.seconds) },
-      processors?.load,
-    );
-    return { perSecond, cpuUs: (service.cpuUs() - beforeUs) / count };
+    const {
+      perSecond,
+      good: count,
+      p50Ms,
+      p90Ms,
+      p99Ms,
+    } = await sendLoad({ ...job, offset: 101, connections, seconds: Number(values.seconds) }, processors?.load);
+    return { perSecond, cpuUs: (service.cpuUs() - beforeUs) / count, p90: p90Ms / p50Ms, p99: p99Ms / p50Ms };
   } finally {
     await service.stop();
   }

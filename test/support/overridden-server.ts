@@ -24,6 +24,7 @@ interface Overrides {
   readonly deadlineMs?: number;
   readonly maxSubscriptions?: SubscriptionLimits;
   readonly nextSlice?: () => Promise<void> | undefined;
+  readonly nextStage?: () => Promise<void>;
 }
 
 export interface OverriddenServer {
@@ -53,6 +54,7 @@ export function serveWith(
     keys: { ...createKeyService({ ...installation.ports, ...overridden.ports }), ...overridden.keys },
     audit: () => undefined,
     nextSlice: overridden.nextSlice ?? (() => undefined),
+    nextStage: overridden.nextStage ?? (() => Promise.resolve()),
     log,
     introspection: 'open',
     trustedDocuments: { documents: new Map(), only: false },

@@ -8,7 +8,7 @@ import { startDeadline } from './deadline.js';
 import type { Execute } from './executor/execute.js';
 import { maskResult, type MaskDeps } from './mask-result.js';
 import type { PreparedOperation } from './operation-cache.js';
-import { resolveParams, type RequestedOperation, type ParamsDeps } from './params.js';
+import { resolveParams, type NextStage, type RequestedOperation, type ParamsDeps } from './params.js';
 import { prepare, type PrepareDeps } from './prepare.js';
 import { RejectedOperation, resultOfRejected, withStatusOfError } from './rejection.js';
 import { subscribe } from './subscribe.js';
@@ -20,6 +20,7 @@ export interface PipelineDeps extends ParamsDeps, PrepareDeps, ContextDeps, Mask
   readonly execute: Execute;
   readonly subscriptions: SubscriptionRegistry;
   readonly telemetry: OperationTelemetry;
+  readonly nextStage: NextStage;
 }
 
 /** The result of an operation for its client, or the results of a subscription. A result without `data` was not executed. */
@@ -31,12 +32,12 @@ export type ServedResult = ExecutionResult | AsyncIterableIterator<ExecutionResu
  */
 export async function serveOperation(
   deps: PipelineDeps,
-  readParams: (nextSlice: PipelineDeps['nextSlice']) => Promise<GraphQLParams>,
+  readParams: (nextStage: NextStage) => Promise<GraphQLParams>,
   request: RequestContext,
 ): Promise<ServedResult> {
   let params: RequestedOperation | undefined;
   try {
-    const sent = await readParams(deps.nextSlice);
+    const sent = await readParams(deps.nextStage);
     const auth = await request.principal();
     params = resolveParams(deps, sent, auth);
     const prepared = await prepare(deps, params, auth, request);
@@ -60,6 +61,7 @@ async function executePrepared(
   request: RequestContext,
 ): Promise<ServedResult> {
   const { execute, telemetry, deadlineMs } = deps;
+  await deps.nextStage();
   requireVerified(prepared, auth);
   const context = createContext(deps, request, auth);
   telemetry.recordOperation(prepared, request.record);
@@ -94,14 +96,14 @@ function requireVerified(prepared: PreparedOperation, auth: AuthContext): void {
 }
 
 async function resultOfError(
-  { audit, nextSlice }: PipelineDeps,
+  { audit, nextStage }: PipelineDeps,
   error: unknown,
   variables: RequestedOperation['variables'],
   request: RequestContext,
 ): Promise<ExecutionResult> {
   if (!(error instanceof RejectedOperation)) return { errors: [error as GraphQLError] };
   // Explaining a large definition takes milliseconds.
-  await nextSlice();
+  await nextStage();
   try {
     const result = resultOfRejected(error, audit, {
       requestID: request.id,
@@ -119,5 +121,6 @@ async function resultOfError(
 async function finish(deps: PipelineDeps, result: ExecutionResult, request: RequestContext): Promise<ExecutionResult> {
   const shown = await maskResult(deps, result, request.id);
   deps.telemetry.recordResult(shown, request.record);
+  await deps.nextStage();
   return shown;
 }

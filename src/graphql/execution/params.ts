@@ -13,12 +13,14 @@ import { malformedParameter, parseQuery } from '../../http/query-parameters.js';
 import type { RequestContext, RequestHeaders } from '../../http/request-context.js';
 import { AppError } from '../../lib/errors.js';
 import { isObject, parseJSON } from '../../lib/json.js';
-import { largeText } from '../../lib/scheduler.js';
+import type { Scheduler } from '../../lib/scheduler.js';
 import { hasMoreValues } from '../../lib/value-count.js';
-import type { Context } from '../context.js';
 import { operationError, requestError, withAllow } from '../errors.js';
 import { mayIntrospect, type IntrospectionPolicy } from './introspection-policy.js';
 import { documentIDOf, documentTextOf, type TrustedDocuments } from './trusted-documents.js';
+
+/** Waits until the operation may go on to its next stage. */
+export type NextStage = Scheduler['nextStage'];
 
 /** The maximum size of a request body. */
 const bodyLimitBytes = 128 * 1024;
@@ -33,7 +35,7 @@ const anonymousBodyLimitBytes = 8 * 1024;
  * @throws {AppError} as `readText`, `parseBody` and `asParams`, or INVALID for a parameter of the URL.
  * @throws {GraphQLError} INVALID for another media type, or for a GET request without a header that needs a preflight.
  */
-export async function paramsOf(context: RequestContext, nextSlice: Context['nextSlice']): Promise<GraphQLParams> {
+export async function paramsOf(context: RequestContext, nextStage: NextStage): Promise<GraphQLParams> {
   if (context.method === 'GET') {
     requirePreflightHeader(context.headers);
     return paramsOfURL(context.query);
@@ -41,12 +43,8 @@ export async function paramsOf(context: RequestContext, nextSlice: Context['next
   try {
     requireJSON(context);
     const text = await readText(context);
-    const isLarge = text.length > largeText;
-    if (isLarge) await nextSlice();
-    const params = asParams(parseBody(text));
-    // Coercing variables takes as long as parsing them.
-    if (isLarge) await nextSlice();
-    return params;
+    await nextStage();
+    return asParams(parseBody(text));
   } catch (error) {
     throw error instanceof AppError && isUnsupportedMediaType(error) ? requestError(error, 415) : error;
   }
@@ -62,7 +60,7 @@ export async function paramsOfMessage(
   context: RequestContext,
   payload: unknown,
   bytes: number,
-  nextSlice: Context['nextSlice'],
+  nextStage: NextStage,
 ): Promise<GraphQLParams> {
   const limitBytes = await bodyLimitOf(context);
   if (bytes > limitBytes) {
@@ -70,7 +68,7 @@ export async function paramsOfMessage(
     throw tooLargeError(limitBytes);
   }
   if (hasMoreValues(payload)) throw tooManyValuesError();
-  if (bytes > largeText) await nextSlice();
+  await nextStage();
   return asParams(payload);
 }
 

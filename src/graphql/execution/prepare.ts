@@ -20,13 +20,14 @@ import {
   type SizeLimits,
 } from './limits.js';
 import type { OperationCache, PreparedOperation } from './operation-cache.js';
-import type { RequestedOperation } from './params.js';
+import type { NextStage, RequestedOperation } from './params.js';
 import { RejectedOperation } from './rejection.js';
 import { requirePrincipals } from './root-fields.js';
 import { validateDocument, validateLargeDocument } from './validate-document.js';
 
 /** What `prepare` needs. */
 export interface PrepareDeps extends Pick<Context, 'nextSlice'> {
+  readonly nextStage: NextStage;
   readonly operations: OperationCache;
   readonly introspection: IntrospectionPolicy;
   readonly maximum: OperationLimits;
@@ -47,10 +48,10 @@ export async function prepare(
   auth: AuthContext,
   request: Pick<RequestContext, 'method' | 'record'>,
 ): Promise<PreparedOperation> {
-  const { operations, introspection, maximum, nextSlice } = deps;
+  const { operations, introspection, maximum, nextSlice, nextStage } = deps;
   let document = operations.get(query);
   if (!document) {
-    await nextSlice();
+    await nextStage();
     document = parseDocument(query, limitsOf(maximum, isRouter(auth)));
   }
   const prepared = operations.prepare(document, operationName);
@@ -67,15 +68,13 @@ export async function prepare(
   if (prepared.isValid) return prepared;
   // Parsing a large document takes a time slice of its own.
   const isLarge = query.length > limits.characters;
-  if (isLarge) await nextSlice();
+  if (isLarge) await nextStage();
   const errors = isLarge
     ? await validateLargeDocument(servedSchema, document, nextSlice)
     : validateDocument(servedSchema, document);
   if (errors.length > 0) throw new RejectedOperation(prepared, markNotExecuted({ errors }).errors ?? []);
   prepared.isValid = true;
   if (hasPrincipal(auth)) operations.keep(document);
-  // Validating can take as long as executing.
-  await nextSlice();
   return prepared;
 }
 

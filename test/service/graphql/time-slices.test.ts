@@ -12,10 +12,11 @@ const t = await startSharedApp();
 const aliases = Array.from({ length: 15 }, (_, n) => `a${n}: previewKey(input: $input) { keyHash }`);
 const query = `query ($input: PreviewKeyInput!) { ${aliases.join(' ')} }`;
 
-/** A server that counts the time slices that are waited for. */
+/** A server that counts the stages and time slices that are waited for. */
 function countSlices(overridden: Parameters<typeof serveWith>[1] = {}) {
   let slices = 0;
-  const { graphql } = serveWith(t, { ...overridden, nextSlice: () => void (slices += 1) });
+  const count = () => void (slices += 1);
+  const { graphql } = serveWith(t, { ...overridden, nextSlice: count, nextStage: () => Promise.resolve(count()) });
   return async (...request: Parameters<typeof graphql>) => {
     slices = 0;
     const { body } = await graphql(...request);
@@ -42,23 +43,22 @@ it.each<[string, Parameters<typeof countSlices>[0]]>([
   ['the fast path', undefined],
   ['Yoga', { plugins: [] }],
 ])(
-  'waits for a time slice before it parses a document, and after it has validated it, with %s',
+  'waits before it parses a body and an unknown document, before execution, and before the response, with %s',
   async (_, overridden) => {
     const send = countSlices(overridden);
     const body = { data: { __typename: 'Query' } };
-    expect(await send('{ __typename }')).toStrictEqual({ body, slices: 2 });
-    expect(await send('{ __typename }')).toStrictEqual({ body, slices: 0 });
+    expect(await send('{ __typename }')).toStrictEqual({ body, slices: 4 });
+    expect(await send('{ __typename }')).toStrictEqual({ body, slices: 3 });
   },
 );
 
-it('waits for a time slice before and after it parses a large body, and before it sends a large response', async () => {
+it('waits for a time slice before each root field, and before it sends a large response', async () => {
   const send = countSlices();
   const query = 'query ($alias: String) { previewKey(input: { alias: $alias }) { keyHash data { alias } } }';
   const slicesOf = async (length: number) => (await send(query, { alias: 'x'.repeat(length) })).slices;
   await slicesOf(0);
-  // Of its root field.
-  expect(await slicesOf(100)).toBe(1);
-  expect(await slicesOf(20_000)).toBe(4);
+  expect(await slicesOf(100)).toBe(4);
+  expect(await slicesOf(20_000)).toBe(5);
 });
 
 it('waits for a time slice before it validates a large document, and before it validates its values, for a router', async () => {
@@ -75,8 +75,8 @@ it('waits for a time slice before it explains rejected variables, and before eac
   const query = 'query ($input: PreviewKeyInput!) { previewKey(input: $input) { keyHash } }';
   const { body, slices } = await send(query, { input: { unknown: 1 } });
   expect(JSON.stringify(body)).toContain('INVALID');
-  // Of parsing and validating too.
-  expect(slices).toBe(4);
+  // And four others: before the body and the document are parsed, before the execution and before the response.
+  expect(slices).toBe(6);
 });
 
 it('masks errors and stringifies a large response in time slices', async () => {

@@ -280,7 +280,7 @@ describe('the documented errors that do not depend on the request', () => {
     const routes = createRESTRoutes({
       keys: broken,
       audit: () => undefined,
-      nextSlice: () => undefined,
+      nextStage: () => Promise.resolve(),
     });
     const respond = createResponder({ routes, log: createLogger('silent') });
     for (const { operation, name } of good()) {

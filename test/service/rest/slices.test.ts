@@ -17,7 +17,7 @@ async function stepsOf(body: string): Promise<{ status: number; steps: number }>
   const routes = createRESTRoutes({
     keys: createKeyService(t.app.services.ports),
     audit: () => undefined,
-    nextSlice: () => {
+    nextStage: () => {
       steps += 1;
       return Promise.resolve();
     },
@@ -28,8 +28,8 @@ async function stepsOf(body: string): Promise<{ status: number; steps: number }>
   return { status, steps };
 }
 
-it('serves other requests before a large body is parsed, renamed, validated and stored', async () => {
+it('serves other requests before a body is parsed and stored, and before a large one is renamed and validated', async () => {
   const [small, large] = ['a', 'a'.repeat(20_000)].map((text) => JSON.stringify({ meta_data: { text } }));
-  expect(await stepsOf(small ?? '')).toEqual({ status: 200, steps: 0 });
+  expect(await stepsOf(small ?? '')).toEqual({ status: 200, steps: 2 });
   expect(await stepsOf(large ?? '')).toEqual({ status: 200, steps: 4 });
 });

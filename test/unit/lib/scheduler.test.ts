@@ -69,6 +69,23 @@ describe('the scheduler', () => {
     expect(seen).toEqual(['01', '11', '21', '31']);
   });
 
+  it('lets requests that arrive together pass each stage together, also while time is left', async () => {
+    const { seen, admit, nextStage, untilSeen } = watched();
+    const serve = async (name: string) => {
+      for (const stage of ['read', 'execute', 'respond']) {
+        await nextStage();
+        seen.push(`${stage} ${name}`);
+      }
+    };
+    for (const name of ['a', 'b', 'c']) admit(() => void serve(name), expect.unreachable);
+    await untilSeen(9);
+    // The first had started before the others arrived.
+    expect(seen.toSorted()).toEqual(
+      ['execute', 'read', 'respond'].flatMap((stage) => ['a', 'b', 'c'].map((name) => `${stage} ${name}`)),
+    );
+    expect(seen.slice(0, 3)).toEqual(['read a', 'read b', 'read c']);
+  });
+
   it('counts the requests that wait to start, and those that wait to continue', () => {
     const { offer, next, waiting } = watched();
     offer('a', 11);
@@ -121,7 +138,7 @@ describe('the scheduler', () => {
     for (const name of ['x', 'y']) offer(name, 11);
     await executed;
     await untilSeen(7);
-    expect(seen).toEqual(['a', 'x', 'b1', 'y', 'b2', 'b3', 'b4']);
+    expect(seen).toEqual(['a', 'x', 'y', 'b1', 'b2', 'b3', 'b4']);
   });
 
   it('lets an immediate of others run between two slices', async () => {
