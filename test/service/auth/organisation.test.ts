@@ -41,3 +41,22 @@ describe('a management credential that is bound to an organisation', () => {
     expect(codeOf(await previewKey({ orgID }))).toBe('FORBIDDEN');
   });
 });
+
+describe('a service credential that is bound to another organization than a deleted key', () => {
+  const deleted = async () => {
+    await t.importKeys({ key_id: 'gone', org_id: 'acme' });
+    expect((await t.graphql('mutation { deleteOrgKey(keyID: "gone") { version } }')).body).not.toHaveProperty('errors');
+    return { 'x-svc-authorization': (await t.issue('service', { orgID: 'globex' })).secret };
+  };
+
+  it('finds it by neither API, also with deleted keys included', async () => {
+    const headers = await deleted();
+    expect(codeOf(await t.send('/svc/org/keys/gone?include_deleted=1', { headers }))).toBe('NOT_FOUND');
+    const read = '{ orgKey(by: { keyID: "gone" }, includeDeleted: true) { keyHash } }';
+    expect((await t.graphql(read, {}, headers)).body).toStrictEqual({ data: { orgKey: null } });
+    const preview = 'query { previewOrgKeyUpdate(keyID: "gone", input: {}, includeDeleted: true) { version } }';
+    expect(codeOf(await t.graphql(preview, {}, headers))).toBe('NOT_FOUND');
+    // The owner finds it.
+    expect((await t.graphql(read)).body).toMatchObject({ data: { orgKey: { keyHash: expect.any(String) as string } } });
+  });
+});
