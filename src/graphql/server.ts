@@ -4,6 +4,7 @@ import type { HTTPResponse } from '../http/response.js';
 import type { Route } from '../http/router.js';
 import { assetRoutes } from '../http/static-asset.js';
 import type { Logger } from '../lib/log.js';
+import type { NextStage } from '../lib/scheduler.js';
 import type { Telemetry } from '../telemetry/ports.js';
 import type { ContextDeps } from './context.js';
 import { defaultDeadlineMs } from './execution/deadline.js';
@@ -12,7 +13,6 @@ import { executeCompiled, type Execute } from './execution/executor/execute.js';
 import { serveFast } from './execution/fast-path.js';
 import type { IntrospectionPolicy } from './execution/introspection-policy.js';
 import { limits, type OperationLimits } from './execution/limits.js';
-import type { NextStage } from './execution/params.js';
 import { createOperationCache } from './execution/operation-cache.js';
 import { createSubscriptionRegistry, type SubscriptionLimits } from './execution/subscription-registry.js';
 import { createOperationTelemetry } from './execution/telemetry.js';
@@ -50,10 +50,7 @@ interface GraphQLServerDeps extends GraphQLOverrides, Omit<ContextDeps, 'deadlin
 export interface GraphQLServer {
   readonly handle: (request: RequestContext) => Promise<HTTPResponse>;
   /** Serves an operation that another transport has read. Does not reject. */
-  readonly serve: (
-    readParams: (nextStage: NextStage) => Promise<GraphQLParams>,
-    request: RequestContext,
-  ) => Promise<ServedResult>;
+  readonly serve: (readParams: () => Promise<GraphQLParams>, request: RequestContext) => Promise<ServedResult>;
   /** The API, and GraphiQL if it is served. */
   readonly routes: readonly Route[];
   /** Ends all subscriptions and rejects new ones. */

@@ -15,7 +15,7 @@ import type { ServerContext } from './context.js';
 import { requestError } from './errors.js';
 import { serveOperation, type PipelineDeps } from './execution/execute-prepared.js';
 import { maskResult } from './execution/mask-result.js';
-import { paramsOf, type NextStage } from './execution/params.js';
+import { paramsOf } from './execution/params.js';
 import { withStatusOfError } from './execution/rejection.js';
 import { negotiateJSON } from './response-type.js';
 
@@ -71,10 +71,10 @@ const responseTypes = ['application/graphql-response+json', 'application/json', 
 
 /** Replaces how Yoga reads requests, what it does with them, and the media type of failed requests. */
 function useOperations(deps: PipelineDeps): Plugin<object, ServerContext> {
-  const { telemetry } = deps;
+  const { nextStage, telemetry } = deps;
   const served = new WeakSet<object>();
 
-  function readParams(request: RequestContext, nextStage: NextStage): Promise<GraphQLParams> {
+  function readParams(request: RequestContext): Promise<GraphQLParams> {
     // Yoga negotiates only after it has executed a mutation.
     if (preferredType(request.headers.get('accept'), responseTypes) === undefined) throw notAcceptable();
     return paramsOf(request, nextStage);
@@ -84,7 +84,7 @@ function useOperations(deps: PipelineDeps): Plugin<object, ServerContext> {
     onRequestParse: ({ setRequestParser }) => setRequestParser(() => unreadParams),
     onParams({ setParamsHandler, context: { requestContext } }) {
       setParamsHandler(async () => {
-        const result = await serveOperation(deps, (nextStage) => readParams(requestContext, nextStage), requestContext);
+        const result = await serveOperation(deps, () => readParams(requestContext), requestContext);
         served.add(result);
         return result;
       });

@@ -13,6 +13,9 @@ export interface SchedulerLimits {
 /** Work on a text of up to this length takes less than a millisecond: it needs no time slice of its own. */
 export const largeText = 16 * 1024;
 
+/** Waits until a request may go on to its next stage; see `Scheduler.nextStage`. */
+export type NextStage = () => Promise<void>;
+
 /** Divides the time of the event loop among requests, so that it serves all others in between. */
 export interface Scheduler {
   /** Called for each new connection. */
@@ -30,7 +33,7 @@ export interface Scheduler {
    * of a stage many times in succession, which takes less time than serving one request after the other
    * (`test/bench/README.md`).
    */
-  readonly nextStage: () => Promise<void>;
+  readonly nextStage: NextStage;
   /** The number of requests that wait, to start or to continue. */
   readonly waiting: () => number;
 }

@@ -1,16 +1,17 @@
-import { setImmediate as nextIteration } from 'node:timers/promises';
 import { stringifyJSON } from '../lib/json.js';
+import type { NextStage } from '../lib/scheduler.js';
 
 /** The maximum size of a page, as of a GraphQL response. A page that would be larger has fewer keys than `limit`. */
 export const listLimitBytes = 2 * 1024 * 1024;
 
-/** How many bytes are stringified in one iteration of the event loop. */
+/** How many bytes are stringified in one stage. */
 const sliceBytes = 256 * 1024;
 
 /** Stringifies rendered items until they exceed `limitBytes`; at least one item. */
 export async function stringifyItemsWithin<Item>(
   items: readonly Item[],
   render: (item: Item) => object,
+  nextStage: NextStage,
   limitBytes = listLimitBytes,
 ): Promise<string[]> {
   const members: string[] = [];
@@ -25,7 +26,7 @@ export async function stringifyItemsWithin<Item>(
     members.push(member);
     if (sliceUsed < sliceBytes) continue;
     sliceUsed = 0;
-    await nextIteration();
+    await nextStage();
   }
   return members;
 }

@@ -1,7 +1,7 @@
 import type { CredentialKind } from '../credentials/credential.js';
 import type { ErrorCode } from '../lib/errors.js';
 import type { JSONValue } from '../lib/json.js';
-import type { Scheduler } from '../lib/scheduler.js';
+import type { NextStage } from '../lib/scheduler.js';
 import type { RequestContext } from '../http/request-context.js';
 import type { Variant } from '../keys/definition/schema.js';
 import type { CallContext } from '../keys/ports.js';
@@ -21,7 +21,7 @@ export interface RouteCall {
   /** The definition in the body, in the names of REST, once `readDefinition` has read it. */
   sentDefinition?: JSONValue;
   /** Waits until the request may go on to its next stage. */
-  readonly nextStage: Scheduler['nextStage'];
+  readonly nextStage: NextStage;
 }
 
 /** An example request and its response in the documentation. A test sends each request to the sample keys. */

@@ -7,7 +7,7 @@ import { aChange, aKey } from '../support/factories.js';
 it.skipIf(postgres.isMissing)('reads each key and each history on PostgreSQL in a time slice', async () => {
   const slices = createScheduler();
   let count = 0;
-  const counting = { next: () => ((count += 1), slices.next()) };
+  const counting = { ...slices, next: () => ((count += 1), slices.next()) };
   const { store } = await openOwnStorage(await makeOwnPlace(postgres), { slices: counting });
   const key = aKey('sliced');
   await store.add([aChange(key)]);

@@ -8,7 +8,7 @@ import { startDeadline } from './deadline.js';
 import type { Execute } from './executor/execute.js';
 import { maskResult, type MaskDeps } from './mask-result.js';
 import type { PreparedOperation } from './operation-cache.js';
-import { resolveParams, type NextStage, type RequestedOperation, type ParamsDeps } from './params.js';
+import { resolveParams, type RequestedOperation, type ParamsDeps } from './params.js';
 import { prepare, type PrepareDeps } from './prepare.js';
 import { RejectedOperation, resultOfRejected, withStatusOfError } from './rejection.js';
 import { subscribe } from './subscribe.js';
@@ -20,7 +20,6 @@ export interface PipelineDeps extends ParamsDeps, PrepareDeps, ContextDeps, Mask
   readonly execute: Execute;
   readonly subscriptions: SubscriptionRegistry;
   readonly telemetry: OperationTelemetry;
-  readonly nextStage: NextStage;
 }
 
 /** The result of an operation for its client, or the results of a subscription. A result without `data` was not executed. */
@@ -32,12 +31,12 @@ export type ServedResult = ExecutionResult | AsyncIterableIterator<ExecutionResu
  */
 export async function serveOperation(
   deps: PipelineDeps,
-  readParams: (nextStage: NextStage) => Promise<GraphQLParams>,
+  readParams: () => Promise<GraphQLParams>,
   request: RequestContext,
 ): Promise<ServedResult> {
   let params: RequestedOperation | undefined;
   try {
-    const sent = await readParams(deps.nextStage);
+    const sent = await readParams();
     const auth = await request.principal();
     params = resolveParams(deps, sent, auth);
     const prepared = await prepare(deps, params, auth, request);

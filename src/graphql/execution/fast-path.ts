@@ -16,7 +16,7 @@ export async function serveFast(deps: PipelineDeps, request: RequestContext): Pr
   const mediaType = negotiateJSON(request.headers.get('accept'));
   if (!mediaType || !methods.has(request.method)) return undefined;
 
-  const result = await serveOperation(deps, (nextStage) => paramsOf(request, nextStage), request);
+  const result = await serveOperation(deps, () => paramsOf(request, deps.nextStage), request);
   // A client that starts a subscription and accepts any type receives an event stream.
   if (isAsyncIterable(result)) return fromFetchResponse(await toEventStream(result, globalThis, 'text/event-stream'));
   const response = processRegularResult(result, fetchAPI, mediaType) as unknown as ReadyResponse;

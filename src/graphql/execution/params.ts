@@ -13,14 +13,11 @@ import { malformedParameter, parseQuery } from '../../http/query-parameters.js';
 import type { RequestContext, RequestHeaders } from '../../http/request-context.js';
 import { AppError } from '../../lib/errors.js';
 import { isObject, parseJSON } from '../../lib/json.js';
-import type { Scheduler } from '../../lib/scheduler.js';
+import type { NextStage } from '../../lib/scheduler.js';
 import { hasMoreValues } from '../../lib/value-count.js';
 import { operationError, requestError, withAllow } from '../errors.js';
 import { mayIntrospect, type IntrospectionPolicy } from './introspection-policy.js';
 import { documentIDOf, documentTextOf, type TrustedDocuments } from './trusted-documents.js';
-
-/** Waits until the operation may go on to its next stage. */
-export type NextStage = Scheduler['nextStage'];
 
 /** The maximum size of a request body. */
 const bodyLimitBytes = 128 * 1024;
@@ -60,7 +57,6 @@ export async function paramsOfMessage(
   context: RequestContext,
   payload: unknown,
   bytes: number,
-  nextStage: NextStage,
 ): Promise<GraphQLParams> {
   const limitBytes = await bodyLimitOf(context);
   if (bytes > limitBytes) {
@@ -68,7 +64,6 @@ export async function paramsOfMessage(
     throw tooLargeError(limitBytes);
   }
   if (hasMoreValues(payload)) throw tooManyValuesError();
-  await nextStage();
   return asParams(payload);
 }
 

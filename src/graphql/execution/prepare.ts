@@ -2,7 +2,7 @@ import { GraphQLError, OperationTypeNode, type DocumentNode } from 'graphql';
 import { hasPrincipal, type AuthContext } from '../../credentials/credential.js';
 import type { RequestContext } from '../../http/request-context.js';
 import { AppError, type Issue } from '../../lib/errors.js';
-import type { Context } from '../context.js';
+import type { NextStage } from '../../lib/scheduler.js';
 import { markNotExecuted, operationError, requestError, withAllow } from '../errors.js';
 import { servedSchema } from '../schema/served.js';
 import { calculateComplexity, type OperationSize } from './complexity.js';
@@ -20,13 +20,13 @@ import {
   type SizeLimits,
 } from './limits.js';
 import type { OperationCache, PreparedOperation } from './operation-cache.js';
-import type { NextStage, RequestedOperation } from './params.js';
+import type { RequestedOperation } from './params.js';
 import { RejectedOperation } from './rejection.js';
 import { requirePrincipals } from './root-fields.js';
 import { validateDocument, validateLargeDocument } from './validate-document.js';
 
 /** What `prepare` needs. */
-export interface PrepareDeps extends Pick<Context, 'nextSlice'> {
+export interface PrepareDeps {
   readonly nextStage: NextStage;
   readonly operations: OperationCache;
   readonly introspection: IntrospectionPolicy;
@@ -48,7 +48,7 @@ export async function prepare(
   auth: AuthContext,
   request: Pick<RequestContext, 'method' | 'record'>,
 ): Promise<PreparedOperation> {
-  const { operations, introspection, maximum, nextSlice, nextStage } = deps;
+  const { operations, introspection, maximum, nextStage } = deps;
   let document = operations.get(query);
   if (!document) {
     await nextStage();
@@ -66,12 +66,10 @@ export async function prepare(
   }
   request.record.operation = prepared.label;
   if (prepared.isValid) return prepared;
-  // Parsing a large document takes a time slice of its own.
-  const isLarge = query.length > limits.characters;
-  if (isLarge) await nextStage();
-  const errors = isLarge
-    ? await validateLargeDocument(servedSchema, document, nextSlice)
-    : validateDocument(servedSchema, document);
+  const errors =
+    query.length > limits.characters
+      ? await validateLargeDocument(servedSchema, document, nextStage)
+      : validateDocument(servedSchema, document);
   if (errors.length > 0) throw new RejectedOperation(prepared, markNotExecuted({ errors }).errors ?? []);
   prepared.isValid = true;
   if (hasPrincipal(auth)) operations.keep(document);

@@ -1,4 +1,5 @@
 import { GraphQLError, type ExecutionResult } from 'graphql';
+import { largeText } from '../../lib/scheduler.js';
 import type { Context } from '../context.js';
 import { locationOf } from '../errors.js';
 
@@ -76,9 +77,6 @@ function isCertainlyWithin(value: unknown, limitBytes: number): boolean {
 /** The maximum length of a number, such as -1.2345678901234567e-300, and of true, false and null. */
 const maxLiteralBytes = 25;
 
-/** Values of up to this length are stringified at once, in less than a millisecond. */
-const partBytes = 16 * 1024;
-
 /**
  * Stringifies a value; undefined if its JSON has more bytes than the limit. Waits for a time slice between parts: a
  * response may have 200,000 members.
@@ -100,12 +98,12 @@ export async function stringifyWithin(
   return text;
 }
 
-/** The JSON of a value in parts of up to `partBytes`, or of one text. */
+/** The JSON of a value in parts of up to `largeText`, or of one text. */
 function* partsOf(value: unknown): Generator<string> {
   let text = '';
   for (const token of tokensOf(value)) {
     text += token;
-    if (text.length < partBytes) continue;
+    if (text.length < largeText) continue;
     yield text;
     text = '';
   }
@@ -113,7 +111,7 @@ function* partsOf(value: unknown): Generator<string> {
 }
 
 function* tokensOf(value: unknown): Generator<string> {
-  if (typeof value !== 'object' || value === null || isCertainlyWithin(value, partBytes)) {
+  if (typeof value !== 'object' || value === null || isCertainlyWithin(value, largeText)) {
     const text: string | undefined = JSON.stringify(value);
     // A list has null in place of a value without a JSON form.
     yield text ?? 'null';

@@ -7,6 +7,7 @@ import {
   type GraphQLError,
   type GraphQLSchema,
 } from 'graphql';
+import type { NextStage } from '../../lib/scheduler.js';
 import { exactFloats } from '../schema/literals.js';
 import { fieldSelectionMerging } from './field-merging.js';
 
@@ -24,14 +25,18 @@ export function validateDocument(schema: GraphQLSchema, document: DocumentNode):
   return validate(schema, document, [...otherRules, ...valueRules], { maxErrors });
 }
 
-/** As `validateDocument`, in two time slices: an error of a value quotes it, which takes long for a large object. */
+/**
+ * As `validateDocument`, in two stages after that of parsing: an error of a value quotes it, which takes long for a large
+ * object.
+ */
 export async function validateLargeDocument(
   schema: GraphQLSchema,
   document: DocumentNode,
-  nextSlice: () => Promise<void> | undefined,
+  nextStage: NextStage,
 ): Promise<readonly GraphQLError[]> {
+  await nextStage();
   const errors = validate(schema, document, otherRules, { maxErrors });
   if (errors.length > 0) return errors;
-  await nextSlice();
+  await nextStage();
   return validate(schema, document, valueRules, { maxErrors });
 }

@@ -50,7 +50,7 @@ export function startOperation(
   return run(incoming, socketAddress, async (request) => {
     const { record } = request;
     record.route = '/graphql';
-    const result = await serve((nextStage) => paramsOfMessage(request, payload, bytes, nextStage), request);
+    const result = await serve(() => paramsOfMessage(request, payload, bytes), request);
     if (isAsyncIterable(result)) return { result: streamOf(result, cancel), status: 200, ended };
     const status = 'data' in result || record.verdict === 'ok' ? 200 : statuses[record.verdict];
     return { result: singleResult(shownResult(result)), status };

@@ -14,7 +14,7 @@ import { malformedParameter, parseQuery } from '../../http/query-parameters.js';
 import { jsonListResponse, type HTTPResponse } from '../../http/response.js';
 import { cursorsOf } from '../../wire/list-cursor.js';
 import { listLimitBytes, stringifyItemsWithin } from '../key-list.js';
-import { keyToJSON, withQuotas } from '../key-response.js';
+import { keyToJSON, withQuotas, type KeyWithQuota } from '../key-response.js';
 import type { JSONSchema } from '../openapi/json-schema.js';
 import { defineRoute, type RouteCall } from '../route.js';
 import { text } from './shared-docs.js';
@@ -139,7 +139,7 @@ export const listOrgKeys = defineRoute({
 });
 
 /** `GET /svc/org/keys`: a page of keys, with the cursor of the next page when there is one. */
-async function handle({ caller, keys, query }: RouteCall): Promise<HTTPResponse> {
+async function handle({ caller, keys, query, nextStage }: RouteCall): Promise<HTTPResponse> {
   const { filter, limit, after, descending, ...order } = parsePage(query);
   const orderBy = order.orderBy ?? defaultOrder(filter);
   const cursors = cursorsOf({ filter, orderBy });
@@ -153,7 +153,8 @@ async function handle({ caller, keys, query }: RouteCall): Promise<HTTPResponse>
   });
   const entries = entriesOf(page);
   const readable = entries.slice(0, limit).flatMap((entry) => ('key' in entry ? entry.key : []));
-  const members = await stringifyItemsWithin(await withQuotas(keys, readable), (shown) => keyToJSON(keys, shown));
+  const render = (shown: KeyWithQuota) => keyToJSON(keys, shown);
+  const members = await stringifyItemsWithin(await withQuotas(keys, readable), render, nextStage);
   // The next page begins with the first key that would exceed the size of the response.
   const omitted = readable[members.length];
   const shown = entries.slice(0, limit).filter(beforeKey(omitted));

@@ -1,4 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3';
+import { largeText } from '../../lib/scheduler.js';
 import { keyTable, type KeyRow, type StoredKeyRow, quotaChangeTable, revisionTable } from '../records/key-records.js';
 import type { SignedRow } from '../records/signed.js';
 import {
@@ -18,13 +19,10 @@ import { maxWaiting } from '../gather.js';
 import { createExecutor, parametersOf } from './session.js';
 import type { WriteGate } from './write-gate.js';
 
-/** A definition of more characters takes milliseconds to write, and to respond with. */
-const largeCharacters = 16 * 1024;
-
 /** Each change reads its row and writes it in a savepoint of the group commit, which locks the file before a row is read. */
 export function createKeyWriter(
   database: Database,
-  { write, waiting }: WriteGate,
+  { write, waiting, slices }: WriteGate,
   { selectOne, lookUpOne, lookUpMany, rowOf }: KeyRowStatements,
 ): KeyWriter {
   const execute = createExecutor(database);
@@ -50,7 +48,7 @@ export function createKeyWriter(
       if (waiting() >= maxWaiting) throw busyError();
       const { result, next } = await write(() => changeNow(keyHash, change, orgID), onCommit);
       // Others are served between writing a large key and responding with it, which takes as long again.
-      if ((next?.definition.length ?? 0) > largeCharacters) await new Promise((resolve) => setImmediate(resolve));
+      if ((next?.definition.length ?? 0) > largeText) await slices.nextStage();
       return result;
     },
     add: (changes) =>
