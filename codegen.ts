@@ -15,9 +15,9 @@ import { servedSchema } from './src/graphql/schema/served.js';
 import { printSubgraph } from './src/graphql/federation/print-subgraph.js';
 import { isFreeForm } from './src/keys/definition/field-types.js';
 import { memberOf, shapeOf, traitsOf } from './src/keys/definition/introspection.js';
-import { KeyDefinition } from './src/keys/definition/schema.js';
+import { KeyDefinition, labelField } from './src/keys/definition/schema.js';
 import { openAPIText } from './src/rest/openapi/document.js';
-import { labelField, wireName } from './src/wire/field-names.js';
+import { wireName } from './src/wire/field-names.js';
 
 /** The generated types lean on one of a package, which users of ours would have to install: it is a line long. */
 const decoration = `/** What a document carries for the compiler alone. */

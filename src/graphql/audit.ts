@@ -13,9 +13,12 @@ export function auditRejectedMutation(
   error: unknown,
 ): void {
   if (isAudited(error)) return;
-  const keyID = typeof args['keyID'] === 'string' ? args['keyID'] : undefined;
-  const keyHash = context.keys.tryHashKeyID(keyID);
-  context.audit({ operation, keyHash, ...auditFieldsOf(context), outcome: { error } });
+  context.audit({ operation, keyHash: hashOfKey(args, context), ...auditFieldsOf(context), outcome: { error } });
+}
+
+function hashOfKey({ keyID, keyHash }: Readonly<Record<string, unknown>>, { keys }: Context): string | undefined {
+  if (typeof keyID === 'string') return keys.tryHashOf({ keyID });
+  return typeof keyHash === 'string' ? keys.tryHashOf({ keyHash }) : undefined;
 }
 
 interface AuditedRequest {

@@ -26,13 +26,21 @@ export async function readBody({ headers, body }: BodySource, limitBytes: number
   return decodeUTF8(await body(limitBytes));
 }
 
+/** The media type of JSON Merge Patch (RFC 7396). */
+export const mergePatchType = 'application/merge-patch+json';
+
 /**
  * Requires a content type of JSON.
  *
+ * @param other - a media type that is accepted too
  * @throws {AppError} INVALID with the issue UNSUPPORTED_TYPE.
  */
-export function requireJSON({ headers }: Pick<BodySource, 'headers'>): void {
-  if (isJSONContentType(headers.get('content-type'))) return;
+export function requireJSON({ headers }: Pick<BodySource, 'headers'>, other?: typeof mergePatchType): void {
+  const contentType = headers.get('content-type');
+  if (isJSONContentType(contentType)) return;
+  if (other !== undefined && isJSONContentType(contentType?.toLowerCase().replace(other, 'application/json') ?? null)) {
+    return;
+  }
   throw invalidBodyError('UNSUPPORTED_TYPE', 'The content type must be application/json, in UTF-8.');
 }
 

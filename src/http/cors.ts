@@ -2,7 +2,7 @@ import { clientNameHeaders } from '../telemetry/request-record.js';
 import type { RequestContext } from './request-context.js';
 import type { HTTPResponse } from './response.js';
 
-const allowedMethods = 'GET, HEAD, POST, PUT, DELETE';
+const allowedMethods = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 const allowedHeaders = [
   'Authorization, X-Svc-Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Apollo-Require-Preflight',
   'X-GraphQL-Yoga-CSRF, Traceparent, Tracestate',

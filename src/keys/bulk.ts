@@ -1,15 +1,14 @@
 import { AppError, type ErrorCode, type Issue } from '../lib/errors.js';
 import { requireScope } from './authorization.js';
-import { parseDefinition } from './definition/parse.js';
-import type { KeyDefinition } from './definition/schema.js';
+import type { DefinitionPatch } from './definition/patch.js';
 import type { StoredKey } from './key.js';
 import { entriesOf, positionOfEntry, type KeyFilter } from './key-query.js';
 import type { CallContext, Ports } from './ports.js';
 import type { KeyQueries } from './queries/read-keys.js';
 import { findEach } from './queries/find-each.js';
 import { assertReason, type KeyChange } from './change.js';
-import { runIdempotent } from './idempotency.js';
-import type { UpdateRequest } from './update.js';
+import { runIdempotent, type ReceiptOf } from './idempotency.js';
+import type { PatchRequest } from './update.js';
 
 /** Maximum number of keys that one bulk update changes: as many as a person can review and a request can finish. */
 export const bulkLimit = 200;
@@ -17,8 +16,7 @@ export const bulkLimit = 200;
 /** Selects keys and states what to change in each of them. */
 export interface BulkRequest {
   readonly filter: KeyFilter;
-  /** Fields to set. Null clears a field; absent fields keep their values. */
-  readonly patch: KeyDefinition;
+  readonly patch: DefinitionPatch;
   readonly resetQuota: boolean;
   readonly isDryRun: boolean;
   readonly reason?: string | undefined;
@@ -45,7 +43,14 @@ export interface BulkResult {
   readonly hasMore: boolean;
 }
 
-type UpdateOne = (caller: CallContext, request: UpdateRequest & { readonly keyHash: string }) => Promise<KeyChange>;
+/** Patches one of the keys, or predicts it. */
+type PatchOne = (caller: CallContext, request: BulkItemRequest) => Promise<KeyChange>;
+
+/** The patch of one of the keys. */
+export interface BulkItemRequest extends PatchRequest {
+  readonly keyHash: string;
+  readonly receiptOf: ReceiptOf<KeyChange>;
+}
 
 /** The keys that a request with an idempotency key changes, also when it is repeated. */
 interface BulkPlan {
@@ -62,8 +67,8 @@ interface Selection {
 interface BulkUpdateDeps {
   readonly ports: Ports;
   readonly queries: Pick<KeyQueries, 'orgKeys'>;
-  readonly update: UpdateOne;
-  readonly preview: UpdateOne;
+  readonly patch: PatchOne;
+  readonly preview: PatchOne;
 }
 
 /**
@@ -149,23 +154,22 @@ async function selectOnce(deps: BulkUpdateDeps, caller: CallContext, request: Bu
 }
 
 async function updateItem(
-  { ports, update, preview }: BulkUpdateDeps,
+  { ports, patch: patchOne, preview }: BulkUpdateDeps,
   caller: CallContext,
   key: StoredKey,
   { patch, resetQuota, isDryRun, reason, idempotencyKey }: BulkRequest,
 ): Promise<BulkItem> {
   try {
-    const input = parseDefinition('update', { ...key.definition, ...patch });
-    // A key that changes between the merge and the write is reported as a conflict, not overwritten.
+    // A key that changes after the selection may no longer match, and is reported as a conflict.
     const { keyHash, version: expectedVersion } = key;
-    const updateRequest = { keyHash, input, resetQuota, reason, expectedVersion, hasDecimalStrings: true };
+    const patchRequest = { keyHash, patch, resetQuota, reason, expectedVersion, hasDecimalStrings: true };
     const itemRequest = {
       operation: `${operation}/${keyHash}`,
       idempotencyKey: isDryRun ? undefined : idempotencyKey,
       body: { patch, resetQuota, reason },
     };
     const change = await runIdempotent<KeyChange>(ports, caller, itemRequest, (receiptOf) =>
-      (isDryRun ? preview : update)(caller, { ...updateRequest, receiptOf }),
+      (isDryRun ? preview : patchOne)(caller, { ...patchRequest, receiptOf }),
     );
     // In a dry run the key stays as it is stored: clients cache it by its id. The prediction is in `change` alone.
     return { keyHash: key.keyHash, key: isDryRun ? key : change.key, change, error: undefined };

@@ -1,7 +1,6 @@
 import { AppError, errorCodeOf, pathText } from '../lib/errors.js';
 import { isStorableText } from '../lib/text.js';
-import type { KeyDefinition } from './definition/schema.js';
-import { warningsOf, type Warning } from './definition/warnings.js';
+import type { Warning } from './definition/warnings.js';
 import type { FieldChange, Operation, StoredKey } from './key.js';
 import { definitionChanges, diffDefinitions, isSecretChange, revisionOf } from './key-diff.js';
 import { requireKey } from './authorization.js';
@@ -21,11 +20,18 @@ export interface KeyChangeOptions {
   readonly reason?: string | undefined;
 }
 
+/** A change of an existing key by a command of the key service, which repeats it at most once with an idempotency key. */
+export interface RepeatableChange extends KeyChangeOptions {
+  readonly idempotencyKey?: string | undefined;
+}
+
+type WarningsAt = (at: Date) => readonly Warning[];
+
 /** One kind of change. `authorize` and `apply` are pure, because the store may call them again. */
 export interface ChangeCommand<Before extends StoredKey | undefined> extends KeyChangeOptions {
   readonly operation: Operation;
-  /** The definition that the caller sent, for its warnings. */
-  readonly input?: KeyDefinition;
+  /** The warnings about the definition that the caller sent. */
+  readonly warningsAt?: WarningsAt;
   readonly isReset?: boolean;
   /** Makes the receipt that is written with the change. */
   readonly receiptOf?: ReceiptOf<KeyChange> | undefined;
@@ -62,7 +68,7 @@ export async function executeChange<Before extends StoredKey | undefined>(
   command: ChangeCommand<Before>,
 ): Promise<KeyChange> {
   const { store, externalCounters } = ports;
-  const { operation, expectedVersion, reason, input, isReset = false } = command;
+  const { operation, expectedVersion, reason, warningsAt, isReset = false } = command;
   const counter = await readCounter(ports, keyHash);
   const isQuotaKnown = counter !== undefined;
   const at = ports.now();
@@ -85,7 +91,7 @@ export async function executeChange<Before extends StoredKey | undefined>(
     });
     if (before && isUnchanged(before, next, revision.changes, isReset)) return undefined;
     const quotaChange = before && externalCounters?.pendingChange(before, next, at, isReset);
-    applied.result = resultOf(at, before, next, revision.changes, input, isQuotaKnown);
+    applied.result = resultOf(at, before, next, revision.changes, warningsAt, isQuotaKnown);
     const receipt = command.receiptOf?.({
       ...applied.result,
       quotaReset: isReset ? (quotaChange ? 'PENDING' : 'APPLIED') : undefined,
@@ -97,7 +103,7 @@ export async function executeChange<Before extends StoredKey | undefined>(
     const scope = operation === 'create' ? undefined : caller.orgID;
     const written = await store.update(keyHash, apply, scope);
     const { before, result } = applied;
-    if (!written || !result) return unchangedResult(at, requireKey(caller, before), input, isQuotaKnown);
+    if (!written || !result) return unchangedResult(at, requireKey(caller, before), warningsAt, isQuotaKnown);
     const status = (written.quotaChange && (await externalCounters?.applyPending(keyHash))) ?? 'APPLIED';
     return { ...result, quotaReset: isReset ? status : undefined };
   } catch (error) {
@@ -122,8 +128,8 @@ export async function previewChange(
   const isQuotaKnown = counter !== undefined;
   const changes = diffDefinitions(before, after);
   return isUnchanged(before, after, changes, command.isReset ?? false)
-    ? unchangedResult(at, before, command.input, isQuotaKnown)
-    : resultOf(at, before, after, changes, command.input, isQuotaKnown);
+    ? unchangedResult(at, before, command.warningsAt, isQuotaKnown)
+    : resultOf(at, before, after, changes, command.warningsAt, isQuotaKnown);
 }
 
 /**
@@ -166,8 +172,13 @@ function isUnchanged(before: StoredKey, after: StoredKey, changes: readonly Fiel
   return changes.length === 0 && !isReset && before.deleted === after.deleted;
 }
 
-function unchangedResult(at: Date, key: StoredKey, input: KeyDefinition | undefined, isQuotaKnown: boolean): KeyChange {
-  return { ...resultOf(at, key, key, [], input, isQuotaKnown), isChanged: false };
+function unchangedResult(
+  at: Date,
+  key: StoredKey,
+  warningsAt: WarningsAt | undefined,
+  isQuotaKnown: boolean,
+): KeyChange {
+  return { ...resultOf(at, key, key, [], warningsAt, isQuotaKnown), isChanged: false };
 }
 
 function resultOf(
@@ -175,14 +186,14 @@ function resultOf(
   before: StoredKey | undefined,
   after: StoredKey,
   changes: readonly FieldChange[],
-  input: KeyDefinition | undefined,
+  warningsAt: WarningsAt | undefined,
   isQuotaKnown: boolean,
 ): KeyChange {
   return {
     key: after,
     isChanged: true,
     changes,
-    warnings: input ? warningsOf(input, at) : [],
+    warnings: warningsAt?.(at) ?? [],
     quotaEffect:
       // The quota of a new key comes from its definition, so that no counter is needed.
       isQuotaKnown || !before

@@ -7,7 +7,6 @@ import { consume, type Consumption } from './quota/quota.js';
 
 /** Consumption of the live quota of one key. */
 export interface ConsumeRequest {
-  readonly keyID: string;
   /** Requests to take from the quota, at least 1. */
   readonly amount: bigint;
   readonly idempotencyKey?: string | undefined;

@@ -4,6 +4,7 @@ import { invalidDefinition } from './definition/issues.js';
 import { otherOrganisation, visibleKey } from './authorization.js';
 import { inUTC, normalizeDefinition } from './definition/normalize.js';
 import { unlimited, type KeyDefinition } from './definition/schema.js';
+import { warningsOf } from './definition/warnings.js';
 import { renewalOutOfRange, withStoredHashType, type QuotaState, type StoredKey } from './key.js';
 import { checkKeyID, checkKeyIDPrefix, generatedKeyID, ownerOf } from './key-id.js';
 import type { CallContext, Ports } from './ports.js';
@@ -65,7 +66,7 @@ async function createKey(
   const identity = newIdentity();
   return executeChange(ports, caller, keyHash, {
     operation: 'create',
-    input,
+    warningsAt: (at) => warningsOf(input, at),
     reason,
     receiptOf,
     authorize: (stored) => requireAbsent(caller, stored),

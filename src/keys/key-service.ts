@@ -1,17 +1,18 @@
+import { AppError } from '../lib/errors.js';
 import { otherOrganisation, requireScope } from './authorization.js';
-import { updateOrgKeys, type BulkRequest } from './bulk.js';
-import { assertReason, withAudit, type KeyChange, type KeyChangeOptions } from './change.js';
+import { updateOrgKeys, type BulkItemRequest, type BulkRequest } from './bulk.js';
+import { assertReason, withAudit, type KeyChange, type RepeatableChange } from './change.js';
 import { consumeOrgQuota, type ConsumeRequest } from './consume.js';
 import { createOrgKey, type CreateRequest } from './create.js';
-import { deleteOrgKey, restoreOrgKey, type DeleteRequest } from './delete.js';
-import { revertOrgKey, type RevertRequest } from './revert.js';
+import { deleteOrgKey, restoreOrgKey } from './delete.js';
+import { runIdempotent, type ReceiptOf } from './idempotency.js';
+import { previewOrgKeyRevert, revertOrgKey, type RevertRequest } from './revert.js';
 import {
   createSecretComparisons,
   previewOrgKeyUpdate,
   updateOrgKey,
-  updateOrgKeyOnce,
+  type PatchRequest,
   type PreviewRequest,
-  type RepeatableUpdate,
   type UpdateRequest,
 } from './update.js';
 import type { KeyDefinition } from './definition/schema.js';
@@ -20,7 +21,7 @@ import type { Scope } from './key.js';
 import type { CallContext, Ports } from './ports.js';
 import { createChangeSubscriptions } from './queries/change-subscription.js';
 import { previewKey, type KeyPreview } from './queries/preview-key.js';
-import { createKeyQueries } from './queries/read-keys.js';
+import { createKeyQueries, type KeyReference } from './queries/read-keys.js';
 
 /** See {@link createKeyService}. */
 export type KeyService = ReturnType<typeof createKeyService>;
@@ -31,14 +32,18 @@ type IdentifiedCommand<Request> = (
   caller: CallContext,
   keyHash: string,
   request: Request,
+  receiptOf: ReceiptOf<KeyChange>,
 ) => Promise<KeyChange>;
-type WithKeyID<Request> = Request & { readonly keyID: string };
+
+/** A request for the key with an identifier or a hash. */
+type ForKey<Request> = Request & KeyReference;
 
 /**
  * The use cases. Callers are authenticated, and definitions were read by `parseDefinition`. Here each key identifier is
  * checked and hashed once, each reason is checked once, and each attempt to change a key is audited.
  *
- * Each method throws FORBIDDEN if the caller lacks its scope, INVALID with the path `keyID` or `reason` for a malformed one,
+ * Each method throws FORBIDDEN if the caller lacks its scope, INVALID with the path `keyID`, `keyHash` or `reason` for a
+ * malformed one,
  * and otherwise what its command or query throws.
  */
 export function createKeyService(ports: Ports) {
@@ -46,43 +51,68 @@ export function createKeyService(ports: Ports) {
   const queries = createKeyQueries(ports);
   const comparisons = createSecretComparisons();
 
-  const hashOf = ({ keyID }: { readonly keyID: string }): string => hashKeyID(checkKeyID(keyID));
+  const isKeyHash = keyHashPattern(hashKeyID);
+
+  /** @throws {AppError} INVALID with the path `keyID` or `keyHash`. */
+  function hashOf(reference: KeyReference): string {
+    if ('keyID' in reference) return hashKeyID(checkKeyID(reference.keyID));
+    if (isKeyHash.test(reference.keyHash)) return reference.keyHash;
+    throw malformedHash();
+  }
 
   const bulk = {
     ports,
     queries,
-    update: withAudit(audit, {
+    patch: withAudit(audit, {
       operation: 'updateOrgKeys',
-      identify: ({ keyHash }: UpdateRequest & { readonly keyHash: string }) => keyHash,
-      run: (caller, keyHash, request) => updateOrgKey(ports, caller, keyHash, request),
+      identify: ({ keyHash }: BulkItemRequest) => keyHash,
+      run: (caller, keyHash, request) => updateOrgKey(ports, caller, keyHash, request, request.receiptOf),
       acceptedOf: acceptedChange,
     }),
-    preview: (caller: CallContext, request: UpdateRequest & { readonly keyHash: string }) =>
+    preview: (caller: CallContext, request: BulkItemRequest) =>
       previewOrgKeyUpdate(ports, comparisons, caller, request.keyHash, request),
   };
 
-  const change = <Request extends KeyChangeOptions>(
+  const change = <Request extends RepeatableChange>(
     operation: string,
     scope: Scope,
     command: IdentifiedCommand<Request>,
   ) =>
     withAudit(audit, {
       operation,
-      identify: (request: WithKeyID<Request>) => hashOf(request),
+      identify: (request: ForKey<Request>) => hashOf(request),
       run: async (caller, keyHash, request) => {
         requireScope(caller, scope);
         assertReason(request.reason);
-        return command(ports, caller, keyHash, request);
+        const { idempotencyKey } = request;
+        // A repeated request may name the key by its identifier or by its hash.
+        const sent = { ...request, keyID: undefined, keyHash: undefined, idempotencyKey: undefined };
+        const body = { keyHash, sent };
+        return runIdempotent<KeyChange>(ports, caller, { operation, idempotencyKey, body }, (receiptOf) =>
+          command(ports, caller, keyHash, request, receiptOf),
+        );
       },
       acceptedOf: acceptedChange,
     });
 
+  const preview = <Request extends RepeatableChange>(
+    command: (caller: CallContext, keyHash: string, request: Request) => Promise<KeyChange>,
+  ) => {
+    return async (caller: CallContext, request: ForKey<Request>): Promise<KeyChange> => {
+      requireScope(caller, 'read');
+      const keyHash = hashOf(request);
+      assertReason(request.reason);
+      return command(caller, keyHash, request);
+    };
+  };
+
   return {
     ...queries,
     ...createChangeSubscriptions(ports),
-    updateOrgKey: change<RepeatableUpdate>('updateOrgKey', 'update', updateOrgKeyOnce),
-    deleteOrgKey: change<DeleteRequest>('deleteOrgKey', 'delete', deleteOrgKey),
-    restoreOrgKey: change<KeyChangeOptions>('restoreOrgKey', 'delete', restoreOrgKey),
+    updateOrgKey: change<UpdateRequest>('updateOrgKey', 'update', updateOrgKey),
+    patchOrgKey: change<PatchRequest>('patchOrgKey', 'update', updateOrgKey),
+    deleteOrgKey: change<RepeatableChange>('deleteOrgKey', 'delete', deleteOrgKey),
+    restoreOrgKey: change<RepeatableChange>('restoreOrgKey', 'delete', restoreOrgKey),
     revertOrgKey: change<RevertRequest>('revertOrgKey', 'update', revertOrgKey),
     createOrgKey: withAudit(audit, {
       operation: 'createOrgKey',
@@ -96,36 +126,48 @@ export function createKeyService(ports: Ports) {
     }),
     consumeOrgQuota: withAudit(audit, {
       operation: 'consumeOrgQuota',
-      identify: (request: ConsumeRequest) => hashOf(request),
+      identify: (request: ForKey<ConsumeRequest>) => hashOf(request),
       run: async (caller, keyHash, request) => {
         requireScope(caller, 'consume');
         return consumeOrgQuota(ports, caller, keyHash, request);
       },
       acceptedOf: () => ({ isTraffic: true }),
     }),
-    /** Returns what `updateOrgKey` would return now, and writes nothing. */
-    async previewOrgKeyUpdate(caller: CallContext, request: WithKeyID<PreviewRequest>): Promise<KeyChange> {
-      requireScope(caller, 'read');
-      const keyHash = hashOf(request);
-      assertReason(request.reason);
-      return previewOrgKeyUpdate(ports, comparisons, caller, keyHash, request);
-    },
+    /** Returns what `updateOrgKey` or `patchOrgKey` would return now, and writes nothing. */
+    previewOrgKeyUpdate: preview<PreviewRequest>((caller, keyHash, request) =>
+      previewOrgKeyUpdate(ports, comparisons, caller, keyHash, request),
+    ),
+    /** Returns what `revertOrgKey` would return now, and writes nothing. */
+    previewOrgKeyRevert: preview<RevertRequest>((caller, keyHash, request) =>
+      previewOrgKeyRevert(ports, caller, keyHash, request),
+    ),
     updateOrgKeys: (caller: CallContext, request: BulkRequest) => updateOrgKeys(bulk, caller, request),
     /** @throws {AppError} FORBIDDEN when the definition names another organisation than the caller is bound to. */
     preview(caller: CallContext, input: KeyDefinition): KeyPreview {
       if (caller.orgID !== undefined && (input.orgID ?? caller.orgID) !== caller.orgID) throw otherOrganisation();
       return previewKey(input, { now: now(), ownerID: caller.orgID, hashKeyID, randomHex });
     },
-    /** Returns the hash of a key identifier for the log; undefined if the identifier is not valid. */
-    tryHashKeyID(keyID: string | undefined): string | undefined {
-      if (keyID === undefined) return undefined;
+    /** Returns the hash of the key of a request for the log; undefined if the identifier or the hash is not valid. */
+    tryHashOf(reference: KeyReference): string | undefined {
       try {
-        return hashOf({ keyID });
+        return hashOf(reference);
       } catch {
         return undefined;
       }
     },
   };
+}
+
+/** Matches the hashes of the configured function. Anything else may be a key identifier, and must not be logged. */
+function keyHashPattern(hashKeyID: Ports['hashKeyID']): RegExp {
+  return new RegExp(`^[0-9a-f]{${hashKeyID('').length}}$`);
+}
+
+function malformedHash(): AppError {
+  const message = 'must be the hash of a key identifier, as in `OrgKey.keyHash`';
+  return new AppError('INVALID', 'The key hash is not valid.', {
+    issues: [{ path: ['keyHash'], code: 'MALFORMED_ARGUMENT', message }],
+  });
 }
 
 function acceptedChange({ key: { keyHash, orgID, version }, isChanged }: KeyChange) {

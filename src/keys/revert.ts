@@ -2,10 +2,19 @@ import { AppError } from '../lib/errors.js';
 import { requireKey } from './authorization.js';
 import type { CallContext, Ports } from './ports.js';
 import { applyUpdate, secretComparison } from './update.js';
-import { executeChange, type KeyChangeOptions, type KeyChange } from './change.js';
+import {
+  checkVersion,
+  executeChange,
+  previewChange,
+  type ChangeCommand,
+  type KeyChange,
+  type RepeatableChange,
+} from './change.js';
+import type { ReceiptOf } from './idempotency.js';
+import type { StoredKey } from './key.js';
 
 /** Reverts a key to an earlier version. */
-export interface RevertRequest extends KeyChangeOptions {
+export interface RevertRequest extends RepeatableChange {
   readonly toVersion: number;
 }
 
@@ -19,9 +28,36 @@ export async function revertOrgKey(
   ports: Ports,
   caller: CallContext,
   keyHash: string,
-  { toVersion, expectedVersion, reason }: RevertRequest,
+  request: RevertRequest,
+  receiptOf: ReceiptOf<KeyChange>,
 ): Promise<KeyChange> {
-  const { identity } = requireKey(caller, await ports.store.find(keyHash, caller.orgID));
+  const { command } = await prepareRevert(ports, caller, keyHash, request);
+  return executeChange(ports, caller, keyHash, { ...command, receiptOf });
+}
+
+/**
+ * Returns what `revertOrgKey` would return now, and writes nothing.
+ *
+ * @throws {AppError} as `revertOrgKey`.
+ */
+export async function previewOrgKeyRevert(
+  ports: Ports,
+  caller: CallContext,
+  keyHash: string,
+  request: RevertRequest,
+): Promise<KeyChange> {
+  const { stored, command } = await prepareRevert(ports, caller, keyHash, request);
+  await checkVersion(ports, caller, stored, request.expectedVersion);
+  return previewChange(ports, stored, command);
+}
+
+async function prepareRevert(
+  ports: Ports,
+  caller: CallContext,
+  keyHash: string,
+  { toVersion, expectedVersion, reason }: RevertRequest,
+): Promise<{ stored: StoredKey; command: ChangeCommand<StoredKey> }> {
+  const stored = requireKey(caller, await ports.store.find(keyHash, caller.orgID));
   const definition = await ports.store.definitionAt(keyHash, toVersion);
   if (definition === undefined) throw new AppError('NOT_FOUND', `The key has no version ${toVersion}.`);
   // The hash type of that version need not be that of the password that is stored now.
@@ -32,12 +68,13 @@ export async function revertOrgKey(
     resetQuota: false,
     hasDecimalStrings: false,
   };
-  return executeChange(ports, caller, keyHash, {
+  const command: ChangeCommand<StoredKey> = {
     expectedVersion,
     reason,
     operation: 'revert',
     // If the key was purged and created again meanwhile, the definition belongs to the earlier key.
-    authorize: (stored) => requireKey(caller, stored?.identity === identity ? stored : undefined),
+    authorize: (current) => requireKey(caller, current?.identity === stored.identity ? current : undefined),
     apply: (before, at) => applyUpdate(before, update, at, secretComparison(ports, keyHash)),
-  });
+  };
+  return { stored, command };
 }

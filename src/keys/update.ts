@@ -5,7 +5,9 @@ import { hasScope, requireKey, requireRestorableKey } from './authorization.js';
 import { keepStoredIntegers } from './definition/decimal-strings.js';
 import { invalidDefinition } from './definition/issues.js';
 import { normalizeDefinition, type Definition } from './definition/normalize.js';
+import { patchedDefinition, pathWithLabel, type DefinitionPatch } from './definition/patch.js';
 import { freeFormFields, type KeyDefinition } from './definition/schema.js';
+import { warningsOf } from './definition/warnings.js';
 import {
   hashTypeOfStored,
   nextKeyVersion,
@@ -25,31 +27,35 @@ import {
   type ChangeCommand,
   type KeyChangeOptions,
   type KeyChange,
+  type RepeatableChange,
 } from './change.js';
-import { runIdempotent, type ReceiptOf } from './idempotency.js';
+import type { ReceiptOf } from './idempotency.js';
 import { aadFor, protectSecrets, type ProtectedSecrets, type SecretProtectionDeps } from './protect-secrets.js';
 
-/** Replaces the definition of a key. */
-export interface UpdateRequest extends KeyChangeOptions {
-  readonly input: KeyDefinition;
+/** Changes the definition of a key. */
+interface DefinitionChange extends RepeatableChange {
   readonly resetQuota: boolean;
   /** Whether the client reads integers beyond 2^53-1 in free-form JSON as decimal strings, and writes them back so. */
   readonly hasDecimalStrings?: boolean;
+}
+
+/** Replaces the definition of a key. */
+export interface UpdateRequest extends DefinitionChange {
+  readonly input: KeyDefinition;
   /** The hash of a password from another system, instead of a password in the definition. Set by imports only. */
   readonly passwordHash?: string | undefined;
-  readonly receiptOf?: ReceiptOf<KeyChange>;
 }
 
-/** A dry run of an update. */
-export interface PreviewRequest extends UpdateRequest {
+/** Changes some fields of the definition. */
+export interface PatchRequest extends DefinitionChange {
+  readonly patch: DefinitionPatch;
+}
+
+/** A dry run of an update or of a patch. */
+export type PreviewRequest = (UpdateRequest | PatchRequest) & {
   /** Whether to preview the update of a deleted key too, as it would be after it is restored. */
   readonly includeDeleted?: boolean | undefined;
-}
-
-/** An update that may be repeated. */
-export interface RepeatableUpdate extends Omit<UpdateRequest, 'receiptOf'> {
-  readonly idempotencyKey?: string | undefined;
-}
+};
 
 /** Maximum number of dry runs per minute in which one credential compares secrets with those of one key. */
 const maxComparisons = 10;
@@ -68,39 +74,29 @@ export function createSecretComparisons() {
 }
 
 /**
- * Replaces the definition, and resets the live quota if requested.
+ * Replaces or patches the definition, and resets the live quota if requested.
  *
- * @throws {AppError} INVALID when the definition contradicts the stored key; NOT_FOUND when the caller sees no such key;
- * UNAVAILABLE when too many passwords wait to be hashed; otherwise as `executeChange`.
+ * @throws {AppError} INVALID when the definition is not valid or contradicts the stored key; NOT_FOUND when the caller sees
+ * no such key; UNAVAILABLE when too many passwords wait to be hashed; otherwise as `executeChange`.
  */
 export async function updateOrgKey(
   ports: Ports,
   caller: CallContext,
   keyHash: string,
-  request: UpdateRequest,
+  request: UpdateRequest | PatchRequest,
+  receiptOf?: ReceiptOf<KeyChange>,
 ): Promise<KeyChange> {
   caller.deadline?.throwIfExpired();
-  // Hashing is expensive: a request that will fail is rejected before it. The transaction checks again.
-  if (typeof request.input.basicAuthData?.password === 'string') await findUpdatable(ports, caller, keyHash, request);
   const handling = { hashPassword: ports.hashPassword, isSame: secretComparison(ports, keyHash) };
-  return executeChange(ports, caller, keyHash, await commandOf(ports, caller, keyHash, request, handling));
-}
-
-/**
- * Updates a key once, however often the request is repeated with its idempotency key.
- *
- * @throws {AppError} as `runIdempotent` and `updateOrgKey`.
- */
-export async function updateOrgKeyOnce(
-  ports: Ports,
-  caller: CallContext,
-  keyHash: string,
-  { idempotencyKey, ...request }: RepeatableUpdate,
-): Promise<KeyChange> {
-  const idempotent = { operation: 'updateOrgKey', idempotencyKey, body: { ...request, keyHash } };
-  return runIdempotent<KeyChange>(ports, caller, idempotent, (receiptOf) =>
-    updateOrgKey(ports, caller, keyHash, { ...request, receiptOf }),
-  );
+  const find = () => findUpdatable(ports, caller, keyHash, request);
+  if ('patch' in request) {
+    const command = await patchCommand(ports, caller, await find(), request, handling);
+    return executeChange(ports, caller, keyHash, { ...command, receiptOf });
+  }
+  // Hashing is expensive: a request that will fail is rejected before it. The transaction checks again.
+  if (typeof request.input.basicAuthData?.password === 'string') await find();
+  const command = await updateCommand(ports, caller, keyHash, request, handling);
+  return executeChange(ports, caller, keyHash, { ...command, receiptOf });
 }
 
 /**
@@ -114,9 +110,10 @@ export async function previewOrgKeyUpdate(
   comparisons: SecretComparisons,
   caller: CallContext,
   keyHash: string,
-  { includeDeleted = false, ...request }: PreviewRequest,
+  request: PreviewRequest,
 ): Promise<KeyChange> {
   caller.deadline?.throwIfExpired();
+  const includeDeleted = request.includeDeleted ?? false;
   const authorize = (key: StoredKey | undefined): StoredKey =>
     includeDeleted && key?.deleted !== undefined ? requireRestorableKey(caller, key, ports) : requireKey(caller, key);
   const stored = await findUpdatable(ports, caller, keyHash, request, authorize);
@@ -127,7 +124,10 @@ export async function previewOrgKeyUpdate(
     isSame: (...secrets) =>
       (allowed.comparison ??= mayCompare(ports, comparisons, caller, keyHash)) && isSame(...secrets),
   };
-  const command = await commandOf(ports, caller, keyHash, request, handling);
+  const command =
+    'patch' in request
+      ? await patchCommand(ports, caller, stored, request, handling)
+      : await updateCommand(ports, caller, keyHash, request, handling);
   const change = await previewChange(ports, stored, { ...command, authorize });
   return allowed.comparison === false ? { ...change, changes: change.changes.map(withoutComparison) } : change;
 }
@@ -146,7 +146,7 @@ async function findUpdatable(
   ports: Ports,
   caller: CallContext,
   keyHash: string,
-  { expectedVersion }: UpdateRequest,
+  { expectedVersion }: KeyChangeOptions,
   authorize = (key: StoredKey | undefined) => requireKey(caller, key),
 ): Promise<StoredKey> {
   const stored = authorize(await ports.store.find(keyHash, caller.orgID));
@@ -154,44 +154,72 @@ async function findUpdatable(
   return stored;
 }
 
-async function commandOf(
+async function updateCommand(
   ports: Ports,
   caller: CallContext,
   keyHash: string,
   request: UpdateRequest,
   handling: SecretHandling,
 ): Promise<ChangeCommand<StoredKey>> {
-  const update = await prepareUpdate(ports, request, keyHash, handling);
-  const { input, resetQuota, expectedVersion, reason, receiptOf } = request;
+  const { input, passwordHash } = request;
+  const prepared = await prepareUpdate(ports, keyHash, input, request, handling);
+  const update =
+    passwordHash === undefined ? prepared : { ...prepared, secrets: { ...prepared.secrets, passwordHash } };
   return {
-    operation: 'update',
-    input,
+    ...commandOf(caller, request),
+    warningsAt: (at) => warningsOf(input, at),
+    apply: (before, at) => applyUpdate(before, update, at, handling.isSame),
+  };
+}
+
+async function patchCommand(
+  ports: Ports,
+  caller: CallContext,
+  stored: StoredKey,
+  request: PatchRequest,
+  handling: SecretHandling,
+): Promise<ChangeCommand<StoredKey>> {
+  let input = patchedDefinition(stored.definition, request.patch);
+  const update = await prepareUpdate(ports, stored.keyHash, input, request, handling);
+  return {
+    ...commandOf(caller, request),
+    warningsAt: (at) => warningsOf(input, at).map((found) => ({ ...found, path: pathWithLabel(found.path, input) })),
+    apply: (before, at) => {
+      if (before.identity === stored.identity && before.version === stored.version) {
+        return applyUpdate(before, update, at, handling.isSame);
+      }
+      // The key has changed since it was read.
+      input = patchedDefinition(before.definition, request.patch);
+      const { definition } = normalizeDefinition(input);
+      return applyUpdate(before, { ...update, definition }, at, handling.isSame);
+    },
+  };
+}
+
+function commandOf(caller: CallContext, { resetQuota, expectedVersion, reason }: DefinitionChange) {
+  return {
+    operation: 'update' as const,
     isReset: resetQuota,
     expectedVersion,
     reason,
-    receiptOf,
-    authorize: (stored) => requireKey(caller, stored),
-    apply: (before, at) => applyUpdate(before, update, at, handling.isSame),
+    authorize: (stored: StoredKey | undefined) => requireKey(caller, stored),
   };
 }
 
 async function prepareUpdate(
   { seal }: Ports,
-  request: UpdateRequest,
   keyHash: string,
-  handling: SecretHandling,
+  input: KeyDefinition,
+  { resetQuota, hasDecimalStrings = false }: DefinitionChange,
+  { hashPassword }: SecretHandling,
 ): Promise<PreparedUpdate> {
-  const { definition, secrets } = normalizeDefinition(request.input);
-  const hashType = request.input.basicAuthData?.hashType;
-  const { passwordHash } = request;
+  const { definition, secrets } = normalizeDefinition(input);
+  const hashType = input.basicAuthData?.hashType;
   return {
     definition,
-    secrets: {
-      ...(await protectSecrets({ seal, hashPassword: handling.hashPassword }, keyHash, secrets, hashType)),
-      ...(passwordHash !== undefined && { passwordHash }),
-    },
-    resetQuota: request.resetQuota,
-    hasDecimalStrings: request.hasDecimalStrings ?? false,
+    secrets: await protectSecrets({ seal, hashPassword }, keyHash, secrets, hashType),
+    resetQuota,
+    hasDecimalStrings,
   };
 }
 

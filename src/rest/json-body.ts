@@ -1,12 +1,14 @@
-import { parseBody, readBody, requireJSON } from '../http/body.js';
+import { mergePatchType, parseBody, readBody, requireJSON } from '../http/body.js';
 import { AppError, pathText } from '../lib/errors.js';
-import type { JSONValue } from '../lib/json.js';
+import { isObject, type JSONValue } from '../lib/json.js';
 import { largeText } from '../lib/scheduler.js';
+import { invalidDefinition } from '../keys/definition/issues.js';
 import { parseDefinition } from '../keys/definition/parse.js';
+import type { DefinitionPatch } from '../keys/definition/patch.js';
 import type { KeyDefinition, Variant } from '../keys/definition/schema.js';
 import type { Warning } from '../keys/definition/warnings.js';
 import type { RouteCall } from './route.js';
-import { definitionFromWire, issuesToWire } from '../wire/field-names.js';
+import { definitionFromWire, issuesToWire, patchFromWire } from '../wire/field-names.js';
 
 const bodyLimitBytes = 256 * 1024;
 
@@ -17,8 +19,11 @@ type StagedCall = Pick<RouteCall, 'request' | 'nextStage'>;
  *
  * @throws {AppError} INVALID or TOO_LARGE
  */
-async function readJSONBody({ request, nextStage }: StagedCall): Promise<{ body: JSONValue; isLarge: boolean }> {
-  requireJSON(request);
+async function readJSONBody(
+  { request, nextStage }: StagedCall,
+  otherType?: typeof mergePatchType,
+): Promise<{ body: JSONValue; isLarge: boolean }> {
+  requireJSON(request, otherType);
   const text = await readBody(request, bodyLimitBytes);
   await nextStage();
   return { body: parseBody(text), isLarge: text.length > largeText };
@@ -50,6 +55,21 @@ export async function readDefinition(call: RouteCall, variant: Variant): Promise
   const definition = parseDefinition(variant, input);
   await call.nextStage();
   return definition;
+}
+
+/**
+ * Reads the patch in the body of a request. It is validated when it is applied.
+ *
+ * @throws {AppError} INVALID or TOO_LARGE
+ */
+export async function readPatch(call: RouteCall): Promise<DefinitionPatch> {
+  const { body, isLarge } = await readJSONBody(call, mergePatchType);
+  call.sentDefinition = body;
+  if (!isObject(body)) throw invalidDefinition([{ path: [], code: 'WRONG_TYPE', message: 'must be an object' }]);
+  if (isLarge) await call.nextStage();
+  const patch = patchFromWire(body) as DefinitionPatch;
+  await call.nextStage();
+  return patch;
 }
 
 /**

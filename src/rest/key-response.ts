@@ -1,9 +1,12 @@
+import type { KeyChange } from '../keys/change.js';
 import type { KeyService } from '../keys/key-service.js';
 import type { QuotaFigures } from '../keys/quota/quota.js';
 import type { StoredKey } from '../keys/key.js';
 import { viewOfStored } from '../keys/definition/view.js';
 import { jsonResponse, type HTTPResponse } from '../http/response.js';
 import { definitionToWire } from '../wire/field-names.js';
+import { warningsMember } from './json-body.js';
+import type { RouteCall } from './route.js';
 
 /** A key and its live quota. */
 export interface KeyWithQuota {
@@ -42,4 +45,14 @@ export function changeResponse(
 ): HTTPResponse {
   const body = { action, key: keyID, key_hash: keyHash, status: 'ok', ...more };
   return jsonResponse(body, 200, { etag: `"${version}"`, ...headers });
+}
+
+/** The response to a change of a definition. The contract defines the members of its body: the status of a reset is a header. */
+export function definitionResponse(
+  call: Pick<RouteCall, 'sentDefinition'>,
+  keyID: string,
+  { key, warnings, quotaReset }: KeyChange,
+): HTTPResponse {
+  const reset = quotaReset && { 'quota-reset': quotaReset.toLowerCase() };
+  return changeResponse('modified', keyID, key, warningsMember(call, warnings), reset);
 }

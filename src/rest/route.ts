@@ -3,7 +3,7 @@ import type { ErrorCode } from '../lib/errors.js';
 import type { JSONValue } from '../lib/json.js';
 import type { NextStage } from '../lib/scheduler.js';
 import type { RequestContext } from '../http/request-context.js';
-import type { Variant } from '../keys/definition/schema.js';
+import type { InputKind } from '../keys/definition/parse.js';
 import type { CallContext } from '../keys/ports.js';
 import type { KeyService } from '../keys/key-service.js';
 import type { JSONSchema } from './openapi/json-schema.js';
@@ -41,7 +41,7 @@ export interface RouteExample {
 export interface RouteDefinition {
   /** The `operationId` of the documentation, and the name in logs and metrics. */
   readonly operation: string;
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** With `*` in place of the key identifier. */
   readonly path: string;
   readonly credential: CredentialKind;
@@ -51,8 +51,8 @@ export interface RouteDefinition {
   readonly summary: string;
   readonly description: string;
   readonly parameters: readonly JSONSchema[];
-  /** The body: a definition of a variant, or another schema. `name` is that of the component. */
-  readonly input?: { readonly name: string; readonly variant?: Variant; readonly schema?: JSONSchema };
+  /** The body: a definition of a variant, a patch of one, or another schema. `name` is that of the component. */
+  readonly input?: { readonly name: string; readonly variant?: InputKind; readonly schema?: JSONSchema };
   readonly output: { readonly name: string; readonly members: JSONSchema; readonly optional?: JSONSchema };
   readonly success: string;
   /** Whether the response has the version of the key as its `ETag`. */

@@ -33,7 +33,8 @@ export function createRESTRoutes({ keys, audit, nextStage }: RESTDeps): HTTPRout
       } catch (error) {
         record.verdict = errorCodeOf(error);
         if (isChange(route) && !isAudited(error)) {
-          const keyHash = keys.tryHashKeyID(decodeSegment(wildcard));
+          const keyID = decodeSegment(wildcard);
+          const keyHash = keyID === undefined ? undefined : keys.tryHashOf({ keyID });
           audit({ operation: route.operation, requestID, principal: caller, keyHash, outcome: { error } });
         }
         if (!isPublicError(error)) throw error;

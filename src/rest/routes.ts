@@ -4,6 +4,7 @@ import { deleteOrgKey } from './operations/delete-org-key.js';
 import { generateOrgKey } from './operations/generate-org-key.js';
 import { getOrgKey } from './operations/get-org-key.js';
 import { listOrgKeys } from './operations/list-org-keys.js';
+import { patchOrgKey } from './operations/patch-org-key.js';
 import { previewKey } from './operations/preview-key.js';
 import { restoreOrgKey } from './operations/restore-org-key.js';
 import { updateOrgKey } from './operations/update-org-key.js';
@@ -12,6 +13,7 @@ import { updateOrgKey } from './operations/update-org-key.js';
 export const routes = [
   previewKey,
   updateOrgKey,
+  patchOrgKey,
   listOrgKeys,
   getOrgKey,
   generateOrgKey,

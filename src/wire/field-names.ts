@@ -2,16 +2,13 @@ import type * as z from 'zod';
 import type { Issue, Path } from '../lib/errors.js';
 import { isObject } from '../lib/json.js';
 import type { FieldChange } from '../keys/key.js';
-import { KeyDefinition } from '../keys/definition/schema.js';
+import { KeyDefinition, labelField } from '../keys/definition/schema.js';
 import { unwrapSchema, memberOf, shapeOf } from '../keys/definition/introspection.js';
 
 /** Returns the name of a field in REST: `quotaRenewalRate` -> `quota_renewal_rate`, `apiID` -> `api_id`. */
 export function wireName(field: string): string {
   return field.replace('ID', 'Id').replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`);
 }
-
-/** A list whose entries have this field is an object in REST, whose member names are the labels. */
-export const labelField = 'label';
 
 /** The name of the label in REST. No member of an entry can have it, so that REST rejects a member `label`. */
 const noMember = '(label)';
@@ -78,10 +75,17 @@ export function textToWire(text: string): string {
 
 /** Converts a body to the names of the domain. Invalid parts stay, so that validation reports them. */
 export function definitionFromWire(body: unknown): unknown {
-  return fromWire(definitionForm, body);
+  return fromWire(definitionForm, body, entriesFromWire);
 }
 
-function fromWire(form: WireForm, value: unknown): unknown {
+/** Converts the body of a patch. Its access rights stay an object of labels, in which null removes an entry. */
+export function patchFromWire(body: unknown): unknown {
+  return fromWire(definitionForm, body, entriesOfPatch);
+}
+
+type ConvertEntries = (entry: WireForm, value: unknown) => unknown;
+
+function fromWire(form: WireForm, value: unknown, convertEntries: ConvertEntries): unknown {
   const { fields, entry, isLabelled } = form;
   if (fields && isObject(value)) {
     return Object.fromEntries(
@@ -89,13 +93,13 @@ function fromWire(form: WireForm, value: unknown): unknown {
         // `(label)` is not a name of the domain and must not become one.
         const field = wire === noMember ? wire : convertName(wire);
         const known = fields.get(field);
-        return [field, known ? fromWire(known.form, member) : member];
+        return [field, known ? fromWire(known.form, member, convertEntries) : member];
       }),
     );
   }
   if (!entry) return value;
-  if (isLabelled) return entriesFromWire(entry, value);
-  return Array.isArray(value) ? value.map((item) => fromWire(entry, item)) : value;
+  if (isLabelled) return convertEntries(entry, value);
+  return Array.isArray(value) ? value.map((item) => fromWire(entry, item, convertEntries)) : value;
 }
 
 function entriesFromWire(entry: WireForm, value: unknown): unknown {
@@ -103,9 +107,17 @@ function entriesFromWire(entry: WireForm, value: unknown): unknown {
   // REST accepts an object only; the domain would accept a list.
   if (!isObject(value)) return false;
   return entriesOf(value).map(([label, rights]) => {
-    const fields = fromWire(entry, rights);
+    const fields = fromWire(entry, rights, entriesFromWire);
     return isObject(fields) ? { ...fields, label } : fields;
   });
+}
+
+function entriesOfPatch(entry: WireForm, value: unknown): unknown {
+  if (value === null) return value;
+  if (!isObject(value)) return false;
+  return Object.fromEntries(
+    Object.entries(value).map(([label, rights]) => [label, fromWire(entry, rights, entriesOfPatch)]),
+  );
 }
 
 /** Returns the entries that are not null: null is the same as an absent entry. */

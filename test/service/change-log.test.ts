@@ -179,14 +179,14 @@ describe('the audit log line of an attempt to change a key', () => {
     ],
     [
       'an unknown field, in an operation with two mutations',
-      mutation('deleteOrgKey(keyID: "k1") { status } ... on Mutation { restoreOrgKey(keyID: "k1") { nonsense } }'),
+      mutation('deleteOrgKey(keyID: "k1") { version } ... on Mutation { restoreOrgKey(keyID: "k1") { nonsense } }'),
       'deleteOrgKey INVALID',
       'restoreOrgKey INVALID',
     ],
     [
       'the method GET',
       () => {
-        const query = encodeURIComponent('mutation { deleteOrgKey(keyID: "k1") { status } }');
+        const query = encodeURIComponent('mutation { deleteOrgKey(keyID: "k1") { version } }');
         return t.send(`/graphql?query=${query}`, { headers: service() });
       },
       'deleteOrgKey INVALID',
@@ -214,7 +214,7 @@ describe('the audit log line of an attempt to change a key', () => {
     const send = (path: string, method: string, body: string) =>
       t.app.fetch(new Request(`http://keyfront.test${path}`, { method, headers: invalid, body }), '192.0.2.1');
     for (let count = 0; count < 10; count += 1) await send('/svc/org/keys/k1', 'PUT', '{}');
-    const mutation = JSON.stringify({ query: 'mutation { deleteOrgKey(keyID: "k1") { status } }' });
+    const mutation = JSON.stringify({ query: 'mutation { deleteOrgKey(keyID: "k1") { version } }' });
     const found = await during(async () => {
       await send('/svc/org/keys/k1', 'PUT', '{}');
       await send('/graphql', 'POST', mutation);
@@ -278,11 +278,11 @@ describe('a log line', () => {
     const headers = { 'x-svc-authorization': secret };
     await t.update('k1', {}, '', headers);
     await t.graphql(
-      'mutation ($reason: String) { createOrgKey(keyID: "k2", input: {}, reason: $reason) { status } }',
+      'mutation ($reason: String) { createOrgKey(keyID: "k2", input: {}, reason: $reason) { version } }',
       { reason: text },
       headers,
     );
-    await t.graphql('mutation ($reason: String) { deleteOrgKey(keyID: "k1", reason: $reason) { status } }', {
+    await t.graphql('mutation ($reason: String) { deleteOrgKey(keyID: "k1", reason: $reason) { version } }', {
       reason: text,
     });
     const written = lines().slice(before);

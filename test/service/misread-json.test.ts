@@ -18,7 +18,7 @@ describe.each(misreadJSON)('the member name of $second, sent after $first', ({ f
     const app = await startOwnApp();
     await app.importKeys({ key_id: 'one', org_id: 'acme' }, { key_id: 'two', org_id: 'acme' });
     const query =
-      'mutation($k: ID!, $m: JSON) { updateOrgKey(keyID: $k, input: {metaData: $m}) { definition { metaData } } }';
+      'mutation($k: ID!, $m: JSON) { updateOrgKey(keyID: $k, input: {metaData: $m}) { orgKey { definition { metaData } } } }';
     for (const [key, metaData] of [
       ['one', first],
       ['two', second],

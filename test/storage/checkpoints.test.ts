@@ -217,7 +217,7 @@ describeEngines('the head of the keys in the database', (engine) => {
     await t.update('k1', { quota_max: 90, quota_renewal_rate: 50 });
     await remove('restored');
     await clean();
-    await mutate('restoreOrgKey(keyID: "restored") { status }');
+    await mutate('restoreOrgKey(keyID: "restored") { version }');
     expect(await c.keyfront(['secrets', 'rotate'], place.env)).toMatchObject({ code: 0 });
     await clean();
     expect(await c.keyfront(['secrets', 'prune', '--yes'], place.env)).toMatchObject({ code: 0 });
@@ -358,7 +358,7 @@ describe('the head of the keys of a data folder', () => {
     };
     await t.importKeys({ key_id: 'k1', org_id: 'acme' }, { key_id: 'k2', org_id: 'acme' });
     await advance();
-    await t.graphql('mutation { deleteOrgKey(keyID: "k1") { status } }');
+    await t.graphql('mutation { deleteOrgKey(keyID: "k1") { version } }');
     expect(await t.app.services.store.purge(new Date(t.clock.now.getTime() + 1))).toBe(1);
     expect(marks()).toHaveLength(1);
     expect(await advance()).toStrictEqual({ isEnd: true, rollbacks: [] });

@@ -227,11 +227,11 @@ describeEngines('an older row that was put back', (engine) => {
     );
     const { id } = await t.issue('service');
     await consume('k1', 50);
-    await t.graphql('mutation { deleteOrgKey(keyID: "old") { status } }');
+    await t.graphql('mutation { deleteOrgKey(keyID: "old") { version } }');
     const { file } = await publish();
     await t.update('k1', { quota_max: 90 });
     await t.graphql('mutation { resetOrgQuotas(filter: {}, dryRun: false) { dryRun } }');
-    await t.graphql('mutation { deleteOrgKey(keyID: "deleted") { status } }');
+    await t.graphql('mutation { deleteOrgKey(keyID: "deleted") { version } }');
     await t.app.services.credentials.revoke(id, t.clock.now);
     expect(await c.keyfront(['secrets', 'rotate'], place.env)).toMatchObject({ code: 0 });
     expect(await problemsAgainst(file)).toStrictEqual([]);

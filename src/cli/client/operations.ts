@@ -1,7 +1,9 @@
 import * as z from 'zod';
 import type { KeyChange } from '../../keys/change.js';
 import { decimalStringOf, keepStoredIntegers } from '../../keys/definition/decimal-strings.js';
+import type { Definition } from '../../keys/definition/normalize.js';
 import { parseDefinition } from '../../keys/definition/parse.js';
+import type { DefinitionPatch } from '../../keys/definition/patch.js';
 import { freeFormFields } from '../../keys/definition/schema.js';
 import { changeKinds, keyStates, type FieldChange, type KeyRevision, type KeyState } from '../../keys/key.js';
 import { entriesOf, positionOfEntry, type KeyFilter, type KeyOrder } from '../../keys/key-query.js';
@@ -11,7 +13,7 @@ import type { KeyReference } from '../../keys/queries/read-keys.js';
 import { resetStatuses, type ResetStatus } from '../../keys/quota/external-counters.js';
 import type { QuotaFigures } from '../../keys/quota/quota.js';
 import { AppError, errorCodeOf, type Issue } from '../../lib/errors.js';
-import { stringifyJSON } from '../../lib/json.js';
+import { isObject, stringifyJSON } from '../../lib/json.js';
 import { withQuotas } from '../../rest/key-response.js';
 import { definitionFromWire } from '../../wire/field-names.js';
 import { cursorsOf } from '../../wire/list-cursor.js';
@@ -179,7 +181,8 @@ function change<Args extends readonly unknown[]>(
 
 const changed = 'changed changes { path kind before after }';
 const figures = '{ max used remaining renewsAt }';
-const effect = `${changed} quotaEffect { before ${figures} after ${figures} } quotaReset warnings { path code message }`;
+const effect = `${changed} quotaEffect { before ${figures} after ${figures} } warnings { path code message }`;
+const result = `orgKey { keyHash } version ${effect}`;
 const entry =
   '{ version at operation credentialID credentialLabel reason requestID quotaUsedBeforeReset changes { path kind before after } }';
 
@@ -189,17 +192,19 @@ export const documents = {
     orgKey(by: $by, includeDeleted: true) { keyID keyHash orgID version state definition { alias } } }`,
   compare: `query Compare($keyID: ID!, $input: UpdateKeyInput!, $resetQuota: Boolean, $expectedVersion: Int, $includeDeleted: Boolean) {
     orgKey(by: { keyID: $keyID }, includeDeleted: $includeDeleted) { keyHash }
-    change: previewOrgKeyUpdate(keyID: $keyID, input: $input, resetQuota: $resetQuota, expectedVersion: $expectedVersion, includeDeleted: $includeDeleted) { version ${effect} } }`,
+    change: previewOrgKeyUpdate(keyID: $keyID, input: $input, resetQuota: $resetQuota, expectedVersion: $expectedVersion, includeDeleted: $includeDeleted) { version ${effect} quotaReset } }`,
   update: `mutation Update($keyID: ID!, $input: UpdateKeyInput!, $resetQuota: Boolean, $expectedVersion: Int, $reason: String) {
-    change: updateOrgKey(keyID: $keyID, input: $input, resetQuota: $resetQuota, expectedVersion: $expectedVersion, reason: $reason) { keyHash version ${effect} } }`,
-  create: `mutation Create($keyID: ID, $prefix: String, $input: UpdateKeyInput!, $reason: String) {
-    change: createOrgKey(keyID: $keyID, prefix: $prefix, input: $input, reason: $reason) { key keyHash version ${effect} } }`,
+    change: updateOrgKey(keyID: $keyID, input: $input, resetQuota: $resetQuota, expectedVersion: $expectedVersion, reason: $reason) { ${result} quotaReset } }`,
+  create: `mutation Create($keyID: ID, $prefix: String, $input: CreateKeyInput!, $reason: String) {
+    change: createOrgKey(keyID: $keyID, prefix: $prefix, input: $input, reason: $reason) { orgKey { keyID keyHash } version ${effect} } }`,
+  patch: `mutation Patch($keyID: ID!, $patch: PatchKeyInput!, $resetQuota: Boolean, $expectedVersion: Int, $reason: String) {
+    change: patchOrgKey(keyID: $keyID, patch: $patch, resetQuota: $resetQuota, expectedVersion: $expectedVersion, reason: $reason) { ${result} quotaReset } }`,
   revert: `mutation Revert($keyID: ID!, $toVersion: Int!, $expectedVersion: Int, $reason: String) {
-    change: revertOrgKey(keyID: $keyID, toVersion: $toVersion, expectedVersion: $expectedVersion, reason: $reason) { keyHash version ${effect} } }`,
+    change: revertOrgKey(keyID: $keyID, toVersion: $toVersion, expectedVersion: $expectedVersion, reason: $reason) { ${result} } }`,
   delete: `mutation Delete($keyID: ID!, $expectedVersion: Int, $reason: String) {
-    change: deleteOrgKey(keyID: $keyID, expectedVersion: $expectedVersion, reason: $reason) { keyHash version ${effect} } }`,
+    change: deleteOrgKey(keyID: $keyID, expectedVersion: $expectedVersion, reason: $reason) { ${result} } }`,
   restore: `mutation Restore($keyID: ID!, $expectedVersion: Int, $reason: String) {
-    change: restoreOrgKey(keyID: $keyID, expectedVersion: $expectedVersion, reason: $reason) { keyHash version ${effect} } }`,
+    change: restoreOrgKey(keyID: $keyID, expectedVersion: $expectedVersion, reason: $reason) { ${result} } }`,
   history: `query History($keyID: ID!, $limit: Int!) {
     orgKey(by: { keyID: $keyID }, includeDeleted: true) { history(last: $limit) { edges { node ${entry} } } } }`,
   follow: `subscription Follow($orgID: String, $keyHash: String, $after: String) {
@@ -212,7 +217,7 @@ const keyVariables = (keyID: string, options: ChangeOptions) => ({ keyID, ...opt
 const operations = {
   /** Returns the hash of an identifier; undefined if only the service knows how to compute it. */
   hashOf: {
-    local: ({ keys }: LocalPlace, keyID: string): string | undefined => keys.tryHashKeyID(keyID),
+    local: ({ keys }: LocalPlace, keyID: string): string | undefined => keys.tryHashOf({ keyID }),
     remote: (): string | undefined => undefined,
   },
   /** Returns the key, also a deleted one until it is purged; undefined if there is none. */
@@ -271,7 +276,7 @@ const operations = {
     remote: async (place, keyID, definition, options) => {
       const variables = { keyID, input: await toInput(place, keyID, definition), ...options };
       const { orgKey, change: preview } = await query(place.send, documents.compare, variables, CompareResponse);
-      const { data } = ChangeResult.safeParse({ ...preview, keyHash: orgKey?.keyHash });
+      const { data } = ChangeResult.safeParse({ ...preview, orgKey });
       if (!data) throw keyNotFound();
       return data;
     },
@@ -284,6 +289,16 @@ const operations = {
     remote: async (place, keyID, definition, options) => {
       const variables = { keyID, input: await toInput(place, keyID, definition), ...options };
       return (await query(place.send, documents.update, variables, ChangeResponse)).change;
+    },
+  }),
+  /** Changes the fields of the patch. Its access rights are an object of labels. */
+  patch: operation<[keyID: string, patch: DefinitionPatch, options: UpdateOptions], KeyChangeResult>({
+    local: async ({ keys, caller }, keyID, patch, options) =>
+      toResult(await keys.patchOrgKey(caller, { keyID, patch, ...options })),
+    remote: async (place, keyID, patch, options) => {
+      const { patch: listed, expectedVersion } = await withListedRights(place, keyID, patch, options);
+      const variables = { keyID, ...options, expectedVersion, patch: await toInput(place, keyID, listed) };
+      return (await query(place.send, documents.patch, variables, ChangeResponse)).change;
     },
   }),
   /** Creates a key. Its identifier is generated if `keyID` is undefined. */
@@ -455,7 +470,6 @@ const Change = z
     };
   });
 const changeShape = {
-  keyHash: z.string(),
   version: z.number(),
   changed: z.boolean(),
   changes: z.array(Change),
@@ -464,13 +478,17 @@ const changeShape = {
   warnings: z.array(z.object({ path: Path, code: z.string(), message: z.string() })),
 };
 const ChangeResult = z
-  .object(changeShape)
-  .transform(({ changed: isChanged, ...rest }): KeyChangeResult => ({ isChanged, ...rest }));
+  .object({ orgKey: z.object({ keyHash: z.string() }), ...changeShape })
+  .transform(({ changed: isChanged, orgKey: { keyHash }, ...rest }): KeyChangeResult => ({
+    isChanged,
+    keyHash,
+    ...rest,
+  }));
 const ChangeResponse = z.object({ change: ChangeResult });
 const CreateResponse = z.object({
   change: z
-    .object({ key: z.string(), ...changeShape })
-    .transform(({ changed: isChanged, key: keyID, ...rest }): CreatedKey => ({ isChanged, keyID, ...rest })),
+    .object({ orgKey: z.object({ keyID: z.string(), keyHash: z.string() }), ...changeShape })
+    .transform(({ changed: isChanged, orgKey, ...rest }): CreatedKey => ({ isChanged, ...orgKey, ...rest })),
 });
 const CompareResponse = z.object({
   orgKey: z.object({ keyHash: z.string() }).nullable(),
@@ -600,6 +618,26 @@ function withDecimalStrings(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(withDecimalStrings);
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withDecimalStrings(member)]));
+}
+
+/** In GraphQL, the access rights of a patch list all entries that the key has afterwards. */
+async function withListedRights(
+  place: RemotePlace,
+  keyID: string,
+  patch: DefinitionPatch,
+  { expectedVersion }: ChangeOptions,
+): Promise<{ patch: DefinitionPatch; expectedVersion: number | undefined }> {
+  const { accessRights: rights } = patch;
+  if (!isObject(rights)) return { patch, expectedVersion };
+  const { definition, version } = await operations.read.remote(place, keyID);
+  const { accessRights: stored = [] } = definition as Definition;
+  const labels = new Set([...stored.map(({ label }) => label), ...Object.keys(rights)]);
+  const listed = [...labels].flatMap((label) => {
+    const entry = Object.hasOwn(rights, label) ? rights[label] : {};
+    if (entry === null) return [];
+    return [isObject(entry) ? { ...entry, label } : entry];
+  });
+  return { patch: { ...patch, accessRights: listed }, expectedVersion: expectedVersion ?? version };
 }
 
 /**

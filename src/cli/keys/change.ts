@@ -1,7 +1,8 @@
+import type { DefinitionPatch } from '../../keys/definition/patch.js';
 import { AppError, errorCodeOf } from '../../lib/errors.js';
 import { printable } from '../../lib/text.js';
 import { withWireIssuePaths } from '../../rest/json-body.js';
-import { definitionFromWire } from '../../wire/field-names.js';
+import { definitionFromWire, patchFromWire } from '../../wire/field-names.js';
 import { changeResultToJSON, formatWarnings, printChange, shortHash, withoutResetFields } from '../changes.js';
 import { keyNotFound, type KeyChangeResult, type KeyClient, type UpdateOptions } from '../client/operations.js';
 import {
@@ -130,6 +131,38 @@ async function findUnchanged(
   }
 }
 
+export const patchCommand: CLICommand = {
+  name: 'keys patch',
+  alias: 'patch',
+  summary: 'Change some fields of a key',
+  description: `FILE contains the fields to change with the field names of REST, as a JSON Merge Patch (RFC 7396): an object is merged with the stored one, null removes a field, and any other value replaces the stored one. Fields that it omits stay. \`-\` reads standard input. ${keyLocation}`,
+  arguments: ['[KEY_ID]', 'FILE'],
+  options: {
+    'reset-quota': resetQuotaOption,
+    'expected-version': expectedVersionOption,
+    reason: reasonOption,
+    actor: actorOption,
+    ...keyOptions,
+  },
+  exitCodes: changeExitCodes,
+  examples: [`echo '{"rate": 200}' | keyfront keys patch acme-billing - --reason "raised limits, OPS-17"`],
+  run: patch,
+  errorExitCode: 2,
+};
+
+async function patch(io: IO, options: OptionValues, args: readonly string[]): Promise<number> {
+  const patchOptions = { resetQuota: options['reset-quota'] === true, ...changeOptionsFrom(options) };
+  const call = { io, command: 'keys patch', options, args, argsAfterKey: 1 };
+  return runKeyCommand(call, async ({ keys, format, keyID, args: [file = ''] }) => {
+    const body = await readDefinitionObject(io, file);
+    const result = await withWireIssuePaths(body, () =>
+      keys.patch(keyID, patchFromWire(body) as DefinitionPatch, patchOptions),
+    );
+    printChange(io, format, { action: 'modified', result, body });
+    return 0;
+  });
+}
+
 /** A command that changes one key without a definition of the caller. */
 interface ChangeDeclaration extends Pick<CLICommand, 'alias' | 'summary' | 'description' | 'options'> {
   readonly name: `keys ${string}`;
@@ -229,19 +262,8 @@ export const resetCommand = changeCommand({
   description: 'The definition stays unchanged.',
   example: 'keyfront keys reset acme-billing --reason "paid in advance"',
   action: 'modified',
-  changeFrom: (options) => async (keys, keyID) => resetQuota(keys, keyID, stringOption(options, 'reason')),
+  changeFrom: (options) => {
+    const reason = stringOption(options, 'reason');
+    return async (keys, keyID) => keys.patch(keyID, {}, { resetQuota: true, reason });
+  },
 });
-
-const maxAttempts = 5;
-
-/** Writes the definition as it was read; the expected version detects a concurrent change, which is then retried. */
-async function resetQuota(keys: KeyClient, keyID: string, reason: string | undefined): Promise<KeyChangeResult> {
-  for (let attempt = 1; ; attempt++) {
-    const { definition, version } = await keys.read(keyID);
-    try {
-      return await keys.update(keyID, definition, { resetQuota: true, expectedVersion: version, reason });
-    } catch (error) {
-      if (errorCodeOf(error) !== 'CONFLICT' || attempt === maxAttempts) throw error;
-    }
-  }
-}

@@ -7,6 +7,98 @@ export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' |
 export interface DocumentTypeDecoration<TResult, TVariables> {
   __apiType?: (variables: TVariables) => TResult;
 }
+/** The definition of a new key. All fields are optional; null is the same as omitted. */
+export type CreateKeyInput = {
+  /** Access rights of the key, one entry for each API. At most 1000 items. */
+  accessRights?: Array<KeyAccessRightInput> | null | undefined;
+  /** Display name of the key; need not be unique. At most 256 characters. Example: Billing, production. */
+  alias?: string | null | undefined;
+  /**
+   * The value is stored unchanged.
+   * @deprecated Has no effect. Will be removed after 2027-06-30.
+   */
+  allowance?: number | null | undefined;
+  /** Identifiers of the policies that the gateway applies to the key, in this order. At most 100 items of at most 512 characters each. Example: gold. */
+  applyPolicies?: Array<string> | null | undefined;
+  /**
+   * Identifier of a policy. The value is moved into `applyPolicies` if that is absent or empty, and otherwise ignored, with a warning. At most 512 characters.
+   * @deprecated Use `applyPolicies`. Will be removed after 2027-06-30.
+   */
+  applyPolicyID?: string | null | undefined;
+  /** Credentials for HTTP Basic authentication. The gateway verifies them. */
+  basicAuthData?: KeyBasicAuthDataInput | null | undefined;
+  /** Client certificate, or its identifier in the gateway. At most 65536 characters. */
+  certificate?: string | null | undefined;
+  /** Retention of the analytics data of the key, in seconds. Example: 2592000 (30 days). */
+  dataExpires?: number | string | null | undefined;
+  /** Time at which the key was created. Set by the service; a value in input is ignored with a warning. */
+  dateCreated?: string | null | undefined;
+  /**
+   * Former name of `enableDetailedRecording`. The value is moved there with a warning.
+   * @deprecated Use `enableDetailedRecording`. Will be removed after 2027-06-30.
+   */
+  enableDetailRecording?: boolean | null | undefined;
+  /** Whether the gateway records complete requests and responses. */
+  enableDetailedRecording?: boolean | null | undefined;
+  /** Whether the gateway requires requests to have an HTTP signature. Available for stored keys only. */
+  enableHttpSignatureValidation?: boolean | null | undefined;
+  /** Time at which the key expires, in Unix seconds. A key with a value below 1 or null never expires. Example: 1893456000. */
+  expires?: number | string | null | undefined;
+  /** Whether the gateway requires requests to be signed with `hmacString`. */
+  hmacEnabled?: boolean | null | undefined;
+  /** Shared secret of HMAC signatures. Stored encrypted and never returned. If an update omits it, the stored secret stays; null clears it. An empty string means absent. At most 4096 characters. */
+  hmacString?: string | null | undefined;
+  /** Time until which the gateway may cache the result of custom authentication, in Unix seconds. Example: 1893456000. */
+  idExtractorDeadline?: number | string | null | undefined;
+  /** Whether the key is disabled. The gateway rejects all requests with a disabled key. */
+  isInactive?: boolean | null | undefined;
+  /** Verification of JSON Web Tokens (JWT) by the gateway. */
+  jwtData?: KeyJwtDataInput | null | undefined;
+  /**
+   * The value is stored unchanged.
+   * @deprecated Has no effect. Will be removed after 2027-06-30.
+   */
+  lastCheck?: number | string | null | undefined;
+  /** Time at which the key was last updated, in Unix seconds, as text. Set by the service; a value in input is ignored with a warning. An empty string means absent. Example: 1769860800. */
+  lastUpdated?: string | null | undefined;
+  /** Maximum depth of GraphQL queries at the gateway, in levels. -1 means unlimited. Example: 10. */
+  maxQueryDepth?: number | null | undefined;
+  /** Your own data about the key, as a JSON object. It is returned by reads: do not store secrets in it. At most 32 levels deep, with at most 10000 members in total. */
+  metaData?: unknown;
+  /** Events that the gateway raises when quota usage reaches a limit. */
+  monitor?: QuotaMonitorInput | null | undefined;
+  /** Identifier, in the gateway, of the OAuth client that the key belongs to. At most 256 characters. */
+  oauthClientID?: string | null | undefined;
+  /** Key identifiers by OAuth client. Stored unchanged. At most 32 levels deep, with at most 10000 members in total. */
+  oauthKeys?: Record<string, unknown> | null | undefined;
+  /** Identifier of the organisation that owns the key: at most 214 bytes, with the characters of key identifiers. If a new key has none, the organisation of the credential is used. It cannot be changed afterwards. An empty string means absent. At most 256 characters. Example: acme. */
+  orgID?: string | null | undefined;
+  /** Period of the rate limit, in seconds. 0 or less disables the rate limit. The gateway enforces it. Example: 60. */
+  per?: number | null | undefined;
+  /** Maximum number of requests in a quota period of `quotaRenewalRate` seconds. -1, 0 or null means unlimited. Example: 10000. */
+  quotaMax?: number | string | null | undefined;
+  /** Requests left in the quota period when the definition was written. -1 means unlimited. Sets the initial live quota of a new key; the live quota has the current value. Example: 9500. */
+  quotaRemaining?: number | string | null | undefined;
+  /** Length of the quota period, in seconds. With -1, 0 or null the quota never renews. Example: 2592000 (30 days). */
+  quotaRenewalRate?: number | string | null | undefined;
+  /** End of the quota period when the definition was written, in Unix seconds. Sets the initial live quota of a new key; the live quota has the current value. Example: 1893456000. */
+  quotaRenews?: number | string | null | undefined;
+  /** Maximum number of requests in a period of `per` seconds. -1 means unlimited. The gateway enforces it. Example: 100. */
+  rate?: number | null | undefined;
+  /** Identifier, in the gateway, of the certificate to verify RSA signatures with. Available for stored keys only. At most 256 characters. */
+  rsaCertificateID?: string | null | undefined;
+  /** Lifetime of the session of the key in the gateway, in seconds. Example: 3600. */
+  sessionLifetime?: number | string | null | undefined;
+  /** Gradual changes of the rate limit by the gateway. */
+  smoothing?: KeySmoothingInput | null | undefined;
+  /** Labels to find the key and its traffic. Trimmed, and without duplicates. At most 100 items of at most 512 characters each. Example: production. */
+  tags?: Array<string> | null | undefined;
+  /** Time that the gateway delays a request above the rate limit before it retries it, in seconds. -1 disables throttling. Example: 0.5. */
+  throttleInterval?: number | null | undefined;
+  /** Maximum number of times that the gateway retries a delayed request. -1 disables retries. Example: 3. */
+  throttleRetryLimit?: number | null | undefined;
+};
+
 /** Access of a key to one API. */
 export type KeyAccessRightInput = {
   /** Allowed paths and methods. If absent or empty, all are allowed. At most 1000 items. */
@@ -291,6 +383,98 @@ export type OrgKeyOrder =
   /** By the last update, oldest first. */
   | 'LAST_UPDATED';
 
+/** The fields of a definition to change. An omitted field keeps its value; null clears it. An object is patched in the same way, `metaData` and `oauthKeys` included; any other value replaces the stored one. `accessRights` lists all entries that the key has afterwards; an entry whose `label` the key has already is patched. */
+export type PatchKeyInput = {
+  /** Access rights of the key, one entry for each API. At most 1000 items. */
+  accessRights?: Array<KeyAccessRightInput> | null | undefined;
+  /** Display name of the key; need not be unique. At most 256 characters. Example: Billing, production. */
+  alias?: string | null | undefined;
+  /**
+   * The value is stored unchanged.
+   * @deprecated Has no effect. Will be removed after 2027-06-30.
+   */
+  allowance?: number | null | undefined;
+  /** Identifiers of the policies that the gateway applies to the key, in this order. At most 100 items of at most 512 characters each. Example: gold. */
+  applyPolicies?: Array<string> | null | undefined;
+  /**
+   * Identifier of a policy. The value is moved into `applyPolicies` if that is absent or empty, and otherwise ignored, with a warning. At most 512 characters.
+   * @deprecated Use `applyPolicies`. Will be removed after 2027-06-30.
+   */
+  applyPolicyID?: string | null | undefined;
+  /** Credentials for HTTP Basic authentication. The gateway verifies them. */
+  basicAuthData?: KeyBasicAuthDataInput | null | undefined;
+  /** Client certificate, or its identifier in the gateway. At most 65536 characters. */
+  certificate?: string | null | undefined;
+  /** Retention of the analytics data of the key, in seconds. Example: 2592000 (30 days). */
+  dataExpires?: number | string | null | undefined;
+  /** Time at which the key was created. Set by the service; a value in input is ignored with a warning. */
+  dateCreated?: string | null | undefined;
+  /**
+   * Former name of `enableDetailedRecording`. The value is moved there with a warning.
+   * @deprecated Use `enableDetailedRecording`. Will be removed after 2027-06-30.
+   */
+  enableDetailRecording?: boolean | null | undefined;
+  /** Whether the gateway records complete requests and responses. */
+  enableDetailedRecording?: boolean | null | undefined;
+  /** Whether the gateway requires requests to have an HTTP signature. Available for stored keys only. */
+  enableHttpSignatureValidation?: boolean | null | undefined;
+  /** Time at which the key expires, in Unix seconds. A key with a value below 1 or null never expires. Example: 1893456000. */
+  expires?: number | string | null | undefined;
+  /** Whether the gateway requires requests to be signed with `hmacString`. */
+  hmacEnabled?: boolean | null | undefined;
+  /** Shared secret of HMAC signatures. Stored encrypted and never returned. If an update omits it, the stored secret stays; null clears it. An empty string means absent. At most 4096 characters. */
+  hmacString?: string | null | undefined;
+  /** Time until which the gateway may cache the result of custom authentication, in Unix seconds. Example: 1893456000. */
+  idExtractorDeadline?: number | string | null | undefined;
+  /** Whether the key is disabled. The gateway rejects all requests with a disabled key. */
+  isInactive?: boolean | null | undefined;
+  /** Verification of JSON Web Tokens (JWT) by the gateway. */
+  jwtData?: KeyJwtDataInput | null | undefined;
+  /**
+   * The value is stored unchanged.
+   * @deprecated Has no effect. Will be removed after 2027-06-30.
+   */
+  lastCheck?: number | string | null | undefined;
+  /** Time at which the key was last updated, in Unix seconds, as text. Set by the service; a value in input is ignored with a warning. An empty string means absent. Example: 1769860800. */
+  lastUpdated?: string | null | undefined;
+  /** Maximum depth of GraphQL queries at the gateway, in levels. -1 means unlimited. Example: 10. */
+  maxQueryDepth?: number | null | undefined;
+  /** Your own data about the key, as a JSON object. It is returned by reads: do not store secrets in it. At most 32 levels deep, with at most 10000 members in total. */
+  metaData?: unknown;
+  /** Events that the gateway raises when quota usage reaches a limit. */
+  monitor?: QuotaMonitorInput | null | undefined;
+  /** Identifier, in the gateway, of the OAuth client that the key belongs to. At most 256 characters. */
+  oauthClientID?: string | null | undefined;
+  /** Key identifiers by OAuth client. Stored unchanged. At most 32 levels deep, with at most 10000 members in total. */
+  oauthKeys?: Record<string, unknown> | null | undefined;
+  /** Identifier of the organisation that owns the key: at most 214 bytes, with the characters of key identifiers. If a new key has none, the organisation of the credential is used. It cannot be changed afterwards. An empty string means absent. At most 256 characters. Example: acme. */
+  orgID?: string | null | undefined;
+  /** Period of the rate limit, in seconds. 0 or less disables the rate limit. The gateway enforces it. Example: 60. */
+  per?: number | null | undefined;
+  /** Maximum number of requests in a quota period of `quotaRenewalRate` seconds. -1, 0 or null means unlimited. Example: 10000. */
+  quotaMax?: number | string | null | undefined;
+  /** Requests left in the quota period when the definition was written. -1 means unlimited. Sets the initial live quota of a new key; the live quota has the current value. Example: 9500. */
+  quotaRemaining?: number | string | null | undefined;
+  /** Length of the quota period, in seconds. With -1, 0 or null the quota never renews. Example: 2592000 (30 days). */
+  quotaRenewalRate?: number | string | null | undefined;
+  /** End of the quota period when the definition was written, in Unix seconds. Sets the initial live quota of a new key; the live quota has the current value. Example: 1893456000. */
+  quotaRenews?: number | string | null | undefined;
+  /** Maximum number of requests in a period of `per` seconds. -1 means unlimited. The gateway enforces it. Example: 100. */
+  rate?: number | null | undefined;
+  /** Identifier, in the gateway, of the certificate to verify RSA signatures with. Available for stored keys only. At most 256 characters. */
+  rsaCertificateID?: string | null | undefined;
+  /** Lifetime of the session of the key in the gateway, in seconds. Example: 3600. */
+  sessionLifetime?: number | string | null | undefined;
+  /** Gradual changes of the rate limit by the gateway. */
+  smoothing?: KeySmoothingInput | null | undefined;
+  /** Labels to find the key and its traffic. Trimmed, and without duplicates. At most 100 items of at most 512 characters each. Example: production. */
+  tags?: Array<string> | null | undefined;
+  /** Time that the gateway delays a request above the rate limit before it retries it, in seconds. -1 disables throttling. Example: 0.5. */
+  throttleInterval?: number | null | undefined;
+  /** Maximum number of times that the gateway retries a delayed request. -1 disables retries. Example: 3. */
+  throttleRetryLimit?: number | null | undefined;
+};
+
 /** A key definition to preview. All fields are optional; null is the same as omitted. */
 export type PreviewKeyInput = {
   /** Access rights of the key, one entry for each API. At most 1000 items. */
@@ -384,7 +568,7 @@ export type QuotaMonitorInput = {
   triggerLimits?: Array<number> | null | undefined;
 };
 
-/** A key definition. In `updateOrgKey` it replaces the stored one: omitted fields are removed, except secrets, which are kept; null removes a secret. In `updateOrgKeys` it is a patch: omitted fields are kept; null removes a field. */
+/** A definition that replaces the stored one. A field that is omitted or null is removed. Only secrets are kept if they are omitted; null removes a secret. */
 export type UpdateKeyInput = {
   /** Access rights of the key, one entry for each API. At most 1000 items. */
   accessRights?: Array<KeyAccessRightInput> | null | undefined;
@@ -481,7 +665,7 @@ export type PreviewKeyQueryVariables = Exact<{
 }>;
 
 
-export type PreviewKeyQuery = { previewKey: { apiModel: Record<string, unknown>, keyHash: string, keyID: string, data: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, warnings: Array<{ path: string, code: KeyWarningCode, message: string }> } | null };
+export type PreviewKeyQuery = { previewKey: { keyHash: string, keyID: string, data: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }> } | null };
 
 export type UpdateOrgKeyMutationVariables = Exact<{
   keyID: string | number;
@@ -489,10 +673,46 @@ export type UpdateOrgKeyMutationVariables = Exact<{
   resetQuota?: boolean | null | undefined;
   expectedVersion?: number | null | undefined;
   reason?: string | null | undefined;
+  idempotencyKey?: string | null | undefined;
 }>;
 
 
-export type UpdateOrgKeyMutation = { updateOrgKey: { action: string, changed: boolean, key: string, keyHash: string, status: string, version: number, quotaReset: KeyQuotaResetStatus | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, createdAt: string, updatedAt: string | null, lastUpdated: number | string, deletedAt: string | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null }, changes: Array<{ path: string, kind: KeyChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } } | null, warnings: Array<{ path: string, code: KeyWarningCode, message: string }> } | null };
+export type UpdateOrgKeyMutation = { updateOrgKey: { changed: boolean, version: number | null, quotaReset: KeyQuotaResetStatus | null, orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, createdAt: string, updatedAt: string | null, lastUpdated: number | string, deletedAt: string | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null } | null, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } } | null, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }> } | null };
+
+export type PatchOrgKeyMutationVariables = Exact<{
+  keyID?: string | number | null | undefined;
+  keyHash?: string | null | undefined;
+  patch: PatchKeyInput;
+  resetQuota?: boolean | null | undefined;
+  expectedVersion?: number | null | undefined;
+  reason?: string | null | undefined;
+  idempotencyKey?: string | null | undefined;
+}>;
+
+
+export type PatchOrgKeyMutation = { patchOrgKey: { changed: boolean, version: number | null, quotaReset: KeyQuotaResetStatus | null, orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, createdAt: string, updatedAt: string | null, lastUpdated: number | string, deletedAt: string | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null } | null, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } } | null, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }> } | null };
+
+export type PreviewOrgKeyPatchQueryVariables = Exact<{
+  keyID?: string | number | null | undefined;
+  keyHash?: string | null | undefined;
+  patch: PatchKeyInput;
+  resetQuota?: boolean | null | undefined;
+  expectedVersion?: number | null | undefined;
+  includeDeleted?: boolean | null | undefined;
+}>;
+
+
+export type PreviewOrgKeyPatchQuery = { previewOrgKeyPatch: { changed: boolean, version: number, quotaReset: KeyQuotaResetStatus | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } } | null, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }> } | null };
+
+export type PreviewOrgKeyRevertQueryVariables = Exact<{
+  keyID?: string | number | null | undefined;
+  keyHash?: string | null | undefined;
+  toVersion: number;
+  expectedVersion?: number | null | undefined;
+}>;
+
+
+export type PreviewOrgKeyRevertQuery = { previewOrgKeyRevert: { changed: boolean, version: number, quotaReset: KeyQuotaResetStatus | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } } | null, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }> } | null };
 
 export type PreviewOrgKeyUpdateQueryVariables = Exact<{
   keyID: string | number;
@@ -503,7 +723,7 @@ export type PreviewOrgKeyUpdateQueryVariables = Exact<{
 }>;
 
 
-export type PreviewOrgKeyUpdateQuery = { previewOrgKeyUpdate: { changed: boolean, version: number, quotaReset: KeyQuotaResetStatus | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, changes: Array<{ path: string, kind: KeyChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } } | null, warnings: Array<{ path: string, code: KeyWarningCode, message: string }> } | null };
+export type PreviewOrgKeyUpdateQuery = { previewOrgKeyUpdate: { changed: boolean, version: number, quotaReset: KeyQuotaResetStatus | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } } | null, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }> } | null };
 
 export type OrgKeyQueryVariables = Exact<{
   by: OrgKeyByInput;
@@ -515,7 +735,7 @@ export type OrgKeyQueryVariables = Exact<{
 }>;
 
 
-export type OrgKeyQuery = { orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, createdAt: string, updatedAt: string | null, lastUpdated: number | string, deletedAt: string | null, history: { edges: Array<{ cursor: string, node: { version: number, at: string, operation: KeyOperation, credentialID: string, credentialLabel: string, reason: string | null, requestID: string | null, quotaUsedBeforeReset: number | string | null, changes: Array<{ path: string, kind: KeyChangeKind, before: unknown, after: unknown }> } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null } | null };
+export type OrgKeyQuery = { orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, createdAt: string, updatedAt: string | null, lastUpdated: number | string, deletedAt: string | null, history: { edges: Array<{ cursor: string, node: { version: number, at: string, operation: KeyOperation, credentialID: string, credentialLabel: string, reason: string | null, requestID: string | null, quotaUsedBeforeReset: number | string | null, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }> } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null } | null };
 
 export type OrgKeysQueryVariables = Exact<{
   filter?: OrgKeyFilter | null | undefined;
@@ -559,40 +779,45 @@ export type NodeQuery = { node: { keyHash: string, id: string } | null };
 
 export type CreateOrgKeyMutationVariables = Exact<{
   keyID?: string | number | null | undefined;
-  input: UpdateKeyInput;
+  prefix?: string | null | undefined;
+  input: CreateKeyInput;
   reason?: string | null | undefined;
+  idempotencyKey?: string | null | undefined;
 }>;
 
 
-export type CreateOrgKeyMutation = { createOrgKey: { action: string, key: string, version: number } | null };
+export type CreateOrgKeyMutation = { createOrgKey: { changed: boolean, version: number | null, orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, createdAt: string, updatedAt: string | null, lastUpdated: number | string, deletedAt: string | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null } | null, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } } | null, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }> } | null };
 
 export type DeleteOrgKeyMutationVariables = Exact<{
-  keyID: string | number;
+  keyID?: string | number | null | undefined;
+  keyHash?: string | null | undefined;
   expectedVersion?: number | null | undefined;
   reason?: string | null | undefined;
 }>;
 
 
-export type DeleteOrgKeyMutation = { deleteOrgKey: { action: string, version: number } | null };
+export type DeleteOrgKeyMutation = { deleteOrgKey: { changed: boolean, version: number, orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, createdAt: string, updatedAt: string | null, lastUpdated: number | string, deletedAt: string | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null }, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } } | null, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }> } | null };
 
 export type RestoreOrgKeyMutationVariables = Exact<{
-  keyID: string | number;
+  keyID?: string | number | null | undefined;
+  keyHash?: string | null | undefined;
   expectedVersion?: number | null | undefined;
   reason?: string | null | undefined;
 }>;
 
 
-export type RestoreOrgKeyMutation = { restoreOrgKey: { action: string, version: number } | null };
+export type RestoreOrgKeyMutation = { restoreOrgKey: { changed: boolean, version: number, orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, createdAt: string, updatedAt: string | null, lastUpdated: number | string, deletedAt: string | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null }, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } } | null, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }> } | null };
 
 export type RevertOrgKeyMutationVariables = Exact<{
-  keyID: string | number;
+  keyID?: string | number | null | undefined;
+  keyHash?: string | null | undefined;
   toVersion: number;
   expectedVersion?: number | null | undefined;
   reason?: string | null | undefined;
 }>;
 
 
-export type RevertOrgKeyMutation = { revertOrgKey: { action: string, version: number } | null };
+export type RevertOrgKeyMutation = { revertOrgKey: { changed: boolean, version: number, orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, createdAt: string, updatedAt: string | null, lastUpdated: number | string, deletedAt: string | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null }, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } } | null, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }> } | null };
 
 export type ConsumeOrgQuotaMutationVariables = Exact<{
   keyID: string | number;
@@ -604,7 +829,7 @@ export type ConsumeOrgQuotaMutation = { consumeOrgQuota: { allowed: boolean, ref
 
 export type UpdateOrgKeysMutationVariables = Exact<{
   filter: OrgKeyFilter;
-  patch: UpdateKeyInput;
+  patch: PatchKeyInput;
   resetQuota?: boolean | null | undefined;
   dryRun?: boolean;
   reason?: string | null | undefined;
@@ -613,7 +838,7 @@ export type UpdateOrgKeysMutationVariables = Exact<{
 }>;
 
 
-export type UpdateOrgKeysMutation = { updateOrgKeys: { dryRun: boolean, hasNextPage: boolean, endCursor: string | null, items: Array<{ keyHash: string, orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, createdAt: string, updatedAt: string | null, lastUpdated: number | string, deletedAt: string | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null } | null, change: { changed: boolean, version: number, quotaReset: KeyQuotaResetStatus | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, changes: Array<{ path: string, kind: KeyChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } } | null, warnings: Array<{ path: string, code: KeyWarningCode, message: string }> } | null, error: { code: KeyErrorCode, message: string, issues: Array<{ path: string, code: KeyIssueCode, message: string }> } | null }> } | null };
+export type UpdateOrgKeysMutation = { updateOrgKeys: { dryRun: boolean, hasNextPage: boolean, endCursor: string | null, items: Array<{ keyHash: string, orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, createdAt: string, updatedAt: string | null, lastUpdated: number | string, deletedAt: string | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null } | null, change: { changed: boolean, version: number, quotaReset: KeyQuotaResetStatus | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } } | null, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }> } | null, error: { code: KeyErrorCode, message: string, issues: Array<{ path: string, segments: Array<string>, code: KeyIssueCode, message: string }> } | null }> } | null };
 
 export type ResetOrgQuotasMutationVariables = Exact<{
   filter: OrgKeyFilter;
@@ -624,7 +849,7 @@ export type ResetOrgQuotasMutationVariables = Exact<{
 }>;
 
 
-export type ResetOrgQuotasMutation = { resetOrgQuotas: { dryRun: boolean, hasNextPage: boolean, endCursor: string | null, items: Array<{ keyHash: string, orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, createdAt: string, updatedAt: string | null, lastUpdated: number | string, deletedAt: string | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null } | null, change: { changed: boolean, version: number, quotaReset: KeyQuotaResetStatus | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, changes: Array<{ path: string, kind: KeyChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } } | null, warnings: Array<{ path: string, code: KeyWarningCode, message: string }> } | null, error: { code: KeyErrorCode, message: string, issues: Array<{ path: string, code: KeyIssueCode, message: string }> } | null }> } | null };
+export type ResetOrgQuotasMutation = { resetOrgQuotas: { dryRun: boolean, hasNextPage: boolean, endCursor: string | null, items: Array<{ keyHash: string, orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, createdAt: string, updatedAt: string | null, lastUpdated: number | string, deletedAt: string | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null } | null, change: { changed: boolean, version: number, quotaReset: KeyQuotaResetStatus | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } } | null, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }> } | null, error: { code: KeyErrorCode, message: string, issues: Array<{ path: string, segments: Array<string>, code: KeyIssueCode, message: string }> } | null }> } | null };
 
 export type OrganizationOfKeyQueryVariables = Exact<{
   keyHash: string;
@@ -638,11 +863,11 @@ export type OrgKeyFragment = { id: string, keyHash: string, keyID: string, orgID
 
 export type RowFragment = { id: string, keyHash: string, orgID: string, version: number, state: KeyState, updatedAt: string | null, definition: { alias: string | null, rate: number | null, per: number | null, expires: number | string | null, tags: Array<string> | null, applyPolicies: Array<string> | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null };
 
-export type PreviewFragment = { changed: boolean, version: number, quotaReset: KeyQuotaResetStatus | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, changes: Array<{ path: string, kind: KeyChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } } | null, warnings: Array<{ path: string, code: KeyWarningCode, message: string }> };
+export type PreviewFragment = { changed: boolean, version: number, quotaReset: KeyQuotaResetStatus | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } } | null, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }> };
 
-export type BulkFragment = { dryRun: boolean, hasNextPage: boolean, endCursor: string | null, items: Array<{ keyHash: string, orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, createdAt: string, updatedAt: string | null, lastUpdated: number | string, deletedAt: string | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null } | null, change: { changed: boolean, version: number, quotaReset: KeyQuotaResetStatus | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, changes: Array<{ path: string, kind: KeyChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } } | null, warnings: Array<{ path: string, code: KeyWarningCode, message: string }> } | null, error: { code: KeyErrorCode, message: string, issues: Array<{ path: string, code: KeyIssueCode, message: string }> } | null }> };
+export type BulkFragment = { dryRun: boolean, hasNextPage: boolean, endCursor: string | null, items: Array<{ keyHash: string, orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, createdAt: string, updatedAt: string | null, lastUpdated: number | string, deletedAt: string | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null } | null, change: { changed: boolean, version: number, quotaReset: KeyQuotaResetStatus | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } } | null, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }> } | null, error: { code: KeyErrorCode, message: string, issues: Array<{ path: string, segments: Array<string>, code: KeyIssueCode, message: string }> } | null }> };
 
-export type ChangeFragment = { path: string, kind: KeyChangeKind, before: unknown, after: unknown };
+export type ChangeFragment = { path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown };
 
 export type EffectFragment = { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } };
 
@@ -896,6 +1121,7 @@ fragment Definition on KeyDefinition {
 export const ChangeFragmentDoc = new TypedDocumentString(`
     fragment Change on KeyFieldChange {
   path
+  segments
   kind
   before
   after
@@ -918,7 +1144,7 @@ export const EffectFragmentDoc = new TypedDocumentString(`
   renewsAt
 }`, {"fragmentName":"Effect"}) as unknown as TypedDocumentString<EffectFragment, unknown>;
 export const PreviewFragmentDoc = new TypedDocumentString(`
-    fragment Preview on OrgKeyUpdatePreview {
+    fragment Preview on OrgKeyChangePreview {
   changed
   version
   definition {
@@ -933,12 +1159,14 @@ export const PreviewFragmentDoc = new TypedDocumentString(`
   quotaReset
   warnings {
     path
+    segments
     code
     message
   }
 }
     fragment Change on KeyFieldChange {
   path
+  segments
   kind
   before
   after
@@ -1046,6 +1274,7 @@ export const BulkFragmentDoc = new TypedDocumentString(`
       message
       issues {
         path
+        segments
         code
         message
       }
@@ -1073,7 +1302,7 @@ export const BulkFragmentDoc = new TypedDocumentString(`
     ...Figures
   }
 }
-fragment Preview on OrgKeyUpdatePreview {
+fragment Preview on OrgKeyChangePreview {
   changed
   version
   definition {
@@ -1088,12 +1317,14 @@ fragment Preview on OrgKeyUpdatePreview {
   quotaReset
   warnings {
     path
+    segments
     code
     message
   }
 }
 fragment Change on KeyFieldChange {
   path
+  segments
   kind
   before
   after
@@ -1196,7 +1427,6 @@ export const PlaceFragmentDoc = new TypedDocumentString(`
 export const PreviewKeyDocument = new TypedDocumentString(`
     query PreviewKey($input: PreviewKeyInput!) {
   previewKey(input: $input) {
-    apiModel
     data {
       ...Definition
     }
@@ -1204,6 +1434,7 @@ export const PreviewKeyDocument = new TypedDocumentString(`
     keyID
     warnings {
       path
+      segments
       code
       message
     }
@@ -1280,25 +1511,19 @@ export const PreviewKeyDocument = new TypedDocumentString(`
   tags
   throttleInterval
   throttleRetryLimit
-}`, {"hash":"sha256:d7a0aa03c65932f0fb77b9fa1e39d98e07b7e9bebfd2ffa1ece6035c546be0bc"}) as unknown as TypedDocumentString<PreviewKeyQuery, PreviewKeyQueryVariables>;
+}`, {"hash":"sha256:e283d03a019ff1368b96997c20c1e2ad373d9580e8ebef5609ea47875b7ca84a"}) as unknown as TypedDocumentString<PreviewKeyQuery, PreviewKeyQueryVariables>;
 export const UpdateOrgKeyDocument = new TypedDocumentString(`
-    mutation UpdateOrgKey($keyID: ID!, $input: UpdateKeyInput!, $resetQuota: Boolean, $expectedVersion: Int, $reason: String) {
+    mutation UpdateOrgKey($keyID: ID!, $input: UpdateKeyInput!, $resetQuota: Boolean, $expectedVersion: Int, $reason: String, $idempotencyKey: String) {
   updateOrgKey(
     keyID: $keyID
     input: $input
     resetQuota: $resetQuota
     expectedVersion: $expectedVersion
     reason: $reason
+    idempotencyKey: $idempotencyKey
   ) {
-    action
     changed
-    key
-    keyHash
-    status
     version
-    definition {
-      ...Definition
-    }
     orgKey {
       ...OrgKey
     }
@@ -1311,6 +1536,7 @@ export const UpdateOrgKeyDocument = new TypedDocumentString(`
     quotaReset
     warnings {
       path
+      segments
       code
       message
     }
@@ -1337,6 +1563,7 @@ export const UpdateOrgKeyDocument = new TypedDocumentString(`
 }
 fragment Change on KeyFieldChange {
   path
+  segments
   kind
   before
   after
@@ -1427,12 +1654,157 @@ fragment Definition on KeyDefinition {
   tags
   throttleInterval
   throttleRetryLimit
-}`, {"hash":"sha256:7e9771dc9589a3f41d2fd1fe3bf875292a8eb3d46ff7c4fde8fad19c0a1e41df"}) as unknown as TypedDocumentString<UpdateOrgKeyMutation, UpdateOrgKeyMutationVariables>;
-export const PreviewOrgKeyUpdateDocument = new TypedDocumentString(`
-    query PreviewOrgKeyUpdate($keyID: ID!, $input: UpdateKeyInput!, $resetQuota: Boolean, $expectedVersion: Int, $includeDeleted: Boolean) {
-  previewOrgKeyUpdate(
+}`, {"hash":"sha256:bd4a4d0a0f2df50365fb229d55b388f186cd1a89b02564672eab8b773cab16b9"}) as unknown as TypedDocumentString<UpdateOrgKeyMutation, UpdateOrgKeyMutationVariables>;
+export const PatchOrgKeyDocument = new TypedDocumentString(`
+    mutation PatchOrgKey($keyID: ID, $keyHash: String, $patch: PatchKeyInput!, $resetQuota: Boolean, $expectedVersion: Int, $reason: String, $idempotencyKey: String) {
+  patchOrgKey(
     keyID: $keyID
-    input: $input
+    keyHash: $keyHash
+    patch: $patch
+    resetQuota: $resetQuota
+    expectedVersion: $expectedVersion
+    reason: $reason
+    idempotencyKey: $idempotencyKey
+  ) {
+    changed
+    version
+    orgKey {
+      ...OrgKey
+    }
+    changes {
+      ...Change
+    }
+    quotaEffect {
+      ...Effect
+    }
+    quotaReset
+    warnings {
+      path
+      segments
+      code
+      message
+    }
+  }
+}
+    fragment OrgKey on OrgKey {
+  id
+  keyHash
+  keyID
+  orgID
+  version
+  state
+  dateCreated
+  createdAt
+  updatedAt
+  lastUpdated
+  deletedAt
+  definition {
+    ...Definition
+  }
+  quota {
+    ...Figures
+  }
+}
+fragment Change on KeyFieldChange {
+  path
+  segments
+  kind
+  before
+  after
+}
+fragment Effect on KeyQuotaEffect {
+  before {
+    ...Figures
+  }
+  after {
+    ...Figures
+  }
+  summary
+}
+fragment Figures on KeyQuota {
+  max
+  used
+  remaining
+  renewsAt
+}
+fragment Definition on KeyDefinition {
+  accessRights {
+    label
+    apiID
+    apiName
+    versions
+    allowedUrls {
+      methods
+      url
+    }
+    limit {
+      per
+      quotaMax
+      quotaRemaining
+      quotaRenewalRate
+      rate
+      throttleInterval
+      throttleRetryLimit
+    }
+  }
+  alias
+  allowance
+  applyPolicies
+  basicAuthData {
+    hashType
+    passwordSet
+    user
+  }
+  certificate
+  mtlsStaticCertificateBindings
+  dataExpires
+  dateCreated
+  enableDetailedRecording
+  enableHttpSignatureValidation
+  expires
+  hmacEnabled
+  hmacStringSet
+  idExtractorDeadline
+  isInactive
+  jwtData {
+    secretSet
+  }
+  keyID
+  lastCheck
+  lastUpdated
+  maxQueryDepth
+  metaData
+  monitor {
+    triggerLimits
+  }
+  oauthClientID
+  oauthKeys
+  orgID
+  per
+  quotaMax
+  quotaRemaining
+  quotaRenewalRate
+  quotaRenews
+  rate
+  rsaCertificateID
+  sessionLifetime
+  smoothing {
+    delay
+    enabled
+    step
+    threshold
+    trigger
+  }
+  tags
+  throttleInterval
+  throttleRetryLimit
+}`, {"hash":"sha256:08d8897b396ff3a6a25f19e0c002908afeaf48116c34f8822dcac171009f8da9"}) as unknown as TypedDocumentString<PatchOrgKeyMutation, PatchOrgKeyMutationVariables>;
+export const PreviewOrgKeyPatchDocument = new TypedDocumentString(`
+    query PreviewOrgKeyPatch($keyID: ID, $keyHash: String, $patch: PatchKeyInput!, $resetQuota: Boolean, $expectedVersion: Int, $includeDeleted: Boolean) {
+  previewOrgKeyPatch(
+    keyID: $keyID
+    keyHash: $keyHash
+    patch: $patch
     resetQuota: $resetQuota
     expectedVersion: $expectedVersion
     includeDeleted: $includeDeleted
@@ -1440,7 +1812,7 @@ export const PreviewOrgKeyUpdateDocument = new TypedDocumentString(`
     ...Preview
   }
 }
-    fragment Preview on OrgKeyUpdatePreview {
+    fragment Preview on OrgKeyChangePreview {
   changed
   version
   definition {
@@ -1455,12 +1827,14 @@ export const PreviewOrgKeyUpdateDocument = new TypedDocumentString(`
   quotaReset
   warnings {
     path
+    segments
     code
     message
   }
 }
 fragment Change on KeyFieldChange {
   path
+  segments
   kind
   before
   after
@@ -1551,7 +1925,258 @@ fragment Definition on KeyDefinition {
   tags
   throttleInterval
   throttleRetryLimit
-}`, {"hash":"sha256:f2fceaf579528becc69ccd46c613643bd7c4b9367f3b2fd7686af3fda6c94abf"}) as unknown as TypedDocumentString<PreviewOrgKeyUpdateQuery, PreviewOrgKeyUpdateQueryVariables>;
+}`, {"hash":"sha256:900d505b6cab365be84b8c575bd9e1c1a8aa693d378c36c0c2c71bd4f16eb824"}) as unknown as TypedDocumentString<PreviewOrgKeyPatchQuery, PreviewOrgKeyPatchQueryVariables>;
+export const PreviewOrgKeyRevertDocument = new TypedDocumentString(`
+    query PreviewOrgKeyRevert($keyID: ID, $keyHash: String, $toVersion: Int!, $expectedVersion: Int) {
+  previewOrgKeyRevert(
+    keyID: $keyID
+    keyHash: $keyHash
+    toVersion: $toVersion
+    expectedVersion: $expectedVersion
+  ) {
+    ...Preview
+  }
+}
+    fragment Preview on OrgKeyChangePreview {
+  changed
+  version
+  definition {
+    ...Definition
+  }
+  changes {
+    ...Change
+  }
+  quotaEffect {
+    ...Effect
+  }
+  quotaReset
+  warnings {
+    path
+    segments
+    code
+    message
+  }
+}
+fragment Change on KeyFieldChange {
+  path
+  segments
+  kind
+  before
+  after
+}
+fragment Effect on KeyQuotaEffect {
+  before {
+    ...Figures
+  }
+  after {
+    ...Figures
+  }
+  summary
+}
+fragment Figures on KeyQuota {
+  max
+  used
+  remaining
+  renewsAt
+}
+fragment Definition on KeyDefinition {
+  accessRights {
+    label
+    apiID
+    apiName
+    versions
+    allowedUrls {
+      methods
+      url
+    }
+    limit {
+      per
+      quotaMax
+      quotaRemaining
+      quotaRenewalRate
+      rate
+      throttleInterval
+      throttleRetryLimit
+    }
+  }
+  alias
+  allowance
+  applyPolicies
+  basicAuthData {
+    hashType
+    passwordSet
+    user
+  }
+  certificate
+  mtlsStaticCertificateBindings
+  dataExpires
+  dateCreated
+  enableDetailedRecording
+  enableHttpSignatureValidation
+  expires
+  hmacEnabled
+  hmacStringSet
+  idExtractorDeadline
+  isInactive
+  jwtData {
+    secretSet
+  }
+  keyID
+  lastCheck
+  lastUpdated
+  maxQueryDepth
+  metaData
+  monitor {
+    triggerLimits
+  }
+  oauthClientID
+  oauthKeys
+  orgID
+  per
+  quotaMax
+  quotaRemaining
+  quotaRenewalRate
+  quotaRenews
+  rate
+  rsaCertificateID
+  sessionLifetime
+  smoothing {
+    delay
+    enabled
+    step
+    threshold
+    trigger
+  }
+  tags
+  throttleInterval
+  throttleRetryLimit
+}`, {"hash":"sha256:3c7783b9bcc5d0ad4fe546ef170bbac322a535be2087aeca80b2211f9688ce1f"}) as unknown as TypedDocumentString<PreviewOrgKeyRevertQuery, PreviewOrgKeyRevertQueryVariables>;
+export const PreviewOrgKeyUpdateDocument = new TypedDocumentString(`
+    query PreviewOrgKeyUpdate($keyID: ID!, $input: UpdateKeyInput!, $resetQuota: Boolean, $expectedVersion: Int, $includeDeleted: Boolean) {
+  previewOrgKeyUpdate(
+    keyID: $keyID
+    input: $input
+    resetQuota: $resetQuota
+    expectedVersion: $expectedVersion
+    includeDeleted: $includeDeleted
+  ) {
+    ...Preview
+  }
+}
+    fragment Preview on OrgKeyChangePreview {
+  changed
+  version
+  definition {
+    ...Definition
+  }
+  changes {
+    ...Change
+  }
+  quotaEffect {
+    ...Effect
+  }
+  quotaReset
+  warnings {
+    path
+    segments
+    code
+    message
+  }
+}
+fragment Change on KeyFieldChange {
+  path
+  segments
+  kind
+  before
+  after
+}
+fragment Effect on KeyQuotaEffect {
+  before {
+    ...Figures
+  }
+  after {
+    ...Figures
+  }
+  summary
+}
+fragment Figures on KeyQuota {
+  max
+  used
+  remaining
+  renewsAt
+}
+fragment Definition on KeyDefinition {
+  accessRights {
+    label
+    apiID
+    apiName
+    versions
+    allowedUrls {
+      methods
+      url
+    }
+    limit {
+      per
+      quotaMax
+      quotaRemaining
+      quotaRenewalRate
+      rate
+      throttleInterval
+      throttleRetryLimit
+    }
+  }
+  alias
+  allowance
+  applyPolicies
+  basicAuthData {
+    hashType
+    passwordSet
+    user
+  }
+  certificate
+  mtlsStaticCertificateBindings
+  dataExpires
+  dateCreated
+  enableDetailedRecording
+  enableHttpSignatureValidation
+  expires
+  hmacEnabled
+  hmacStringSet
+  idExtractorDeadline
+  isInactive
+  jwtData {
+    secretSet
+  }
+  keyID
+  lastCheck
+  lastUpdated
+  maxQueryDepth
+  metaData
+  monitor {
+    triggerLimits
+  }
+  oauthClientID
+  oauthKeys
+  orgID
+  per
+  quotaMax
+  quotaRemaining
+  quotaRenewalRate
+  quotaRenews
+  rate
+  rsaCertificateID
+  sessionLifetime
+  smoothing {
+    delay
+    enabled
+    step
+    threshold
+    trigger
+  }
+  tags
+  throttleInterval
+  throttleRetryLimit
+}`, {"hash":"sha256:29702767431f9e86445a7450847f8d0838b1064ff7f83882fc129ef2f5da4c5c"}) as unknown as TypedDocumentString<PreviewOrgKeyUpdateQuery, PreviewOrgKeyUpdateQueryVariables>;
 export const OrgKeyDocument = new TypedDocumentString(`
     query OrgKey($by: OrgKeyByInput!, $includeDeleted: Boolean, $first: Int, $after: String, $last: Int, $before: String) {
   orgKey(by: $by, includeDeleted: $includeDeleted) {
@@ -1600,6 +2225,7 @@ export const OrgKeyDocument = new TypedDocumentString(`
 }
 fragment Change on KeyFieldChange {
   path
+  segments
   kind
   before
   after
@@ -1687,7 +2313,7 @@ fragment Definition on KeyDefinition {
   tags
   throttleInterval
   throttleRetryLimit
-}`, {"hash":"sha256:f2e4d6e29acd12dca9869ae7ef73c93b9e903743af82075ef688690f67fb7a08"}) as unknown as TypedDocumentString<OrgKeyQuery, OrgKeyQueryVariables>;
+}`, {"hash":"sha256:6ffed003bc8c1326b39ca3775b5aa3a0fa7037c181fea8642f9846638ac97d7f"}) as unknown as TypedDocumentString<OrgKeyQuery, OrgKeyQueryVariables>;
 export const OrgKeysDocument = new TypedDocumentString(`
     query OrgKeys($filter: OrgKeyFilter, $orderBy: OrgKeyOrder, $descending: Boolean, $first: Int, $after: String, $last: Int, $before: String) {
   orgKeys(
@@ -1884,43 +2510,567 @@ export const NodeDocument = new TypedDocumentString(`
 }
     `, {"hash":"sha256:0f65fbce143bda6d63da070dfb8c0368cc3d96c0d4afffd64407db4066114640"}) as unknown as TypedDocumentString<NodeQuery, NodeQueryVariables>;
 export const CreateOrgKeyDocument = new TypedDocumentString(`
-    mutation CreateOrgKey($keyID: ID, $input: UpdateKeyInput!, $reason: String) {
-  createOrgKey(keyID: $keyID, input: $input, reason: $reason) {
-    action
-    key
+    mutation CreateOrgKey($keyID: ID, $prefix: String, $input: CreateKeyInput!, $reason: String, $idempotencyKey: String) {
+  createOrgKey(
+    keyID: $keyID
+    prefix: $prefix
+    input: $input
+    reason: $reason
+    idempotencyKey: $idempotencyKey
+  ) {
+    changed
     version
+    orgKey {
+      ...OrgKey
+    }
+    changes {
+      ...Change
+    }
+    quotaEffect {
+      ...Effect
+    }
+    warnings {
+      path
+      segments
+      code
+      message
+    }
   }
 }
-    `, {"hash":"sha256:f963b53ae2b017950a503be7ce2064aac8fbb9abfb52fcf4f47a6a362a73f89e"}) as unknown as TypedDocumentString<CreateOrgKeyMutation, CreateOrgKeyMutationVariables>;
+    fragment OrgKey on OrgKey {
+  id
+  keyHash
+  keyID
+  orgID
+  version
+  state
+  dateCreated
+  createdAt
+  updatedAt
+  lastUpdated
+  deletedAt
+  definition {
+    ...Definition
+  }
+  quota {
+    ...Figures
+  }
+}
+fragment Change on KeyFieldChange {
+  path
+  segments
+  kind
+  before
+  after
+}
+fragment Effect on KeyQuotaEffect {
+  before {
+    ...Figures
+  }
+  after {
+    ...Figures
+  }
+  summary
+}
+fragment Figures on KeyQuota {
+  max
+  used
+  remaining
+  renewsAt
+}
+fragment Definition on KeyDefinition {
+  accessRights {
+    label
+    apiID
+    apiName
+    versions
+    allowedUrls {
+      methods
+      url
+    }
+    limit {
+      per
+      quotaMax
+      quotaRemaining
+      quotaRenewalRate
+      rate
+      throttleInterval
+      throttleRetryLimit
+    }
+  }
+  alias
+  allowance
+  applyPolicies
+  basicAuthData {
+    hashType
+    passwordSet
+    user
+  }
+  certificate
+  mtlsStaticCertificateBindings
+  dataExpires
+  dateCreated
+  enableDetailedRecording
+  enableHttpSignatureValidation
+  expires
+  hmacEnabled
+  hmacStringSet
+  idExtractorDeadline
+  isInactive
+  jwtData {
+    secretSet
+  }
+  keyID
+  lastCheck
+  lastUpdated
+  maxQueryDepth
+  metaData
+  monitor {
+    triggerLimits
+  }
+  oauthClientID
+  oauthKeys
+  orgID
+  per
+  quotaMax
+  quotaRemaining
+  quotaRenewalRate
+  quotaRenews
+  rate
+  rsaCertificateID
+  sessionLifetime
+  smoothing {
+    delay
+    enabled
+    step
+    threshold
+    trigger
+  }
+  tags
+  throttleInterval
+  throttleRetryLimit
+}`, {"hash":"sha256:a949c0c355165bf42ea8b5e76c589cdecf33f5f983f2a52800124f3209d838ff"}) as unknown as TypedDocumentString<CreateOrgKeyMutation, CreateOrgKeyMutationVariables>;
 export const DeleteOrgKeyDocument = new TypedDocumentString(`
-    mutation DeleteOrgKey($keyID: ID!, $expectedVersion: Int, $reason: String) {
-  deleteOrgKey(keyID: $keyID, expectedVersion: $expectedVersion, reason: $reason) {
-    action
+    mutation DeleteOrgKey($keyID: ID, $keyHash: String, $expectedVersion: Int, $reason: String) {
+  deleteOrgKey(
+    keyID: $keyID
+    keyHash: $keyHash
+    expectedVersion: $expectedVersion
+    reason: $reason
+  ) {
+    changed
     version
+    orgKey {
+      ...OrgKey
+    }
+    changes {
+      ...Change
+    }
+    quotaEffect {
+      ...Effect
+    }
+    warnings {
+      path
+      segments
+      code
+      message
+    }
   }
 }
-    `, {"hash":"sha256:2d0e6621e0fab912c870b921f2dc98a1240ee50dcb13de9d0c5c73bf70bb9a8d"}) as unknown as TypedDocumentString<DeleteOrgKeyMutation, DeleteOrgKeyMutationVariables>;
+    fragment OrgKey on OrgKey {
+  id
+  keyHash
+  keyID
+  orgID
+  version
+  state
+  dateCreated
+  createdAt
+  updatedAt
+  lastUpdated
+  deletedAt
+  definition {
+    ...Definition
+  }
+  quota {
+    ...Figures
+  }
+}
+fragment Change on KeyFieldChange {
+  path
+  segments
+  kind
+  before
+  after
+}
+fragment Effect on KeyQuotaEffect {
+  before {
+    ...Figures
+  }
+  after {
+    ...Figures
+  }
+  summary
+}
+fragment Figures on KeyQuota {
+  max
+  used
+  remaining
+  renewsAt
+}
+fragment Definition on KeyDefinition {
+  accessRights {
+    label
+    apiID
+    apiName
+    versions
+    allowedUrls {
+      methods
+      url
+    }
+    limit {
+      per
+      quotaMax
+      quotaRemaining
+      quotaRenewalRate
+      rate
+      throttleInterval
+      throttleRetryLimit
+    }
+  }
+  alias
+  allowance
+  applyPolicies
+  basicAuthData {
+    hashType
+    passwordSet
+    user
+  }
+  certificate
+  mtlsStaticCertificateBindings
+  dataExpires
+  dateCreated
+  enableDetailedRecording
+  enableHttpSignatureValidation
+  expires
+  hmacEnabled
+  hmacStringSet
+  idExtractorDeadline
+  isInactive
+  jwtData {
+    secretSet
+  }
+  keyID
+  lastCheck
+  lastUpdated
+  maxQueryDepth
+  metaData
+  monitor {
+    triggerLimits
+  }
+  oauthClientID
+  oauthKeys
+  orgID
+  per
+  quotaMax
+  quotaRemaining
+  quotaRenewalRate
+  quotaRenews
+  rate
+  rsaCertificateID
+  sessionLifetime
+  smoothing {
+    delay
+    enabled
+    step
+    threshold
+    trigger
+  }
+  tags
+  throttleInterval
+  throttleRetryLimit
+}`, {"hash":"sha256:b0efd67077bd3343a010b5772e10669975378892d854f2b68a5d4245ced29d44"}) as unknown as TypedDocumentString<DeleteOrgKeyMutation, DeleteOrgKeyMutationVariables>;
 export const RestoreOrgKeyDocument = new TypedDocumentString(`
-    mutation RestoreOrgKey($keyID: ID!, $expectedVersion: Int, $reason: String) {
-  restoreOrgKey(keyID: $keyID, expectedVersion: $expectedVersion, reason: $reason) {
-    action
+    mutation RestoreOrgKey($keyID: ID, $keyHash: String, $expectedVersion: Int, $reason: String) {
+  restoreOrgKey(
+    keyID: $keyID
+    keyHash: $keyHash
+    expectedVersion: $expectedVersion
+    reason: $reason
+  ) {
+    changed
     version
+    orgKey {
+      ...OrgKey
+    }
+    changes {
+      ...Change
+    }
+    quotaEffect {
+      ...Effect
+    }
+    warnings {
+      path
+      segments
+      code
+      message
+    }
   }
 }
-    `, {"hash":"sha256:0bdaf821ae9d819967f35c237f887cc5864fca2aed7f24db524efc900f12254f"}) as unknown as TypedDocumentString<RestoreOrgKeyMutation, RestoreOrgKeyMutationVariables>;
+    fragment OrgKey on OrgKey {
+  id
+  keyHash
+  keyID
+  orgID
+  version
+  state
+  dateCreated
+  createdAt
+  updatedAt
+  lastUpdated
+  deletedAt
+  definition {
+    ...Definition
+  }
+  quota {
+    ...Figures
+  }
+}
+fragment Change on KeyFieldChange {
+  path
+  segments
+  kind
+  before
+  after
+}
+fragment Effect on KeyQuotaEffect {
+  before {
+    ...Figures
+  }
+  after {
+    ...Figures
+  }
+  summary
+}
+fragment Figures on KeyQuota {
+  max
+  used
+  remaining
+  renewsAt
+}
+fragment Definition on KeyDefinition {
+  accessRights {
+    label
+    apiID
+    apiName
+    versions
+    allowedUrls {
+      methods
+      url
+    }
+    limit {
+      per
+      quotaMax
+      quotaRemaining
+      quotaRenewalRate
+      rate
+      throttleInterval
+      throttleRetryLimit
+    }
+  }
+  alias
+  allowance
+  applyPolicies
+  basicAuthData {
+    hashType
+    passwordSet
+    user
+  }
+  certificate
+  mtlsStaticCertificateBindings
+  dataExpires
+  dateCreated
+  enableDetailedRecording
+  enableHttpSignatureValidation
+  expires
+  hmacEnabled
+  hmacStringSet
+  idExtractorDeadline
+  isInactive
+  jwtData {
+    secretSet
+  }
+  keyID
+  lastCheck
+  lastUpdated
+  maxQueryDepth
+  metaData
+  monitor {
+    triggerLimits
+  }
+  oauthClientID
+  oauthKeys
+  orgID
+  per
+  quotaMax
+  quotaRemaining
+  quotaRenewalRate
+  quotaRenews
+  rate
+  rsaCertificateID
+  sessionLifetime
+  smoothing {
+    delay
+    enabled
+    step
+    threshold
+    trigger
+  }
+  tags
+  throttleInterval
+  throttleRetryLimit
+}`, {"hash":"sha256:3d225e81e29ebb2aa3d1408467d636b41af432b13b9cf61ab327d21f1b8ecfd3"}) as unknown as TypedDocumentString<RestoreOrgKeyMutation, RestoreOrgKeyMutationVariables>;
 export const RevertOrgKeyDocument = new TypedDocumentString(`
-    mutation RevertOrgKey($keyID: ID!, $toVersion: Int!, $expectedVersion: Int, $reason: String) {
+    mutation RevertOrgKey($keyID: ID, $keyHash: String, $toVersion: Int!, $expectedVersion: Int, $reason: String) {
   revertOrgKey(
     keyID: $keyID
+    keyHash: $keyHash
     toVersion: $toVersion
     expectedVersion: $expectedVersion
     reason: $reason
   ) {
-    action
+    changed
     version
+    orgKey {
+      ...OrgKey
+    }
+    changes {
+      ...Change
+    }
+    quotaEffect {
+      ...Effect
+    }
+    warnings {
+      path
+      segments
+      code
+      message
+    }
   }
 }
-    `, {"hash":"sha256:2529fbc8b0eb60b83f8b07147c862a5de48f0328220940d58048637413302e5d"}) as unknown as TypedDocumentString<RevertOrgKeyMutation, RevertOrgKeyMutationVariables>;
+    fragment OrgKey on OrgKey {
+  id
+  keyHash
+  keyID
+  orgID
+  version
+  state
+  dateCreated
+  createdAt
+  updatedAt
+  lastUpdated
+  deletedAt
+  definition {
+    ...Definition
+  }
+  quota {
+    ...Figures
+  }
+}
+fragment Change on KeyFieldChange {
+  path
+  segments
+  kind
+  before
+  after
+}
+fragment Effect on KeyQuotaEffect {
+  before {
+    ...Figures
+  }
+  after {
+    ...Figures
+  }
+  summary
+}
+fragment Figures on KeyQuota {
+  max
+  used
+  remaining
+  renewsAt
+}
+fragment Definition on KeyDefinition {
+  accessRights {
+    label
+    apiID
+    apiName
+    versions
+    allowedUrls {
+      methods
+      url
+    }
+    limit {
+      per
+      quotaMax
+      quotaRemaining
+      quotaRenewalRate
+      rate
+      throttleInterval
+      throttleRetryLimit
+    }
+  }
+  alias
+  allowance
+  applyPolicies
+  basicAuthData {
+    hashType
+    passwordSet
+    user
+  }
+  certificate
+  mtlsStaticCertificateBindings
+  dataExpires
+  dateCreated
+  enableDetailedRecording
+  enableHttpSignatureValidation
+  expires
+  hmacEnabled
+  hmacStringSet
+  idExtractorDeadline
+  isInactive
+  jwtData {
+    secretSet
+  }
+  keyID
+  lastCheck
+  lastUpdated
+  maxQueryDepth
+  metaData
+  monitor {
+    triggerLimits
+  }
+  oauthClientID
+  oauthKeys
+  orgID
+  per
+  quotaMax
+  quotaRemaining
+  quotaRenewalRate
+  quotaRenews
+  rate
+  rsaCertificateID
+  sessionLifetime
+  smoothing {
+    delay
+    enabled
+    step
+    threshold
+    trigger
+  }
+  tags
+  throttleInterval
+  throttleRetryLimit
+}`, {"hash":"sha256:530bc7ca928830c830fba5e6696ee5c082ec45a73d36ed40eefe501e8f58f972"}) as unknown as TypedDocumentString<RevertOrgKeyMutation, RevertOrgKeyMutationVariables>;
 export const ConsumeOrgQuotaDocument = new TypedDocumentString(`
     mutation ConsumeOrgQuota($keyID: ID!, $amount: Int64) {
   consumeOrgQuota(keyID: $keyID, amount: $amount) {
@@ -1938,7 +3088,7 @@ export const ConsumeOrgQuotaDocument = new TypedDocumentString(`
   renewsAt
 }`, {"hash":"sha256:dad9606e51531799069e07b5560df26ae58de65c16b2be3e16c57d32c36c39ac"}) as unknown as TypedDocumentString<ConsumeOrgQuotaMutation, ConsumeOrgQuotaMutationVariables>;
 export const UpdateOrgKeysDocument = new TypedDocumentString(`
-    mutation UpdateOrgKeys($filter: OrgKeyFilter!, $patch: UpdateKeyInput!, $resetQuota: Boolean, $dryRun: Boolean! = true, $reason: String, $first: Int, $after: String) {
+    mutation UpdateOrgKeys($filter: OrgKeyFilter!, $patch: PatchKeyInput!, $resetQuota: Boolean, $dryRun: Boolean! = true, $reason: String, $first: Int, $after: String) {
   updateOrgKeys(
     filter: $filter
     patch: $patch
@@ -1970,7 +3120,7 @@ export const UpdateOrgKeysDocument = new TypedDocumentString(`
     ...Figures
   }
 }
-fragment Preview on OrgKeyUpdatePreview {
+fragment Preview on OrgKeyChangePreview {
   changed
   version
   definition {
@@ -1985,6 +3135,7 @@ fragment Preview on OrgKeyUpdatePreview {
   quotaReset
   warnings {
     path
+    segments
     code
     message
   }
@@ -2004,6 +3155,7 @@ fragment Bulk on KeyBulkResult {
       message
       issues {
         path
+        segments
         code
         message
       }
@@ -2014,6 +3166,7 @@ fragment Bulk on KeyBulkResult {
 }
 fragment Change on KeyFieldChange {
   path
+  segments
   kind
   before
   after
@@ -2104,7 +3257,7 @@ fragment Definition on KeyDefinition {
   tags
   throttleInterval
   throttleRetryLimit
-}`, {"hash":"sha256:7ee994c10c8c0d78051390137712a7ff636a58ba44cbee53e0175da4533d0c93"}) as unknown as TypedDocumentString<UpdateOrgKeysMutation, UpdateOrgKeysMutationVariables>;
+}`, {"hash":"sha256:23acec0ddfe4368af0665887b3450d3e3444a0841e346169014d23123d393873"}) as unknown as TypedDocumentString<UpdateOrgKeysMutation, UpdateOrgKeysMutationVariables>;
 export const ResetOrgQuotasDocument = new TypedDocumentString(`
     mutation ResetOrgQuotas($filter: OrgKeyFilter!, $dryRun: Boolean! = true, $reason: String, $first: Int, $after: String) {
   resetOrgQuotas(
@@ -2136,7 +3289,7 @@ export const ResetOrgQuotasDocument = new TypedDocumentString(`
     ...Figures
   }
 }
-fragment Preview on OrgKeyUpdatePreview {
+fragment Preview on OrgKeyChangePreview {
   changed
   version
   definition {
@@ -2151,6 +3304,7 @@ fragment Preview on OrgKeyUpdatePreview {
   quotaReset
   warnings {
     path
+    segments
     code
     message
   }
@@ -2170,6 +3324,7 @@ fragment Bulk on KeyBulkResult {
       message
       issues {
         path
+        segments
         code
         message
       }
@@ -2180,6 +3335,7 @@ fragment Bulk on KeyBulkResult {
 }
 fragment Change on KeyFieldChange {
   path
+  segments
   kind
   before
   after
@@ -2270,7 +3426,7 @@ fragment Definition on KeyDefinition {
   tags
   throttleInterval
   throttleRetryLimit
-}`, {"hash":"sha256:9b47474b32fd9b5a1936718c4e5d82bb6ce3ade2c18a6ecd1435cb09b3acb91c"}) as unknown as TypedDocumentString<ResetOrgQuotasMutation, ResetOrgQuotasMutationVariables>;
+}`, {"hash":"sha256:de5ead4f4b766fc91be4d2908b9e4017c881f177ac7cfb0d94c9b08366dc1072"}) as unknown as TypedDocumentString<ResetOrgQuotasMutation, ResetOrgQuotasMutationVariables>;
 export const OrganizationOfKeyDocument = new TypedDocumentString(`
     query OrganizationOfKey($keyHash: String!, $first: Int) {
   orgKey(by: { keyHash: $keyHash }) {

@@ -1,4 +1,4 @@
-import { PreviewOrgKeyUpdateDocument, toInput, UpdateOrgKeyDocument } from '../../client/client.js';
+import { PatchOrgKeyDocument, PreviewOrgKeyPatchDocument } from '../../client/client.js';
 import { Confirm } from '../parts/confirm.js';
 import { useClient } from '../session.js';
 import { text } from '../strings.js';
@@ -15,17 +15,17 @@ interface ResetQuotaProps {
 export function ResetQuota({ found, onDone, onClose }: ResetQuotaProps) {
   const client = useClient('service');
   const { keyID, version, definition } = found;
-  const variables = { keyID, input: definition ? toInput(definition) : {}, resetQuota: true, expectedVersion: version };
+  const variables = { keyID, patch: {}, resetQuota: true, expectedVersion: version };
   const effect = useLoad(
     async (signal) => {
-      const { data, errors } = await client.send(PreviewOrgKeyUpdateDocument, variables, { signal });
-      return required(data.previewOrgKeyUpdate, errors, text.key.missing).quotaEffect;
+      const { data, errors } = await client.send(PreviewOrgKeyPatchDocument, variables, { signal });
+      return required(data.previewOrgKeyPatch, errors, text.key.missing).quotaEffect;
     },
     [client, version],
   );
   const reset = useAction(async (reason: string | null) => {
-    const { data, errors } = await client.send(UpdateOrgKeyDocument, { ...variables, reason });
-    required(data.updateOrgKey, errors, text.key.missing);
+    const { data, errors } = await client.send(PatchOrgKeyDocument, { ...variables, reason });
+    required(data.patchOrgKey, errors, text.key.missing);
     onClose();
     onDone();
   });

@@ -1,8 +1,6 @@
 import {
-  OrgKeyDocument,
-  PreviewOrgKeyUpdateDocument,
-  toInput,
-  UpdateOrgKeyDocument,
+  PatchOrgKeyDocument,
+  PreviewOrgKeyPatchDocument,
   UpdateOrgKeysDocument,
   type ChangeFragment,
   type Client,
@@ -68,28 +66,25 @@ export async function* runBulk(
   }
 }
 
-/** Changes one key, unless it changes concurrently. Reads it first, because an update replaces the definition. */
+/** Changes one key. */
 async function changeOne(
   client: Client,
   keyHash: string,
-  { patch, resetQuota }: BulkChange,
+  change: BulkChange,
   { isDryRun, reason, signal }: BulkOptions,
 ): Promise<BulkOutcome> {
   try {
-    const read = await client.send(OrgKeyDocument, { by: { keyHash }, last: 1 }, { signal });
-    const { keyID, version: expectedVersion, definition } = required(read.data.orgKey, read.errors, text.key.missing);
-    const input = { ...toInput(required(definition, read.errors, text.key.missing)), ...patch };
-    const variables = { keyID, input, resetQuota, expectedVersion };
+    const variables = { keyHash, ...change };
     const send = async () => {
       if (isDryRun) {
-        const { data, errors } = await client.send(PreviewOrgKeyUpdateDocument, variables, { signal });
-        return required(data.previewOrgKeyUpdate, errors, text.key.missing);
+        const { data, errors } = await client.send(PreviewOrgKeyPatchDocument, variables, { signal });
+        return required(data.previewOrgKeyPatch, errors, text.key.missing);
       }
-      const { data, errors } = await client.send(UpdateOrgKeyDocument, { ...variables, reason }, { signal });
-      return required(data.updateOrgKey, errors, text.key.missing);
+      const { data, errors } = await client.send(PatchOrgKeyDocument, { ...variables, reason }, { signal });
+      return required(data.patchOrgKey, errors, text.key.missing);
     };
     const { version, changes, quotaEffect } = await send();
-    return { keyHash, version, changes, quotaEffect: quotaEffect?.summary };
+    return { keyHash, version: version ?? undefined, changes, quotaEffect: quotaEffect?.summary };
   } catch (caught) {
     if (signal.aborted) throw caught;
     const { code, message, issues } = toKeyfrontError(caught);

@@ -13,8 +13,7 @@ import {
 import type * as z from 'zod';
 import type { AuthContext } from '../../credentials/credential.js';
 import { AppError, type Issue } from '../../lib/errors.js';
-import type { Variant } from '../../keys/definition/schema.js';
-import { inputs, definitionIssues } from '../../keys/definition/parse.js';
+import { inputs, definitionIssues, type InputKind } from '../../keys/definition/parse.js';
 import { invalidDefinition } from '../../keys/definition/issues.js';
 import { maxIssues } from '../../keys/definition/field-rules.js';
 import { unwrapSchema, memberOf, shapeOf, traitsOf } from '../../keys/definition/introspection.js';
@@ -80,7 +79,12 @@ export function withStatusOfError(result: ExecutionResult): ExecutionResult {
   return result;
 }
 
-const variants: Record<string, Variant> = { PreviewKeyInput: 'preview', UpdateKeyInput: 'update' };
+const inputKinds: Record<string, InputKind> = {
+  PreviewKeyInput: 'preview',
+  CreateKeyInput: 'update',
+  UpdateKeyInput: 'update',
+  PatchKeyInput: 'patch',
+};
 
 /**
  * The error of an operation that GraphQL rejects before it is executed: UNAUTHENTICATED or RATE_LIMITED without a credential
@@ -105,11 +109,11 @@ function explain(prepared: PreparedOperation, { auth, variables }: RejectedReque
   const issuesByValue = new Map<unknown, readonly Issue[]>();
   for (const { name, type, value } of argumentsIn(prepared, { ...defaults, ...variables })) {
     if (issues.length > maxIssues) break;
-    const variant = variants[getNamedType(type).name];
-    if (!variant || value === null || value === undefined) issues.push(...takeIssues(inputIssues(type, value, [name])));
+    const kind = inputKinds[getNamedType(type).name];
+    if (!kind || value === null || value === undefined) issues.push(...takeIssues(inputIssues(type, value, [name])));
     else {
       isDefinition = true;
-      const own = issuesByValue.get(value) ?? issuesInDefinition(variant, type, value);
+      const own = issuesByValue.get(value) ?? issuesInDefinition(kind, type, value);
       issuesByValue.set(value, own);
       issues.push(...own);
     }
@@ -146,8 +150,8 @@ function argumentsIn(
 }
 
 /** Returns the issues of the definition rules, and those that only GraphQL reports. */
-function issuesInDefinition(variant: Variant, type: GraphQLInputType, value: unknown): readonly Issue[] {
-  const issues = definitionIssues(variant, coerceInput(inputs[variant], value));
+function issuesInDefinition(kind: InputKind, type: GraphQLInputType, value: unknown): readonly Issue[] {
+  const issues = definitionIssues(kind, coerceInput(inputs[kind], value));
   const isReported = ({ path }: Issue) => issues.some((issue) => issue.path.every((step, at) => step === path[at]));
   return [...issues, ...takeIssues(inputIssues(type, value, [])).filter((issue) => !isReported(issue))];
 }

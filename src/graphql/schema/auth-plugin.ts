@@ -5,6 +5,7 @@ import type { CallContext } from '../../keys/ports.js';
 import { auditRejectedMutation } from '../audit.js';
 import { callerOf, type Context } from '../context.js';
 import { runUntilDeadline } from '../execution/deadline.js';
+import { problemsAsData } from './problems.js';
 
 type Resolver<Source> = GraphQLFieldResolver<Source, Context, Record<string, unknown>>;
 
@@ -20,7 +21,8 @@ interface RootFieldAuth {
  *
  * Requires the credential before the arguments are validated, because validation errors would reveal the schema to
  * anonymous clients. Waits for a time slice, because validation of a large input takes milliseconds, for each alias. Runs
- * mutations until the deadline of the operation, and writes rejected ones to the audit log.
+ * mutations until the deadline of the operation, writes rejected ones to the audit log, and returns the problems of a
+ * definition as data if the operation selects them.
  */
 export function authorized(
   { name, kind, credential }: RootFieldAuth,
@@ -48,6 +50,8 @@ export function authorized(
       return await run(source, args, context, info);
     } catch (error) {
       auditRejectedMutation(name, args, context, error);
+      const problems = problemsAsData(error, info);
+      if (problems) return problems;
       throw error;
     }
   };

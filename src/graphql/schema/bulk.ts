@@ -1,13 +1,13 @@
 import type { InputShapeFromFields } from '@pothos/core';
 import { bulkLimit, type BulkItem, type BulkRequest, type BulkResult } from '../../keys/bulk.js';
-import type { KeyDefinition } from '../../keys/definition/schema.js';
+import type { DefinitionPatch } from '../../keys/definition/patch.js';
 import type { KeyFilter } from '../../keys/key-query.js';
 import { AppError } from '../../lib/errors.js';
 import { cursorsOf } from '../../wire/list-cursor.js';
-import { idempotencyArgs } from './arguments.js';
+import { idempotencyArgs, reasonArgs } from './arguments.js';
 import { builder } from './builder.js';
-import { OrgKeyUpdatePreview } from './change.js';
-import { UpdateKeyInput } from './definition.js';
+import { OrgKeyChangePreview } from './change.js';
+import { PatchKeyInput } from './definition.js';
 import { KeyErrorCode, KeyIssue } from './issue.js';
 import { OrgKey } from './key.js';
 import { OrgKeyFilter, toKeyFilter } from './key-list.js';
@@ -42,7 +42,7 @@ const KeyBulkItem = builder.objectRef<BulkItem>('KeyBulkItem').implement({
       resolve: ({ key }) => key,
     }),
     change: t.field({
-      type: OrgKeyUpdatePreview,
+      type: OrgKeyChangePreview,
       nullable: true,
       description: 'What changed, or would change. Null if there is an `error`.',
       resolve: ({ change }) => change,
@@ -85,6 +85,7 @@ const bulkPageSizes: PageSizes = { defaultSize: bulkLimit, maxSize: bulkLimit };
 
 /** The arguments of every bulk change. */
 const bulkArgs = {
+  ...reasonArgs,
   ...idempotencyArgs,
   ...builder.args((t) => ({
     filter: t.field({ type: OrgKeyFilter, required: true, description: 'The keys to change.' }),
@@ -92,9 +93,6 @@ const bulkArgs = {
       required: true,
       defaultValue: true,
       description: 'Whether to store nothing and only predict the outcome for each key.',
-    }),
-    reason: t.string({
-      description: 'Reason for the change, recorded in the history. At most 500 characters, no secrets.',
     }),
     first: t.int({
       description: `Number of keys to change, at least 1; values above ${bulkLimit} are capped. If neither \`first\` nor \`after\` is given, at most ${bulkLimit} keys may match.`,
@@ -110,7 +108,7 @@ const bulkArgs = {
  *
  * @throws {AppError} INVALID when `first` is below 1 or `after` is not a cursor of this list.
  */
-function toBulkRequest(args: BulkArgs, patch: KeyDefinition, resetQuota: boolean): BulkRequest {
+function toBulkRequest(args: BulkArgs, patch: DefinitionPatch, resetQuota: boolean): BulkRequest {
   const filter = toKeyFilter(args.filter);
   return {
     filter,
@@ -150,7 +148,7 @@ builder.mutationField('updateOrgKeys', (t) =>
     args: {
       ...bulkArgs,
       patch: t.arg({
-        type: UpdateKeyInput,
+        type: PatchKeyInput,
         required: true,
         description: 'The fields to set. Null removes a field; omitted fields are kept.',
       }),

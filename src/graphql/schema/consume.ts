@@ -1,5 +1,5 @@
 import { quotaRejections, type Consumption, type QuotaRejection } from '../../keys/quota/quota.js';
-import { idempotencyArgs, keyArgs, withoutNulls } from './arguments.js';
+import { idempotencyArgs, keyArgs, requestFrom } from './arguments.js';
 import { builder } from './builder.js';
 import { KeyQuota } from './quota.js';
 import { enumValuesOf } from './types-from-zod.js';
@@ -41,6 +41,6 @@ builder.mutationField('consumeOrgQuota', (t) =>
       amount: t.arg({ type: 'Int64', defaultValue: 1n, description: 'Number of requests, at least 1.' }),
     },
     resolve: (caller, args, { keys }) =>
-      keys.consumeOrgQuota(caller, { ...withoutNulls(args), amount: args.amount ?? 1n }),
+      keys.consumeOrgQuota(caller, { ...requestFrom(args), amount: args.amount ?? 1n }),
   }),
 );

@@ -1,8 +1,8 @@
-import { errorCodes, type ErrorCode, type Issue } from '../../lib/errors.js';
+import { errorCodes, type ErrorCode, type Issue, type Path } from '../../lib/errors.js';
 import { issueCodes, warningCodes, type IssueCode, type WarningCode } from '../../keys/definition/issue-codes.js';
 import type { Warning as DomainWarning } from '../../keys/definition/warnings.js';
 import { definitionPathText } from '../path-text.js';
-import { builder } from './builder.js';
+import { builder, type SchemaTypes } from './builder.js';
 import { enumValuesOf } from './types-from-zod.js';
 
 const KeyIssueCode = builder.enumType('KeyIssueCode', {
@@ -24,6 +24,7 @@ export const KeyIssue = builder.objectRef<Issue>('KeyIssue').implement({
         'Path of the value: names separated by dots; in brackets the index of a list item, the label of an access right of a stored key, or an unusual name. Example: accessRights[2].limit.quotaMax.',
       resolve: ({ path }) => definitionPathText(path),
     }),
+    segments: segmentsField(t),
     code: t.field({
       type: KeyIssueCode,
       description: 'The kind of the problem, for programs. New values may be added.',
@@ -37,6 +38,17 @@ export const KeyIssue = builder.objectRef<Issue>('KeyIssue').implement({
   }),
 });
 
+/** The segments of `path`, for programs. */
+export function segmentsField<Source extends { readonly path: Path }>(
+  t: PothosSchemaTypes.ObjectFieldBuilder<SchemaTypes, Source>,
+) {
+  return t.stringList({
+    description:
+      'The names, indexes and labels of `path`, in their order, as text. Empty for the value as a whole. Example: ["accessRights", "2", "limit", "quotaMax"].',
+    resolve: ({ path }) => path.map(String),
+  });
+}
+
 const KeyWarningCode = builder.enumType('KeyWarningCode', {
   description: 'The kind of a warning.',
   values: enumValuesOf<WarningCode>(warningCodes),
@@ -49,6 +61,7 @@ export const KeyWarning = builder.objectRef<DomainWarning>('KeyWarning').impleme
       description: 'Path of the field in the definition. Example: accessRights[2].limit.quotaMax.',
       resolve: ({ path }) => definitionPathText(path),
     }),
+    segments: segmentsField(t),
     code: t.expose('code', {
       type: KeyWarningCode,
       description: 'The kind of the warning, for programs. New values may be added.',

@@ -29,18 +29,25 @@ export const PreviewInput: z.ZodType<KeyDefinition> = previewFields.check(rules)
 /** The definition of an update. */
 export const UpdateInput: z.ZodType<KeyDefinition> = updateFields.check(rules);
 
-/** The input of each variant. */
-export const inputs: Record<Variant, z.ZodType<KeyDefinition>> = { preview: PreviewInput, update: UpdateInput };
+/** What a client may send: a definition of a variant, or a patch of one, to which the rules across fields do not apply. */
+export type InputKind = Variant | 'patch';
+
+/** The schema of each input. */
+export const inputs: Record<InputKind, z.ZodType<KeyDefinition>> = {
+  preview: PreviewInput,
+  update: UpdateInput,
+  patch: updateFields,
+};
 
 /** Return the parsed definition, or INVALID if zod rejects it. */
-export const fastValidators: Record<Variant, FastValidator> = {
-  preview: fastValidator(previewFields),
-  update: fastValidator(updateFields),
+export const fastValidators: Record<InputKind, FastValidator> = {
+  preview: withRules(fastValidatorOf(previewFields)),
+  update: withRules(fastValidatorOf(updateFields)),
+  patch: fastValidatorOf(updateFields),
 };
 
 /** zod cannot compile the rules across fields, because they also run if single fields have issues. */
-function fastValidator(fields: z.ZodType<KeyDefinition>): FastValidator {
-  const validate = fastValidatorOf(fields);
+function withRules(validate: FastValidator): FastValidator {
   return (raw) => {
     const value = validate(raw);
     return value !== INVALID && satisfiesRules(value as KeyDefinition) ? value : INVALID;
@@ -48,11 +55,11 @@ function fastValidator(fields: z.ZodType<KeyDefinition>): FastValidator {
 }
 
 /** Returns a standard schema (https://standardschema.dev) that uses the fast validator first. */
-export function standardSchema(variant: Variant) {
-  const { validate, ...standard } = inputs[variant]['~standard'];
+export function standardSchema(kind: InputKind) {
+  const { validate, ...standard } = inputs[kind]['~standard'];
   const validateFast = (raw: unknown) => {
-    const value = fastValidators[variant](raw);
-    return value === INVALID ? validate(withoutExcess(inputs[variant], raw)) : { value: value as KeyDefinition };
+    const value = fastValidators[kind](raw);
+    return value === INVALID ? validate(withoutExcess(inputs[kind], raw)) : { value: value as KeyDefinition };
   };
   return { '~standard': { ...standard, validate: validateFast } };
 }
@@ -69,8 +76,8 @@ export function parseDefinition(variant: Variant, raw: unknown): KeyDefinition {
 }
 
 /** Returns the issues of a definition, at most `maxIssues` + 1; none for a valid one. */
-export function definitionIssues(variant: Variant, raw: unknown): readonly Issue[] {
-  const result = validateDefinition(variant, raw);
+export function definitionIssues(kind: InputKind, raw: unknown): readonly Issue[] {
+  const result = validateDefinition(kind, raw);
   return Array.isArray(result) ? result : [];
 }
 
@@ -95,11 +102,11 @@ const foreignFields: Record<Variant, readonly string[]> = {
   update: [...fieldsOnlyIn('preview')],
 };
 
-function validateDefinition(variant: Variant, raw: unknown): KeyDefinition | Issue[] {
-  // A bulk update merges a stored definition with a patch, and each can be as large as a body.
+function validateDefinition(kind: InputKind, raw: unknown): KeyDefinition | Issue[] {
+  // A patched definition has the values of the stored one and of the patch, and each can be as large as a body.
   if (hasMoreValues(raw)) return [tooManyValues];
-  const valid = fastValidators[variant](raw);
+  const valid = fastValidators[kind](raw);
   if (valid !== INVALID) return valid as KeyDefinition;
-  const result = inputs[variant].safeParse(withoutExcess(inputs[variant], raw));
-  return result.success ? result.data : issuesOf(result.error.issues, variant);
+  const result = inputs[kind].safeParse(withoutExcess(inputs[kind], raw));
+  return result.success ? result.data : issuesOf(result.error.issues, kind === 'preview' ? 'preview' : 'update');
 }

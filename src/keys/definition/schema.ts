@@ -27,6 +27,9 @@ import {
 export const unlimited = -1n;
 const off = -1;
 
+/** The entries of a list with this field are identified by it. REST has an object with the labels as names. */
+export const labelField = 'label';
+
 const limits = {
   per: double(
     'Period of the rate limit, in seconds. 0 or less disables the rate limit. The gateway enforces it. Example: 60.',

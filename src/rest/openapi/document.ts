@@ -4,6 +4,7 @@ import { KeyDefinition } from '../../keys/definition/schema.js';
 import { inputs } from '../../keys/definition/parse.js';
 import { issueCodes, warningCodes } from '../../keys/definition/issue-codes.js';
 import { resetStatuses } from '../../keys/quota/external-counters.js';
+import { mergePatchType } from '../../http/body.js';
 import { statuses } from '../../http/error-response.js';
 import { responseExamples, bodyExamples, toExample, etagsOf, parameterExamples } from './examples.js';
 import { failureExamples } from './failure-examples.js';
@@ -71,7 +72,7 @@ function pathItem(route: RouteDefinition): JSONSchema {
       security: [{ [credential]: [] }],
       parameters: parameterExamples(examples, parameters),
       ...(input && {
-        requestBody: { required: input.variant !== undefined, content: jsonOf(input.name, bodyExamples(examples)) },
+        requestBody: { required: input.variant !== undefined, content: contentOf(input, bodyExamples(examples)) },
       }),
       responses: {
         200: {
@@ -155,7 +156,7 @@ function schemas(): JSONSchema {
     if (input?.schema) components.set(input.name, input.schema);
     if (input?.variant) {
       components.set(input.name, {
-        description: 'A key definition. Every field is optional.',
+        description: input.variant === 'patch' ? patchDescription : 'A key definition. Every field is optional.',
         ...objectSchema(inputs[input.variant], { direction: 'input', components }),
       });
     }
@@ -224,6 +225,14 @@ function problemSchema(description: string, codes: Readonly<Record<string, strin
       message: { type: 'string', description: 'Describes the problem, for people: "path message" is a sentence.' },
     },
   };
+}
+
+const patchDescription =
+  'The fields of a definition to change, as a JSON Merge Patch (RFC 7396): an absent field keeps its value, null clears it, an object is merged with the stored one, and any other value replaces the stored one.';
+
+function contentOf({ name, variant }: NonNullable<RouteDefinition['input']>, examples?: JSONSchema): JSONSchema {
+  const content = jsonOf(name, examples);
+  return variant === 'patch' ? { [mergePatchType]: { schema: refTo(name) }, ...content } : content;
 }
 
 function jsonOf(schema: string, examples?: JSONSchema): JSONSchema {

@@ -12,7 +12,8 @@ import {
   traitsOf,
   type Scalar,
 } from '../../keys/definition/introspection.js';
-import { labelField, textToWire, wireName } from '../../wire/field-names.js';
+import { labelField } from '../../keys/definition/schema.js';
+import { textToWire, wireName } from '../../wire/field-names.js';
 
 /** A JSON Schema of draft 2020-12, which OpenAPI 3.1 uses. */
 export type JSONSchema = Readonly<Record<string, unknown>>;

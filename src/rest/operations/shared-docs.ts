@@ -9,6 +9,15 @@ export const text = { type: 'string' };
 
 /** The parameter `keyID` of a path. */
 export const keyID = { name: 'keyID', in: 'path', required: true, description: 'Identifier of the key.', schema: text };
+/** The parameter `reset_quota`. */
+export const resetQuota = {
+  name: 'reset_quota',
+  in: 'query',
+  description:
+    'Resets the live quota: the used count becomes 0, `quota_remaining` becomes `quota_max`, and `quota_renews` becomes the current time plus `quota_renewal_rate` if that is above 0.',
+  schema: { type: 'integer', enum: [1] },
+};
+
 /** The header `If-Match`. */
 export const ifMatch = {
   name: 'If-Match',

@@ -1,8 +1,17 @@
-import { readDefinition, warningsMember } from '../json-body.js';
-import { changeResponse } from '../key-response.js';
+import { readDefinition } from '../json-body.js';
+import { definitionResponse } from '../key-response.js';
 import { parseIdempotencyKey, parseIfMatch, parseKeyID, parseFlag } from '../parameters.js';
 import { defineRoute, type RouteCall } from '../route.js';
-import { change, changedSince, idempotencyKey, ifMatch, keyID, unknownKey, warnings } from './shared-docs.js';
+import {
+  change,
+  changedSince,
+  idempotencyKey,
+  ifMatch,
+  keyID,
+  resetQuota,
+  unknownKey,
+  warnings,
+} from './shared-docs.js';
 import type { HTTPResponse } from '../../http/response.js';
 
 export const updateOrgKey = defineRoute({
@@ -15,18 +24,7 @@ export const updateOrgKey = defineRoute({
   summary: 'Update an organisation key',
   description:
     'Replaces the definition of an existing key and, with `reset_quota=1`, resets its quota, in one transaction. A field that is absent or null is removed. A secret stays until it is replaced, or removed with null.',
-  parameters: [
-    keyID,
-    {
-      name: 'reset_quota',
-      in: 'query',
-      description:
-        'Resets the live quota: the used count becomes 0, `quota_remaining` becomes `quota_max`, and `quota_renews` becomes the current time plus `quota_renewal_rate` if that is above 0.',
-      schema: { type: 'integer', enum: [1] },
-    },
-    ifMatch,
-    idempotencyKey,
-  ],
+  parameters: [keyID, resetQuota, ifMatch, idempotencyKey],
   input: { name: 'UpdateKeyInput', variant: 'update' },
   output: { ...change('OrgKeyUpdate', 'modified'), optional: { warnings } },
   success: 'OK',
@@ -111,8 +109,5 @@ async function handle(call: RouteCall): Promise<HTTPResponse> {
   const idempotencyKey = parseIdempotencyKey(request.headers.get('idempotency-key'));
   const input = await readDefinition(call, 'update');
   const update = { keyID, input, resetQuota, expectedVersion, idempotencyKey };
-  const { key, warnings, quotaReset } = await keys.updateOrgKey(caller, update);
-  // The contract defines every member of the body, so the status of the reset is a header.
-  const reset = quotaReset && { 'quota-reset': quotaReset.toLowerCase() };
-  return changeResponse('modified', keyID, key, warningsMember(call, warnings), reset);
+  return definitionResponse(call, keyID, await keys.updateOrgKey(caller, update));
 }

@@ -91,7 +91,7 @@ interface Item {
   readonly error: { readonly code: string } | null;
 }
 
-const mutation = `mutation ($policy: String!, $patch: UpdateKeyInput!, $isReset: Boolean!) {
+const mutation = `mutation ($policy: String!, $patch: PatchKeyInput!, $isReset: Boolean!) {
   done: updateOrgKeys(filter: { policy: $policy }, patch: $patch, resetQuota: $isReset, dryRun: false) {
     items { orgKey { keyID } change { version } error { code } } } }`;
 

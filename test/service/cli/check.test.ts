@@ -23,7 +23,7 @@ beforeEach(async () => {
   await t.update('k1', { alias: 'two', meta_data: { '2': 'b', '1': 'a', big: 9007199254740993n } });
   await t.update('k1', { alias: 'three', rate: 1e21 }, '?reset_quota=1');
   await t.graphql('mutation { consumeOrgQuota(keyID: "k2", amount: 3) { allowed } }');
-  await t.graphql('mutation { deleteOrgKey(keyID: "k2", reason: "größer 🔑") { status } }');
+  await t.graphql('mutation { deleteOrgKey(keyID: "k2", reason: "größer 🔑") { version } }');
   await t.close();
 });
 

@@ -59,7 +59,7 @@ describe('editOrgKey', () => {
       return { ...input, tags: [...(input.tags ?? []), 'own'] };
     });
     expect(tags).toStrictEqual([fullUpdate.tags, ['one'], ['two']]);
-    expect([result.version, result.definition.tags]).toStrictEqual([4, ['two', 'own']]);
+    expect([result.version, result.orgKey?.definition?.tags]).toStrictEqual([4, ['two', 'own']]);
   });
 
   it('throws CONFLICT after the last attempt, and other errors at once', async () => {

@@ -36,7 +36,7 @@ const selected = `dryRun hasNextPage endCursor items { orgKey { keyID version }
   error { code message issues { path code } } }`;
 const declared = '$filter: OrgKeyFilter!, $dryRun: Boolean! = true, $reason: String, $first: Int, $after: String';
 const passed = 'filter: $filter, dryRun: $dryRun, reason: $reason, first: $first, after: $after';
-const updating = `mutation (${declared}, $patch: UpdateKeyInput!, $resetQuota: Boolean) {
+const updating = `mutation (${declared}, $patch: PatchKeyInput!, $resetQuota: Boolean) {
   updateOrgKeys(${passed}, patch: $patch, resetQuota: $resetQuota) { ${selected} } }`;
 const resetting = `mutation (${declared}) { resetOrgQuotas(${passed}) { ${selected} } }`;
 
@@ -143,7 +143,7 @@ describe('updateOrgKeys', () => {
   });
 
   it('does not change a deleted key, even if the filter matches it', async () => {
-    await t.graphql('mutation { deleteOrgKey(keyID: "a") { status } }');
+    await t.graphql('mutation { deleteOrgKey(keyID: "a") { version } }');
     const request = { filter: { state: 'DELETED' }, patch: { rate: 9 }, dryRun: false };
     const response = await expectNoChange(t, () => updateAll(request));
     expect(codesOf(response)).toStrictEqual({ a: 'NOT_FOUND' });

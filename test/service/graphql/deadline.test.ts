@@ -183,9 +183,9 @@ describe('the deadline of a mutation', () => {
       },
     });
     const result = await graphql(
-      'mutation { updateOrgKey(keyID: "a", input: { alias: "after" }) { version definition { alias } } }',
+      'mutation { updateOrgKey(keyID: "a", input: { alias: "after" }) { version orgKey { definition { alias } } } }',
     );
-    expect(dataOf(result)).toStrictEqual({ version: 2, definition: { alias: 'after' } });
+    expect(dataOf(result)).toStrictEqual({ version: 2, orgKey: { definition: { alias: 'after' } } });
     expect((await stateOf(t, 'a')).key?.definition).toMatchObject({ alias: 'after' });
   });
 

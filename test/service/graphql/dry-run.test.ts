@@ -14,12 +14,12 @@ beforeEach(async () => {
 });
 
 const figures = '{ max used remaining renewsAt }';
-const selected = `version definition ${everything} changes { path kind before after } warnings { path code message }
+const selected = `version changes { path kind before after } warnings { path code message }
   quotaEffect { before ${figures} after ${figures} summary }`;
 const passed = '(keyID: "k1", input: $input, resetQuota: $resetQuota, expectedVersion: $expectedVersion)';
 const declared = '($input: UpdateKeyInput!, $resetQuota: Boolean, $expectedVersion: Int)';
-const previewing = `query ${declared} { previewOrgKeyUpdate${passed} { ${selected} } }`;
-const updating = `mutation ${declared} { updateOrgKey${passed} { ${selected} } }`;
+const previewing = `query ${declared} { previewOrgKeyUpdate${passed} { ${selected} definition ${everything} } }`;
+const updating = `mutation ${declared} { updateOrgKey${passed} { ${selected} orgKey { definition ${everything} } } }`;
 
 interface Options {
   readonly resetQuota?: boolean | undefined;
@@ -39,10 +39,13 @@ interface Effect {
 const preview = async (input: Wire, options?: Options) => dataOf<Effect>(await send(previewing, input, options));
 const update = async (input: Wire, options?: Options) => dataOf<Effect>(await send(updating, input, options));
 
+/** An update returns the definition of the key, and a preview that of the prediction. */
+const withDefinition = ({ orgKey, ...effect }: { readonly orgKey?: object }) => ({ ...effect, ...orgKey });
+
 /** The result of both: the effect, or the rejection. */
 const verdict = (response: TestResponse) =>
   codeOf(response) === undefined
-    ? dataOf(response)
+    ? withDefinition(dataOf(response))
     : [
         codeOf(response),
         errorsOf(response)[0]?.message.replace(/column \d+/, 'column'),

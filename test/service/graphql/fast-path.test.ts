@@ -134,7 +134,7 @@ const json = (value: unknown) => JSON.stringify(value);
 const preview =
   'query P($input: PreviewKeyInput!) { previewKey(input: $input) { keyHash data { alias tags quotaMax } } }';
 const update = `mutation U($keyID: ID!, $input: UpdateKeyInput!, $expectedVersion: Int) {
-  updateOrgKey(keyID: $keyID, input: $input, expectedVersion: $expectedVersion) { version definition { alias } } }`;
+  updateOrgKey(keyID: $keyID, input: $input, expectedVersion: $expectedVersion) { version orgKey { definition { alias } } } }`;
 const many = 'query A { orgKeys { edges { node { keyHash } } } } query B { __typename }';
 
 let sides: readonly [Side, Side];

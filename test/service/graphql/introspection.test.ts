@@ -133,7 +133,7 @@ const nearMisses: [query: string, variables?: object][] = [
   ['mutation { updateOrgKey(keyID: "k1", input: { aliass: "x" }) { status } }'],
   ['mutation { updateOrgKey(keyID: "k1", input: {}, resetQuotaa: true) { status } }'],
   ['mutation { updateOrgKey(keyID: "k1", input: { alias: "x" }) { status } }'],
-  ['mutation { deleteOrgKey(keyID: "k1") { status } }'],
+  ['mutation { deleteOrgKey(keyID: "k1") { version } }'],
   ['query ($input: PreviewKeyInpu!) { previewKey(input: $input) { keyID } }', { input: {} }],
   ['query ($input: PreviewKeyInput!) { __typename }', { input: { quotaMaxx: 1 } }],
   ['query ($input: PreviewKeyInput!) { previewKey(input: $input) { keyID } }', { input: { quotaMaxx: 1 } }],

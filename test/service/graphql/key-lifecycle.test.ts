@@ -24,7 +24,7 @@ type Arguments = Record<string, unknown>;
 type Headers = Record<string, string>;
 
 const selected =
-  'action key keyHash status version changes { path kind before after } orgKey { state deletedAt } warnings { code }';
+  'version changes { path kind before after } orgKey { keyID keyHash state deletedAt } warnings { code }';
 const send = (operation: string, declared: string, fields: string, variables: Arguments, headers: Headers = {}) => {
   const passed = declared.replace(/\$(\w+): [^,)]+/g, '$1: $$$1');
   const kind = operation === 'orgKey' ? 'query' : 'mutation';
@@ -34,7 +34,7 @@ const send = (operation: string, declared: string, fields: string, variables: Ar
 const create = (variables: Arguments, headers?: Headers) =>
   send(
     'createOrgKey',
-    '$keyID: ID, $input: UpdateKeyInput!, $reason: String',
+    '$keyID: ID, $input: CreateKeyInput!, $reason: String',
     selected,
     { input: {}, ...variables },
     headers,
@@ -59,6 +59,10 @@ const read = async (keyID: string, fields = 'version', headers?: Headers) =>
   dataOf<Record<string, unknown> | null>(
     await send('orgKey', '$by: OrgKeyByInput!', fields, { by: { keyID } }, headers),
   );
+
+interface Created {
+  readonly orgKey: { readonly keyID: string; readonly keyHash: string };
+}
 
 interface Entry {
   readonly version: number;
@@ -86,16 +90,12 @@ describe('createOrgKey', () => {
   it('creates a key with the given identifier at version 1', async () => {
     const response = await create({ keyID: 'k1', input: { orgID: 'acme', alias: 'New', quotaMax: 5 } });
     expect(dataOf(response)).toStrictEqual({
-      action: 'added',
-      key: 'k1',
-      keyHash: hashOf('k1'),
-      status: 'ok',
       version: 1,
       changes: [
         { path: 'alias', kind: 'ADDED', before: null, after: 'New' },
         { path: 'quotaMax', kind: 'ADDED', before: null, after: 5 },
       ],
-      orgKey: { state: 'ACTIVE', deletedAt: null },
+      orgKey: { keyID: 'k1', keyHash: hashOf('k1'), state: 'ACTIVE', deletedAt: null },
       warnings: [{ code: 'QUOTA_NEVER_RENEWS' }, { code: 'NO_ACCESS_RIGHTS' }],
     });
     expect(await read('k1', 'keyID orgID dateCreated lastUpdated definition { alias orgID }')).toStrictEqual({
@@ -109,19 +109,19 @@ describe('createOrgKey', () => {
 
   it('generates an identifier from the organisation and 40 hex digits', async () => {
     for (const keyID of [undefined, null]) {
-      const { key, keyHash } = dataOf<Record<string, string>>(await create({ keyID, input: { orgID: 'acme' } }));
-      expect(key).toMatch(/^acme_[0-9a-f]{40}$/);
-      expect(keyHash).toBe(hashOf(String(key)));
-      expect(await read(String(key))).toStrictEqual({ version: 1 });
+      const { orgKey: created } = dataOf<Created>(await create({ keyID, input: { orgID: 'acme' } }));
+      expect(created.keyID).toMatch(/^acme_[0-9a-f]{40}$/);
+      expect(created.keyHash).toBe(hashOf(created.keyID));
+      expect(await read(created.keyID)).toStrictEqual({ version: 1 });
     }
     expect(await allHashes(t)).toHaveLength(2);
   });
 
   it('generates an identifier with a readable prefix', async () => {
     const query =
-      'mutation($prefix: String, $keyID: ID) { createOrgKey(keyID: $keyID, prefix: $prefix, input: {orgID: "acme"}) { key } }';
-    const { key } = dataOf<Record<string, string>>(await t.graphql(query, { prefix: 'acme_live_' }));
-    expect(key).toMatch(/^acme_live_[0-9a-f]{40}$/);
+      'mutation($prefix: String, $keyID: ID) { createOrgKey(keyID: $keyID, prefix: $prefix, input: {orgID: "acme"}) { orgKey { keyID } } }';
+    const { orgKey: created } = dataOf<Created>(await t.graphql(query, { prefix: 'acme_live_' }));
+    expect(created.keyID).toMatch(/^acme_live_[0-9a-f]{40}$/);
     expect(issuesOf(await t.graphql(query, { prefix: '' }))).toStrictEqual(['prefix MALFORMED_KEY_ID']);
     const both = await t.graphql(query, { prefix: 'acme_live_', keyID: 'k1' });
     expect(issuesOf(both)).toStrictEqual(['prefix MALFORMED_ARGUMENT']);
@@ -172,9 +172,9 @@ describe('createOrgKey', () => {
   });
 
   it('uses the organisation of a bound credential by default', async () => {
-    expect(dataOf(await create({ keyID: 'k1' }, bound))).toMatchObject({ action: 'added' });
+    expect(dataOf(await create({ keyID: 'k1' }, bound))).toMatchObject({ version: 1 });
     expect(await read('k1', 'orgID')).toStrictEqual({ orgID: 'acme' });
-    expect(dataOf(await create({ keyID: 'k2', input: { orgID: 'acme' } }, bound))).toMatchObject({ action: 'added' });
+    expect(dataOf(await create({ keyID: 'k2', input: { orgID: 'acme' } }, bound))).toMatchObject({ version: 1 });
   });
 
   it('creates a key once for many concurrent requests', async () => {
@@ -195,13 +195,9 @@ describe('deleteOrgKey', () => {
 
   it('deletes a key as a new version, with a history entry', async () => {
     expect(dataOf(await remove('k1', { reason: 'left us' }))).toStrictEqual({
-      action: 'deleted',
-      key: 'k1',
-      keyHash: hashOf('k1'),
-      status: 'ok',
       version: 2,
       changes: [],
-      orgKey: { state: 'DELETED', deletedAt: '2026-01-31T12:00:00.000Z' },
+      orgKey: { keyID: 'k1', keyHash: hashOf('k1'), state: 'DELETED', deletedAt: '2026-01-31T12:00:00.000Z' },
       warnings: [],
     });
     const { audit } = await stateOf(t, 'k1');
@@ -248,13 +244,9 @@ describe('restoreOrgKey', () => {
     await remove('k1');
     t.clock.now = new Date(t.clock.now.getTime() + 30 * day - 1);
     expect(dataOf(await restore('k1', { reason: 'a mistake' }))).toStrictEqual({
-      action: 'restored',
-      key: 'k1',
-      keyHash: hashOf('k1'),
-      status: 'ok',
       version: 3,
       changes: [],
-      orgKey: { state: 'ACTIVE', deletedAt: null },
+      orgKey: { keyID: 'k1', keyHash: hashOf('k1'), state: 'ACTIVE', deletedAt: null },
       warnings: [],
     });
     const { key, audit } = await stateOf(t, 'k1');
@@ -277,8 +269,8 @@ describe('restoreOrgKey', () => {
   it('restores nothing without a retention', async () => {
     const strict = await startOwnApp({ KEYFRONT_RESTORE_DAYS: '0' });
     await strict.importKeys({ key_id: 'k1', org_id: 'acme' });
-    await strict.graphql('mutation { deleteOrgKey(keyID: "k1") { status } }');
-    expect(codeOf(await strict.graphql('mutation { restoreOrgKey(keyID: "k1") { status } }'))).toBe('NOT_FOUND');
+    await strict.graphql('mutation { deleteOrgKey(keyID: "k1") { version } }');
+    expect(codeOf(await strict.graphql('mutation { restoreOrgKey(keyID: "k1") { version } }'))).toBe('NOT_FOUND');
   });
 });
 
@@ -288,9 +280,9 @@ describe('a purge', () => {
     const first = await startApp({ KEYFRONT_DATA: folder });
     await first.importKeys({ key_id: 'old', org_id: 'acme' }, { key_id: 'recent', org_id: 'acme' });
     first.clock.now = new Date('2025-12-01T00:00:00Z');
-    await first.graphql('mutation { deleteOrgKey(keyID: "old") { status } }');
+    await first.graphql('mutation { deleteOrgKey(keyID: "old") { version } }');
     first.clock.now = new Date('2026-01-31T00:00:00Z');
-    await first.graphql('mutation { deleteOrgKey(keyID: "recent") { status } }');
+    await first.graphql('mutation { deleteOrgKey(keyID: "recent") { version } }');
     await first.close();
     const second = await startOwnApp({ KEYFRONT_DATA: folder });
     await until(() => second.logs().includes('deleted keys purged'), 'The purge');
@@ -310,7 +302,6 @@ describe('revertOrgKey', () => {
   it('restores the definition of an earlier version as a new version', async () => {
     const response = await revert('k1', 1, { reason: 'undo', expectedVersion: 2 });
     expect(dataOf(response)).toMatchObject({
-      action: 'modified',
       version: 3,
       changes: [
         { path: 'alias', kind: 'CHANGED', before: 'two', after: 'one' },

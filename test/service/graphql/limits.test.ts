@@ -182,9 +182,12 @@ describe('mutations', () => {
 
   it('G-21 returns the generated identifier of a created key although a later mutation fails', async () => {
     const response = await t.graphql(`mutation {
-      new: createOrgKey(input: { orgID: "initech" }) { key }
+      new: createOrgKey(input: { orgID: "initech" }) { orgKey { keyID } }
       b: updateOrgKey(keyID: "unknown", input: {}) { version } }`);
-    expect(response.body['data']).toMatchObject({ new: { key: expect.stringMatching(/^initech/) as string }, b: null });
+    expect(response.body['data']).toMatchObject({
+      new: { orgKey: { keyID: expect.stringMatching(/^initech/) as string } },
+      b: null,
+    });
   });
 
   it('G-21 returns the fields of a query beside one whose credential is missing', async () => {

@@ -16,8 +16,8 @@ const codesOf = (response: TestResponse) => errorsOf(response).map(({ extensions
 const update = `mutation ($keyID: ID!, $input: UpdateKeyInput!, $resetQuota: Boolean, $expectedVersion: Int) {
   updateOrgKey(keyID: $keyID, input: $input, resetQuota: $resetQuota, expectedVersion: $expectedVersion) {
     action key keyHash status version quotaEffect { after { used } }
-    definition { alias orgID quotaMax quotaRemaining quotaRenews dateCreated lastUpdated tags hmacStringSet
-      basicAuthData { hashType user passwordSet } jwtData { secretSet } }
+    orgKey { definition { alias orgID quotaMax quotaRemaining quotaRenews dateCreated lastUpdated tags hmacStringSet
+      basicAuthData { hashType user passwordSet } jwtData { secretSet } } }
     warnings { path code message }
   }
 }`;
@@ -104,18 +104,20 @@ describe('updateOrgKey', () => {
       status: 'ok',
       version: 2,
       quotaEffect: { after: { used: 70 } },
-      definition: {
-        alias: 'after',
-        orgID: 'acme',
-        quotaMax: 50,
-        quotaRemaining: null,
-        quotaRenews: null,
-        dateCreated: '2026-01-31T12:00:00.000Z',
-        lastUpdated: '1769860801',
-        tags: ['a'],
-        hmacStringSet: true,
-        basicAuthData: null,
-        jwtData: null,
+      orgKey: {
+        definition: {
+          alias: 'after',
+          orgID: 'acme',
+          quotaMax: 50,
+          quotaRemaining: null,
+          quotaRenews: null,
+          dateCreated: '2026-01-31T12:00:00.000Z',
+          lastUpdated: '1769860801',
+          tags: ['a'],
+          hmacStringSet: true,
+          basicAuthData: null,
+          jwtData: null,
+        },
       },
       warnings: [
         { path: 'applyPolicyID', code: 'DEPRECATED_FIELD', message: 'was moved into `applyPolicies`' },
@@ -181,7 +183,7 @@ describe('Int64', () => {
       dataOf(await t.graphql(update, { input: { ...definition, accessRights: [{ label: 'rmw', apiID: 'rmw' }] } })),
     ).toStrictEqual({ changes: [] });
     const metaData = { ...definition.metaData, other: '9007199254740993', list: ['-9223372036854775807'] };
-    const bulk = `mutation ($patch: UpdateKeyInput!) {
+    const bulk = `mutation ($patch: PatchKeyInput!) {
       updateOrgKeys(filter: { apiID: "rmw" }, patch: $patch, dryRun: false) { items { change { changes { path } } } } }`;
     expect(dataOf(await t.graphql(bulk, { patch: { metaData } }))).toStrictEqual({
       items: [{ change: { changes: [{ path: 'metaData.list' }, { path: 'metaData.other' }] } }],

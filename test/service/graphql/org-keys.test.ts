@@ -51,7 +51,7 @@ beforeAll(async () => {
   t = await startApp();
   await t.importKeys(...keys);
   for (const keyID of deleted) {
-    dataOf(await t.graphql('mutation ($id: ID!) { deleteOrgKey(keyID: $id) { status } }', { id: keyID }));
+    dataOf(await t.graphql('mutation ($id: ID!) { deleteOrgKey(keyID: $id) { version } }', { id: keyID }));
   }
   bound = (await t.issue('service', { orgID: 'acme' })).secret;
 });
@@ -312,7 +312,8 @@ describe('orgKeys', () => {
       seen.push(...idsOf(page));
       after = page.pageInfo.hasNextPage ? page.pageInfo.endCursor : null;
       if (seen.length === 5) {
-        for (const id of gone) await own.graphql('mutation ($id: ID!) { deleteOrgKey(keyID: $id) { status } }', { id });
+        for (const id of gone)
+          await own.graphql('mutation ($id: ID!) { deleteOrgKey(keyID: $id) { version } }', { id });
         await own.importKeys(...Array.from({ length: 10 }, (_, index) => ({ key_id: `new${index}`, org_id: 'acme' })));
         await own.update(String(sorted[10]), { alias: 'moved' });
       }

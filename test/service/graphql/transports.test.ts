@@ -122,7 +122,7 @@ async function compare(operation: Operation, credentials: Credentials): Promise<
 
 const preview = 'query ($input: PreviewKeyInput!) { previewKey(input: $input) { keyHash data { alias quotaMax } } }';
 const update = `mutation ($keyID: ID!, $input: UpdateKeyInput!, $version: Int) {
-  updateOrgKey(keyID: $keyID, input: $input, expectedVersion: $version) { version definition { alias quotaMax } } }`;
+  updateOrgKey(keyID: $keyID, input: $input, expectedVersion: $version) { version orgKey { definition { alias quotaMax } } } }`;
 const deep =
   '{ orgKeys(first: 100) { edges { node { history(first: 100) { edges { node { changes { path } } } } } } } }';
 

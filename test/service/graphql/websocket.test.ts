@@ -198,7 +198,8 @@ describe('a query or mutation over WebSocket', () => {
 
   it.each(misreadJSON)('keeps the member name of $second, sent after $first', async ({ first, second }) => {
     const socket = await connected();
-    const query = 'mutation($m: JSON) { updateOrgKey(keyID: "k1", input: {metaData: $m}) { definition { metaData } } }';
+    const query =
+      'mutation($m: JSON) { updateOrgKey(keyID: "k1", input: {metaData: $m}) { orgKey { definition { metaData } } } }';
     for (const [id, metaData] of [first, second].entries()) {
       const payload = `{"query":${JSON.stringify(query)},"variables":{"m":${metaData}}}`;
       socket.socket.send(`{"id":"${id}","type":"subscribe","payload":${payload}}`);

@@ -61,7 +61,7 @@ describe('an empty owner, secret, hash type and time of the last update are abse
       async () =>
         dataOf(
           await t.graphql(
-            'mutation ($patch: UpdateKeyInput!) { updateOrgKeys(filter: { orgID: "acme" }, patch: $patch, dryRun: false) { hasNextPage } }',
+            'mutation ($patch: PatchKeyInput!) { updateOrgKeys(filter: { orgID: "acme" }, patch: $patch, dryRun: false) { hasNextPage } }',
             { patch: emptyInput },
           ),
         ),

@@ -30,7 +30,7 @@ async function predict(input: object, headers: Record<string, string>, keyID = '
 }
 
 async function predictBulk(patch: object, headers: Record<string, string> = {}): Promise<Record<string, unknown>> {
-  const query = `mutation ($patch: UpdateKeyInput!) { updateOrgKeys(filter: { orgID: "acme" }, patch: $patch) {
+  const query = `mutation ($patch: PatchKeyInput!) { updateOrgKeys(filter: { orgID: "acme" }, patch: $patch) {
     items { orgKey { keyID } change { changes { kind } } } } }`;
   const { items } = dataOf<{ items: { orgKey: { keyID: string }; change: Prediction }[] }>(
     await t.graphql(query, { patch }, headers),

@@ -15,10 +15,10 @@ const rest = (method: string, path: string, key: string | undefined, body?: obje
 
 const create = (variables: object, headers?: Record<string, string>) =>
   t.graphql(
-    `mutation ($keyID: ID, $key: String, $input: UpdateKeyInput!, $reason: String) {
+    `mutation ($keyID: ID, $key: String, $input: CreateKeyInput!, $reason: String) {
       createOrgKey(keyID: $keyID, idempotencyKey: $key, input: $input, reason: $reason) {
-        key version action definition { alias hmacStringSet } changes { path kind } warnings { code }
-        quotaEffect { after { max used } } orgKey { orgID state } } }`,
+        version changes { path kind } warnings { code } quotaEffect { after { max used } }
+        orgKey { keyID orgID state definition { alias hmacStringSet } } } }`,
     { input: { orgID: 'acme', alias: 'New', hmacString: 's3cret', quotaMax: 7 }, ...variables },
     headers,
   );
@@ -31,17 +31,18 @@ const consume = (variables: object) =>
 const remove = (variables: object) =>
   t.graphql(
     `mutation ($keyID: ID!, $key: String, $version: Int) {
-      deleteOrgKey(keyID: $keyID, idempotencyKey: $key, expectedVersion: $version) { key version orgKey { state } } }`,
+      deleteOrgKey(keyID: $keyID, idempotencyKey: $key, expectedVersion: $version) { version orgKey { keyID state } } }`,
     variables,
   );
 const bulk = (variables: object) =>
   t.graphql(
-    `mutation ($key: String, $patch: UpdateKeyInput!, $dryRun: Boolean!) {
+    `mutation ($key: String, $patch: PatchKeyInput!, $dryRun: Boolean!) {
       updateOrgKeys(filter: { state: ACTIVE }, patch: $patch, dryRun: $dryRun, idempotencyKey: $key) {
         hasNextPage items { orgKey { keyID version } change { version changes { path } } error { code } } } }`,
     { patch: { isInactive: true }, dryRun: false, ...variables },
   );
 const countKeys = async () => dataOf<{ totalCount: number }>(await t.graphql('{ orgKeys { totalCount } }')).totalCount;
+const createdID = (response: TestResponse) => dataOf<{ orgKey: { keyID: string } }>(response).orgKey.keyID;
 const bodyOf = ({ body }: TestResponse) => JSON.stringify(body);
 
 it('reads the keys of a bulk change once, so that they may have as much data as without an idempotency key', async () => {
@@ -60,14 +61,14 @@ it('reads the keys of a bulk change once, so that they may have as much data as 
 describe('a repeated request with the same idempotency key', () => {
   it('creates one key, and returns the first result, also after the key was changed and deleted', async () => {
     const first = await create({ key: 'k-1' });
-    const { key } = dataOf<{ key: string }>(first);
+    const key = createdID(first);
     expect(bodyOf(await create({ key: 'k-1' }))).toBe(bodyOf(first));
     await t.update(key, { alias: 'Changed' });
     await remove({ keyID: key });
     expect(bodyOf(await create({ key: 'k-1' }))).toBe(bodyOf(first));
     expect(await countKeys()).toBe(3);
-    expect(dataOf<{ key: string }>(await create({ key: 'k-2' })).key).not.toBe(key);
-    expect(dataOf<{ key: string }>(await create({})).key).not.toBe(key);
+    expect(createdID(await create({ key: 'k-2' }))).not.toBe(key);
+    expect(createdID(await create({}))).not.toBe(key);
   });
 
   it('consumes once', async () => {
@@ -80,7 +81,7 @@ describe('a repeated request with the same idempotency key', () => {
 
   it('deletes once, and returns the deletion instead of NOT_FOUND', async () => {
     const first = await remove({ keyID: 'a', key: 'k', version: 1 });
-    expect(dataOf(first)).toEqual({ key: 'a', version: 2, orgKey: { state: 'DELETED' } });
+    expect(dataOf(first)).toEqual({ version: 2, orgKey: { keyID: 'a', state: 'DELETED' } });
     expect(bodyOf(await remove({ keyID: 'a', key: 'k', version: 1 }))).toBe(bodyOf(first));
     expect(codeOf(await remove({ keyID: 'a', version: 1 }))).toBe('NOT_FOUND');
   });
@@ -291,7 +292,7 @@ describe('an idempotency key', () => {
   ])('belongs to one operation and one credential, %s', async (_, options) => {
     const [one, other] = [(await t.issue('service', options)).secret, (await t.issue('service', options)).secret];
     const createWith = async (secret: string) =>
-      dataOf<{ key: string }>(await create({ key: 'k' }, { 'x-svc-authorization': secret })).key;
+      createdID(await create({ key: 'k' }, { 'x-svc-authorization': secret }));
     const first = await createWith(one);
     expect(dataOf(await consume({ amount: 1, key: 'k' }))).toMatchObject({ allowed: true });
     expect(await createWith(other)).not.toBe(first);
@@ -315,11 +316,11 @@ describe('an idempotency key', () => {
   });
 
   it('is free again after 24 hours, and after a request that changed nothing', async () => {
-    const first = dataOf<{ key: string }>(await create({ key: 'k' }));
+    const first = createdID(await create({ key: 'k' }));
     t.clock.now = new Date(t.clock.now.getTime() + 86_399_999);
-    expect(dataOf<{ key: string }>(await create({ key: 'k' })).key).toBe(first.key);
+    expect(createdID(await create({ key: 'k' }))).toBe(first);
     t.clock.now = new Date(t.clock.now.getTime() + 1);
-    expect(dataOf<{ key: string }>(await create({ key: 'k' })).key).not.toBe(first.key);
+    expect(createdID(await create({ key: 'k' }))).not.toBe(first);
     expect(codeOf(await remove({ keyID: 'a', key: 'd', version: 9 }))).toBe('CONFLICT');
     expect(dataOf(await remove({ keyID: 'a', key: 'd', version: 1 }))).toMatchObject({ version: 2 });
   });

@@ -27,7 +27,7 @@ const fields = 'quotaMax expires lastCheck accessRights { limit { quotaMax } } m
 const previewing = (input: string, declared = '') =>
   `query${declared} { previewKey(input: ${input}) { data { ${fields} } } }`;
 const updating = (input: string, declared = '') =>
-  `mutation${declared} { updateOrgKey(keyID: "k", input: ${input}) { definition { ${fields} } } }`;
+  `mutation${declared} { updateOrgKey(keyID: "k", input: ${input}) { orgKey { definition { ${fields} } } } }`;
 
 /** A GraphQL request whose variables are text, because no double holds their numbers. */
 const withVariables = (query: string, input: string) =>
@@ -87,7 +87,7 @@ describe('both ends of the 64-bit range, exact when sent as', () => {
     const updated = await send('update');
     expect(updated.status, updated.text).toBe(200);
     const isGraphQL = updated.body['data'] !== undefined;
-    if (isGraphQL) expect(updated.body['data']).toEqual({ updateOrgKey: { definition: shown } });
+    if (isGraphQL) expect(updated.body['data']).toEqual({ updateOrgKey: { orgKey: { definition: shown } } });
     expect((await stateOf(t, 'k')).key?.definition).toEqual({
       accessRights: [{ label: 'a', limit: { quotaMax: BigInt(max) } }],
       expires: BigInt(min),

@@ -427,11 +427,8 @@ describe('the identifier of a new key', () => {
   });
 
   it('of a request that is valid has its hash in the log, of another none', () => {
-    expect([undefined, 'a/b', 'k1'].map((keyID) => keys.tryHashKeyID(keyID))).toEqual([
-      undefined,
-      undefined,
-      hashOf('k1'),
-    ]);
+    expect(['a/b', 'k1'].map((keyID) => keys.tryHashOf({ keyID }))).toEqual([undefined, hashOf('k1')]);
+    expect(['k1', hashOf('k1')].map((keyHash) => keys.tryHashOf({ keyHash }))).toEqual([undefined, hashOf('k1')]);
   });
 });
 

@@ -107,7 +107,7 @@ describe('the time zone of the machine', () => {
         ).text;
         text += (
           await own.graphql(
-            'mutation { updateOrgKey(keyID: "k1", input: { quotaMax: 9, dateCreated: "2026-03-29T02:30:00+01:00" }, resetQuota: true) { definition { lastUpdated dateCreated quotaRenews } warnings { code } } }',
+            'mutation { updateOrgKey(keyID: "k1", input: { quotaMax: 9, dateCreated: "2026-03-29T02:30:00+01:00" }, resetQuota: true) { orgKey { definition { lastUpdated dateCreated quotaRenews } } warnings { code } } }',
           )
         ).text;
         text += (
@@ -152,10 +152,12 @@ describe('a clock that goes back', () => {
     ]) {
       at(unix(moment));
       const response = await t.graphql(
-        `mutation { updateOrgKey(keyID: "k1", input: { alias: "${moment}" }) { definition { lastUpdated } } }`,
+        `mutation { updateOrgKey(keyID: "k1", input: { alias: "${moment}" }) { orgKey { definition { lastUpdated } } } }`,
       );
       expect(codeOf(response)).toBeUndefined();
-      const after = Number(dataOf<{ definition: { lastUpdated: string } }>(response).definition.lastUpdated);
+      const after = Number(
+        dataOf<{ orgKey: { definition: { lastUpdated: string } } }>(response).orgKey.definition.lastUpdated,
+      );
       expect(after).toBeGreaterThan(before);
       before = after;
     }

@@ -81,6 +81,7 @@ beforeAll(async () => {
 /** What the sample keys must have been through before an example is sent. */
 const before: Readonly<Record<string, readonly [string, string]>> = {
   'updateOrgKey changedSince': ['updateOrgKey', 'replace'],
+  'patchOrgKey changedSince': ['updateOrgKey', 'replace'],
   'deleteOrgKey changedSince': ['updateOrgKey', 'replace'],
   'restoreOrgKey restore': ['deleteOrgKey', 'delete'],
   'restoreOrgKey changedSince': ['deleteOrgKey', 'delete'],

@@ -12,6 +12,7 @@ describe('the key API', () => {
     expect(routes.map(({ method, path, credential }) => ({ method, path, credential }))).toStrictEqual([
       { method: 'POST', path: '/api/keys/preview', credential: 'management' },
       { method: 'PUT', path: '/svc/org/keys/*', credential: 'service' },
+      { method: 'PATCH', path: '/svc/org/keys/*', credential: 'service' },
       { method: 'GET', path: '/svc/org/keys', credential: 'service' },
       { method: 'GET', path: '/svc/org/keys/*', credential: 'service' },
       { method: 'POST', path: '/svc/org/keys', credential: 'service' },
@@ -26,8 +27,8 @@ describe('the key API', () => {
     ['GET', '/api/keys/preview', 'POST'],
     ['HEAD', '/api/keys/preview', 'POST'],
     ['OPTIONS', '/api/keys/preview', 'POST'],
-    ['PATCH', '/svc/org/keys/k1', 'PUT, GET, HEAD, POST, DELETE'],
-    ['OPTIONS', '/svc/org/keys/k1', 'PUT, GET, HEAD, POST, DELETE'],
+    ['PATCH', '/svc/org/keys', 'GET, HEAD, POST'],
+    ['OPTIONS', '/svc/org/keys/k1', 'PUT, PATCH, GET, HEAD, POST, DELETE'],
     ['PUT', '/svc/org/keys', 'GET, HEAD, POST'],
     ['DELETE', '/svc/org/keys', 'GET, HEAD, POST'],
     ['HEAD', '/svc/org/keys/k1/restore', 'POST'],

@@ -155,7 +155,7 @@ const previewPath = '/api/keys/preview';
 const previewQuery =
   'query($input: PreviewKeyInput!) { previewKey(input: $input) { keyHash data { hmacStringSet jwtData { secretSet } basicAuthData { user passwordSet } } } }';
 const updateQuery = `mutation($keyID: ID!, $input: UpdateKeyInput!, $version: Int) {
-  updateOrgKey(keyID: $keyID, input: $input, expectedVersion: $version) { keyHash definition { hmacStringSet jwtData { secretSet } basicAuthData { user passwordSet } } }
+  updateOrgKey(keyID: $keyID, input: $input, expectedVersion: $version) { keyHash orgKey { definition { hmacStringSet jwtData { secretSet } basicAuthData { user passwordSet } } } }
 }`;
 
 /** A body as it is, with both credentials. */
@@ -189,7 +189,9 @@ describe('canary secrets', () => {
       'GraphQL update',
       t.graphql(updateQuery, { keyID: markers.storedKeyID, input: loadedInput }),
     );
-    expect(updated.body).toMatchObject({ data: { updateOrgKey: { definition: { hmacStringSet: true } } } });
+    expect(updated.body).toMatchObject({
+      data: { updateOrgKey: { orgKey: { definition: { hmacStringSet: true } } } },
+    });
     const byLiteral = `mutation { updateOrgKey(keyID: "${markers.storedKeyID}", input: {hmacString: "${hmac}", jwtData: {secret: "${jwt}"}}) { version key } }`;
     expect(
       (await note('GraphQL update by literals', t.graphql(byLiteral), ['storedKeyID'])).body['errors'],
@@ -352,7 +354,8 @@ describe('canary secrets', () => {
     const whole = `{ orgKeys(first: 100) { nodes: edges { node { keyHash definition { alias hmacStringSet }
       history { edges { node { changes { path kind before after } reason } } } } } } }`;
     await note('the list and its history, GraphQL', t.graphql(whole));
-    const dryRun = updateQuery.replace('mutation', 'query').replace('updateOrgKey', 'previewOrgKeyUpdate');
+    const dryRun = `query ($keyID: ID!, $input: UpdateKeyInput!) {
+      previewOrgKeyUpdate(keyID: $keyID, input: $input) { definition { hmacStringSet } changes { path kind before after } } }`;
     await note('a dry run', t.graphql(dryRun, { keyID: markers.storedKeyID, input: loadedInput }), ['storedKeyID']);
     await note('a page with a secret in its query', t.send(`/?token=${jwt}`, { headers: { accept: 'text/html' } }));
     await note('health with a secret in its query', t.send(`/health?token=${jwt}`));

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import type { KeyDefinition } from '../../../src/keys/definition/schema.js';
+import { warningsOf } from '../../../src/keys/definition/warnings.js';
 import { executeChange } from '../../../src/keys/change.js';
 import type { StoredKey } from '../../../src/keys/key.js';
 import type { CallContext, KeyTransition, Ports } from '../../../src/keys/ports.js';
@@ -24,7 +25,7 @@ it('finds the warnings of a change once, for its receipt and its response', asyn
     before.keyHash,
     {
       operation: 'update',
-      input,
+      warningsAt: (at) => warningsOf(input, at),
       authorize: () => before,
       apply: () => after,
       receiptOf: (change) => {

@@ -270,9 +270,8 @@ mutation UpdateKey(
   ) {
     action
     status
-    keyHash
     version
-    definition { alias rate quotaMax quotaRemaining quotaRenews lastUpdated }
+    orgKey { keyHash definition { alias rate quotaMax quotaRemaining quotaRenews } }
     changes { path kind before after }
     quotaEffect { summary }
     warnings { path code message }
@@ -305,6 +304,62 @@ mutation UpdateKey(
   },
   {
     group: 'Change',
+    title: 'Preview a patch',
+    credential: 'service',
+    query: `# Predicts the result of a patch.
+# Stores nothing. Takes the same
+# variables as PatchKey.
+query PreviewPatch($keyID: ID!, $patch: PatchKeyInput!) {
+  previewOrgKeyPatch(keyID: $keyID, patch: $patch) {
+    changes { path kind before after }
+    warnings { path code message }
+  }
+}`,
+    variables: `{
+  "keyID": "acme-billing",
+  "patch": { "rate": 250, "per": 60 }
+}`,
+  },
+  {
+    group: 'Change',
+    title: 'Change some fields',
+    credential: 'service',
+    query: `# Changes the fields that "patch"
+# names. The other fields stay;
+# null clears a field.
+mutation PatchKey($keyID: ID!, $patch: PatchKeyInput!, $reason: String) {
+  patchOrgKey(keyID: $keyID, patch: $patch, reason: $reason) {
+    orgKey { version definition { alias rate per } }
+    changes { path kind before after }
+    issues { path code message }
+  }
+}`,
+    variables: `{
+  "keyID": "acme-billing",
+  "patch": { "rate": 250, "per": 60 },
+  "reason": "Raised the rate"
+}`,
+  },
+  {
+    group: 'Change',
+    title: 'Preview a revert',
+    credential: 'service',
+    query: `# Predicts the result of a revert
+# to an earlier version. Stores
+# nothing.
+query PreviewRevert($keyID: ID!, $toVersion: Int!) {
+  previewOrgKeyRevert(keyID: $keyID, toVersion: $toVersion) {
+    version
+    changes { path kind before after }
+  }
+}`,
+    variables: `{
+  "keyID": "acme-billing",
+  "toVersion": 1
+}`,
+  },
+  {
+    group: 'Change',
     title: 'Restore an earlier version',
     credential: 'service',
     query: `# Restores the definition of an
@@ -313,7 +368,6 @@ mutation UpdateKey(
 # quota stay as they are.
 mutation RevertKey($keyID: ID!, $toVersion: Int!, $reason: String) {
   revertOrgKey(keyID: $keyID, toVersion: $toVersion, reason: $reason) {
-    action
     version
     changes { path kind before after }
   }
@@ -330,15 +384,14 @@ mutation RevertKey($keyID: ID!, $toVersion: Int!, $reason: String) {
     credential: 'service',
     query: `# Creates a key. Without "keyID",
 # the service generates an
-# identifier and returns it as
-# "key". A "keyID" that exists
-# returns CONFLICT.
-mutation CreateKey($keyID: ID, $input: UpdateKeyInput!, $reason: String) {
+# identifier. A "keyID" that
+# exists returns CONFLICT.
+# "issues" has the problems of the
+# definition.
+mutation CreateKey($keyID: ID, $input: CreateKeyInput!, $reason: String) {
   createOrgKey(keyID: $keyID, input: $input, reason: $reason) {
-    action
-    key
-    keyHash
-    version
+    orgKey { keyID keyHash version }
+    issues { path code message }
     warnings { path code message }
   }
 }`,
@@ -366,12 +419,10 @@ mutation CreateKey($keyID: ID, $input: UpdateKeyInput!, $reason: String) {
 # is configured otherwise.
 mutation DeleteAndRestoreKey($keyID: ID!, $reason: String) {
   deleteOrgKey(keyID: $keyID, reason: $reason) {
-    action
-    version
+    orgKey { state version }
   }
   restoreOrgKey(keyID: $keyID, reason: $reason) {
-    action
-    version
+    orgKey { state version }
   }
 }`,
     variables: `{
@@ -386,7 +437,7 @@ mutation DeleteAndRestoreKey($keyID: ID!, $reason: String) {
     query: `# Changes some fields of all keys
 # that match, here as a dry run:
 # "dryRun" false applies it.
-mutation BulkUpdate($filter: OrgKeyFilter!, $patch: UpdateKeyInput!, $dryRun: Boolean!, $reason: String) {
+mutation BulkUpdate($filter: OrgKeyFilter!, $patch: PatchKeyInput!, $dryRun: Boolean!, $reason: String) {
   updateOrgKeys(filter: $filter, patch: $patch, dryRun: $dryRun, reason: $reason) {
     dryRun
     items {
