@@ -128,11 +128,12 @@ describe('the imports of src', () => {
     expect(new Set(packages)).toEqual(new Set(['zod', 'zod/v4/core']));
   });
 
-  it('of keys are of seven files of lib', () => {
+  it('of keys are of eight files of lib', () => {
     expect([...new Set(importedLib)].toSorted()).toEqual([
       'lib/attempt-windows.js',
       'lib/errors.js',
       'lib/int64.js',
+      'lib/json.js',
       'lib/nearest.js',
       'lib/text.js',
       'lib/timeout.js',

@@ -145,7 +145,7 @@ export const patchCommand: CLICommand = {
     ...keyOptions,
   },
   exitCodes: changeExitCodes,
-  examples: [`echo '{"rate": 200}' | keyfront keys patch acme-billing - --reason "raised limits, OPS-17"`],
+  examples: ['keyfront keys patch acme-billing rate.json --reason "raised limits, OPS-17"'],
   run: patch,
   errorExitCode: 2,
 };

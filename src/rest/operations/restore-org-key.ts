@@ -1,7 +1,7 @@
 import { changeResponse } from '../key-response.js';
-import { parseIfMatch, parseKeyID, rejectParameters } from '../parameters.js';
+import { parseIdempotencyKey, parseIfMatch, parseKeyID, rejectParameters } from '../parameters.js';
 import { defineRoute, type RouteCall } from '../route.js';
-import { change, ifMatch, keyID, malformed } from './shared-docs.js';
+import { change, idempotencyKey, ifMatch, keyID, malformed } from './shared-docs.js';
 import type { HTTPResponse } from '../../http/response.js';
 
 export const restoreOrgKey = defineRoute({
@@ -13,7 +13,7 @@ export const restoreOrgKey = defineRoute({
   tag: 'Keys',
   summary: 'Restore a deleted organisation key',
   description: 'Restores a deleted key as it was when it was deleted.',
-  parameters: [keyID, ifMatch],
+  parameters: [keyID, ifMatch, idempotencyKey],
   output: change('OrgKeyRestoration', 'restored'),
   success: 'OK',
   isVersioned: true,
@@ -65,6 +65,7 @@ async function handle({ request, caller, keys, wildcard, query }: RouteCall): Pr
   rejectParameters(query);
   const keyID = parseKeyID(wildcard);
   const expectedVersion = parseIfMatch(request.headers.get('if-match'));
-  const { key } = await keys.restoreOrgKey(caller, { keyID, expectedVersion });
+  const idempotencyKey = parseIdempotencyKey(request.headers.get('idempotency-key'));
+  const { key } = await keys.restoreOrgKey(caller, { keyID, expectedVersion, idempotencyKey });
   return changeResponse('restored', keyID, key);
 }

@@ -33,6 +33,8 @@ beforeEach(async () => {
   await c.importKeys(keys);
   await c.file('keys.jsonl', lines);
   await c.file('billing.json', JSON.stringify({ ...billing, rate: 4 }));
+  await c.file('rate.json', '{"rate": 6}');
+  await c.file('rate.json', '{"rate": 6}');
   await mkdir(join(folder, 'keys'));
   await writeFile(join(folder, 'keys', 'billing.json'), JSON.stringify({ ...keys[0], rate: 5 }));
   await writeFile(join(folder, 'keys', 'mobile.json'), JSON.stringify({ ...keys[0], key_id: 'acme-new' }));
@@ -143,7 +145,7 @@ describe('the example', () => {
           const service = args.includes('https://keys.example.com') ? await serveFolder(c) : undefined;
           if (service) texts['https://keys.example.com'] = service.server.url;
           const filled = (text: string) => {
-            const place = /^(keys\/|billing\.json|keys\.jsonl|head\.jsonl)/.test(text) ? join(folder, text) : text;
+            const place = /^(keys\/|billing\.json|rate\.json|keys\.jsonl|head\.jsonl)/.test(text) ? join(folder, text) : text;
             return texts[place] ?? place;
           };
           const credentials = service ? { KEYFRONT_SERVICE_CREDENTIAL: service.server.t.service } : {};

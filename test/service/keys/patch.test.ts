@@ -208,7 +208,7 @@ describe('PATCH /svc/org/keys/{keyID}', () => {
     ['Application/Merge-Patch+JSON; charset=utf-8', 200],
     ['application/json-patch+json', 415],
     ['text/plain', 415],
-  ])('answers the content type %s with %d', async (type, status) => {
+  ])('responds to the content type %s with %d', async (type, status) => {
     expect((await send('{"rate":9}', { 'content-type': type })).status).toBe(status);
   });
 
@@ -283,6 +283,11 @@ describe('a repeated change with an idempotency key', () => {
     await t.graphql('mutation { deleteOrgKey(keyID: "k1") { version } }');
     const restore = () => t.graphql('mutation { restoreOrgKey(keyID: "k1", idempotencyKey: "k") { version } }');
     expect([dataOf(await restore()), dataOf(await restore())]).toStrictEqual([{ version: 3 }, { version: 3 }]);
+    await t.graphql('mutation { deleteOrgKey(keyID: "k1") { version } }');
+    const headers = { ...t.credentials, 'idempotency-key': 'rest' };
+    const byREST = () => t.send('/svc/org/keys/k1/restore', { method: 'POST', headers });
+    const [first, again] = [await byREST(), await byREST()];
+    expect([first.status, again.status, again.headers.get('etag'), again.text]).toEqual([200, 200, '"5"', first.text]);
   });
 });
 
