@@ -3,7 +3,14 @@ import type { KeyChange } from '../../keys/change.js';
 import { decimalStringOf, keepStoredIntegers } from '../../keys/definition/decimal-strings.js';
 import { parseDefinition } from '../../keys/definition/parse.js';
 import { freeFormFields } from '../../keys/definition/schema.js';
-import { changeKinds, keyStates, type FieldChange, type KeyRevision, type KeyState } from '../../keys/key.js';
+import {
+  changeKinds,
+  keyStates,
+  type Actor,
+  type FieldChange,
+  type KeyRevision,
+  type KeyState,
+} from '../../keys/key.js';
 import { entriesOf, positionOfEntry, type KeyFilter, type KeyOrder } from '../../keys/key-query.js';
 import type { KeyService } from '../../keys/key-service.js';
 import type { CallContext } from '../../keys/ports.js';
@@ -92,8 +99,7 @@ export interface KeyHistoryEntry {
   readonly version: number;
   readonly at: string;
   readonly operation: string;
-  readonly credentialID: string;
-  readonly credentialLabel: string;
+  readonly actor: Actor;
   readonly reason: string | undefined;
   readonly requestID: string | undefined;
   readonly quotaUsedBeforeReset: bigint | undefined;
@@ -181,7 +187,7 @@ const changed = 'changed changes { path kind before after }';
 const figures = '{ max used remaining renewsAt }';
 const effect = `${changed} quotaEffect { before ${figures} after ${figures} } quotaReset warnings { path code message }`;
 const entry =
-  '{ version at operation credentialID credentialLabel reason requestID quotaUsedBeforeReset changes { path kind before after } }';
+  '{ version at operation actor { credentialID label assertedName } reason requestID quotaUsedBeforeReset changes { path kind before after } }';
 
 /** The GraphQL documents. The identifier of a key is in the body of the request, which proxies do not log. */
 export const documents = {
@@ -423,8 +429,7 @@ function toHistoryEntry({
     version: versionAfter,
     at: at.toISOString(),
     operation: made,
-    credentialID: actor.credentialID,
-    credentialLabel: actor.label,
+    actor,
     reason: rest.reason,
     requestID: requestID || undefined,
     quotaUsedBeforeReset: rest.quotaUsedBeforeReset,
@@ -492,8 +497,7 @@ const HistoryEntry = z.object({
   version: z.number(),
   at: z.string(),
   operation: z.string().toLowerCase(),
-  credentialID: z.string(),
-  credentialLabel: z.string(),
+  actor: z.object({ credentialID: z.string(), label: z.string(), assertedName: nullable(z.string()) }),
   reason: nullable(z.string()),
   requestID: nullable(z.string()),
   quotaUsedBeforeReset: nullable(Int64),

@@ -60,7 +60,7 @@ describeEngines('webhooks', (engine) => {
       operation: 'update',
       version_before: 1,
       version_after: 2,
-      credential_label: 'test service',
+      actor: { credential_id: expect.stringMatching(/^cred_/), label: 'test service' },
       quota_used_before_reset: 0,
     });
     expect(message?.data.changes).toContainEqual({ path: 'alias', kind: 'ADDED', after: 'Billing' });
