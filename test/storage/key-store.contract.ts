@@ -380,7 +380,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       expect(await store.historyOf(key.keyHash)).toStrictEqual([first, second, third]);
     });
 
-    it('keeps actors apart by credential, label and asserted name, whatever characters they have', async () => {
+    it('stores actors by credential, label and asserted name, also those with control characters', async () => {
       const separator = '\u001f';
       const actors: Actor[] = [
         { credentialID: 'cred_1', label: 'dashboard' },

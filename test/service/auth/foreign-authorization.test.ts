@@ -42,9 +42,9 @@ async function sendFrom(t: TestApp, path: string, body: object, headers: Record<
     body: JSON.stringify(body),
   });
   const response = await t.app.fetch(request, address);
-  const answered = (await response.json()) as Record<string, unknown>;
-  const [error] = (answered['errors'] ?? []) as { extensions: { code: string } }[];
-  return { status: response.status, code: error?.extensions.code ?? answered['code'], body: answered } satisfies Sent;
+  const parsed = (await response.json()) as Record<string, unknown>;
+  const [error] = (parsed['errors'] ?? []) as { extensions: { code: string } }[];
+  return { status: response.status, code: error?.extensions.code ?? parsed['code'], body: parsed } satisfies Sent;
 }
 
 const graphql = (t: TestApp, query: string, headers: Record<string, string>) =>
@@ -126,7 +126,7 @@ describe('a value that looks like a credential of ours', () => {
     expect(await rejections(t)).toHaveLength(12);
   });
 
-  it('counts whatever the header X-Svc-Authorization has, which is for Keyfront alone', async () => {
+  it('counts every value of the header X-Svc-Authorization, which is for Keyfront alone', async () => {
     const t = await start();
     for (let count = 0; count < 10; count += 1) await graphql(t, read, { 'x-svc-authorization': `company ${count}` });
     expect((await graphql(t, read, { 'x-svc-authorization': 'company' })).code).toBe('RATE_LIMITED');

@@ -100,7 +100,7 @@ export function testCredentialModels(
       return { gateway, id };
     };
 
-    it('names each person in the history, whatever the client sends in these headers', async () => {
+    it('names each person in the history, and ignores what the client sends in these headers', async () => {
       const { gateway, id } = await startRouter();
       const own = { 'x-svc-authorization': 'kf_svc_stolen', 'x-keyfront-actor': 'Mallory' };
       for (const authorization of [anaToken, bobToken, '']) {
