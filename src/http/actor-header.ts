@@ -20,7 +20,7 @@ export function toActorHeader(name: string): string {
  * @throws {AppError} FORBIDDEN when the credential may not state a name; INVALID when the value is not a name.
  */
 export function withAssertedName(caller: CallContext, headers: RequestHeaders): CallContext {
-  const sent = headers.get(actorHeader.toLowerCase()) ?? '';
+  const sent = headers.get('x-keyfront-actor') ?? '';
   if (sent === '') return caller;
   if (!hasScope(caller, 'actor')) {
     throw new AppError('FORBIDDEN', `The header ${actorHeader} needs a credential with the scope \`actor\`.`);
