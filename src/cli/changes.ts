@@ -1,5 +1,5 @@
 import { fieldsWith } from '../keys/definition/schema.js';
-import type { FieldChange } from '../keys/key.js';
+import type { Actor, FieldChange } from '../keys/key.js';
 import type { QuotaFigures } from '../keys/quota/quota.js';
 import { pathText } from '../lib/errors.js';
 import type { JSONValue } from '../lib/json.js';
@@ -200,14 +200,23 @@ function toShortText(value: unknown): string {
   return text.length <= maxValueLength ? text : `${text.slice(0, maxValueLength - 1)}…`;
 }
 
+function actorToJSON({ credentialID, label, assertedName }: Actor): object {
+  return { credential_id: credentialID, label, ...(assertedName !== undefined && { asserted_name: assertedName }) };
+}
+
+/** Formats an actor: `dashboard (cred_1)`, or `Ana, asserted by dashboard (cred_1)`. */
+function formatActor({ credentialID, label, assertedName }: Actor): string {
+  const name = assertedName === undefined ? '' : `${printable(assertedName)}, asserted by `;
+  return `${name}${printable(label)} (${printable(credentialID)})`;
+}
+
 /** Converts an entry of a history to JSON in the names of REST. */
 export function historyEntryToJSON(entry: KeyHistoryEntry): object {
   return {
     version: entry.version,
     at: entry.at,
     operation: entry.operation,
-    credential_id: entry.credentialID,
-    credential_label: entry.credentialLabel,
+    actor: actorToJSON(entry.actor),
     ...(entry.reason !== undefined && { reason: entry.reason }),
     ...(entry.requestID !== undefined && { request_id: entry.requestID }),
     ...(entry.quotaUsedBeforeReset !== undefined && { quota_used_before_reset: entry.quotaUsedBeforeReset }),
@@ -218,13 +227,12 @@ export function historyEntryToJSON(entry: KeyHistoryEntry): object {
 /** Formats an entry of a history as a heading and a line for each change. */
 export function formatHistoryEntry(format: OutputFormat, entry: KeyHistoryEntry): string {
   const { paint } = format;
-  const { version, at, operation, credentialID, credentialLabel, quotaUsedBeforeReset, changes } = entry;
+  const { version, at, operation, actor, quotaUsedBeforeReset, changes } = entry;
   const heading = `${paint.bold(`version ${version}`)}  ${printable(at)}  ${printable(operation)}`;
-  const principal = `by ${printable(credentialLabel)} (${printable(credentialID)})`;
   const reason = entry.reason === undefined ? '' : `: ${printable(entry.reason)}`;
   const reset =
     quotaUsedBeforeReset === undefined
       ? ''
       : `  ${paint.yellow('~')} live quota reset, ${quotaUsedBeforeReset.toLocaleString('en')} used before\n`;
-  return `${heading}  ${paint.dim(`${principal}${reason}`)}\n${reset}${formatChanges(format, changes)}`;
+  return `${heading}  ${paint.dim(`by ${formatActor(actor)}${reason}`)}\n${reset}${formatChanges(format, changes)}`;
 }

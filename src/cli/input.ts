@@ -1,5 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs';
 import { hostname, userInfo, platform } from 'node:os';
+import { actorNameProblem, actorOf } from '../keys/actor.js';
+import type { Actor } from '../keys/key.js';
 import { orgIDProblem } from '../keys/key-id.js';
 import type { Path } from '../lib/errors.js';
 import { parseJSON } from '../lib/json.js';
@@ -9,23 +11,32 @@ import { UsageError, type IO } from './io.js';
 /** The option `--actor`. */
 export const actorOption: Option = {
   value: 'NAME',
-  description: 'Who makes the change, for the history of a data folder (default: USER@HOST)',
+  description:
+    'Whom the change is made for, recorded in the history; at a service, its credential needs the scope actor (default: USER@HOST in a data folder, none at a service)',
 };
 
-const maxCharacters = 100;
+/**
+ * The name that `--actor` states; undefined without the option.
+ *
+ * @throws {UsageError} if it is empty, too long or not printable
+ */
+export function parseActorOption({ actor }: OptionValues): string | undefined {
+  if (actor === undefined) return undefined;
+  const name = String(actor);
+  const problem = actorNameProblem(name);
+  if (problem !== undefined) throw new UsageError(`--actor ${problem}.`);
+  return name.trim();
+}
 
 /**
- * The label of a change of the data folder: the person and the command, such as `ana@ops-1 (keyfront keys put)`.
+ * Who changes the data folder: the command, for the person that `--actor` names, or for USER@HOST.
  *
  * @throws {UsageError} if `--actor` is empty, too long or not printable
  */
-export function actorLabel(io: IO, command: string, options: OptionValues): string {
-  const { actor } = options;
-  if (actor === undefined) return `${userOf(io)}@${hostname()} (keyfront ${command})`;
-  if (typeof actor !== 'string' || actor.trim() === '' || actor.length > maxCharacters || !/^[^\p{C}]+$/u.test(actor)) {
-    throw new UsageError(`--actor must be a name of at most ${maxCharacters} printable characters.`);
-  }
-  return `${actor} (keyfront ${command})`;
+export function localActor(io: IO, command: string, options: OptionValues): Actor {
+  const ofProcess = `${userOf(io)}@${hostname()}`;
+  const assertedName = parseActorOption(options) ?? (actorNameProblem(ofProcess) ? undefined : ofProcess);
+  return actorOf({ credentialID: 'cli', label: `keyfront ${command}`, assertedName });
 }
 
 /** The user of the process. In a container it may have no name. */

@@ -154,6 +154,7 @@ export const text = {
     history: 'History',
     older: 'Show older changes',
     by: (label: string) => `by ${label}`,
+    byAsserted: (name: string, label: string) => `by ${name}, asserted by ${label}`,
     reason: (reason: string) => `Reason: ${reason}`,
     usedBeforeReset: (used: string) => `Reset the quota after ${used} used requests.`,
     noChanges: 'No field changed.',

@@ -6,6 +6,7 @@ import {
   type CredentialStore,
   type Authenticator,
   type AuthContext,
+  type RejectedCredential,
   type RejectionReason,
 } from './credential.js';
 import { AppError } from '../lib/errors.js';
@@ -15,7 +16,7 @@ import type { Meter } from '../telemetry/ports.js';
 import { createAttemptLimiter } from './attempt-limiter.js';
 import { createOIDCVerifier, isJWTShaped } from './oidc.js';
 import type { OIDCSettings } from './oidc-settings.js';
-import { hashToken, isTokenShaped } from './token.js';
+import { credentialKindOf, hashToken, isTokenShaped } from './token.js';
 import { createLastUsedRecorder } from './last-used.js';
 
 interface AuthenticatorDeps {
@@ -36,7 +37,7 @@ interface ClosableAuthenticator extends Authenticator {
 interface TokenRejection {
   readonly reason: RejectionReason;
   readonly credentialID?: string;
-  /** Whether it does not count as a failed attempt. */
+  /** Whether it is not an attempt to guess a credential: it is not one of ours, or it is genuine. */
   readonly isExcused?: boolean;
   /** Seconds until a retry, if the credential cannot be verified now. */
   readonly retryAfterSeconds?: number;
@@ -45,6 +46,9 @@ interface TokenRejection {
 /**
  * Creates the authenticator of both credential headers. A credential that is missing, malformed, repeated, unknown,
  * expired, revoked or of the other kind yields no principal. Only the log contains the reason.
+ *
+ * A request may have an `Authorization` for other services, which routers forward. It is no failed attempt, and is logged only
+ * when an operation needs ours in its place.
  */
 export function createAuthenticator({ store, oidc, now, log, meter }: AuthenticatorDeps): ClosableAuthenticator {
   const uses = createLastUsedRecorder(store, log);
@@ -64,13 +68,14 @@ export function createAuthenticator({ store, oidc, now, log, meter }: Authentica
   async function verify(kind: CredentialKind, presented: string): Promise<Principal | TokenRejection> {
     const token = kind === 'management' ? bearerToken(presented) : presented;
     if (token !== undefined && isTokenShaped(token)) return verifyToken(kind, token);
-    if (kind === 'management' && token !== undefined && verifyJWT && isJWTShaped(token)) return verifyJWT(token);
-    return { reason: 'malformed' };
+    if (kind === 'service' || isLikeOurs(presented)) return { reason: 'malformed' };
+    if (token !== undefined && verifyJWT && isJWTShaped(token)) return verifyJWT(token);
+    return { reason: 'malformed', isExcused: true };
   }
 
   async function authenticate({ headers, requestID, clientAddress }: AuthRequest): Promise<AuthContext> {
     const principals: Partial<Record<CredentialKind, Principal>> = {};
-    const unverified: Partial<Record<CredentialKind, AppError>> = {};
+    const rejected: Partial<Record<CredentialKind, RejectedCredential>> = {};
     for (const kind of credentialKinds) {
       const presented = headers.get(headerOf[kind]) ?? '';
       // A missing credential is not a failed attempt.
@@ -83,19 +88,26 @@ export function createAuthenticator({ store, oidc, now, log, meter }: Authentica
       const { isExcused = false, retryAfterSeconds, ...rejection } = found;
       const waitSeconds =
         isExcused || clientAddress === undefined ? undefined : failures.count(clientAddress, attemptKeyOf(presented));
-      if (waitSeconds !== undefined) unverified[kind] = tooManyAttempts(waitSeconds);
-      if (retryAfterSeconds !== undefined) unverified[kind] = notVerifiable(retryAfterSeconds);
       const level = waitSeconds === undefined ? 'info' : 'debug';
-      // After the response, whose time must not depend on the length of the log line.
-      setTimeout(() => {
-        meter?.authenticationFailed(kind, rejection.reason);
-        log[level](
-          { event: 'authentication', verdict: 'rejected', kind, ...rejection, clientAddress, requestID },
-          'rejected',
-        );
-      }, logDelayMs);
+      let isReported = false;
+      const report = () => {
+        if (isReported) return;
+        isReported = true;
+        // After the response, whose time must not depend on the length of the log line.
+        setTimeout(() => {
+          meter?.authenticationFailed(kind, rejection.reason);
+          log[level](
+            { event: 'authentication', verdict: 'rejected', kind, ...rejection, clientAddress, requestID },
+            'rejected',
+          );
+        }, logDelayMs);
+      };
+      if (!isExcused) report();
+      if (waitSeconds !== undefined) rejected[kind] = { report, error: tooManyAttempts(waitSeconds) };
+      else if (retryAfterSeconds !== undefined) rejected[kind] = { report, error: notVerifiable(retryAfterSeconds) };
+      else rejected[kind] = { report };
     }
-    return { ...principals, ...(Object.keys(unverified).length > 0 && { unverified }) };
+    return { ...principals, ...(Object.keys(rejected).length > 0 && { rejected }) };
   }
 
   return {
@@ -126,9 +138,18 @@ function bearerToken(header: string): string | undefined {
   return /^bearer ([\w.~+/-]+=*)$/i.exec(header)?.[1];
 }
 
+/** Whether the header has the prefix of a credential of ours, in any scheme or none. Others cannot be guesses. */
+function isLikeOurs(header: string): boolean {
+  return credentialKindOf(withoutScheme(header)) !== undefined;
+}
+
+function withoutScheme(header: string): string {
+  return header.replace(/^[a-z]+[ \t]+/i, '');
+}
+
 /** Identifies repeated attempts with one credential: the prefix of a token and 30 of its 190 random bits. */
 function attemptKeyOf(header: string): string {
-  const token = header.replace(/^[a-z]+ +/i, '');
+  const token = withoutScheme(header);
   // All tokens of one issuer start alike; the ends of their signatures differ.
   return isJWTShaped(token) ? token.slice(-12) : token.slice(0, 12);
 }

@@ -105,12 +105,20 @@ export interface CredentialReplacement {
 
 /** The principals that a request has proved, at most one for each kind of credential. */
 export type AuthContext = { readonly [K in CredentialKind]?: Principal } & {
-  /**
-   * Why a presented credential was not verified: RATE_LIMITED after too many failed attempts, UNAVAILABLE if the keys of the
-   * issuer cannot be fetched. Absent for a credential that is not valid.
-   */
-  readonly unverified?: { readonly [K in CredentialKind]?: AppError };
+  /** The credentials that were presented and not accepted. */
+  readonly rejected?: { readonly [K in CredentialKind]?: RejectedCredential };
 };
+
+/** A credential that was presented and not accepted. */
+export interface RejectedCredential {
+  /**
+   * Why it was not verified: RATE_LIMITED after too many failed attempts, UNAVAILABLE if the keys of the issuer cannot be
+   * fetched. Absent for a credential that is not valid.
+   */
+  readonly error?: AppError;
+  /** Logs the rejection, once. Called when an operation needs the credential; a failed attempt is logged in any case. */
+  readonly report: () => void;
+}
 
 /** The parts of a request that authentication needs. */
 export interface AuthRequest {
@@ -148,7 +156,9 @@ export interface Authenticator {
 export function requirePrincipal(auth: AuthContext, kind: CredentialKind): Principal {
   const principal = auth[kind];
   if (principal !== undefined) return principal;
-  throw auth.unverified?.[kind] ?? noCredential(kind);
+  const rejected = auth.rejected?.[kind];
+  rejected?.report();
+  throw rejected?.error ?? noCredential(kind);
 }
 
 const headerTexts: Record<CredentialKind, string> = {
@@ -176,7 +186,13 @@ export function hasPrincipal({ management, service }: AuthContext): boolean {
  */
 export function requireAnyPrincipal(auth: AuthContext): void {
   throwIfRateLimited(auth);
-  if (!hasPrincipal(auth)) throw noCredential();
+  if (!hasPrincipal(auth)) throw noCredentialOfAnyKind(auth);
+}
+
+/** Creates the UNAUTHENTICATED error of a request that needs a credential of any kind, and logs those that it presented. */
+export function noCredentialOfAnyKind({ rejected = {} }: AuthContext): AppError {
+  for (const { report } of Object.values(rejected)) report();
+  return noCredential();
 }
 
 /**
@@ -184,9 +200,12 @@ export function requireAnyPrincipal(auth: AuthContext): void {
  *
  * @throws {AppError} RATE_LIMITED or UNAVAILABLE when no credential is valid and one was not verified.
  */
-export function throwIfRateLimited({ unverified = {}, management, service }: AuthContext): void {
+export function throwIfRateLimited({ rejected = {}, management, service }: AuthContext): void {
   if (management || service) return;
-  const seconds = (error: AppError) => error.retryAfterSeconds ?? 0;
-  const [latest] = Object.values(unverified).sort((a, b) => seconds(b) - seconds(a));
-  if (latest !== undefined) throw latest;
+  const unverified = Object.values(rejected).flatMap(({ error, report }) => (error ? [{ error, report }] : []));
+  const seconds = ({ error }: { readonly error: AppError }) => error.retryAfterSeconds ?? 0;
+  const [latest] = unverified.sort((a, b) => seconds(b) - seconds(a));
+  if (latest === undefined) return;
+  latest.report();
+  throw latest.error;
 }

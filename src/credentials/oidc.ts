@@ -10,7 +10,7 @@ import { createSigningKeys, KeysUnavailable, retryAfterMs } from './oidc-keys.js
 /** Why a token is not valid. */
 interface JWTRejection {
   readonly reason: RejectionReason;
-  /** Whether this is no failed attempt: the token is genuine and expired, or cannot be verified now. */
+  /** Whether this is no failed attempt: the token is of another issuer, is genuine, or cannot be verified now. */
   readonly isExcused?: boolean;
   /** Seconds until verification can be retried, if it is not possible now. */
   readonly retryAfterSeconds?: number;
@@ -50,8 +50,8 @@ export function createOIDCVerifier(settings: OIDCSettings, now: () => Date, log:
 
   return async (token) => {
     try {
-      // A gateway may forward tokens of other issuers, which cause no request for keys.
-      if (decodeJwt(token).iss !== issuer) return { reason: 'issuer' };
+      // Routers forward tokens of other issuers, which cause no request for keys.
+      if (issuerOf(token) !== issuer) return { reason: 'issuer', isExcused: true };
       const { payload } = await jwtVerify(token, findKey, {
         algorithms,
         issuer,
@@ -62,11 +62,11 @@ export function createOIDCVerifier(settings: OIDCSettings, now: () => Date, log:
       });
       const subject = textOf(payload['sub']);
       if (subject === undefined || subject.length > maxSubjectCharacters || !isStorableText(subject)) {
-        return { reason: 'subject' };
+        return { reason: 'subject', isExcused: true };
       }
       const orgID = orgClaim === undefined ? undefined : textOf(payload[orgClaim]);
       if (orgClaim !== undefined && (orgID === undefined || orgIDProblem(orgID) !== undefined)) {
-        return { reason: 'organisation' };
+        return { reason: 'organisation', isExcused: true };
       }
       return { credentialID: `oidc:${subject}`, label: subject, orgID };
     } catch (error) {
@@ -75,15 +75,24 @@ export function createOIDCVerifier(settings: OIDCSettings, now: () => Date, log:
   };
 }
 
+/** The issuer that the token names, not verified; undefined if the token cannot be read. */
+function issuerOf(token: string): string | undefined {
+  try {
+    return decodeJwt(token).iss;
+  } catch {
+    return undefined;
+  }
+}
+
 function textOf(claim: unknown): string | undefined {
   return typeof claim === 'string' && claim.trim() !== '' ? claim : undefined;
 }
 
 /** Returns error codes and names of claims only, because messages of jose could quote the token. */
 function rejectionOf(error: unknown): JWTRejection {
-  // jose verifies the signature before the expiry, so that an expired token is genuine.
+  // jose verifies the signature before the claims: the token is genuine, such as one for the audience of the router.
   if (error instanceof errors.JWTExpired) return { reason: 'expired', isExcused: true };
-  if (error instanceof errors.JWTClaimValidationFailed) return { reason: `claim ${error.claim}` };
+  if (error instanceof errors.JWTClaimValidationFailed) return { reason: `claim ${error.claim}`, isExcused: true };
   if (error instanceof KeysUnavailable) {
     return { reason: 'keys unavailable', isExcused: true, retryAfterSeconds: retryAfterMs / 1000 };
   }

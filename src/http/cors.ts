@@ -5,7 +5,7 @@ import type { HTTPResponse } from './response.js';
 const allowedMethods = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 const allowedHeaders = [
   'Authorization, X-Svc-Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Apollo-Require-Preflight',
-  'X-GraphQL-Yoga-CSRF, Traceparent, Tracestate',
+  'X-Keyfront-Actor, X-GraphQL-Yoga-CSRF, Traceparent, Tracestate',
   ...clientNameHeaders,
 ].join(', ');
 const exposedHeaders = 'ETag, Retry-After, X-Request-ID';

@@ -3,6 +3,7 @@ import { isStorableText } from '../lib/text.js';
 import type { Warning } from './definition/warnings.js';
 import type { FieldChange, Operation, StoredKey } from './key.js';
 import { definitionChanges, diffDefinitions, isSecretChange, revisionOf } from './key-diff.js';
+import { actorOf } from './actor.js';
 import { requireKey } from './authorization.js';
 import type { AcceptedAttempt, AuditLog, CallContext, KeyStore, KeyTransition, Ports } from './ports.js';
 import type { CounterSnapshot, ResetStatus } from './quota/external-counters.js';
@@ -84,7 +85,7 @@ export async function executeChange<Before extends StoredKey | undefined>(
     const revision = revisionOf(before, next, {
       at,
       operation,
-      actor: { credentialID: caller.credentialID, label: caller.label },
+      actor: actorOf(caller),
       reason,
       requestID: caller.requestID,
       quotaUsedBeforeReset: isReset && isQuotaKnown ? before?.quota.used : undefined,

@@ -44,7 +44,8 @@ export async function runIdempotent<Result>(
   assertIdempotencyKey(idempotencyKey);
   // Each credential has keys of its own, so that none reveals a result to another.
   const id = digest([caller.credentialID, operation, idempotencyKey]);
-  const fingerprint = digest(body);
+  // Sent for another person, it is another request.
+  const fingerprint = digest(caller.assertedName === undefined ? body : [body, caller.assertedName]);
 
   async function findResult(): Promise<{ readonly result: Result } | undefined> {
     const receipt = await receipts.findReceipt(id);

@@ -1,6 +1,6 @@
 import { normalizeDefinition } from './definition/normalize.js';
 import type { KeyDefinition } from './definition/schema.js';
-import type { Principal } from './key.js';
+import type { Actor } from './key.js';
 import { revisionOf } from './key-diff.js';
 import { checkKeyID, ownerOf } from './key-id.js';
 import type { KeyTransition, Ports } from './ports.js';
@@ -16,7 +16,7 @@ export interface ImportRequest {
   readonly orgID: string | undefined;
   /** A password hash from another system, instead of a password in the definition. */
   readonly passwordHash: string | undefined;
-  readonly actor: Pick<Principal, 'credentialID' | 'label'>;
+  readonly actor: Actor;
 }
 
 /** What an import needs to validate a key. */

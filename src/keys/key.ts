@@ -49,6 +49,7 @@ export const scopes = {
   delete: 'Delete and restore keys.',
   consume: 'Consume live quotas.',
   router: 'Send GraphQL operations with as many aliases as a router merges from several. Permits nothing by itself.',
+  actor: 'State whom a change is made for, in the header `X-Keyfront-Actor`. Permits nothing by itself.',
 } as const;
 
 /** One of {@link scopes}. */
@@ -62,6 +63,12 @@ export interface Principal {
   readonly orgID: string | undefined;
   /** What it is restricted to; undefined for no restriction. */
   readonly scopes?: readonly Scope[] | undefined;
+}
+
+/** Who made a change. */
+export interface Actor extends Pick<Principal, 'credentialID' | 'label'> {
+  /** Whom the credential, or the user of the command line, states to act for. Not verified. */
+  readonly assertedName?: string | undefined;
 }
 
 /** The states of a key. */
@@ -125,7 +132,7 @@ export interface KeyRevision {
   readonly keyHash: string;
   readonly orgID: string;
   readonly operation: Operation;
-  readonly actor: Pick<Principal, 'credentialID' | 'label'>;
+  readonly actor: Actor;
   /** The caller's reason for the change. */
   readonly reason: string | undefined;
   readonly requestID: string;

@@ -3,13 +3,13 @@ import type { SecretProtectionDeps } from './protect-secrets.js';
 import type { ConsumeQuota, ExternalCounters, OrgCounter } from './quota/external-counters.js';
 import type { ReadBudget } from './read-budget.js';
 import type { Receipt, ReceiptCodec, ReceiptStore } from './receipt.js';
-import type { Principal, StoredKey, KeyRevision } from './key.js';
+import type { Actor, Principal, StoredKey, KeyRevision } from './key.js';
 import type { Definition } from './definition/normalize.js';
 import type { QuotaChange } from './quota/quota-change.js';
 import type { KeyQuery, KeyPage, KeyFilter, HistoryRange, HistoryRequest } from './key-query.js';
 
 /** The principal of one call, with the limits of its request. */
-export interface CallContext extends Principal {
+export interface CallContext extends Principal, Actor {
   readonly requestID: string;
   /** Absent if there is no time limit. */
   readonly deadline?: ChangeDeadline;
@@ -22,7 +22,7 @@ export interface AuditEvent {
   readonly operation: string;
   readonly requestID: string;
   /** Undefined if the request has no valid credential. */
-  readonly principal: Principal | undefined;
+  readonly principal: (Principal & Actor) | undefined;
   /** Undefined if the key has no valid identifier, or none yet. */
   readonly keyHash: string | undefined;
   readonly outcome: AcceptedAttempt | RejectedAttempt;

@@ -64,6 +64,11 @@ export interface RouteDefinition {
   readonly handle: (call: RouteCall) => Promise<HTTPResponse>;
 }
 
+/** Whether a route writes. */
+export function isChange({ method, operation }: Pick<RouteDefinition, 'method' | 'operation'>): boolean {
+  return method !== 'GET' && operation !== 'previewKey';
+}
+
 /** The groups of operations in the documentation, with their descriptions. */
 export const tags = {
   Previews: 'Validate a key definition without storing anything.',

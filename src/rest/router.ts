@@ -1,5 +1,6 @@
 import { requirePrincipal } from '../credentials/credential.js';
 import { type AppError, errorCodeOf } from '../lib/errors.js';
+import { withAssertedName } from '../http/actor-header.js';
 import { isUnsupportedMediaType } from '../http/body.js';
 import { errorResponse, isPublicError } from '../http/error-response.js';
 import type { RequestContext } from '../http/request-context.js';
@@ -8,7 +9,13 @@ import { isAudited } from '../keys/change.js';
 import type { AuditLog, CallContext } from '../keys/ports.js';
 import { createReadBudget } from '../keys/read-budget.js';
 import type { KeyService } from '../keys/key-service.js';
-import { preconditionFailedStatus, unsupportedMediaTypeStatus, type RouteCall, type RouteDefinition } from './route.js';
+import {
+  isChange,
+  preconditionFailedStatus,
+  unsupportedMediaTypeStatus,
+  type RouteCall,
+  type RouteDefinition,
+} from './route.js';
 import { withWireNames } from './json-body.js';
 import { routes } from './routes.js';
 
@@ -28,6 +35,7 @@ export function createRESTRoutes({ keys, audit, nextStage }: RESTDeps): HTTPRout
       try {
         const principal = requirePrincipal(await request.principal(), route.credential);
         caller = { ...principal, requestID, reads: createReadBudget() };
+        if (isChange(route)) caller = withAssertedName(caller, request.headers);
         call = { request, caller, keys, wildcard, query, nextStage };
         return await route.handle(call);
       } catch (error) {
@@ -53,11 +61,6 @@ function inWireNames(error: AppError, call: RouteCall | undefined): AppError {
   const { sentDefinition } = call ?? {};
   if (sentDefinition !== undefined) return withWireNames(error, sentDefinition);
   return error.code === 'CONFLICT' ? withWireNames(error, null) : error;
-}
-
-/** Whether a route writes. */
-function isChange({ method, operation }: RouteDefinition): boolean {
-  return method !== 'GET' && operation !== 'previewKey';
 }
 
 function decodeSegment(wildcard: string): string | undefined {

@@ -18,7 +18,12 @@ export function createAuditLog(log: Logger): AuditLog {
         operation,
         ...('error' in outcome ? rejectionOf(outcome.error) : { verdict: 'accepted' }),
         ...(caller && {
-          actor: { id: short(caller.credentialID), label: short(caller.label), org: short(caller.orgID) },
+          actor: {
+            id: short(caller.credentialID),
+            label: short(caller.label),
+            org: short(caller.orgID),
+            assertedName: short(caller.assertedName),
+          },
         }),
         ...('orgID' in outcome && { org: short(outcome.orgID) }),
         keyHash,

@@ -39,7 +39,11 @@ export function messageOf(entry: KeyRevision): WebhookMessage {
         operation,
         version_before: entry.versionBefore,
         version_after: entry.versionAfter,
-        credential_label: actor.label,
+        actor: {
+          credential_id: actor.credentialID,
+          label: actor.label,
+          ...(actor.assertedName !== undefined && { asserted_name: actor.assertedName }),
+        },
         ...(reason !== undefined && { reason }),
         ...(requestID !== '' && { request_id: requestID }),
         ...(quotaUsedBeforeReset !== undefined && { quota_used_before_reset: quotaUsedBeforeReset }),

@@ -119,7 +119,7 @@ async function sendFrom(address: string, endpoint: Endpoint): Promise<TestRespon
     const json = text.replace(/^event: next\ndata: /, '').split('\n')[0] ?? '';
     return { status: response.status, headers: response.headers, text, body: JSON.parse(json) as TestResponse['body'] };
   };
-  return sendTo({ ...t, send }, endpoint, valid(endpoint, { management: 'unknown', service: 'unknown' }));
+  return sendTo({ ...t, send }, endpoint, valid(endpoint, { management: 'kf_mgt_unknown', service: 'unknown' }));
 }
 
 const forbidden: Provoke = async (endpoint) => {

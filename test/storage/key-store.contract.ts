@@ -4,7 +4,7 @@ import type { Definition } from '../../src/keys/definition/normalize.js';
 import type { QuotaOutbox } from '../../src/keys/quota/external-counters.js';
 import type { QuotaChange } from '../../src/keys/quota/quota-change.js';
 import { createReadBudget } from '../../src/keys/read-budget.js';
-import { keyStates, type KeyState, type StoredKey } from '../../src/keys/key.js';
+import { keyStates, type Actor, type KeyState, type StoredKey } from '../../src/keys/key.js';
 import {
   positionOf,
   type HistoryRange,
@@ -362,7 +362,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
         at: new Date('2026-01-31T12:00:00.000Z'),
         operation: 'update',
         orgID: 'ácme',
-        actor: { credentialID: 'cred_2', label: 'quotes " and 🔑' },
+        actor: { credentialID: 'cred_2', label: 'quotes " and 🔑', assertedName: 'Ana "🔑"' },
         reason: 'quotes " and 🔑',
         requestID: '',
         changes: [
@@ -378,6 +378,28 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       await store.update(key.keyHash, (found) => ({ ...anUpdate(found), revision: third }));
       await reopen();
       expect(await store.historyOf(key.keyHash)).toStrictEqual([first, second, third]);
+    });
+
+    it('stores actors by credential, label and asserted name, also those with control characters', async () => {
+      const separator = '\u001f';
+      const actors: Actor[] = [
+        { credentialID: 'cred_1', label: 'dashboard' },
+        { credentialID: 'cred_1', label: 'dashboard', assertedName: 'Ana' },
+        { credentialID: 'cred_1', label: 'dashboard', assertedName: 'Ана 🔑' },
+        { credentialID: 'cred_2', label: 'dashboard', assertedName: 'Ana' },
+        { credentialID: 'cred_1', label: `dashboard${separator}Ana` },
+        { credentialID: 'cred_1', label: separator },
+        { credentialID: 'cred_1', label: `${separator}${separator}`, assertedName: 'Ana' },
+        { credentialID: 'cred_1', label: '', assertedName: 'Ana' },
+      ];
+      const changes = actors.map((actor, index) => {
+        const key = aKey(index + 1);
+        return { next: key, revision: aRevision(key, { actor }) };
+      });
+      await store.add(changes);
+      await reopen();
+      const found = await Promise.all(changes.map(({ next }) => store.historyOf(next.keyHash)));
+      expect(found.map(([revision]) => revision?.actor)).toStrictEqual(actors);
     });
 
     it('reads a long history in pages, and rejects one that is larger than the budget before reading it', async () => {

@@ -3,7 +3,7 @@ import { openServices, type OpenOptions, type Services } from '../../storage/ope
 import type { OptionValues } from '../command.js';
 import { InstallationNotFoundError } from '../../storage/storage.js';
 import { createKeyService } from '../../keys/key-service.js';
-import { actorLabel } from '../input.js';
+import { localActor } from '../input.js';
 import { bindOperations, type KeyClient } from './operations.js';
 import { UsageError, type IO } from '../io.js';
 
@@ -78,10 +78,10 @@ export async function withLocalKeys<T>(
   }: { readonly command: string; readonly options: OptionValues; readonly access: 'read' | 'write' },
   work: (keys: KeyClient) => Promise<T>,
 ): Promise<T> {
-  const label = actorLabel(io, command, options);
+  const actor = localActor(io, command, options);
   try {
     return await withServices(io, { access, liveQuotas: true }, async ({ ports }) => {
-      const caller = { credentialID: 'cli', label, orgID: undefined, requestID: '' };
+      const caller = { ...actor, orgID: undefined, requestID: '' };
       return work(bindOperations({ local: { keys: createKeyService(ports), caller } }));
     });
   } catch (error) {

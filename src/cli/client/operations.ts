@@ -5,7 +5,14 @@ import type { Definition } from '../../keys/definition/normalize.js';
 import { parseDefinition } from '../../keys/definition/parse.js';
 import type { DefinitionPatch } from '../../keys/definition/patch.js';
 import { freeFormFields } from '../../keys/definition/schema.js';
-import { changeKinds, keyStates, type FieldChange, type KeyRevision, type KeyState } from '../../keys/key.js';
+import {
+  changeKinds,
+  keyStates,
+  type Actor,
+  type FieldChange,
+  type KeyRevision,
+  type KeyState,
+} from '../../keys/key.js';
 import { entriesOf, positionOfEntry, type KeyFilter, type KeyOrder } from '../../keys/key-query.js';
 import type { KeyService } from '../../keys/key-service.js';
 import type { CallContext } from '../../keys/ports.js';
@@ -94,8 +101,7 @@ export interface KeyHistoryEntry {
   readonly version: number;
   readonly at: string;
   readonly operation: string;
-  readonly credentialID: string;
-  readonly credentialLabel: string;
+  readonly actor: Actor;
   readonly reason: string | undefined;
   readonly requestID: string | undefined;
   readonly quotaUsedBeforeReset: bigint | undefined;
@@ -184,7 +190,7 @@ const figures = '{ max used remaining renewsAt }';
 const effect = `${changed} quotaEffect { before ${figures} after ${figures} } warnings { path code message }`;
 const result = `orgKey { keyHash } version ${effect}`;
 const entry =
-  '{ version at operation credentialID credentialLabel reason requestID quotaUsedBeforeReset changes { path kind before after } }';
+  '{ version at operation actor { credentialID label assertedName } reason requestID quotaUsedBeforeReset changes { path kind before after } }';
 
 /** The GraphQL documents. The identifier of a key is in the body of the request, which proxies do not log. */
 export const documents = {
@@ -438,8 +444,7 @@ function toHistoryEntry({
     version: versionAfter,
     at: at.toISOString(),
     operation: made,
-    credentialID: actor.credentialID,
-    credentialLabel: actor.label,
+    actor,
     reason: rest.reason,
     requestID: requestID || undefined,
     quotaUsedBeforeReset: rest.quotaUsedBeforeReset,
@@ -510,8 +515,7 @@ const HistoryEntry = z.object({
   version: z.number(),
   at: z.string(),
   operation: z.string().toLowerCase(),
-  credentialID: z.string(),
-  credentialLabel: z.string(),
+  actor: z.object({ credentialID: z.string(), label: z.string(), assertedName: nullable(z.string()) }),
   reason: nullable(z.string()),
   requestID: nullable(z.string()),
   quotaUsedBeforeReset: nullable(Int64),

@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs';
 import type { KeyFilter } from '../../keys/key-query.js';
 import { AppError, type ErrorCode } from '../../lib/errors.js';
 import { explainSystemError } from '../../lib/system-error.js';
+import { actorHeader, toActorHeader } from '../../http/actor-header.js';
 import type { Option, OptionValues } from '../command.js';
+import { parseActorOption } from '../input.js';
 import { UsageError, type IO } from '../io.js';
 import { jsonOption, printError, selectOutputFormat, type OutputFormat } from '../output.js';
 import { connectionOptions, createConnection, serviceAddress, serviceCredential } from './connection.js';
@@ -139,10 +141,9 @@ export async function runKeysCommand(
     }
   };
   if (url === undefined) return withLocalKeys(io, { command, options, access }, runWith);
-  if (options['actor'] !== undefined) {
-    throw new UsageError('--actor is for a data folder; a service records the credential.');
-  }
-  const address = serviceAddress(io, options, url, serviceCredential);
+  const actor = parseActorOption(options);
+  const { baseURL, headers } = serviceAddress(io, options, url, serviceCredential);
+  const address = { baseURL, headers: { ...headers, ...(actor && { [actorHeader]: toActorHeader(actor) }) } };
   const send = createConnection(io, address);
   const subscribe = createSubscribe(address, (line) => io.stderr(`${line}\n`));
   return runWith(bindOperations({ remote: { send, subscribe } }));

@@ -1,3 +1,4 @@
+import type { Actor } from '../../keys/key.js';
 import { hashTypeOf } from '../../crypto/password-hash.js';
 import { type ImportPorts, prepareImport } from '../../keys/import.js';
 import { maxIssues } from '../../keys/definition/field-rules.js';
@@ -146,8 +147,8 @@ export interface ImportOptions {
   readonly orgID: string | undefined;
   /** Stores passwords as they are: they must be bcrypt or argon2id hashes. */
   readonly passwordsAreHashed: boolean;
-  /** Label of the actor in the history. Default: the command. */
-  readonly actorLabel?: string;
+  /** Who imports, for the history. Default: the command. */
+  readonly actor?: Actor;
 }
 
 /** A valid line of an import. */
@@ -170,7 +171,7 @@ interface PreparedLine {
 export async function prepareLine(
   ports: ImportPorts,
   body: JSONValue,
-  { orgID, passwordsAreHashed, actorLabel: label = 'keyfront keys import' }: ImportOptions,
+  { orgID, passwordsAreHashed, actor = { credentialID: 'cli', label: 'keyfront keys import' } }: ImportOptions,
 ): Promise<PreparedLine> {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw new AppError('INVALID', 'The line is not a JSON object.');
@@ -182,7 +183,6 @@ export async function prepareLine(
       ? takePasswordHash(definition)
       : { passwordHash: undefined, rest: definition };
     const input = parseDefinition('update', definitionFromWire(rest));
-    const actor = { credentialID: 'cli', label };
     return {
       keyID,
       input,

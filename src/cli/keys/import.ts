@@ -9,7 +9,8 @@ import { withWireIssuePaths } from '../../rest/json-body.js';
 import { rejectServiceURL, withServices } from '../client/open.js';
 import { type CLICommand, type OptionValues } from '../command.js';
 import { readBytes, splitLines } from '../definitions.js';
-import { actorLabel, actorOption, parseOrgIDOption } from '../input.js';
+import type { Actor } from '../../keys/key.js';
+import { actorOption, localActor, parseOrgIDOption } from '../input.js';
 import { UsageError, type IO } from '../io.js';
 import { createProgressLine, jsonOption, printJSONResult } from '../output.js';
 import { importLines, type ImportCounts, type ImportTarget } from './import-lines.js';
@@ -48,7 +49,7 @@ async function importKeys(io: IO, options: OptionValues, [file = '']: readonly s
   const importOptions = {
     orgID: parseOrgIDOption(options['org']),
     passwordsAreHashed: options['passwords-are-hashed'] === true,
-    actorLabel: actorLabel(io, 'keys import', options),
+    actor: localActor(io, 'keys import', options),
   };
   const [isDryRun, updates] = [options['dry-run'] === true, options['update'] === true];
   rejectServiceURL(io);
@@ -67,7 +68,7 @@ async function importKeys(io: IO, options: OptionValues, [file = '']: readonly s
     const target = {
       ports,
       store: isDryRun ? createDryRunStore(store) : store,
-      ...(updates && { replace: createReplace(createKeyService(ports), importOptions.actorLabel, isDryRun) }),
+      ...(updates && { replace: createReplace(createKeyService(ports), importOptions.actor, isDryRun) }),
     };
     const print = (line: number, text: string) => {
       progress.end();
@@ -111,8 +112,8 @@ function summaryOf(
 }
 
 /** Returns the function that replaces the definition of an existing key, or previews that. */
-function createReplace(keys: KeyService, label: string, isDryRun: boolean): NonNullable<ImportTarget['replace']> {
-  const caller = { credentialID: 'cli', label, orgID: undefined, requestID: '' };
+function createReplace(keys: KeyService, actor: Actor, isDryRun: boolean): NonNullable<ImportTarget['replace']> {
+  const caller = { ...actor, orgID: undefined, requestID: '' };
   return async ({ keyID, input, passwordHash }) => {
     const request = { keyID, input, passwordHash, resetQuota: false };
     try {

@@ -735,7 +735,7 @@ export type OrgKeyQueryVariables = Exact<{
 }>;
 
 
-export type OrgKeyQuery = { orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, createdAt: string, updatedAt: string | null, lastUpdated: number | string, deletedAt: string | null, history: { edges: Array<{ cursor: string, node: { version: number, at: string, operation: KeyOperation, credentialID: string, credentialLabel: string, reason: string | null, requestID: string | null, quotaUsedBeforeReset: number | string | null, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }> } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null } | null };
+export type OrgKeyQuery = { orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, createdAt: string, updatedAt: string | null, lastUpdated: number | string, deletedAt: string | null, history: { edges: Array<{ cursor: string, node: { version: number, at: string, operation: KeyOperation, reason: string | null, requestID: string | null, quotaUsedBeforeReset: number | string | null, actor: { credentialID: string, label: string, assertedName: string | null }, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }> } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null } | null };
 
 export type OrgKeysQueryVariables = Exact<{
   filter?: OrgKeyFilter | null | undefined;
@@ -884,7 +884,7 @@ export type OrgKeyChangedSubscriptionVariables = Exact<{
 }>;
 
 
-export type OrgKeyChangedSubscription = { orgKeyChanged: { cursor: string, keyHash: string | null, orgID: string | null, entry: { version: number, at: string, operation: KeyOperation, credentialLabel: string, reason: string | null, changes: Array<{ path: string, kind: KeyChangeKind, before: unknown, after: unknown }> } | null, key: { id: string, keyID: string, version: number, state: KeyState } | null } };
+export type OrgKeyChangedSubscription = { orgKeyChanged: { cursor: string, keyHash: string | null, orgID: string | null, entry: { version: number, at: string, operation: KeyOperation, reason: string | null, actor: { label: string, assertedName: string | null }, changes: Array<{ path: string, kind: KeyChangeKind, before: unknown, after: unknown }> } | null, key: { id: string, keyID: string, version: number, state: KeyState } | null } };
 
 export type OrgKeyRowChangedSubscriptionVariables = Exact<{
   orgID?: string | null | undefined;
@@ -2188,8 +2188,11 @@ export const OrgKeyDocument = new TypedDocumentString(`
           version
           at
           operation
-          credentialID
-          credentialLabel
+          actor {
+            credentialID
+            label
+            assertedName
+          }
           reason
           requestID
           quotaUsedBeforeReset
@@ -2313,7 +2316,7 @@ fragment Definition on KeyDefinition {
   tags
   throttleInterval
   throttleRetryLimit
-}`, {"hash":"sha256:6ffed003bc8c1326b39ca3775b5aa3a0fa7037c181fea8642f9846638ac97d7f"}) as unknown as TypedDocumentString<OrgKeyQuery, OrgKeyQueryVariables>;
+}`, {"hash":"sha256:9c5ad37928c56d35837366df608f2345de5c02c612ee1d7d7122c825f8383f51"}) as unknown as TypedDocumentString<OrgKeyQuery, OrgKeyQueryVariables>;
 export const OrgKeysDocument = new TypedDocumentString(`
     query OrgKeys($filter: OrgKeyFilter, $orderBy: OrgKeyOrder, $descending: Boolean, $first: Int, $after: String, $last: Int, $before: String) {
   orgKeys(
@@ -3464,7 +3467,10 @@ export const OrgKeyChangedDocument = new TypedDocumentString(`
       version
       at
       operation
-      credentialLabel
+      actor {
+        label
+        assertedName
+      }
       reason
       changes {
         path
@@ -3481,7 +3487,7 @@ export const OrgKeyChangedDocument = new TypedDocumentString(`
     }
   }
 }
-    `, {"hash":"sha256:3804c0003b80ac78c8b52744f368ac192b72f6e907b02c0f944a1baa63afdf9e"}) as unknown as TypedDocumentString<OrgKeyChangedSubscription, OrgKeyChangedSubscriptionVariables>;
+    `, {"hash":"sha256:f92016370afabe167ea4f132b2abe9bd849a3acf55e8f0b77ef8e156a5c07059"}) as unknown as TypedDocumentString<OrgKeyChangedSubscription, OrgKeyChangedSubscriptionVariables>;
 export const OrgKeyRowChangedDocument = new TypedDocumentString(`
     subscription OrgKeyRowChanged($orgID: String, $after: String) {
   orgKeyChanged(orgID: $orgID, after: $after) {

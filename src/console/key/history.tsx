@@ -54,15 +54,19 @@ export function History({ found, onReverted }: HistoryProps) {
   );
 }
 
+function by({ label, assertedName }: Entry['actor']): string {
+  return assertedName === null ? text.key.by(label) : text.key.byAsserted(assertedName, label);
+}
+
 function Change({ entry, onRevert }: { readonly entry: Entry; readonly onRevert: (() => void) | undefined }) {
-  const { version, operation, at, credentialLabel, reason, quotaUsedBeforeReset, changes } = entry;
+  const { version, operation, at, actor, reason, quotaUsedBeforeReset, changes } = entry;
   return (
     <li data-version={version}>
       <h3>
         {text.key.operations[operation]}, {text.key.version(version)}
       </h3>
       <p>
-        <time dateTime={at}>{formatTime(at)}</time> {text.key.by(credentialLabel)}
+        <time dateTime={at}>{formatTime(at)}</time> {by(actor)}
       </p>
       {reason !== null && <p>{text.key.reason(reason)}</p>}
       {quotaUsedBeforeReset !== null && <p>{text.key.usedBeforeReset(formatInteger(quotaUsedBeforeReset))}</p>}

@@ -1,5 +1,10 @@
 import { Kind, OperationTypeNode, type DocumentNode } from 'graphql';
-import { hasPrincipal, noCredential, throwIfRateLimited, type AuthContext } from '../../credentials/credential.js';
+import {
+  hasPrincipal,
+  noCredentialOfAnyKind,
+  throwIfRateLimited,
+  type AuthContext,
+} from '../../credentials/credential.js';
 import { operationError } from '../errors.js';
 
 /** Which clients may introspect the schema: all, or those with a valid credential only. */
@@ -24,7 +29,7 @@ export function mayIntrospect(policy: IntrospectionPolicy, auth: AuthContext): b
  */
 export function requireIntrospection(policy: IntrospectionPolicy, auth: AuthContext, document: DocumentNode): void {
   if (mayIntrospect(policy, auth) || selectsOnlyTypename(document)) return;
-  throw operationError(noCredential());
+  throw operationError(noCredentialOfAnyKind(auth));
 }
 
 /** Whether a document selects only `__typename` at the root, without arguments, directives or variables. */

@@ -1,6 +1,12 @@
 import type { GraphQLError } from 'graphql';
 import type { GraphQLParams } from 'graphql-yoga';
-import { hasPrincipal, noCredential, requireAnyPrincipal, type AuthContext } from '../../credentials/credential.js';
+import {
+  hasPrincipal,
+  noCredential,
+  noCredentialOfAnyKind,
+  requireAnyPrincipal,
+  type AuthContext,
+} from '../../credentials/credential.js';
 import {
   isUnsupportedMediaType,
   parseBody,
@@ -172,7 +178,9 @@ export function resolveParams(
   params: GraphQLParams,
   auth: AuthContext,
 ): RequestedOperation {
-  if (!mayIntrospect(introspection, auth) && documentIDOf(params) !== undefined) throw operationError(noCredential());
+  if (!mayIntrospect(introspection, auth) && documentIDOf(params) !== undefined) {
+    throw operationError(noCredentialOfAnyKind(auth));
+  }
   const query = documentTextOf(trustedDocuments, params);
   const { operationName, variables, extensions } = params;
   if (typeof query !== 'string') throw wrongTypeError('"query" param to be a string', query);

@@ -1,6 +1,7 @@
 import SchemaBuilder, { BasePlugin, type PothosOutputFieldConfig, type SchemaTypes as AnyTypes } from '@pothos/core';
 import type { GraphQLFieldResolver } from 'graphql';
 import type { CredentialKind } from '../../credentials/credential.js';
+import { withAssertedName } from '../../http/actor-header.js';
 import type { CallContext } from '../../keys/ports.js';
 import { auditRejectedMutation } from '../audit.js';
 import { callerOf, type Context } from '../context.js';
@@ -20,9 +21,9 @@ interface RootFieldAuth {
  * document may have fields of both kinds of credentials.
  *
  * Requires the credential before the arguments are validated, because validation errors would reveal the schema to
- * anonymous clients. Waits for a time slice, because validation of a large input takes milliseconds, for each alias. Runs
- * mutations until the deadline of the operation, writes rejected ones to the audit log, and returns the problems of a
- * definition as data if the operation selects them.
+ * anonymous clients. Adds the name that a mutation is made for. Waits for a time slice, because validation of a large input
+ * takes milliseconds, for each alias. Runs mutations until the deadline of the operation, writes rejected ones to the audit
+ * log, and returns the problems of a definition as data if the operation selects them.
  */
 export function authorized(
   { name, kind, credential }: RootFieldAuth,
@@ -31,7 +32,9 @@ export function authorized(
   const run: Resolver<unknown> = (source, args, context, info) => {
     // The credential was required when the subscription started.
     if (kind === 'Subscription' && source !== undefined) return resolve(source as CallContext, args, context, info);
-    const caller = callerOf(context, credential);
+    const authenticated = callerOf(context, credential);
+    const caller =
+      kind === 'Mutation' ? withAssertedName(authenticated, context.requestContext.headers) : authenticated;
     const { deadline, reads } = context;
     const start = () =>
       deadline

@@ -1,4 +1,4 @@
-import { operations, type KeyRevision, type Operation } from '../../keys/key.js';
+import { operations, type Actor, type KeyRevision, type Operation } from '../../keys/key.js';
 import { builder } from './builder.js';
 import { enumValuesOf } from './types-from-zod.js';
 import { KeyFieldChange } from './definition.js';
@@ -8,9 +8,28 @@ const OperationType = builder.enumType('KeyOperation', {
   values: enumValuesOf<Operation>(operations),
 });
 
+/** Has no `id`, by which caches of clients would merge actors with different names. */
+const KeyActor = builder.objectRef<Actor>('KeyActor').implement({
+  description: 'Who made a change of a key: a credential, and the person that it names.',
+  fields: (t) => ({
+    credentialID: t.exposeString('credentialID', {
+      description: 'Identifier of the credential that made the change; `cli` for the command line.',
+    }),
+    label: t.exposeString('label', {
+      description:
+        'Label of that credential at the time of the change; for the command line, the command, such as `keyfront keys put`.',
+    }),
+    assertedName: t.exposeString('assertedName', {
+      nullable: true,
+      description:
+        'Whom the credential, or the user of the command line, stated to act for. The service has not verified it: show it as asserted by `label`. Null if none was stated.',
+    }),
+  }),
+});
+
 export const KeyHistoryEntry = builder.objectRef<KeyRevision>('KeyHistoryEntry').implement({
   description:
-    'One change of a key: when, by which credential, what and why. Entries are immutable; a purge removes them with the key.',
+    'One change of a key: when, by whom, what and why. Entries are immutable; a purge removes them with the key.',
   fields: (t) => ({
     version: t.exposeInt('versionAfter', { description: 'Version of the key after the change.' }),
     at: t.field({
@@ -19,14 +38,7 @@ export const KeyHistoryEntry = builder.objectRef<KeyRevision>('KeyHistoryEntry')
       resolve: ({ at }) => at.toISOString(),
     }),
     operation: t.expose('operation', { type: OperationType, description: 'The operation that changed the key.' }),
-    credentialID: t.string({
-      description: 'Identifier of the credential that made the change; `cli` for the command line.',
-      resolve: ({ actor }) => actor.credentialID,
-    }),
-    credentialLabel: t.string({
-      description: 'Label of that credential at the time of the change.',
-      resolve: ({ actor }) => actor.label,
-    }),
+    actor: t.expose('actor', { type: KeyActor, description: 'Who made the change.' }),
     reason: t.string({
       nullable: true,
       description: 'The reason given for the change. Null if none was given.',

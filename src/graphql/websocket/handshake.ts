@@ -15,6 +15,7 @@ export function headersOfHandshake({ headers }: IncomingMessage): Headers {
 const parameterNames: ReadonlySet<string> = new Set([
   'authorization',
   'x-svc-authorization',
+  'x-keyfront-actor',
   'apollographql-client-name',
   'apollographql-client-version',
   'graphql-client-name',

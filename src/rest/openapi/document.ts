@@ -9,8 +9,10 @@ import { statuses } from '../../http/error-response.js';
 import { responseExamples, bodyExamples, toExample, etagsOf, parameterExamples } from './examples.js';
 import { failureExamples } from './failure-examples.js';
 import { objectSchema, type JSONSchema } from './json-schema.js';
+import { actor } from '../operations/shared-docs.js';
 import {
   commonErrors,
+  isChange,
   preconditionFailedStatus,
   tags,
   unsupportedMediaTypeStatus,
@@ -70,7 +72,7 @@ function pathItem(route: RouteDefinition): JSONSchema {
       summary,
       description,
       security: [{ [credential]: [] }],
-      parameters: parameterExamples(examples, parameters),
+      parameters: parameterExamples(examples, isChange(route) ? [...parameters, actor] : parameters),
       ...(input && {
         requestBody: { required: input.variant !== undefined, content: contentOf(input, bodyExamples(examples)) },
       }),

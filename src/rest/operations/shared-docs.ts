@@ -1,3 +1,4 @@
+import { actorHeader } from '../../http/actor-header.js';
 import type { RouteExample } from '../route.js';
 
 /** Schema of a key hash. */
@@ -33,6 +34,15 @@ export const idempotencyKey = {
   in: 'header',
   description:
     'Key by which the request can be repeated, such as a UUID: within 24 hours, the same request with the same key returns the first result and changes nothing more. 1 to 255 visible ASCII characters.',
+  schema: text,
+};
+
+/** The header `X-Keyfront-Actor`, of every operation that writes. */
+export const actor = {
+  name: actorHeader,
+  in: 'header',
+  description:
+    'Whom the change is made for, recorded in the history as asserted by the credential, which needs the scope `actor`. At most 100 printable characters, as UTF-8 in percent-encoding, such as `Ana%20P%C3%A9rez`.',
   schema: text,
 };
 

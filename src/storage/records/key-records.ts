@@ -3,7 +3,7 @@ import { parseJSON, stringifyJSON } from '../../lib/json.js';
 import { definitionFromJSON } from '../../keys/definition/from-json.js';
 import type { Definition } from '../../keys/definition/normalize.js';
 import { definitionChanges } from '../../keys/key-diff.js';
-import type { FieldChange, KeyRevision, StoredKey } from '../../keys/key.js';
+import type { Actor, FieldChange, KeyRevision, StoredKey } from '../../keys/key.js';
 import type { KeyTransition } from '../../keys/ports.js';
 import type { QuotaChange } from '../../keys/quota/quota-change.js';
 import { dateOf, defineTable, millisecondsOf, namesOf, type Columns, type RowOf, type SignedRow } from './signed.js';
@@ -174,6 +174,26 @@ interface RevisionResult {
   readonly json: string;
 }
 
+/** Between the label of an actor and its asserted name, which contains no control character: ASCII's unit separator. */
+const beforeName = '\u001f';
+
+/**
+ * The text that identifies an actor beside its credential: its label, and its asserted name if it has one. Signatures and
+ * links cover the whole text.
+ */
+function labelToText({ label, assertedName }: Actor): string {
+  if (assertedName !== undefined) return `${label}${beforeName}${assertedName}`;
+  // A label that contains the separator is followed by an empty name.
+  return label.includes(beforeName) ? `${label}${beforeName}` : label;
+}
+
+function labelFromText(text: string): Pick<Actor, 'label' | 'assertedName'> {
+  const end = text.lastIndexOf(beforeName);
+  if (end < 0) return { label: text };
+  const assertedName = text.slice(end + 1);
+  return { label: text.slice(0, end), ...(assertedName !== '' && { assertedName }) };
+}
+
 /** The row of the entry of a change. */
 export function revisionToRow(
   entry: KeyRevision,
@@ -186,7 +206,7 @@ export function revisionToRow(
     org_id: entry.orgID,
     operation: entry.operation,
     credential_id: entry.actor.credentialID,
-    credential_label: entry.actor.label,
+    credential_label: labelToText(entry.actor),
     reason: entry.reason ?? null,
     request_id: entry.requestID,
     version: BigInt(entry.versionAfter),
@@ -216,7 +236,7 @@ export function revisionFromRow(row: RevisionRow & Pick<StoredRevisionRow, 'firs
     keyHash: row.key_hash,
     orgID: row.org_id,
     operation: row.operation,
-    actor: { credentialID: row.credential_id, label: row.credential_label },
+    actor: { credentialID: row.credential_id, ...labelFromText(row.credential_label) },
     reason: row.reason ?? undefined,
     requestID: row.request_id,
     versionBefore: Number(row.version) - 1,

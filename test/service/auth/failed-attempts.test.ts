@@ -77,7 +77,7 @@ describe('invalid credentials from one address', () => {
     const { secret: expired } = await t.issue('management', { expires: t.clock.now });
     await exhaust('192.0.2.1');
     const responses = await Promise.all(
-      [createToken('management'), revoked, expired, 'nonsense', t.service].map((token) =>
+      [createToken('management'), revoked, expired, 'kf_mgt_nonsense', t.service].map((token) =>
         preview('192.0.2.1', `Bearer ${token}`),
       ),
     );

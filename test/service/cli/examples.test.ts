@@ -145,7 +145,9 @@ describe('the example', () => {
           const service = args.includes('https://keys.example.com') ? await serveFolder(c) : undefined;
           if (service) texts['https://keys.example.com'] = service.server.url;
           const filled = (text: string) => {
-            const place = /^(keys\/|billing\.json|rate\.json|keys\.jsonl|head\.jsonl)/.test(text) ? join(folder, text) : text;
+            const place = /^(keys\/|billing\.json|rate\.json|keys\.jsonl|head\.jsonl)/.test(text)
+              ? join(folder, text)
+              : text;
             return texts[place] ?? place;
           };
           const credentials = service ? { KEYFRONT_SERVICE_CREDENTIAL: service.server.t.service } : {};

@@ -99,8 +99,7 @@ describe('a connection of keyfront keys follow', () => {
       version: 1,
       at: '2026-11-21T12:00:00Z',
       operation: 'CREATE',
-      credentialID: 'c',
-      credentialLabel: 'l',
+      actor: { credentialID: 'c', label: 'l', assertedName: null },
     };
     const data = { orgKeyChanged: { cursor, keyHash: 'h', orgID: 'acme', entry: { ...entry, changes: [] } } };
     return `event: next\ndata: ${JSON.stringify({ data })}\n\n`;

@@ -178,7 +178,7 @@ async function replay(text: string, isRemote: boolean): Promise<string> {
 const sameInBothPlaces = (text: string) =>
   text
     .replace(/ by .+ \((cli|cred_\d+)\)/g, ' by ACTOR')
-    .replace(/"credential_id":"\w+","credential_label":"[^"]+",/g, '"credential_id":"ACTOR",')
+    .replace(/"actor":\{[^}]+\}/g, '"actor":"ACTOR"')
     .replace(/"request_id":"[^"]+",/g, '')
     .replace(/^( {2}create .*) {2}\S+( key\))?$/gm, '$1')
     .replace(/("action":"create".*"key_hash":)("\w+"|null)/g, '$1')

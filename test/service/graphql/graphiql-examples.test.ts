@@ -46,9 +46,7 @@ describe('the examples of GraphiQL', () => {
       if (name === 'FollowKeys') return expect(response.data).toMatchObject({ orgKeyChanged: { entry: null } });
       // Something is there to see.
       expect(Object.values(response.data ?? {})).not.toContain(null);
-      expect(JSON.stringify(response.data)).toMatch(
-        /acme|CHANGED|Billing|modified|"version":\d|true/,
-      );
+      expect(JSON.stringify(response.data)).toMatch(/acme|CHANGED|Billing|modified|"version":\d|true/);
     },
   );
 

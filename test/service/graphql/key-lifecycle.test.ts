@@ -75,7 +75,7 @@ interface History {
   readonly pageInfo: Record<string, unknown>;
 }
 
-const entryFields = `version at operation credentialID credentialLabel reason requestID quotaUsedBeforeReset
+const entryFields = `version at operation actor { credentialID label assertedName } reason requestID quotaUsedBeforeReset
   changes { path kind before after }`;
 async function history(keyID: string, args = ''): Promise<History> {
   const page = 'pageInfo { hasNextPage hasPreviousPage startCursor endCursor }';
@@ -424,7 +424,7 @@ describe('the history of a key', () => {
     expect(imported).toMatchObject({
       version: 1,
       operation: 'IMPORT',
-      credentialID: 'cli',
+      actor: { credentialID: 'cli', label: 'keyfront keys import', assertedName: null },
       requestID: null,
       reason: null,
     });
@@ -432,8 +432,7 @@ describe('the history of a key', () => {
       version: 2,
       at: '2026-01-31T12:00:01.500Z',
       operation: 'UPDATE',
-      credentialID: boundID,
-      credentialLabel: 'test service',
+      actor: { credentialID: boundID, label: 'test service', assertedName: null },
       reason: 'größer 🔑',
       requestID: response.headers.get('x-request-id'),
       quotaUsedBeforeReset: 70,

@@ -239,7 +239,7 @@ describe('the documented errors that do not depend on the request', () => {
   it('RATE_LIMITED is returned by every operation', async () => {
     for (const { operation, name } of good()) {
       const { path, init } = requestOf(operation, name);
-      const invalid = { ...init.headers, authorization: 'Bearer nonsense', 'x-svc-authorization': 'nonsense' };
+      const invalid = { ...init.headers, authorization: 'Bearer kf_mgt_nonsense', 'x-svc-authorization': 'nonsense' };
       const from = `10.0.0.${good().findIndex((one) => one.operation === operation)}`;
       let result = await t.app.fetch(new Request(`http://keyfront.test${path}`, { ...init, headers: invalid }), from);
       for (let attempt = 0; attempt < 10; attempt += 1) {

@@ -183,6 +183,8 @@ describe('the other counters', () => {
     await t.send('/svc/org/keys', { headers: { 'x-svc-authorization': createToken('service') } });
     await t.preview({}, { authorization: `Bearer ${t.service}` });
     await t.preview({}, { authorization: 'Basic nonsense' });
+    // Not for Keyfront, and not needed.
+    await t.graphql('{ orgKeys { totalCount } }', {}, { authorization: 'Basic nonsense' });
     await timersDueWithin(60);
     expect(await telemetry.series('keyfront_authentication_failures_total')).toEqual({
       'kind="service",reason="revoked"': 1,

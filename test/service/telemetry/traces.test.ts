@@ -124,7 +124,7 @@ describe('a trace', () => {
 
 describe('the log lines of a request', () => {
   it('have its id and those of its trace, also when written later', async () => {
-    const response = await t.graphql(update, {}, { traceparent, authorization: 'Bearer nonsense' });
+    const response = await t.graphql(update, {}, { traceparent, authorization: 'Bearer kf_mgt_nonsense' });
     await timersDueWithin(60);
     const requestID = response.headers.get('x-request-id');
     const found = t.logLines(String(requestID));

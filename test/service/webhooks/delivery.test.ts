@@ -48,6 +48,7 @@ describeEngines('webhooks', (engine) => {
       'a',
       { alias: 'Billing', quota_max: 9007199254740993n, hmac_string: 'CANARY-HMAC' },
       '?reset_quota=1',
+      { 'x-keyfront-actor': 'Ana%20P%C3%A9rez' },
     );
     await receiver.until((taken) => taken.length === 2);
     const [, message] = receiver.accepted();
@@ -60,7 +61,7 @@ describeEngines('webhooks', (engine) => {
       operation: 'update',
       version_before: 1,
       version_after: 2,
-      credential_label: 'test service',
+      actor: { credential_id: expect.stringMatching(/^cred_/), label: 'test service', asserted_name: 'Ana Pérez' },
       quota_used_before_reset: 0,
     });
     expect(message?.data.changes).toContainEqual({ path: 'alias', kind: 'ADDED', after: 'Billing' });

@@ -75,9 +75,12 @@ describeInBrowser('a key in the console', (browser) => {
     await server.t.graphql(
       'mutation ($input: UpdateKeyInput!) { updateOrgKey(keyID: "billing", input: $input, reason: "More traffic") { version } }',
       { input: { alias: 'Billing', rate: 500, per: 60 } },
+      { 'x-keyfront-actor': 'Ana%20P%C3%A9rez' },
     );
     await open();
     const newest = c.page.locator('[data-version="2"]');
+    expect(await newest.innerText()).toContain('by Ana Pérez, asserted by test service');
+    expect(await c.page.locator('[data-version="1"]').innerText()).toContain('by keyfront keys import');
     expect(await newest.innerText()).toContain('Reason: More traffic');
     expect(await newest.getByRole('row', { name: /^rate/ }).innerText()).toMatch(/changed\s+100\s+500/);
     await c.button('Revert to version 1').click();

@@ -6,6 +6,7 @@ import { createLogger } from '../../../src/lib/log.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { hashOf } from '../../support/factories.js';
 import { installFolder } from '../../support/install.mjs';
+import { testCredentialModels } from './credential-models.js';
 import { deepOperation, mergedOperations } from './merged-operations.js';
 import type * as CompanyModule from './apollo/company.mjs';
 import type * as GatewayModule from './apollo/gateway.mjs';
@@ -17,6 +18,7 @@ let keyfront: RunningServer;
 let compose: typeof GatewayModule.compose;
 let company: Awaited<ReturnType<typeof CompanyModule.startCompany>>;
 let gateway: GatewayModule.Gateway;
+let startAnother: (headersOf: GatewayModule.HeadersOf) => Promise<GatewayModule.Gateway>;
 let headers: Record<string, string>;
 
 beforeAll(async () => {
@@ -46,6 +48,7 @@ beforeAll(async () => {
   ]);
   const composed = compose(keyfrontSDL, { company: company.url, keyfront: `${keyfront.url}/graphql` });
   gateway = await startGateway(composed.supergraphSdl ?? '');
+  startAnother = (headersOf) => startGateway(composed.supergraphSdl ?? '', { headersOf });
 });
 
 afterAll(async () => {
@@ -223,6 +226,12 @@ describe('mutations and errors through a gateway', () => {
     expect((await gateway.request(query, {}, headers)).errors).toEqual([]);
   });
 });
+
+testCredentialModels(
+  "Apollo's gateway",
+  () => t,
+  (headersOf) => startAnother(headersOf),
+);
 
 describe('the limits behind a gateway', () => {
   let routerHeaders: Record<string, string>;

@@ -6,8 +6,10 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { readStream, type EventStream } from '../../support/event-stream.js';
 import { installFolder } from '../../support/install.mjs';
 import { startServer, type TestServer } from '../../support/server.js';
+import { testCredentialModels } from './credential-models.js';
 import { deepOperation, mergedOperations } from './merged-operations.js';
 import type * as CompanyModule from './apollo/company.mjs';
+import type { HeadersOf } from './apollo/gateway.mjs';
 import type * as GatewayModule from './hive/gateway.mjs';
 
 const keyCount = 120;
@@ -15,6 +17,7 @@ let s: TestServer;
 let company: Awaited<ReturnType<typeof CompanyModule.startCompany>>;
 let gateway: GatewayModule.HiveGateway;
 let webSocketGateway: GatewayModule.HiveGateway;
+let startAnother: (headersOf: HeadersOf) => GatewayModule.HiveGateway;
 let headers: Record<string, string>;
 
 beforeAll(async () => {
@@ -43,6 +46,7 @@ beforeAll(async () => {
   ]);
   expect(errors).toEqual([]);
   gateway = startGateway(supergraphSdl);
+  startAnother = (headersOf) => startGateway(supergraphSdl, { headersOf });
   webSocketGateway = startGateway(supergraphSdl, { webSockets: true });
 });
 
@@ -124,6 +128,12 @@ describe("queries through Hive's gateway", () => {
     expect(errors[0]?.message).toContain('Cannot query field "apiModel"');
   });
 });
+
+testCredentialModels(
+  "Hive's gateway",
+  () => s.t,
+  (headersOf) => startAnother(headersOf),
+);
 
 describe("the limits behind Hive's gateway", () => {
   const routerHeaders = async () => ({

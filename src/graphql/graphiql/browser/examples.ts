@@ -177,8 +177,7 @@ query ReadKey($keyID: ID!) {
     title: 'Read the history of a key',
     credential: 'service',
     query: `# Shows the changes of a key:
-# when, by which credential, what
-# and why.
+# when, by whom, what and why.
 query KeyHistory($keyID: ID!, $last: Int) {
   orgKey(by: { keyID: $keyID }) {
     version
@@ -188,7 +187,7 @@ query KeyHistory($keyID: ID!, $last: Int) {
           version
           at
           operation
-          credentialLabel
+          actor { label assertedName }
           reason
           changes { path kind before after }
         }
@@ -513,7 +512,7 @@ subscription FollowKeys($orgID: String, $after: String) {
   orgKeyChanged(orgID: $orgID, after: $after) {
     cursor
     keyHash
-    entry { version at operation credentialLabel reason changes { path before after } }
+    entry { version at operation actor { label assertedName } reason changes { path before after } }
     key { keyID definition { alias } quota { used remaining } }
   }
 }`,

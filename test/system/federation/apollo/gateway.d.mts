@@ -20,4 +20,7 @@ export function compose(
   keyfrontSDL: string,
   urls?: { readonly company: string; readonly keyfront: string },
 ): Composition;
-export function startGateway(supergraphSDL: string): Promise<Gateway>;
+/** Returns the headers of a request to a subgraph, from those of the client in lower case. */
+export type HeadersOf = (sent: Readonly<Record<string, string>>) => Readonly<Record<string, string>>;
+
+export function startGateway(supergraphSDL: string, options?: { readonly headersOf?: HeadersOf }): Promise<Gateway>;

@@ -12,8 +12,8 @@ export function compose(keyfrontSDL, urls = { company: '', keyfront: '' }) {
   ]);
 }
 
-/** A real gateway over both, which hands on the credential headers that it is sent. */
-export async function startGateway(supergraphSDL) {
+/** A real gateway over both. By default, it hands on the headers that it is sent. */
+export async function startGateway(supergraphSDL, { headersOf = (sent) => sent } = {}) {
   const gateway = new ApolloGateway({
     supergraphSdl: supergraphSDL,
     buildService: ({ url }) =>
@@ -21,7 +21,9 @@ export async function startGateway(supergraphSDL) {
         url: url ?? '',
         // Gateways forward no header of their own accord.
         willSendRequest({ request, context }) {
-          for (const [name, value] of Object.entries(context.headers ?? {})) request.http?.headers.set(name, value);
+          for (const [name, value] of Object.entries(headersOf(context.headers ?? {}))) {
+            request.http?.headers.set(name, value);
+          }
         },
       }),
   });

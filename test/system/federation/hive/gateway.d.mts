@@ -1,4 +1,4 @@
-import type { GatewayResponse } from '../apollo/gateway.mjs';
+import type { GatewayResponse, HeadersOf } from '../apollo/gateway.mjs';
 
 export interface HiveGateway {
   readonly request: (query: string, variables?: object, headers?: Record<string, string>) => Promise<GatewayResponse>;
@@ -12,4 +12,7 @@ export interface HiveGateway {
   readonly close: () => PromiseLike<void>;
 }
 
-export function startGateway(supergraphSDL: string, options?: { readonly webSockets?: boolean }): HiveGateway;
+export function startGateway(
+  supergraphSDL: string,
+  options?: { readonly webSockets?: boolean; readonly headersOf?: HeadersOf },
+): HiveGateway;

@@ -2,9 +2,13 @@ import { createGatewayRuntime } from '@graphql-hive/gateway-runtime';
 import * as http from '@graphql-mesh/transport-http';
 import * as ws from '@graphql-mesh/transport-ws';
 
-/** Hive's gateway over a supergraph. It forwards the credential headers of each request to Keyfront only. */
-export function startGateway(supergraphSDL, { webSockets = false } = {}) {
-  const credentials = ['x-svc-authorization', 'authorization'];
+const forwardCredentials = (sent) => ({
+  'x-svc-authorization': sent['x-svc-authorization'] ?? '',
+  authorization: sent['authorization'] ?? '',
+});
+
+/** Hive's gateway over a supergraph. By default, it forwards the credential headers of each request, to Keyfront only. */
+export function startGateway(supergraphSDL, { webSockets = false, headersOf = forwardCredentials } = {}) {
   const gateway = createGatewayRuntime({
     supergraph: supergraphSDL,
     logging: false,
@@ -24,9 +28,7 @@ export function startGateway(supergraphSDL, { webSockets = false } = {}) {
     }),
     propagateHeaders: {
       fromClientToSubgraphs: ({ request, subgraphName }) =>
-        subgraphName.toLowerCase() === 'keyfront'
-          ? Object.fromEntries(credentials.map((name) => [name, request.headers.get(name) ?? '']))
-          : {},
+        subgraphName.toLowerCase() === 'keyfront' ? headersOf(Object.fromEntries(request.headers)) : {},
     },
   });
   const send = (accept, query, variables, headers, signal) =>
