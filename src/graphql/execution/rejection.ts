@@ -145,11 +145,19 @@ function argumentsIn(
   return args;
 }
 
-/** Returns the issues of the definition rules, and those that only GraphQL reports. */
+/**
+ * Returns the issues of the definition rules, and those that only GraphQL reports. The range of a number that a gateway may
+ * have rounded says nothing of the number that the client sent.
+ */
 function issuesInDefinition(variant: Variant, type: GraphQLInputType, value: unknown): readonly Issue[] {
-  const issues = definitionIssues(variant, coerceInput(inputs[variant], value));
+  const ofGraphQL = takeIssues(inputIssues(type, value, []));
+  const imprecise = new Set(ofGraphQL.flatMap(({ code, path }) => (code === 'IMPRECISE' ? JSON.stringify(path) : [])));
+  const isRangeOfRounded = ({ code, path }: Issue) => code === 'OUT_OF_RANGE' && imprecise.has(JSON.stringify(path));
+  const issues = definitionIssues(variant, coerceInput(inputs[variant], value)).filter(
+    (issue) => !isRangeOfRounded(issue),
+  );
   const isReported = ({ path }: Issue) => issues.some((issue) => issue.path.every((step, at) => step === path[at]));
-  return [...issues, ...takeIssues(inputIssues(type, value, [])).filter((issue) => !isReported(issue))];
+  return [...issues, ...ofGraphQL.filter((issue) => !isReported(issue))];
 }
 
 function takeIssues(issues: Iterable<Issue>): Issue[] {
