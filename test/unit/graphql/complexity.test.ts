@@ -54,9 +54,14 @@ describe('the cost of an operation', () => {
     expect(costOf(query)).toBe(cost);
   });
 
-  it('counts an entity for each representation', () => {
+  it('counts an entity for each distinct representation', () => {
     const query = 'query ($r: [Any!]!) { entities(representations: $r) { ... on Thing { name things { total } } } }';
-    expect(costOf(query, { r: Array<object>(50).fill({}) })).toBe(50 + 50 * (1 + 20 + 1));
+    const distinct = Array.from({ length: 50 }, (_, id) => ({ id }));
+    expect(costOf(query, { r: distinct })).toBe(50 + 50 * (1 + 20 + 1));
+    expect(costOf(query, { r: [...distinct, ...distinct, ...structuredClone(distinct)] })).toBe(
+      costOf(query, { r: distinct }),
+    );
+    expect(costOf(query, { r: [{ id: 1 }, { id: '1' }, { id: null }, {}, {}] })).toBe(4 + 4 * (1 + 20 + 1));
     expect(costOf('{ entities(representations: [1, 2, 3]) { __typename } }')).toBe(3 + 3);
   });
 
