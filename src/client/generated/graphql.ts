@@ -481,7 +481,7 @@ export type PreviewKeyQueryVariables = Exact<{
 }>;
 
 
-export type PreviewKeyQuery = { previewKey: { apiModel: Record<string, unknown>, keyHash: string, keyID: string, data: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, warnings: Array<{ path: string, code: KeyWarningCode, message: string }> } | null };
+export type PreviewKeyQuery = { previewKey: { keyHash: string, keyID: string, data: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, warnings: Array<{ path: string, code: KeyWarningCode, message: string }> } | null };
 
 export type UpdateOrgKeyMutationVariables = Exact<{
   keyID: string | number;
@@ -492,7 +492,7 @@ export type UpdateOrgKeyMutationVariables = Exact<{
 }>;
 
 
-export type UpdateOrgKeyMutation = { updateOrgKey: { action: string, changed: boolean, key: string, keyHash: string, status: string, version: number, quotaReset: KeyQuotaResetStatus | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, createdAt: string, updatedAt: string | null, lastUpdated: number | string, deletedAt: string | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null }, changes: Array<{ path: string, kind: KeyChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } } | null, warnings: Array<{ path: string, code: KeyWarningCode, message: string }> } | null };
+export type UpdateOrgKeyMutation = { updateOrgKey: { quotaReset: KeyQuotaResetStatus | null, orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, createdAt: string, updatedAt: string | null, lastUpdated: number | string, deletedAt: string | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null }, changes: Array<{ path: string, kind: KeyChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } } | null, warnings: Array<{ path: string, code: KeyWarningCode, message: string }> } | null };
 
 export type PreviewOrgKeyUpdateQueryVariables = Exact<{
   keyID: string | number;
@@ -564,7 +564,7 @@ export type CreateOrgKeyMutationVariables = Exact<{
 }>;
 
 
-export type CreateOrgKeyMutation = { createOrgKey: { action: string, key: string, version: number } | null };
+export type CreateOrgKeyMutation = { createOrgKey: { orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, createdAt: string, updatedAt: string | null, lastUpdated: number | string, deletedAt: string | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null }, changes: Array<{ path: string, kind: KeyChangeKind, before: unknown, after: unknown }>, warnings: Array<{ path: string, code: KeyWarningCode, message: string }> } | null };
 
 export type DeleteOrgKeyMutationVariables = Exact<{
   keyID: string | number;
@@ -573,7 +573,7 @@ export type DeleteOrgKeyMutationVariables = Exact<{
 }>;
 
 
-export type DeleteOrgKeyMutation = { deleteOrgKey: { action: string, version: number } | null };
+export type DeleteOrgKeyMutation = { deleteOrgKey: { orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, createdAt: string, updatedAt: string | null, lastUpdated: number | string, deletedAt: string | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null }, changes: Array<{ path: string, kind: KeyChangeKind, before: unknown, after: unknown }>, warnings: Array<{ path: string, code: KeyWarningCode, message: string }> } | null };
 
 export type RestoreOrgKeyMutationVariables = Exact<{
   keyID: string | number;
@@ -582,7 +582,7 @@ export type RestoreOrgKeyMutationVariables = Exact<{
 }>;
 
 
-export type RestoreOrgKeyMutation = { restoreOrgKey: { action: string, version: number } | null };
+export type RestoreOrgKeyMutation = { restoreOrgKey: { orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, createdAt: string, updatedAt: string | null, lastUpdated: number | string, deletedAt: string | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null }, changes: Array<{ path: string, kind: KeyChangeKind, before: unknown, after: unknown }>, warnings: Array<{ path: string, code: KeyWarningCode, message: string }> } | null };
 
 export type RevertOrgKeyMutationVariables = Exact<{
   keyID: string | number;
@@ -592,7 +592,7 @@ export type RevertOrgKeyMutationVariables = Exact<{
 }>;
 
 
-export type RevertOrgKeyMutation = { revertOrgKey: { action: string, version: number } | null };
+export type RevertOrgKeyMutation = { revertOrgKey: { orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, createdAt: string, updatedAt: string | null, lastUpdated: number | string, deletedAt: string | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null }, changes: Array<{ path: string, kind: KeyChangeKind, before: unknown, after: unknown }>, warnings: Array<{ path: string, code: KeyWarningCode, message: string }> } | null };
 
 export type ConsumeOrgQuotaMutationVariables = Exact<{
   keyID: string | number;
@@ -640,7 +640,7 @@ export type RowFragment = { id: string, keyHash: string, orgID: string, version:
 
 export type PreviewFragment = { changed: boolean, version: number, quotaReset: KeyQuotaResetStatus | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, changes: Array<{ path: string, kind: KeyChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } } | null, warnings: Array<{ path: string, code: KeyWarningCode, message: string }> };
 
-export type BulkFragment = { dryRun: boolean, hasNextPage: boolean, endCursor: string | null, items: Array<{ keyHash: string, orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, createdAt: string, updatedAt: string | null, lastUpdated: number | string, deletedAt: string | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null } | null, change: { changed: boolean, version: number, quotaReset: KeyQuotaResetStatus | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, changes: Array<{ path: string, kind: KeyChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } } | null, warnings: Array<{ path: string, code: KeyWarningCode, message: string }> } | null, error: { code: KeyErrorCode, message: string, issues: Array<{ path: string, code: KeyIssueCode, message: string }> } | null }> };
+export type BulkItemFragment = { keyHash: string, orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, createdAt: string, updatedAt: string | null, lastUpdated: number | string, deletedAt: string | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null } | null, change: { changed: boolean, version: number, quotaReset: KeyQuotaResetStatus | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, changes: Array<{ path: string, kind: KeyChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } } | null, warnings: Array<{ path: string, code: KeyWarningCode, message: string }> } | null, error: { code: KeyErrorCode, message: string, issues: Array<{ path: string, code: KeyIssueCode, message: string }> } | null };
 
 export type ChangeFragment = { path: string, kind: KeyChangeKind, before: unknown, after: unknown };
 
@@ -1030,29 +1030,24 @@ fragment Definition on KeyDefinition {
   throttleInterval
   throttleRetryLimit
 }`, {"fragmentName":"Preview"}) as unknown as TypedDocumentString<PreviewFragment, unknown>;
-export const BulkFragmentDoc = new TypedDocumentString(`
-    fragment Bulk on KeyBulkResult {
-  dryRun
-  items {
-    keyHash
-    orgKey {
-      ...OrgKey
-    }
-    change {
-      ...Preview
-    }
-    error {
+export const BulkItemFragmentDoc = new TypedDocumentString(`
+    fragment BulkItem on KeyBulkItem {
+  keyHash
+  orgKey {
+    ...OrgKey
+  }
+  change {
+    ...Preview
+  }
+  error {
+    code
+    message
+    issues {
+      path
       code
       message
-      issues {
-        path
-        code
-        message
-      }
     }
   }
-  hasNextPage
-  endCursor
 }
     fragment OrgKey on OrgKey {
   id
@@ -1184,7 +1179,7 @@ fragment Definition on KeyDefinition {
   tags
   throttleInterval
   throttleRetryLimit
-}`, {"fragmentName":"Bulk"}) as unknown as TypedDocumentString<BulkFragment, unknown>;
+}`, {"fragmentName":"BulkItem"}) as unknown as TypedDocumentString<BulkItemFragment, unknown>;
 export const PlaceFragmentDoc = new TypedDocumentString(`
     fragment Place on PageInfo {
   hasNextPage
@@ -1196,7 +1191,6 @@ export const PlaceFragmentDoc = new TypedDocumentString(`
 export const PreviewKeyDocument = new TypedDocumentString(`
     query PreviewKey($input: PreviewKeyInput!) {
   previewKey(input: $input) {
-    apiModel
     data {
       ...Definition
     }
@@ -1280,7 +1274,7 @@ export const PreviewKeyDocument = new TypedDocumentString(`
   tags
   throttleInterval
   throttleRetryLimit
-}`, {"hash":"sha256:d7a0aa03c65932f0fb77b9fa1e39d98e07b7e9bebfd2ffa1ece6035c546be0bc"}) as unknown as TypedDocumentString<PreviewKeyQuery, PreviewKeyQueryVariables>;
+}`, {"hash":"sha256:9ccab90ce60aafb144bea276b6c6a650110df17557462da578819d3df87780b2"}) as unknown as TypedDocumentString<PreviewKeyQuery, PreviewKeyQueryVariables>;
 export const UpdateOrgKeyDocument = new TypedDocumentString(`
     mutation UpdateOrgKey($keyID: ID!, $input: UpdateKeyInput!, $resetQuota: Boolean, $expectedVersion: Int, $reason: String) {
   updateOrgKey(
@@ -1290,15 +1284,6 @@ export const UpdateOrgKeyDocument = new TypedDocumentString(`
     expectedVersion: $expectedVersion
     reason: $reason
   ) {
-    action
-    changed
-    key
-    keyHash
-    status
-    version
-    definition {
-      ...Definition
-    }
     orgKey {
       ...OrgKey
     }
@@ -1427,7 +1412,7 @@ fragment Definition on KeyDefinition {
   tags
   throttleInterval
   throttleRetryLimit
-}`, {"hash":"sha256:7e9771dc9589a3f41d2fd1fe3bf875292a8eb3d46ff7c4fde8fad19c0a1e41df"}) as unknown as TypedDocumentString<UpdateOrgKeyMutation, UpdateOrgKeyMutationVariables>;
+}`, {"hash":"sha256:0f9216d3f1fe1db9a3a8256d94226d1ff3347c40a752e4ee6ae6576c307f045b"}) as unknown as TypedDocumentString<UpdateOrgKeyMutation, UpdateOrgKeyMutationVariables>;
 export const PreviewOrgKeyUpdateDocument = new TypedDocumentString(`
     query PreviewOrgKeyUpdate($keyID: ID!, $input: UpdateKeyInput!, $resetQuota: Boolean, $expectedVersion: Int, $includeDeleted: Boolean) {
   previewOrgKeyUpdate(
@@ -1886,28 +1871,360 @@ export const NodeDocument = new TypedDocumentString(`
 export const CreateOrgKeyDocument = new TypedDocumentString(`
     mutation CreateOrgKey($keyID: ID, $input: UpdateKeyInput!, $reason: String) {
   createOrgKey(keyID: $keyID, input: $input, reason: $reason) {
-    action
-    key
-    version
+    orgKey {
+      ...OrgKey
+    }
+    changes {
+      ...Change
+    }
+    warnings {
+      path
+      code
+      message
+    }
   }
 }
-    `, {"hash":"sha256:f963b53ae2b017950a503be7ce2064aac8fbb9abfb52fcf4f47a6a362a73f89e"}) as unknown as TypedDocumentString<CreateOrgKeyMutation, CreateOrgKeyMutationVariables>;
+    fragment OrgKey on OrgKey {
+  id
+  keyHash
+  keyID
+  orgID
+  version
+  state
+  dateCreated
+  createdAt
+  updatedAt
+  lastUpdated
+  deletedAt
+  definition {
+    ...Definition
+  }
+  quota {
+    ...Figures
+  }
+}
+fragment Change on KeyFieldChange {
+  path
+  kind
+  before
+  after
+}
+fragment Figures on KeyQuota {
+  max
+  used
+  remaining
+  renewsAt
+}
+fragment Definition on KeyDefinition {
+  accessRights {
+    label
+    apiID
+    apiName
+    versions
+    allowedUrls {
+      methods
+      url
+    }
+    limit {
+      per
+      quotaMax
+      quotaRemaining
+      quotaRenewalRate
+      rate
+      throttleInterval
+      throttleRetryLimit
+    }
+  }
+  alias
+  allowance
+  applyPolicies
+  basicAuthData {
+    hashType
+    passwordSet
+    user
+  }
+  certificate
+  mtlsStaticCertificateBindings
+  dataExpires
+  dateCreated
+  enableDetailedRecording
+  enableHttpSignatureValidation
+  expires
+  hmacEnabled
+  hmacStringSet
+  idExtractorDeadline
+  isInactive
+  jwtData {
+    secretSet
+  }
+  keyID
+  lastCheck
+  lastUpdated
+  maxQueryDepth
+  metaData
+  monitor {
+    triggerLimits
+  }
+  oauthClientID
+  oauthKeys
+  orgID
+  per
+  quotaMax
+  quotaRemaining
+  quotaRenewalRate
+  quotaRenews
+  rate
+  rsaCertificateID
+  sessionLifetime
+  smoothing {
+    delay
+    enabled
+    step
+    threshold
+    trigger
+  }
+  tags
+  throttleInterval
+  throttleRetryLimit
+}`, {"hash":"sha256:bcd1613527305c8518b0dcbe84c58f7d2d05915e201909d657db0ae399ca5fe0"}) as unknown as TypedDocumentString<CreateOrgKeyMutation, CreateOrgKeyMutationVariables>;
 export const DeleteOrgKeyDocument = new TypedDocumentString(`
     mutation DeleteOrgKey($keyID: ID!, $expectedVersion: Int, $reason: String) {
   deleteOrgKey(keyID: $keyID, expectedVersion: $expectedVersion, reason: $reason) {
-    action
-    version
+    orgKey {
+      ...OrgKey
+    }
+    changes {
+      ...Change
+    }
+    warnings {
+      path
+      code
+      message
+    }
   }
 }
-    `, {"hash":"sha256:2d0e6621e0fab912c870b921f2dc98a1240ee50dcb13de9d0c5c73bf70bb9a8d"}) as unknown as TypedDocumentString<DeleteOrgKeyMutation, DeleteOrgKeyMutationVariables>;
+    fragment OrgKey on OrgKey {
+  id
+  keyHash
+  keyID
+  orgID
+  version
+  state
+  dateCreated
+  createdAt
+  updatedAt
+  lastUpdated
+  deletedAt
+  definition {
+    ...Definition
+  }
+  quota {
+    ...Figures
+  }
+}
+fragment Change on KeyFieldChange {
+  path
+  kind
+  before
+  after
+}
+fragment Figures on KeyQuota {
+  max
+  used
+  remaining
+  renewsAt
+}
+fragment Definition on KeyDefinition {
+  accessRights {
+    label
+    apiID
+    apiName
+    versions
+    allowedUrls {
+      methods
+      url
+    }
+    limit {
+      per
+      quotaMax
+      quotaRemaining
+      quotaRenewalRate
+      rate
+      throttleInterval
+      throttleRetryLimit
+    }
+  }
+  alias
+  allowance
+  applyPolicies
+  basicAuthData {
+    hashType
+    passwordSet
+    user
+  }
+  certificate
+  mtlsStaticCertificateBindings
+  dataExpires
+  dateCreated
+  enableDetailedRecording
+  enableHttpSignatureValidation
+  expires
+  hmacEnabled
+  hmacStringSet
+  idExtractorDeadline
+  isInactive
+  jwtData {
+    secretSet
+  }
+  keyID
+  lastCheck
+  lastUpdated
+  maxQueryDepth
+  metaData
+  monitor {
+    triggerLimits
+  }
+  oauthClientID
+  oauthKeys
+  orgID
+  per
+  quotaMax
+  quotaRemaining
+  quotaRenewalRate
+  quotaRenews
+  rate
+  rsaCertificateID
+  sessionLifetime
+  smoothing {
+    delay
+    enabled
+    step
+    threshold
+    trigger
+  }
+  tags
+  throttleInterval
+  throttleRetryLimit
+}`, {"hash":"sha256:a8335534c25247fe2a9dcd31b920a685ab69d89d031f07a4e105fd5cf6b38e47"}) as unknown as TypedDocumentString<DeleteOrgKeyMutation, DeleteOrgKeyMutationVariables>;
 export const RestoreOrgKeyDocument = new TypedDocumentString(`
     mutation RestoreOrgKey($keyID: ID!, $expectedVersion: Int, $reason: String) {
   restoreOrgKey(keyID: $keyID, expectedVersion: $expectedVersion, reason: $reason) {
-    action
-    version
+    orgKey {
+      ...OrgKey
+    }
+    changes {
+      ...Change
+    }
+    warnings {
+      path
+      code
+      message
+    }
   }
 }
-    `, {"hash":"sha256:0bdaf821ae9d819967f35c237f887cc5864fca2aed7f24db524efc900f12254f"}) as unknown as TypedDocumentString<RestoreOrgKeyMutation, RestoreOrgKeyMutationVariables>;
+    fragment OrgKey on OrgKey {
+  id
+  keyHash
+  keyID
+  orgID
+  version
+  state
+  dateCreated
+  createdAt
+  updatedAt
+  lastUpdated
+  deletedAt
+  definition {
+    ...Definition
+  }
+  quota {
+    ...Figures
+  }
+}
+fragment Change on KeyFieldChange {
+  path
+  kind
+  before
+  after
+}
+fragment Figures on KeyQuota {
+  max
+  used
+  remaining
+  renewsAt
+}
+fragment Definition on KeyDefinition {
+  accessRights {
+    label
+    apiID
+    apiName
+    versions
+    allowedUrls {
+      methods
+      url
+    }
+    limit {
+      per
+      quotaMax
+      quotaRemaining
+      quotaRenewalRate
+      rate
+      throttleInterval
+      throttleRetryLimit
+    }
+  }
+  alias
+  allowance
+  applyPolicies
+  basicAuthData {
+    hashType
+    passwordSet
+    user
+  }
+  certificate
+  mtlsStaticCertificateBindings
+  dataExpires
+  dateCreated
+  enableDetailedRecording
+  enableHttpSignatureValidation
+  expires
+  hmacEnabled
+  hmacStringSet
+  idExtractorDeadline
+  isInactive
+  jwtData {
+    secretSet
+  }
+  keyID
+  lastCheck
+  lastUpdated
+  maxQueryDepth
+  metaData
+  monitor {
+    triggerLimits
+  }
+  oauthClientID
+  oauthKeys
+  orgID
+  per
+  quotaMax
+  quotaRemaining
+  quotaRenewalRate
+  quotaRenews
+  rate
+  rsaCertificateID
+  sessionLifetime
+  smoothing {
+    delay
+    enabled
+    step
+    threshold
+    trigger
+  }
+  tags
+  throttleInterval
+  throttleRetryLimit
+}`, {"hash":"sha256:f40106fdf58b8b8e6d87d76ee5e9b73dc35dc97f5b840a9c999b2bc30d4cfe51"}) as unknown as TypedDocumentString<RestoreOrgKeyMutation, RestoreOrgKeyMutationVariables>;
 export const RevertOrgKeyDocument = new TypedDocumentString(`
     mutation RevertOrgKey($keyID: ID!, $toVersion: Int!, $expectedVersion: Int, $reason: String) {
   revertOrgKey(
@@ -1916,11 +2233,122 @@ export const RevertOrgKeyDocument = new TypedDocumentString(`
     expectedVersion: $expectedVersion
     reason: $reason
   ) {
-    action
-    version
+    orgKey {
+      ...OrgKey
+    }
+    changes {
+      ...Change
+    }
+    warnings {
+      path
+      code
+      message
+    }
   }
 }
-    `, {"hash":"sha256:2529fbc8b0eb60b83f8b07147c862a5de48f0328220940d58048637413302e5d"}) as unknown as TypedDocumentString<RevertOrgKeyMutation, RevertOrgKeyMutationVariables>;
+    fragment OrgKey on OrgKey {
+  id
+  keyHash
+  keyID
+  orgID
+  version
+  state
+  dateCreated
+  createdAt
+  updatedAt
+  lastUpdated
+  deletedAt
+  definition {
+    ...Definition
+  }
+  quota {
+    ...Figures
+  }
+}
+fragment Change on KeyFieldChange {
+  path
+  kind
+  before
+  after
+}
+fragment Figures on KeyQuota {
+  max
+  used
+  remaining
+  renewsAt
+}
+fragment Definition on KeyDefinition {
+  accessRights {
+    label
+    apiID
+    apiName
+    versions
+    allowedUrls {
+      methods
+      url
+    }
+    limit {
+      per
+      quotaMax
+      quotaRemaining
+      quotaRenewalRate
+      rate
+      throttleInterval
+      throttleRetryLimit
+    }
+  }
+  alias
+  allowance
+  applyPolicies
+  basicAuthData {
+    hashType
+    passwordSet
+    user
+  }
+  certificate
+  mtlsStaticCertificateBindings
+  dataExpires
+  dateCreated
+  enableDetailedRecording
+  enableHttpSignatureValidation
+  expires
+  hmacEnabled
+  hmacStringSet
+  idExtractorDeadline
+  isInactive
+  jwtData {
+    secretSet
+  }
+  keyID
+  lastCheck
+  lastUpdated
+  maxQueryDepth
+  metaData
+  monitor {
+    triggerLimits
+  }
+  oauthClientID
+  oauthKeys
+  orgID
+  per
+  quotaMax
+  quotaRemaining
+  quotaRenewalRate
+  quotaRenews
+  rate
+  rsaCertificateID
+  sessionLifetime
+  smoothing {
+    delay
+    enabled
+    step
+    threshold
+    trigger
+  }
+  tags
+  throttleInterval
+  throttleRetryLimit
+}`, {"hash":"sha256:1b64f03401ed16db22c032595884b884827934038c962fd13e76c63ecc09f4d3"}) as unknown as TypedDocumentString<RevertOrgKeyMutation, RevertOrgKeyMutationVariables>;
 export const ConsumeOrgQuotaDocument = new TypedDocumentString(`
     mutation ConsumeOrgQuota($keyID: ID!, $amount: Int64) {
   consumeOrgQuota(keyID: $keyID, amount: $amount) {
@@ -1948,7 +2376,12 @@ export const UpdateOrgKeysDocument = new TypedDocumentString(`
     first: $first
     after: $after
   ) {
-    ...Bulk
+    dryRun
+    items {
+      ...BulkItem
+    }
+    hasNextPage
+    endCursor
   }
 }
     fragment OrgKey on OrgKey {
@@ -1989,28 +2422,23 @@ fragment Preview on OrgKeyUpdatePreview {
     message
   }
 }
-fragment Bulk on KeyBulkResult {
-  dryRun
-  items {
-    keyHash
-    orgKey {
-      ...OrgKey
-    }
-    change {
-      ...Preview
-    }
-    error {
+fragment BulkItem on KeyBulkItem {
+  keyHash
+  orgKey {
+    ...OrgKey
+  }
+  change {
+    ...Preview
+  }
+  error {
+    code
+    message
+    issues {
+      path
       code
       message
-      issues {
-        path
-        code
-        message
-      }
     }
   }
-  hasNextPage
-  endCursor
 }
 fragment Change on KeyFieldChange {
   path
@@ -2104,7 +2532,7 @@ fragment Definition on KeyDefinition {
   tags
   throttleInterval
   throttleRetryLimit
-}`, {"hash":"sha256:7ee994c10c8c0d78051390137712a7ff636a58ba44cbee53e0175da4533d0c93"}) as unknown as TypedDocumentString<UpdateOrgKeysMutation, UpdateOrgKeysMutationVariables>;
+}`, {"hash":"sha256:59640b06bf8507d38a937f8c6d899bff7ed36196cbed2fe844da77e3b6ce34ea"}) as unknown as TypedDocumentString<UpdateOrgKeysMutation, UpdateOrgKeysMutationVariables>;
 export const ResetOrgQuotasDocument = new TypedDocumentString(`
     mutation ResetOrgQuotas($filter: OrgKeyFilter!, $dryRun: Boolean! = true, $reason: String, $first: Int, $after: String) {
   resetOrgQuotas(
@@ -2114,7 +2542,12 @@ export const ResetOrgQuotasDocument = new TypedDocumentString(`
     first: $first
     after: $after
   ) {
-    ...Bulk
+    dryRun
+    items {
+      ...BulkItem
+    }
+    hasNextPage
+    endCursor
   }
 }
     fragment OrgKey on OrgKey {
@@ -2155,28 +2588,23 @@ fragment Preview on OrgKeyUpdatePreview {
     message
   }
 }
-fragment Bulk on KeyBulkResult {
-  dryRun
-  items {
-    keyHash
-    orgKey {
-      ...OrgKey
-    }
-    change {
-      ...Preview
-    }
-    error {
+fragment BulkItem on KeyBulkItem {
+  keyHash
+  orgKey {
+    ...OrgKey
+  }
+  change {
+    ...Preview
+  }
+  error {
+    code
+    message
+    issues {
+      path
       code
       message
-      issues {
-        path
-        code
-        message
-      }
     }
   }
-  hasNextPage
-  endCursor
 }
 fragment Change on KeyFieldChange {
   path
@@ -2270,7 +2698,7 @@ fragment Definition on KeyDefinition {
   tags
   throttleInterval
   throttleRetryLimit
-}`, {"hash":"sha256:9b47474b32fd9b5a1936718c4e5d82bb6ce3ade2c18a6ecd1435cb09b3acb91c"}) as unknown as TypedDocumentString<ResetOrgQuotasMutation, ResetOrgQuotasMutationVariables>;
+}`, {"hash":"sha256:4308b820642883cfaafbe6a2289161059ad5ad8205b0bfa6d38f13d90abca08f"}) as unknown as TypedDocumentString<ResetOrgQuotasMutation, ResetOrgQuotasMutationVariables>;
 export const OrganizationOfKeyDocument = new TypedDocumentString(`
     query OrganizationOfKey($keyHash: String!, $first: Int) {
   orgKey(by: { keyHash: $keyHash }) {

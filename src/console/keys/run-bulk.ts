@@ -86,7 +86,8 @@ async function changeOne(
         return required(data.previewOrgKeyUpdate, errors, text.key.missing);
       }
       const { data, errors } = await client.send(UpdateOrgKeyDocument, { ...variables, reason }, { signal });
-      return required(data.updateOrgKey, errors, text.key.missing);
+      const { orgKey, ...update } = required(data.updateOrgKey, errors, text.key.missing);
+      return { ...update, version: orgKey.version };
     };
     const { version, changes, quotaEffect } = await send();
     return { keyHash, version, changes, quotaEffect: quotaEffect?.summary };
