@@ -564,7 +564,7 @@ export type CreateOrgKeyMutationVariables = Exact<{
 }>;
 
 
-export type CreateOrgKeyMutation = { createOrgKey: { orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, createdAt: string, updatedAt: string | null, lastUpdated: number | string, deletedAt: string | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null }, changes: Array<{ path: string, kind: KeyChangeKind, before: unknown, after: unknown }>, warnings: Array<{ path: string, code: KeyWarningCode, message: string }> } | null };
+export type CreateOrgKeyMutation = { createOrgKey: { orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, updatedAt: string | null, deletedAt: string | null }, changes: Array<{ path: string, kind: KeyChangeKind, before: unknown, after: unknown }>, warnings: Array<{ path: string, code: KeyWarningCode, message: string }> } | null };
 
 export type DeleteOrgKeyMutationVariables = Exact<{
   keyID: string | number;
@@ -573,7 +573,7 @@ export type DeleteOrgKeyMutationVariables = Exact<{
 }>;
 
 
-export type DeleteOrgKeyMutation = { deleteOrgKey: { orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, createdAt: string, updatedAt: string | null, lastUpdated: number | string, deletedAt: string | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null }, changes: Array<{ path: string, kind: KeyChangeKind, before: unknown, after: unknown }>, warnings: Array<{ path: string, code: KeyWarningCode, message: string }> } | null };
+export type DeleteOrgKeyMutation = { deleteOrgKey: { orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, updatedAt: string | null, deletedAt: string | null }, changes: Array<{ path: string, kind: KeyChangeKind, before: unknown, after: unknown }>, warnings: Array<{ path: string, code: KeyWarningCode, message: string }> } | null };
 
 export type RestoreOrgKeyMutationVariables = Exact<{
   keyID: string | number;
@@ -582,7 +582,7 @@ export type RestoreOrgKeyMutationVariables = Exact<{
 }>;
 
 
-export type RestoreOrgKeyMutation = { restoreOrgKey: { orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, createdAt: string, updatedAt: string | null, lastUpdated: number | string, deletedAt: string | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null }, changes: Array<{ path: string, kind: KeyChangeKind, before: unknown, after: unknown }>, warnings: Array<{ path: string, code: KeyWarningCode, message: string }> } | null };
+export type RestoreOrgKeyMutation = { restoreOrgKey: { orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, updatedAt: string | null, deletedAt: string | null }, changes: Array<{ path: string, kind: KeyChangeKind, before: unknown, after: unknown }>, warnings: Array<{ path: string, code: KeyWarningCode, message: string }> } | null };
 
 export type RevertOrgKeyMutationVariables = Exact<{
   keyID: string | number;
@@ -592,7 +592,7 @@ export type RevertOrgKeyMutationVariables = Exact<{
 }>;
 
 
-export type RevertOrgKeyMutation = { revertOrgKey: { orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, createdAt: string, updatedAt: string | null, lastUpdated: number | string, deletedAt: string | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null }, changes: Array<{ path: string, kind: KeyChangeKind, before: unknown, after: unknown }>, warnings: Array<{ path: string, code: KeyWarningCode, message: string }> } | null };
+export type RevertOrgKeyMutation = { revertOrgKey: { orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, updatedAt: string | null, deletedAt: string | null }, changes: Array<{ path: string, kind: KeyChangeKind, before: unknown, after: unknown }>, warnings: Array<{ path: string, code: KeyWarningCode, message: string }> } | null };
 
 export type ConsumeOrgQuotaMutationVariables = Exact<{
   keyID: string | number;
@@ -635,6 +635,8 @@ export type OrganizationOfKeyQueryVariables = Exact<{
 export type OrganizationOfKeyQuery = { orgKey: { id: string, organization: { id: string, orgKeys: { totalCount: number | null, edges: Array<{ node: { id: string, keyHash: string } | null } | null> | null } | null, quotaSummary: { keys: number, limitedKeys: number, exhaustedKeys: number, max: number | string, used: number | string, remaining: number | string } | null } | null } | null };
 
 export type OrgKeyFragment = { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, createdAt: string, updatedAt: string | null, lastUpdated: number | string, deletedAt: string | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null };
+
+export type ChangedFragment = { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, updatedAt: string | null, deletedAt: string | null };
 
 export type RowFragment = { id: string, keyHash: string, orgID: string, version: number, state: KeyState, updatedAt: string | null, definition: { alias: string | null, rate: number | null, per: number | null, expires: number | string | null, tags: Array<string> | null, applyPolicies: Array<string> | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null };
 
@@ -687,6 +689,18 @@ export class TypedDocumentString<TResult, TVariables>
     return this.value;
   }
 }
+export const ChangedFragmentDoc = new TypedDocumentString(`
+    fragment Changed on OrgKey {
+  id
+  keyHash
+  keyID
+  orgID
+  version
+  state
+  updatedAt
+  deletedAt
+}
+    `, {"fragmentName":"Changed"}) as unknown as TypedDocumentString<ChangedFragment, unknown>;
 export const FiguresFragmentDoc = new TypedDocumentString(`
     fragment Figures on KeyQuota {
   max
@@ -1872,7 +1886,7 @@ export const CreateOrgKeyDocument = new TypedDocumentString(`
     mutation CreateOrgKey($keyID: ID, $input: UpdateKeyInput!, $reason: String) {
   createOrgKey(keyID: $keyID, input: $input, reason: $reason) {
     orgKey {
-      ...OrgKey
+      ...Changed
     }
     changes {
       ...Change
@@ -1884,114 +1898,27 @@ export const CreateOrgKeyDocument = new TypedDocumentString(`
     }
   }
 }
-    fragment OrgKey on OrgKey {
+    fragment Changed on OrgKey {
   id
   keyHash
   keyID
   orgID
   version
   state
-  dateCreated
-  createdAt
   updatedAt
-  lastUpdated
   deletedAt
-  definition {
-    ...Definition
-  }
-  quota {
-    ...Figures
-  }
 }
 fragment Change on KeyFieldChange {
   path
   kind
   before
   after
-}
-fragment Figures on KeyQuota {
-  max
-  used
-  remaining
-  renewsAt
-}
-fragment Definition on KeyDefinition {
-  accessRights {
-    label
-    apiID
-    apiName
-    versions
-    allowedUrls {
-      methods
-      url
-    }
-    limit {
-      per
-      quotaMax
-      quotaRemaining
-      quotaRenewalRate
-      rate
-      throttleInterval
-      throttleRetryLimit
-    }
-  }
-  alias
-  allowance
-  applyPolicies
-  basicAuthData {
-    hashType
-    passwordSet
-    user
-  }
-  certificate
-  mtlsStaticCertificateBindings
-  dataExpires
-  dateCreated
-  enableDetailedRecording
-  enableHttpSignatureValidation
-  expires
-  hmacEnabled
-  hmacStringSet
-  idExtractorDeadline
-  isInactive
-  jwtData {
-    secretSet
-  }
-  keyID
-  lastCheck
-  lastUpdated
-  maxQueryDepth
-  metaData
-  monitor {
-    triggerLimits
-  }
-  oauthClientID
-  oauthKeys
-  orgID
-  per
-  quotaMax
-  quotaRemaining
-  quotaRenewalRate
-  quotaRenews
-  rate
-  rsaCertificateID
-  sessionLifetime
-  smoothing {
-    delay
-    enabled
-    step
-    threshold
-    trigger
-  }
-  tags
-  throttleInterval
-  throttleRetryLimit
-}`, {"hash":"sha256:bcd1613527305c8518b0dcbe84c58f7d2d05915e201909d657db0ae399ca5fe0"}) as unknown as TypedDocumentString<CreateOrgKeyMutation, CreateOrgKeyMutationVariables>;
+}`, {"hash":"sha256:27c95b5689e0232ee7e0168e4e8b01b3b6950bedf2cc4454dc4c6a30f8d1c3b9"}) as unknown as TypedDocumentString<CreateOrgKeyMutation, CreateOrgKeyMutationVariables>;
 export const DeleteOrgKeyDocument = new TypedDocumentString(`
     mutation DeleteOrgKey($keyID: ID!, $expectedVersion: Int, $reason: String) {
   deleteOrgKey(keyID: $keyID, expectedVersion: $expectedVersion, reason: $reason) {
     orgKey {
-      ...OrgKey
+      ...Changed
     }
     changes {
       ...Change
@@ -2003,114 +1930,27 @@ export const DeleteOrgKeyDocument = new TypedDocumentString(`
     }
   }
 }
-    fragment OrgKey on OrgKey {
+    fragment Changed on OrgKey {
   id
   keyHash
   keyID
   orgID
   version
   state
-  dateCreated
-  createdAt
   updatedAt
-  lastUpdated
   deletedAt
-  definition {
-    ...Definition
-  }
-  quota {
-    ...Figures
-  }
 }
 fragment Change on KeyFieldChange {
   path
   kind
   before
   after
-}
-fragment Figures on KeyQuota {
-  max
-  used
-  remaining
-  renewsAt
-}
-fragment Definition on KeyDefinition {
-  accessRights {
-    label
-    apiID
-    apiName
-    versions
-    allowedUrls {
-      methods
-      url
-    }
-    limit {
-      per
-      quotaMax
-      quotaRemaining
-      quotaRenewalRate
-      rate
-      throttleInterval
-      throttleRetryLimit
-    }
-  }
-  alias
-  allowance
-  applyPolicies
-  basicAuthData {
-    hashType
-    passwordSet
-    user
-  }
-  certificate
-  mtlsStaticCertificateBindings
-  dataExpires
-  dateCreated
-  enableDetailedRecording
-  enableHttpSignatureValidation
-  expires
-  hmacEnabled
-  hmacStringSet
-  idExtractorDeadline
-  isInactive
-  jwtData {
-    secretSet
-  }
-  keyID
-  lastCheck
-  lastUpdated
-  maxQueryDepth
-  metaData
-  monitor {
-    triggerLimits
-  }
-  oauthClientID
-  oauthKeys
-  orgID
-  per
-  quotaMax
-  quotaRemaining
-  quotaRenewalRate
-  quotaRenews
-  rate
-  rsaCertificateID
-  sessionLifetime
-  smoothing {
-    delay
-    enabled
-    step
-    threshold
-    trigger
-  }
-  tags
-  throttleInterval
-  throttleRetryLimit
-}`, {"hash":"sha256:a8335534c25247fe2a9dcd31b920a685ab69d89d031f07a4e105fd5cf6b38e47"}) as unknown as TypedDocumentString<DeleteOrgKeyMutation, DeleteOrgKeyMutationVariables>;
+}`, {"hash":"sha256:f7d603f6168782788d0be3ad70e35051441991bbb71322212cbb49de039e5ed0"}) as unknown as TypedDocumentString<DeleteOrgKeyMutation, DeleteOrgKeyMutationVariables>;
 export const RestoreOrgKeyDocument = new TypedDocumentString(`
     mutation RestoreOrgKey($keyID: ID!, $expectedVersion: Int, $reason: String) {
   restoreOrgKey(keyID: $keyID, expectedVersion: $expectedVersion, reason: $reason) {
     orgKey {
-      ...OrgKey
+      ...Changed
     }
     changes {
       ...Change
@@ -2122,109 +1962,22 @@ export const RestoreOrgKeyDocument = new TypedDocumentString(`
     }
   }
 }
-    fragment OrgKey on OrgKey {
+    fragment Changed on OrgKey {
   id
   keyHash
   keyID
   orgID
   version
   state
-  dateCreated
-  createdAt
   updatedAt
-  lastUpdated
   deletedAt
-  definition {
-    ...Definition
-  }
-  quota {
-    ...Figures
-  }
 }
 fragment Change on KeyFieldChange {
   path
   kind
   before
   after
-}
-fragment Figures on KeyQuota {
-  max
-  used
-  remaining
-  renewsAt
-}
-fragment Definition on KeyDefinition {
-  accessRights {
-    label
-    apiID
-    apiName
-    versions
-    allowedUrls {
-      methods
-      url
-    }
-    limit {
-      per
-      quotaMax
-      quotaRemaining
-      quotaRenewalRate
-      rate
-      throttleInterval
-      throttleRetryLimit
-    }
-  }
-  alias
-  allowance
-  applyPolicies
-  basicAuthData {
-    hashType
-    passwordSet
-    user
-  }
-  certificate
-  mtlsStaticCertificateBindings
-  dataExpires
-  dateCreated
-  enableDetailedRecording
-  enableHttpSignatureValidation
-  expires
-  hmacEnabled
-  hmacStringSet
-  idExtractorDeadline
-  isInactive
-  jwtData {
-    secretSet
-  }
-  keyID
-  lastCheck
-  lastUpdated
-  maxQueryDepth
-  metaData
-  monitor {
-    triggerLimits
-  }
-  oauthClientID
-  oauthKeys
-  orgID
-  per
-  quotaMax
-  quotaRemaining
-  quotaRenewalRate
-  quotaRenews
-  rate
-  rsaCertificateID
-  sessionLifetime
-  smoothing {
-    delay
-    enabled
-    step
-    threshold
-    trigger
-  }
-  tags
-  throttleInterval
-  throttleRetryLimit
-}`, {"hash":"sha256:f40106fdf58b8b8e6d87d76ee5e9b73dc35dc97f5b840a9c999b2bc30d4cfe51"}) as unknown as TypedDocumentString<RestoreOrgKeyMutation, RestoreOrgKeyMutationVariables>;
+}`, {"hash":"sha256:d5568b6bffa38300a4387d6eb1ec7055db3f3481c9c3823d51a1dcb0c450fb96"}) as unknown as TypedDocumentString<RestoreOrgKeyMutation, RestoreOrgKeyMutationVariables>;
 export const RevertOrgKeyDocument = new TypedDocumentString(`
     mutation RevertOrgKey($keyID: ID!, $toVersion: Int!, $expectedVersion: Int, $reason: String) {
   revertOrgKey(
@@ -2234,7 +1987,7 @@ export const RevertOrgKeyDocument = new TypedDocumentString(`
     reason: $reason
   ) {
     orgKey {
-      ...OrgKey
+      ...Changed
     }
     changes {
       ...Change
@@ -2246,109 +1999,22 @@ export const RevertOrgKeyDocument = new TypedDocumentString(`
     }
   }
 }
-    fragment OrgKey on OrgKey {
+    fragment Changed on OrgKey {
   id
   keyHash
   keyID
   orgID
   version
   state
-  dateCreated
-  createdAt
   updatedAt
-  lastUpdated
   deletedAt
-  definition {
-    ...Definition
-  }
-  quota {
-    ...Figures
-  }
 }
 fragment Change on KeyFieldChange {
   path
   kind
   before
   after
-}
-fragment Figures on KeyQuota {
-  max
-  used
-  remaining
-  renewsAt
-}
-fragment Definition on KeyDefinition {
-  accessRights {
-    label
-    apiID
-    apiName
-    versions
-    allowedUrls {
-      methods
-      url
-    }
-    limit {
-      per
-      quotaMax
-      quotaRemaining
-      quotaRenewalRate
-      rate
-      throttleInterval
-      throttleRetryLimit
-    }
-  }
-  alias
-  allowance
-  applyPolicies
-  basicAuthData {
-    hashType
-    passwordSet
-    user
-  }
-  certificate
-  mtlsStaticCertificateBindings
-  dataExpires
-  dateCreated
-  enableDetailedRecording
-  enableHttpSignatureValidation
-  expires
-  hmacEnabled
-  hmacStringSet
-  idExtractorDeadline
-  isInactive
-  jwtData {
-    secretSet
-  }
-  keyID
-  lastCheck
-  lastUpdated
-  maxQueryDepth
-  metaData
-  monitor {
-    triggerLimits
-  }
-  oauthClientID
-  oauthKeys
-  orgID
-  per
-  quotaMax
-  quotaRemaining
-  quotaRenewalRate
-  quotaRenews
-  rate
-  rsaCertificateID
-  sessionLifetime
-  smoothing {
-    delay
-    enabled
-    step
-    threshold
-    trigger
-  }
-  tags
-  throttleInterval
-  throttleRetryLimit
-}`, {"hash":"sha256:1b64f03401ed16db22c032595884b884827934038c962fd13e76c63ecc09f4d3"}) as unknown as TypedDocumentString<RevertOrgKeyMutation, RevertOrgKeyMutationVariables>;
+}`, {"hash":"sha256:6a802d7b193500e800b373da458d3a920f7c9796788e50039ca4697654ddd9e6"}) as unknown as TypedDocumentString<RevertOrgKeyMutation, RevertOrgKeyMutationVariables>;
 export const ConsumeOrgQuotaDocument = new TypedDocumentString(`
     mutation ConsumeOrgQuota($keyID: ID!, $amount: Int64) {
   consumeOrgQuota(keyID: $keyID, amount: $amount) {
