@@ -6,6 +6,7 @@ import { createLogger } from '../../../src/lib/log.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { hashOf } from '../../support/factories.js';
 import { installFolder } from '../../support/install.mjs';
+import { itWrites } from './client-writes.js';
 import { deepOperation, mergedOperations } from './merged-operations.js';
 import type * as CompanyModule from './apollo/company.mjs';
 import type * as GatewayModule from './apollo/gateway.mjs';
@@ -222,6 +223,10 @@ describe('mutations and errors through a gateway', () => {
     expect(JSON.stringify(limited)).not.toContain(keyfront.url);
     expect((await gateway.request(query, {}, headers)).errors).toEqual([]);
   });
+});
+
+describe('keyfront-client behind a gateway', () => {
+  itWrites(() => ({ t, fetch: gateway.fetch }));
 });
 
 describe('the limits behind a gateway', () => {

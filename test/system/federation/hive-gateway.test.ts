@@ -8,6 +8,7 @@ import { servedSchema } from '../../../src/graphql/schema/served.js';
 import { readStream, type EventStream } from '../../support/event-stream.js';
 import { installFolder } from '../../support/install.mjs';
 import { startServer, type TestServer } from '../../support/server.js';
+import { itWrites } from './client-writes.js';
 import { deepOperation, mergedOperations } from './merged-operations.js';
 import type * as CompanyModule from './apollo/company.mjs';
 import type * as GatewayModule from './hive/gateway.mjs';
@@ -131,6 +132,10 @@ describe("queries through Hive's gateway", () => {
     const { errors } = await gateway.request('{ previewKey(input: {}) { apiModel } }', {}, headers);
     expect(errors[0]?.message).toContain('Cannot query field "apiModel"');
   });
+});
+
+describe("keyfront-client behind Hive's gateway", () => {
+  itWrites(() => ({ t: s.t, fetch: gateway.fetch }));
 });
 
 describe("the limits behind Hive's gateway", () => {
