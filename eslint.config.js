@@ -27,7 +27,11 @@ const described = {
 const waitForEvents = 'Tests wait for events with a deadline, by test/support/until.ts.';
 
 export default defineConfig(
-  globalIgnores(['dist/', 'build/', 'coverage/', 'data/', 'src/client/generated/', 'src/console/generated/']),
+  globalIgnores([
+    ...['dist/', 'build/', 'coverage/', 'data/', 'src/client/generated/', 'src/console/generated/'],
+    // Compiled in a project of its own, with the packed client, by test/system/package.test.ts.
+    'docs/examples/',
+  ]),
   { files: ['**/*.{js,mjs,ts,tsx}'], extends: [eslint.configs.recommended] },
   {
     ...graphqlLanguage,
