@@ -100,7 +100,10 @@ export default defineConfig(
     files: ['**/*.mjs'],
     languageOptions: {
       globals: Object.fromEntries(
-        ['Buffer', 'URL', 'console', 'fetch', 'performance', 'process', 'setTimeout'].map((name) => [name, 'readonly']),
+        ['Buffer', 'Response', 'URL', 'console', 'fetch', 'performance', 'process', 'setTimeout'].map((name) => [
+          name,
+          'readonly',
+        ]),
       ),
     },
   },

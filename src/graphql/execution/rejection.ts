@@ -146,8 +146,8 @@ function argumentsIn(
 }
 
 /**
- * Returns the issues of the definition rules, and those that only GraphQL reports. The range of a number that a gateway may
- * have rounded says nothing of the number that the client sent.
+ * Returns the issues of the definition rules, and those that only GraphQL reports. A number that a gateway may have rounded
+ * is IMPRECISE, whether or not it is in the range of its field: the number that the client sent is unknown.
  */
 function issuesInDefinition(variant: Variant, type: GraphQLInputType, value: unknown): readonly Issue[] {
   const ofGraphQL = takeIssues(inputIssues(type, value, []));
