@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { composeServices } from '@theguild/federation-composition';
 import { getOperationAST, parse, type DocumentNode } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createClient, OrgKeyChangedDocument } from '../../../src/client/client.js';
 import { calculateComplexity } from '../../../src/graphql/execution/complexity.js';
 import { servedSchema } from '../../../src/graphql/schema/served.js';
 import { readStream, type EventStream } from '../../support/event-stream.js';
@@ -136,6 +137,16 @@ describe("queries through Hive's gateway", () => {
 
 describe("keyfront-client behind Hive's gateway", () => {
   itWrites(() => ({ t: s.t, fetch: gateway.fetch }));
+
+  it('follows changes', async () => {
+    const client = createClient({ url: 'http://gateway.test', service: s.t.service, fetch: gateway.fetch });
+    const events = client.follow(OrgKeyChangedDocument, { orgID: 'globex' });
+    expect((await events.next()).value).toMatchObject({ errors: [] });
+    await s.t.update('other', { alias: 'Followed', quota_max: 10 });
+    const { value } = await events.next();
+    expect(value?.data.orgKeyChanged.keyHash).toBe(s.t.app.services.ports.hashKeyID('other'));
+    await events.return();
+  });
 });
 
 describe("the limits behind Hive's gateway", () => {
