@@ -27,7 +27,11 @@ const described = {
 const waitForEvents = 'Tests wait for events with a deadline, by test/support/until.ts.';
 
 export default defineConfig(
-  globalIgnores(['dist/', 'build/', 'coverage/', 'data/', 'src/client/generated/', 'src/console/generated/']),
+  globalIgnores([
+    ...['dist/', 'build/', 'coverage/', 'data/', 'src/client/generated/', 'src/console/generated/'],
+    // Compiled in a project of its own, with the packed client, by test/system/package.test.ts.
+    'docs/examples/',
+  ]),
   { files: ['**/*.{js,mjs,ts,tsx}'], extends: [eslint.configs.recommended] },
   {
     ...graphqlLanguage,
@@ -96,7 +100,10 @@ export default defineConfig(
     files: ['**/*.mjs'],
     languageOptions: {
       globals: Object.fromEntries(
-        ['Buffer', 'URL', 'console', 'fetch', 'performance', 'process', 'setTimeout'].map((name) => [name, 'readonly']),
+        ['Buffer', 'Response', 'URL', 'console', 'fetch', 'performance', 'process', 'setTimeout'].map((name) => [
+          name,
+          'readonly',
+        ]),
       ),
     },
   },

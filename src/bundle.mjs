@@ -60,13 +60,20 @@ async function writeClientPackage(/** @type {string} */ into) {
     description: 'A typed client of the GraphQL API of Keyfront, for browsers and Node, without dependencies.',
     license,
     type: 'module',
-    exports: { '.': { types: './client.d.ts', default: './client.js' } },
+    exports: {
+      '.': { types: './client.d.ts', default: './client.js' },
+      './schema.graphql': './schema.graphql',
+      './subgraph.graphql': './subgraph.graphql',
+      './package.json': './package.json',
+    },
     sideEffects: false,
   };
   await mkdir(into);
   await writeFile(join(into, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
   await copyFile(join(root, 'LICENSE'), join(into, 'LICENSE'));
   await copyFile(join(root, 'src', 'client', 'README.md'), join(into, 'README.md'));
+  for (const name of ['schema.graphql', 'subgraph.graphql'])
+    await copyFile(join(root, 'schema', name), join(into, name));
 }
 
 /** The folders of the packages that the files are of. */

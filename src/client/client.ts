@@ -1,16 +1,17 @@
+import { parametersOf, type DocumentText, type TypedDocument } from './document.js';
 import { readEventStream } from './event-stream.js';
 import { KeyfrontError, type KeyfrontErrorCode, type KeyfrontErrorDetails } from './errors.js';
 import { parseJSON } from './json.js';
-import type { TypedDocumentString } from './generated/graphql.js';
 
 /* GraphQL client for Keyfront. It uses `fetch`, has no dependencies, and runs in browsers and in Node. */
 
+export type { DocumentText, DocumentTypes, TypedDocument } from './document.js';
 export * from './edit.js';
 export { KeyfrontError, type KeyfrontErrorCode, type KeyfrontIssue } from './errors.js';
 export * from './generated/graphql.js';
 
-/** Options of a client. */
-export interface ClientOptions {
+/** Options of a client. `Tree` is the type of the syntax trees that it sends besides texts. */
+export interface ClientOptions<Tree = never> {
   /** Base URL of the service, such as `https://keyfront.example.com`. */
   readonly url: string;
   /** For previews: a management credential, or a token of single sign-on. A function is called before each request. */
@@ -19,6 +20,8 @@ export interface ClientOptions {
   readonly service?: Credential | undefined;
   /** Whether to send the id of each document in place of its text, for services that execute trusted documents only. */
   readonly trustedDocuments?: boolean | undefined;
+  /** Prints documents that are syntax trees, such as those of gql.tada and Apollo Client: `print` of the package graphql. */
+  readonly print?: ((tree: Tree) => string) | undefined;
   /** Replaces the global `fetch`. */
   readonly fetch?: typeof fetch | undefined;
 }
@@ -27,7 +30,7 @@ export interface ClientOptions {
 export type Credential = string | (() => string | Promise<string>);
 
 /** A client of one service. */
-export interface Client {
+export interface Client<Tree = never> {
   /**
    * Sends an operation and returns its data. A field that failed is null and has an entry in `errors`: check `errors`
    * before you use a null as a value.
@@ -35,18 +38,18 @@ export interface Client {
    * @throws {KeyfrontError} if there is no data, or every field of the operation failed; UNREACHABLE if there is no response
    */
   send<Data, Variables>(
-    document: TypedDocumentString<Data, Variables>,
+    document: TypedDocument<Data, Variables, Tree>,
     variables: Variables,
     options?: { readonly signal?: AbortSignal | undefined },
   ): Promise<OperationResult<Data>>;
   /**
-   * Sends a subscription to `orgKeyChanged` that selects its cursor, and yields the events, each once and in order. If the
-   * connection ends, it reconnects and continues after the last cursor.
+   * Sends a subscription to `orgKeyChanged` that selects its cursor and has the variable `$after`, and yields the events,
+   * each once and in order. If the connection ends, it reconnects and continues after the last cursor.
    *
-   * @throws {KeyfrontError} if the error is permanent
+   * @throws {KeyfrontError} if the error is permanent; RATE_LIMITED after the fifth such response in a row
    */
   follow<Result extends ChangeSubscription, Variables extends { readonly after?: string | null | undefined }>(
-    document: TypedDocumentString<Result, Variables>,
+    document: TypedDocument<Result, Variables, Tree>,
     variables: Variables,
     options?: { readonly signal?: AbortSignal | undefined },
   ): AsyncGenerator<OperationResult<Result>, void>;
@@ -58,12 +61,6 @@ export interface OperationResult<Data> {
   readonly errors: readonly KeyfrontError[];
 }
 
-/** The text of a document, and its id for services that trust it. */
-interface SentDocument {
-  readonly __meta__?: Readonly<Record<string, unknown>> | undefined;
-  toString(): string;
-}
-
 /** The data of a subscription that `follow` accepts. */
 export interface ChangeSubscription {
   readonly orgKeyChanged: { readonly cursor: string };
@@ -73,10 +70,12 @@ export interface ChangeSubscription {
  * Creates a client of one service. In both directions, integers beyond 2^53 are strings of digits; convert them with
  * `BigInt`.
  */
-export function createClient(options: ClientOptions): Client {
-  const { url, management, service, trustedDocuments = false, fetch = globalThis.fetch } = options;
+export function createClient<Tree = never>(options: ClientOptions<Tree>): Client<Tree> {
+  type Sent = DocumentText | Tree;
+  const { url, management, service, trustedDocuments = false, print, fetch = globalThis.fetch } = options;
   const endpoint = `${url.replace(/\/+$/, '')}/graphql`;
-  const post = async (accept: string, document: SentDocument, variables: unknown, signal: AbortSignal | undefined) => {
+  const post = async (accept: string, document: Sent, variables: unknown, signal: AbortSignal | undefined) => {
+    const parameters = parametersOf(document, print, trustedDocuments);
     const [bearer, key] = await Promise.all([secretOf(management), secretOf(service)]);
     const response = fetch(endpoint, {
       method: 'POST',
@@ -86,10 +85,7 @@ export function createClient(options: ClientOptions): Client {
         ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
         ...(key !== undefined && { 'x-svc-authorization': key }),
       },
-      body: JSON.stringify({
-        ...(trustedDocuments ? { documentId: document.__meta__?.['hash'] } : { query: document.toString() }),
-        variables,
-      }),
+      body: JSON.stringify({ ...parameters, variables }),
       credentials: 'omit',
       ...(signal && { signal }),
     });
@@ -101,7 +97,7 @@ export function createClient(options: ClientOptions): Client {
 
   /** Yields the events of one connection. */
   async function* streamEvents<Result>(
-    document: SentDocument,
+    document: Sent,
     variables: unknown,
     outer: AbortSignal | undefined,
   ): AsyncGenerator<OperationResult<Result>, void> {
@@ -126,18 +122,21 @@ export function createClient(options: ClientOptions): Client {
     async *follow(document, variables, { signal } = {}) {
       const isAborted = () => signal?.aborted === true;
       let { after } = variables;
+      let rejections = 0;
       for (let failures = 0; !isAborted(); failures += 1) {
         let delayMs = Math.min(minReconnectDelayMs * 2 ** failures, maxReconnectDelayMs) * (0.5 + Math.random() / 2);
         try {
           for await (const event of streamEvents<ChangeSubscription>(document, { ...variables, after }, signal)) {
             after = event.data.orgKeyChanged.cursor;
             failures = 0;
+            rejections = 0;
             yield event as never;
           }
         } catch (error) {
           if (isAborted()) return;
           if (error instanceof KeyfrontError) {
-            if (!transientCodes.has(error.code)) throw error;
+            if (error.code === 'RATE_LIMITED') rejections += 1;
+            if (!transientCodes.has(error.code) || rejections >= maxRejections) throw error;
             delayMs = Math.max(delayMs, (error.retryAfterSeconds ?? 0) * 1000);
           }
         }
@@ -145,7 +144,7 @@ export function createClient(options: ClientOptions): Client {
       }
     },
     send: async <Data, Variables>(
-      document: TypedDocumentString<Data, Variables>,
+      document: TypedDocument<Data, Variables, Tree>,
       variables: Variables,
       { signal }: { readonly signal?: AbortSignal | undefined } = {},
     ): Promise<OperationResult<Data>> => {
@@ -160,6 +159,8 @@ export function createClient(options: ClientOptions): Client {
 const silenceTimeoutMs = 40_000;
 const minReconnectDelayMs = 250;
 const maxReconnectDelayMs = 15_000;
+/** The number of RATE_LIMITED responses in a row after which `follow` ends: an invalid credential stays invalid. */
+const maxRejections = 5;
 /** Errors after which a retry can succeed. */
 const transientCodes: ReadonlySet<KeyfrontErrorCode> = new Set(['UNAVAILABLE', 'UNREACHABLE', 'RATE_LIMITED']);
 

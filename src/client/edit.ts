@@ -1,10 +1,10 @@
+import type { TypedDocument } from './document.js';
 import { KeyfrontError } from './errors.js';
 import { freeFormFields, readOnlyFields } from './generated/definition-fields.js';
 import {
   OrgKeyDocument,
   UpdateOrgKeyDocument,
   type DefinitionFragment,
-  type TypedDocumentString,
   type UpdateKeyInput,
   type UpdateOrgKeyMutation,
 } from './generated/graphql.js';
@@ -28,7 +28,7 @@ function withoutReadOnlyFields(value: unknown): unknown {
 /** The part of a client that `editOrgKey` uses. */
 export interface OperationSender {
   send<Data, Variables>(
-    document: TypedDocumentString<Data, Variables>,
+    document: TypedDocument<Data, Variables>,
     variables: Variables,
     options?: { readonly signal?: AbortSignal | undefined },
   ): Promise<{ readonly data: Data; readonly errors: readonly KeyfrontError[] }>;

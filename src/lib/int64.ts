@@ -8,6 +8,11 @@ export function isInt64(value: bigint): boolean {
   return value >= minInt64 && value <= maxInt64;
 }
 
+/** Whether a parser that reads numbers as doubles makes this number of a 64-bit integer, the largest included. */
+export function mayBeRoundedInt64(value: number | bigint): boolean {
+  return Math.abs(Number(value)) <= 2 ** 63;
+}
+
 /** Returns the integer of a JSON number; undefined for a fraction and for other types. */
 export function integerOf(value: unknown): bigint | undefined {
   if (typeof value === 'bigint') return value;

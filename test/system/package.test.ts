@@ -1,11 +1,16 @@
 import { execFile } from 'node:child_process';
-import { cp, copyFile, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { cp, copyFile, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build as bundleForBrowsers } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type * as ClientModule from '../../src/client/client.js';
+import type { Client } from '../../src/client/client.js';
 import { buildMain, copyBuild } from '../support/build.mjs';
+import { blocksOf } from '../support/documents.js';
+import { startServer } from '../support/server.js';
+import { until } from '../support/until.js';
 
 const root = new URL('../..', import.meta.url).pathname;
 const run = promisify(execFile);
@@ -113,6 +118,103 @@ describe('the package keyfront-client', () => {
     expect(outputFiles[0]?.text).not.toMatch(/\bprocess\.|\brequire\(/);
   });
 });
+
+describe('a dashboard with keyfront-client and documents of its own', () => {
+  let dashboard: string;
+  beforeAll(async () => {
+    dashboard = join(place, 'dashboard');
+    await mkdir(join(dashboard, 'src'), { recursive: true });
+    await mkdir(join(dashboard, 'node_modules'));
+    await writeFile(join(dashboard, 'package.json'), '{"type":"module"}');
+    await cp(join(fresh, 'node_modules', 'keyfront-client'), join(dashboard, 'node_modules', 'keyfront-client'), {
+      recursive: true,
+    });
+    for (const name of ['@graphql-codegen', '@graphql-typed-document-node', 'graphql']) {
+      await symlink(join(root, 'node_modules', name), join(dashboard, 'node_modules', name));
+    }
+    await copyFile(join(root, 'docs', 'examples', 'dashboard-page.ts'), join(dashboard, 'src', 'dashboard-page.ts'));
+  });
+
+  it('compiles the example after the recipe of its README', async () => {
+    const readme = await readFile(join(dashboard, 'node_modules', 'keyfront-client', 'README.md'), 'utf8');
+    const recipe = blocksOf(readme).find(({ title }) => title === '// codegen.ts')?.text ?? '';
+    await writeFile(join(dashboard, 'codegen.ts'), recipe);
+    // Both builds of graphql would otherwise be loaded, as in the script `generate`.
+    const env = {
+      ...process.env,
+      JITI_ALIAS: JSON.stringify({ graphql: join(root, 'node_modules/graphql/index.mjs') }),
+    };
+    const codegen = join(root, 'node_modules', '@graphql-codegen', 'cli', 'esm', 'bin.js');
+    await run(process.execPath, [codegen, '--config', 'codegen.ts'], { cwd: dashboard, env });
+    const options = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess', '--module', 'nodenext'];
+    const files = ['--outDir', 'out', '--target', 'es2023', '--lib', 'es2023,dom', 'src/dashboard-page.ts'];
+    await run(process.execPath, [compiler, ...options, ...files], { cwd: dashboard });
+  });
+
+  it('reads, creates and follows keys with the example', async () => {
+    const page = (await import(join(dashboard, 'out', 'dashboard-page.js'))) as DashboardPage;
+    const { createClient } = (await import(
+      join(dashboard, 'node_modules', 'keyfront-client', 'client.js')
+    )) as typeof ClientModule;
+    const server = await startServer();
+    const over = new AbortController();
+    try {
+      const client = createClient({ url: server.url, service: server.t.service });
+      await server.t.importKeys({ key_id: 'k1', org_id: 'acme', alias: 'One', quota_max: 9223372036854775807n });
+      const tables: string[][][] = [];
+      const shown = page.showKeys(client, 'acme', tableInto(tables), over.signal);
+      await until(() => tables.at(-1)?.length === 1);
+      expect(tables.at(-1)).toEqual([['One', 'ACTIVE', expect.stringMatching(/^0 of 9\D223\D372/)]]);
+      const keyID = await page.createKey(client, 'acme', 'Two', 'order-1');
+      expect(await page.createKey(client, 'acme', 'Two', 'order-1')).toBe(keyID);
+      await until(() => tables.at(-1)?.length === 2);
+      expect(
+        tables
+          .at(-1)
+          ?.map(([alias]) => alias)
+          .toSorted(),
+      ).toEqual(['One', 'Two']);
+      over.abort();
+      await shown;
+    } finally {
+      over.abort();
+      await server.close();
+    }
+  });
+
+  it('finds both schemas in the package', async () => {
+    const resolved = ['schema', 'subgraph'].map((name) => `require.resolve('keyfront-client/${name}.graphql')`);
+    const { stdout } = await run(process.execPath, ['-p', `[${resolved.join()}].join('\\n')`], { cwd: dashboard });
+    for (const path of stdout.trim().split('\n')) {
+      const name = path.slice(path.lastIndexOf('/') + 1);
+      expect(await readFile(path, 'utf8')).toBe(await readFile(join(root, 'schema', name), 'utf8'));
+    }
+  });
+});
+
+/** What the example exports. */
+interface DashboardPage {
+  readonly createKey: (client: Client, orgID: string, alias: string, order: string) => Promise<string>;
+  readonly showKeys: (client: Client, orgID: string, table: object, signal: AbortSignal) => Promise<void>;
+}
+
+/** A table whose contents are kept each time that its rows are replaced. */
+function tableInto(tables: string[][][]): object {
+  return {
+    replaceChildren: () => tables.push([]),
+    insertRow: () => {
+      const row: string[] = [];
+      tables.at(-1)?.push(row);
+      return {
+        insertCell: () => ({
+          set textContent(text: string) {
+            row.push(text);
+          },
+        }),
+      };
+    },
+  };
+}
 
 describe('the package keyfront', () => {
   it('runs its command after npm has installed it', async () => {

@@ -1,5 +1,5 @@
 import { KeyfrontError } from '../../client/errors.js';
-import type { ChangeSubscription, TypedDocumentString } from '../../client/client.js';
+import type { ChangeSubscription, TypedDocument } from '../../client/client.js';
 import { toAppError, toConnectionError, type ServiceAddress } from './connection.js';
 import type { RemotePlace } from './operations.js';
 
@@ -45,7 +45,7 @@ export function createSubscribe(
         }
       },
     });
-    const document = new String(text) as unknown as TypedDocumentString<ChangeSubscription, typeof variables>;
+    const document: TypedDocument<ChangeSubscription, typeof variables> = text;
     try {
       for await (const event of client.follow(document, variables, {
         signal: AbortSignal.any([signal, first.signal]),

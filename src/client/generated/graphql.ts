@@ -690,7 +690,7 @@ export type PatchOrgKeyMutationVariables = Exact<{
 }>;
 
 
-export type PatchOrgKeyMutation = { patchOrgKey: { changed: boolean, version: number | null, quotaReset: KeyQuotaResetStatus | null, orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, createdAt: string, updatedAt: string | null, lastUpdated: number | string, deletedAt: string | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null } | null, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } } | null, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }> } | null };
+export type PatchOrgKeyMutation = { patchOrgKey: { changed: boolean, version: number | null, quotaReset: KeyQuotaResetStatus | null, orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, updatedAt: string | null, deletedAt: string | null } | null, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } } | null, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }> } | null };
 
 export type PreviewOrgKeyPatchQueryVariables = Exact<{
   keyID?: string | number | null | undefined;
@@ -786,7 +786,7 @@ export type CreateOrgKeyMutationVariables = Exact<{
 }>;
 
 
-export type CreateOrgKeyMutation = { createOrgKey: { changed: boolean, version: number | null, orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, createdAt: string, updatedAt: string | null, lastUpdated: number | string, deletedAt: string | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null } | null, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } } | null, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }> } | null };
+export type CreateOrgKeyMutation = { createOrgKey: { changed: boolean, version: number | null, orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, updatedAt: string | null, deletedAt: string | null } | null, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } } | null, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }> } | null };
 
 export type DeleteOrgKeyMutationVariables = Exact<{
   keyID?: string | number | null | undefined;
@@ -796,7 +796,7 @@ export type DeleteOrgKeyMutationVariables = Exact<{
 }>;
 
 
-export type DeleteOrgKeyMutation = { deleteOrgKey: { changed: boolean, version: number, orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, createdAt: string, updatedAt: string | null, lastUpdated: number | string, deletedAt: string | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null }, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } } | null, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }> } | null };
+export type DeleteOrgKeyMutation = { deleteOrgKey: { changed: boolean, version: number, orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, updatedAt: string | null, deletedAt: string | null }, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } } | null, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }> } | null };
 
 export type RestoreOrgKeyMutationVariables = Exact<{
   keyID?: string | number | null | undefined;
@@ -806,7 +806,7 @@ export type RestoreOrgKeyMutationVariables = Exact<{
 }>;
 
 
-export type RestoreOrgKeyMutation = { restoreOrgKey: { changed: boolean, version: number, orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, createdAt: string, updatedAt: string | null, lastUpdated: number | string, deletedAt: string | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null }, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } } | null, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }> } | null };
+export type RestoreOrgKeyMutation = { restoreOrgKey: { changed: boolean, version: number, orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, updatedAt: string | null, deletedAt: string | null }, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } } | null, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }> } | null };
 
 export type RevertOrgKeyMutationVariables = Exact<{
   keyID?: string | number | null | undefined;
@@ -817,7 +817,7 @@ export type RevertOrgKeyMutationVariables = Exact<{
 }>;
 
 
-export type RevertOrgKeyMutation = { revertOrgKey: { changed: boolean, version: number, orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, createdAt: string, updatedAt: string | null, lastUpdated: number | string, deletedAt: string | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null }, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } } | null, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }> } | null };
+export type RevertOrgKeyMutation = { revertOrgKey: { changed: boolean, version: number, orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, updatedAt: string | null, deletedAt: string | null }, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } } | null, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }> } | null };
 
 export type ConsumeOrgQuotaMutationVariables = Exact<{
   keyID: string | number;
@@ -861,11 +861,13 @@ export type OrganizationOfKeyQuery = { orgKey: { id: string, organization: { id:
 
 export type OrgKeyFragment = { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, createdAt: string, updatedAt: string | null, lastUpdated: number | string, deletedAt: string | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null };
 
+export type ChangedFragment = { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, updatedAt: string | null, deletedAt: string | null };
+
 export type RowFragment = { id: string, keyHash: string, orgID: string, version: number, state: KeyState, updatedAt: string | null, definition: { alias: string | null, rate: number | null, per: number | null, expires: number | string | null, tags: Array<string> | null, applyPolicies: Array<string> | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null };
 
 export type PreviewFragment = { changed: boolean, version: number, quotaReset: KeyQuotaResetStatus | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } } | null, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }> };
 
-export type BulkFragment = { dryRun: boolean, hasNextPage: boolean, endCursor: string | null, items: Array<{ keyHash: string, orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, createdAt: string, updatedAt: string | null, lastUpdated: number | string, deletedAt: string | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null } | null, change: { changed: boolean, version: number, quotaReset: KeyQuotaResetStatus | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } } | null, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }> } | null, error: { code: KeyErrorCode, message: string, issues: Array<{ path: string, segments: Array<string>, code: KeyIssueCode, message: string }> } | null }> };
+export type BulkItemFragment = { keyHash: string, orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, createdAt: string, updatedAt: string | null, lastUpdated: number | string, deletedAt: string | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null } | null, change: { changed: boolean, version: number, quotaReset: KeyQuotaResetStatus | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } } | null, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }> } | null, error: { code: KeyErrorCode, message: string, issues: Array<{ path: string, segments: Array<string>, code: KeyIssueCode, message: string }> } | null };
 
 export type ChangeFragment = { path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown };
 
@@ -912,6 +914,18 @@ export class TypedDocumentString<TResult, TVariables>
     return this.value;
   }
 }
+export const ChangedFragmentDoc = new TypedDocumentString(`
+    fragment Changed on OrgKey {
+  id
+  keyHash
+  keyID
+  orgID
+  version
+  state
+  updatedAt
+  deletedAt
+}
+    `, {"fragmentName":"Changed"}) as unknown as TypedDocumentString<ChangedFragment, unknown>;
 export const FiguresFragmentDoc = new TypedDocumentString(`
     fragment Figures on KeyQuota {
   max
@@ -1258,30 +1272,25 @@ fragment Definition on KeyDefinition {
   throttleInterval
   throttleRetryLimit
 }`, {"fragmentName":"Preview"}) as unknown as TypedDocumentString<PreviewFragment, unknown>;
-export const BulkFragmentDoc = new TypedDocumentString(`
-    fragment Bulk on KeyBulkResult {
-  dryRun
-  items {
-    keyHash
-    orgKey {
-      ...OrgKey
-    }
-    change {
-      ...Preview
-    }
-    error {
+export const BulkItemFragmentDoc = new TypedDocumentString(`
+    fragment BulkItem on KeyBulkItem {
+  keyHash
+  orgKey {
+    ...OrgKey
+  }
+  change {
+    ...Preview
+  }
+  error {
+    code
+    message
+    issues {
+      path
+      segments
       code
       message
-      issues {
-        path
-        segments
-        code
-        message
-      }
     }
   }
-  hasNextPage
-  endCursor
 }
     fragment OrgKey on OrgKey {
   id
@@ -1415,7 +1424,7 @@ fragment Definition on KeyDefinition {
   tags
   throttleInterval
   throttleRetryLimit
-}`, {"fragmentName":"Bulk"}) as unknown as TypedDocumentString<BulkFragment, unknown>;
+}`, {"fragmentName":"BulkItem"}) as unknown as TypedDocumentString<BulkItemFragment, unknown>;
 export const PlaceFragmentDoc = new TypedDocumentString(`
     fragment Place on PageInfo {
   hasNextPage
@@ -1669,7 +1678,7 @@ export const PatchOrgKeyDocument = new TypedDocumentString(`
     changed
     version
     orgKey {
-      ...OrgKey
+      ...Changed
     }
     changes {
       ...Change
@@ -1686,24 +1695,15 @@ export const PatchOrgKeyDocument = new TypedDocumentString(`
     }
   }
 }
-    fragment OrgKey on OrgKey {
+    fragment Changed on OrgKey {
   id
   keyHash
   keyID
   orgID
   version
   state
-  dateCreated
-  createdAt
   updatedAt
-  lastUpdated
   deletedAt
-  definition {
-    ...Definition
-  }
-  quota {
-    ...Figures
-  }
 }
 fragment Change on KeyFieldChange {
   path
@@ -1726,79 +1726,7 @@ fragment Figures on KeyQuota {
   used
   remaining
   renewsAt
-}
-fragment Definition on KeyDefinition {
-  accessRights {
-    label
-    apiID
-    apiName
-    versions
-    allowedUrls {
-      methods
-      url
-    }
-    limit {
-      per
-      quotaMax
-      quotaRemaining
-      quotaRenewalRate
-      rate
-      throttleInterval
-      throttleRetryLimit
-    }
-  }
-  alias
-  allowance
-  applyPolicies
-  basicAuthData {
-    hashType
-    passwordSet
-    user
-  }
-  certificate
-  mtlsStaticCertificateBindings
-  dataExpires
-  dateCreated
-  enableDetailedRecording
-  enableHttpSignatureValidation
-  expires
-  hmacEnabled
-  hmacStringSet
-  idExtractorDeadline
-  isInactive
-  jwtData {
-    secretSet
-  }
-  keyID
-  lastCheck
-  lastUpdated
-  maxQueryDepth
-  metaData
-  monitor {
-    triggerLimits
-  }
-  oauthClientID
-  oauthKeys
-  orgID
-  per
-  quotaMax
-  quotaRemaining
-  quotaRenewalRate
-  quotaRenews
-  rate
-  rsaCertificateID
-  sessionLifetime
-  smoothing {
-    delay
-    enabled
-    step
-    threshold
-    trigger
-  }
-  tags
-  throttleInterval
-  throttleRetryLimit
-}`, {"hash":"sha256:08d8897b396ff3a6a25f19e0c002908afeaf48116c34f8822dcac171009f8da9"}) as unknown as TypedDocumentString<PatchOrgKeyMutation, PatchOrgKeyMutationVariables>;
+}`, {"hash":"sha256:297a75315eb8963a5b151b8265efe36646d1dc52b4375291aefd9b4bd296de9b"}) as unknown as TypedDocumentString<PatchOrgKeyMutation, PatchOrgKeyMutationVariables>;
 export const PreviewOrgKeyPatchDocument = new TypedDocumentString(`
     query PreviewOrgKeyPatch($keyID: ID, $keyHash: String, $patch: PatchKeyInput!, $resetQuota: Boolean, $expectedVersion: Int, $includeDeleted: Boolean) {
   previewOrgKeyPatch(
@@ -2524,7 +2452,7 @@ export const CreateOrgKeyDocument = new TypedDocumentString(`
     changed
     version
     orgKey {
-      ...OrgKey
+      ...Changed
     }
     changes {
       ...Change
@@ -2540,24 +2468,15 @@ export const CreateOrgKeyDocument = new TypedDocumentString(`
     }
   }
 }
-    fragment OrgKey on OrgKey {
+    fragment Changed on OrgKey {
   id
   keyHash
   keyID
   orgID
   version
   state
-  dateCreated
-  createdAt
   updatedAt
-  lastUpdated
   deletedAt
-  definition {
-    ...Definition
-  }
-  quota {
-    ...Figures
-  }
 }
 fragment Change on KeyFieldChange {
   path
@@ -2580,79 +2499,7 @@ fragment Figures on KeyQuota {
   used
   remaining
   renewsAt
-}
-fragment Definition on KeyDefinition {
-  accessRights {
-    label
-    apiID
-    apiName
-    versions
-    allowedUrls {
-      methods
-      url
-    }
-    limit {
-      per
-      quotaMax
-      quotaRemaining
-      quotaRenewalRate
-      rate
-      throttleInterval
-      throttleRetryLimit
-    }
-  }
-  alias
-  allowance
-  applyPolicies
-  basicAuthData {
-    hashType
-    passwordSet
-    user
-  }
-  certificate
-  mtlsStaticCertificateBindings
-  dataExpires
-  dateCreated
-  enableDetailedRecording
-  enableHttpSignatureValidation
-  expires
-  hmacEnabled
-  hmacStringSet
-  idExtractorDeadline
-  isInactive
-  jwtData {
-    secretSet
-  }
-  keyID
-  lastCheck
-  lastUpdated
-  maxQueryDepth
-  metaData
-  monitor {
-    triggerLimits
-  }
-  oauthClientID
-  oauthKeys
-  orgID
-  per
-  quotaMax
-  quotaRemaining
-  quotaRenewalRate
-  quotaRenews
-  rate
-  rsaCertificateID
-  sessionLifetime
-  smoothing {
-    delay
-    enabled
-    step
-    threshold
-    trigger
-  }
-  tags
-  throttleInterval
-  throttleRetryLimit
-}`, {"hash":"sha256:a949c0c355165bf42ea8b5e76c589cdecf33f5f983f2a52800124f3209d838ff"}) as unknown as TypedDocumentString<CreateOrgKeyMutation, CreateOrgKeyMutationVariables>;
+}`, {"hash":"sha256:dc3588d50fe8fc032f5a6b79645484fcc8fd49a6054e46bfca73ccac43ebe48a"}) as unknown as TypedDocumentString<CreateOrgKeyMutation, CreateOrgKeyMutationVariables>;
 export const DeleteOrgKeyDocument = new TypedDocumentString(`
     mutation DeleteOrgKey($keyID: ID, $keyHash: String, $expectedVersion: Int, $reason: String) {
   deleteOrgKey(
@@ -2664,7 +2511,7 @@ export const DeleteOrgKeyDocument = new TypedDocumentString(`
     changed
     version
     orgKey {
-      ...OrgKey
+      ...Changed
     }
     changes {
       ...Change
@@ -2680,24 +2527,15 @@ export const DeleteOrgKeyDocument = new TypedDocumentString(`
     }
   }
 }
-    fragment OrgKey on OrgKey {
+    fragment Changed on OrgKey {
   id
   keyHash
   keyID
   orgID
   version
   state
-  dateCreated
-  createdAt
   updatedAt
-  lastUpdated
   deletedAt
-  definition {
-    ...Definition
-  }
-  quota {
-    ...Figures
-  }
 }
 fragment Change on KeyFieldChange {
   path
@@ -2720,79 +2558,7 @@ fragment Figures on KeyQuota {
   used
   remaining
   renewsAt
-}
-fragment Definition on KeyDefinition {
-  accessRights {
-    label
-    apiID
-    apiName
-    versions
-    allowedUrls {
-      methods
-      url
-    }
-    limit {
-      per
-      quotaMax
-      quotaRemaining
-      quotaRenewalRate
-      rate
-      throttleInterval
-      throttleRetryLimit
-    }
-  }
-  alias
-  allowance
-  applyPolicies
-  basicAuthData {
-    hashType
-    passwordSet
-    user
-  }
-  certificate
-  mtlsStaticCertificateBindings
-  dataExpires
-  dateCreated
-  enableDetailedRecording
-  enableHttpSignatureValidation
-  expires
-  hmacEnabled
-  hmacStringSet
-  idExtractorDeadline
-  isInactive
-  jwtData {
-    secretSet
-  }
-  keyID
-  lastCheck
-  lastUpdated
-  maxQueryDepth
-  metaData
-  monitor {
-    triggerLimits
-  }
-  oauthClientID
-  oauthKeys
-  orgID
-  per
-  quotaMax
-  quotaRemaining
-  quotaRenewalRate
-  quotaRenews
-  rate
-  rsaCertificateID
-  sessionLifetime
-  smoothing {
-    delay
-    enabled
-    step
-    threshold
-    trigger
-  }
-  tags
-  throttleInterval
-  throttleRetryLimit
-}`, {"hash":"sha256:b0efd67077bd3343a010b5772e10669975378892d854f2b68a5d4245ced29d44"}) as unknown as TypedDocumentString<DeleteOrgKeyMutation, DeleteOrgKeyMutationVariables>;
+}`, {"hash":"sha256:3cd8894c72e3d9580cac4d51c3adcffa8ca91c7086026c67280f33b7aaf0b158"}) as unknown as TypedDocumentString<DeleteOrgKeyMutation, DeleteOrgKeyMutationVariables>;
 export const RestoreOrgKeyDocument = new TypedDocumentString(`
     mutation RestoreOrgKey($keyID: ID, $keyHash: String, $expectedVersion: Int, $reason: String) {
   restoreOrgKey(
@@ -2804,7 +2570,7 @@ export const RestoreOrgKeyDocument = new TypedDocumentString(`
     changed
     version
     orgKey {
-      ...OrgKey
+      ...Changed
     }
     changes {
       ...Change
@@ -2820,24 +2586,15 @@ export const RestoreOrgKeyDocument = new TypedDocumentString(`
     }
   }
 }
-    fragment OrgKey on OrgKey {
+    fragment Changed on OrgKey {
   id
   keyHash
   keyID
   orgID
   version
   state
-  dateCreated
-  createdAt
   updatedAt
-  lastUpdated
   deletedAt
-  definition {
-    ...Definition
-  }
-  quota {
-    ...Figures
-  }
 }
 fragment Change on KeyFieldChange {
   path
@@ -2860,79 +2617,7 @@ fragment Figures on KeyQuota {
   used
   remaining
   renewsAt
-}
-fragment Definition on KeyDefinition {
-  accessRights {
-    label
-    apiID
-    apiName
-    versions
-    allowedUrls {
-      methods
-      url
-    }
-    limit {
-      per
-      quotaMax
-      quotaRemaining
-      quotaRenewalRate
-      rate
-      throttleInterval
-      throttleRetryLimit
-    }
-  }
-  alias
-  allowance
-  applyPolicies
-  basicAuthData {
-    hashType
-    passwordSet
-    user
-  }
-  certificate
-  mtlsStaticCertificateBindings
-  dataExpires
-  dateCreated
-  enableDetailedRecording
-  enableHttpSignatureValidation
-  expires
-  hmacEnabled
-  hmacStringSet
-  idExtractorDeadline
-  isInactive
-  jwtData {
-    secretSet
-  }
-  keyID
-  lastCheck
-  lastUpdated
-  maxQueryDepth
-  metaData
-  monitor {
-    triggerLimits
-  }
-  oauthClientID
-  oauthKeys
-  orgID
-  per
-  quotaMax
-  quotaRemaining
-  quotaRenewalRate
-  quotaRenews
-  rate
-  rsaCertificateID
-  sessionLifetime
-  smoothing {
-    delay
-    enabled
-    step
-    threshold
-    trigger
-  }
-  tags
-  throttleInterval
-  throttleRetryLimit
-}`, {"hash":"sha256:3d225e81e29ebb2aa3d1408467d636b41af432b13b9cf61ab327d21f1b8ecfd3"}) as unknown as TypedDocumentString<RestoreOrgKeyMutation, RestoreOrgKeyMutationVariables>;
+}`, {"hash":"sha256:4e7887662e49daac8914e22228d8c5c2c1c3feebc73e77b32b2665605fc15f24"}) as unknown as TypedDocumentString<RestoreOrgKeyMutation, RestoreOrgKeyMutationVariables>;
 export const RevertOrgKeyDocument = new TypedDocumentString(`
     mutation RevertOrgKey($keyID: ID, $keyHash: String, $toVersion: Int!, $expectedVersion: Int, $reason: String) {
   revertOrgKey(
@@ -2945,7 +2630,7 @@ export const RevertOrgKeyDocument = new TypedDocumentString(`
     changed
     version
     orgKey {
-      ...OrgKey
+      ...Changed
     }
     changes {
       ...Change
@@ -2961,24 +2646,15 @@ export const RevertOrgKeyDocument = new TypedDocumentString(`
     }
   }
 }
-    fragment OrgKey on OrgKey {
+    fragment Changed on OrgKey {
   id
   keyHash
   keyID
   orgID
   version
   state
-  dateCreated
-  createdAt
   updatedAt
-  lastUpdated
   deletedAt
-  definition {
-    ...Definition
-  }
-  quota {
-    ...Figures
-  }
 }
 fragment Change on KeyFieldChange {
   path
@@ -3001,79 +2677,7 @@ fragment Figures on KeyQuota {
   used
   remaining
   renewsAt
-}
-fragment Definition on KeyDefinition {
-  accessRights {
-    label
-    apiID
-    apiName
-    versions
-    allowedUrls {
-      methods
-      url
-    }
-    limit {
-      per
-      quotaMax
-      quotaRemaining
-      quotaRenewalRate
-      rate
-      throttleInterval
-      throttleRetryLimit
-    }
-  }
-  alias
-  allowance
-  applyPolicies
-  basicAuthData {
-    hashType
-    passwordSet
-    user
-  }
-  certificate
-  mtlsStaticCertificateBindings
-  dataExpires
-  dateCreated
-  enableDetailedRecording
-  enableHttpSignatureValidation
-  expires
-  hmacEnabled
-  hmacStringSet
-  idExtractorDeadline
-  isInactive
-  jwtData {
-    secretSet
-  }
-  keyID
-  lastCheck
-  lastUpdated
-  maxQueryDepth
-  metaData
-  monitor {
-    triggerLimits
-  }
-  oauthClientID
-  oauthKeys
-  orgID
-  per
-  quotaMax
-  quotaRemaining
-  quotaRenewalRate
-  quotaRenews
-  rate
-  rsaCertificateID
-  sessionLifetime
-  smoothing {
-    delay
-    enabled
-    step
-    threshold
-    trigger
-  }
-  tags
-  throttleInterval
-  throttleRetryLimit
-}`, {"hash":"sha256:530bc7ca928830c830fba5e6696ee5c082ec45a73d36ed40eefe501e8f58f972"}) as unknown as TypedDocumentString<RevertOrgKeyMutation, RevertOrgKeyMutationVariables>;
+}`, {"hash":"sha256:4f2e6c88375218a8356d26007dfba9e60285b3d0123ea8371642c33fa5f8585d"}) as unknown as TypedDocumentString<RevertOrgKeyMutation, RevertOrgKeyMutationVariables>;
 export const ConsumeOrgQuotaDocument = new TypedDocumentString(`
     mutation ConsumeOrgQuota($keyID: ID!, $amount: Int64) {
   consumeOrgQuota(keyID: $keyID, amount: $amount) {
@@ -3101,7 +2705,12 @@ export const UpdateOrgKeysDocument = new TypedDocumentString(`
     first: $first
     after: $after
   ) {
-    ...Bulk
+    dryRun
+    items {
+      ...BulkItem
+    }
+    hasNextPage
+    endCursor
   }
 }
     fragment OrgKey on OrgKey {
@@ -3143,29 +2752,24 @@ fragment Preview on OrgKeyChangePreview {
     message
   }
 }
-fragment Bulk on KeyBulkResult {
-  dryRun
-  items {
-    keyHash
-    orgKey {
-      ...OrgKey
-    }
-    change {
-      ...Preview
-    }
-    error {
+fragment BulkItem on KeyBulkItem {
+  keyHash
+  orgKey {
+    ...OrgKey
+  }
+  change {
+    ...Preview
+  }
+  error {
+    code
+    message
+    issues {
+      path
+      segments
       code
       message
-      issues {
-        path
-        segments
-        code
-        message
-      }
     }
   }
-  hasNextPage
-  endCursor
 }
 fragment Change on KeyFieldChange {
   path
@@ -3260,7 +2864,7 @@ fragment Definition on KeyDefinition {
   tags
   throttleInterval
   throttleRetryLimit
-}`, {"hash":"sha256:23acec0ddfe4368af0665887b3450d3e3444a0841e346169014d23123d393873"}) as unknown as TypedDocumentString<UpdateOrgKeysMutation, UpdateOrgKeysMutationVariables>;
+}`, {"hash":"sha256:4dadb889d0fe7dbc99e585113277eb13b59d634de6c50fee9e89f6c02577cd6c"}) as unknown as TypedDocumentString<UpdateOrgKeysMutation, UpdateOrgKeysMutationVariables>;
 export const ResetOrgQuotasDocument = new TypedDocumentString(`
     mutation ResetOrgQuotas($filter: OrgKeyFilter!, $dryRun: Boolean! = true, $reason: String, $first: Int, $after: String) {
   resetOrgQuotas(
@@ -3270,7 +2874,12 @@ export const ResetOrgQuotasDocument = new TypedDocumentString(`
     first: $first
     after: $after
   ) {
-    ...Bulk
+    dryRun
+    items {
+      ...BulkItem
+    }
+    hasNextPage
+    endCursor
   }
 }
     fragment OrgKey on OrgKey {
@@ -3312,29 +2921,24 @@ fragment Preview on OrgKeyChangePreview {
     message
   }
 }
-fragment Bulk on KeyBulkResult {
-  dryRun
-  items {
-    keyHash
-    orgKey {
-      ...OrgKey
-    }
-    change {
-      ...Preview
-    }
-    error {
+fragment BulkItem on KeyBulkItem {
+  keyHash
+  orgKey {
+    ...OrgKey
+  }
+  change {
+    ...Preview
+  }
+  error {
+    code
+    message
+    issues {
+      path
+      segments
       code
       message
-      issues {
-        path
-        segments
-        code
-        message
-      }
     }
   }
-  hasNextPage
-  endCursor
 }
 fragment Change on KeyFieldChange {
   path
@@ -3429,7 +3033,7 @@ fragment Definition on KeyDefinition {
   tags
   throttleInterval
   throttleRetryLimit
-}`, {"hash":"sha256:de5ead4f4b766fc91be4d2908b9e4017c881f177ac7cfb0d94c9b08366dc1072"}) as unknown as TypedDocumentString<ResetOrgQuotasMutation, ResetOrgQuotasMutationVariables>;
+}`, {"hash":"sha256:0a07ea0f4d63607664a8d08da89d61158a61b4ab9044dbdd54067b7cc72bdf6a"}) as unknown as TypedDocumentString<ResetOrgQuotasMutation, ResetOrgQuotasMutationVariables>;
 export const OrganizationOfKeyDocument = new TypedDocumentString(`
     query OrganizationOfKey($keyHash: String!, $first: Int) {
   orgKey(by: { keyHash: $keyHash }) {

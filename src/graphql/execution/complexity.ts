@@ -29,16 +29,29 @@ export interface OperationSize {
   readonly rootFields: number;
   /** The sum of the weights of all fields (1 by default), each multiplied by the sizes of the enclosing pages. */
   readonly cost: number;
+  /** The cost in the units of demand control, as a router estimates it: a scalar costs nothing, and a page as an object. */
+  readonly estimate: number;
   /** Whether the size depends on a variable. */
   readonly isVariable: boolean;
 }
 
-/** The size of a part of an operation. `perItem` is the cost for each item of the enclosing page. */
+/** The size of a part of an operation. `perItem` and `estimatePerItem` are for each item of the enclosing page. */
 interface PartSize extends Omit<OperationSize, 'isVariable'> {
   readonly perItem: number;
+  readonly estimatePerItem: number;
 }
 
-const zero: PartSize = { depth: 0, introspection: 0, aliases: 0, directives: 0, rootFields: 0, cost: 0, perItem: 0 };
+const zero: PartSize = {
+  depth: 0,
+  introspection: 0,
+  aliases: 0,
+  directives: 0,
+  rootFields: 0,
+  cost: 0,
+  perItem: 0,
+  estimate: 0,
+  estimatePerItem: 0,
+};
 
 /**
  * Measures an operation in one traversal that visits each fragment once. The document need not be valid. Introspection is
@@ -104,9 +117,14 @@ export function calculateComplexity(
     const isList = field !== undefined && isListType(getNullableType(field.type));
     const isIntrospection = parent?.name.startsWith('__') ?? false;
     const items = field ? estimateListSize(field, node, variables) : 1;
+    const weight = field && parent ? weightOf(parent.name, field.name) : 1;
     // A page costs its items even if none of their fields is selected.
-    const own = items + (field && parent ? weightOf(parent.name, field.name) - 1 : 0);
-    const cost = own + (isList ? items * (inner.cost + inner.perItem) : inner.cost + items * inner.perItem);
+    const cost =
+      items + weight - 1 + (isList ? items * (inner.cost + inner.perItem) : inner.cost + items * inner.perItem);
+    const ownEstimate = weight === 1 && !isCompositeType(type) ? 0 : weight;
+    const estimate =
+      ownEstimate * (isList ? items : 1) +
+      (isList ? items * (inner.estimate + inner.estimatePerItem) : inner.estimate + items * inner.estimatePerItem);
     return {
       depth: (isIntrospection ? 0 : 1) + inner.depth,
       introspection: (isIntrospection && isList ? 1 : 0) + inner.introspection,
@@ -116,6 +134,8 @@ export function calculateComplexity(
       rootFields: 1,
       cost: isList ? 0 : cost,
       perItem: isList ? cost : 0,
+      estimate: isList ? 0 : estimate,
+      estimatePerItem: isList ? estimate : 0,
     };
   }
 
@@ -125,7 +145,7 @@ export function calculateComplexity(
   }
 
   const variableDirectives = variables.definitions.flatMap(({ directives }) => directives ?? []);
-  const { perItem, ...total } = measureSelections(
+  const { perItem, estimatePerItem, ...total } = measureSelections(
     operation.selectionSet,
     schema.getRootType(operation.operation) ?? undefined,
   );
@@ -133,6 +153,7 @@ export function calculateComplexity(
     ...total,
     directives: total.directives + (operation.directives?.length ?? 0) + variableDirectives.length,
     cost: total.cost + perItem,
+    estimate: total.estimate + estimatePerItem,
     isVariable,
   };
 }
@@ -146,6 +167,8 @@ function addSizes(left: PartSize, right: PartSize): PartSize {
     rootFields: left.rootFields + right.rootFields,
     cost: left.cost + right.cost,
     perItem: left.perItem + right.perItem,
+    estimate: left.estimate + right.estimate,
+    estimatePerItem: left.estimatePerItem + right.estimatePerItem,
   };
 }
 

@@ -5,6 +5,7 @@ import type { RequestContext } from '../../http/request-context.js';
 import { createContext, type ContextDeps } from '../context.js';
 import { markNotExecuted } from '../errors.js';
 import { startDeadline } from './deadline.js';
+import { executeDistinct } from './distinct-representations.js';
 import type { Execute } from './executor/execute.js';
 import { maskResult, type MaskDeps } from './mask-result.js';
 import type { PreparedOperation } from './operation-cache.js';
@@ -76,7 +77,7 @@ async function executePrepared(
     : { variableValues: variables, contextValue: context, deadline };
   let result: ExecutionResult;
   try {
-    result = await telemetry.traceExecution(prepared, () => execute(prepared.compiled, given));
+    result = await telemetry.traceExecution(prepared, () => executeDistinct(execute, prepared, given));
   } finally {
     deadline.clear();
   }

@@ -2,8 +2,8 @@ import { getNamedType, getNullableType, isListType, isObjectType, type GraphQLFi
 import { pageSizes } from '../schema/pagination.js';
 
 /*
- * The costs of fields. The cost limit and the directives @cost and @listSize of the subgraph are derived from these
- * tables, so that a router estimates the same costs.
+ * The weights of fields and the sizes of pages. The cost limit and the directives @cost and @listSize of the subgraph are
+ * derived from these tables.
  */
 
 type Field = GraphQLField<unknown, unknown>;

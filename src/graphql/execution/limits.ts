@@ -128,8 +128,12 @@ export function limitIssues(
   describe: (text: string) => string,
 ): Issue[] {
   if (count <= max) return [];
-  const text = count < 1e9 ? count.toLocaleString('en') : 'more than a billion';
-  return [{ path: ['query'], code, message: `${describe(text)}; the maximum is ${max.toLocaleString('en')}` }];
+  return [{ path: ['query'], code, message: `${describe(countText(count))}; the maximum is ${countText(max)}` }];
+}
+
+/** Formats a count, which may be Infinity. */
+export function countText(count: number): string {
+  return count < 1e9 ? count.toLocaleString('en') : 'more than a billion';
 }
 
 /** @throws {GraphQLError} INVALID when there are issues. */

@@ -8,6 +8,7 @@ import {
   type ValueNode,
   type VariableDefinitionNode,
 } from 'graphql';
+import { stringifyJSON } from '../../lib/json.js';
 import { listSizeOf } from './field-cost.js';
 
 /** The variables of an operation: their definitions, and the values that were sent. */
@@ -18,7 +19,8 @@ export interface Variables {
 
 /**
  * Estimates how many items a field returns: the page size if it takes `first`; the length of its list argument if it
- * returns a list, as `_entities` does; else 1. An invalid page size counts as the maximum.
+ * returns a list, as `_entities` does; else 1. An invalid page size counts as the maximum. Equal items of a variable count
+ * once, as `executeDistinct` executes them once.
  */
 export function estimateListSize(field: GraphQLField<unknown, unknown>, node: FieldNode, variables: Variables): number {
   const valueOf = (name: string): unknown => {
@@ -51,7 +53,28 @@ function resolveValue(node: ValueNode, { definitions, values }: Variables): unkn
   if (node.kind === Kind.LIST) return node.values;
   if (node.kind !== Kind.VARIABLE) return node;
   const name = node.name.value;
-  if (Object.hasOwn(values, name) && values[name] !== undefined) return values[name];
+  const value = Object.hasOwn(values, name) ? values[name] : undefined;
+  if (value !== undefined) return Array.isArray(value) ? distinctItems(value).items : value;
   const defaultValue = definitions.find(({ variable }) => variable.name.value === name)?.defaultValue;
   return defaultValue && resolveValue(defaultValue, { definitions: [], values });
+}
+
+/** The distinct items of a list. */
+export interface DistinctItems {
+  readonly items: readonly unknown[];
+  /** The index in `items` of each item of the list. */
+  readonly indexes: readonly number[];
+}
+
+/** Returns the distinct items of a list of JSON values, in the order of the list. */
+export function distinctItems(list: readonly unknown[]): DistinctItems {
+  const items: unknown[] = [];
+  const known = new Map<string, number>();
+  const indexes = list.map((item) => {
+    const text = stringifyJSON(item);
+    const index = known.get(text) ?? items.push(item) - 1;
+    known.set(text, index);
+    return index;
+  });
+  return { items, indexes };
 }

@@ -9,6 +9,7 @@ import { calculateComplexity, type OperationSize } from './complexity.js';
 import { requireIntrospection, type IntrospectionPolicy } from './introspection-policy.js';
 import {
   characterIssues,
+  countText,
   isRouter,
   limitIssues,
   limits,
@@ -130,7 +131,7 @@ function requirePrincipalsOf({ rootFields }: PreparedOperation, auth: AuthContex
 function issuesAbove(
   maximum: SizeLimits,
   { document, operation, tokens }: PreparedOperation,
-  { depth, introspection, aliases, directives, rootFields, cost }: OperationSize,
+  { depth, introspection, aliases, directives, rootFields, cost, estimate }: OperationSize,
 ): readonly Issue[] {
   const mutations = operation.operation === OperationTypeNode.MUTATION ? rootFields : 0;
   return [
@@ -151,7 +152,8 @@ function issuesAbove(
       'TOO_MANY',
       cost,
       maximum.cost,
-      (count) => `costs ${count} (the weights of its fields, multiplied by the sizes of the pages around them)`,
+      (count) =>
+        `costs ${count} (the weights of its fields, multiplied by the sizes of the pages around them; ${countText(estimate)} in the units of demand control)`,
     ),
   ].flat();
 }

@@ -149,11 +149,19 @@ function argumentsIn(
   return args;
 }
 
-/** Returns the issues of the definition rules, and those that only GraphQL reports. */
+/**
+ * Returns the issues of the definition rules, and those that only GraphQL reports. A number that a gateway may have rounded
+ * is IMPRECISE, whether or not it is in the range of its field: the number that the client sent is unknown.
+ */
 function issuesInDefinition(kind: InputKind, type: GraphQLInputType, value: unknown): readonly Issue[] {
-  const issues = definitionIssues(kind, coerceInput(inputs[kind], value));
+  const ofGraphQL = takeIssues(inputIssues(type, value, []));
+  const imprecise = new Set(ofGraphQL.flatMap(({ code, path }) => (code === 'IMPRECISE' ? JSON.stringify(path) : [])));
+  const isRangeOfRounded = ({ code, path }: Issue) => code === 'OUT_OF_RANGE' && imprecise.has(JSON.stringify(path));
+  const issues = definitionIssues(kind, coerceInput(inputs[kind], value)).filter(
+    (issue) => !isRangeOfRounded(issue),
+  );
   const isReported = ({ path }: Issue) => issues.some((issue) => issue.path.every((step, at) => step === path[at]));
-  return [...issues, ...takeIssues(inputIssues(type, value, [])).filter((issue) => !isReported(issue))];
+  return [...issues, ...ofGraphQL.filter((issue) => !isReported(issue))];
 }
 
 function takeIssues(issues: Iterable<Issue>): Issue[] {

@@ -9,7 +9,7 @@ import {
   type GraphQLInputType,
   type GraphQLScalarType,
 } from 'graphql';
-import { isInt64, isJSONSafe } from '../../lib/int64.js';
+import { isJSONSafe, mayBeRoundedInt64 } from '../../lib/int64.js';
 import type { Issue, Path } from '../../lib/errors.js';
 import type { IssueCode } from '../../keys/definition/issue-codes.js';
 
@@ -78,7 +78,7 @@ function scalarIssue(name: string, value: unknown, path: Path): Issue {
   const isNumber = typeof value === 'bigint' || (typeof value === 'number' && Number.isInteger(value));
   if (name === 'JSON' || name === 'JSONObject') return issue([...path, ...pathOfRounded(value)], ...roundedNumber);
   if (name === 'ID' && isNumber) return issue(path, ...roundedNumber);
-  if (name === 'Int64' && isNumber && isInt64(BigInt(value))) return issue(path, ...roundedNumber);
+  if (name === 'Int64' && isNumber && mayBeRoundedInt64(value)) return issue(path, ...roundedNumber);
   const isDigits = isNumber || (name === 'Int64' && typeof value === 'string' && /^-?\d+$/.test(value));
   const code = isDigits && name.startsWith('Int') ? 'OUT_OF_RANGE' : 'WRONG_TYPE';
   return issue(path, code, `must be ${scalarNames[name] ?? 'a string'}`);

@@ -18,13 +18,18 @@ const documents = {
   '1,400 unused fragments': `{ __typename } ${times(1_400, (n) => `fragment F${n} on Query { __typename }`)}`,
 };
 
-/** Items of which a body of 128 KiB and 12,000 values has as many as stated. */
+/** Items, by their index, of which a body of 128 KiB and 12,000 values has as many as stated. Equal ones are executed once. */
 const representations = /** @type {const} */ ([
-  ['without a type', {}, 11_900],
-  ['of an unknown type', { __typename: 'X' }, 5_900],
-  ['without a key field', { __typename: 'OrgKey' }, 5_400],
-  ['with a malformed identifier', { __typename: 'OrgKey', id: '%' }, 3_500],
-  ['of organisations of others', { __typename: 'Organization', id: 'x' }, 2_600, 'bound'],
+  ['without a type', (/** @type {number} */ n) => ({ n }), 5_900],
+  ['of an unknown type', (/** @type {number} */ n) => ({ __typename: 'X', n }), 3_900],
+  ['without a key field', (/** @type {number} */ n) => ({ __typename: 'OrgKey', n }), 3_500],
+  ['with a malformed identifier', (/** @type {number} */ n) => ({ __typename: 'OrgKey', id: `%${n}` }), 3_200],
+  [
+    'of organisations of others',
+    (/** @type {number} */ n) => ({ __typename: 'Organization', id: `x${n}` }),
+    2_500,
+    'bound',
+  ],
 ]);
 
 /** @returns {import('./samples.mjs').Operation[]} */
@@ -39,11 +44,12 @@ export function hostileOperations() {
       // The comment makes it a new document each time.
       body: () => JSON.stringify({ query: `${document} # ${randomUUID()}`, operationName: operationOf(document) }),
     })),
-    ...representations.map(([name, item, count, credential = 'service']) => ({
+    ...representations.map(([name, itemOf, count, credential = 'service']) => ({
       ...common,
       name: `hostile representations: ${count} ${name}`,
       credential,
-      body: () => JSON.stringify({ query: entities, variables: { r: Array(count).fill(item) } }),
+      body: () =>
+        JSON.stringify({ query: entities, variables: { r: Array.from({ length: count }, (_, n) => itemOf(n)) } }),
     })),
   ];
 }

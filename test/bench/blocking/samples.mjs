@@ -104,7 +104,8 @@ export function createSamples({ keyIDOf, hashOf, count }) {
     representations: {
       'OrgKey by hash': numbers.map((n) => ({ __typename: 'OrgKey', keyHash: hashOf(n) })),
       Organization: organizations.map((id) => ({ __typename: 'Organization', id })),
-      'Organization, one of them': organizations.map(() => ({ __typename: 'Organization', id: 'big' })),
+      // Equal representations are executed once; other members make them different.
+      'Organization, one of them': organizations.map((_, n) => ({ __typename: 'Organization', id: 'big', n })),
     },
     /** Returns the value of an argument; undefined to omit it. Throws for an unknown argument. */
     argument(coordinate, name, index, first) {

@@ -215,7 +215,7 @@ describe('cost', () => {
     const literal = (inner: string) => `{ orgKeys(first: 100) { ${listed.replace('$inner', inner)} } }`;
     expect(passes(await t.graphql(literal('10')))).toBe(true);
     expect(rejectionOf(await t.graphql(literal('100')))).toBe(
-      'The operation costs 70,300 (the weights of its fields, multiplied by the sizes of the pages around them); the maximum is 50,000.',
+      'The operation costs 70,300 (the weights of its fields, multiplied by the sizes of the pages around them; 20,301 in the units of demand control); the maximum is 50,000.',
     );
     expect(rejectionOf(await t.graphql(literal('2147483647')))).toContain('costs 70,300');
   });

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { entities } from '../../../src/graphql/federation/entities.js';
 import { codeOf, errorsOf, issuesOf } from '../../support/responses.js';
 import { statementsDuring } from '../../support/statements.js';
 import { startApp, type TestResponse, type TestApp } from '../../support/app.js';
@@ -107,7 +108,9 @@ describe('_entities', () => {
   });
 
   it('G-17 reads more than 100 representations in chunks of 100', async () => {
-    const many = Array.from({ length: 450 }, (_, index) => key(`k${index % 120}`));
+    const ids = Array.from({ length: 450 }, (_, index) => `many${index}`);
+    await t.importKeys(...ids.map((keyID) => ({ key_id: keyID, org_id: 'umbrella' })));
+    const many = ids.map(key);
     const responses: TestResponse[] = [];
     const statements = await statementsDuring(async () => responses.push(await sendQuery(many)), /\bkeys\b/);
     expect(responses.flatMap(errorsOf)).toEqual([]);
@@ -117,7 +120,7 @@ describe('_entities', () => {
   });
 
   it('G-17 rejects representations whose fields cost more than the limit, without reading any', async () => {
-    const many = Array.from({ length: 1000 }, () => ({ __typename: 'OrgKey', keyHash: 'x' }));
+    const many = Array.from({ length: 1000 }, (_, index) => ({ __typename: 'OrgKey', keyHash: `x${index}` }));
     const costly = query.replace('keyID orgID', 'history(first: 50) { edges { cursor } }');
     const responses: TestResponse[] = [];
     const statements = await statementsDuring(async () =>
@@ -125,6 +128,68 @@ describe('_entities', () => {
     );
     expect(responses.flatMap(issuesOf)).toEqual(['query TOO_MANY']);
     expect(statements).toEqual([]);
+  });
+
+  it('G-17 charges and executes a repeated representation once, and returns it at each of its places', async () => {
+    const costly = query
+      .replace('{ id }', '{ id orgKeys(first: 100) { edges { node { keyHash orgID version state } } } }')
+      .replace('keyID orgID', 'keyID');
+    const [acme, globex] = ['acme', 'globex'].map((id) => ({ __typename: 'Organization', id }));
+    const places = [acme, globex, acme, key('k1'), ...Array<unknown>(80).fill(globex), key('k1'), key('unknown'), acme];
+    const organization = entities.get('Organization');
+    if (!organization) throw new Error('Organization is not an entity.');
+    const find = vi.spyOn(organization, 'find');
+    const responses: TestResponse[] = [];
+    const send = async (representations: unknown[]) => {
+      responses.push(await t.graphql(costly, { representations }));
+    };
+    const once = await statementsDuring(() => send([acme, globex, key('k1'), key('unknown')]), /\bkeys\b/);
+    const repeated = await statementsDuring(() => send(places), /\bkeys\b/);
+    expect(responses.flatMap(errorsOf)).toEqual([]);
+    const [one, all] = responses.map(entitiesOf);
+    const [ofAcme, ofGlobex, ofKey, ofUnknown] = one ?? [];
+    expect(all).toEqual([
+      ofAcme,
+      ofGlobex,
+      ofAcme,
+      ofKey,
+      ...Array<unknown>(80).fill(ofGlobex),
+      ofKey,
+      ofUnknown,
+      ofAcme,
+    ]);
+    expect(repeated).toEqual(once);
+    expect(find).toHaveBeenCalledTimes(2 + 2);
+    find.mockRestore();
+    // Different ones cost more than the limit.
+    await send(Array.from({ length: 130 }, (_, index) => ({ __typename: 'Organization', id: `o${index}` })));
+    expect(responses.slice(2).flatMap(issuesOf)).toEqual(['query TOO_MANY']);
+  });
+
+  it('G-17 reports the error of a repeated representation at each of its places', async () => {
+    const malformed = { __typename: 'OrgKey', keyHash: 7 };
+    const response = await sendQuery([key('k0'), malformed, key('k0'), malformed, key('k1'), malformed], {
+      'x-svc-authorization': bound,
+    });
+    expect(errorsOf(response).map(({ path, extensions }) => [path, extensions.issues?.[0]?.path])).toEqual(
+      [1, 3, 5].map((index) => [['_entities', index], `representations[${index}].keyHash`]),
+    );
+    const k0 = { keyID: 'k0', orgID: 'acme' };
+    expect(entitiesOf(response)).toEqual([k0, null, k0, null, null, null]);
+  });
+
+  it('G-17 repeats the entities of each alias, as routers send them', async () => {
+    const two = `query ($a: [_Any!]!, $b: [_Any!]!) { first: _entities(representations: $a) { ...Key }
+      second: _entities(representations: $b) { ...Key } literal: _entities(representations: [{ __typename: "OrgKey", keyHash: 7 }]) { ...Key } }
+      fragment Key on OrgKey { keyID history(first: 1, after: "nonsense") { edges { cursor } } }`;
+    const response = await t.graphql(two, { a: [key('k1'), key('k1')], b: [key('k2'), key('gone'), key('k2')] });
+    const [k1, k2] = ['k1', 'k2'].map((keyID) => ({ keyID, history: null }));
+    expect(response.body['data']).toEqual({ first: [k1, k1], second: [k2, null, k2], literal: [null] });
+    expect(
+      errorsOf(response)
+        .map(({ path }) => path?.join('.'))
+        .toSorted(),
+    ).toEqual(['first.0.history', 'first.1.history', 'literal.0', 'second.0.history', 'second.2.history']);
   });
 
   it.each([

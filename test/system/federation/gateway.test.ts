@@ -7,6 +7,7 @@ import { startApp, type TestApp } from '../../support/app.js';
 import { hashOf } from '../../support/factories.js';
 import { installFolder } from '../../support/install.mjs';
 import { testCredentialModels } from './credential-models.js';
+import { itWrites } from './client-writes.js';
 import { deepOperation, mergedOperations } from './merged-operations.js';
 import type * as CompanyModule from './apollo/company.mjs';
 import type * as GatewayModule from './apollo/gateway.mjs';
@@ -232,6 +233,10 @@ testCredentialModels(
   () => t,
   (headersOf) => startAnother(headersOf),
 );
+
+describe('keyfront-client behind a gateway', () => {
+  itWrites(() => ({ t, fetch: gateway.fetch }));
+});
 
 describe('the limits behind a gateway', () => {
   let routerHeaders: Record<string, string>;

@@ -1,12 +1,16 @@
 import { fileURLToPath } from 'node:url';
 import { readFileSync } from 'node:fs';
 import { composeServices } from '@theguild/federation-composition';
-import { parse } from 'graphql';
+import { getOperationAST, parse, type DocumentNode } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createClient, OrgKeyChangedDocument } from '../../../src/client/client.js';
+import { calculateComplexity } from '../../../src/graphql/execution/complexity.js';
+import { servedSchema } from '../../../src/graphql/schema/served.js';
 import { readStream, type EventStream } from '../../support/event-stream.js';
 import { installFolder } from '../../support/install.mjs';
 import { startServer, type TestServer } from '../../support/server.js';
 import { testCredentialModels } from './credential-models.js';
+import { itWrites } from './client-writes.js';
 import { deepOperation, mergedOperations } from './merged-operations.js';
 import type * as CompanyModule from './apollo/company.mjs';
 import type { HeadersOf } from './apollo/gateway.mjs';
@@ -59,6 +63,12 @@ afterAll(async () => {
 
 const codesOf = (errors: readonly { readonly extensions?: unknown }[] | undefined) =>
   errors?.map(({ extensions }) => (extensions as Record<string, unknown>)['code']);
+
+function operationOf(document: DocumentNode) {
+  const operation = getOperationAST(document);
+  if (!operation) throw new Error('The document has no operation.');
+  return operation;
+}
 
 describe("queries through Hive's gateway", () => {
   it('resolves more than 100 entities at once, each alone', async () => {
@@ -135,6 +145,20 @@ testCredentialModels(
   (headersOf) => startAnother(headersOf),
 );
 
+describe("keyfront-client behind Hive's gateway", () => {
+  itWrites(() => ({ t: s.t, fetch: gateway.fetch }));
+
+  it('follows changes', async () => {
+    const client = createClient({ url: 'http://gateway.test', service: s.t.service, fetch: gateway.fetch });
+    const events = client.follow(OrgKeyChangedDocument, { orgID: 'globex' });
+    expect((await events.next()).value).toMatchObject({ errors: [] });
+    await s.t.update('other', { alias: 'Followed', quota_max: 10 });
+    const { value } = await events.next();
+    expect(value?.data.orgKeyChanged.keyHash).toBe(s.t.app.services.ports.hashKeyID('other'));
+    await events.return();
+  });
+});
+
 describe("the limits behind Hive's gateway", () => {
   const routerHeaders = async () => ({
     'x-svc-authorization': (await s.t.issue('service', { scopes: ['read', 'update', 'router'] })).secret,
@@ -157,6 +181,32 @@ describe("the limits behind Hive's gateway", () => {
     for (const query of [mutations, deepOperation]) {
       expect((await gateway.request(query, {}, headers)).errors).toEqual([]);
     }
+  });
+});
+
+describe("the demand control of Hive's gateway", () => {
+  const ofKeys = (fields: string, first = 50) => `orgKeys(first: ${first}) { edges { node { ${fields} } } }`;
+  const history = 'history(first: 10) { edges { node { version at changes { path before after } } } }';
+
+  it.each([
+    `{ orgKey(by: { keyID: "k1" }) { keyID version } }`,
+    `{ orgKey(by: { keyID: "k1" }) { keyID definition { alias tags accessRights { label limit { rate } } } quota { used } } }`,
+    `{ ${ofKeys('keyHash')} }`,
+    `{ ${ofKeys('keyHash state definition { alias rate per } quota { used remaining }', 100)} }`,
+    `{ orgKeys(first: 20) { totalCount pageInfo { hasNextPage endCursor } edges { cursor node { keyHash } } } }`,
+    `{ ${ofKeys(history)} }`,
+    `{ ${ofKeys(`keyID ${history} organization { quotaSummary { used } }`, 20)} }`,
+    `{ first: ${ofKeys('version', 5)} second: ${ofKeys('version definition { alias }', 30)} }`,
+    `mutation { updateOrgKeys(filter: { orgID: "globex" }, patch: { alias: "A" }, first: 40) { items { keyHash change { changes { path } } } } }`,
+    `query ($first: Int) { orgKeys(first: $first, filter: { orgID: "acme" }) { edges { node { id organization { id orgKeys(first: 2) { edges { node { keyHash } } } } } } } }`,
+  ])('estimates what we state within 20 %%: %s', async (query) => {
+    const variables = { first: 10 };
+    const document = parse(query);
+    const { estimate } = calculateComplexity(servedSchema, document, operationOf(document), variables);
+    const { estimatedCost, errors } = await gateway.request(query, variables, headers);
+    expect(errors).toEqual([]);
+    expect(estimatedCost / estimate).toBeGreaterThanOrEqual(0.8);
+    expect(estimatedCost / estimate).toBeLessThanOrEqual(1.2);
   });
 });
 

@@ -85,6 +85,42 @@ describe('follow', () => {
     expect(getEventListeners(over.signal, 'abort')).toHaveLength(0);
   });
 
+  const rateLimited = () =>
+    json({ errors: [{ message: 'Too many.', extensions: { code: 'RATE_LIMITED', retryAfterSeconds: 60 } }] }, 429);
+
+  it('retries RATE_LIMITED four times, each after its delay, and then throws it', async () => {
+    const times: number[] = [];
+    const fetch = () => {
+      times.push(Date.now());
+      return Promise.resolve(rateLimited());
+    };
+    const end = createClient({ url, fetch }).follow(OrgKeyChangedDocument, {}).next();
+    const rejected = expect(end).rejects.toMatchObject({ code: 'RATE_LIMITED', retryAfterSeconds: 60 });
+    await vi.advanceTimersByTimeAsync(3_600_000);
+    await rejected;
+    expect(times.slice(1).map((time, index) => time - (times[index] ?? 0))).toStrictEqual(Array(4).fill(60_000));
+  });
+
+  it('counts RATE_LIMITED anew after an event, and retries UNAVAILABLE without end', async () => {
+    const event = { data: { orgKeyChanged: { cursor: 'c1', entry: null } } };
+    let connections = 0;
+    const fetch = () => {
+      connections += 1;
+      const failure = connections % 2 === 0 ? rateLimited() : json({ errors: [unavailable] }, 503);
+      return Promise.resolve(connections % 8 === 0 ? stream(event) : failure);
+    };
+    const over = new AbortController();
+    const events = createClient({ url, fetch }).follow(OrgKeyChangedDocument, {}, { signal: over.signal });
+    for (let count = 1; count <= 10; count += 1) {
+      const next = events.next();
+      await vi.advanceTimersByTimeAsync(3_600_000);
+      expect((await next).value).toMatchObject(event);
+      expect(connections).toBe(8 * count);
+    }
+    over.abort();
+    await events.return();
+  });
+
   it('ends at once when its signal was aborted before it would wait', async () => {
     const over = new AbortController();
     const fetch = () => Promise.resolve(stream({ data: { orgKeyChanged: { cursor: 'c1', entry: null } } }));

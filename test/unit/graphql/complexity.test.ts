@@ -54,9 +54,30 @@ describe('the cost of an operation', () => {
     expect(costOf(query)).toBe(cost);
   });
 
-  it('counts an entity for each representation', () => {
+  it.each<[string, number]>([
+    ['{ thing { name name } }', 1],
+    ['{ __typename }', 0],
+    ['{ thing { list { name } } }', 2],
+    ['{ thing { things(first: 10) { total nodes { name } } } }', 1 + 1 + 10],
+    ['{ thing { things { total nodes { name } } } }', 1 + 1 + 20],
+    ['{ thing { things(last: 10) { nodes { things(first: 5) { nodes { name } } } } } }', 1 + 1 + 10 * (1 + 1 + 5)],
+    ['{ bulk(first: 1000) { items { name } } }', 1 + 200],
+    ['{ paged(first: 3) { name things(first: 2) { total } } }', 3 * (1 + 1)],
+    ['mutation { change { name } }', 10],
+    ['{ owner { quotaSummary { name } } }', 1 + 10],
+    ['{ entities(representations: [1, 2, 3]) { ... on Thing { name list { name } } } }', 3 * (1 + 1)],
+  ])('of %s is %i in the units of demand control', (query, estimate) => {
+    expect(sizeOf(query).estimate).toBe(estimate);
+  });
+
+  it('counts an entity for each distinct representation', () => {
     const query = 'query ($r: [Any!]!) { entities(representations: $r) { ... on Thing { name things { total } } } }';
-    expect(costOf(query, { r: Array<object>(50).fill({}) })).toBe(50 + 50 * (1 + 20 + 1));
+    const distinct = Array.from({ length: 50 }, (_, id) => ({ id }));
+    expect(costOf(query, { r: distinct })).toBe(50 + 50 * (1 + 20 + 1));
+    expect(costOf(query, { r: [...distinct, ...distinct, ...structuredClone(distinct)] })).toBe(
+      costOf(query, { r: distinct }),
+    );
+    expect(costOf(query, { r: [{ id: 1 }, { id: '1' }, { id: null }, {}, {}] })).toBe(4 + 4 * (1 + 20 + 1));
     expect(costOf('{ entities(representations: [1, 2, 3]) { __typename } }')).toBe(3 + 3);
   });
 
@@ -92,6 +113,7 @@ describe('counts', () => {
       directives: Infinity,
       rootFields: Infinity,
       cost: Infinity,
+      estimate: Infinity,
       isVariable: false,
     });
   });

@@ -102,7 +102,8 @@ function executeOperation(
   }
 }
 
-function tooManyErrors(): GraphQLError {
+/** The error that ends an execution with more than `maxErrors`. */
+export function tooManyErrors(): GraphQLError {
   const message = `The operation has more than ${maxErrors} errors and was ended. Changes that it made are saved.`;
   return resultError(new AppError('TOO_LARGE', message));
 }

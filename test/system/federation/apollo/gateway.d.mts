@@ -7,6 +7,8 @@ export interface GatewayResponse {
 
 export interface Gateway {
   readonly request: (query: string, variables?: object, headers?: Record<string, string>) => Promise<GatewayResponse>;
+  /** Serves requests to any URL, with their credential headers. */
+  readonly fetch: typeof fetch;
   readonly close: () => Promise<void>;
 }
 

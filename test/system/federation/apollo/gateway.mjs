@@ -28,7 +28,7 @@ export async function startGateway(supergraphSDL, { headersOf = (sent) => sent }
       }),
   });
   const { schema, executor } = await gateway.load();
-  return {
+  const own = {
     async request(query, variables = {}, headers = {}) {
       const document = parse(query);
       const errors = validate(schema, document);
@@ -49,6 +49,12 @@ export async function startGateway(supergraphSDL, { headersOf = (sent) => sent }
       const result = await executor(requested);
       return { data: result.data, errors: (result.errors ?? []).map((error) => error.toJSON()) };
     },
+    async fetch(_url, { body, headers }) {
+      const { query, variables } = JSON.parse(body);
+      const { authorization = '', 'x-svc-authorization': service = '' } = headers;
+      return Response.json(await own.request(query, variables, { authorization, 'x-svc-authorization': service }));
+    },
     close: () => gateway.stop(),
   };
+  return own;
 }

@@ -14,6 +14,8 @@ export function startGateway(supergraphSDL, { webSockets = false, headersOf = fo
     logging: false,
     maskedErrors: false,
     transports: { http, ws },
+    // Without a maximum: estimates the cost of each operation, in `extensions.cost`.
+    demandControl: { includeExtensionMetadata: true },
     ...(webSockets && {
       transportEntries: {
         keyfront: {
@@ -40,9 +42,11 @@ export function startGateway(supergraphSDL, { webSockets = false, headersOf = fo
     });
   return {
     async request(query, variables = {}, headers = {}) {
-      const { data, errors = [] } = await (await send('application/json', query, variables, headers)).json();
-      return { data, errors };
+      const response = await send('application/json', query, variables, headers);
+      const { data, errors = [], extensions } = await response.json();
+      return { data, errors, estimatedCost: extensions?.cost?.estimated };
     },
+    fetch: (url, init) => gateway.fetch(url, init),
     subscribe: (query, variables, headers, signal) => send('text/event-stream', query, variables, headers, signal),
     close: () => gateway[Symbol.asyncDispose](),
   };
