@@ -70,8 +70,9 @@ export async function readKeys(client: Client, orgID: string): Promise<Row[]> {
 /** Creates a key, and returns its identifier, which is shown once. A repeated call with the same order creates no second key. */
 export async function createKey(client: Client, orgID: string, alias: string, order: string): Promise<string> {
   const { data, errors } = await client.send(CreateKey, { orgID, alias, idempotencyKey: order });
-  if (!data.createOrgKey) throw errors[0] ?? new Error('The response has no key.');
-  return data.createOrgKey.orgKey.keyID;
+  const keyID = data.createOrgKey?.orgKey?.keyID;
+  if (keyID == null) throw errors[0] ?? new Error('The response has no key.');
+  return keyID;
 }
 
 /** The used part of a quota. Integers beyond 2^53-1 are strings. */

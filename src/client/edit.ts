@@ -3,10 +3,11 @@ import { KeyfrontError } from './errors.js';
 import { freeFormFields, readOnlyFields } from './generated/definition-fields.js';
 import {
   OrgKeyDocument,
-  UpdateOrgKeyDocument,
+  PatchOrgKeyDocument,
   type DefinitionFragment,
+  type PatchKeyInput,
+  type PatchOrgKeyMutation,
   type UpdateKeyInput,
-  type UpdateOrgKeyMutation,
 } from './generated/graphql.js';
 
 /** Converts a definition that was read to the input of an update that changes nothing. */
@@ -23,6 +24,41 @@ function withoutReadOnlyFields(value: unknown): unknown {
       .filter(([name, member]) => member !== null && name !== '__typename' && !readOnlyFields.has(name))
       .map(([name, member]) => [name, freeFormFields.has(name) ? (member as unknown) : withoutReadOnlyFields(member)]),
   );
+}
+
+/**
+ * Returns the patch that makes the second definition of the first. It names no other field, so that those that a later
+ * version of the service has, and this one does not know, stay.
+ */
+export function toPatch(before: UpdateKeyInput, after: UpdateKeyInput): PatchKeyInput {
+  return patchOf(before, after);
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+const isMembers = (value: unknown): value is Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function patchOf(before: Members, after: Members): Record<string, unknown> {
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return Object.fromEntries(
+    [...names].flatMap((name) => {
+      const [one, other] = [before[name], after[name]];
+      return JSON.stringify(one) === JSON.stringify(other) ? [] : [[name, patchOfValue(one, other)]];
+    }),
+  );
+}
+
+function patchOfValue(before: unknown, after: unknown): unknown {
+  if (after === undefined) return null;
+  if (isMembers(before) && isMembers(after)) return patchOf(before, after);
+  if (!Array.isArray(before) || !Array.isArray(after)) return after;
+  // Access rights are patched by their labels. The list names all of them.
+  return after.map((entry: unknown) => {
+    const label = isMembers(entry) ? entry['label'] : undefined;
+    const stored: unknown = before.find((one: unknown) => isMembers(one) && one['label'] === label);
+    return isMembers(entry) && isMembers(stored) && label !== undefined ? { label, ...patchOf(stored, entry) } : entry;
+  });
 }
 
 /** The part of a client that `editOrgKey` uses. */
@@ -43,31 +79,31 @@ export interface EditOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The result of an update. */
-export type OrgKeyUpdateResult = NonNullable<UpdateOrgKeyMutation['updateOrgKey']>;
+/** The result of an edit. */
+export type OrgKeyEditResult = NonNullable<PatchOrgKeyMutation['patchOrgKey']>;
 
 /**
- * Reads a key, edits its definition, and updates it if it has not changed since. After a CONFLICT it edits the newer
- * definition, so `edit` may be called several times.
+ * Reads a key, edits its definition, and stores the changed fields if the key has not changed since. After a CONFLICT it
+ * edits the newer definition, so `edit` may be called several times.
  *
- * @param edit - returns the input of the update; it may change its argument and return it
- * @throws {KeyfrontError} NOT_FOUND if there is no such key; CONFLICT after the last attempt; the error of the update
+ * @param edit - returns the edited definition; it may change its argument and return it
+ * @throws {KeyfrontError} NOT_FOUND if there is no such key; CONFLICT after the last attempt; the error of the patch
  */
 export async function editOrgKey(
   client: OperationSender,
   keyID: string,
   edit: (input: UpdateKeyInput) => UpdateKeyInput,
   { reason, maxAttempts = 5, signal }: EditOptions = {},
-): Promise<OrgKeyUpdateResult> {
+): Promise<OrgKeyEditResult> {
   for (let attempt = 1; ; attempt += 1) {
     const read = await client.send(OrgKeyDocument, { by: { keyID }, first: 1 }, { signal });
     const { orgKey } = read.data;
     if (!orgKey?.definition) throw read.errors[0] ?? new KeyfrontError('NOT_FOUND', 'There is no such key.');
-    const input = edit(toInput(orgKey.definition));
+    const patch = toPatch(toInput(orgKey.definition), edit(toInput(orgKey.definition)));
     try {
-      const variables = { keyID, input, expectedVersion: orgKey.version, reason: reason ?? null };
-      const { data, errors } = await client.send(UpdateOrgKeyDocument, variables, { signal });
-      if (data.updateOrgKey) return data.updateOrgKey;
+      const variables = { keyID, patch, expectedVersion: orgKey.version, reason: reason ?? null };
+      const { data, errors } = await client.send(PatchOrgKeyDocument, variables, { signal });
+      if (data.patchOrgKey) return data.patchOrgKey;
       throw errors[0] ?? new KeyfrontError('INTERNAL', 'The response has no result.');
     } catch (error) {
       const isConflict = error instanceof KeyfrontError && error.code === 'CONFLICT';

@@ -690,7 +690,7 @@ export type PatchOrgKeyMutationVariables = Exact<{
 }>;
 
 
-export type PatchOrgKeyMutation = { patchOrgKey: { changed: boolean, version: number | null, quotaReset: KeyQuotaResetStatus | null, orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, updatedAt: string | null, deletedAt: string | null } | null, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } } | null, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }> } | null };
+export type PatchOrgKeyMutation = { patchOrgKey: { changed: boolean, version: number | null, quotaReset: KeyQuotaResetStatus | null, orgKey: { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, createdAt: string, updatedAt: string | null, lastUpdated: number | string, deletedAt: string | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null } | null, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } } | null, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }> } | null };
 
 export type PreviewOrgKeyPatchQueryVariables = Exact<{
   keyID?: string | number | null | undefined;
@@ -1678,7 +1678,7 @@ export const PatchOrgKeyDocument = new TypedDocumentString(`
     changed
     version
     orgKey {
-      ...Changed
+      ...OrgKey
     }
     changes {
       ...Change
@@ -1695,15 +1695,24 @@ export const PatchOrgKeyDocument = new TypedDocumentString(`
     }
   }
 }
-    fragment Changed on OrgKey {
+    fragment OrgKey on OrgKey {
   id
   keyHash
   keyID
   orgID
   version
   state
+  dateCreated
+  createdAt
   updatedAt
+  lastUpdated
   deletedAt
+  definition {
+    ...Definition
+  }
+  quota {
+    ...Figures
+  }
 }
 fragment Change on KeyFieldChange {
   path
@@ -1726,7 +1735,79 @@ fragment Figures on KeyQuota {
   used
   remaining
   renewsAt
-}`, {"hash":"sha256:297a75315eb8963a5b151b8265efe36646d1dc52b4375291aefd9b4bd296de9b"}) as unknown as TypedDocumentString<PatchOrgKeyMutation, PatchOrgKeyMutationVariables>;
+}
+fragment Definition on KeyDefinition {
+  accessRights {
+    label
+    apiID
+    apiName
+    versions
+    allowedUrls {
+      methods
+      url
+    }
+    limit {
+      per
+      quotaMax
+      quotaRemaining
+      quotaRenewalRate
+      rate
+      throttleInterval
+      throttleRetryLimit
+    }
+  }
+  alias
+  allowance
+  applyPolicies
+  basicAuthData {
+    hashType
+    passwordSet
+    user
+  }
+  certificate
+  mtlsStaticCertificateBindings
+  dataExpires
+  dateCreated
+  enableDetailedRecording
+  enableHttpSignatureValidation
+  expires
+  hmacEnabled
+  hmacStringSet
+  idExtractorDeadline
+  isInactive
+  jwtData {
+    secretSet
+  }
+  keyID
+  lastCheck
+  lastUpdated
+  maxQueryDepth
+  metaData
+  monitor {
+    triggerLimits
+  }
+  oauthClientID
+  oauthKeys
+  orgID
+  per
+  quotaMax
+  quotaRemaining
+  quotaRenewalRate
+  quotaRenews
+  rate
+  rsaCertificateID
+  sessionLifetime
+  smoothing {
+    delay
+    enabled
+    step
+    threshold
+    trigger
+  }
+  tags
+  throttleInterval
+  throttleRetryLimit
+}`, {"hash":"sha256:08d8897b396ff3a6a25f19e0c002908afeaf48116c34f8822dcac171009f8da9"}) as unknown as TypedDocumentString<PatchOrgKeyMutation, PatchOrgKeyMutationVariables>;
 export const PreviewOrgKeyPatchDocument = new TypedDocumentString(`
     query PreviewOrgKeyPatch($keyID: ID, $keyHash: String, $patch: PatchKeyInput!, $resetQuota: Boolean, $expectedVersion: Int, $includeDeleted: Boolean) {
   previewOrgKeyPatch(

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { toInput, type KeyfrontIssue } from '../../client/client.js';
+import { toInput, toPatch, type KeyfrontIssue } from '../../client/client.js';
 import { formFields } from '../generated/form-fields.js';
 import { readKey, type KeyDetails } from '../key/read-key.js';
 import { Problem } from '../parts/problem.js';
@@ -58,7 +58,7 @@ export function EditView({ found, onClose }: EditViewProps) {
         <Problem error={conflict.error} />
         <Review
           found={base}
-          input={values}
+          patch={toPatch(inputOf(base), values)}
           onSaved={() => setIsSaved(true)}
           onConflict={() => void conflict.run()}
           onBack={() => setIsReviewing(false)}

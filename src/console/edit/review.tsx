@@ -1,5 +1,5 @@
 import { useEffect, useId } from 'preact/hooks';
-import { PreviewOrgKeyUpdateDocument, UpdateOrgKeyDocument, type KeyfrontError } from '../../client/client.js';
+import { PatchOrgKeyDocument, PreviewOrgKeyPatchDocument, type KeyfrontError } from '../../client/client.js';
 import { formText } from '../format.js';
 import type { KeyDetails } from '../key/read-key.js';
 import { Diff } from '../parts/diff.js';
@@ -12,27 +12,27 @@ import type { FormValues } from './form-values.js';
 
 interface ReviewProps {
   readonly found: KeyDetails;
-  readonly input: FormValues;
+  readonly patch: FormValues;
   readonly onSaved: () => void;
   readonly onConflict: () => void;
   readonly onBack: () => void;
 }
 
-/** The dry run of an update: its changes and its effect on the quota. Saving fails if the key has changed since. */
-export function Review({ found: { keyID, version }, input, onSaved, onConflict, onBack }: ReviewProps) {
+/** The dry run of the changes: its changes and its effect on the quota. Saving fails if the key has changed since. */
+export function Review({ found: { keyID, version }, patch, onSaved, onConflict, onBack }: ReviewProps) {
   const client = useClient('service');
   const id = useId();
-  const variables = { keyID, input, expectedVersion: version };
+  const variables = { keyID, patch, expectedVersion: version };
   const dryRun = useLoad(
     async (signal) => {
-      const { data, errors } = await client.send(PreviewOrgKeyUpdateDocument, variables, { signal });
-      return required(data.previewOrgKeyUpdate, errors, text.key.missing);
+      const { data, errors } = await client.send(PreviewOrgKeyPatchDocument, variables, { signal });
+      return required(data.previewOrgKeyPatch, errors, text.key.missing);
     },
     [client, version],
   );
   const save = useAction(async (reason: string | null) => {
-    const { data, errors } = await client.send(UpdateOrgKeyDocument, { ...variables, reason });
-    required(data.updateOrgKey, errors, text.key.missing);
+    const { data, errors } = await client.send(PatchOrgKeyDocument, { ...variables, reason });
+    required(data.patchOrgKey, errors, text.key.missing);
     onSaved();
   });
   const error: KeyfrontError | undefined = save.error ?? dryRun.error;

@@ -4,8 +4,11 @@ import {
   editOrgKey,
   KeyfrontError,
   OrgKeyDocument,
+  PatchOrgKeyDocument,
   toInput,
+  toPatch,
   UpdateOrgKeyDocument,
+  type UpdateKeyInput,
 } from '../../../src/client/client.js';
 import { startOwnApp, type TestApp } from '../../support/app.js';
 import { fullUpdate } from '../../support/factories.js';
@@ -36,6 +39,43 @@ describe('toInput', () => {
   });
 });
 
+describe('toPatch', () => {
+  const right = (label: string, more: object = {}) => ({ label, apiID: label, limit: { rate: 1, per: 2 }, ...more });
+
+  it.each<[string, UpdateKeyInput, UpdateKeyInput, object]>([
+    ['is empty for the same definition', { alias: 'a', tags: ['x'] }, { alias: 'a', tags: ['x'] }, {}],
+    ['sets and clears fields', { alias: 'a', rate: 1 }, { rate: 2, per: 3 }, { alias: null, rate: 2, per: 3 }],
+    [
+      'names the changed members of an object',
+      { smoothing: { enabled: false, step: 1, delay: 5 }, metaData: { a: 1, b: { c: 2 } } },
+      { smoothing: { enabled: false, delay: 6 }, metaData: { b: { c: 3 } } },
+      { smoothing: { step: null, delay: 6 }, metaData: { a: null, b: { c: 3 } } },
+    ],
+    [
+      'lists all access rights, each with its changed fields',
+      { accessRights: [right('a'), right('b'), right('c')] },
+      { accessRights: [right('b'), { label: 'a', limit: { rate: 9, per: 2 } }, right('d')] },
+      { accessRights: [{ label: 'b' }, { label: 'a', apiID: null, limit: { rate: 9 } }, right('d')] },
+    ],
+    ['replaces lists', { tags: ['a', 'b'] }, { tags: ['b'] }, { tags: ['b'] }],
+  ])('%s', async (_, before, after, patch) => {
+    expect(toPatch(before, after)).toStrictEqual(patch);
+    await t.importKeys({ key_id: 'k2', org_id: 'acme' });
+    const send = (definition: UpdateKeyInput) =>
+      client().send(UpdateOrgKeyDocument, { keyID: 'k2', input: definition, resetQuota: true });
+    await send(after);
+    const expected = (await stateOf(t, 'k2')).key?.definition;
+    await send(before);
+    await client().send(PatchOrgKeyDocument, { keyID: 'k2', patch: toPatch(before, after) });
+    expect((await stateOf(t, 'k2')).key?.definition).toEqual(expected);
+  });
+
+  it('keeps a field that the client does not know', async () => {
+    const { alias: _, ...known } = fullUpdate;
+    expect(toPatch(known as UpdateKeyInput, { ...known, rate: 7 } as UpdateKeyInput)).toStrictEqual({ rate: 7 });
+  });
+});
+
 describe('editOrgKey', () => {
   it('changes the edited fields only, with its reason', async () => {
     const result = await editOrgKey(client(), 'k1', (input) => ({ ...input, alias: 'edited' }), { reason: 'OPS-17' });
@@ -49,7 +89,7 @@ describe('editOrgKey', () => {
     const racing = {
       send: async (...args: Parameters<ReturnType<typeof client>['send']>) => {
         const [document] = args;
-        const other = (document as unknown) === UpdateOrgKeyDocument ? others.shift() : undefined;
+        const other = (document as unknown) === PatchOrgKeyDocument ? others.shift() : undefined;
         if (other !== undefined) await t.update('k1', { tags: [other] });
         return client().send(...args);
       },
@@ -71,7 +111,7 @@ describe('editOrgKey', () => {
     const conflict = new KeyfrontError('CONFLICT', 'The key has changed.');
     const stale = {
       send: async (...args: Parameters<ReturnType<typeof client>['send']>) => {
-        if ((args[0] as unknown) === UpdateOrgKeyDocument) throw conflict;
+        if ((args[0] as unknown) === PatchOrgKeyDocument) throw conflict;
         return client().send(...args);
       },
     } as ReturnType<typeof client>;
