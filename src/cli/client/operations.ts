@@ -203,7 +203,7 @@ export const documents = {
   history: `query History($keyID: ID!, $limit: Int!) {
     orgKey(by: { keyID: $keyID }, includeDeleted: true) { history(last: $limit) { edges { node ${entry} } } } }`,
   follow: `subscription Follow($orgID: String, $keyHash: String, $after: String) {
-    orgKeyChanged(orgID: $orgID, keyHash: $keyHash, after: $after) { cursor keyHash orgID entry ${entry} } }`,
+    orgKeyChanged(orgID: $orgID, keyHash: $keyHash, after: $after) { cursor ... on OrgKeyChanged { keyHash orgID entry ${entry} } } }`,
 } as const;
 
 const keyVariables = (keyID: string, options: ChangeOptions) => ({ keyID, ...options });

@@ -632,7 +632,7 @@ export type OrganizationOfKeyQueryVariables = Exact<{
 }>;
 
 
-export type OrganizationOfKeyQuery = { orgKey: { id: string, organization: { id: string, orgKeys: { totalCount: number | null, edges: Array<{ node: { id: string, keyHash: string } | null } | null> | null } | null, quotaSummary: { keys: number, limitedKeys: number, exhaustedKeys: number, max: number | string, used: number | string, remaining: number | string } | null } | null } | null };
+export type OrganizationOfKeyQuery = { orgKey: { id: string, organization: { id: string, orgKeys: { totalCount: number | null, edges: Array<{ node: { id: string, keyHash: string } | null } | null> | null } | null, quotaSummary: { keyCount: number, limitedKeys: number, exhaustedKeys: number, max: number | string, used: number | string, remaining: number | string } | null } | null } | null };
 
 export type OrgKeyFragment = { id: string, keyHash: string, keyID: string, orgID: string, version: number, state: KeyState, dateCreated: string, createdAt: string, updatedAt: string | null, lastUpdated: number | string, deletedAt: string | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null };
 
@@ -659,7 +659,10 @@ export type OrgKeyChangedSubscriptionVariables = Exact<{
 }>;
 
 
-export type OrgKeyChangedSubscription = { orgKeyChanged: { cursor: string, keyHash: string | null, orgID: string | null, entry: { version: number, at: string, operation: KeyOperation, credentialLabel: string, reason: string | null, changes: Array<{ path: string, kind: KeyChangeKind, before: unknown, after: unknown }> } | null, key: { id: string, keyID: string, version: number, state: KeyState } | null } };
+export type OrgKeyChangedSubscription = { orgKeyChanged:
+    | { __typename: 'KeyFeedCheckpoint', cursor: string }
+    | { __typename: 'OrgKeyChanged', keyHash: string | null, orgID: string | null, cursor: string, entry: { version: number, at: string, operation: KeyOperation, credentialLabel: string, reason: string | null, changes: Array<{ path: string, kind: KeyChangeKind, before: unknown, after: unknown }> } | null, key: { id: string, keyID: string, version: number, state: KeyState } | null }
+   };
 
 export type OrgKeyRowChangedSubscriptionVariables = Exact<{
   orgID?: string | null | undefined;
@@ -667,7 +670,10 @@ export type OrgKeyRowChangedSubscriptionVariables = Exact<{
 }>;
 
 
-export type OrgKeyRowChangedSubscription = { orgKeyChanged: { cursor: string, keyHash: string | null, entry: { operation: KeyOperation } | null, key: { id: string, keyHash: string, orgID: string, version: number, state: KeyState, updatedAt: string | null, definition: { alias: string | null, rate: number | null, per: number | null, expires: number | string | null, tags: Array<string> | null, applyPolicies: Array<string> | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null } | null } };
+export type OrgKeyRowChangedSubscription = { orgKeyChanged:
+    | { __typename: 'KeyFeedCheckpoint', cursor: string }
+    | { __typename: 'OrgKeyChanged', keyHash: string | null, cursor: string, entry: { operation: KeyOperation } | null, key: { id: string, keyHash: string, orgID: string, version: number, state: KeyState, updatedAt: string | null, definition: { alias: string | null, rate: number | null, per: number | null, expires: number | string | null, tags: Array<string> | null, applyPolicies: Array<string> | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: number | string | null } | null } | null }
+   };
 
 export class TypedDocumentString<TResult, TVariables>
   extends String
@@ -2287,7 +2293,7 @@ export const OrganizationOfKeyDocument = new TypedDocumentString(`
         }
       }
       quotaSummary {
-        keys
+        keyCount
         limitedKeys
         exhaustedKeys
         max
@@ -2297,45 +2303,51 @@ export const OrganizationOfKeyDocument = new TypedDocumentString(`
     }
   }
 }
-    `, {"hash":"sha256:13ef6e5ad3523ff1b86102a44aac40f187e3b2fa49da09dc7748f06ebe1640fa"}) as unknown as TypedDocumentString<OrganizationOfKeyQuery, OrganizationOfKeyQueryVariables>;
+    `, {"hash":"sha256:f4f699d300b5b5d76f434c08bcc590ed50e45f11f6ab553d1df67a04affb82fd"}) as unknown as TypedDocumentString<OrganizationOfKeyQuery, OrganizationOfKeyQueryVariables>;
 export const OrgKeyChangedDocument = new TypedDocumentString(`
     subscription OrgKeyChanged($orgID: String, $keyHash: String, $after: String) {
   orgKeyChanged(orgID: $orgID, keyHash: $keyHash, after: $after) {
+    __typename
     cursor
-    keyHash
-    orgID
-    entry {
-      version
-      at
-      operation
-      credentialLabel
-      reason
-      changes {
-        path
-        kind
-        before
-        after
+    ... on OrgKeyChanged {
+      keyHash
+      orgID
+      entry {
+        version
+        at
+        operation
+        credentialLabel
+        reason
+        changes {
+          path
+          kind
+          before
+          after
+        }
       }
-    }
-    key {
-      id
-      keyID
-      version
-      state
+      key {
+        id
+        keyID
+        version
+        state
+      }
     }
   }
 }
-    `, {"hash":"sha256:3804c0003b80ac78c8b52744f368ac192b72f6e907b02c0f944a1baa63afdf9e"}) as unknown as TypedDocumentString<OrgKeyChangedSubscription, OrgKeyChangedSubscriptionVariables>;
+    `, {"hash":"sha256:41bc6175a75991964921215dbcb4379967823040df0411cbaa5dd30c75ef786e"}) as unknown as TypedDocumentString<OrgKeyChangedSubscription, OrgKeyChangedSubscriptionVariables>;
 export const OrgKeyRowChangedDocument = new TypedDocumentString(`
     subscription OrgKeyRowChanged($orgID: String, $after: String) {
   orgKeyChanged(orgID: $orgID, after: $after) {
+    __typename
     cursor
-    keyHash
-    entry {
-      operation
-    }
-    key {
-      ...Row
+    ... on OrgKeyChanged {
+      keyHash
+      entry {
+        operation
+      }
+      key {
+        ...Row
+      }
     }
   }
 }
@@ -2363,4 +2375,4 @@ fragment Figures on KeyQuota {
   used
   remaining
   renewsAt
-}`, {"hash":"sha256:da2b70c5495d405d6ad614b70c6d57b911e02af813cd4c868afefc3609b80a32"}) as unknown as TypedDocumentString<OrgKeyRowChangedSubscription, OrgKeyRowChangedSubscriptionVariables>;
+}`, {"hash":"sha256:97def8b5742b0e9437f4101fa715507dc3132ce7fdd1e564c1a275f445213c5b"}) as unknown as TypedDocumentString<OrgKeyRowChangedSubscription, OrgKeyRowChangedSubscriptionVariables>;

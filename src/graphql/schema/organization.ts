@@ -10,7 +10,7 @@ const OrganizationQuota = builder.objectRef<QuotaSummary>('OrganizationQuota').i
   description:
     'Sums of the live quotas of the keys of an organisation at this moment. Deleted keys are excluded. Sums are capped at the largest 64-bit integer.',
   fields: (t) => ({
-    keys: t.exposeInt('keys', { description: 'Number of keys.' }),
+    keyCount: t.exposeInt('keys', { description: 'Number of keys.' }),
     limitedKeys: t.exposeInt('limitedKeys', {
       description: 'Number of keys with a limited quota. The other fields count only these keys.',
     }),

@@ -68,7 +68,10 @@ const rootFields: Readonly<Record<string, Row>> = {
     scopes: ['consume'],
   },
   // A new subscription receives no event yet. For the events of a subscription, see test/service/graphql/org-key-changed.test.ts.
-  orgKeyChanged: { call: 'orgKeyChanged(orgID: "acme") { entry { version } }', foreign: 'the same' },
+  orgKeyChanged: {
+    call: 'orgKeyChanged(orgID: "acme") { ... on OrgKeyChanged { entry { version } } }',
+    foreign: 'the same',
+  },
   _entities: {
     call: '_entities(representations: [{__typename: "OrgKey", id: "NODE"}]) { ... on OrgKey { keyHash } }',
     foreign: 'nothing',

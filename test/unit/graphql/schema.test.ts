@@ -165,7 +165,13 @@ describe('the GraphQL schema', () => {
       readFileSync(`test/service/graphql/${name}.graphql`, 'utf8'),
     );
     const documents = parse(files.join('\n'));
-    const Field = () => void requested.add(`${info.getParentType()?.name}.${info.getFieldDef()?.name}`);
+    const Field = () => {
+      const [parent, name = ''] = [info.getParentType(), info.getFieldDef()?.name];
+      if (!parent || name === '__typename') return;
+      // A field of an interface is that of each type.
+      const types = isInterfaceType(parent) ? schema.getPossibleTypes(parent) : [];
+      for (const type of [parent, ...types]) requested.add(`${type.name}.${name}`);
+    };
     visit(documents, visitWithTypeInfo(info, { Field }));
 
     const isDeprecated = (coordinate: string) => {

@@ -460,10 +460,13 @@ mutation ConsumeQuota($keyID: ID!, $amount: Int64) {
 # to continue there.
 subscription FollowKeys($orgID: String, $after: String) {
   orgKeyChanged(orgID: $orgID, after: $after) {
+    __typename
     cursor
-    keyHash
-    entry { version at operation credentialLabel reason changes { path before after } }
-    key { keyID definition { alias } quota { used remaining } }
+    ... on OrgKeyChanged {
+      keyHash
+      entry { version at operation credentialLabel reason changes { path before after } }
+      key { keyID definition { alias } quota { used remaining } }
+    }
   }
 }`,
     variables: `{
@@ -488,7 +491,7 @@ query Entities($representations: [_Any!]!) {
     }
     ... on Organization {
       id
-      quotaSummary { keys limitedKeys exhaustedKeys max used remaining }
+      quotaSummary { keyCount limitedKeys exhaustedKeys max used remaining }
     }
   }
 }`,
