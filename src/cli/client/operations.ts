@@ -438,10 +438,11 @@ function toResult({ key: { keyHash, version }, ...rest }: KeyChange): KeyChangeR
 
 // Large integers arrive as a bigint from the JSON parser, or as a string of digits from GraphQL.
 const Int64 = z.union([z.number(), z.bigint(), z.string().regex(/^-?\d+$/)]).transform(BigInt);
+const DateTime = z.iso.datetime().transform((text) => BigInt(Date.parse(text) / 1000));
 const nullable = <T extends z.ZodType>(schema: T) => schema.nullish().transform((value) => value ?? undefined);
 const Path = z.string().transform(parsePath);
 
-const Quota = z.object({ max: nullable(Int64), used: Int64, remaining: nullable(Int64), renewsAt: nullable(Int64) });
+const Quota = z.object({ max: nullable(Int64), used: Int64, remaining: nullable(Int64), renewsAt: nullable(DateTime) });
 const Change = z
   .object({ path: Path, kind: z.enum(keysOf(changeKinds)), before: z.unknown(), after: z.unknown() })
   .transform(({ path, kind, before = null, after = null }) => {

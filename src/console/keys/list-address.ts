@@ -19,7 +19,7 @@ export function filterOf(parameters: URLSearchParams): OrgKeyFilter {
     policy: value('policy'),
     apiID: value('api'),
     state: state !== undefined && states.includes(state) ? (state as KeyState) : undefined,
-    expiresBefore: Number.isNaN(expires) ? undefined : Math.floor(expires / 1000),
+    expiresBefore: Number.isNaN(expires) ? undefined : new Date(expires).toISOString(),
   };
   return Object.fromEntries(Object.entries(filter).filter(([, condition]) => condition !== undefined));
 }

@@ -12,7 +12,7 @@ export interface Quota {
   readonly max: Integer | null;
   readonly used: Integer;
   readonly remaining: Integer | null;
-  readonly renewsAt: Integer | null;
+  readonly renewsAt: string | null;
 }
 
 /** The use of a quota in a table. A quota is null if its counter cannot be read. */

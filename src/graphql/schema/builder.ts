@@ -34,7 +34,7 @@ interface OurTypes {
     /** `scalars.ts` converts safe integers to strings. */
     ID: { Input: string; Output: string | number };
     Int64: { Input: bigint; Output: bigint };
-    DateTime: { Input: string; Output: string };
+    KeyDateTime: { Input: string; Output: string };
     JSON: { Input: unknown; Output: unknown };
     JSONObject: { Input: unknown; Output: unknown };
   };

@@ -1,6 +1,7 @@
 import type { InputShapeFromFields } from '@pothos/core';
 import type { DefaultConnectionArguments } from '@pothos/plugin-relay';
 import { Kind, type GraphQLResolveInfo, type SelectionSetNode } from 'graphql';
+import { dateTimeRule, isDateTime } from '../../keys/definition/field-types.js';
 import type { StoredKey } from '../../keys/key.js';
 import {
   defaultOrder,
@@ -13,7 +14,9 @@ import {
   type KeyPosition,
 } from '../../keys/key-query.js';
 import type { PageRequest } from '../../keys/queries/read-keys.js';
+import { AppError } from '../../lib/errors.js';
 import { cursorsOf } from '../../wire/list-cursor.js';
+import { withoutNulls } from './arguments.js';
 import { builder } from './builder.js';
 import { KeyStateType, OrgKey } from './key.js';
 import { Organization } from './organization.js';
@@ -36,13 +39,13 @@ export const OrgKeyFilter = builder.inputType('OrgKeyFilter', {
       description: 'Keys in this state. Default: all states except DELETED.',
     }),
     expiresBefore: t.field({
-      type: 'Int64',
+      type: 'KeyDateTime',
       description:
-        'Keys that expire before this time, in Unix seconds. Keys that never expire do not match. Example: 1893456000.',
+        'Keys that expire before this time. Keys that never expire do not match. Example: 2030-01-01T00:00:00Z.',
     }),
     updatedSince: t.field({
-      type: 'Int64',
-      description: 'Keys last changed at or after this time, in Unix seconds. Example: 1769860800.',
+      type: 'KeyDateTime',
+      description: 'Keys last changed at or after this time. Example: 2026-01-31T12:00:00Z.',
     }),
   }),
 });
@@ -52,10 +55,30 @@ const KeyOrderType = builder.enumType('OrgKeyOrder', {
   values: enumValuesOf<KeyOrder>(keyOrders),
 });
 
-/** The conditions of a filter; null is the same as omitted. */
+/**
+ * The conditions of a filter; null is the same as omitted.
+ *
+ * @throws {AppError} INVALID for a malformed time.
+ */
 export function toKeyFilter(filter: (typeof OrgKeyFilter)['$inferInput'] | null | undefined): KeyFilter {
-  const conditions = Object.entries(filter ?? {}).filter(([, value]) => value !== null && value !== undefined);
-  return Object.fromEntries(conditions);
+  const { expiresBefore, updatedSince, ...others } = withoutNulls(filter ?? {});
+  return {
+    ...others,
+    ...(expiresBefore !== undefined && { expiresBefore: firstSecondFrom(expiresBefore, 'expiresBefore') }),
+    ...(updatedSince !== undefined && { updatedSince: firstSecondFrom(updatedSince, 'updatedSince') }),
+  };
+}
+
+/** The first Unix second at or after a time: keys expire and change at whole seconds. */
+function firstSecondFrom(time: string, condition: string): bigint {
+  if (!isDateTime(time)) {
+    throw new AppError('INVALID', 'The filter is not valid.', {
+      issues: [{ path: ['filter', condition], code: 'MALFORMED_DATE', message: dateTimeRule }],
+    });
+  }
+  // A Date has milliseconds, and RFC 3339 any number of digits.
+  const hasFraction = /\.\d*[1-9]/.test(time);
+  return BigInt(Math.floor(Date.parse(time) / 1000) + (hasFraction ? 1 : 0));
 }
 
 /** A page of keys. `count` counts all matching keys, and is called only if `totalCount` is selected. */

@@ -19,8 +19,9 @@ import { getNamedType, isEnumType } from 'graphql';
 /** Distinguishes the keys of this run from those of earlier runs in the same folder. */
 export const runID = randomUUID().slice(0, 8);
 
-/** Unix seconds after every expiry and every change. */
-const farFuture = '4102444800';
+/** After every expiry and every change. */
+const farFuture = '2100-01-01T00:00:00Z';
+const farPast = '1970-01-01T00:00:01Z';
 
 /**
  * The values of each filter: one that matches nearly every key and, if that is more expensive, one that matches none,
@@ -32,8 +33,8 @@ const filterValues = {
   tag: { broad: 'production', none: 'absent' },
   policy: { broad: 'gold', none: 'absent' },
   apiID: { broad: 'invoices', none: 'absent' },
-  expiresBefore: { broad: farFuture, none: '1' },
-  updatedSince: { broad: '0', none: farFuture },
+  expiresBefore: { broad: farFuture, none: farPast },
+  updatedSince: { broad: farPast, none: farFuture },
 };
 
 /** @param {string} field @param {unknown} type */

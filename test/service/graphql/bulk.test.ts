@@ -212,7 +212,7 @@ describe('the key of an item of a dry run', () => {
   it('equals the stored key in every field, so that clients may cache it by its id', async () => {
     await t.importKeys({ key_id: 'stored', org_id: 'acme', alias: 'old', quota_max: 10, quota_remaining: 4 });
     await t.graphql('mutation { updateOrgKey(keyID: "stored", input: { alias: "newer", quotaMax: 10 }) { version } }');
-    const key = `id version state lastUpdated definition { alias isInactive tags quotaMax }
+    const key = `id version state updatedAt definition { alias isInactive tags quotaMax }
       quota { max used } history(last: 5) { edges { node { version } } }`;
     const stored = dataOf(await t.graphql(`{ orgKey(by: { keyID: "stored" }) { ${key} } }`));
     const patch = '{ alias: "imagined", isInactive: true, tags: ["imagined"], quotaMax: 99 }';

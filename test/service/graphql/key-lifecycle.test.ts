@@ -98,11 +98,11 @@ describe('createOrgKey', () => {
       orgKey: { state: 'ACTIVE', deletedAt: null },
       warnings: [{ code: 'QUOTA_NEVER_RENEWS' }, { code: 'NO_ACCESS_RIGHTS' }],
     });
-    expect(await read('k1', 'keyID orgID dateCreated lastUpdated definition { alias orgID }')).toStrictEqual({
+    expect(await read('k1', 'keyID orgID createdAt updatedAt definition { alias orgID }')).toStrictEqual({
       keyID: 'k1',
       orgID: 'acme',
-      dateCreated: '2026-01-31T12:00:00.000Z',
-      lastUpdated: 1769860800,
+      createdAt: '2026-01-31T12:00:00.000Z',
+      updatedAt: '2026-01-31T12:00:00.000Z',
       definition: { alias: 'New', orgID: 'acme' },
     });
   });
@@ -160,9 +160,9 @@ describe('createOrgKey', () => {
     expect(dataOf(await create({ keyID: 'k1', input }))).toMatchObject({
       warnings: [{ code: 'SERVER_OWNED' }, { code: 'SERVER_OWNED' }, { code: 'NO_ACCESS_RIGHTS' }],
     });
-    expect(await read('k1', 'dateCreated lastUpdated')).toStrictEqual({
-      dateCreated: '2026-01-31T12:00:00.000Z',
-      lastUpdated: 1769860800,
+    expect(await read('k1', 'createdAt updatedAt')).toStrictEqual({
+      createdAt: '2026-01-31T12:00:00.000Z',
+      updatedAt: '2026-01-31T12:00:00.000Z',
     });
   });
 

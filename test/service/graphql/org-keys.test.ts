@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'v
 import { codeOf, dataOf, errorsOf, issuesOf } from '../../support/responses.js';
 import { statementsDuring } from '../../support/statements.js';
 import { startApp, startOwnApp, type TestResponse, type TestApp } from '../../support/app.js';
+import { dateTime } from '../../support/date-time.js';
 import { hashOf } from '../../support/factories.js';
 
 const now = 1769860800;
@@ -158,11 +159,14 @@ const filters: [object, (key: Key) => boolean][] = [
   [{ state: 'ACTIVE' }, (key) => !key.is_inactive && !isExpired(key)],
   [{ state: 'INACTIVE' }, (key) => key.is_inactive === true],
   [{ state: 'EXPIRED' }, (key) => !key.is_inactive && isExpired(key)],
-  [{ expiresBefore: now + 1 }, ({ expires = 0 }) => expires >= 1 && expires < now + 1],
-  [{ expiresBefore: '9223372036854775807' }, ({ expires = 0 }) => expires >= 1],
-  [{ expiresBefore: 0 }, () => false],
-  [{ updatedSince: now - 86_400 }, ({ last_updated }) => Number(last_updated) >= now - 86_400],
-  [{ updatedSince: now + 1 }, () => false],
+  [{ expiresBefore: dateTime(now + 1) }, ({ expires = 0 }) => expires >= 1 && expires < now + 1],
+  [{ expiresBefore: dateTime(now + 0.5) }, ({ expires = 0 }) => expires >= 1 && expires <= now],
+  [{ expiresBefore: '9999-12-31T23:59:59Z' }, ({ expires = 0 }) => expires >= 1 && expires < 253402300799],
+  [{ expiresBefore: '0000-01-01T00:00:00Z' }, () => false],
+  [{ updatedSince: dateTime(now - 86_400) }, ({ last_updated }) => Number(last_updated) >= now - 86_400],
+  [{ updatedSince: dateTime(now + 1) }, () => false],
+  // The keys were changed in the second before.
+  [{ updatedSince: `${dateTime(now).slice(0, 19)}.0001Z` }, ({ last_updated }) => Number(last_updated) > now],
 ];
 
 describe('orgKeys', () => {
@@ -183,6 +187,16 @@ describe('orgKeys', () => {
     );
   });
 
+  it.each(['2026-01-31', '2026-01-31T12:00:00', 'yesterday', '', String(now)])(
+    'rejects %j as a time of a filter, with its path',
+    async (time) => {
+      for (const name of ['expiresBefore', 'updatedSince']) {
+        const response = await t.graphql(`{ orgKeys(filter: { ${name}: "${time}" }) { totalCount } }`);
+        expect([codeOf(response), issuesOf(response)]).toEqual(['INVALID', [`filter.${name} MALFORMED_DATE`]]);
+      }
+    },
+  );
+
   it('lists only deleted keys for state DELETED', async () => {
     expect(await walk({ filter: { state: 'DELETED' } }, 100)).toStrictEqual(expected((key) => !isHere(key)));
     expect(await walk({ filter: { state: 'DELETED', orgID: 'globex' } }, 100)).toStrictEqual(['globex-9']);
@@ -192,7 +206,7 @@ describe('orgKeys', () => {
   it.each(Object.keys(orders).flatMap((order) => [false, true].map((descending) => ({ orderBy: order, descending }))))(
     'pages through every key once by $orderBy, descending: $descending, forwards and backwards, for any page size',
     async ({ orderBy, descending }) => {
-      const filter = { updatedSince: 0, orgID: 'acme' };
+      const filter = { updatedSince: dateTime(0), orgID: 'acme' };
       const wanted = expected((key) => isHere(key) && key.org_id === 'acme', orderBy, descending);
       for (const size of [1, 2, 3, 5, wanted.length, wanted.length + 1]) {
         expect(await walk({ filter, orderBy, descending }, size)).toStrictEqual(wanted);
@@ -388,7 +402,7 @@ describe('the flags of a page of keys', () => {
 
 describe('orgKey', () => {
   const one = `query ($by: OrgKeyByInput!) { orgKey(by: $by) {
-    id keyHash keyID orgID version state createdAt updatedAt dateCreated lastUpdated deletedAt
+    id keyHash keyID orgID version state createdAt updatedAt deletedAt
     definition { alias tags orgID dateCreated lastUpdated } quota { max used remaining renewsAt } } }`;
   const read = async (by: object, headers = {}) =>
     dataOf<Record<string, unknown> | null>(await t.graphql(one, { by }, headers));
@@ -404,8 +418,6 @@ describe('orgKey', () => {
       state: 'ACTIVE',
       createdAt: '2026-01-31T12:00:00.000Z',
       updatedAt: '2026-01-31T12:00:00.000Z',
-      dateCreated: '2026-01-31T12:00:00.000Z',
-      lastUpdated: now,
       deletedAt: null,
       definition: {
         alias: 'Billing',
@@ -444,8 +456,8 @@ describe('orgKey', () => {
   it('returns no `updatedAt` for an imported time that dates cannot represent', async () => {
     const own = await startOwnApp();
     await own.importKeys({ key_id: 'far', org_id: 'acme', last_updated: '9223372032559808511' });
-    const result = await own.graphql('{ orgKey(by: { keyID: "far" }) { updatedAt lastUpdated } }');
-    expect(dataOf(result)).toEqual({ updatedAt: null, lastUpdated: '9223372032559808511' });
+    const result = await own.graphql('{ orgKey(by: { keyID: "far" }) { updatedAt definition { lastUpdated } } }');
+    expect(dataOf(result)).toEqual({ updatedAt: null, definition: { lastUpdated: '9223372032559808511' } });
   });
 
   it('rejects an identifier that is not valid', async () => {

@@ -135,7 +135,7 @@ describe('the GraphQL schema', () => {
   it('links to the specification of each scalar', () => {
     const scalars = ours.filter(isScalarType).map(({ name, specifiedByURL }) => [name, specifiedByURL]);
     expect(Object.fromEntries(scalars)).toEqual({
-      DateTime: 'https://www.rfc-editor.org/rfc/rfc3339',
+      KeyDateTime: 'https://www.rfc-editor.org/rfc/rfc3339',
       Int64: 'https://www.rfc-editor.org/rfc/rfc7493#section-2.2',
       JSON: 'https://www.rfc-editor.org/rfc/rfc8259',
       JSONObject: 'https://www.rfc-editor.org/rfc/rfc8259#section-4',

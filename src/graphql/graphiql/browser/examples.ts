@@ -153,7 +153,7 @@ query ReadKey($keyID: ID!) {
     keyHash
     version
     state
-    lastUpdated
+    updatedAt
     definition {
       alias
       rate
