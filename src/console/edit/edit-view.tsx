@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { toInput, type KeyfrontIssue } from '../../client/client.js';
 import { formFields } from '../generated/form-fields.js';
-import { readKey, type KeyDetails } from '../key/read-key.js';
+import { identifierOf, readKey, type KeyDetails } from '../key/read-key.js';
 import { Problem } from '../parts/problem.js';
 import { QuietButton } from '../parts/quiet-button.js';
 import { useUnsavedWarning } from '../router.js';
@@ -28,7 +28,7 @@ export function EditView({ found, onClose }: EditViewProps) {
   const [newer, setNewer] = useState<KeyDetails>();
   const [values, setValues] = useState(() => inputOf(found));
   const [isReviewing, setIsReviewing] = useState(false);
-  const check = useCheck(base.keyID, values);
+  const check = useCheck(identifierOf(base), values);
   const conflict = useAction(async () => {
     setNewer(await readKey(client, base.keyHash));
     setIsReviewing(false);

@@ -1,7 +1,7 @@
 import { useEffect, useId } from 'preact/hooks';
 import { PreviewOrgKeyUpdateDocument, UpdateOrgKeyDocument, type KeyfrontError } from '../../client/client.js';
 import { formText } from '../format.js';
-import type { KeyDetails } from '../key/read-key.js';
+import { identifierOf, type KeyDetails } from '../key/read-key.js';
 import { Diff } from '../parts/diff.js';
 import { Problem } from '../parts/problem.js';
 import { QuietButton } from '../parts/quiet-button.js';
@@ -19,10 +19,11 @@ interface ReviewProps {
 }
 
 /** The dry run of an update: its changes and its effect on the quota. Saving fails if the key has changed since. */
-export function Review({ found: { keyID, version }, input, onSaved, onConflict, onBack }: ReviewProps) {
+export function Review({ found, input, onSaved, onConflict, onBack }: ReviewProps) {
   const client = useClient('service');
   const id = useId();
-  const variables = { keyID, input, expectedVersion: version };
+  const { version } = found;
+  const variables = { keyID: identifierOf(found), input, expectedVersion: version };
   const dryRun = useLoad(
     async (signal) => {
       const { data, errors } = await client.send(PreviewOrgKeyUpdateDocument, variables, { signal });

@@ -8,7 +8,7 @@ import { QuietButton } from '../parts/quiet-button.js';
 import { useClient } from '../session.js';
 import { text } from '../strings.js';
 import { required, useAction } from '../use-load.js';
-import { readKey, type KeyDetails } from './read-key.js';
+import { identifierOf, readKey, type KeyDetails } from './read-key.js';
 
 type Page = NonNullable<KeyDetails['history']>;
 type Entry = NonNullable<NonNullable<NonNullable<Page['edges']>[number]>['node']>;
@@ -82,7 +82,7 @@ interface RevertProps {
 function Revert({ found, toVersion, onDone, onClose }: RevertProps) {
   const client = useClient('service');
   const revert = useAction(async (reason: string | null) => {
-    const variables = { keyID: found.keyID, toVersion, expectedVersion: found.version, reason };
+    const variables = { keyID: identifierOf(found), toVersion, expectedVersion: found.version, reason };
     const { data, errors } = await client.send(RevertOrgKeyDocument, variables);
     required(data.revertOrgKey, errors, text.key.missing);
     onClose();

@@ -18,3 +18,6 @@ export async function readKey(
   const { data, errors } = await client.send(OrgKeyDocument, variables, { signal });
   return required(data.orgKey, errors, text.key.missing);
 }
+
+/** The identifier that a change names; empty, which the service rejects, for a key of which only the hash is known. */
+export const identifierOf = ({ keyID }: { readonly keyID: string | null }): string => keyID ?? '';

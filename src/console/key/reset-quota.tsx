@@ -3,7 +3,7 @@ import { Confirm } from '../parts/confirm.js';
 import { useClient } from '../session.js';
 import { text } from '../strings.js';
 import { required, useAction, useLoad } from '../use-load.js';
-import type { KeyDetails } from './read-key.js';
+import { identifierOf, type KeyDetails } from './read-key.js';
 
 interface ResetQuotaProps {
   readonly found: KeyDetails;
@@ -14,8 +14,9 @@ interface ResetQuotaProps {
 /** Resets the live quota after a confirmation that states the effect. The definition stays as it is. */
 export function ResetQuota({ found, onDone, onClose }: ResetQuotaProps) {
   const client = useClient('service');
-  const { keyID, version, definition } = found;
-  const variables = { keyID, input: definition ? toInput(definition) : {}, resetQuota: true, expectedVersion: version };
+  const { version, definition } = found;
+  const input = definition ? toInput(definition) : {};
+  const variables = { keyID: identifierOf(found), input, resetQuota: true, expectedVersion: version };
   const effect = useLoad(
     async (signal) => {
       const { data, errors } = await client.send(PreviewOrgKeyUpdateDocument, variables, { signal });

@@ -1,10 +1,10 @@
-import type { KeyState, OrgKeyFilter, OrgKeyOrder, OrgKeyRowsQueryVariables } from '../../client/client.js';
+import type { OrgKeyState, OrgKeyFilter, OrgKeyOrder, OrgKeyRowsQueryVariables } from '../../client/client.js';
 
 /** The names of the filters in the address, which contains no secret and can be shared. */
 export const filterNames = ['org', 'alias', 'tag', 'policy', 'api', 'state', 'expires'] as const;
 
 const pageSize = 50;
-const states: readonly string[] = ['ACTIVE', 'INACTIVE', 'EXPIRED', 'DELETED'] satisfies KeyState[];
+const states: readonly string[] = ['ACTIVE', 'INACTIVE', 'EXPIRED', 'DELETED'] satisfies OrgKeyState[];
 const orders: readonly string[] = ['ALIAS', 'KEY_HASH', 'LAST_UPDATED'] satisfies OrgKeyOrder[];
 
 /** Reads the filter of the list from the address. */
@@ -18,7 +18,7 @@ export function filterOf(parameters: URLSearchParams): OrgKeyFilter {
     tag: value('tag'),
     policy: value('policy'),
     apiID: value('api'),
-    state: state !== undefined && states.includes(state) ? (state as KeyState) : undefined,
+    state: state !== undefined && states.includes(state) ? (state as OrgKeyState) : undefined,
     expiresBefore: Number.isNaN(expires) ? undefined : new Date(expires).toISOString(),
   };
   return Object.fromEntries(Object.entries(filter).filter(([, condition]) => condition !== undefined));

@@ -10,6 +10,7 @@ import {
   type UpdateOrgKeysMutationVariables,
 } from '../../client/client.js';
 import type { FormValues } from '../edit/form-values.js';
+import { identifierOf } from '../key/read-key.js';
 import { text } from '../strings.js';
 import { required, toKeyfrontError } from '../use-load.js';
 
@@ -77,9 +78,10 @@ async function changeOne(
 ): Promise<BulkOutcome> {
   try {
     const read = await client.send(OrgKeyDocument, { by: { keyHash }, last: 1 }, { signal });
-    const { keyID, version: expectedVersion, definition } = required(read.data.orgKey, read.errors, text.key.missing);
+    const found = required(read.data.orgKey, read.errors, text.key.missing);
+    const { version: expectedVersion, definition } = found;
     const input = { ...toInput(required(definition, read.errors, text.key.missing)), ...patch };
-    const variables = { keyID, input, resetQuota, expectedVersion };
+    const variables = { keyID: identifierOf(found), input, resetQuota, expectedVersion };
     const send = async () => {
       if (isDryRun) {
         const { data, errors } = await client.send(PreviewOrgKeyUpdateDocument, variables, { signal });

@@ -21,11 +21,11 @@ const federation = 'https://specs.apollo.dev/federation/v2.9';
 /** Types and fields that routers add to every subgraph themselves. */
 const routerDefinitions: readonly string[] = ['_Any', '_Entity', '_Service', '_entities', '_service'];
 
-/** Shared types and fields. Their descriptions are omitted: composition warns when two subgraphs describe one differently. */
+/**
+ * Types and fields that the company owns as well. Their descriptions are omitted: composition warns when two subgraphs
+ * describe one differently, and may take ours. Scalars are described, so that a scalar of another meaning is noticed.
+ */
 const sharedFields: Readonly<Record<string, readonly string[]>> = {
-  DateTime: [],
-  JSON: [],
-  JSONObject: [],
   Mutation: [],
   Node: ['id'],
   Organization: ['id'],

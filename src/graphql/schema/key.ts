@@ -14,7 +14,7 @@ import { KeyQuota } from './quota.js';
 import { dateTimeOf } from './scalars.js';
 import { enumValuesOf } from './types-from-zod.js';
 
-export const KeyStateType = builder.enumType('KeyState', {
+export const KeyStateType = builder.enumType('OrgKeyState', {
   description: 'State of a key: whether it can be used, and if not, why.',
   values: enumValuesOf<KeyState>(keyStates),
 });
@@ -34,12 +34,13 @@ builder.node(OrgKey, {
   fields: (t) => ({
     keyHash: t.exposeString('keyHash', {
       description:
-        'Hash of the key identifier in lower-case hex: SHA-256 unless configured otherwise. Logs identify the key by it.',
+        'Hash of the key identifier in lower-case hex: SHA-256 unless configured otherwise. Logs identify the key by it. Of a key with two identifiers, that of the identifier that it had first: it stays until that identifier retires.',
     }),
     keyID: t.id({
       extensions: { isSensitive: true },
+      nullable: true,
       description:
-        'The key identifier, used by gateways and by all operations on keys. It can itself be a token: do not log it.',
+        'The key identifier, used by gateways and by all operations on keys. It can itself be a token: do not log it. Null for a key of which only the hash is known.',
       resolve: (key, _, { keys }) => keys.keyIDOf(key),
     }),
     orgID: t.exposeString('orgID', {
