@@ -566,7 +566,7 @@ async function listOf({ send }: RemotePlace, request: ListRequest): Promise<KeyL
 }
 
 function listQuery({ filter, orderBy, descending = false, limit, after }: ListRequest): URLSearchParams {
-  const { orgID, aliasPrefix, tag, policy, apiID, state } = filter;
+  const { orgID, aliasPrefix, tagsAll: [tag] = [], policy, apiID, states: [state] = [] } = filter;
   const filters = { org_id: orgID, alias_prefix: aliasPrefix, tag, policy, api_id: apiID, state };
   const order = { order_by: orderBy, descending: descending ? '1' : undefined };
   const given = Object.entries({ ...filters, ...order, after }).filter(

@@ -201,6 +201,21 @@ export type KeyQuotaResetStatus =
   /** The counter could not be reached. The reset is stored with the definition and is applied as soon as possible. A repeated request with an idempotency key can return this status for a reset that is already applied. */
   | 'PENDING';
 
+/** What a service credential can be restricted to. */
+export type KeyScope =
+  /** Consume live quotas. */
+  | 'CONSUME'
+  /** Create keys. */
+  | 'CREATE'
+  /** Delete and restore keys. */
+  | 'DELETE'
+  /** Read, list and follow keys, and preview updates. */
+  | 'READ'
+  /** Send GraphQL operations with as many aliases as a router merges from several. Permits nothing by itself. */
+  | 'ROUTER'
+  /** Update and revert keys, and reset their quotas. */
+  | 'UPDATE';
+
 /** Gradual changes of the rate limit by the gateway. */
 export type KeySmoothingInput = {
   /** Minimum time between two changes of the rate limit, in seconds. Example: 30. */
@@ -251,7 +266,7 @@ export type OrgKeyByInput =
   |  { keyHash?: never;   /** Identifier of the key. Example: acme-billing. */
   keyID: string | number; };
 
-/** Filters keys. All conditions must match; null is the same as omitted. Deleted keys are excluded unless `state` is DELETED. */
+/** Filters keys. All conditions must match; null is the same as omitted, and a list has 1 to 100 items. Deleted keys are excluded unless `states` has DELETED. */
 export type OrgKeyFilter = {
   /** Keys whose alias starts with this value, case-sensitive. Example: Billing. */
   aliasPrefix?: string | null | undefined;
@@ -259,14 +274,20 @@ export type OrgKeyFilter = {
   apiID?: string | null | undefined;
   /** Keys that expire before this time. Keys that never expire do not match. Example: 2030-01-01T00:00:00Z. */
   expiresBefore?: string | null | undefined;
+  /** Keys with one of these hashes, as in `OrgKey.keyHash`. */
+  keyHashes?: Array<string> | null | undefined;
+  /** Keys with one of these identifiers. Unknown ones match nothing. Example: acme-billing. */
+  keyIDs?: Array<string | number> | null | undefined;
   /** Keys of this organisation. Example: acme. */
   orgID?: string | null | undefined;
   /** Keys with this policy identifier in `applyPolicies`. Example: gold. */
   policy?: string | null | undefined;
-  /** Keys in this state. Default: all states except DELETED. */
-  state?: OrgKeyState | null | undefined;
-  /** Keys with exactly this tag, case-sensitive. Example: production. */
-  tag?: string | null | undefined;
+  /** Keys in one of these states. Default: all states except DELETED. */
+  states?: Array<OrgKeyState> | null | undefined;
+  /** Keys with all of these tags, case-sensitive. Example: production. */
+  tagsAll?: Array<string> | null | undefined;
+  /** Keys with at least one of these tags, case-sensitive. Example: production. */
+  tagsAny?: Array<string> | null | undefined;
   /** Keys last changed at or after this time. Example: 2026-01-31T12:00:00Z. */
   updatedSince?: string | null | undefined;
 };
@@ -275,6 +296,8 @@ export type OrgKeyFilter = {
 export type OrgKeyOrder =
   /** By alias, in byte order; keys without an alias first. */
   | 'ALIAS'
+  /** By the time of expiry; keys that never expire first. */
+  | 'EXPIRES'
   /** By hash of the key identifier: the cheapest order for nearly all filters. */
   | 'KEY_HASH'
   /** By the last update, oldest first. */
@@ -625,6 +648,18 @@ export type ResetOrgQuotasMutationVariables = Exact<{
 
 
 export type ResetOrgQuotasMutation = { resetOrgQuotas: { dryRun: boolean, hasNextPage: boolean, endCursor: string | null, items: Array<{ keyHash: string, orgKey: { id: string, keyHash: string, keyID: string | null, orgID: string, version: number, state: OrgKeyState, createdAt: string, updatedAt: string | null, deletedAt: string | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: string | null } | null } | null, change: { changed: boolean, version: number, quotaReset: KeyQuotaResetStatus | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, changes: Array<{ path: string, kind: KeyChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: string | null } } | null, warnings: Array<{ path: string, code: KeyWarningCode, message: string }> } | null, error: { code: KeyErrorCode, message: string, issues: Array<{ path: string, code: KeyIssueCode, message: string }> } | null }> } | null };
+
+export type ViewerQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type ViewerQuery = { viewer: { credentialID: string, label: string, kind: string, scopes: Array<KeyScope>, orgID: string | null } | null };
+
+export type OrganizationQueryVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type OrganizationQuery = { organization: { id: string } | null };
 
 export type OrganizationOfKeyQueryVariables = Exact<{
   keyHash: string;
@@ -2263,6 +2298,24 @@ fragment Definition on KeyDefinition {
   throttleInterval
   throttleRetryLimit
 }`, {"hash":"sha256:57a4292ed992e58b20c593a4e500ba3e783626667cd262b9b8e96688bad6032a"}) as unknown as TypedDocumentString<ResetOrgQuotasMutation, ResetOrgQuotasMutationVariables>;
+export const ViewerDocument = new TypedDocumentString(`
+    query Viewer {
+  viewer {
+    credentialID
+    label
+    kind
+    scopes
+    orgID
+  }
+}
+    `, {"hash":"sha256:bec6188eac2ebcb96d160af42d01a083eaf37069fd8d53365f1a2fe92466da6c"}) as unknown as TypedDocumentString<ViewerQuery, ViewerQueryVariables>;
+export const OrganizationDocument = new TypedDocumentString(`
+    query Organization($id: ID!) {
+  organization(id: $id) {
+    id
+  }
+}
+    `, {"hash":"sha256:c129ddb00a5e67511dde3621e60d7ce3fd3790d8b1c69c0307e5ca534847d857"}) as unknown as TypedDocumentString<OrganizationQuery, OrganizationQueryVariables>;
 export const OrganizationOfKeyDocument = new TypedDocumentString(`
     query OrganizationOfKey($keyHash: String!, $first: Int) {
   orgKey(by: { keyHash: $keyHash }) {

@@ -10,15 +10,15 @@ const orders: readonly string[] = ['ALIAS', 'KEY_HASH', 'LAST_UPDATED'] satisfie
 /** Reads the filter of the list from the address. */
 export function filterOf(parameters: URLSearchParams): OrgKeyFilter {
   const value = (name: (typeof filterNames)[number]) => parameters.get(name) || undefined;
-  const state = value('state');
+  const [tag, state] = [value('tag'), value('state')];
   const expires = Date.parse(value('expires') ?? '');
   const filter = {
     orgID: value('org'),
     aliasPrefix: value('alias'),
-    tag: value('tag'),
+    tagsAll: tag === undefined ? undefined : [tag],
     policy: value('policy'),
     apiID: value('api'),
-    state: state !== undefined && states.includes(state) ? (state as OrgKeyState) : undefined,
+    states: state !== undefined && states.includes(state) ? [state as OrgKeyState] : undefined,
     expiresBefore: Number.isNaN(expires) ? undefined : new Date(expires).toISOString(),
   };
   return Object.fromEntries(Object.entries(filter).filter(([, condition]) => condition !== undefined));

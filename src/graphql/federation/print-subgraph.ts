@@ -36,7 +36,7 @@ const sharedFields: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * Prints the subgraph in SDL, for composition. Omits `node`, which one subgraph must implement for all types of the
- * supergraph; `OrgKey` is an entity by `id` for it.
+ * supergraph; `OrgKey` is an entity by `id` for it. Omits root fields whose names the company owns.
  */
 export function printSubgraph(subgraph: GraphQLSchema): string {
   const isRouterDefinition = ({ name }: { readonly name: { readonly value: string } }) =>
@@ -82,6 +82,7 @@ function toSubgraphType(schema: GraphQLSchema, node: ObjectTypeDefinitionNode): 
   const declared = type.getFields();
   const fields = fieldsOf(node)
     .filter((field) => name !== 'Query' || !['node', ...routerDefinitions].includes(field.name.value))
+    .filter((field) => !declared[field.name.value]?.extensions.isOfCompany)
     .map(withoutSharedFieldDescription(node))
     .map((field) => {
       const declaredField = declared[field.name.value];

@@ -223,7 +223,7 @@ describe('deleteOrgKey', () => {
       const response = await rejected(attempt);
       expect([codeOf(response), errorsOf(response)[0]?.message]).toStrictEqual(['NOT_FOUND', 'There is no such key.']);
     }
-    for (const filter of ['', '(filter: { tag: "a" })', '(filter: { state: ACTIVE })']) {
+    for (const filter of ['', '(filter: { tagsAll: ["a"] })', '(filter: { states: [ACTIVE] })']) {
       expect(dataOf(await t.graphql(`{ orgKeys${filter} { edges { cursor } } }`))).toStrictEqual({ edges: [] });
     }
   });
@@ -262,7 +262,9 @@ describe('restoreOrgKey', () => {
     expect(key?.lastUpdated).toBe(BigInt(Math.floor(t.clock.now.getTime() / 1000)));
     expect(audit.map(({ operation }) => operation)).toStrictEqual(['import', 'delete', 'restore']);
     expect((await entries('k1')).map(({ operation }) => operation)).toStrictEqual(['IMPORT', 'DELETE', 'RESTORE']);
-    expect(dataOf(await t.graphql('{ orgKeys(filter: { tag: "a" }) { edges { node { keyID } } } }'))).toStrictEqual({
+    expect(
+      dataOf(await t.graphql('{ orgKeys(filter: { tagsAll: ["a"] }) { edges { node { keyID } } } }')),
+    ).toStrictEqual({
       edges: [{ node: { keyID: 'k1' } }],
     });
     expect(dataOf(await consume('k1'))).toStrictEqual({ allowed: true, refusal: null });
@@ -324,7 +326,9 @@ describe('revertOrgKey', () => {
       [2, 'UPDATE'],
       [3, 'REVERT'],
     ]);
-    expect(dataOf(await t.graphql('{ orgKeys(filter: { tag: "a" }) { edges { node { keyID } } } }'))).toMatchObject({
+    expect(
+      dataOf(await t.graphql('{ orgKeys(filter: { tagsAll: ["a"] }) { edges { node { keyID } } } }')),
+    ).toMatchObject({
       edges: [{ node: { keyID: 'k1' } }],
     });
   });

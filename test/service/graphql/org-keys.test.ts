@@ -112,6 +112,7 @@ const orders: Record<string, (a: Key, b: Key) => number> = {
   KEY_HASH: () => 0,
   ALIAS: (a, b) => byBytes(a.alias ?? '', b.alias ?? ''),
   LAST_UPDATED: (a, b) => Number(a.last_updated) - Number(b.last_updated),
+  EXPIRES: (a, b) => (a.expires ?? 0) - (b.expires ?? 0),
 };
 
 function expected(matches: (key: Key) => boolean, order = 'KEY_HASH', descending = false): string[] {
@@ -149,16 +150,23 @@ const filters: [object, (key: Key) => boolean][] = [
     '\u{10ffff}',
   ].map((prefix): [object, (key: Key) => boolean] => [{ aliasPrefix: prefix }, prefixed(prefix)]),
   ...['paid', 'eu', '🔑', '%', "'; DROP TABLE keys;--", 'pai', 'gold'].map((tag): [object, (key: Key) => boolean] => [
-    { tag },
+    { tagsAll: [tag] },
     ({ tags }) => tags?.includes(tag) ?? false,
   ]),
+  [{ tagsAny: ['eu', 'none'] }, ({ tags }) => tags?.includes('eu') ?? false],
+  [{ tagsAny: ['paid', 'eu'] }, ({ tags = [] }) => tags.includes('paid') || tags.includes('eu')],
+  [{ tagsAll: ['paid', 'eu'] }, ({ tags = [] }) => tags.includes('paid') && tags.includes('eu')],
+  [{ states: ['INACTIVE', 'EXPIRED'] }, (key) => key.is_inactive === true || isExpired(key)],
+  [{ keyIDs: ['acme-0', 'globex-1', 'none'] }, ({ key_id }) => ['acme-0', 'globex-1'].includes(key_id)],
+  [{ keyHashes: [hashOf('acme-0'), 'no hash'] }, ({ key_id }) => key_id === 'acme-0'],
+  [{ keyIDs: ['acme-0'], keyHashes: [hashOf('globex-1')] }, () => false],
   [{ policy: 'gold' }, ({ apply_policies }) => apply_policies?.includes('gold') ?? false],
   [{ policy: 'silver' }, ({ apply_policies }) => apply_policies?.includes('silver') ?? false],
   [{ apiID: 'invoices' }, hasAPI('invoices')],
   [{ apiID: 'inv' }, hasAPI('inv')],
-  [{ state: 'ACTIVE' }, (key) => !key.is_inactive && !isExpired(key)],
-  [{ state: 'INACTIVE' }, (key) => key.is_inactive === true],
-  [{ state: 'EXPIRED' }, (key) => !key.is_inactive && isExpired(key)],
+  [{ states: ['ACTIVE'] }, (key) => !key.is_inactive && !isExpired(key)],
+  [{ states: ['INACTIVE'] }, (key) => key.is_inactive === true],
+  [{ states: ['EXPIRED'] }, (key) => !key.is_inactive && isExpired(key)],
   [{ expiresBefore: dateTime(now + 1) }, ({ expires = 0 }) => expires >= 1 && expires < now + 1],
   [{ expiresBefore: dateTime(now + 0.5) }, ({ expires = 0 }) => expires >= 1 && expires <= now],
   [{ expiresBefore: '9999-12-31T23:59:59Z' }, ({ expires = 0 }) => expires >= 1 && expires < 253402300799],
@@ -175,7 +183,7 @@ describe('orgKeys', () => {
     expect(all).toStrictEqual(expected(isHere));
     expect(idsOf(await list({}))).toStrictEqual(all.slice(0, 20));
     expect(
-      idsOf(await list({ filter: { orgID: null, tag: null }, orderBy: null, descending: null, first: null })),
+      idsOf(await list({ filter: { orgID: null, tagsAll: null }, orderBy: null, descending: null, first: null })),
     ).toStrictEqual(all.slice(0, 20));
   });
 
@@ -197,10 +205,25 @@ describe('orgKeys', () => {
     },
   );
 
+  it('rejects a list of a filter that has no items or more than 100', async () => {
+    for (const name of ['keyIDs', 'keyHashes', 'tagsAny', 'tagsAll', 'states']) {
+      for (const [count, code] of [
+        [0, 'EMPTY'],
+        [101, 'TOO_MANY'],
+      ] as const) {
+        const items: string[] = Array.from({ length: count }, () => (name === 'states' ? 'ACTIVE' : 'a'));
+        const response = await t.graphql(listing(), { filter: { [name]: items } });
+        expect([codeOf(response), issuesOf(response)]).toEqual(['INVALID', [`filter.${name} ${code}`]]);
+      }
+    }
+  });
+
   it('lists only deleted keys for state DELETED', async () => {
-    expect(await walk({ filter: { state: 'DELETED' } }, 100)).toStrictEqual(expected((key) => !isHere(key)));
-    expect(await walk({ filter: { state: 'DELETED', orgID: 'globex' } }, 100)).toStrictEqual(['globex-9']);
-    expect(await walk({ filter: { state: 'DELETED', tag: 'eu', policy: 'gold' } }, 100)).toStrictEqual(['acme-2']);
+    expect(await walk({ filter: { states: ['DELETED'] } }, 100)).toStrictEqual(expected((key) => !isHere(key)));
+    expect(await walk({ filter: { states: ['DELETED'], orgID: 'globex' } }, 100)).toStrictEqual(['globex-9']);
+    expect(await walk({ filter: { states: ['DELETED'], tagsAll: ['eu'], policy: 'gold' } }, 100)).toStrictEqual([
+      'acme-2',
+    ]);
   });
 
   it.each(Object.keys(orders).flatMap((order) => [false, true].map((descending) => ({ orderBy: order, descending }))))(
@@ -228,7 +251,7 @@ describe('orgKeys', () => {
 
   it('returns an empty page without cursors, also for `first: 0`', async () => {
     const page = { hasNextPage: false, hasPreviousPage: false, startCursor: null, endCursor: null };
-    expect(await list({ filter: { tag: 'none' } })).toStrictEqual({ edges: [], pageInfo: page });
+    expect(await list({ filter: { tagsAll: ['none'] } })).toStrictEqual({ edges: [], pageInfo: page });
     expect(await list({ first: 0 })).toStrictEqual({ edges: [], pageInfo: { ...page, hasNextPage: true } });
     const last = (await list({ last: 1 })).pageInfo.endCursor;
     expect(await list({ after: last })).toStrictEqual({ edges: [], pageInfo: { ...page, hasPreviousPage: true } });
@@ -255,9 +278,9 @@ describe('orgKeys', () => {
     const ofAcme = cursorIn(await inOrg('acme-0', null));
     const page = await inOrg('acme-0', ofAcme);
     expect([codeOf(page), cursorIn(page)]).toStrictEqual([undefined, expect.stringMatching(/./)]);
-    const { endCursor } = (await list({ filter: { tag: 'paid' }, first: 1 })).pageInfo;
+    const { endCursor } = (await list({ filter: { tagsAll: ['paid'] }, first: 1 })).pageInfo;
     const rejected = [
-      await t.graphql(listing(), { filter: { tag: 'eu' }, after: endCursor }),
+      await t.graphql(listing(), { filter: { tagsAll: ['eu'] }, after: endCursor }),
       await t.graphql(listing(), { after: endCursor }),
       await t.graphql(listing(), { filter: { orgID: 'globex' }, after: ofAcme }),
       await inOrg('globex-0', ofAcme),
@@ -266,9 +289,9 @@ describe('orgKeys', () => {
       expect([codeOf(response), issuesOf(response)]).toStrictEqual(['INVALID', ['after MALFORMED_ARGUMENT']]);
     }
     // The order of the conditions, and null for an absent one, make no difference.
-    const same = { filter: { orgID: null, state: 'ACTIVE', tag: 'paid' }, first: 1 };
+    const same = { filter: { orgID: null, states: ['ACTIVE'], tagsAll: ['paid'] }, first: 1 };
     const cursor = (await list(same)).pageInfo.endCursor;
-    expect(await list({ filter: { tag: 'paid', state: 'ACTIVE' }, after: cursor })).toBeDefined();
+    expect(await list({ filter: { tagsAll: ['paid'], states: ['ACTIVE'] }, after: cursor })).toBeDefined();
   });
 
   const encoded = (value: string) => Buffer.from(value).toString('base64url');
@@ -306,11 +329,11 @@ describe('orgKeys', () => {
     onTestFinished(() => count.mockRestore());
     await list({ first: 2 });
     expect(count).not.toHaveBeenCalled();
-    const page = await list({ filter: { tag: 'paid' }, first: 2 }, 'totalCount');
+    const page = await list({ filter: { tagsAll: ['paid'] }, first: 2 }, 'totalCount');
     expect([page.totalCount, page.edges.length, count.mock.calls.length]).toStrictEqual([6, 2, 1]);
     expect((await list({ filter: { orgID: 'none' } }, 'totalCount')).totalCount).toBe(0);
     expect((await list({}, 'totalCount')).totalCount).toBe(keys.length - deleted.length);
-    expect((await list({ filter: { state: 'DELETED' } }, 'totalCount')).totalCount).toBe(2);
+    expect((await list({ filter: { states: ['DELETED'] } }, 'totalCount')).totalCount).toBe(2);
   });
 
   it('keeps its position while keys are created, deleted and reordered', async () => {
@@ -519,7 +542,7 @@ describe('a credential that is bound to an organisation', () => {
         expected((key) => isHere(key) && own(key) && matches(key)),
       );
     }
-    expect(await walk({ filter: { state: 'DELETED' } }, 100, true, boundHeaders())).toStrictEqual(['acme-2']);
+    expect(await walk({ filter: { states: ['DELETED'] } }, 100, true, boundHeaders())).toStrictEqual(['acme-2']);
   });
 
   it('lists and counts nothing if the filter names another organisation', async () => {
@@ -547,5 +570,28 @@ describe('a credential that is bound to an organisation', () => {
       a: { keyID: 'acme-0' },
       b: { keyID: 'acme-0' },
     });
+  });
+});
+
+describe('viewer and organization', () => {
+  const query =
+    '{ viewer { kind label scopes orgID } own: organization(id: "globex") { id } other: organization(id: "acme") { id } }';
+
+  it('return the credential of the request, and the organization that it can see', async () => {
+    const { secret } = await t.issue('service', { orgID: 'globex', scopes: ['read'] });
+    const { body } = await t.graphql(query, {}, { 'x-svc-authorization': secret });
+    expect(body).toEqual({
+      data: {
+        viewer: { kind: 'service', label: 'test service', scopes: ['READ'], orgID: 'globex' },
+        own: { id: 'globex' },
+        other: null,
+      },
+    });
+  });
+
+  it('return every scope and no organization for a credential without restrictions', async () => {
+    const { body } = await t.graphql('{ viewer { scopes orgID } }');
+    const scopes = ['READ', 'CREATE', 'UPDATE', 'DELETE', 'CONSUME', 'ROUTER'];
+    expect(body).toEqual({ data: { viewer: { scopes, orgID: null } } });
   });
 });

@@ -449,6 +449,23 @@ mutation ConsumeQuota($keyID: ID!, $amount: Int64) {
 }`,
   },
   {
+    group: 'Read',
+    title: 'Who am I',
+    credential: 'service',
+    query: `# Shows what the credential may
+# do, and an organization.
+query WhoAmI($orgID: ID!) {
+  viewer { label scopes orgID }
+  organization(id: $orgID) {
+    id
+    quotaSummary { keyCount used }
+  }
+}`,
+    variables: `{
+  "orgID": "acme"
+}`,
+  },
+  {
     group: 'Follow',
     title: 'Follow changes',
     credential: 'service',
