@@ -31,6 +31,8 @@ const filterValues = {
   orgID: { broad: 'big' },
   aliasPrefix: { broad: 'C', none: 'Customer 9999999' },
   tag: { broad: 'production', none: 'absent' },
+  tagsAny: { broad: ['production'], none: ['absent'] },
+  tagsAll: { broad: ['production'], none: ['absent'] },
   policy: { broad: 'gold', none: 'absent' },
   apiID: { broad: 'invoices', none: 'absent' },
   expiresBefore: { broad: farFuture, none: farPast },
