@@ -151,7 +151,7 @@ const config: CodegenConfig = {
         // An Int64 takes a number or its digits, and answers a number where that is exact.
         scalars: {
           Int64: 'number | string',
-          DateTime: 'string',
+          KeyDateTime: 'string',
           JSON: 'unknown',
           JSONObject: 'Record<string, unknown>',
         },

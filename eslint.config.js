@@ -14,7 +14,7 @@ const graphqlLanguage = {
 };
 
 // At the end of a name `id` is written `ID`; every other acronym is a word like others, as in `jwtData`.
-const graphqlName = { style: 'camelCase', forbiddenPatterns: [/Id(?![a-z])/, /(?!ID$)[A-Z]{2}/] };
+const graphqlName = { style: 'camelCase', forbiddenPatterns: [/Id(?![a-z])/, /(?!IDs?$)[A-Z]{2}/] };
 
 const described = {
   types: true,

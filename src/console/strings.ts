@@ -1,4 +1,4 @@
-import type { KeyChangeKind, KeyfrontErrorCode, KeyOperation, KeyState } from '../client/client.js';
+import type { KeyChangeKind, KeyfrontErrorCode, KeyOperation, OrgKeyState } from '../client/client.js';
 
 /** Every text of the console. */
 export const text = {
@@ -12,7 +12,7 @@ export const text = {
   reason: 'Reason',
   reasonHint: 'Recorded in the history. At most 500 characters, no secrets.',
   states: { ACTIVE: 'Active', INACTIVE: 'Inactive', EXPIRED: 'Expired', DELETED: 'Deleted' } satisfies Record<
-    KeyState,
+    OrgKeyState,
     string
   >,
   signIn: {

@@ -1,26 +1,38 @@
 import type { AppError } from '../lib/errors.js';
 import type { KeyState, KeyVersion, StoredKey } from './key.js';
 
-/** A filter of keys. All conditions must match. Deleted keys match only with `state: 'DELETED'`. */
+/** A filter of keys. All conditions must match. Deleted keys match only with the state DELETED. Lists are not empty. */
 export interface KeyFilter {
   readonly orgID?: string | undefined;
   readonly aliasPrefix?: string | undefined;
-  readonly tag?: string | undefined;
+  /** Keys with one of these hashes. */
+  readonly keyHashes?: readonly string[] | undefined;
+  readonly tagsAny?: readonly string[] | undefined;
+  readonly tagsAll?: readonly string[] | undefined;
   readonly policy?: string | undefined;
   /** Identifier of an API in the access rights. */
   readonly apiID?: string | undefined;
-  readonly state?: KeyState | undefined;
+  readonly states?: readonly KeyState[] | undefined;
   /** Keys that expire, and do so before this Unix second. */
   readonly expiresBefore?: bigint | undefined;
   /** Keys updated at this Unix second or later. */
   readonly updatedSince?: bigint | undefined;
 }
 
+/** A filter as clients send it: it names keys also by their identifiers. */
+export interface RequestedFilter extends KeyFilter {
+  readonly keyIDs?: readonly string[] | undefined;
+}
+
+/** The maximum number of items of each list of a filter. */
+export const maxListed = 100;
+
 /** The orders of a list of keys, with their descriptions. */
 export const keyOrders = {
   KEY_HASH: 'By hash of the key identifier: the cheapest order for nearly all filters.',
   ALIAS: 'By alias, in byte order; keys without an alias first.',
   LAST_UPDATED: 'By the last update, oldest first.',
+  EXPIRES: 'By the time of expiry; keys that never expire first.',
 } as const;
 
 /** One of {@link keyOrders}. */
@@ -39,7 +51,12 @@ export interface KeyPosition {
 
 /** The position of a key in a list in this order. */
 export function positionOf({ keyHash, definition, lastUpdated }: StoredKey, orderBy: KeyOrder): KeyPosition {
-  const values = { KEY_HASH: '', ALIAS: definition.alias ?? '', LAST_UPDATED: lastUpdated };
+  const values = {
+    KEY_HASH: '',
+    ALIAS: definition.alias ?? '',
+    LAST_UPDATED: lastUpdated,
+    EXPIRES: definition.expires ?? 0n,
+  };
   return { value: values[orderBy], keyHash };
 }
 

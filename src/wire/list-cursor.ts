@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { AppError } from '../lib/errors.js';
 import { integerOf, isInt64 } from '../lib/int64.js';
 import { parseJSON, stringifyJSON } from '../lib/json.js';
-import type { KeyPosition, KeyQuery } from '../keys/key-query.js';
+import type { KeyOrder, KeyPosition, RequestedFilter } from '../keys/key-query.js';
 
 /** The name of an argument that takes a cursor. */
 export type CursorArgument = 'after' | 'before';
@@ -15,7 +15,7 @@ interface ListCursors {
 }
 
 /** The cursors of the list with this filter and order. */
-export function cursorsOf({ filter, orderBy }: Pick<KeyQuery, 'filter' | 'orderBy'>): ListCursors {
+export function cursorsOf({ filter, orderBy }: { filter: RequestedFilter; orderBy: KeyOrder }): ListCursors {
   const conditions = Object.entries(filter).toSorted(([one], [other]) => (one < other ? -1 : 1));
   // Short, because it detects mistakes and does not authenticate.
   const list = createHash('sha256')
@@ -26,7 +26,12 @@ export function cursorsOf({ filter, orderBy }: Pick<KeyQuery, 'filter' | 'orderB
     encode: ({ value, keyHash }) => Buffer.from(stringifyJSON([list, value, keyHash]), 'utf8').toString('base64url'),
     decode: (cursor, argument) => {
       const [ofList, value, keyHash] = partsOf(cursor);
-      const position = orderBy === 'LAST_UPDATED' ? int64Of(value) : typeof value === 'string' ? value : undefined;
+      const position =
+        orderBy === 'LAST_UPDATED' || orderBy === 'EXPIRES'
+          ? int64Of(value)
+          : typeof value === 'string'
+            ? value
+            : undefined;
       if (ofList !== list || typeof keyHash !== 'string' || position === undefined) {
         throw invalidCursorError(argument, 'must be a cursor of this list with the same filter and order');
       }

@@ -21,8 +21,8 @@ const keyIDs = Array.from({ length: 200 }, (_, index) => `key-${index}`);
 const lists: readonly [KeyOrder, KeyFilter][] = [
   ['KEY_HASH', {}],
   ['ALIAS', { orgID: 'acme' }],
-  ['LAST_UPDATED', { tag: 'tag-3' }],
-  ['KEY_HASH', { tag: 'all', orgID: 'globex' }],
+  ['LAST_UPDATED', { tagsAll: ['tag-3'] }],
+  ['KEY_HASH', { tagsAll: ['all'], orgID: 'globex' }],
   ['ALIAS', { aliasPrefix: 'Key 1' }],
 ];
 

@@ -131,7 +131,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       const tags = (await store.find(key.keyHash))?.definition.tags ?? [];
       const found = await Promise.all(
         ['old', ...Array.from({ length: 6 }, (_, n) => `tag ${n}`)].map(async (tag) => {
-          return (await store.count({ tag }, new Date(0))) > 0 ? [tag] : [];
+          return (await store.count({ tagsAll: [tag] }, new Date(0))) > 0 ? [tag] : [];
         }),
       );
       expect(found.flat()).toStrictEqual(tags);
@@ -167,7 +167,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       expect(done.map((one) => one?.next.version)).toStrictEqual([2, undefined, 3]);
       expect(seen.at(-1)).toStrictEqual(['new']);
       expect((await store.historyOf(key.keyHash)).map((entry) => entry.versionAfter)).toStrictEqual([1, 2, 3]);
-      expect(await store.count({ tag: 'new' }, new Date(0))).toBe(1);
+      expect(await store.count({ tagsAll: ['new'] }, new Date(0))).toBe(1);
     });
 
     it('finds nothing for the hash of no key', async () => {
@@ -574,7 +574,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       );
       const now = new Date('2026-01-31T12:00:00Z');
       for (const orderBy of ['KEY_HASH', 'ALIAS', 'LAST_UPDATED'] as const) {
-        for (const filter of [{}, { tag: 'odd' }, { aliasPrefix: 'Key 1' }, { updatedSince: 2n }]) {
+        for (const filter of [{}, { tagsAll: ['odd'] }, { aliasPrefix: 'Key 1' }, { updatedSince: 2n }]) {
           const query = { filter, orderBy, descending: orderBy === 'ALIAS', limit: 3, now };
           const alone = orgs.map((orgID) => store.list({ ...query, filter: { ...filter, orgID } }));
           expect(await store.listOfOrgs(orgs, query, createReadBudget())).toStrictEqual(await Promise.all(alone));
@@ -615,15 +615,20 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
         {},
         { orgID: 'acme' },
         { aliasPrefix: 'A' },
-        { tag: 'x' },
+        { tagsAll: ['x'] },
         { policy: 'x' },
         { apiID: 'x' },
-        { tag: 'x', policy: 'x' },
-        { tag: 'y', policy: 'x', apiID: 'x', orgID: 'globex' },
+        { tagsAll: ['x'], policy: 'x' },
+        { tagsAll: ['y'], policy: 'x', apiID: 'x', orgID: 'globex' },
         { expiresBefore: seconds + 1n },
         { updatedSince: 3n },
         { orgID: 'globex', aliasPrefix: 'A', updatedSince: 2n },
-        ...(Object.keys(keyStates) as KeyState[]).map((state) => ({ state })),
+        ...(Object.keys(keyStates) as KeyState[]).map((state) => ({ states: [state] })),
+        { states: ['INACTIVE', 'DELETED'] },
+        { tagsAny: ['x', 'y'] },
+        { tagsAny: ['y', 'none'], orgID: 'globex' },
+        { tagsAll: ['x', 'y'] },
+        { keyHashes: [hashOf(1), hashOf(4), hashOf('none'), 'no hash', ''] },
       ];
       const compare = (a: KeyPosition, b: KeyPosition) =>
         a.value === b.value ? (a.keyHash < b.keyHash ? -1 : 1) : a.value < b.value ? -1 : 1;
@@ -669,7 +674,14 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       const found: string[] = [];
       for (let after: KeyPosition | undefined, isEnd = false; !isEnd;) {
         const { keys } = await store.list({
-          ...{ filter: { tag: 'near' }, orderBy: 'KEY_HASH', descending: false, limit: 3, now: new Date(), after },
+          ...{
+            filter: { tagsAll: ['near'] },
+            orderBy: 'KEY_HASH',
+            descending: false,
+            limit: 3,
+            now: new Date(),
+            after,
+          },
         });
         found.push(...keys.map(({ keyHash }) => keyHash));
         const last = keys.at(-1);
@@ -773,7 +785,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
         expect((await store.historyOf(hashOf(name))).map(({ versionAfter }) => versionAfter)).toStrictEqual([1, 2]);
       }
       const now = new Date(0);
-      const counts = ['old', 'new', 'later'].map((tag) => store.count({ tag }, now));
+      const counts = ['old', 'new', 'later'].map((tag) => store.count({ tagsAll: [tag] }, now));
       expect(await Promise.all(counts)).toStrictEqual([0, 11, 1]);
       expect(await damagesIn(store)).toStrictEqual([]);
     });
@@ -815,14 +827,14 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       );
       expect(await store.historyOf(hashOf('old 0'))).toStrictEqual([]);
       const tagged = {
-        filter: { tag: 't' },
+        filter: { tagsAll: ['t'] },
         orderBy: 'KEY_HASH',
         descending: false,
         limit: 1000,
         now: moment,
       } as const;
       expect((await store.list(tagged)).keys).toHaveLength(1);
-      expect(await store.count({ tag: 't', state: 'DELETED' }, moment)).toBe(2);
+      expect(await store.count({ tagsAll: ['t'], states: ['DELETED'] }, moment)).toBe(2);
       // Its tags are free again, too.
       expect(await store.add([aChange(aKey('old 0', { definition: { tags: ['t'] } }))])).toStrictEqual([true]);
       expect((await store.list(tagged)).keys).toHaveLength(2);

@@ -12,6 +12,7 @@ import {
   versionAfter,
 } from '../../src/storage/sql/schema.js';
 import { migrate } from '../../src/storage/sqlite/connection.js';
+import { startApp } from '../support/app.js';
 import { makeOwnCommandLine } from '../support/cli.js';
 import { describeEngines, makeOwnPlace, type EnginePlace } from '../support/engines.js';
 import { temporaryFolder } from '../support/folder.js';
@@ -89,8 +90,8 @@ describe('D-10 a migration', () => {
   });
 
   it.each([
-    ['sqlite', ['23da5922fb45d331']],
-    ['postgres', ['002b20c4480f96f4']],
+    ['sqlite', ['23da5922fb45d331', 'd18c012c2f36c147']],
+    ['postgres', ['002b20c4480f96f4', 'c95c388d7ce1ad46']],
   ] as const)('is not changed once databases have it: %s', (engine, digests) => {
     const digest = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 16);
     const statements = migrations.map((migration) => migration[engine].replaceAll(/\s*--.*/g, ''));
@@ -126,6 +127,31 @@ describe('D-10 a migration', () => {
     ],
   ])('is required, with its remedy, for %s', (_, found, permission, advice) => {
     expect(() => requireSchema(found, { known: 102, ...permission })).toThrow(advice);
+  });
+});
+
+describeEngines('a database of the first migration', (engine) => {
+  it('is migrated at a start, which keeps its keys and lists them by expiry', async () => {
+    const place = await makeOwnPlace(engine);
+    const before = await startApp(place.env);
+    await before.importKeys(
+      { key_id: 'later', org_id: 'acme', expires: 20 },
+      { key_id: 'sooner', org_id: 'acme', expires: 10 },
+      { key_id: 'never', org_id: 'acme' },
+    );
+    await before.close();
+    await place.run(
+      'DROP INDEX keys_by_end',
+      'DROP INDEX keys_by_org_end',
+      'CREATE INDEX keys_by_expiry ON keys (expires) WHERE expires >= 1',
+      place.database ? "UPDATE settings SET value = '101' WHERE name = 'schema_version'" : 'PRAGMA user_version = 101',
+    );
+    const after = await startApp(place.env);
+    const response = await after.graphql('{ orgKeys(orderBy: EXPIRES) { edges { node { keyID } } } }');
+    expect(response.body).toMatchObject({
+      data: { orgKeys: { edges: ['never', 'sooner', 'later'].map((keyID) => ({ node: { keyID } })) } },
+    });
+    await after.close();
   });
 });
 

@@ -125,14 +125,19 @@ describe('D-15 a statement', () => {
       storage/sql/keys/key-query.ts: conditions.join(' AND ')
       storage/sql/keys/key-query.ts: dialect.isOfHash(add(position.keyHash), place)
       storage/sql/keys/key-query.ts: from
+      storage/sql/keys/key-query.ts: id
+      storage/sql/keys/key-query.ts: isInTime
+      storage/sql/keys/key-query.ts: isOfHash('w.hash', 'w.place')
       storage/sql/keys/key-query.ts: isOfOrg
       storage/sql/keys/key-query.ts: isOfTerm
       storage/sql/keys/key-query.ts: limit
       storage/sql/keys/key-query.ts: maxSortedRows + 1
+      storage/sql/keys/key-query.ts: numbers
       storage/sql/keys/key-query.ts: order
       storage/sql/keys/key-query.ts: owner
       storage/sql/keys/key-query.ts: place
       storage/sql/keys/key-query.ts: sql
+      storage/sql/keys/key-query.ts: wanted
       storage/sql/keys/key-rows.ts: hashes('$1')
       storage/sql/keys/key-rows.ts: isInTime
       storage/sql/keys/key-rows.ts: isOfHash('$1', '$2')
@@ -227,7 +232,7 @@ describe('D-15 a statement', () => {
     const numberOf = () => 1_234_567n;
     const statements = keyOrderNames.flatMap((orderBy) =>
       [true, false].flatMap((descending) => {
-        const filter = { orgID: value, aliasPrefix: value, tag: value, policy: value, apiID: value };
+        const filter = { orgID: value, aliasPrefix: value, tagsAll: [value], policy: value, apiID: value };
         const position = { value, keyHash: value };
         const query = { filter, orderBy, descending, limit: 7, now: new Date(0) };
         return [
@@ -376,7 +381,7 @@ describeEngines('D-15 a text that looks like a statement', ({ make }) => {
         { after: text },
         { before: text },
         { orderBy: text },
-        { filter: { state: text } },
+        { filter: { states: [text] } },
         { filter: { updatedSince: text } },
       ]) {
         const response = await t.graphql(

@@ -15,14 +15,17 @@ export interface StreamedResult {
 }
 
 export interface StreamedChange {
+  readonly __typename: string;
   readonly cursor: string;
-  readonly keyHash: string | null;
-  readonly entry: { readonly version: number; readonly operation: string; readonly reason?: string } | null;
+  readonly keyHash?: string | null;
+  readonly entry?: { readonly version: number; readonly operation: string; readonly reason?: string } | null;
   readonly key?: { readonly version: number; readonly keyID: string } | null;
 }
 
 export const followQuery = `subscription ($orgID: String, $keyHash: String, $after: String) {
-  orgKeyChanged(orgID: $orgID, keyHash: $keyHash, after: $after) { cursor keyHash entry { version operation reason } }
+  orgKeyChanged(orgID: $orgID, keyHash: $keyHash, after: $after) {
+    __typename cursor ... on OrgKeyChanged { keyHash entry { version operation reason } }
+  }
 }`;
 
 interface SubscriptionOptions {

@@ -214,7 +214,7 @@ export const documents = {
   history: `query History($keyID: ID!, $limit: Int!) {
     orgKey(by: { keyID: $keyID }, includeDeleted: true) { history(last: $limit) { edges { node ${entry} } } } }`,
   follow: `subscription Follow($orgID: String, $keyHash: String, $after: String) {
-    orgKeyChanged(orgID: $orgID, keyHash: $keyHash, after: $after) { cursor keyHash orgID entry ${entry} } }`,
+    orgKeyChanged(orgID: $orgID, keyHash: $keyHash, after: $after) { cursor ... on OrgKeyChanged { keyHash orgID entry ${entry} } } }`,
 } as const;
 
 const keyVariables = (keyID: string, options: ChangeOptions) => ({ keyID, ...options });
@@ -458,10 +458,11 @@ function toResult({ key: { keyHash, version }, ...rest }: KeyChange): KeyChangeR
 
 // Large integers arrive as a bigint from the JSON parser, or as a string of digits from GraphQL.
 const Int64 = z.union([z.number(), z.bigint(), z.string().regex(/^-?\d+$/)]).transform(BigInt);
+const DateTime = z.iso.datetime().transform((text) => BigInt(Date.parse(text) / 1000));
 const nullable = <T extends z.ZodType>(schema: T) => schema.nullish().transform((value) => value ?? undefined);
 const Path = z.string().transform(parsePath);
 
-const Quota = z.object({ max: nullable(Int64), used: Int64, remaining: nullable(Int64), renewsAt: nullable(Int64) });
+const Quota = z.object({ max: nullable(Int64), used: Int64, remaining: nullable(Int64), renewsAt: nullable(DateTime) });
 const Change = z
   .object({ path: Path, kind: z.enum(keysOf(changeKinds)), before: z.unknown(), after: z.unknown() })
   .transform(({ path, kind, before = null, after = null }) => {
@@ -587,7 +588,7 @@ async function listOf({ send }: RemotePlace, request: ListRequest): Promise<KeyL
 }
 
 function listQuery({ filter, orderBy, descending = false, limit, after }: ListRequest): URLSearchParams {
-  const { orgID, aliasPrefix, tag, policy, apiID, state } = filter;
+  const { orgID, aliasPrefix, tagsAll: [tag] = [], policy, apiID, states: [state] = [] } = filter;
   const filters = { org_id: orgID, alias_prefix: aliasPrefix, tag, policy, api_id: apiID, state };
   const order = { order_by: orderBy, descending: descending ? '1' : undefined };
   const given = Object.entries({ ...filters, ...order, after }).filter(

@@ -149,7 +149,7 @@ export async function runKeysCommand(
   return runWith(bindOperations({ remote: { send, subscribe } }));
 }
 
-const hashStates: readonly KeyFilter[] = [{}, { state: 'DELETED' }];
+const hashStates: readonly KeyFilter[] = [{}, { states: ['DELETED'] }];
 
 /**
  * Returns the only hash of a key that begins with this text, also of a deleted or damaged one; the text itself if none is

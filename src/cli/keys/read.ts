@@ -127,13 +127,14 @@ function orderFrom(text: string | undefined): Pick<ListRequest, 'orderBy' | 'des
 }
 
 function filterFrom(options: OptionValues): KeyFilter {
+  const [tag, state] = [stringOption(options, 'tag'), stateFrom(stringOption(options, 'state'))];
   const filter = {
     orgID: parseOrgIDOption(options['org']),
     aliasPrefix: stringOption(options, 'alias-prefix'),
-    tag: stringOption(options, 'tag'),
+    tagsAll: tag === undefined ? undefined : [tag],
     policy: stringOption(options, 'policy'),
     apiID: stringOption(options, 'api'),
-    state: stateFrom(stringOption(options, 'state')),
+    states: state === undefined ? undefined : [state],
   };
   return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
 }

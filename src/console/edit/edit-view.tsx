@@ -28,7 +28,7 @@ export function EditView({ found, onClose }: EditViewProps) {
   const [newer, setNewer] = useState<KeyDetails>();
   const [values, setValues] = useState(() => inputOf(found));
   const [isReviewing, setIsReviewing] = useState(false);
-  const check = useCheck(base.keyID, values);
+  const check = useCheck(base.keyHash, values);
   const conflict = useAction(async () => {
     setNewer(await readKey(client, base.keyHash));
     setIsReviewing(false);

@@ -19,10 +19,10 @@ interface ReviewProps {
 }
 
 /** The dry run of the changes: its changes and its effect on the quota. Saving fails if the key has changed since. */
-export function Review({ found: { keyID, version }, patch, onSaved, onConflict, onBack }: ReviewProps) {
+export function Review({ found: { keyHash, version }, patch, onSaved, onConflict, onBack }: ReviewProps) {
   const client = useClient('service');
   const id = useId();
-  const variables = { keyID, patch, expectedVersion: version };
+  const variables = { keyHash, patch, expectedVersion: version };
   const dryRun = useLoad(
     async (signal) => {
       const { data, errors } = await client.send(PreviewOrgKeyPatchDocument, variables, { signal });

@@ -26,7 +26,7 @@ export interface Check {
 const unchecked: Check = { issues: [], warnings: [], error: undefined, isChecking: true };
 
 /** Checks a definition while it is typed: after a pause, and without the responses to earlier texts. */
-export function useCheck(keyID: string, values: FormValues): Check {
+export function useCheck(keyHash: string, values: FormValues): Check {
   const { clients, isRejected } = useSession();
   const management = isRejected('management') ? undefined : clients.management;
   const { service } = clients;
@@ -40,7 +40,7 @@ export function useCheck(keyID: string, values: FormValues): Check {
     const timer = setTimeout(() => {
       const warnings = management
         ? warningsOfPreview(management, values, signal)
-        : service && warningsOfUpdate(service, keyID, values, signal);
+        : service && warningsOfUpdate(service, keyHash, values, signal);
       warnings?.then(
         (found) => show({ warnings: found }),
         (caught: unknown) => {
@@ -53,7 +53,7 @@ export function useCheck(keyID: string, values: FormValues): Check {
       clearTimeout(timer);
       controller.abort();
     };
-  }, [input, keyID, management, service]);
+  }, [input, keyHash, management, service]);
   return check;
 }
 
@@ -67,7 +67,7 @@ async function warningsOfPreview(client: Client, values: FormValues, signal: Abo
 }
 
 /** Checks the definition by a dry run of the update, which needs no management credential. */
-async function warningsOfUpdate(client: Client, keyID: string, input: FormValues, signal: AbortSignal): Warnings {
-  const { data } = await client.send(PreviewOrgKeyUpdateDocument, { keyID, input }, { signal });
+async function warningsOfUpdate(client: Client, keyHash: string, input: FormValues, signal: AbortSignal): Warnings {
+  const { data } = await client.send(PreviewOrgKeyUpdateDocument, { keyHash, input }, { signal });
   return data.previewOrgKeyUpdate?.warnings ?? [];
 }

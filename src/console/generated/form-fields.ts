@@ -227,7 +227,7 @@ export const formFields: readonly FormField[] = [
   },
   {
     "name": "dateCreated",
-    "type": "DateTime",
+    "type": "KeyDateTime",
     "isList": false,
     "isSecret": false,
     "isEditable": false,

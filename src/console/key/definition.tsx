@@ -60,6 +60,6 @@ function Value({ field, value }: { readonly field: FormField; readonly value: un
 
 function formatScalar({ type }: FormField, value: unknown): string {
   if (type === 'Int64') return formatInteger(value as number);
-  if (type === 'DateTime') return formatTime(value as string);
+  if (type === 'KeyDateTime') return formatTime(value as string);
   return typeof value === 'number' ? formatNumber(value) : formatValue(value);
 }

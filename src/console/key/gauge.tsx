@@ -46,7 +46,7 @@ export function Gauge({ found: { quota }, onRenewed, onReset }: GaugeProps) {
             {quota.renewsAt === null ? (
               <p>{text.quota.neverRenews}</p>
             ) : (
-              <Countdown key={String(quota.renewsAt)} to={Number(quota.renewsAt)} onEnd={onRenewed} />
+              <Countdown key={quota.renewsAt} to={Date.parse(quota.renewsAt) / 1000} onEnd={onRenewed} />
             )}
           </div>
         </div>

@@ -86,7 +86,7 @@ interface RevertProps {
 function Revert({ found, toVersion, onDone, onClose }: RevertProps) {
   const client = useClient('service');
   const revert = useAction(async (reason: string | null) => {
-    const variables = { keyID: found.keyID, toVersion, expectedVersion: found.version, reason };
+    const variables = { keyHash: found.keyHash, toVersion, expectedVersion: found.version, reason };
     const { data, errors } = await client.send(RevertOrgKeyDocument, variables);
     required(data.revertOrgKey, errors, text.key.missing);
     onClose();

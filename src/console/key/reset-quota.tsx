@@ -14,8 +14,8 @@ interface ResetQuotaProps {
 /** Resets the live quota after a confirmation that states the effect. The definition stays as it is. */
 export function ResetQuota({ found, onDone, onClose }: ResetQuotaProps) {
   const client = useClient('service');
-  const { keyID, version, definition } = found;
-  const variables = { keyID, patch: {}, resetQuota: true, expectedVersion: version };
+  const { keyHash, version, definition } = found;
+  const variables = { keyHash, patch: {}, resetQuota: true, expectedVersion: version };
   const effect = useLoad(
     async (signal) => {
       const { data, errors } = await client.send(PreviewOrgKeyPatchDocument, variables, { signal });

@@ -1,25 +1,25 @@
-import type { KeyState, OrgKeyFilter, OrgKeyOrder, OrgKeyRowsQueryVariables } from '../../client/client.js';
+import type { OrgKeyState, OrgKeyFilter, OrgKeyOrder, OrgKeyRowsQueryVariables } from '../../client/client.js';
 
 /** The names of the filters in the address, which contains no secret and can be shared. */
 export const filterNames = ['org', 'alias', 'tag', 'policy', 'api', 'state', 'expires'] as const;
 
 const pageSize = 50;
-const states: readonly string[] = ['ACTIVE', 'INACTIVE', 'EXPIRED', 'DELETED'] satisfies KeyState[];
+const states: readonly string[] = ['ACTIVE', 'INACTIVE', 'EXPIRED', 'DELETED'] satisfies OrgKeyState[];
 const orders: readonly string[] = ['ALIAS', 'KEY_HASH', 'LAST_UPDATED'] satisfies OrgKeyOrder[];
 
 /** Reads the filter of the list from the address. */
 export function filterOf(parameters: URLSearchParams): OrgKeyFilter {
   const value = (name: (typeof filterNames)[number]) => parameters.get(name) || undefined;
-  const state = value('state');
+  const [tag, state] = [value('tag'), value('state')];
   const expires = Date.parse(value('expires') ?? '');
   const filter = {
     orgID: value('org'),
     aliasPrefix: value('alias'),
-    tag: value('tag'),
+    tagsAll: tag === undefined ? undefined : [tag],
     policy: value('policy'),
     apiID: value('api'),
-    state: state !== undefined && states.includes(state) ? (state as KeyState) : undefined,
-    expiresBefore: Number.isNaN(expires) ? undefined : Math.floor(expires / 1000),
+    states: state !== undefined && states.includes(state) ? [state as OrgKeyState] : undefined,
+    expiresBefore: Number.isNaN(expires) ? undefined : new Date(expires).toISOString(),
   };
   return Object.fromEntries(Object.entries(filter).filter(([, condition]) => condition !== undefined));
 }

@@ -1,6 +1,4 @@
 import {
-  PatchOrgKeyDocument,
-  PreviewOrgKeyPatchDocument,
   UpdateOrgKeysDocument,
   type ChangeFragment,
   type Client,
@@ -9,7 +7,7 @@ import {
 } from '../../client/client.js';
 import type { FormValues } from '../edit/form-values.js';
 import { text } from '../strings.js';
-import { required, toKeyfrontError } from '../use-load.js';
+import { required } from '../use-load.js';
 
 /** A change of many keys: the fields to set, or to remove if they are null, and whether to reset the quotas. */
 export interface BulkChange {
@@ -44,12 +42,32 @@ export async function* runBulk(
   change: BulkChange,
   options: BulkOptions,
 ): AsyncGenerator<readonly BulkOutcome[], void> {
-  if ('keyHashes' in target) {
-    for (const keyHash of target.keyHashes) yield [await changeOne(client, keyHash, change, options)];
+  if ('filter' in target) {
+    yield* changeMatching(client, target.filter, change, options);
     return;
   }
-  const { filter } = target;
-  const { isDryRun: dryRun, reason, signal } = options;
+  const { keyHashes } = target;
+  for (let start = 0; start < keyHashes.length; start += pageSize) {
+    const selected = keyHashes.slice(start, start + pageSize);
+    const found = new Set<string>();
+    for await (const page of changeMatching(client, { keyHashes: selected }, change, options)) {
+      for (const { keyHash } of page) found.add(keyHash);
+      yield page;
+    }
+    const missing = selected.filter((keyHash) => !found.has(keyHash));
+    if (missing.length > 0) yield missing.map((keyHash) => ({ keyHash, changes: [], error: notFound }));
+  }
+}
+
+/** The error of a selected key that was deleted since. */
+const notFound = { code: 'NOT_FOUND', message: text.key.missing, issues: [] };
+
+async function* changeMatching(
+  client: Client,
+  filter: OrgKeyFilter,
+  change: BulkChange,
+  { isDryRun: dryRun, reason, signal }: BulkOptions,
+): AsyncGenerator<readonly BulkOutcome[], void> {
   for (let after: string | null = null; ;) {
     const variables: UpdateOrgKeysMutationVariables = { filter, ...change, dryRun, reason, first: pageSize, after };
     const { data, errors } = await client.send(UpdateOrgKeysDocument, variables, { signal });
@@ -63,31 +81,5 @@ export async function* runBulk(
     }));
     if (!page.hasNextPage) return;
     after = page.endCursor;
-  }
-}
-
-/** Changes one key. */
-async function changeOne(
-  client: Client,
-  keyHash: string,
-  change: BulkChange,
-  { isDryRun, reason, signal }: BulkOptions,
-): Promise<BulkOutcome> {
-  try {
-    const variables = { keyHash, ...change };
-    const send = async () => {
-      if (isDryRun) {
-        const { data, errors } = await client.send(PreviewOrgKeyPatchDocument, variables, { signal });
-        return required(data.previewOrgKeyPatch, errors, text.key.missing);
-      }
-      const { data, errors } = await client.send(PatchOrgKeyDocument, { ...variables, reason }, { signal });
-      return required(data.patchOrgKey, errors, text.key.missing);
-    };
-    const { version, changes, quotaEffect } = await send();
-    return { keyHash, version: version ?? undefined, changes, quotaEffect: quotaEffect?.summary };
-  } catch (caught) {
-    if (signal.aborted) throw caught;
-    const { code, message, issues } = toKeyfrontError(caught);
-    return { keyHash, changes: [], error: { code, message, issues } };
   }
 }

@@ -32,6 +32,7 @@ export function useLiveRows(page: readonly RowFragment[], orgID: string | undefi
       const events = client.follow(OrgKeyRowChangedDocument, { orgID: orgID ?? null }, { signal: controller.signal });
       for await (const { data } of events) {
         setIsOpen(true);
+        if (data.orgKeyChanged.__typename !== 'OrgKeyChanged') continue;
         const { keyHash, key, entry } = data.orgKeyChanged;
         if (keyHash !== null && entry) setChanges((all) => ({ ...all, keys: new Map(all.keys).set(keyHash, key) }));
       }

@@ -1,9 +1,9 @@
-import type { KeyState } from '../../client/client.js';
+import type { OrgKeyState } from '../../client/client.js';
 import { formatInteger, usedShare, type Integer } from '../format.js';
 import { text } from '../strings.js';
 
 /** The state of a key, in words and in colour. */
-export function StateBadge({ state }: { readonly state: KeyState }) {
+export function StateBadge({ state }: { readonly state: OrgKeyState }) {
   return <span class={`badge ${state.toLowerCase()}`}>{text.states[state]}</span>;
 }
 
@@ -12,7 +12,7 @@ export interface Quota {
   readonly max: Integer | null;
   readonly used: Integer;
   readonly remaining: Integer | null;
-  readonly renewsAt: Integer | null;
+  readonly renewsAt: string | null;
 }
 
 /** The use of a quota in a table. A quota is null if its counter cannot be read. */

@@ -157,9 +157,7 @@ function issuesInDefinition(kind: InputKind, type: GraphQLInputType, value: unkn
   const ofGraphQL = takeIssues(inputIssues(type, value, []));
   const imprecise = new Set(ofGraphQL.flatMap(({ code, path }) => (code === 'IMPRECISE' ? JSON.stringify(path) : [])));
   const isRangeOfRounded = ({ code, path }: Issue) => code === 'OUT_OF_RANGE' && imprecise.has(JSON.stringify(path));
-  const issues = definitionIssues(kind, coerceInput(inputs[kind], value)).filter(
-    (issue) => !isRangeOfRounded(issue),
-  );
+  const issues = definitionIssues(kind, coerceInput(inputs[kind], value)).filter((issue) => !isRangeOfRounded(issue));
   const isReported = ({ path }: Issue) => issues.some((issue) => issue.path.every((step, at) => step === path[at]));
   return [...issues, ...ofGraphQL.filter((issue) => !isReported(issue))];
 }

@@ -21,11 +21,11 @@ const federation = 'https://specs.apollo.dev/federation/v2.9';
 /** Types and fields that routers add to every subgraph themselves. */
 const routerDefinitions: readonly string[] = ['_Any', '_Entity', '_Service', '_entities', '_service'];
 
-/** Shared types and fields. Their descriptions are omitted: composition warns when two subgraphs describe one differently. */
+/**
+ * Types and fields that the company owns as well. Their descriptions are omitted: composition warns when two subgraphs
+ * describe one differently, and may take ours. Scalars are described, so that a scalar of another meaning is noticed.
+ */
 const sharedFields: Readonly<Record<string, readonly string[]>> = {
-  DateTime: [],
-  JSON: [],
-  JSONObject: [],
   Mutation: [],
   Node: ['id'],
   Organization: ['id'],
@@ -36,7 +36,7 @@ const sharedFields: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * Prints the subgraph in SDL, for composition. Omits `node`, which one subgraph must implement for all types of the
- * supergraph; `OrgKey` is an entity by `id` for it.
+ * supergraph; `OrgKey` is an entity by `id` for it. Omits root fields whose names the company owns.
  */
 export function printSubgraph(subgraph: GraphQLSchema): string {
   const isRouterDefinition = ({ name }: { readonly name: { readonly value: string } }) =>
@@ -82,6 +82,7 @@ function toSubgraphType(schema: GraphQLSchema, node: ObjectTypeDefinitionNode): 
   const declared = type.getFields();
   const fields = fieldsOf(node)
     .filter((field) => name !== 'Query' || !['node', ...routerDefinitions].includes(field.name.value))
+    .filter((field) => !declared[field.name.value]?.extensions.isOfCompany)
     .map(withoutSharedFieldDescription(node))
     .map((field) => {
       const declaredField = declared[field.name.value];

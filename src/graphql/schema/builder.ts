@@ -14,6 +14,8 @@ declare module 'graphql' {
     credential?: CredentialKind;
     /** Whether it is for compatibility with the REST key API only. Supergraphs do not show it. */
     isCompatibility?: boolean;
+    /** Whether it is a root field whose name belongs to the company in a supergraph. The subgraph omits it. */
+    isOfCompany?: boolean;
     /** Whether it may contain a secret, such as a key identifier or free-form data. */
     isSensitive?: boolean;
     /** Whether another subgraph may also resolve it. */
@@ -34,7 +36,7 @@ interface OurTypes {
     /** `scalars.ts` converts safe integers to strings. */
     ID: { Input: string; Output: string | number };
     Int64: { Input: bigint; Output: bigint };
-    DateTime: { Input: string; Output: string };
+    KeyDateTime: { Input: string; Output: string };
     JSON: { Input: unknown; Output: unknown };
     JSONObject: { Input: unknown; Output: unknown };
   };

@@ -6,7 +6,7 @@ import { KeyHistoryEntry } from './history.js';
 import { OrgKey } from './key.js';
 
 /**
- * The history entry of an event; undefined for a checkpoint.
+ * The history entry of a change.
  *
  * @throws {AppError} INTERNAL when it fails its integrity check: its fields are null, and the event keeps its cursor.
  */
@@ -15,35 +15,50 @@ function requireEntry({ entry, isUnreadable }: SubscribedChange): SubscribedChan
   return entry;
 }
 
-const OrgKeyChangedEvent = builder.objectRef<SubscribedChange>('OrgKeyChangedEvent').implement({
+const OrgKeyEvent = builder.interfaceRef<SubscribedChange>('OrgKeyEvent').implement({
   description:
-    'A change of a key, or, if `entry` is null, a checkpoint that only advances `cursor`. Checkpoints are sent at the start if `after` is absent, and about every 30 seconds while only keys change that the subscription does not include. If the history entry fails its integrity check, all fields but `cursor` are null and the error is INTERNAL.',
+    'An event of the change feed. Types may be added: follow a type that you do not know by its `cursor`, and ignore it otherwise.',
   fields: (t) => ({
     cursor: t.exposeString('cursor', {
       description:
         'Cursor of the event, for `after`. Opaque. Valid in every process, after a restart and after `migrate-store`; not after a restore from a backup that is older than the event.',
     }),
+  }),
+  resolveType: ({ entry, isUnreadable }) => (entry || isUnreadable ? 'OrgKeyChanged' : 'KeyFeedCheckpoint'),
+});
+
+builder.objectRef<SubscribedChange>('KeyFeedCheckpoint').implement({
+  interfaces: [OrgKeyEvent],
+  description:
+    'Only advances the cursor. Sent at the start if `after` is absent, and about every 30 seconds while only keys change that the subscription does not include.',
+});
+
+builder.objectRef<SubscribedChange>('OrgKeyChanged').implement({
+  interfaces: [OrgKeyEvent],
+  description:
+    'A change of a key. If its history entry fails its integrity check, all fields but `cursor` are null and the error is INTERNAL.',
+  fields: (t) => ({
     keyHash: t.string({
       nullable: true,
-      description: 'Hash of the key identifier, also for a deleted or purged key. Null if `entry` is null.',
+      description: 'Hash of the key identifier, also for a deleted or purged key. Null if an error is returned.',
       resolve: (event) => requireEntry(event)?.keyHash,
     }),
     orgID: t.string({
       nullable: true,
-      description: 'Identifier of the organisation that owns the key. Null if `entry` is null.',
+      description: 'Identifier of the organization that owns the key. Null if an error is returned.',
       resolve: (event) => requireEntry(event)?.orgID,
     }),
     entry: t.field({
       type: KeyHistoryEntry,
       nullable: true,
-      description: 'The change, as in the history of the key. Null for a checkpoint.',
+      description: 'The change, as in the history of the key. Null if an error is returned.',
       resolve: requireEntry,
     }),
     key: t.field({
       type: OrgKey,
       nullable: true,
       description:
-        'The key as it is now, which can be newer than the change. Null if it is deleted or `entry` is null.',
+        'The key as it is now, which can be newer than the change. Null if it is deleted or an error is returned.',
       resolve: (event, _, { loaders }) => {
         const entry = requireEntry(event);
         return entry && loaders.orgKeys.load(entry.keyHash);
@@ -54,9 +69,9 @@ const OrgKeyChangedEvent = builder.objectRef<SubscribedChange>('OrgKeyChangedEve
 
 builder.subscriptionField('orgKeyChanged', (t) =>
   t.field({
-    type: OrgKeyChangedEvent,
+    type: OrgKeyEvent,
     description:
-      'Streams changes of keys as they take effect, each once and in order. Consumption of a quota is not a change. A purge removes a key with its history, which later subscriptions do not receive. Requires a service credential. Errors: INVALID for a cursor of another database, RATE_LIMITED above the maximum number of open subscriptions of the credential, by default 100 per process.',
+      'Streams changes of keys as they take effect, each once and in order, and checkpoints between them. Consumption of a quota is not a change. A purge removes a key with its history, which later subscriptions do not receive. Requires a service credential. Errors: INVALID for a cursor of another database, RATE_LIMITED above the maximum number of open subscriptions of the credential, by default 100 per process.',
     credential: 'service',
     args: {
       orgID: t.arg.string({

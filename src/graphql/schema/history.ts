@@ -33,7 +33,7 @@ export const KeyHistoryEntry = builder.objectRef<KeyRevision>('KeyHistoryEntry')
   fields: (t) => ({
     version: t.exposeInt('versionAfter', { description: 'Version of the key after the change.' }),
     at: t.field({
-      type: 'DateTime',
+      type: 'KeyDateTime',
       description: 'When the change was made, by the clock of the service.',
       resolve: ({ at }) => at.toISOString(),
     }),

@@ -1,19 +1,23 @@
 import type { InputShapeFromFields } from '@pothos/core';
 import type { DefaultConnectionArguments } from '@pothos/plugin-relay';
 import { Kind, type GraphQLResolveInfo, type SelectionSetNode } from 'graphql';
+import { dateTimeRule, isDateTime } from '../../keys/definition/field-types.js';
 import type { StoredKey } from '../../keys/key.js';
 import {
   defaultOrder,
   entriesOf,
   keyOrders,
+  maxListed,
   positionOfEntry,
-  type KeyFilter,
   type KeyOrder,
   type KeyPage,
   type KeyPosition,
+  type RequestedFilter,
 } from '../../keys/key-query.js';
 import type { PageRequest } from '../../keys/queries/read-keys.js';
+import { AppError, type Issue } from '../../lib/errors.js';
 import { cursorsOf } from '../../wire/list-cursor.js';
+import { withoutNulls } from './arguments.js';
 import { builder } from './builder.js';
 import { KeyStateType, OrgKey } from './key.js';
 import { Organization } from './organization.js';
@@ -22,27 +26,34 @@ import { enumValuesOf } from './types-from-zod.js';
 
 export const OrgKeyFilter = builder.inputType('OrgKeyFilter', {
   description:
-    'Filters keys. All conditions must match; null is the same as omitted. Deleted keys are excluded unless `state` is DELETED.',
+    'Filters keys. All conditions must match; null is the same as omitted, and a list has 1 to 100 items. Deleted keys are excluded unless `states` has DELETED.',
   fields: (t) => ({
     orgID: t.string({ description: 'Keys of this organisation. Example: acme.' }),
     aliasPrefix: t.string({
       description: 'Keys whose alias starts with this value, case-sensitive. Example: Billing.',
     }),
-    tag: t.string({ description: 'Keys with exactly this tag, case-sensitive. Example: production.' }),
+    keyIDs: t.idList({
+      description: 'Keys with one of these identifiers. Unknown ones match nothing. Example: acme-billing.',
+    }),
+    keyHashes: t.stringList({ description: 'Keys with one of these hashes, as in `OrgKey.keyHash`.' }),
+    tagsAny: t.stringList({
+      description: 'Keys with at least one of these tags, case-sensitive. Example: production.',
+    }),
+    tagsAll: t.stringList({ description: 'Keys with all of these tags, case-sensitive. Example: production.' }),
     policy: t.string({ description: 'Keys with this policy identifier in `applyPolicies`. Example: gold.' }),
     apiID: t.string({ description: 'Keys with an access right that has this `apiID`. Example: invoices.' }),
-    state: t.field({
-      type: KeyStateType,
-      description: 'Keys in this state. Default: all states except DELETED.',
+    states: t.field({
+      type: [KeyStateType],
+      description: 'Keys in one of these states. Default: all states except DELETED.',
     }),
     expiresBefore: t.field({
-      type: 'Int64',
+      type: 'KeyDateTime',
       description:
-        'Keys that expire before this time, in Unix seconds. Keys that never expire do not match. Example: 1893456000.',
+        'Keys that expire before this time. Keys that never expire do not match. Example: 2030-01-01T00:00:00Z.',
     }),
     updatedSince: t.field({
-      type: 'Int64',
-      description: 'Keys last changed at or after this time, in Unix seconds. Example: 1769860800.',
+      type: 'KeyDateTime',
+      description: 'Keys last changed at or after this time. Example: 2026-01-31T12:00:00Z.',
     }),
   }),
 });
@@ -52,10 +63,37 @@ const KeyOrderType = builder.enumType('OrgKeyOrder', {
   values: enumValuesOf<KeyOrder>(keyOrders),
 });
 
-/** The conditions of a filter; null is the same as omitted. */
-export function toKeyFilter(filter: (typeof OrgKeyFilter)['$inferInput'] | null | undefined): KeyFilter {
-  const conditions = Object.entries(filter ?? {}).filter(([, value]) => value !== null && value !== undefined);
-  return Object.fromEntries(conditions);
+/**
+ * The conditions of a filter; null is the same as omitted.
+ *
+ * @throws {AppError} INVALID for a malformed time.
+ */
+export function toKeyFilter(filter: (typeof OrgKeyFilter)['$inferInput'] | null | undefined): RequestedFilter {
+  const { expiresBefore, updatedSince, ...others } = withoutNulls(filter ?? {});
+  for (const [condition, value] of Object.entries(others)) {
+    if (!Array.isArray(value) || (value.length > 0 && value.length <= maxListed)) continue;
+    const message = `must have 1 to ${maxListed} items`;
+    throw invalidFilter({ path: ['filter', condition], code: value.length === 0 ? 'EMPTY' : 'TOO_MANY', message });
+  }
+  return {
+    ...others,
+    ...(expiresBefore !== undefined && { expiresBefore: firstSecondFrom(expiresBefore, 'expiresBefore') }),
+    ...(updatedSince !== undefined && { updatedSince: firstSecondFrom(updatedSince, 'updatedSince') }),
+  };
+}
+
+function invalidFilter(issue: Issue): AppError {
+  return new AppError('INVALID', 'The filter is not valid.', { issues: [issue] });
+}
+
+/** The first Unix second at or after a time: keys expire and change at whole seconds. */
+function firstSecondFrom(time: string, condition: string): bigint {
+  if (!isDateTime(time)) {
+    throw invalidFilter({ path: ['filter', condition], code: 'MALFORMED_DATE', message: dateTimeRule });
+  }
+  // A Date has milliseconds, and RFC 3339 any number of digits.
+  const hasFraction = /\.\d*[1-9]/.test(time);
+  return BigInt(Math.floor(Date.parse(time) / 1000) + (hasFraction ? 1 : 0));
 }
 
 /** A page of keys. `count` counts all matching keys, and is called only if `totalCount` is selected. */
@@ -125,7 +163,7 @@ interface KeySource {
   /** The organisation whose keys are listed; undefined for all. */
   readonly orgID: string | undefined;
   readonly page: (query: PageRequest) => Promise<KeyPage>;
-  readonly count: (filter: KeyFilter) => Promise<number>;
+  readonly count: (filter: RequestedFilter) => Promise<number>;
 }
 
 /** Reads a page of keys. A key that cannot be read has an error as `node`, and its cursor. */

@@ -11,9 +11,10 @@ import { KeyHistoryEntry } from './history.js';
 import { Organization } from './organization.js';
 import { readConnectionPage } from './pagination.js';
 import { KeyQuota } from './quota.js';
+import { dateTimeOf } from './scalars.js';
 import { enumValuesOf } from './types-from-zod.js';
 
-export const KeyStateType = builder.enumType('KeyState', {
+export const KeyStateType = builder.enumType('OrgKeyState', {
   description: 'State of a key: whether it can be used, and if not, why.',
   values: enumValuesOf<KeyState>(keyStates),
 });
@@ -33,12 +34,13 @@ builder.node(OrgKey, {
   fields: (t) => ({
     keyHash: t.exposeString('keyHash', {
       description:
-        'Hash of the key identifier in lower-case hex: SHA-256 unless configured otherwise. Logs identify the key by it.',
+        'Hash of the key identifier in lower-case hex: SHA-256 unless configured otherwise. Logs identify the key by it. Of a key with two identifiers, that of the identifier that it had first: it stays until that identifier retires.',
     }),
     keyID: t.id({
       extensions: { isSensitive: true },
+      nullable: true,
       description:
-        'The key identifier, used by gateways and by all operations on keys. It can itself be a token: do not log it.',
+        'The key identifier, used by gateways and by all operations on keys. It can itself be a token: do not log it. Null for a key of which only the hash is known.',
       resolve: (key, _, { keys }) => keys.keyIDOf(key),
     }),
     orgID: t.exposeString('orgID', {
@@ -66,27 +68,18 @@ builder.node(OrgKey, {
       resolve: (key, _, { keys }) => keys.stateOf(key),
     }),
     createdAt: t.expose('dateCreated', {
-      type: 'DateTime',
+      type: 'KeyDateTime',
       description: 'When the key was created, in Keyfront or in the system that it was imported from.',
     }),
     updatedAt: t.field({
-      type: 'DateTime',
+      type: 'KeyDateTime',
       nullable: true,
       description:
-        'When the key was last changed, to the second: `lastUpdated` as a date. Null if an imported time is after the year 9999.',
-      resolve: ({ lastUpdated }) => dateOfSeconds(lastUpdated),
-    }),
-    dateCreated: t.expose('dateCreated', {
-      type: 'DateTime',
-      description: 'The same as `createdAt`, by the name of the definition.',
-    }),
-    lastUpdated: t.expose('lastUpdated', {
-      type: 'Int64',
-      description:
-        'When the key was last changed, in Unix seconds. Strictly increasing, so it can be ahead of the clock. Example: 1769860800.',
+        'When the key was last changed, to the second. Strictly increasing, so it can be ahead of the clock. Null if an imported time is after the year 9999.',
+      resolve: ({ lastUpdated }) => dateTimeOf(lastUpdated),
     }),
     deletedAt: t.field({
-      type: 'DateTime',
+      type: 'KeyDateTime',
       nullable: true,
       description: 'When the key was deleted. Null if it is not deleted.',
       resolve: ({ deleted }) => deleted?.toISOString(),
@@ -150,12 +143,6 @@ builder.queryField('orgKey', (t) =>
     },
   }),
 );
-
-const lastSecondOf9999 = 253_402_300_799n;
-
-function dateOfSeconds(seconds: bigint): string | undefined {
-  return seconds > lastSecondOf9999 ? undefined : new Date(Number(seconds) * 1000).toISOString();
-}
 
 /** Reads a page of the history of a key. Each version up to that of the key has one entry, so the flags are exact. */
 function readHistoryPage(key: StoredKey, args: DefaultConnectionArguments, { loaders, serviceCaller }: Context) {

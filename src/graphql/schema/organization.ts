@@ -1,5 +1,8 @@
 import type { QuotaSummary } from '../../keys/quota/quota-summary.js';
+import { canSee, requireScope } from '../../keys/authorization.js';
+import { scopes, type Principal, type Scope } from '../../keys/key.js';
 import { builder } from './builder.js';
+import { enumValuesOf } from './types-from-zod.js';
 
 /** An organisation: this service knows only its identifier and its keys. */
 export interface Organisation {
@@ -10,7 +13,7 @@ const OrganizationQuota = builder.objectRef<QuotaSummary>('OrganizationQuota').i
   description:
     'Sums of the live quotas of the keys of an organisation at this moment. Deleted keys are excluded. Sums are capped at the largest 64-bit integer.',
   fields: (t) => ({
-    keys: t.exposeInt('keys', { description: 'Number of keys.' }),
+    keyCount: t.exposeInt('keys', { description: 'Number of keys.' }),
     limitedKeys: t.exposeInt('limitedKeys', {
       description: 'Number of keys with a limited quota. The other fields count only these keys.',
     }),
@@ -40,3 +43,54 @@ export const Organization = builder.objectRef<Organisation>('Organization').impl
     }),
   }),
 });
+
+builder.queryField('organization', (t) =>
+  t.field({
+    type: Organization,
+    nullable: true,
+    extensions: { isOfCompany: true },
+    description:
+      'The organization with this identifier. Null if the credential cannot see it. Every other one exists, also without keys. Requires a service credential. Not in the subgraph, because the company owns this field there.',
+    credential: 'service',
+    args: { id: t.arg.id({ required: true, description: 'Identifier of the organization. Example: acme.' }) },
+    resolve: (caller, { id }) => {
+      requireScope(caller, 'read');
+      return canSee(caller, id) ? { orgID: id } : undefined;
+    },
+  }),
+);
+
+const KeyScope = builder.enumType('KeyScope', {
+  description: 'What a service credential can be restricted to.',
+  values: enumValuesOf<Scope>(scopes),
+});
+
+const KeyViewer = builder.objectRef<Principal>('KeyViewer').implement({
+  description: 'The service credential of the request.',
+  fields: (t) => ({
+    credentialID: t.exposeString('credentialID', { description: 'Identifier of the credential. Not secret.' }),
+    label: t.exposeString('label', { description: 'What the credential was issued for.' }),
+    kind: t.string({ description: 'Kind of the credential: service.', resolve: () => 'service' }),
+    scopes: t.field({
+      type: [KeyScope],
+      description: 'What the credential may do: every scope if it is not restricted.',
+      resolve: (principal) => principal.scopes ?? (Object.keys(scopes) as Scope[]),
+    }),
+    orgID: t.exposeString('orgID', {
+      nullable: true,
+      description: 'The organization that the credential is bound to. Null if it can see all.',
+    }),
+  }),
+});
+
+builder.queryField('viewer', (t) =>
+  t.field({
+    type: KeyViewer,
+    nullable: true,
+    extensions: { isOfCompany: true },
+    description:
+      'The credential of the request. Requires a service credential, of any scope. Null only with an error. Not in the subgraph, because the company owns this field there.',
+    credential: 'service',
+    resolve: (caller) => caller,
+  }),
+);

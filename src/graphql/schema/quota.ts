@@ -1,5 +1,6 @@
 import type { QuotaFigures } from '../../keys/quota/quota.js';
 import { builder } from './builder.js';
+import { dateTimeOf } from './scalars.js';
 
 export const KeyQuota = builder.objectRef<QuotaFigures>('KeyQuota').implement({
   description:
@@ -22,11 +23,11 @@ export const KeyQuota = builder.objectRef<QuotaFigures>('KeyQuota').implement({
       resolve: ({ remaining }) => remaining,
     }),
     renewsAt: t.field({
-      type: 'Int64',
+      type: 'KeyDateTime',
       nullable: true,
       description:
-        'When the period ends and `used` returns to 0, in Unix seconds. Null if the quota does not renew. Example: 1893456000.',
-      resolve: ({ renewsAt }) => renewsAt,
+        'When the period ends and `used` returns to 0, to the second. Null if the quota does not renew, or only after the year 9999. Example: 2030-01-01T00:00:00.000Z.',
+      resolve: ({ renewsAt }) => (renewsAt === undefined ? undefined : dateTimeOf(renewsAt)),
     }),
   }),
 });
@@ -64,7 +65,4 @@ function describeEffect(before: QuotaFigures, after: QuotaFigures): string {
 
 const formatMax = (max: bigint | undefined) => (max === undefined ? 'unlimited' : max.toLocaleString('en'));
 
-function formatTime(seconds: bigint): string {
-  const milliseconds = Number(seconds) * 1000;
-  return Math.abs(milliseconds) <= 8.64e15 ? new Date(milliseconds).toISOString() : `Unix second ${seconds}`;
-}
+const formatTime = (seconds: bigint) => dateTimeOf(seconds) ?? `Unix second ${seconds}`;

@@ -85,16 +85,24 @@ builder.scalarType('Int64', {
   serialize: (value) => toJSONInteger(value),
 });
 
-builder.scalarType('DateTime', {
+builder.scalarType('KeyDateTime', {
   description:
     'A date and time with an offset in the format of RFC 3339, with T and Z in upper case and without leap seconds. Returned in UTC. Example: 2026-01-31T12:00:00Z.',
   specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc3339',
   parseValue: (value) => {
-    if (typeof value !== 'string') throw new GraphQLError('DateTime cannot represent this value; send a string.');
+    if (typeof value !== 'string') throw new GraphQLError('KeyDateTime cannot represent this value; send a string.');
     return value;
   },
   serialize: (value) => value,
 });
+
+/** The first second of the year 0 and the last of 9999: RFC 3339 has four digits for the year. */
+const [firstSecond, lastSecond] = [-62_167_219_200n, 253_402_300_799n];
+
+/** These Unix seconds as a KeyDateTime; undefined for a year that it cannot express. */
+export function dateTimeOf(seconds: bigint): string | undefined {
+  return seconds < firstSecond || seconds > lastSecond ? undefined : new Date(Number(seconds) * 1000).toISOString();
+}
 
 builder.scalarType('JSON', {
   description:

@@ -7,7 +7,7 @@ import { isStorableText } from '../../lib/text.js';
 /** Properties of a field that zod does not need, for the APIs and the storage. */
 export interface FieldTraits {
   /** The scalar in the APIs if the zod type does not determine it: a date, an identifier, free-form JSON. */
-  readonly scalar?: 'DateTime' | 'ID' | 'JSON' | 'JSONObject';
+  readonly scalar?: 'KeyDateTime' | 'ID' | 'JSON' | 'JSONObject';
   /** Write-only: stored as a hash, or encrypted. */
   readonly secret?: 'hashed' | 'sealed';
   /** Set by the service. A value of a client is ignored with a warning. */
@@ -170,18 +170,24 @@ export const freeForm = (description: string) =>
 export const freeFormObject = (description: string) =>
   field(z.unknown().check(checkFreeFormObject), `${description} ${freeFormLimits}`, { scalar: 'JSONObject' });
 
+/** The rule of {@link isDateTime}, as the message of an issue. */
+export const dateTimeRule = 'must be an RFC 3339 date and time with an offset';
+
+/** Whether a text is a date and time of RFC 3339 with an offset. */
+export function isDateTime(text: string): boolean {
+  // Conversion to UTC can change the year, which has four digits in RFC 3339.
+  const year = new Date(text).getUTCFullYear();
+  return z.iso.datetime({ offset: true }).safeParse(text).success && year >= 0 && year <= 9999;
+}
+
 /** A date and time of RFC 3339 with an offset. */
 export const dateTime = (description: string, traits: FieldTraits) =>
   field(
     bounded(64).check(
       z.check<string>((ctx) => {
-        // Conversion to UTC can change the year, which has four digits in RFC 3339.
-        const year = new Date(ctx.value).getUTCFullYear();
-        if (!z.iso.datetime({ offset: true }).safeParse(ctx.value).success || year < 0 || year > 9999) {
-          ctx.issues.push(customIssue('MALFORMED_DATE', 'must be an RFC 3339 date and time with an offset', ctx.value));
-        }
+        if (!isDateTime(ctx.value)) ctx.issues.push(customIssue('MALFORMED_DATE', dateTimeRule, ctx.value));
       }),
     ),
     description,
-    { ...traits, scalar: 'DateTime' },
+    { ...traits, scalar: 'KeyDateTime' },
   );

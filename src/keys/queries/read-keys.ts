@@ -8,13 +8,13 @@ import { summariseQuotas, type QuotaSummary } from '../quota/quota-summary.js';
 import type { ReadBudget } from '../read-budget.js';
 import { stateOf, type KeyState, type StoredKey, type KeyRevision } from '../key.js';
 import { findEach } from './find-each.js';
-import type { HistoryRequest, KeyFilter, KeyPage, KeyQuery } from '../key-query.js';
+import type { HistoryRequest, KeyFilter, KeyPage, KeyQuery, RequestedFilter } from '../key-query.js';
 
 /** A key by its identifier or by its hash. */
 export type KeyReference = { readonly keyID: string } | { readonly keyHash: string };
 
 /** Selects a page of keys, as of now. */
-export type PageRequest = Omit<KeyQuery, 'now'>;
+export type PageRequest = Omit<KeyQuery, 'now' | 'filter'> & { readonly filter: RequestedFilter };
 
 const emptyPage = (): KeyPage => ({ keys: [], isCut: false });
 
@@ -26,12 +26,20 @@ export type KeyQueries = ReturnType<typeof createKeyQueries>;
  * throws FORBIDDEN if it lacks the scope `read`.
  */
 export function createKeyQueries({ store, externalCounters, now, hashKeyID, open, reportError }: Ports) {
-  const scopedFilter = (caller: CallContext, filter: KeyFilter): KeyFilter | undefined => {
+  const keyHashOf = (keyID: string) => hashKeyID(checkKeyID(keyID));
+
+  /** Names the keys of the filter by their hashes. @throws {AppError} INVALID when an identifier is not valid. */
+  const withHashes = ({ keyIDs, ...filter }: RequestedFilter): KeyFilter => {
+    if (keyIDs === undefined) return filter;
+    const hashes = keyIDs.map(keyHashOf);
+    return { ...filter, keyHashes: hashes.filter((one) => filter.keyHashes?.includes(one) ?? true) };
+  };
+
+  const scopedFilter = (caller: CallContext, requested: RequestedFilter): KeyFilter | undefined => {
+    const filter = withHashes(requested);
     if (caller.orgID === undefined) return filter;
     return filter.orgID === undefined || filter.orgID === caller.orgID ? { ...filter, orgID: caller.orgID } : undefined;
   };
-
-  const keyHashOf = (keyID: string) => hashKeyID(checkKeyID(keyID));
 
   /** Returns a page of keys; an empty one if the filter has another organisation than the caller. */
   async function listOrgKeys(caller: CallContext, query: PageRequest): Promise<KeyPage> {
@@ -81,20 +89,25 @@ export function createKeyQueries({ store, externalCounters, now, hashKeyID, open
     /** Returns the page of each organisation, with one query. The caller must have access to all of them. */
     async orgKeysOfEach(caller: CallContext, orgIDs: readonly string[], query: PageRequest): Promise<KeyPage[]> {
       requireScope(caller, 'read');
-      const { orgID } = query.filter;
+      const filter = withHashes(query.filter);
+      const { orgID } = filter;
       const wanted = orgID === undefined ? orgIDs : orgIDs.filter((one) => one === orgID);
-      const pages = await store.listOfOrgs(wanted, { ...query, now: now() }, caller.reads);
+      const pages = await store.listOfOrgs(wanted, { ...query, filter, now: now() }, caller.reads);
       return orgIDs.map((one) => pages[wanted.indexOf(one)] ?? emptyPage());
     },
-    async countOrgKeys(caller: CallContext, filter: KeyFilter): Promise<number> {
+    async countOrgKeys(caller: CallContext, filter: RequestedFilter): Promise<number> {
       requireScope(caller, 'read');
       const scoped = scopedFilter(caller, filter);
       return scoped ? store.count(scoped, now(), caller.reads) : 0;
     },
     /** Returns the count of each organisation, with one query. The caller must have access to all of them. */
-    async countOrgKeysOfEach(caller: CallContext, orgIDs: readonly string[], filter: KeyFilter): Promise<number[]> {
+    async countOrgKeysOfEach(
+      caller: CallContext,
+      orgIDs: readonly string[],
+      filter: RequestedFilter,
+    ): Promise<number[]> {
       requireScope(caller, 'read');
-      const { orgID, ...others } = filter;
+      const { orgID, ...others } = withHashes(filter);
       const counts = await store.countOfOrgs(orgIDs, others, now(), caller.reads);
       return orgIDs.map((one, index) => (orgID === undefined || one === orgID ? (counts[index] ?? 0) : 0));
     },

@@ -34,7 +34,7 @@ const scalars: Record<Scalar, JSONSchema> = {
   String: { type: 'string' },
   Boolean: { type: 'boolean' },
   ID: { type: 'string' },
-  DateTime: { type: 'string', format: 'date-time' },
+  KeyDateTime: { type: 'string', format: 'date-time' },
   JSON: {},
   JSONObject: { type: 'object' },
 };

@@ -187,13 +187,13 @@ const parseSeconds = (text: string, name: string): bigint => {
 const filters: Readonly<Record<string, ParseFilter>> = {
   org_id: (orgID) => ({ orgID }),
   alias_prefix: (aliasPrefix) => ({ aliasPrefix }),
-  tag: (tag) => ({ tag }),
+  tag: (tag) => ({ tagsAll: [tag] }),
   policy: (policy) => ({ policy }),
   api_id: (apiID) => ({ apiID }),
   state: (text, name) => {
     const state = Object.keys(keyStates).find((known): known is KeyState => known === text);
     if (state === undefined) throw malformedParameter(name, `must be one of ${Object.keys(keyStates).join(', ')}`);
-    return { state };
+    return { states: [state] };
   },
   expires_before: (text, name) => ({ expiresBefore: parseSeconds(text, name) }),
   updated_since: (text, name) => ({ updatedSince: parseSeconds(text, name) }),

@@ -1,5 +1,6 @@
 import type { Dialect } from './dialect.js';
 import { layout1 } from './layout-1.js';
+import { layout2 } from './layout-2.js';
 
 /** The statements of a migration, by engine. */
 export type SchemaStep = Readonly<Record<Dialect['name'], string>>;
@@ -9,7 +10,7 @@ export type SchemaStep = Readonly<Record<Dialect['name'], string>>;
  * nullable: processes of the version before go on writing rows without it, and rows that they have signed stay valid
  * (`Layouts`). A release fills a new column only on request, because the release before rejects a row with a value in it.
  */
-export const migrations: readonly SchemaStep[] = [layout1];
+export const migrations: readonly SchemaStep[] = [layout1, layout2];
 
 /** Databases that builds before the first release have made have smaller versions. */
 const firstVersion = 101;
@@ -64,13 +65,14 @@ const searchIndexes = {
   keys_by_org_alias: 'keys (org, alias)',
   keys_by_update: 'keys (last_updated)',
   keys_by_org_update: 'keys (org, last_updated)',
-  keys_by_expiry: 'keys (expires) WHERE expires >= 1',
   keys_by_deletion: 'keys (deleted) WHERE deleted IS NOT NULL',
   deleted_keys: 'keys (id) WHERE deleted IS NOT NULL',
   deleted_keys_by_org: 'keys (org) WHERE deleted IS NOT NULL',
   inactive_keys: 'keys (id) WHERE is_inactive = 1',
   inactive_keys_by_org: 'keys (org) WHERE is_inactive = 1',
   key_terms_by_org: 'key_terms (org, term, key)',
+  keys_by_end: 'keys (expires)',
+  keys_by_org_end: 'keys (org, expires)',
 };
 
 /** Statements that create the search indexes that are missing, one for each. */

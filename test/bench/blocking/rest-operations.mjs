@@ -167,7 +167,7 @@ function listQueries(parameters, { cursorOf }) {
     const values =
       name === 'state' ? Object.fromEntries(states.map((s) => [s, s])) : valuesOfFilter(filterNames[name] ?? name);
     for (const [kind, value] of Object.entries(values)) {
-      const query = `limit=100&${name}=${encodeURIComponent(value)}`;
+      const query = `limit=100&${name}=${encodeURIComponent(/_(before|since)$/.test(name) ? Date.parse(value) / 1000 : value)}`;
       queries.push({ name: `${name} ${kind}`, query });
       if (name === 'state' || kind !== 'broad') continue;
       for (const state of states)

@@ -19,21 +19,25 @@ import { getNamedType, isEnumType } from 'graphql';
 /** Distinguishes the keys of this run from those of earlier runs in the same folder. */
 export const runID = randomUUID().slice(0, 8);
 
-/** Unix seconds after every expiry and every change. */
-const farFuture = '4102444800';
+/** After every expiry and every change. */
+const farFuture = '2100-01-01T00:00:00Z';
+const farPast = '1970-01-01T00:00:01Z';
 
 /**
  * The values of each filter: one that matches nearly every key and, if that is more expensive, one that matches none,
  * for which the service reads every key.
  */
 const filterValues = {
+  keyIDs: { none: Array.from({ length: 100 }, (_, n) => `absent-${n}`) },
+  keyHashes: { none: Array.from({ length: 100 }, (_, n) => String(n).padStart(64, '0')) },
   orgID: { broad: 'big' },
   aliasPrefix: { broad: 'C', none: 'Customer 9999999' },
-  tag: { broad: 'production', none: 'absent' },
+  tagsAny: { broad: ['production'], none: ['absent'] },
+  tagsAll: { broad: ['production'], none: ['absent'] },
   policy: { broad: 'gold', none: 'absent' },
   apiID: { broad: 'invoices', none: 'absent' },
-  expiresBefore: { broad: farFuture, none: '1' },
-  updatedSince: { broad: '0', none: farFuture },
+  expiresBefore: { broad: farFuture, none: farPast },
+  updatedSince: { broad: farPast, none: farFuture },
 };
 
 /** @param {string} field @param {unknown} type */
@@ -95,9 +99,17 @@ export function createSamples({ keyIDOf, hashOf, count }) {
     filter: () => ({}),
     // The defaults, or values of the shape that varies them.
     ...Object.fromEntries(
-      ['after', 'before', 'last', 'orderBy', 'descending', 'expectedVersion', 'includeDeleted', 'reason'].map(
-        (name) => [name, () => undefined],
-      ),
+      [
+        'after',
+        'before',
+        'last',
+        'orderBy',
+        'descending',
+        'expectedVersion',
+        'includeDeleted',
+        'reason',
+        'keyHash',
+      ].map((name) => [name, () => undefined]),
     ),
   };
   return {

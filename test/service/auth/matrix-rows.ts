@@ -28,6 +28,8 @@ const rootFields: Readonly<Record<string, Row>> = {
   node: { call: 'node(id: "NODE") { id }', foreign: 'nothing' },
   orgKey: { call: 'orgKey(by: { keyID: "KEY" }) { keyHash }', foreign: 'nothing' },
   orgKeys: { call: 'orgKeys(filter: {orgID: "acme"}) { edges { cursor } }', foreign: 'nothing' },
+  organization: { call: 'organization(id: "acme") { id }', foreign: 'nothing' },
+  viewer: { call: 'viewer { kind }', foreign: 'the same', scopes: [] },
   previewOrgKeyUpdate: { call: 'previewOrgKeyUpdate(keyID: "KEY", input: {}) { version }', foreign: 'NOT_FOUND' },
   previewOrgKeyPatch: { call: 'previewOrgKeyPatch(keyID: "KEY", patch: {}) { version }', foreign: 'NOT_FOUND' },
   previewOrgKeyRevert: { call: 'previewOrgKeyRevert(keyID: "KEY", toVersion: 1) { version }', foreign: 'NOT_FOUND' },
@@ -75,7 +77,10 @@ const rootFields: Readonly<Record<string, Row>> = {
     scopes: ['consume'],
   },
   // A new subscription receives no event yet. For the events of a subscription, see test/service/graphql/org-key-changed.test.ts.
-  orgKeyChanged: { call: 'orgKeyChanged(orgID: "acme") { entry { version } }', foreign: 'the same' },
+  orgKeyChanged: {
+    call: 'orgKeyChanged(orgID: "acme") { ... on OrgKeyChanged { entry { version } } }',
+    foreign: 'the same',
+  },
   _entities: {
     call: '_entities(representations: [{__typename: "OrgKey", id: "NODE"}]) { ... on OrgKey { keyHash } }',
     foreign: 'nothing',

@@ -84,7 +84,7 @@ describe('updateOrgKeys', () => {
   );
 
   it('is a dry run by default: predicts the outcome for each key and stores nothing', async () => {
-    const query = `mutation { updateOrgKeys(filter: { tag: "x" }, patch: { rate: 5 }) { ${selected} } }`;
+    const query = `mutation { updateOrgKeys(filter: { tagsAll: ["x"] }, patch: { rate: 5 }) { ${selected} } }`;
     const response = dataOf<Bulk>(await expectNoChange(t, () => t.graphql(query)));
     expect([response.dryRun, response.hasNextPage, idsOf(response)]).toStrictEqual([true, false, ['a', 'b', 'c']]);
     expect(itemOf(response, 'a')).toStrictEqual({
@@ -96,7 +96,7 @@ describe('updateOrgKeys', () => {
 
   it('makes the changes that the dry run predicted, with a history entry for each key', async () => {
     const request = {
-      filter: { tag: 'x' },
+      filter: { tagsAll: ['x'] },
       patch: { rate: 5, applyPolicies: ['gold'] },
       resetQuota: true,
       reason: 'spring',
@@ -144,7 +144,7 @@ describe('updateOrgKeys', () => {
 
   it('does not change a deleted key, even if the filter matches it', async () => {
     await t.graphql('mutation { deleteOrgKey(keyID: "a") { version } }');
-    const request = { filter: { state: 'DELETED' }, patch: { rate: 9 }, dryRun: false };
+    const request = { filter: { states: ['DELETED'] }, patch: { rate: 9 }, dryRun: false };
     const response = await expectNoChange(t, () => updateAll(request));
     expect(codesOf(response)).toStrictEqual({ a: 'NOT_FOUND' });
   });
@@ -212,7 +212,7 @@ describe('the key of an item of a dry run', () => {
   it('equals the stored key in every field, so that clients may cache it by its id', async () => {
     await t.importKeys({ key_id: 'stored', org_id: 'acme', alias: 'old', quota_max: 10, quota_remaining: 4 });
     await t.graphql('mutation { updateOrgKey(keyID: "stored", input: { alias: "newer", quotaMax: 10 }) { version } }');
-    const key = `id version state lastUpdated definition { alias isInactive tags quotaMax }
+    const key = `id version state updatedAt definition { alias isInactive tags quotaMax }
       quota { max used } history(last: 5) { edges { node { version } } }`;
     const stored = dataOf(await t.graphql(`{ orgKey(by: { keyID: "stored" }) { ${key} } }`));
     const patch = '{ alias: "imagined", isInactive: true, tags: ["imagined"], quotaMax: 99 }';
@@ -265,7 +265,7 @@ describe('a change of many keys', () => {
     let after: string | null = null;
     do {
       const page: Bulk = await updateAll({
-        filter: { state: 'ACTIVE' },
+        filter: { states: ['ACTIVE'] },
         patch: { isInactive: true },
         dryRun: false,
         first: 90,
@@ -286,7 +286,7 @@ describe('a change of many keys', () => {
     const rest = await updateAll({ after: first.endCursor });
     expect([rest.items.length, rest.hasNextPage]).toStrictEqual([200, true]);
     expect(idsOf(rest)).not.toContain(idsOf(first)[0]);
-    expect(await updateAll({ filter: { tag: 'none' }, first: 5 })).toStrictEqual({
+    expect(await updateAll({ filter: { tagsAll: ['none'] }, first: 5 })).toStrictEqual({
       dryRun: true,
       items: [],
       hasNextPage: false,

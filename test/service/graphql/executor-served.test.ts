@@ -90,7 +90,7 @@ function hintsOf(known: { hashes: unknown[]; ids: unknown[]; cursors: unknown[] 
   };
   return (name, typeName) => {
     if (typeName === 'Int64') return [0, 5, 1893456000, -1, '9007199254740993', 1.5, 'text'];
-    if (typeName === 'DateTime') return ['2026-01-31T12:00:00Z', 'never'];
+    if (typeName === 'KeyDateTime') return ['2026-01-31T12:00:00Z', 'never'];
     if (typeName.startsWith('JSON')) return [{}, { a: [1, { b: null, then: 1 }] }];
     return hints[name];
   };

@@ -123,7 +123,7 @@ const nearMisses: [query: string, variables?: object][] = [
   ['{ orgKey(by: { keyID: "k1" }) }'],
   ['{ orgKey { version } }'],
   ['{ orgKeys(orderBy: HASHH) { edges { node { keyHash } } } }'],
-  ['{ orgKeys(filter: { state: ACTIV }) { edges { cursor } } }'],
+  ['{ orgKeys(filter: { states: [ACTIV] }) { edges { cursor } } }'],
   ['{ orgKeys(filter: { tagg: "x" }) { edges { cursor } } }'],
   ['{ previewKey(input: { quotaMaxx: 1 }) { keyID } }'],
   ['{ previewKey(input: { accessRights: [{ label: "a", apiId: "a" }] }) { keyID } }'],

@@ -98,11 +98,11 @@ describe('createOrgKey', () => {
       orgKey: { keyID: 'k1', keyHash: hashOf('k1'), state: 'ACTIVE', deletedAt: null },
       warnings: [{ code: 'QUOTA_NEVER_RENEWS' }, { code: 'NO_ACCESS_RIGHTS' }],
     });
-    expect(await read('k1', 'keyID orgID dateCreated lastUpdated definition { alias orgID }')).toStrictEqual({
+    expect(await read('k1', 'keyID orgID createdAt updatedAt definition { alias orgID }')).toStrictEqual({
       keyID: 'k1',
       orgID: 'acme',
-      dateCreated: '2026-01-31T12:00:00.000Z',
-      lastUpdated: 1769860800,
+      createdAt: '2026-01-31T12:00:00.000Z',
+      updatedAt: '2026-01-31T12:00:00.000Z',
       definition: { alias: 'New', orgID: 'acme' },
     });
   });
@@ -160,9 +160,9 @@ describe('createOrgKey', () => {
     expect(dataOf(await create({ keyID: 'k1', input }))).toMatchObject({
       warnings: [{ code: 'SERVER_OWNED' }, { code: 'SERVER_OWNED' }, { code: 'NO_ACCESS_RIGHTS' }],
     });
-    expect(await read('k1', 'dateCreated lastUpdated')).toStrictEqual({
-      dateCreated: '2026-01-31T12:00:00.000Z',
-      lastUpdated: 1769860800,
+    expect(await read('k1', 'createdAt updatedAt')).toStrictEqual({
+      createdAt: '2026-01-31T12:00:00.000Z',
+      updatedAt: '2026-01-31T12:00:00.000Z',
     });
   });
 
@@ -219,7 +219,7 @@ describe('deleteOrgKey', () => {
       const response = await rejected(attempt);
       expect([codeOf(response), errorsOf(response)[0]?.message]).toStrictEqual(['NOT_FOUND', 'There is no such key.']);
     }
-    for (const filter of ['', '(filter: { tag: "a" })', '(filter: { state: ACTIVE })']) {
+    for (const filter of ['', '(filter: { tagsAll: ["a"] })', '(filter: { states: [ACTIVE] })']) {
       expect(dataOf(await t.graphql(`{ orgKeys${filter} { edges { cursor } } }`))).toStrictEqual({ edges: [] });
     }
   });
@@ -254,7 +254,9 @@ describe('restoreOrgKey', () => {
     expect(key?.lastUpdated).toBe(BigInt(Math.floor(t.clock.now.getTime() / 1000)));
     expect(audit.map(({ operation }) => operation)).toStrictEqual(['import', 'delete', 'restore']);
     expect((await entries('k1')).map(({ operation }) => operation)).toStrictEqual(['IMPORT', 'DELETE', 'RESTORE']);
-    expect(dataOf(await t.graphql('{ orgKeys(filter: { tag: "a" }) { edges { node { keyID } } } }'))).toStrictEqual({
+    expect(
+      dataOf(await t.graphql('{ orgKeys(filter: { tagsAll: ["a"] }) { edges { node { keyID } } } }')),
+    ).toStrictEqual({
       edges: [{ node: { keyID: 'k1' } }],
     });
     expect(dataOf(await consume('k1'))).toStrictEqual({ allowed: true, refusal: null });
@@ -315,7 +317,9 @@ describe('revertOrgKey', () => {
       [2, 'UPDATE'],
       [3, 'REVERT'],
     ]);
-    expect(dataOf(await t.graphql('{ orgKeys(filter: { tag: "a" }) { edges { node { keyID } } } }'))).toMatchObject({
+    expect(
+      dataOf(await t.graphql('{ orgKeys(filter: { tagsAll: ["a"] }) { edges { node { keyID } } } }')),
+    ).toMatchObject({
       edges: [{ node: { keyID: 'k1' } }],
     });
   });

@@ -59,7 +59,7 @@ describe('orgKeyChanged', () => {
       null,
     ]);
     const begun = changeOf(await stream.next());
-    expect(begun).toStrictEqual({ cursor: expect.any(String) as string, keyHash: null, entry: null });
+    expect(begun).toStrictEqual({ __typename: 'KeyFeedCheckpoint', cursor: expect.any(String) as string });
     for (let count = 0; count < 3; count += 1) await change('k1');
     await sendRequest(s.t, 'DELETE', '/svc/org/keys/k1');
     expect(await take(stream, 3)).toStrictEqual(['k1 2', 'k1 3', 'k1 4']);
@@ -73,8 +73,8 @@ describe('orgKeyChanged', () => {
     await change('k1', { hmac_string: canary, basic_auth_data: { password: canary }, alias: 'first' });
     await change('k1', { alias: 'second', hmac_string: `${canary} 2` });
     const query = `subscription { orgKeyChanged(after: "${beginning}", keyHash: "${hashOf('k1')}") {
-      cursor keyHash orgID entry { version changes { path kind before after } }
-      key { keyID version definition { alias hmacStringSet basicAuthData { passwordSet } } } } }`;
+      cursor ... on OrgKeyChanged { keyHash orgID entry { version changes { path kind before after } }
+        key { keyID version definition { alias hmacStringSet basicAuthData { passwordSet } } } } } }`;
     const texts: string[] = [];
     const reported = async () => {
       const result = await stream.next();
@@ -126,7 +126,8 @@ describe('orgKeyChanged', () => {
     const foreign = await follow({ service, variables: { orgID: 'globex' } });
     const foreignKey = await follow({ service, variables: { keyHash: hashOf('k2') } });
     const all = await follow({ variables: { after: beginning, orgID: 'globex' } });
-    for (const stream of [foreign, foreignKey]) expect(changeOf(await stream.next())).toMatchObject({ entry: null });
+    for (const stream of [foreign, foreignKey])
+      expect(changeOf(await stream.next())?.__typename).toBe('KeyFeedCheckpoint');
     await change('k2');
     await change('k1');
     for (const stream of [own, named]) expect(await take(stream, 2)).toStrictEqual(['k1 1', 'k1 2']);
@@ -167,13 +168,28 @@ describe('orgKeyChanged', () => {
   });
 
   it('can be requested by GET with a credential', async () => {
-    const query = 'subscription { orgKeyChanged { cursor entry { version } } }';
+    const query = 'subscription { orgKeyChanged { __typename cursor } }';
     const accept = 'text/event-stream';
     const received = await s.t.graphqlByGET({ query }, { accept });
-    expect([received.status, received.body]).toMatchObject([200, { data: { orgKeyChanged: { entry: null } } }]);
+    expect([received.status, received.body]).toMatchObject([
+      200,
+      { data: { orgKeyChanged: { __typename: 'KeyFeedCheckpoint' } } },
+    ]);
     const bare = await s.t.graphqlByGET({ query }, { ...noCredentials, accept });
     // A gateway subscribes by GET, and its client has to see that it must authenticate.
     expect([bare.status, bare.text]).toStrictEqual([401, expect.stringContaining('"UNAUTHENTICATED"')]);
+  });
+
+  it('sends changes and checkpoints as types of one interface, whose cursor is that of every event', async () => {
+    const query = 'subscription { orgKeyChanged { __typename cursor ... on OrgKeyChanged { entry { version } } } }';
+    const stream = await follow({ query });
+    const begun = await stream.next();
+    await change('k1');
+    const cursor = expect.any(String) as string;
+    expect([begun, await stream.next()]).toEqual([
+      { data: { orgKeyChanged: { __typename: 'KeyFeedCheckpoint', cursor } } },
+      { data: { orgKeyChanged: { __typename: 'OrgKeyChanged', cursor, entry: { version: 2 } } } },
+    ]);
   });
 
   it('sends no events for consumed quotas', async () => {
@@ -186,7 +202,7 @@ describe('orgKeyChanged', () => {
 });
 
 describe('a failing stream of changes', () => {
-  const query = 'subscription { orgKeyChanged { cursor entry { version } key { keyID } } }';
+  const query = 'subscription { orgKeyChanged { cursor ... on OrgKeyChanged { entry { version } key { keyID } } } }';
   const event = { cursor: 'c1', entry: undefined };
   /** Serves these changes instead of those of the feed. */
   const serveChanges = (changes: () => AsyncGenerator, overridden: Parameters<typeof serveWith>[1] = {}) =>
@@ -226,14 +242,14 @@ describe('a failing stream of changes', () => {
       },
     });
     const all = `subscription { orgKeyChanged(after: "${beginning}", keyHash: "${hashOf('k1')}") {
-      cursor keyHash entry { version } } }`;
+      __typename cursor ... on OrgKeyChanged { keyHash entry { version } } } }`;
     const stream = readStream(await overridden.subscribe(all));
     const results = [await stream.next(), await stream.next(), await stream.next()];
     await stream.close();
     const cursor = expect.any(String) as string;
     expect(results).toMatchObject([
       { data: { orgKeyChanged: { entry: { version: 1 } } } },
-      { data: { orgKeyChanged: { cursor, keyHash: null, entry: null } } },
+      { data: { orgKeyChanged: { __typename: 'OrgKeyChanged', cursor, keyHash: null, entry: null } } },
       { data: { orgKeyChanged: { entry: { version: 3 } } } },
     ]);
     expect(codesOf(results)).toStrictEqual(['INTERNAL', 'INTERNAL']);
@@ -441,7 +457,7 @@ describe('a slow or disconnected client', () => {
   it('limits the memory for a client that reads nothing', async () => {
     const large = 'x'.repeat(60_000);
     const socket = subscribe(
-      `subscription { orgKeyChanged(after: "${beginning}") { cursor entry { changes { before after } } } }`,
+      `subscription { orgKeyChanged(after: "${beginning}") { cursor ... on OrgKeyChanged { entry { changes { before after } } } } }`,
     );
     await new Promise((resolve) => socket.once('data', resolve));
     socket.pause();
@@ -464,7 +480,7 @@ describe('a slow or disconnected client', () => {
     const good = await follow();
     await good.next();
     const socket = subscribe(
-      `subscription { orgKeyChanged(after: "${beginning}") { entry { changes { before after } } } }`,
+      `subscription { orgKeyChanged(after: "${beginning}") { ... on OrgKeyChanged { entry { changes { before after } } } } }`,
     );
     await new Promise((resolve) => socket.once('data', resolve));
     socket.pause();

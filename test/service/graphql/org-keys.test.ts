@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'v
 import { codeOf, dataOf, errorsOf, issuesOf } from '../../support/responses.js';
 import { statementsDuring } from '../../support/statements.js';
 import { startApp, startOwnApp, type TestResponse, type TestApp } from '../../support/app.js';
+import { dateTime } from '../../support/date-time.js';
 import { hashOf } from '../../support/factories.js';
 
 const now = 1769860800;
@@ -111,6 +112,7 @@ const orders: Record<string, (a: Key, b: Key) => number> = {
   KEY_HASH: () => 0,
   ALIAS: (a, b) => byBytes(a.alias ?? '', b.alias ?? ''),
   LAST_UPDATED: (a, b) => Number(a.last_updated) - Number(b.last_updated),
+  EXPIRES: (a, b) => (a.expires ?? 0) - (b.expires ?? 0),
 };
 
 function expected(matches: (key: Key) => boolean, order = 'KEY_HASH', descending = false): string[] {
@@ -148,21 +150,31 @@ const filters: [object, (key: Key) => boolean][] = [
     '\u{10ffff}',
   ].map((prefix): [object, (key: Key) => boolean] => [{ aliasPrefix: prefix }, prefixed(prefix)]),
   ...['paid', 'eu', '🔑', '%', "'; DROP TABLE keys;--", 'pai', 'gold'].map((tag): [object, (key: Key) => boolean] => [
-    { tag },
+    { tagsAll: [tag] },
     ({ tags }) => tags?.includes(tag) ?? false,
   ]),
+  [{ tagsAny: ['eu', 'none'] }, ({ tags }) => tags?.includes('eu') ?? false],
+  [{ tagsAny: ['paid', 'eu'] }, ({ tags = [] }) => tags.includes('paid') || tags.includes('eu')],
+  [{ tagsAll: ['paid', 'eu'] }, ({ tags = [] }) => tags.includes('paid') && tags.includes('eu')],
+  [{ states: ['INACTIVE', 'EXPIRED'] }, (key) => key.is_inactive === true || isExpired(key)],
+  [{ keyIDs: ['acme-0', 'globex-1', 'none'] }, ({ key_id }) => ['acme-0', 'globex-1'].includes(key_id)],
+  [{ keyHashes: [hashOf('acme-0'), 'no hash'] }, ({ key_id }) => key_id === 'acme-0'],
+  [{ keyIDs: ['acme-0'], keyHashes: [hashOf('globex-1')] }, () => false],
   [{ policy: 'gold' }, ({ apply_policies }) => apply_policies?.includes('gold') ?? false],
   [{ policy: 'silver' }, ({ apply_policies }) => apply_policies?.includes('silver') ?? false],
   [{ apiID: 'invoices' }, hasAPI('invoices')],
   [{ apiID: 'inv' }, hasAPI('inv')],
-  [{ state: 'ACTIVE' }, (key) => !key.is_inactive && !isExpired(key)],
-  [{ state: 'INACTIVE' }, (key) => key.is_inactive === true],
-  [{ state: 'EXPIRED' }, (key) => !key.is_inactive && isExpired(key)],
-  [{ expiresBefore: now + 1 }, ({ expires = 0 }) => expires >= 1 && expires < now + 1],
-  [{ expiresBefore: '9223372036854775807' }, ({ expires = 0 }) => expires >= 1],
-  [{ expiresBefore: 0 }, () => false],
-  [{ updatedSince: now - 86_400 }, ({ last_updated }) => Number(last_updated) >= now - 86_400],
-  [{ updatedSince: now + 1 }, () => false],
+  [{ states: ['ACTIVE'] }, (key) => !key.is_inactive && !isExpired(key)],
+  [{ states: ['INACTIVE'] }, (key) => key.is_inactive === true],
+  [{ states: ['EXPIRED'] }, (key) => !key.is_inactive && isExpired(key)],
+  [{ expiresBefore: dateTime(now + 1) }, ({ expires = 0 }) => expires >= 1 && expires < now + 1],
+  [{ expiresBefore: dateTime(now + 0.5) }, ({ expires = 0 }) => expires >= 1 && expires <= now],
+  [{ expiresBefore: '9999-12-31T23:59:59Z' }, ({ expires = 0 }) => expires >= 1 && expires < 253402300799],
+  [{ expiresBefore: '0000-01-01T00:00:00Z' }, () => false],
+  [{ updatedSince: dateTime(now - 86_400) }, ({ last_updated }) => Number(last_updated) >= now - 86_400],
+  [{ updatedSince: dateTime(now + 1) }, () => false],
+  // The keys were changed in the second before.
+  [{ updatedSince: `${dateTime(now).slice(0, 19)}.0001Z` }, ({ last_updated }) => Number(last_updated) > now],
 ];
 
 describe('orgKeys', () => {
@@ -171,7 +183,7 @@ describe('orgKeys', () => {
     expect(all).toStrictEqual(expected(isHere));
     expect(idsOf(await list({}))).toStrictEqual(all.slice(0, 20));
     expect(
-      idsOf(await list({ filter: { orgID: null, tag: null }, orderBy: null, descending: null, first: null })),
+      idsOf(await list({ filter: { orgID: null, tagsAll: null }, orderBy: null, descending: null, first: null })),
     ).toStrictEqual(all.slice(0, 20));
   });
 
@@ -183,16 +195,41 @@ describe('orgKeys', () => {
     );
   });
 
+  it.each(['2026-01-31', '2026-01-31T12:00:00', 'yesterday', '', String(now)])(
+    'rejects %j as a time of a filter, with its path',
+    async (time) => {
+      for (const name of ['expiresBefore', 'updatedSince']) {
+        const response = await t.graphql(`{ orgKeys(filter: { ${name}: "${time}" }) { totalCount } }`);
+        expect([codeOf(response), issuesOf(response)]).toEqual(['INVALID', [`filter.${name} MALFORMED_DATE`]]);
+      }
+    },
+  );
+
+  it('rejects a list of a filter that has no items or more than 100', async () => {
+    for (const name of ['keyIDs', 'keyHashes', 'tagsAny', 'tagsAll', 'states']) {
+      for (const [count, code] of [
+        [0, 'EMPTY'],
+        [101, 'TOO_MANY'],
+      ] as const) {
+        const items: string[] = Array.from({ length: count }, () => (name === 'states' ? 'ACTIVE' : 'a'));
+        const response = await t.graphql(listing(), { filter: { [name]: items } });
+        expect([codeOf(response), issuesOf(response)]).toEqual(['INVALID', [`filter.${name} ${code}`]]);
+      }
+    }
+  });
+
   it('lists only deleted keys for state DELETED', async () => {
-    expect(await walk({ filter: { state: 'DELETED' } }, 100)).toStrictEqual(expected((key) => !isHere(key)));
-    expect(await walk({ filter: { state: 'DELETED', orgID: 'globex' } }, 100)).toStrictEqual(['globex-9']);
-    expect(await walk({ filter: { state: 'DELETED', tag: 'eu', policy: 'gold' } }, 100)).toStrictEqual(['acme-2']);
+    expect(await walk({ filter: { states: ['DELETED'] } }, 100)).toStrictEqual(expected((key) => !isHere(key)));
+    expect(await walk({ filter: { states: ['DELETED'], orgID: 'globex' } }, 100)).toStrictEqual(['globex-9']);
+    expect(await walk({ filter: { states: ['DELETED'], tagsAll: ['eu'], policy: 'gold' } }, 100)).toStrictEqual([
+      'acme-2',
+    ]);
   });
 
   it.each(Object.keys(orders).flatMap((order) => [false, true].map((descending) => ({ orderBy: order, descending }))))(
     'pages through every key once by $orderBy, descending: $descending, forwards and backwards, for any page size',
     async ({ orderBy, descending }) => {
-      const filter = { updatedSince: 0, orgID: 'acme' };
+      const filter = { updatedSince: dateTime(0), orgID: 'acme' };
       const wanted = expected((key) => isHere(key) && key.org_id === 'acme', orderBy, descending);
       for (const size of [1, 2, 3, 5, wanted.length, wanted.length + 1]) {
         expect(await walk({ filter, orderBy, descending }, size)).toStrictEqual(wanted);
@@ -214,7 +251,7 @@ describe('orgKeys', () => {
 
   it('returns an empty page without cursors, also for `first: 0`', async () => {
     const page = { hasNextPage: false, hasPreviousPage: false, startCursor: null, endCursor: null };
-    expect(await list({ filter: { tag: 'none' } })).toStrictEqual({ edges: [], pageInfo: page });
+    expect(await list({ filter: { tagsAll: ['none'] } })).toStrictEqual({ edges: [], pageInfo: page });
     expect(await list({ first: 0 })).toStrictEqual({ edges: [], pageInfo: { ...page, hasNextPage: true } });
     const last = (await list({ last: 1 })).pageInfo.endCursor;
     expect(await list({ after: last })).toStrictEqual({ edges: [], pageInfo: { ...page, hasPreviousPage: true } });
@@ -241,9 +278,9 @@ describe('orgKeys', () => {
     const ofAcme = cursorIn(await inOrg('acme-0', null));
     const page = await inOrg('acme-0', ofAcme);
     expect([codeOf(page), cursorIn(page)]).toStrictEqual([undefined, expect.stringMatching(/./)]);
-    const { endCursor } = (await list({ filter: { tag: 'paid' }, first: 1 })).pageInfo;
+    const { endCursor } = (await list({ filter: { tagsAll: ['paid'] }, first: 1 })).pageInfo;
     const rejected = [
-      await t.graphql(listing(), { filter: { tag: 'eu' }, after: endCursor }),
+      await t.graphql(listing(), { filter: { tagsAll: ['eu'] }, after: endCursor }),
       await t.graphql(listing(), { after: endCursor }),
       await t.graphql(listing(), { filter: { orgID: 'globex' }, after: ofAcme }),
       await inOrg('globex-0', ofAcme),
@@ -252,9 +289,9 @@ describe('orgKeys', () => {
       expect([codeOf(response), issuesOf(response)]).toStrictEqual(['INVALID', ['after MALFORMED_ARGUMENT']]);
     }
     // The order of the conditions, and null for an absent one, make no difference.
-    const same = { filter: { orgID: null, state: 'ACTIVE', tag: 'paid' }, first: 1 };
+    const same = { filter: { orgID: null, states: ['ACTIVE'], tagsAll: ['paid'] }, first: 1 };
     const cursor = (await list(same)).pageInfo.endCursor;
-    expect(await list({ filter: { tag: 'paid', state: 'ACTIVE' }, after: cursor })).toBeDefined();
+    expect(await list({ filter: { tagsAll: ['paid'], states: ['ACTIVE'] }, after: cursor })).toBeDefined();
   });
 
   const encoded = (value: string) => Buffer.from(value).toString('base64url');
@@ -292,11 +329,11 @@ describe('orgKeys', () => {
     onTestFinished(() => count.mockRestore());
     await list({ first: 2 });
     expect(count).not.toHaveBeenCalled();
-    const page = await list({ filter: { tag: 'paid' }, first: 2 }, 'totalCount');
+    const page = await list({ filter: { tagsAll: ['paid'] }, first: 2 }, 'totalCount');
     expect([page.totalCount, page.edges.length, count.mock.calls.length]).toStrictEqual([6, 2, 1]);
     expect((await list({ filter: { orgID: 'none' } }, 'totalCount')).totalCount).toBe(0);
     expect((await list({}, 'totalCount')).totalCount).toBe(keys.length - deleted.length);
-    expect((await list({ filter: { state: 'DELETED' } }, 'totalCount')).totalCount).toBe(2);
+    expect((await list({ filter: { states: ['DELETED'] } }, 'totalCount')).totalCount).toBe(2);
   });
 
   it('keeps its position while keys are created, deleted and reordered', async () => {
@@ -389,7 +426,7 @@ describe('the flags of a page of keys', () => {
 
 describe('orgKey', () => {
   const one = `query ($by: OrgKeyByInput!) { orgKey(by: $by) {
-    id keyHash keyID orgID version state createdAt updatedAt dateCreated lastUpdated deletedAt
+    id keyHash keyID orgID version state createdAt updatedAt deletedAt
     definition { alias tags orgID dateCreated lastUpdated } quota { max used remaining renewsAt } } }`;
   const read = async (by: object, headers = {}) =>
     dataOf<Record<string, unknown> | null>(await t.graphql(one, { by }, headers));
@@ -405,8 +442,6 @@ describe('orgKey', () => {
       state: 'ACTIVE',
       createdAt: '2026-01-31T12:00:00.000Z',
       updatedAt: '2026-01-31T12:00:00.000Z',
-      dateCreated: '2026-01-31T12:00:00.000Z',
-      lastUpdated: now,
       deletedAt: null,
       definition: {
         alias: 'Billing',
@@ -445,8 +480,8 @@ describe('orgKey', () => {
   it('returns no `updatedAt` for an imported time that dates cannot represent', async () => {
     const own = await startOwnApp();
     await own.importKeys({ key_id: 'far', org_id: 'acme', last_updated: '9223372032559808511' });
-    const result = await own.graphql('{ orgKey(by: { keyID: "far" }) { updatedAt lastUpdated } }');
-    expect(dataOf(result)).toEqual({ updatedAt: null, lastUpdated: '9223372032559808511' });
+    const result = await own.graphql('{ orgKey(by: { keyID: "far" }) { updatedAt definition { lastUpdated } } }');
+    expect(dataOf(result)).toEqual({ updatedAt: null, definition: { lastUpdated: '9223372032559808511' } });
   });
 
   it('rejects an identifier that is not valid', async () => {
@@ -508,7 +543,7 @@ describe('a credential that is bound to an organisation', () => {
         expected((key) => isHere(key) && own(key) && matches(key)),
       );
     }
-    expect(await walk({ filter: { state: 'DELETED' } }, 100, true, boundHeaders())).toStrictEqual(['acme-2']);
+    expect(await walk({ filter: { states: ['DELETED'] } }, 100, true, boundHeaders())).toStrictEqual(['acme-2']);
   });
 
   it('lists and counts nothing if the filter names another organisation', async () => {
@@ -536,5 +571,28 @@ describe('a credential that is bound to an organisation', () => {
       a: { keyID: 'acme-0' },
       b: { keyID: 'acme-0' },
     });
+  });
+});
+
+describe('viewer and organization', () => {
+  const query =
+    '{ viewer { kind label scopes orgID } own: organization(id: "globex") { id } other: organization(id: "acme") { id } }';
+
+  it('return the credential of the request, and the organization that it can see', async () => {
+    const { secret } = await t.issue('service', { orgID: 'globex', scopes: ['read'] });
+    const { body } = await t.graphql(query, {}, { 'x-svc-authorization': secret });
+    expect(body).toEqual({
+      data: {
+        viewer: { kind: 'service', label: 'test service', scopes: ['READ'], orgID: 'globex' },
+        own: { id: 'globex' },
+        other: null,
+      },
+    });
+  });
+
+  it('return every scope and no organization for a credential without restrictions', async () => {
+    const { body } = await t.graphql('{ viewer { scopes orgID } }');
+    const scopes = ['READ', 'CREATE', 'UPDATE', 'DELETE', 'CONSUME', 'ROUTER'];
+    expect(body).toEqual({ data: { viewer: { scopes, orgID: null } } });
   });
 });

@@ -21,7 +21,7 @@ const requests: readonly (readonly [string, string, Record<string, unknown>?])[]
   ['a text instead of a list', preview(`{ tags: { a: "${secret}" } }`)],
   ['a text instead of a number', preview(`{ quotaMax: "${secret}" }`)],
   ['a text instead of a boolean', preview(`{ isInactive: "${secret}" }`)],
-  ['a text instead of an enum', `{ orgKeys(filter: { state: "${secret}" }) { totalCount } }`],
+  ['a text instead of an enum', `{ orgKeys(filter: { states: ["${secret}"] }) { totalCount } }`],
   ['an unknown enum value', `{ orgKeys(orderBy: ${secret}) { totalCount } }`],
   ['an unknown member', preview(`{ ${secret}: 1 }`)],
   ['an unknown argument', `{ previewKey(${secret}: 1) { keyHash } }`],

@@ -82,7 +82,8 @@ describe.each(['open', 'credential'])('A subscription, introspection being %s,',
   });
 
   it('can have @skip and @include below its root field', async () => {
-    const query = 'subscription { orgKeyChanged { cursor entry @skip(if: true) { version } } }';
+    const query =
+      'subscription { orgKeyChanged { cursor ... on OrgKeyChanged { entry @skip(if: true) { version } } } }';
     const response = await follow('text/event-stream', service(), query);
     expect([response.status, response.body]).toEqual([
       200,

@@ -28,7 +28,7 @@ afterEach(async () => {
 });
 
 /** The first message of a subscription. The errors of a rejected operation come in a message of type `next`, too. */
-const started = { type: 'next', payload: { data: { orgKeyChanged: { entry: null } } } };
+const started = { type: 'next', payload: { data: { orgKeyChanged: { __typename: 'KeyFeedCheckpoint' } } } };
 
 const serviceHeader = () => ({ 'x-svc-authorization': s.t.service });
 async function connected(params: object = serviceHeader(), headers: Record<string, string> = {}): Promise<TestSocket> {
@@ -162,7 +162,7 @@ describe('a subscription over WebSocket', () => {
     let attempts = 0;
     await until(async () => {
       const first = await extra.request(followQuery, {}, `attempt ${(attempts += 1)}`);
-      return changeIn(first)?.entry === null;
+      return changeIn(first)?.__typename === 'KeyFeedCheckpoint';
     }, 'The end of the subscriptions');
   });
 

@@ -352,7 +352,7 @@ describe('a bulk update that is repeated with its idempotency key', () => {
       [1, true],
       [1, true],
     ]);
-    const none = { ...request, filter: { tag: 'none' }, idempotencyKey: 'n' };
+    const none = { ...request, filter: { tagsAll: ['none'] }, idempotencyKey: 'n' };
     for (const _ of [1, 2]) expect((await keys.updateOrgKeys(unbound, none)).items).toEqual([]);
   });
 });

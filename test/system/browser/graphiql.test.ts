@@ -81,7 +81,7 @@ describeInBrowser('GraphiQL in a browser', (browser) => {
     await g.openTab('FollowKeys');
     await g.paste(server.t.service);
     await g.page.locator('.graphiql-execute-button').click();
-    await expect.poll(newest).toMatchObject({ entry: null });
+    await expect.poll(newest).toMatchObject({ __typename: 'KeyFeedCheckpoint' });
     await server.t.importKeys({ key_id: 'first', org_id: 'acme', alias: 'First' });
     await expect.poll(newest).toMatchObject({ entry: { operation: 'IMPORT' } });
 

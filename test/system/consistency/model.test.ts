@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { startApp, type TestResponse, type TestApp } from '../../support/app.js';
 import { configurations, postgresAndRedis, sqlite, type EnginePlace, type TestEngine } from '../../support/engines.js';
+import { dateTime } from '../../support/date-time.js';
 import { generated, runs } from '../../support/generated.js';
 import { createModel, restoreWindow, type Definition, type ListQuery, type Model } from './model.js';
 import { lifecycleMutants, type StoreMutant } from './store-mutants.js';
@@ -54,7 +55,7 @@ async function open(
 }
 
 const keyFields = `
-  keyID orgID version lastUpdated deletedAt state
+  keyID orgID version updatedAt deletedAt state
   definition { alias tags isInactive expires quotaMax quotaRenewalRate quotaRemaining quotaRenews }
   quota { max used remaining renewsAt }`;
 
@@ -104,10 +105,20 @@ interface Page {
   readonly edges: readonly { readonly node: { readonly keyID: string } }[];
 }
 
-async function list(real: Real, { orderBy, descending, ...filter }: ListQuery, first: number): Promise<string[]> {
+async function list(
+  real: Real,
+  { orderBy, descending, tag, state, ...filter }: ListQuery,
+  first: number,
+): Promise<string[]> {
   const found: string[] = [];
+  const times = Object.entries(filter).map(([name, value]) => [
+    name,
+    typeof value === 'number' ? dateTime(value) : value,
+  ]);
+  const lists = { tagsAll: tag && [tag], states: state && [state] };
+  const sent: unknown = { ...Object.fromEntries(times), ...lists };
   for (let after: string | null = null; ;) {
-    const page = (await sendQuery(real, operations.list, { filter, orderBy, descending, first, after })) as Page;
+    const page = (await sendQuery(real, operations.list, { filter: sent, orderBy, descending, first, after })) as Page;
     found.push(...page.edges.map(({ node }) => node.keyID));
     after = page.pageInfo.endCursor;
     if (page.pageInfo.hasNextPage) continue;
@@ -172,7 +183,7 @@ function ofOneKey<Args extends { keyID: string }>(
       const after = model.view(made.keyID);
       if (before && after && after.version !== before.version) {
         expect(after.version).toBe(before.version + 1);
-        expect(after.lastUpdated).toBeGreaterThan(before.lastUpdated);
+        expect(Date.parse(after.updatedAt)).toBeGreaterThan(Date.parse(before.updatedAt));
       }
     },
   }));

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Operation } from '../../../src/keys/key.js';
 import type { KeyOrder } from '../../../src/keys/key-query.js';
+import { dateTime } from '../../support/date-time.js';
 
 /** What the model knows of a definition. */
 export interface Definition {
@@ -101,7 +102,7 @@ export function createModel(hashOf: (keyID: string) => string) {
   function quotaOf(key: Key) {
     const { used, renews } = counter(key);
     const max = (key.definition.quotaMax ?? 0) > 0 ? (key.definition.quotaMax ?? null) : null;
-    const renewsAt = (key.definition.quotaRenewalRate ?? 0) > 0 ? (renews ?? null) : null;
+    const renewsAt = (key.definition.quotaRenewalRate ?? 0) > 0 && renews !== undefined ? dateTime(renews) : null;
     return { max, used, remaining: max === null ? null : Math.max(max - used, 0), renewsAt };
   }
 
@@ -110,8 +111,16 @@ export function createModel(hashOf: (keyID: string) => string) {
     const key = keys.get(keyID);
     if (!key) return null;
     const { orgID, version, lastUpdated, deleted, definition } = key;
-    const deletedAt = deleted === undefined ? null : new Date(deleted * 1000).toISOString();
-    return { orgID, version, lastUpdated, deletedAt, state: stateOf(key), definition, quota: quotaOf(key) };
+    const deletedAt = deleted === undefined ? null : dateTime(deleted);
+    return {
+      orgID,
+      version,
+      updatedAt: dateTime(lastUpdated),
+      deletedAt,
+      state: stateOf(key),
+      definition,
+      quota: quotaOf(key),
+    };
   }
 
   return {

@@ -48,7 +48,12 @@ afterAll(() => {
 });
 
 function placeOf({ keyHash, definition, lastUpdated }: StoredKey, orderBy: KeyOrder): KeyPosition {
-  const values = { KEY_HASH: '', ALIAS: definition.alias ?? '', LAST_UPDATED: lastUpdated };
+  const values = {
+    KEY_HASH: '',
+    ALIAS: definition.alias ?? '',
+    LAST_UPDATED: lastUpdated,
+    EXPIRES: definition.expires ?? 0n,
+  };
   return { value: values[orderBy], keyHash };
 }
 
@@ -59,6 +64,7 @@ const compare = (a: KeyPosition, b: KeyPosition) =>
 function pageOf({ filter, orderBy, descending, after, before, limit }: KeyQuery): string[] {
   const found = keys.filter(
     ({
+      keyHash,
       orgID,
       lastUpdated,
       definition: { alias = '', tags = [], applyPolicies = [], expires = 0n, ...key },
@@ -67,10 +73,12 @@ function pageOf({ filter, orderBy, descending, after, before, limit }: KeyQuery)
       const { isInactive } = key;
       const active = isInactive ? 'INACTIVE' : expires >= 1n && expires <= seconds ? 'EXPIRED' : 'ACTIVE';
       return (
-        (filter.state === undefined ? !deleted : (deleted ? 'DELETED' : active) === filter.state) &&
+        (filter.states === undefined ? !deleted : filter.states.includes(deleted ? 'DELETED' : active)) &&
+        (filter.keyHashes?.includes(keyHash) ?? true) &&
         (filter.orgID ?? orgID) === orgID &&
         alias.startsWith(filter.aliasPrefix ?? '') &&
-        (filter.tag === undefined || tags.includes(filter.tag)) &&
+        (filter.tagsAll?.every((tag) => tags.includes(tag)) ?? true) &&
+        (filter.tagsAny?.some((tag) => tags.includes(tag)) ?? true) &&
         (filter.policy === undefined || applyPolicies.includes(filter.policy)) &&
         lastUpdated >= (filter.updatedSince ?? 0n) &&
         (filter.expiresBefore === undefined || (expires >= 1n && expires < filter.expiresBefore))
@@ -107,14 +115,25 @@ function planOf({ sql, parameters }: ReturnType<typeof pageStatement>): string[]
 
 function randomQuery(): KeyQuery {
   const maybe = <T>(value: T) => (below(4) === 0 ? value : undefined);
-  const orderBy = pick(['KEY_HASH', 'ALIAS', 'LAST_UPDATED'] as const);
+  const orderBy = pick(['KEY_HASH', 'ALIAS', 'LAST_UPDATED', 'EXPIRES'] as const);
   return {
     filter: {
       orgID: maybe('acme'),
       aliasPrefix: maybe(pick(['', 'A', 'Ab'])),
-      tag: maybe(pick(['x', 'y'])),
+      tagsAll: maybe(pick([['x'], ['y'], ['x', 'y']])),
+      tagsAny: maybe(pick([['x'], ['x', 'y'], ['y', 'none']])),
+      keyHashes: maybe(keys.filter(() => below(2) === 0).map((key) => key.keyHash)),
       policy: maybe('gold'),
-      state: maybe(pick(['ACTIVE', 'INACTIVE', 'EXPIRED', 'DELETED'] as const)),
+      states: maybe(
+        pick([
+          ['ACTIVE'],
+          ['INACTIVE'],
+          ['EXPIRED'],
+          ['DELETED'],
+          ['ACTIVE', 'DELETED'],
+          ['INACTIVE', 'EXPIRED'],
+        ] as const),
+      ),
       updatedSince: maybe(seconds - BigInt(below(4))),
       expiresBefore: maybe(seconds + BigInt(below(4))),
     },
@@ -167,30 +186,35 @@ describe('a page of keys', () => {
   );
 
   const inOrder: [KeyOrder, KeyFilter][] = [
-    ...(['KEY_HASH', 'ALIAS', 'LAST_UPDATED'] as const).flatMap((orderBy): [KeyOrder, KeyFilter][] => [
+    ...(['KEY_HASH', 'ALIAS', 'LAST_UPDATED', 'EXPIRES'] as const).flatMap((orderBy): [KeyOrder, KeyFilter][] => [
       [orderBy, {}],
       [orderBy, { orgID: 'acme' }],
-      [orderBy, { state: 'ACTIVE' }],
-      [orderBy, { orgID: 'acme', state: 'ACTIVE' }],
+      [orderBy, { states: ['ACTIVE'] }],
+      [orderBy, { orgID: 'acme', states: ['ACTIVE'] }],
     ]),
     ...[{}, { orgID: 'acme' }].flatMap((org): [KeyOrder, KeyFilter][] => [
-      ['KEY_HASH', { ...org, tag: 'x' }],
+      ['KEY_HASH', { ...org, tagsAll: ['x'] }],
       ['KEY_HASH', { ...org, policy: 'gold' }],
       ['KEY_HASH', { ...org, apiID: 'a' }],
-      ['KEY_HASH', { ...org, state: 'INACTIVE' }],
-      ['KEY_HASH', { ...org, state: 'DELETED' }],
+      ['KEY_HASH', { ...org, states: ['INACTIVE'] }],
+      ['KEY_HASH', { ...org, states: ['DELETED'] }],
       ['ALIAS', { ...org, aliasPrefix: 'A' }],
       ['LAST_UPDATED', { ...org, updatedSince: 1n }],
     ]),
   ];
   it.each(inOrder)('is read in the order %s of %o from an index at its start, not sorted', (orderBy, filter) => {
     for (const descending of [false, true]) {
-      const after = { value: orderBy === 'LAST_UPDATED' ? seconds : 'Ab', keyHash: '8' };
+      const after = { value: orderBy === 'LAST_UPDATED' || orderBy === 'EXPIRES' ? seconds : 'Ab', keyHash: '8' };
       const query = { filter, orderBy, descending, after, limit: 20, now };
       const [first = '', ...rest] = planOf(pageStatement(sqliteDialect, query, numberOf));
       const bound = descending ? '<?' : '>?';
-      const number = `${(filter.tag ?? filter.policy ?? filter.apiID) ? 'key' : 'id'}${bound}`;
-      const place = { KEY_HASH: number, ALIAS: '(alias,rowid)', LAST_UPDATED: '(last_updated,rowid)' }[orderBy];
+      const number = `${(filter.tagsAll ?? filter.policy ?? filter.apiID) ? 'key' : 'id'}${bound}`;
+      const place = {
+        KEY_HASH: number,
+        ALIAS: '(alias,rowid)',
+        LAST_UPDATED: '(last_updated,rowid)',
+        EXPIRES: '(expires,rowid)',
+      }[orderBy];
       expect(first).toMatch(/^SEARCH .* USING /);
       expect(first).toContain(place);
       for (const step of rest) expect(step).toMatch(/^SEARCH .*(?:rowid|key)=\?\)$/);

@@ -9,7 +9,7 @@ import { startApp, type TestApp } from '../../support/app.js';
 import { postgres, sqlite, type EnginePlace } from '../../support/engines.js';
 import { until } from '../../support/until.js';
 
-type Event = OrgKeyChangedSubscription['orgKeyChanged'];
+type Event = Extract<OrgKeyChangedSubscription['orgKeyChanged'], { __typename: 'OrgKeyChanged' }>;
 const beginning = Buffer.from('0.0.').toString('base64url');
 
 let main: string;
@@ -52,7 +52,7 @@ class Stage {
     });
     void (async () => {
       for await (const { data } of client.follow(OrgKeyChangedDocument, { after }, { signal: this.#over.signal })) {
-        if (data.orgKeyChanged.entry) this.seen.push(data.orgKeyChanged);
+        if (data.orgKeyChanged.__typename === 'OrgKeyChanged') this.seen.push(data.orgKeyChanged);
       }
     })();
   }

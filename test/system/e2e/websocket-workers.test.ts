@@ -42,7 +42,9 @@ it('sends a change to the WebSockets of every worker process over TLS, and ends 
   expect(server.url).toMatch(/^https:/);
   // The connections are distributed to the workers in turn.
   const subscribers = [await connect(), await connect(), await connect(), await connect()];
-  const payload = { query: 'subscription { orgKeyChanged { entry { version } key { definition { alias } } } }' };
+  const payload = {
+    query: 'subscription { orgKeyChanged { ... on OrgKeyChanged { entry { version } key { definition { alias } } } } }',
+  };
   for (const subscriber of subscribers) {
     subscriber.send({ id: 's', type: 'subscribe', payload });
     // The first event has no change: the subscription has begun.

@@ -15,8 +15,8 @@ const tracker = `extend schema @link(url: "https://specs.apollo.dev/federation/v
   type Query { issues: [Issue!]! monitors: [Monitor!]! node(id: ID!): Node }
   type Mutation { closeIssue(id: ID!): Issue }
   "An object of the company's graph." interface Node { "Its global identifier." id: ID! }
-  "A moment." scalar DateTime
-  "Any value." scalar JSON
+  "Milliseconds since 1970." scalar DateTime
+  scalar JSON
   "An issue of the tracker." type Issue implements Node @key(fields: "id") {
     "Its number." id: ID! message: String! code: Int! organization: Organization orgKey: OrgKey
     history: [HistoryEntry!]! warnings: [Warning!]! change: ChangeKind }
@@ -36,6 +36,78 @@ const billing = `extend schema @link(url: "https://specs.apollo.dev/federation/v
   type Invoice @key(fields: "id") { id: ID! orgKey: OrgKey }
   type OrgKey @key(fields: "keyHash") { keyHash: String! orgID: String! @shareable version: Int! @external
     charge: String @requires(fields: "version") }`;
+
+const pages = 'type List { items: [Int!]! pageInfo: PageInfo! } extend type Query { list: List }';
+const fourFields = 'hasNextPage: Boolean! hasPreviousPage: Boolean! startCursor: String endCursor: String';
+
+/** What composition rejects, by the first column of the table in schema/README.md, and what it accepts instead. */
+const collisions: Readonly<Record<string, { rejected: readonly string[]; message: RegExp; accepted: string }>> = {
+  '`Node` with a field of its own': {
+    rejected: [
+      'interface Node { id: ID! by: String } type Car implements Node @key(fields: "id") { id: ID! by: String }',
+    ],
+    message: /"Node.by"/,
+    accepted: `interface Node { id: ID! } interface Signed { by: String }
+      type Car implements Node & Signed @key(fields: "id") { id: ID! by: String }`,
+  },
+  '`PageInfo` that is not shareable': {
+    rejected: [`type PageInfo { ${fourFields} } ${pages}`],
+    message: /Non-shareable field "PageInfo/,
+    accepted: `type PageInfo @shareable { ${fourFields} } ${pages}`,
+  },
+  '`PageInfo` with another field': {
+    rejected: [`type PageInfo @shareable { ${fourFields} total: Int } ${pages}`],
+    message: /cannot be satisfied/,
+    accepted: `type PageInfo @shareable { ${fourFields} } ${pages} extend type List { total: Int }`,
+  },
+  '`PageInfo` with fewer fields': {
+    rejected: [`type PageInfo @shareable { hasNextPage: Boolean! endCursor: String } ${pages}`],
+    message: /cannot be satisfied/,
+    accepted: `type PageInfo @shareable { ${fourFields} } ${pages}`,
+  },
+  '`OrgKeyState`, `KeyIssue` or `OrganizationQuota` of another meaning': {
+    rejected: [
+      'enum OrgKeyState { ON OFF } extend type Query { state: OrgKeyState }',
+      'type KeyIssue { title: String } extend type Query { issue: KeyIssue }',
+      'type OrganizationQuota { seats: Int } extend type Query { quota: OrganizationQuota }',
+    ],
+    message: /OrgKeyState|cannot be satisfied/,
+    accepted: `enum KeyState { ON OFF } type Issue { title: String } type Quota { seats: Int }
+      extend type Query { state(of: KeyState): KeyState issue: Issue quota: Quota }`,
+  },
+  '`JSON`, `JSONObject`, `Int64` or `KeyDateTime` that is no scalar': {
+    rejected: ['JSON', 'JSONObject', 'Int64', 'KeyDateTime'].map(
+      (name) => `type ${name} { text: String } extend type Query { value: ${name} }`,
+    ),
+    message: /kind/,
+    accepted: 'type DateTime { text: String } extend type Query { value: DateTime }',
+  },
+  '`Organization` without the key `id`': {
+    rejected: [
+      'type Organization @key(fields: "uuid") { uuid: ID! name: String } extend type Query { o: Organization }',
+    ],
+    message: /cannot be satisfied/,
+    accepted: `type Organization @key(fields: "uuid") @key(fields: "id") { uuid: ID! id: ID! name: String }
+      extend type Query { o: Organization }`,
+  },
+  '`OrgKey` by `keyID`': {
+    rejected: ['type OrgKey @key(fields: "keyID", resolvable: false) { keyID: ID } extend type Query { k: OrgKey }'],
+    message: /Non-shareable field "OrgKey.keyID"/,
+    accepted: `type OrgKey @key(fields: "keyHash", resolvable: false) { keyHash: String! } extend type Query { k: OrgKey }`,
+  },
+  '`Organization` with a field `orgKeys` or `quotaSummary`': {
+    rejected: ['orgKeys', 'quotaSummary'].map(
+      (name) => `type Organization @key(fields: "id") { id: ID! ${name}: Int }`,
+    ),
+    message: /Non-shareable field "Organization/,
+    accepted: 'type Organization @key(fields: "id") { id: ID! keys: Int }',
+  },
+};
+
+/** A subgraph with this SDL. */
+const withLink = (sdl: string) =>
+  `extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@shareable"])
+   type Query { status: Int } ${sdl}`;
 
 let composers: (readonly [name: string, compose: Compose])[];
 let company: string;
@@ -62,6 +134,41 @@ describe('composition', () => {
       const { messages, supergraphSDL } = compose({ company, keyfront, tracker });
       expect([name, ...messages]).toEqual([name]);
       expect(supergraphSDL).toMatch(/^type KeyIssue\b/m);
+    }
+  });
+});
+
+describe('a name that collides', () => {
+  it('is a row of the table in schema/README.md', () => {
+    const [, table = ''] = /<!-- collisions -->\n(.*?)\n<!-- /s.exec(readFileSync('schema/README.md', 'utf8')) ?? [];
+    const rows = table.split('\n').slice(2);
+    expect(rows.map((row) => row.slice(2, row.indexOf(' | ')))).toEqual(Object.keys(collisions));
+  });
+
+  it.each(Object.entries(collisions))('%s is rejected, and its remedy is not', (_, { rejected, message, accepted }) => {
+    for (const [name, compose] of composers) {
+      for (const sdl of rejected) {
+        expect([name, compose({ mine: withLink(sdl), keyfront }).messages.join()]).toEqual([
+          name,
+          expect.stringMatching(message),
+        ]);
+      }
+      expect([name, ...compose({ mine: withLink(accepted), keyfront }).messages]).toEqual([name]);
+    }
+  });
+
+  it('is a hint for a scalar that is described in other words, and none for a DateTime in milliseconds', () => {
+    const describe = (name: string) => withLink(`"Milliseconds." scalar ${name} extend type Query { at: ${name} }`);
+    for (const [name, compose] of composers.slice(0, 2)) {
+      const hints = ['JSON', 'JSONObject', 'Int64'].map(
+        (scalar) => compose({ mine: describe(scalar), keyfront }).messages,
+      );
+      expect([name, hints]).toEqual([name, hints.map(() => [expect.stringContaining('inconsistent descriptions')])]);
+    }
+    for (const [name, compose] of composers) {
+      const { messages, supergraphSDL } = compose({ mine: describe('DateTime'), keyfront });
+      expect([name, ...messages]).toEqual([name]);
+      expect(supergraphSDL).toMatch(/RFC 3339[^"]+"""\s+scalar KeyDateTime\b/);
     }
   });
 });

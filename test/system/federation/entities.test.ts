@@ -91,7 +91,7 @@ describe('_entities', () => {
       id: index ? `o${index}` : 'acme',
     }));
     const summariesQuery =
-      'query ($r: [_Any!]!) { _entities(representations: $r) { ... on Organization { quotaSummary { keys } } } }';
+      'query ($r: [_Any!]!) { _entities(representations: $r) { ... on Organization { quotaSummary { keyCount } } } }';
     const responses: TestResponse[] = [];
     const statements = await statementsDuring(async () => {
       responses.push(await sendQuery(hundred));
@@ -102,7 +102,7 @@ describe('_entities', () => {
     expect(entitiesOf(response)).toHaveLength(100);
     expect(entitiesOf(response)).not.toContain(null);
     expect(errorsOf(mixed)).toEqual([]);
-    expect(entitiesOf(summaries)[0]).toEqual({ quotaSummary: { keys: 60 } });
+    expect(entitiesOf(summaries)[0]).toEqual({ quotaSummary: { keyCount: 60 } });
     // Three requests: two statements each for keys, and one for summaries.
     expect(statements).toHaveLength(5);
   });
@@ -272,7 +272,7 @@ describe('_service', () => {
 
 describe('the quota summary of an organisation', () => {
   const ofKey = `query ($id: ID!) { orgKey(by: { keyID: $id }) { organization {
-    id orgKeys(first: 1) { totalCount } quotaSummary { keys limitedKeys exhaustedKeys max used remaining } } } }`;
+    id orgKeys(first: 1) { totalCount } quotaSummary { keyCount limitedKeys exhaustedKeys max used remaining } } } }`;
   const organisationOf = ({ body }: TestResponse) =>
     (body['data'] as { orgKey: { organization: object } }).orgKey.organization;
 

@@ -75,7 +75,7 @@ describe('queries through a gateway', () => {
     const { data, errors } = await gateway.request(
       `query ($name: String!) { organization(name: $name) {
          name plan
-         quotaSummary { keys limitedKeys exhaustedKeys max used remaining }
+         quotaSummary { keyCount limitedKeys exhaustedKeys max used remaining }
          orgKeys(first: 2, orderBy: ALIAS) { totalCount edges { node { keyID quota { used remaining } } } } } }`,
       { name: 'Acme Inc.' },
       headers,
@@ -85,7 +85,7 @@ describe('queries through a gateway', () => {
       organization: {
         name: 'Acme Inc.',
         plan: 'ENTERPRISE',
-        quotaSummary: { keys: 3, limitedKeys: 2, exhaustedKeys: 1, max: 1010, used: 760, remaining: 250 },
+        quotaSummary: { keyCount: 3, limitedKeys: 2, exhaustedKeys: 1, max: 1010, used: 760, remaining: 250 },
         orgKeys: {
           totalCount: 3,
           edges: [
@@ -116,13 +116,13 @@ describe('queries through a gateway', () => {
 
   it('returns an empty page and zeros for an organisation without keys', async () => {
     const { data, errors } = await gateway.request(
-      '{ organization(name: "Newcomer") { name orgKeys { totalCount edges { cursor } } quotaSummary { keys max } } }',
+      '{ organization(name: "Newcomer") { name orgKeys { totalCount edges { cursor } } quotaSummary { keyCount max } } }',
       {},
       headers,
     );
     expect(errors).toEqual([]);
     expect(data).toEqual({
-      organization: { name: 'Newcomer', orgKeys: { totalCount: 0, edges: [] }, quotaSummary: { keys: 0, max: 0 } },
+      organization: { name: 'Newcomer', orgKeys: { totalCount: 0, edges: [] }, quotaSummary: { keyCount: 0, max: 0 } },
     });
   });
 

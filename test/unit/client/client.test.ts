@@ -62,7 +62,7 @@ describe('follow', () => {
   });
 
   it('yields each event with its errors', async () => {
-    const event = { orgKeyChanged: { cursor: 'c1', entry: null } };
+    const event = { orgKeyChanged: { __typename: 'KeyFeedCheckpoint', cursor: 'c1' } };
     const fetch = () => Promise.resolve(stream({ data: event, errors: [unavailable] }));
     const events = createClient({ url, fetch }).follow(OrgKeyChangedDocument, {});
     const { value } = await events.next();
@@ -123,7 +123,8 @@ describe('follow', () => {
 
   it('ends at once when its signal was aborted before it would wait', async () => {
     const over = new AbortController();
-    const fetch = () => Promise.resolve(stream({ data: { orgKeyChanged: { cursor: 'c1', entry: null } } }));
+    const fetch = () =>
+      Promise.resolve(stream({ data: { orgKeyChanged: { __typename: 'KeyFeedCheckpoint', cursor: 'c1' } } }));
     const events = createClient({ url, fetch }).follow(OrgKeyChangedDocument, {}, { signal: over.signal });
     await events.next();
     over.abort();

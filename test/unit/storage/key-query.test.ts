@@ -31,17 +31,17 @@ describe('a key that a query has read', () => {
     ['the beginning of its alias', full, { aliasPrefix: 'Key ' }],
     ['its whole alias', full, { aliasPrefix: 'Key one' }],
     ['the empty beginning of an alias that it lacks', aKey(1), { aliasPrefix: '' }],
-    ['its tag', full, { tag: 'gold' }],
+    ['its tag', full, { tagsAll: ['gold'] }],
     ['its policy', full, { policy: 'gold' }],
     ['its API', full, { apiID: 'api-1' }],
-    ['all of its terms', full, { tag: 'gold', policy: 'gold', apiID: 'api-1' }],
+    ['all of its terms', full, { tagsAll: ['gold'], policy: 'gold', apiID: 'api-1' }],
     ['a time after it expires', expired, { expiresBefore: seconds + 1n }],
     ['a time after it expires at the first second', withDefinition({ expires: 1n }), { expiresBefore: 2n }],
     ['the time of its last update', aKey(1, { lastUpdated: 7n }), { updatedSince: 7n }],
-    ['deleted keys', deleted, { state: 'DELETED' }],
-    ['inactive keys', inactive, { state: 'INACTIVE' }],
-    ['expired keys', expired, { state: 'EXPIRED' }],
-    ['active keys', active, { state: 'ACTIVE' }],
+    ['deleted keys', deleted, { states: ['DELETED'] }],
+    ['inactive keys', inactive, { states: ['INACTIVE'] }],
+    ['expired keys', expired, { states: ['EXPIRED'] }],
+    ['active keys', active, { states: ['ACTIVE'] }],
   ])('matches a filter with %s', (_, key, filter) => {
     expect(matchesFilter(query(filter), key)).toBe(true);
   });
@@ -50,19 +50,19 @@ describe('a key that a query has read', () => {
     ['another organisation', full, { orgID: 'globex' }],
     ['the end of its alias', full, { aliasPrefix: 'one' }],
     ['the beginning of an alias that it lacks', aKey(1), { aliasPrefix: 'K' }],
-    ['another tag', full, { tag: 'api-1' }],
+    ['another tag', full, { tagsAll: ['api-1'] }],
     ['another policy', full, { policy: 'silver' }],
     ['the label of an API with another identifier', full, { apiID: 'billing' }],
-    ['an API of another key and its own tag', full, { tag: 'gold', apiID: 'api-2' }],
+    ['an API of another key and its own tag', full, { tagsAll: ['gold'], apiID: 'api-2' }],
     ['the time at which it expires', expired, { expiresBefore: seconds }],
     ['a time of expiry that it lacks', aKey(1), { expiresBefore: seconds }],
     ['a time of expiry although it never expires', withDefinition({ expires: 0n }), { expiresBefore: seconds }],
     ['a time after its last update', aKey(1, { lastUpdated: 7n }), { updatedSince: 8n }],
     ['no condition if it is deleted', deleted, {}],
-    ['deleted keys if it is not deleted', full, { state: 'DELETED' }],
-    ['inactive keys if it is active', full, { state: 'INACTIVE' }],
-    ['expired keys a second before', active, { state: 'EXPIRED' }],
-    ['active keys if it is expired', expired, { state: 'ACTIVE' }],
+    ['deleted keys if it is not deleted', full, { states: ['DELETED'] }],
+    ['inactive keys if it is active', full, { states: ['INACTIVE'] }],
+    ['expired keys a second before', active, { states: ['EXPIRED'] }],
+    ['active keys if it is expired', expired, { states: ['ACTIVE'] }],
   ])('does not match a filter with %s', (_, key, filter) => {
     expect(matchesFilter(query(filter), key)).toBe(false);
   });
@@ -77,9 +77,9 @@ describe('the statement that counts the keys of a term', () => {
   const numberOf: NumberOf = (_, name) => numbers.get(name) ?? -1n;
   it('exists if keys of a term are sorted', () => {
     expect(termCountStatement(query({}), numberOf)).toBeUndefined();
-    expect(termCountStatement(query({ tag: 'a' }, { orderBy: 'KEY_HASH' }), numberOf)).toBeUndefined();
+    expect(termCountStatement(query({ tagsAll: ['a'] }, { orderBy: 'KEY_HASH' }), numberOf)).toBeUndefined();
     for (const orderBy of ['ALIAS', 'LAST_UPDATED'] as const) {
-      expect(termCountStatement(query({ tag: 'a' }, { orderBy }), numberOf)?.parameters).toStrictEqual([1n]);
+      expect(termCountStatement(query({ tagsAll: ['a'] }, { orderBy }), numberOf)?.parameters).toStrictEqual([1n]);
     }
   });
 
@@ -93,6 +93,6 @@ describe('the statement that counts the keys of a term', () => {
 });
 
 it('names the terms of a filter in the order in which they are looked up', () => {
-  expect(termsIn({ apiID: 'c', policy: 'b', tag: 'a' })).toStrictEqual(['t:a', 'p:b', 'a:c']);
+  expect(termsIn({ apiID: 'c', policy: 'b', tagsAll: ['a'] })).toStrictEqual(['t:a', 'p:b', 'a:c']);
   expect(termsIn({ orgID: 'acme' })).toStrictEqual([]);
 });

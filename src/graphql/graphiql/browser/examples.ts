@@ -153,7 +153,7 @@ query ReadKey($keyID: ID!) {
     keyHash
     version
     state
-    lastUpdated
+    updatedAt
     definition {
       alias
       rate
@@ -499,6 +499,23 @@ mutation ConsumeQuota($keyID: ID!, $amount: Int64) {
 }`,
   },
   {
+    group: 'Read',
+    title: 'Who am I',
+    credential: 'service',
+    query: `# Shows what the credential may
+# do, and an organization.
+query WhoAmI($orgID: ID!) {
+  viewer { label scopes orgID }
+  organization(id: $orgID) {
+    id
+    quotaSummary { keyCount used }
+  }
+}`,
+    variables: `{
+  "orgID": "acme"
+}`,
+  },
+  {
     group: 'Follow',
     title: 'Follow changes',
     credential: 'service',
@@ -510,10 +527,13 @@ mutation ConsumeQuota($keyID: ID!, $amount: Int64) {
 # to continue there.
 subscription FollowKeys($orgID: String, $after: String) {
   orgKeyChanged(orgID: $orgID, after: $after) {
+    __typename
     cursor
-    keyHash
-    entry { version at operation actor { label assertedName } reason changes { path before after } }
-    key { keyID definition { alias } quota { used remaining } }
+    ... on OrgKeyChanged {
+      keyHash
+      entry { version at operation actor { label assertedName } reason changes { path before after } }
+      key { keyID definition { alias } quota { used remaining } }
+    }
   }
 }`,
     variables: `{
@@ -538,7 +558,7 @@ query Entities($representations: [_Any!]!) {
     }
     ... on Organization {
       id
-      quotaSummary { keys limitedKeys exhaustedKeys max used remaining }
+      quotaSummary { keyCount limitedKeys exhaustedKeys max used remaining }
     }
   }
 }`,

@@ -3,7 +3,7 @@ import type { StoredKey } from '../../../keys/key.js';
 import type { KeyFilter, KeyPage, KeyQuery, UnreadableKey } from '../../../keys/key-query.js';
 import type { KeyStore } from '../../../keys/ports.js';
 import type { ReadBudget } from '../../../keys/read-budget.js';
-import type { KeyRow, StoredKeyRow } from '../../records/key-records.js';
+import { term, type KeyRow, type StoredKeyRow } from '../../records/key-records.js';
 import { integrityError, type SignedRow } from '../../records/signed.js';
 import { mapInSlices, type TimeSlices } from '../../time-slices.js';
 import { createNameNumbers, type NumberOf } from '../name-numbers.js';
@@ -35,7 +35,7 @@ export function createKeyLists({ session, reader, slices, keyOf }: KeyListsDeps)
   const { dialect, all } = session;
   const readNumbers = createNameNumbers(session);
   const numbersFor = (filter: KeyFilter, orgIDs: readonly string[]) =>
-    readNumbers({ orgs: orgIDs, terms: termsIn(filter) });
+    readNumbers({ orgs: orgIDs, terms: [...termsIn(filter), ...(filter.tagsAny ?? []).map(term.tag)] });
 
   /** The key of a row; or its error, so that a damaged row fails alone. */
   function listed(row: SignedRow<KeyRow>): StoredKey | AppError {
@@ -125,6 +125,6 @@ export function createKeyLists({ session, reader, slices, keyOf }: KeyListsDeps)
 
 /** Where the query has found a row. */
 function positionOf(row: KeyRow, { orderBy }: KeyQuery) {
-  const values = { KEY_HASH: '', ALIAS: row.alias, LAST_UPDATED: row.last_updated };
+  const values = { KEY_HASH: '', ALIAS: row.alias, LAST_UPDATED: row.last_updated, EXPIRES: row.expires };
   return { value: values[orderBy], keyHash: row.key_hash };
 }

@@ -1,16 +1,17 @@
-import { stateOf, type StoredKey } from '../../../keys/key.js';
+import { stateOf, type KeyState, type StoredKey } from '../../../keys/key.js';
 import type { KeyFilter, KeyOrder, KeyQuery } from '../../../keys/key-query.js';
 import { unixSeconds } from '../../../lib/int64.js';
 import { term, termsOf } from '../../records/key-records.js';
 import { isBindableText, type Dialect } from '../dialect.js';
 import type { NumberOf } from '../name-numbers.js';
-import { isKeyHash, placeOf } from '../place.js';
+import { isKeyHash, placeOf, placesOf } from '../place.js';
 import type { WideQuery } from '../session.js';
 
 const orderColumns: Record<KeyOrder, string | undefined> = {
   KEY_HASH: undefined,
   ALIAS: 'k.alias',
   LAST_UPDATED: 'k.last_updated',
+  EXPIRES: 'k.expires',
 };
 
 /** The maximum number of keys that are sorted for a page: sorting more costs more than finding a page among a million. */
@@ -140,7 +141,7 @@ interface Order {
 }
 
 function where(
-  { isInTime, withoutIndex }: Dialect,
+  { isInTime, isOfHash, hashes, withoutIndex }: Dialect,
   filter: KeyFilter,
   numberOf: NumberOf,
   now: Date,
@@ -179,37 +180,58 @@ function where(
     conditions.push(`${lower('k.last_updated')} >= ${add(filter.updatedSince)}`);
   }
 
-  conditions.push(filter.state === 'DELETED' ? 'k.deleted IS NOT NULL' : 'k.deleted IS NULL');
-  if (filter.state === 'INACTIVE') conditions.push('k.is_inactive = 1');
-  if (filter.state === 'ACTIVE') {
-    conditions.push(`k.is_inactive = 0 AND (k.expires < 1 OR k.expires > ${add(unixSeconds(now))})`);
+  if (filter.keyHashes !== undefined) {
+    const wanted = hashes(add(placesOf(filter.keyHashes.filter(isKeyHash))));
+    conditions.push(
+      `${id} IN (SELECT k.id FROM ${wanted} AS w CROSS JOIN keys k WHERE ${isOfHash('w.hash', 'w.place')})`,
+    );
   }
-  if (filter.state === 'EXPIRED') {
-    conditions.push(`k.is_inactive = 0 AND k.expires >= 1 AND k.expires <= ${add(unixSeconds(now))}`);
+  if (filter.tagsAny !== undefined) {
+    const numbers = filter.tagsAny.map((tag) => add(numberOf('terms', term.tag(tag)))).join(', ');
+    const isOfOrg = filter.orgID === undefined ? '' : `AND a.org = ${add(numberOf('orgs', filter.orgID))}`;
+    conditions.push(`${id} IN (SELECT a.key FROM key_terms a WHERE ${isInTime} AND a.term IN (${numbers}) ${isOfOrg})`);
   }
+  conditions.push(stateCondition(filter.states, () => add(unixSeconds(now))));
   return { from, id, owner: `${first}.org`, conditions, add, parameters };
+}
+
+/** The condition that a key is in one of these states; by default in any but DELETED. */
+function stateCondition(states: KeyFilter['states'], seconds: () => string): string {
+  if (states === undefined) return 'k.deleted IS NULL';
+  const isLive = 'k.deleted IS NULL AND k.is_inactive = 0';
+  const conditions: Record<KeyState, () => string> = {
+    DELETED: () => 'k.deleted IS NOT NULL',
+    INACTIVE: () => 'k.deleted IS NULL AND k.is_inactive = 1',
+    ACTIVE: () => `${isLive} AND (k.expires < 1 OR k.expires > ${seconds()})`,
+    EXPIRED: () => `${isLive} AND k.expires >= 1 AND k.expires <= ${seconds()}`,
+  };
+  const [only, ...others] = [...new Set(states)].map((state) => conditions[state]());
+  return others.length === 0 ? (only ?? 'false') : `((${[only, ...others].join(') OR (')}))`;
 }
 
 /** Whether a key matches the query: the same conditions as those of the SQL, for a key that was read. */
 export function matchesFilter({ filter, now }: KeyQuery, key: StoredKey): boolean {
   const { alias = '', expires = 0n } = key.definition;
   const wanted = termsIn(filter);
-  const terms = wanted.length > 0 ? termsOf(key) : new Set();
+  const anyOf = filter.tagsAny?.map(term.tag);
+  const terms = wanted.length > 0 || anyOf ? termsOf(key) : new Set();
   const state = stateOf(key, now);
   return (
     (filter.orgID === undefined || key.orgID === filter.orgID) &&
     alias.startsWith(filter.aliasPrefix ?? '') &&
     (filter.expiresBefore === undefined || (expires >= 1n && expires < filter.expiresBefore)) &&
     (filter.updatedSince === undefined || key.lastUpdated >= filter.updatedSince) &&
-    (filter.state === undefined ? state !== 'DELETED' : state === filter.state) &&
+    (filter.states === undefined ? state !== 'DELETED' : filter.states.includes(state)) &&
+    (filter.keyHashes?.includes(key.keyHash) ?? true) &&
+    (anyOf?.some((one) => terms.has(one)) ?? true) &&
     wanted.every((term) => terms.has(term))
   );
 }
 
 /** The terms of a filter. A key must have each of them. */
-export function termsIn({ tag, policy, apiID }: KeyFilter): string[] {
+export function termsIn({ tagsAll = [], policy, apiID }: KeyFilter): string[] {
   return [
-    tag === undefined ? undefined : term.tag(tag),
+    ...new Set(tagsAll.map(term.tag)),
     policy === undefined ? undefined : term.policy(policy),
     apiID === undefined ? undefined : term.api(apiID),
   ].filter((found) => found !== undefined);
