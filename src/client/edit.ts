@@ -34,12 +34,13 @@ export function toPatch(before: UpdateKeyInput, after: UpdateKeyInput): PatchKey
   return patchOf(before, after);
 }
 
-type Members = Readonly<Record<string, unknown>>;
-
-const isMembers = (value: unknown): value is Members =>
+const isMembers = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-function patchOf(before: Members, after: Members): Record<string, unknown> {
+function patchOf(
+  before: Readonly<Record<string, unknown>>,
+  after: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   return Object.fromEntries(
     [...names].flatMap((name) => {

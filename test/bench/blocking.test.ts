@@ -83,7 +83,7 @@ describe('the generator of expensive operations', () => {
         expect(filters.some((filter) => one in filter && other in filter)).toBe(true);
       }
     }
-    expect(new Set(filters.flatMap((filter) => ('state' in filter ? [filter.state] : []))).size).toBe(4);
+    expect(new Set(filters.flatMap((filter) => ('states' in filter ? [filter.states] : []))).size).toBe(4);
   });
 
   it('makes valid operations of different names with as many aliases or items as the limits allow', () => {

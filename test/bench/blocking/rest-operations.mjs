@@ -124,6 +124,10 @@ export function restOperations({ routes, population, maxValues }) {
         return Object.entries(bodies).map(([name, { body, statuses }]) =>
           one(name, { path: `${at(2)}?reset_quota=1`, body: () => body, statuses, isChange: true }),
         );
+      case 'patchOrgKey': {
+        const text = JSON.stringify({ meta_data: metaDataOf(9_990, 'x') });
+        return [one('', { path: `${at(2)}?reset_quota=1`, body: () => text, isChange: true })];
+      }
       case 'generateOrgKey': {
         const text = JSON.stringify({ org_id: 'big', meta_data: metaDataOf(9_990, 'x') });
         return [one('', { path: `${route.path}?prefix=bench_`, body: () => text, isChange: true })];

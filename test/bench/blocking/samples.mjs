@@ -28,10 +28,11 @@ const farPast = '1970-01-01T00:00:01Z';
  * for which the service reads every key.
  */
 const filterValues = {
-  keyIDs: { none: Array.from({ length: 100 }, (_, n) => `absent-${n}`) },
-  keyHashes: { none: Array.from({ length: 100 }, (_, n) => String(n).padStart(64, '0')) },
+  keyIDs: { broad: Array.from({ length: 100 }, (_, n) => `absent-${n}`) },
+  keyHashes: { broad: Array.from({ length: 100 }, (_, n) => String(n).padStart(64, '0')) },
   orgID: { broad: 'big' },
   aliasPrefix: { broad: 'C', none: 'Customer 9999999' },
+  tag: { broad: 'production', none: 'absent' },
   tagsAny: { broad: ['production'], none: ['absent'] },
   tagsAll: { broad: ['production'], none: ['absent'] },
   policy: { broad: 'gold', none: 'absent' },

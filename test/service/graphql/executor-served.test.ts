@@ -59,8 +59,8 @@ async function sendRequest(app: TestApp, { query, operationName, variables, head
 
 /** The response without the identifier of its request, with its errors sorted: their order depends on which field fails first. */
 function comparable({ status, headers, text }: TestResponse): string {
-  const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g;
-  const body = parseJSON(text.replaceAll(uuid, '(id)')) as { errors?: unknown[] };
+  const ids = /[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}|cred_[0-9a-f]{16}/g;
+  const body = parseJSON(text.replaceAll(ids, '(id)')) as { errors?: unknown[] };
   body.errors?.sort((a, b) => (stringifyJSON(a) < stringifyJSON(b) ? -1 : 1));
   return `${status} ${headers.get('content-type')} ${stringifyJSON(body)}`;
 }

@@ -85,7 +85,7 @@ interface Requested {
   readonly method?: string;
 }
 
-const uuids = /[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g;
+const ids = /[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}|cred_[0-9a-f]{16}/g;
 /** The parts that differ between responses. */
 const fleeting = ['date', 'connection', 'keep-alive'];
 
@@ -111,7 +111,7 @@ function sendRequest(
         const shown = Object.entries(response.headers).filter(([name]) => !fleeting.includes(name));
         const text = Buffer.concat(chunks).toString('latin1');
         const lines = [response.statusCode, ...shown.toSorted().map((header) => header.join(': ')), '', text];
-        resolve(lines.join('\n').replaceAll(uuids, '(id)'));
+        resolve(lines.join('\n').replaceAll(ids, '(id)'));
       });
     });
     sent.on('error', reject);
@@ -123,7 +123,7 @@ function sendRequest(
 function logOf({ app }: Side): string[] {
   return app
     .logs()
-    .replaceAll(uuids, '(id)')
+    .replaceAll(ids, '(id)')
     .replaceAll(/"(?:time":"[^"]*"|ms":[\d.]+|credentialID":"[^"]*"|id":"cred_[^"]*"),?/g, '')
     .trim()
     .split('\n');

@@ -592,7 +592,7 @@ describe('viewer and organization', () => {
 
   it('return every scope and no organization for a credential without restrictions', async () => {
     const { body } = await t.graphql('{ viewer { scopes orgID } }');
-    const scopes = ['READ', 'CREATE', 'UPDATE', 'DELETE', 'CONSUME', 'ROUTER'];
+    const scopes = ['READ', 'CREATE', 'UPDATE', 'DELETE', 'CONSUME', 'ROUTER', 'ACTOR'];
     expect(body).toEqual({ data: { viewer: { scopes, orgID: null } } });
   });
 });

@@ -55,7 +55,7 @@ describe('the response limit', () => {
   it('G-09 reports that the change of a mutation is saved when its response is too large', async () => {
     await importLarge();
     const response =
-      await t.graphql(`mutation { updateOrgKeys(filter: {tag: "large"}, patch: {alias: "changed"}, dryRun: false) {
+      await t.graphql(`mutation { updateOrgKeys(filter: {tagsAll: ["large"]}, patch: {alias: "changed"}, dryRun: false) {
       items { orgKey { definition { metaData } } } } }`);
     expect(errorsOf(response)).toMatchObject([{ message: tooLarge, extensions: { code: 'TOO_LARGE' } }]);
     for (const name of names) expect((await stateOf(t, name)).key?.definition.alias).toBe('changed');
@@ -64,7 +64,7 @@ describe('the response limit', () => {
   it('G-09 keeps the errors of a response that is too large', async () => {
     await importLarge();
     const read =
-      'updateOrgKeys(filter: {tag: "large"}, patch: {alias: "changed"}, dryRun: false) { items { orgKey { definition { metaData } } } }';
+      'updateOrgKeys(filter: {tagsAll: ["large"]}, patch: {alias: "changed"}, dryRun: false) { items { orgKey { definition { metaData } } } }';
     const response = await t.graphql(`mutation { ${read} later: deleteOrgKey(keyID: "missing") { version } }`);
     expect(errorsOf(response)).toMatchObject([
       { extensions: { code: 'TOO_LARGE' } },

@@ -98,13 +98,13 @@ afterAll(async () => {
   for (const { app } of transports) await app.close();
 });
 
-const uuids = /[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g;
+const ids = /[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}|cred_[0-9a-f]{16}/g;
 
 /** A result without ids, with its errors sorted: their order depends on which field fails first. */
 function comparable(result: unknown): string {
   const { errors, ...rest } = result as { readonly errors?: unknown[] };
   const sorted = errors?.map((error) => stringifyJSON(error)).toSorted();
-  return stringifyJSON({ ...rest, ...(sorted && { errors: sorted }) }).replaceAll(uuids, '(id)');
+  return stringifyJSON({ ...rest, ...(sorted && { errors: sorted }) }).replaceAll(ids, '(id)');
 }
 
 /** Sends an operation by each transport, twice, and compares the results. */
@@ -194,7 +194,7 @@ describe('an operation has the same result by each transport', () => {
     const linesOf = ({ app }: Transport) =>
       app
         .logs()
-        .replaceAll(uuids, '(id)')
+        .replaceAll(ids, '(id)')
         .trim()
         .split('\n')
         .map((line) => JSON.parse(line) as Record<string, unknown>)

@@ -37,7 +37,7 @@ const remove = (variables: object) =>
 const bulk = (variables: object) =>
   t.graphql(
     `mutation ($key: String, $patch: PatchKeyInput!, $dryRun: Boolean!) {
-      updateOrgKeys(filter: { state: ACTIVE }, patch: $patch, dryRun: $dryRun, idempotencyKey: $key) {
+      updateOrgKeys(filter: { states: [ACTIVE] }, patch: $patch, dryRun: $dryRun, idempotencyKey: $key) {
         hasNextPage items { orgKey { keyID version } change { version changes { path } } error { code } } } }`,
     { patch: { isInactive: true }, dryRun: false, ...variables },
   );

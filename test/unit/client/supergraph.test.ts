@@ -28,14 +28,17 @@ const documents = Object.values(
 );
 const nameOf = (document: string) => /(?:query|mutation|subscription) (\w+)/.exec(document)?.[1] ?? '';
 
+/** Documents for Keyfront itself: the subgraph does not have their root fields, which a company may own. */
+const direct = ['Organization', 'Viewer'];
+
 describe('in a supergraph with a company', () => {
   it('there are no fields for compatibility with the REST key API', () => {
     expect(messagesOf('{ previewKey(input: {}) { apiModel } }')).toEqual([expect.stringContaining('"apiModel"')]);
   });
 
-  it.each(documents.map((document) => [nameOf(document), document]))(
+  it.each(documents.map((document) => [nameOf(document), document]).filter(([name = '']) => !direct.includes(name)))(
     'the document %s of the client is valid',
-    (_, document) => {
+    (_, document = '') => {
       expect(messagesOf(document)).toEqual([]);
     },
   );

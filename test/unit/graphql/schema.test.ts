@@ -52,8 +52,7 @@ describe('the GraphQL schema', () => {
 
   it('describes every type, field, argument and enum value of the subgraph that other subgraphs do not describe too', () => {
     // Two different descriptions of a shared type are a hint at composition.
-    const shared =
-      /^(Query|Mutation|Subscription|(Organization|Node)(\.id)?|PageInfo(\.\w+)?)$/;
+    const shared = /^(Query|Mutation|Subscription|(Organization|Node)(\.id)?|PageInfo(\.\w+)?)$/;
     const owners: string[] = [];
     const missing: string[] = [];
     visit(parse(readFileSync('schema/subgraph.graphql', 'utf8')), {

@@ -136,7 +136,13 @@ describe('the OpenAPI document', () => {
   it('contains the operations, their credentials and their parameters', () => {
     expect([preview.operationId, update.operationId]).toEqual(['previewKey', 'updateOrgKey']);
     expect([preview.security, update.security]).toEqual([[{ management: [] }], [{ service: [] }]]);
-    expect(update.parameters.map(({ name }) => name)).toEqual(['keyID', 'reset_quota', 'If-Match', 'Idempotency-Key']);
+    expect(update.parameters.map(({ name }) => name)).toEqual([
+      'keyID',
+      'reset_quota',
+      'If-Match',
+      'Idempotency-Key',
+      'X-Keyfront-Actor',
+    ]);
     expect(update.parameters[1]?.schema).toEqual({ type: 'integer', enum: [1] });
   });
 
