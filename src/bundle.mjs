@@ -14,7 +14,7 @@ import { billOfMaterials } from './sbom.mjs';
 const external = ['better-sqlite3', '@node-rs/bcrypt', '@node-rs/argon2', '@redis/client', 'pg', 'tinypool'];
 
 /**
- * Bundles the compiled modules of one folder into another, with the pages for browsers, the licences of all packages, the
+ * Bundles the compiled modules of one folder into another, with the pages for browsers, the licenses of all packages, the
  * bill of materials, and what the package `keyfront-client` has beside its modules.
  */
 export async function bundle(/** @type {string} */ modules, /** @type {string} */ into) {
@@ -43,7 +43,7 @@ export async function bundle(/** @type {string} */ modules, /** @type {string} *
   });
   const pageFiles = await bundlePages(join(into, 'browser'));
   const packages = packagesOf([...Object.keys(metafile.inputs), ...pageFiles]);
-  await writeFile(join(into, 'licences.txt'), await licencesOf(packages));
+  await writeFile(join(into, 'licenses.txt'), await licensesOf(packages));
   const root = join(import.meta.dirname, '..');
   const bill = await billOfMaterials(packages.map((folder) => relative(root, folder)));
   await writeFile(join(into, 'sbom.json'), `${JSON.stringify(bill, null, 2)}\n`);
@@ -85,12 +85,12 @@ function packagesOf(/** @type {readonly string[]} */ files) {
   return [...new Set(folders)].toSorted();
 }
 
-/** The licences of the packages, which ask to be where their work is. */
-async function licencesOf(/** @type {readonly string[]} */ packages) {
+/** The licenses of the packages, which ask to be where their work is. */
+async function licensesOf(/** @type {readonly string[]} */ packages) {
   const texts = packages.map(async (folder) => {
-    const licence = (await readdir(folder)).find((entry) => /^licen[cs]e/i.test(entry));
+    const file = (await readdir(folder)).find((entry) => /^licen[cs]e/i.test(entry));
     const { name, license } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
-    return `${name} (${license})\n\n${licence === undefined ? '' : await readFile(join(folder, licence), 'utf8')}`;
+    return `${name} (${license})\n\n${file === undefined ? '' : await readFile(join(folder, file), 'utf8')}`;
   });
   return (await Promise.all(texts)).join('\n\n----\n\n');
 }

@@ -12,7 +12,7 @@ export async function billOfMaterials(/** @type {readonly string[]} */ bundled) 
   const { packages } = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8'));
   const installed = Object.keys(packages).filter((path) => path !== '' && packages[path].dev !== true);
   const bom = { bomFormat: 'CycloneDX', specVersion: '1.5', version: 1 };
-  const component = { type: 'application', name, version, purl: purlOf(name, version), licenses: licences(license) };
+  const component = { type: 'application', name, version, purl: purlOf(name, version), licenses: licenses(license) };
   const components = [
     ...bundled.map((path) => componentOf(path, packages[path], 'bundled')),
     ...installed.map((path) => componentOf(path, packages[path], 'installed')),
@@ -32,7 +32,7 @@ function componentOf(/** @type {string} */ path, /** @type {any} */ locked, /** 
     version,
     scope: optional === true ? 'optional' : 'required',
     purl: purlOf(name, version),
-    licenses: licences(license),
+    licenses: licenses(license),
     hashes: [{ alg: algorithm.replace('sha', 'SHA-'), content: Buffer.from(hash, 'base64').toString('hex') }],
     properties: [{ name: 'keyfront:shipped', value: shipped }],
   };
@@ -41,4 +41,4 @@ function componentOf(/** @type {string} */ path, /** @type {any} */ locked, /** 
 const purlOf = (/** @type {string} */ name, /** @type {string} */ version) =>
   `pkg:npm/${name.replace('@', '%40')}@${version}`;
 
-const licences = (/** @type {string} */ expression) => [{ expression }];
+const licenses = (/** @type {string} */ expression) => [{ expression }];

@@ -44,8 +44,8 @@ export interface CLICommand {
 export function describeEnvironment(): Record<string, string> {
   return {
     ...describeSettings(),
-    NO_COLOR: 'Any value disables colours.',
-    FORCE_COLOR: 'Any value except 0 enables colours, also without a terminal.',
+    NO_COLOR: 'Any value disables colors.',
+    FORCE_COLOR: 'Any value except 0 enables colors, also without a terminal.',
     NODE_EXTRA_CA_CERTS: 'PEM file with additional certificate authorities to trust.',
   };
 }
@@ -53,7 +53,7 @@ export function describeEnvironment(): Record<string, string> {
 /** Variables of the commands that open the data folder. */
 export const storageVariables = ['KEYFRONT_DATA', 'KEYFRONT_KEY_RING', 'KEYFRONT_DATABASE_URL'] as const;
 
-/** Variables of the commands that print colours. */
+/** Variables of the commands that print colors. */
 export const colorVariables = ['NO_COLOR', 'FORCE_COLOR'] as const;
 
 /** Variables of the commands that work on the data folder or, with `--url`, on a service. */

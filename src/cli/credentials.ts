@@ -20,7 +20,7 @@ export const issueCommand: CLICommand = {
       isRequired: true,
     },
     label: { value: 'TEXT', description: 'Name shown in lists and in the audit log', isRequired: true },
-    org: { value: 'ID', description: 'Restrict the credential to one organisation (default: all organisations)' },
+    org: { value: 'ID', description: 'Restrict the credential to one organization (default: all organizations)' },
     'read-only': { description: 'Allow a service credential to read only; the same as --scopes read' },
     scopes: {
       value: 'LIST',

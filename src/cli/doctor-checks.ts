@@ -108,7 +108,7 @@ const earliest = Date.parse('2025-01-01T00:00:00Z');
 /** Checks the clock against the newest change: it is in the future if the clock was set back. */
 export function checkClock(now: Date, newestChange: Date | undefined): Finding {
   const check = 'clock';
-  const remedy = 'Synchronise the clock of the machine, for example with chrony or systemd-timesyncd.';
+  const remedy = 'Synchronize the clock of the machine, for example with chrony or systemd-timesyncd.';
   const message = `The time is ${now.toISOString()}.`;
   if (now.getTime() < earliest) return { check, status: 'failed', message: `${message} It is not set.`, remedy };
   if (newestChange && newestChange.getTime() - now.getTime() > maxSkewMs) {
@@ -304,7 +304,7 @@ export function judgeSkew(service: Date, own: Date): Finding {
   if (skewMs <= maxSkewMs)
     return { check, status: 'ok', message: `The time of the service is ${service.toISOString()}.` };
   const message = `The clocks of the service and of this machine differ by ${Math.round(skewMs / 1000)} seconds.`;
-  return { check, status: 'warning', message, remedy: 'Synchronise the clocks of both machines.' };
+  return { check, status: 'warning', message, remedy: 'Synchronize the clocks of both machines.' };
 }
 
 function judgeCredential({ status }: FetchedText): Finding {

@@ -120,11 +120,11 @@ export function parseOverlap({ overlap }: OptionValues): number {
 /**
  * Parses `--org`. Rejects an empty value, which a script passes if its variable is not set.
  *
- * @throws {UsageError} if the value is not an organisation ID
+ * @throws {UsageError} if the value is not an organization ID
  */
 export function parseOrgIDOption(org: string | boolean | undefined): string | undefined {
   if (org === undefined) return undefined;
-  if (typeof org !== 'string' || org.trim() === '') throw new UsageError('--org must be the ID of an organisation.');
+  if (typeof org !== 'string' || org.trim() === '') throw new UsageError('--org must be the ID of an organization.');
   const problem = orgIDProblem(org);
   if (problem !== undefined) throw new UsageError(`--org ${problem}.`);
   return org;

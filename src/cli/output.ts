@@ -110,10 +110,10 @@ export function formatTable(rows: readonly (readonly string[])[]): string {
 
 type Style = 'red' | 'green' | 'yellow' | 'dim' | 'bold';
 
-/** Functions that colour a text, or return it unchanged. */
+/** Functions that color a text, or return it unchanged. */
 type Paint = Readonly<Record<Style, (text: string) => string>>;
 
-/** Enables colours if standard output is a terminal. FORCE_COLOR overrides NO_COLOR, as in Node. */
+/** Enables colors if standard output is a terminal. FORCE_COLOR overrides NO_COLOR, as in Node. */
 function createPaint({ env, isStdoutTTY }: IO): Paint {
   const forceColor = env['FORCE_COLOR'];
   const isEnabled =

@@ -99,7 +99,7 @@ export const addWebhookCommand: CLICommand = {
     'Standard output contains only the secret, in the format of Standard Webhooks (whsec_…). KEYFRONT_WEBHOOKS_TO selects which addresses a receiver may have.',
   options: {
     url: { value: 'URL', description: 'Address of the receiver; `-` reads it from standard input', isRequired: true },
-    org: { value: 'ID', description: 'Send only changes of keys of this organisation (default: all organisations)' },
+    org: { value: 'ID', description: 'Send only changes of keys of this organization (default: all organizations)' },
     label: { value: 'TEXT', description: 'Name shown in lists' },
     json: jsonOption,
   },

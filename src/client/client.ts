@@ -16,7 +16,7 @@ export interface ClientOptions<Tree = never> {
   readonly url: string;
   /** For previews: a management credential, or a token of single sign-on. A function is called before each request. */
   readonly management?: Credential | undefined;
-  /** For the keys of organisations: a service credential. */
+  /** For the keys of organizations: a service credential. */
   readonly service?: Credential | undefined;
   /** Whether to send the id of each document in place of its text, for services that execute trusted documents only. */
   readonly trustedDocuments?: boolean | undefined;

@@ -168,7 +168,7 @@ export const settingsFor = (production: boolean) =>
     KEYFRONT_OIDC_ORG_CLAIM: nonEmpty('must name a claim.')
       .optional()
       .describe(
-        'The claim that names the one organisation of a caller; a token without it is rejected. Default: callers are bound to none.',
+        'The claim that names the one organization of a caller; a token without it is rejected. Default: callers are bound to none.',
       ),
     KEYFRONT_WEBHOOKS_TO: oneOf(addressKinds)
       .prefault(production ? 'public' : 'loopback')

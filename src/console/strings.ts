@@ -81,7 +81,7 @@ export const text = {
     title: 'Keys',
     filters: 'Filter the keys',
     filterLabels: {
-      org: 'Organisation',
+      org: 'Organization',
       alias: 'Alias begins with',
       tag: 'Tag',
       policy: 'Policy',
@@ -95,7 +95,7 @@ export const text = {
     table: 'Keys',
     columns: {
       alias: 'Alias',
-      org: 'Organisation',
+      org: 'Organization',
       state: 'State',
       quota: 'Quota used',
       rate: 'Rate',

@@ -1,7 +1,7 @@
 import { AppError } from '../lib/errors.js';
 import type { Principal, Scope } from '../keys/key.js';
 
-/** `management` credentials authorize previews, `service` credentials the keys of organisations. */
+/** `management` credentials authorize previews, `service` credentials the keys of organizations. */
 export const credentialKinds = ['management', 'service'] as const;
 /** One of {@link credentialKinds}. */
 export type CredentialKind = (typeof credentialKinds)[number];
@@ -15,7 +15,7 @@ export const rejectionReasons = [
   'malformed',
   'issuer',
   'subject',
-  'organisation',
+  'organization',
   'keys unavailable',
   'unusable key',
 ] as const;
@@ -32,7 +32,7 @@ export interface StoredCredential {
   readonly id: string;
   readonly kind: CredentialKind;
   readonly label: string;
-  /** The only organisation that the credential can access; undefined for all. */
+  /** The only organization that the credential can access; undefined for all. */
   readonly orgID: string | undefined;
   /** Permitted operations of a service credential; undefined for all. */
   readonly scopes: readonly Scope[] | undefined;

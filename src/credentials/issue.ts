@@ -22,7 +22,7 @@ interface IssuedCredential {
 /**
  * Issues a credential. Its secret is returned here only and is not stored.
  *
- * @throws {AppError} INVALID when the label is not well-formed Unicode or the organisation is not valid.
+ * @throws {AppError} INVALID when the label is not well-formed Unicode or the organization is not valid.
  */
 export async function issueCredential(
   store: CredentialStore,
@@ -37,7 +37,7 @@ export async function issueCredential(
 }
 
 /**
- * Rotates a credential: issues a successor of the same kind, label, organisation, scopes and lifetime. The credential
+ * Rotates a credential: issues a successor of the same kind, label, organization, scopes and lifetime. The credential
  * itself expires after `overlapMs` milliseconds; 0 revokes it at once.
  *
  * @throws {AppError} NOT_FOUND, or CONFLICT when it is expired or revoked, or was rotated already.

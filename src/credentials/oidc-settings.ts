@@ -7,7 +7,7 @@ export interface OIDCSettings {
   readonly audience: string;
   /** The URL of the issuer's keys; undefined to read it from `/.well-known/openid-configuration`. */
   readonly jwksURL: string | undefined;
-  /** The claim with the organisation that a caller is bound to; undefined if callers are not bound. */
+  /** The claim with the organization that a caller is bound to; undefined if callers are not bound. */
   readonly orgClaim: string | undefined;
 }
 

@@ -66,7 +66,7 @@ export function createOIDCVerifier(settings: OIDCSettings, now: () => Date, log:
       }
       const orgID = orgClaim === undefined ? undefined : textOf(payload[orgClaim]);
       if (orgClaim !== undefined && (orgID === undefined || orgIDProblem(orgID) !== undefined)) {
-        return { reason: 'organisation', isExcused: true };
+        return { reason: 'organization', isExcused: true };
       }
       return { credentialID: `oidc:${subject}`, label: subject, orgID };
     } catch (error) {

@@ -4,7 +4,7 @@ import { createDurableFile, replaceDurableFile, systemCodeOf } from '../lib/dura
 import { describeError } from '../lib/system-error.js';
 import { keyBytes, keyRingText, readKeyRingFile, type RingKey, type RingKeys } from './key-ring-file.js';
 
-/** The keys that encrypt secrets and sign rows. Printing or serialising a ring shows IDs only. */
+/** The keys that encrypt secrets and sign rows. Printing or serializing a ring shows IDs only. */
 export interface KeyRing {
   /** ID of the primary key, which encrypts and signs from now on: the last of `ids`. */
   readonly primaryID: string;

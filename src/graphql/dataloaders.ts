@@ -17,15 +17,15 @@ export interface Loaders {
   readonly quotas: DataLoader<StoredKey, QuotaFigures>;
   /** Ranges of the histories of keys. */
   readonly histories: DataLoader<HistoryRequest, KeyRevision[]>;
-  /** Quota summaries by the identifier of an organisation that the caller can see. */
+  /** Quota summaries by the identifier of an organization that the caller can see. */
   readonly quotaSummaries: DataLoader<string, QuotaSummary>;
-  /** Pages of the keys of an organisation that the caller can see. */
+  /** Pages of the keys of an organization that the caller can see. */
   readonly pagesOfOrgs: DataLoader<OrgRequest<PageRequest>, KeyPage>;
-  /** Numbers of keys of an organisation that the caller can see. */
+  /** Numbers of keys of an organization that the caller can see. */
   readonly countsOfOrgs: DataLoader<OrgRequest<KeyFilter>, number>;
 }
 
-/** A request for one organisation. */
+/** A request for one organization. */
 interface OrgRequest<Request> {
   readonly orgID: string;
   readonly request: Request;
@@ -41,7 +41,7 @@ export function createLoaders(keys: KeyService, caller: () => CallContext): Load
     orgKeys: new DataLoader((keyHashes) => keys.orgKeysByHash(caller(), keyHashes), options),
     quotas: new DataLoader((storedKeys) => keys.quotasOf(storedKeys), options),
     histories: new DataLoader((requests) => keys.histories(requests, caller().reads), options),
-    quotaSummaries: new DataLoader((orgIDs) => keys.summariseQuotas(orgIDs, caller().reads), options),
+    quotaSummaries: new DataLoader((orgIDs) => keys.summarizeQuotas(orgIDs, caller().reads), options),
     pagesOfOrgs: new DataLoader(
       groupByRequest((orgIDs, query: PageRequest) => keys.orgKeysOfEach(caller(), orgIDs, query)),
       options,
@@ -53,7 +53,7 @@ export function createLoaders(keys: KeyService, caller: () => CallContext): Load
   };
 }
 
-/** Reads the organisations of each distinct request together. A request that fails does not fail the others. */
+/** Reads the organizations of each distinct request together. A request that fails does not fail the others. */
 function groupByRequest<Request, Result>(
   read: (orgIDs: readonly string[], request: Request) => Promise<readonly Result[]>,
 ) {

@@ -2,7 +2,7 @@ import { AppError } from '../lib/errors.js';
 import type { Principal, Scope, StoredKey } from './key.js';
 import type { Ports } from './ports.js';
 
-/** Whether the principal has access to this organisation and its keys. */
+/** Whether the principal has access to this organization and its keys. */
 export function canSee(principal: Pick<Principal, 'orgID'>, orgID: string): boolean {
   return principal.orgID === undefined || principal.orgID === orgID;
 }
@@ -26,7 +26,7 @@ export function visibleKey(principal: Principal, stored: StoredKey | undefined):
 /**
  * Returns the key if the principal may use it.
  *
- * @throws {AppError} NOT_FOUND when there is no key, it is deleted, or another organisation owns it.
+ * @throws {AppError} NOT_FOUND when there is no key, it is deleted, or another organization owns it.
  */
 export function requireKey(principal: Principal, stored: StoredKey | undefined): StoredKey {
   const key = visibleKey(principal, stored);
@@ -37,7 +37,7 @@ export function requireKey(principal: Principal, stored: StoredKey | undefined):
 /**
  * Returns the deleted key if the principal may restore it.
  *
- * @throws {AppError} NOT_FOUND when there is no deleted key, its restore window has ended, or another organisation owns it.
+ * @throws {AppError} NOT_FOUND when there is no deleted key, its restore window has ended, or another organization owns it.
  */
 export function requireRestorableKey(
   principal: Principal,
@@ -51,7 +51,7 @@ export function requireRestorableKey(
   return key;
 }
 
-/** The error for a definition whose organisation is not the one that the principal is bound to. */
-export function otherOrganisation(): AppError {
-  return new AppError('FORBIDDEN', 'The credential is bound to another organisation than the definition names.');
+/** The error for a definition whose organization is not the one that the principal is bound to. */
+export function otherOrganization(): AppError {
+  return new AppError('FORBIDDEN', 'The credential is bound to another organization than the definition names.');
 }

@@ -100,7 +100,7 @@ export async function executeChange<Before extends StoredKey | undefined>(
     return { next, revision, quotaChange, receipt };
   };
   try {
-    // A new key must not take the identifier of another organisation's key, so creation is not limited to one.
+    // A new key must not take the identifier of another organization's key, so creation is not limited to one.
     const scope = operation === 'create' ? undefined : caller.orgID;
     const written = await store.update(keyHash, apply, scope);
     const { before, result } = applied;

@@ -1,7 +1,7 @@
 import { AppError } from '../lib/errors.js';
 import { maxInt64, unixSeconds } from '../lib/int64.js';
 import { invalidDefinition } from './definition/issues.js';
-import { otherOrganisation, visibleKey } from './authorization.js';
+import { otherOrganization, visibleKey } from './authorization.js';
 import { inUTC, normalizeDefinition } from './definition/normalize.js';
 import { unlimited, type KeyDefinition } from './definition/schema.js';
 import { warningsOf } from './definition/warnings.js';
@@ -26,7 +26,7 @@ export interface CreateRequest {
  * Creates a key. `requestedHash` is the hash of the requested identifier, undefined if one is to be generated.
  *
  * @throws {AppError} INVALID when the key has no valid owner, prefix or quota period, or both an identifier and a prefix;
- * FORBIDDEN when the caller is bound to another organisation; CONFLICT when the key exists, even if it is deleted and not
+ * FORBIDDEN when the caller is bound to another organization; CONFLICT when the key exists, even if it is deleted and not
  * yet purged; UNAVAILABLE when too many passwords wait to be hashed; otherwise as `runIdempotent` and `executeChange`.
  */
 export async function createOrgKey(
@@ -56,7 +56,7 @@ async function createKey(
   const { definition: normalized, secrets } = normalizeDefinition(input);
   const { orgID: owner = caller.orgID, ...definition } = normalized;
   const orgID = ownerOf(owner);
-  if (caller.orgID !== undefined && orgID !== caller.orgID) throw otherOrganisation();
+  if (caller.orgID !== undefined && orgID !== caller.orgID) throw otherOrganization();
   const keyID = requestedID ?? checkKeyID(generatedKeyID(prefix ?? orgID, randomHex()));
   const keyHash = requestedHash ?? hashKeyID(keyID);
   // Hashing is expensive: a request that will fail is rejected before it. The transaction checks again.

@@ -67,7 +67,7 @@ export function generatedKeyID(prefix: string, randomHex: string): string {
 /** A generated key identifier has at most 255 bytes: its owner or a prefix, a separator, 32 hex digits and the checksum. */
 const maxBytes = 255 - 1 - 32 - 8;
 
-/** Returns why a text is not a valid identifier of an organisation; undefined if it is. */
+/** Returns why a text is not a valid identifier of an organization; undefined if it is. */
 export function orgIDProblem(orgID: string): string | undefined {
   return orgID.trim() === '' ? 'must not be blank' : characterProblem(orgID, maxBytes);
 }
@@ -79,19 +79,19 @@ export function orgIDProblem(orgID: string): string | undefined {
  */
 export function ownerOf(orgID: string | undefined): string {
   const isMissing = orgID === undefined || orgID.trim() === '';
-  if (isMissing) throw invalidOwner('MISSING', 'is required; every key has an owner', 'The key has no organisation.');
+  if (isMissing) throw invalidOwner('MISSING', 'is required; every key has an owner', 'The key has no organization.');
   return checkOwner(orgID);
 }
 
 /**
- * Returns the owner if it is a valid identifier of an organisation.
+ * Returns the owner if it is a valid identifier of an organization.
  *
  * @throws {AppError} INVALID with the path `orgID`.
  */
 export function checkOwner(orgID: string): string {
   const found = orgIDProblem(orgID);
   if (found === undefined) return orgID;
-  throw invalidOwner('MALFORMED_ORG_ID', found, 'The identifier of the organisation is not valid.');
+  throw invalidOwner('MALFORMED_ORG_ID', found, 'The identifier of the organization is not valid.');
 }
 
 function invalidOwner(code: string, message: string, text: string): AppError {

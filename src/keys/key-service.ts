@@ -1,5 +1,5 @@
 import { AppError } from '../lib/errors.js';
-import { otherOrganisation, requireScope } from './authorization.js';
+import { otherOrganization, requireScope } from './authorization.js';
 import { updateOrgKeys, type BulkItemRequest, type BulkRequest } from './bulk.js';
 import { assertReason, withAudit, type KeyChange, type RepeatableChange } from './change.js';
 import { consumeOrgQuota, type ConsumeRequest } from './consume.js';
@@ -142,9 +142,9 @@ export function createKeyService(ports: Ports) {
       previewOrgKeyRevert(ports, caller, keyHash, request),
     ),
     updateOrgKeys: (caller: CallContext, request: BulkRequest) => updateOrgKeys(bulk, caller, request),
-    /** @throws {AppError} FORBIDDEN when the definition names another organisation than the caller is bound to. */
+    /** @throws {AppError} FORBIDDEN when the definition names another organization than the caller is bound to. */
     preview(caller: CallContext, input: KeyDefinition): KeyPreview {
-      if (caller.orgID !== undefined && (input.orgID ?? caller.orgID) !== caller.orgID) throw otherOrganisation();
+      if (caller.orgID !== undefined && (input.orgID ?? caller.orgID) !== caller.orgID) throw otherOrganization();
       return previewKey(input, { now: now(), ownerID: caller.orgID, hashKeyID, randomHex });
     },
     /** Returns the hash of the key of a request for the log; undefined if the identifier or the hash is not valid. */

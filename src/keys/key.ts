@@ -59,7 +59,7 @@ export type Scope = keyof typeof scopes;
 export interface Principal {
   readonly credentialID: string;
   readonly label: string;
-  /** The one organisation that it is bound to; undefined for all. */
+  /** The one organization that it is bound to; undefined for all. */
   readonly orgID: string | undefined;
   /** What it is restricted to; undefined for no restriction. */
   readonly scopes?: readonly Scope[] | undefined;

@@ -86,7 +86,7 @@ export interface KeyTransition {
  */
 export interface KeyStore extends ReceiptStore {
   /**
-   * Returns the key, even if it is deleted and not yet purged. With `orgID`, a key of another organisation is neither read
+   * Returns the key, even if it is deleted and not yet purged. With `orgID`, a key of another organization is neither read
    * nor verified, so that the response time does not reveal that it exists.
    */
   find(keyHash: string, orgID?: string): Promise<StoredKey | undefined>;
@@ -97,10 +97,10 @@ export interface KeyStore extends ReceiptStore {
    * not fail the page.
    */
   list(query: KeyQuery, reads?: ReadBudget): Promise<KeyPage>;
-  /** Returns the page of each of these organisations, in their order, with one query. */
+  /** Returns the page of each of these organizations, in their order, with one query. */
   listOfOrgs(orgIDs: readonly string[], query: KeyQuery, reads?: ReadBudget): Promise<KeyPage[]>;
   count(filter: KeyFilter, now: Date, reads?: ReadBudget): Promise<number>;
-  /** Returns the count of each of these organisations, in their order, with one query. */
+  /** Returns the count of each of these organizations, in their order, with one query. */
   countOfOrgs(orgIDs: readonly string[], filter: KeyFilter, now: Date, reads?: ReadBudget): Promise<number[]>;
   /**
    * Reads, changes and writes a key in one transaction, and returns what was written. `change` is pure and synchronous,
@@ -114,7 +114,7 @@ export interface KeyStore extends ReceiptStore {
   ): Promise<KeyTransition | undefined>;
   /** Changes the counter in the row of a key. */
   consume: ConsumeQuota;
-  /** Reads the counters in the rows of all keys of these organisations that are not deleted. Other work runs between the pages. */
+  /** Reads the counters in the rows of all keys of these organizations that are not deleted. Other work runs between the pages. */
   counters(orgIDs: readonly string[], reads?: ReadBudget): AsyncIterable<readonly OrgCounter[]>;
   /** Adds new keys in one transaction. Existing keys stay unchanged. Returns for each key whether it was added. */
   add(keys: readonly KeyTransition[]): Promise<boolean[]>;

@@ -264,7 +264,7 @@ export function applyUpdate(stored: StoredKey, sent: PreparedUpdate, now: Date, 
 
 function ownerIssues({ orgID }: StoredKey, { definition }: PreparedUpdate): Issue[] {
   if (definition.orgID === undefined || definition.orgID === orgID) return [];
-  return [{ path: ['orgID'], code: 'ORGANISATION_CHANGED', message: 'must be that of the stored key, or left out' }];
+  return [{ path: ['orgID'], code: 'ORGANIZATION_CHANGED', message: 'must be that of the stored key, or left out' }];
 }
 
 function passwordIssues({ passwordHash }: StoredSecrets, { definition, secrets }: PreparedUpdate): Issue[] {

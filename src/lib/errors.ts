@@ -1,7 +1,7 @@
 /** The error codes of the APIs and their meanings. Each API has one table with a row for every code. */
 export const errorCodes = {
   UNAUTHENTICATED: 'The request has no valid credential of the required kind.',
-  FORBIDDEN: 'The credential is bound to another organisation, or does not have the required scope.',
+  FORBIDDEN: 'The credential is bound to another organization, or does not have the required scope.',
   INVALID: 'The request is not valid; `issues` lists each problem with its path.',
   NOT_FOUND: 'The key does not exist, or the credential cannot access it.',
   CONFLICT: 'The key has changed since the expected version, or already exists.',

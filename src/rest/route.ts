@@ -72,7 +72,7 @@ export function isChange({ method, operation }: Pick<RouteDefinition, 'method' |
 /** The groups of operations in the documentation, with their descriptions. */
 export const tags = {
   Previews: 'Validate a key definition without storing anything.',
-  Keys: 'Create, read, list, update, delete and restore the keys of organisations.',
+  Keys: 'Create, read, list, update, delete and restore the keys of organizations.',
   Quota: 'Consume the live quota of a key.',
 } as const;
 

@@ -223,7 +223,7 @@ export function createDeliveryWorker(
       await record({ cursor, enqueued: { spans: spansOf(page.events), dueMs: Date.now() } });
       savedMs = performance.now();
     } else if (hasMoved && performance.now() - savedMs > saveIntervalMs) {
-      // Events of other organisations only move the cursor, which is saved at intervals.
+      // Events of other organizations only move the cursor, which is saved at intervals.
       await record({ cursor });
       savedMs = performance.now();
     }

@@ -29,7 +29,7 @@ export async function addWebhook(
   { url, label, orgID }: WebhookInput,
 ): Promise<{ webhook: Webhook; secret: string }> {
   if (!label.isWellFormed() || orgID?.isWellFormed() === false) {
-    throw new AppError('INVALID', 'The label or the organisation contains an unpaired surrogate.');
+    throw new AppError('INVALID', 'The label or the organization contains an unpaired surrogate.');
   }
   const id = `hook_${randomBytes(8).toString('hex')}`;
   const secret = createWebhookSecret();

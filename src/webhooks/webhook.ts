@@ -2,7 +2,7 @@
 export interface Webhook {
   readonly id: string;
   readonly label: string;
-  /** Only events of this organisation are sent; undefined: events of all organisations. */
+  /** Only events of this organization are sent; undefined: events of all organizations. */
   readonly orgID: string | undefined;
   readonly sealedURL: Uint8Array;
   readonly sealedSecret: Uint8Array;

@@ -87,7 +87,7 @@ function operationsOf(/** @type {number} */ count) {
     ...webSocketFloods(),
     ...hostileOperations(),
   ];
-  // Lists are also read with a credential of one organisation, which causes other statements.
+  // Lists are also read with a credential of one organization, which causes other statements.
   const bound = all
     .filter(
       ({ name, credential, isChange }) =>

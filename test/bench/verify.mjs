@@ -56,7 +56,7 @@ export async function requestREST(
 
 const times = ['lastUpdated', 'quotaRenews'];
 
-/** Normalises the times that an update sets, which differ between servers. A preview returns those of its request. */
+/** Normalizes the times that an update sets, which differ between servers. A preview returns those of its request. */
 function timeless(/** @type {any} */ result) {
   // A response of REST does not contain these times.
   if (result.key_hash !== undefined) return result;

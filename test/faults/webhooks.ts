@@ -51,7 +51,7 @@ export async function killSenders(given: WebhookRun): Promise<WebhookReport> {
     const tries = new Map<string, number>();
     const rejections = new Map<string, number>();
     const unbelieved: string[] = [];
-    receiver.behaviour = async (message) => {
+    receiver.behavior = async (message) => {
       const { id, data } = message;
       // Verified on receipt: the timestamp of a message is valid for five minutes, and a full run takes longer.
       const why = verificationErrorOf(secret, message);

@@ -319,7 +319,7 @@ describe('a field of the key definition', () => {
       'dateCreated',
       // Both operations take or return the identifier of the key itself.
       'keyID',
-      // A caller may be bound to an organisation, and keys are listed by it.
+      // A caller may be bound to an organization, and keys are listed by it.
       'orgID',
       // The live quota is returned with its maximum.
       'quotaMax',

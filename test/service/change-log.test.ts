@@ -113,7 +113,7 @@ describe('the audit log line of an attempt to change a key', () => {
   });
 
   it.each(named(onGivenKey.filter(({ foreign }) => foreign !== 'nothing')))(
-    'contains the organisation of the caller and not that of the key, for %s in another organisation',
+    'contains the organization of the caller and not that of the key, for %s in another organization',
     async (_, endpoint) => {
       const { id, secret } = await t.issue('service', { orgID: 'globex' });
       const found = await during(() => sendTo(t, endpoint, headersOf({ 'x-svc-authorization': secret })));
@@ -148,7 +148,7 @@ describe('the audit log line of an attempt to change a key', () => {
   it.each<[string, () => Promise<unknown>, ...string[]]>([
     ['a definition with a problem, in REST', () => t.update('k1', { rate: 'x' }), 'updateOrgKey INVALID of a key'],
     [
-      'an organisation that is not that of the key, in REST',
+      'an organization that is not that of the key, in REST',
       () => t.update('k1', { org_id: 'globex' }),
       'updateOrgKey INVALID of a key',
     ],

@@ -91,7 +91,7 @@ describeEngines('the change feed', (engine) => {
     await expect.poll(async () => readAll(feedOf(t), { after: await feedOf(t).latestCursor() })).toStrictEqual([]);
   });
 
-  it('returns the changes of one organisation or one key, and a cursor past all scanned changes', async () => {
+  it('returns the changes of one organization or one key, and a cursor past all scanned changes', async () => {
     await add(t, 'a');
     await add(t, 'b', 'globex');
     await change(t, 'a');

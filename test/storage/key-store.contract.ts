@@ -179,7 +179,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       }
     });
 
-    it('returns nothing for the former organisation of a key that moved to another', async () => {
+    it('returns nothing for the former organization of a key that moved to another', async () => {
       await store.add([aChange(aKey('moved'))]);
       await store.update(hashOf('moved'), (stored) => anUpdate(stored, { orgID: 'globex' }));
       expect(await store.find(hashOf('moved'), 'acme')).toBeUndefined();
@@ -194,7 +194,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       expect(await store.find(hashOf('moved'), 'globex')).toMatchObject({ orgID: 'globex', version: 2 });
     });
 
-    it('neither reads nor verifies a key of another organisation than the given one', async () => {
+    it('neither reads nor verifies a key of another organization than the given one', async () => {
       await store.add([aChange(aKey('own')), aChange(aKey('foreign', { orgID: 'globex' }))]);
       const [own, foreign] = [hashOf('own'), hashOf('foreign')];
       // A row that were verified would be an INTERNAL error.
@@ -228,7 +228,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       expect((await store.find(own, 'acme'))?.version).toBe(3);
     });
 
-    it('rejects a key of the given organisation whose row is missing although it has a history', async () => {
+    it('rejects a key of the given organization whose row is missing although it has a history', async () => {
       await store.add([aChange(aKey('own')), aChange(aKey('foreign', { orgID: 'globex' }))]);
       for (const name of ['own', 'foreign']) await place.tamper(`DELETE FROM keys WHERE id = ${rowIDOf(hashOf(name))}`);
       await expect(store.find(hashOf('own'), 'acme')).rejects.toMatchObject({ code: 'INTERNAL' });
@@ -251,7 +251,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       expect(await store.findMany([])).toStrictEqual([]);
     });
 
-    it('reads the counter of each key of the organisations once, over any number of pages, while others write', async () => {
+    it('reads the counter of each key of the organizations once, over any number of pages, while others write', async () => {
       const renews = 1769860800n;
       const definition = { quotaMax: maxInt64, quotaRenewalRate: 60n };
       const big = Array.from({ length: 4500 }, (_, index) =>
@@ -558,7 +558,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       expect(found[2]).toMatchObject({ message: expect.stringContaining(' 2 history entries have ') as string });
     });
 
-    it('lists and counts the keys of many organisations together, as it does those of each alone', async () => {
+    it('lists and counts the keys of many organizations together, as it does those of each alone', async () => {
       const orgs = ['acme', 'globex', 'none', 'a"b', 'acme', 'nul\0'];
       const names = Array.from({ length: 12 }, (_, index) => index);
       await store.add(

@@ -22,7 +22,7 @@ const seconds = BigInt(now.getTime() / 1000);
 const ours = Array.from({ length: 6 }, (_, index) => aKey(`ours ${index}`, { definition: { tags: ['x'] } }));
 
 /**
- * Rows like those of a company: half of the keys belong to one organisation, one in fifty is deleted, one in twenty is
+ * Rows like those of a company: half of the keys belong to one organization, one in fifty is deleted, one in twenty is
  * inactive, one in twenty ends. What they are filled with otherwise does not matter to a plan.
  */
 const fill = `
@@ -181,7 +181,7 @@ describe.skipIf(postgres.isMissing)(`the plans of ${keys} keys on ${postgres.nam
   );
 
   // For a term that one in fifty keys has, PostgreSQL scans the index of all keys, because that is faster.
-  it('read for a count only the keys of its small organisation or its rare term', async () => {
+  it('read for a count only the keys of its small organization or its rare term', async () => {
     for (const filter of filters.filter(({ orgID, policy }) => orgID === 'org-7' || policy !== undefined)) {
       const { scannedTables, rowsRead } = await work(
         countStatement(postgresDialect, filter, await numbersFor(filter), now),

@@ -64,7 +64,7 @@ describe.skipIf(!hasOwnRedis)(`live counters in an unreachable Redis${unlessNoOw
     expect(response.headers.get('retry-after')).toBe('1');
   });
 
-  it('reveal to the caller of another organisation no more about a key than at any time', async () => {
+  it('reveal to the caller of another organization no more about a key than at any time', async () => {
     await redis.kill();
     const unknown = (await t.issue('service', { orgID: 'umbrella' })).secret;
     for (const keyID of ['k', 'no-such-key']) {

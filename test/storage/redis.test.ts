@@ -106,7 +106,7 @@ describe.skipIf('missing' in server)(`live counters in Redis${unlessMissing(serv
           const responsesOf = async (app: TestApp) => {
             app.clock.now = noon;
             const service = serviceOf(app);
-            // The same owner throughout would make each look at an organisation look at all keys so far.
+            // The same owner throughout would make each look at an organization look at all keys so far.
             const input = { ...first, orgID: keyID };
             const responses: unknown[] = [(await service.createOrgKey(caller, { keyID, input })).quotaEffect];
             for (const one of steps) {
@@ -122,7 +122,7 @@ describe.skipIf('missing' in server)(`live counters in Redis${unlessMissing(serv
               const [entry] = await service.history(found, { last: true, limit: 1 });
               responses.push(
                 await service.quotasOf([found]),
-                await service.summariseQuotas([keyID]),
+                await service.summarizeQuotas([keyID]),
                 entry?.quotaUsedBeforeReset,
               );
             }

@@ -312,7 +312,7 @@ const naughty = [
   ...['İ', 'ß', 'ﬀ', '\u00c5', 'A\u030a', '\u202e', '\u200b', '\ufeff', '🔑', '👩‍👩‍👧', '\u{10ffff}', '\u007f'],
 ];
 
-/** An organisation with the text in its name, or with the index if an identifier must not hold the text. */
+/** An organization with the text in its name, or with the index if an identifier must not hold the text. */
 const orgOf = (text: string, index: number) => `o${/[/\\\p{Cc}\p{Cf}]/u.test(text) ? String(index) : text}`;
 
 describeEngines('D-15 a text that looks like a statement', ({ make }) => {
@@ -341,7 +341,7 @@ describeEngines('D-15 a text that looks like a statement', ({ make }) => {
     sendRequest(t, 'GET', `/svc/org/keys?${new URLSearchParams(query).toString()}`);
   const keysIn = (body: Record<string, unknown>) => (body['keys'] as { key: string }[]).map(({ key }) => key);
 
-  it('is an ordinary tag, policy, API or organisation, and finds the one key with it', async () => {
+  it('is an ordinary tag, policy, API or organization, and finds the one key with it', async () => {
     for (const [index, text] of naughty.entries()) {
       for (const query of [
         { tag: `tag ${text}` },

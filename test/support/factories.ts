@@ -85,7 +85,7 @@ export function aCredential(id: string, changes: Partial<StoredCredential> = {})
   };
 }
 
-/** An active webhook for all organisations. */
+/** An active webhook for all organizations. */
 export function aWebhook(id: string, changes: Partial<Webhook> = {}): Webhook {
   return {
     id,

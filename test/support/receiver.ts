@@ -26,8 +26,8 @@ export interface Received {
   isAccepted: boolean;
 }
 
-/** The response to a message: a status, or another behaviour of a receiver. */
-export type Behaviour = (message: Received, response: ServerResponse) => number | Promise<number> | undefined;
+/** The response to a message: a status, or another behavior of a receiver. */
+export type Behavior = (message: Received, response: ServerResponse) => number | Promise<number> | undefined;
 
 export interface Receiver {
   readonly url: string;
@@ -36,7 +36,7 @@ export interface Receiver {
   readonly received: readonly Received[];
   /** The accepted messages, without duplicates. */
   readonly accepted: () => Received[];
-  behaviour: Behaviour;
+  behavior: Behavior;
   /** Resolves when the accepted messages meet a condition. */
   readonly until: (isMet: (accepted: readonly Received[]) => boolean, timeoutMs?: number) => Promise<void>;
   /** Closes the server. Has no effect on a closed one. */
@@ -62,7 +62,7 @@ export async function startReceiver(port = 0): Promise<Receiver> {
       const known = new Set<string>();
       return received.filter(({ id, isAccepted }) => isAccepted && !known.has(id) && known.add(id));
     },
-    behaviour: () => 204,
+    behavior: () => 204,
     until: async (isMet, timeoutMs = 60_000) => {
       for (const end = Date.now() + timeoutMs; Date.now() < end; await wait(10)) if (isMet(receiver.accepted())) return;
       throw new Error(`The condition was not met; ${receiver.accepted().length} of ${received.length} were accepted.`);
@@ -85,7 +85,7 @@ export async function startReceiver(port = 0): Promise<Receiver> {
     const message = { ...(JSON.parse(body) as Pick<Received, 'type' | 'data'>), headers, body };
     const kept: Received = { ...message, id: headers['webhook-id'] ?? '', atMs: Date.now(), isAccepted: false };
     received.push(kept);
-    const status = await receiver.behaviour(kept, response);
+    const status = await receiver.behavior(kept, response);
     if (status === undefined) return;
     kept.isAccepted = status >= 200 && status < 300;
     response.writeHead(status).end();

@@ -71,7 +71,7 @@ export async function openSocket(
   };
 }
 
-/** Opens a WebSocket and initialises the connection. */
+/** Opens a WebSocket and initializes the connection. */
 export async function connectSocket(
   url: string,
   params: object = {},

@@ -93,19 +93,19 @@ describe('the lockfile', () => {
   });
 });
 
-/** What the licences of development packages may be beside those of production. None restricts what may be done with Keyfront. */
-const developmentLicences = ['MPL-2.0', 'BlueOak-1.0.0', 'Python-2.0', 'CC-BY-4.0', 'CC0-1.0', 'Unlicense'];
-const licences = ['MIT', 'ISC', '0BSD', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0'];
-const isAllowed = (licence: string) =>
-  licence
+/** What the licenses of development packages may be beside those of production. None restricts what may be done with Keyfront. */
+const developmentLicenses = ['MPL-2.0', 'BlueOak-1.0.0', 'Python-2.0', 'CC-BY-4.0', 'CC0-1.0', 'Unlicense'];
+const licenses = ['MIT', 'ISC', '0BSD', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0'];
+const isAllowed = (license: string) =>
+  license
     .replace(/[()]/g, '')
     .split(' OR ')
-    .some((one) => licences.includes(one));
+    .some((one) => licenses.includes(one));
 
 describe('the packages of the root lockfile', () => {
-  it('P-02 have free licences, with those of Apollo in a folder of its own', () => {
+  it('P-02 have free licenses, with those of Apollo in a folder of its own', () => {
     const strays = packages.filter(
-      ([, { license = 'none' }]) => !isAllowed(license) && !developmentLicences.includes(license),
+      ([, { license = 'none' }]) => !isAllowed(license) && !developmentLicenses.includes(license),
     );
     expect(strays.map(([path, { license }]) => `${path} ${license}`)).toEqual([]);
   });
@@ -117,12 +117,12 @@ describe('the packages that run in production', () => {
     expect(inProduction.length).toBeLessThan(95);
   });
 
-  it('P-02 have permissive licences', () => {
+  it('P-02 have permissive licenses', () => {
     const strays = inProduction.filter(([, { license = 'none' }]) => !isAllowed(license));
     expect(strays).toEqual([]);
   });
 
-  it('name the same licence in their own files', async () => {
+  it('name the same license in their own files', async () => {
     for (const [path, { license, version }] of inProduction) {
       const file = join(root, path, 'package.json');
       // Those for other systems are not installed.
@@ -141,8 +141,8 @@ describe('the packages that run in production', () => {
     'none',
     '(GPL-2.0 OR LGPL-3.0)',
     'MIT AND GPL-2.0',
-  ])('fail this test under %s', (licence) => {
-    expect(isAllowed(licence)).toBe(false);
+  ])('fail this test under %s', (license) => {
+    expect(isAllowed(license)).toBe(false);
   });
 });
 
@@ -183,13 +183,13 @@ describe('the packed package', () => {
     expect((await pack()).hash).toBe(first.hash);
   });
 
-  it('bundles packages whose licences are permitted, and none that is installed at runtime too', async () => {
-    const texts = await readFile(join(folder, 'dist', 'licences.txt'), 'utf8');
+  it('bundles packages whose licenses are permitted, and none that is installed at runtime too', async () => {
+    const texts = await readFile(join(folder, 'dist', 'licenses.txt'), 'utf8');
     const bundled = [...texts.matchAll(/^((?:@[\w.-]+\/)?[\w.-]+) \(([^()]+(?:\([^()]*\))?)\)$/gm)];
     expect(bundled.map(([, name]) => name)).toEqual(
       expect.arrayContaining(['graphql', 'graphql-yoga', 'swagger-ui-dist', 'zod']),
     );
-    expect(bundled.filter(([, , licence = 'none']) => !isAllowed(licence)).map(([line]) => line)).toEqual([]);
+    expect(bundled.filter(([, , license = 'none']) => !isAllowed(license)).map(([line]) => line)).toEqual([]);
     expect(bundled.filter(([, name = '']) => name in manifest.dependencies)).toEqual([]);
   });
 
@@ -207,7 +207,7 @@ describe('the packed package', () => {
     const shipped = (how: string) => bill.components.filter(({ properties }) => properties[0].value === how);
     const pathsOf = (how: string) => shipped(how).map((component) => component['bom-ref']);
     expect(pathsOf('installed').toSorted()).toEqual(inProduction.map(([path]) => path).toSorted());
-    const texts = await readFile(join(folder, 'dist', 'licences.txt'), 'utf8');
+    const texts = await readFile(join(folder, 'dist', 'licenses.txt'), 'utf8');
     const named = [...texts.matchAll(/^((?:@[\w.-]+\/)?[\w.-]+) \([^()]+(?:\([^()]*\))?\)$/gm)].map(([, name]) => name);
     expect(pathsOf('bundled').map(nameOf).toSorted()).toEqual(named.toSorted());
     for (const { 'bom-ref': path, version, hashes } of bill.components) {
@@ -217,12 +217,12 @@ describe('the packed package', () => {
     }
   });
 
-  it('P-05 contains the program, its schema, the README and the licence, and neither a test nor a secret', async () => {
+  it('P-05 contains the program, its schema, the README and the license, and neither a test nor a secret', async () => {
     const { files } = await pack();
     expect(
       files.filter(
         (path) =>
-          !/^(dist\/.+\.js|dist\/browser\/(graphiql|docs|console)\/[\w.-]+|dist\/client\/.+\.d\.ts|dist\/licences\.txt|dist\/sbom\.json|dist\/client\/(package\.json|README\.md|LICENSE)|schema\/.+|package\.json|README\.md|LICENSE)$/.test(
+          !/^(dist\/.+\.js|dist\/browser\/(graphiql|docs|console)\/[\w.-]+|dist\/client\/.+\.d\.ts|dist\/licenses\.txt|dist\/sbom\.json|dist\/client\/(package\.json|README\.md|LICENSE)|schema\/.+|package\.json|README\.md|LICENSE)$/.test(
             path,
           ),
       ),

@@ -224,12 +224,12 @@ function aliasOf({ alias }: DesiredKey['body']): string | undefined {
   return typeof alias === 'string' ? alias : undefined;
 }
 
-/** Reads all keys of an organisation, before the first deletion changes the pages. */
+/** Reads all keys of an organization, before the first deletion changes the pages. */
 async function keysOf(keys: KeyClient, orgID: string): Promise<ListedKey[]> {
   const found: ListedKey[] = [];
   // Nothing shows whether a file defines a damaged key.
   const skip = () => {
-    throw new AppError('INTERNAL', 'A key of the organisation is damaged.');
+    throw new AppError('INTERNAL', 'A key of the organization is damaged.');
   };
   await forEachKey(keys, { filter: { orgID }, orderBy: 'KEY_HASH' }, Infinity, skip, (key) => void found.push(key));
   return found;

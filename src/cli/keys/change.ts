@@ -35,7 +35,7 @@ export const createCommand: CLICommand = {
   options: {
     prefix: {
       value: 'TEXT',
-      description: 'Readable beginning of the identifier, such as acme_live_ (default: the organisation)',
+      description: 'Readable beginning of the identifier, such as acme_live_ (default: the organization)',
     },
     org: { value: 'ID', description: 'Owner of the key if FILE has no org_id' },
     reason: reasonOption,

@@ -49,7 +49,7 @@ export const listCommand: CLICommand = {
   summary: 'List keys with their state, live quota and expiry',
   description: `All filters must match. Deleted keys are listed with --state DELETED only. The table shows the beginning of each hash, which --key-hash accepts. ${keyLocation}`,
   options: {
-    org: { value: 'ID', description: 'Keys of this organisation' },
+    org: { value: 'ID', description: 'Keys of this organization' },
     'alias-prefix': { value: 'TEXT', description: 'Keys whose alias begins with this text, case-sensitive' },
     tag: { value: 'TAG', description: 'Keys with this tag' },
     policy: { value: 'ID', description: 'Keys with this policy' },
@@ -285,7 +285,7 @@ export const followCommand: CLICommand = {
   summary: 'Print changes of keys as they are made',
   description: `Runs until Ctrl-C or SIGTERM. Prints each change once, in order, and finally the cursor to continue from. A lost connection to a service is opened again without losing changes. Consumption of a quota is no change. ${keyLocation}`,
   options: {
-    org: { value: 'ID', description: 'Changes of keys of this organisation' },
+    org: { value: 'ID', description: 'Changes of keys of this organization' },
     'key-hash': { value: 'HASH', description: 'Changes of the key with this hash, or an unambiguous beginning of it' },
     after: { value: 'CURSOR', description: 'Continue after this change (default: changes from now on)' },
     ...keysOptions,

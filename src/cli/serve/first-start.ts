@@ -109,7 +109,7 @@ Keyfront listens on ${url}
   Save these two credentials now; they are not shown again:
 
     management (previews)            ${management}
-    service    (organisation keys)   ${service}
+    service    (organization keys)   ${service}
 
 ${formatPages(baseURL, pages)}
 
@@ -200,7 +200,7 @@ export const sampleKeyLines = [
     per: 1,
     quota_max: -1,
     tags: ['mobile'],
-    access_rights: { catalogue: { api_id: 'catalogue', api_name: 'Catalogue', versions: ['Default'] } },
+    access_rights: { catalog: { api_id: 'catalog', api_name: 'Catalog', versions: ['Default'] } },
   },
   {
     key_id: 'globex-reports',

@@ -71,7 +71,7 @@ export type CreateKeyInput = {
   oauthClientID?: string | null | undefined;
   /** Key identifiers by OAuth client. Stored unchanged. At most 32 levels deep, with at most 10000 members in total. */
   oauthKeys?: Record<string, unknown> | null | undefined;
-  /** Identifier of the organisation that owns the key: at most 214 bytes, with the characters of key identifiers. If a new key has none, the organisation of the credential is used. It cannot be changed afterwards. An empty string means absent. At most 256 characters. Example: acme. */
+  /** Identifier of the organization that owns the key: at most 214 bytes, with the characters of key identifiers. If a new key has none, the organization of the credential is used. It cannot be changed afterwards. An empty string means absent. At most 256 characters. Example: acme. */
   orgID?: string | null | undefined;
   /** Period of the rate limit, in seconds. 0 or less disables the rate limit. The gateway enforces it. Example: 60. */
   per?: number | null | undefined;
@@ -152,7 +152,7 @@ export type KeyChangeKind =
 export type KeyErrorCode =
   /** The key has changed since the expected version, or already exists. */
   | 'CONFLICT'
-  /** The credential is bound to another organisation, or does not have the required scope. */
+  /** The credential is bound to another organization, or does not have the required scope. */
   | 'FORBIDDEN'
   /** An internal error. The log has its cause. */
   | 'INTERNAL'
@@ -195,7 +195,7 @@ export type KeyIssueCode =
   | 'MALFORMED_JSON'
   /** The key identifier has a character, a length or a form that is not allowed. */
   | 'MALFORMED_KEY_ID'
-  /** The identifier of the organisation has a character or a length that is not allowed. */
+  /** The identifier of the organization has a character or a length that is not allowed. */
   | 'MALFORMED_ORG_ID'
   /** The string contains NUL, half of a surrogate pair, or bytes that are not UTF-8. */
   | 'MALFORMED_TEXT'
@@ -207,8 +207,8 @@ export type KeyIssueCode =
   | 'MISSING'
   /** An integer field has a fraction. */
   | 'NOT_INTEGER'
-  /** The organisation that owns a stored key cannot be changed. */
-  | 'ORGANISATION_CHANGED'
+  /** The organization that owns a stored key cannot be changed. */
+  | 'ORGANIZATION_CHANGED'
   /** The number is not finite, or not in the range of the field. */
   | 'OUT_OF_RANGE'
   /** Changing the hash type requires sending the password again. */
@@ -372,7 +372,7 @@ export type OrgKeyFilter = {
   keyHashes?: Array<string> | null | undefined;
   /** Keys with one of these identifiers. Unknown ones match nothing. Example: acme-billing. */
   keyIDs?: Array<string | number> | null | undefined;
-  /** Keys of this organisation. Example: acme. */
+  /** Keys of this organization. Example: acme. */
   orgID?: string | null | undefined;
   /** Keys with this policy identifier in `applyPolicies`. Example: gold. */
   policy?: string | null | undefined;
@@ -472,7 +472,7 @@ export type PatchKeyInput = {
   oauthClientID?: string | null | undefined;
   /** Key identifiers by OAuth client. Stored unchanged. At most 32 levels deep, with at most 10000 members in total. */
   oauthKeys?: Record<string, unknown> | null | undefined;
-  /** Identifier of the organisation that owns the key: at most 214 bytes, with the characters of key identifiers. If a new key has none, the organisation of the credential is used. It cannot be changed afterwards. An empty string means absent. At most 256 characters. Example: acme. */
+  /** Identifier of the organization that owns the key: at most 214 bytes, with the characters of key identifiers. If a new key has none, the organization of the credential is used. It cannot be changed afterwards. An empty string means absent. At most 256 characters. Example: acme. */
   orgID?: string | null | undefined;
   /** Period of the rate limit, in seconds. 0 or less disables the rate limit. The gateway enforces it. Example: 60. */
   per?: number | null | undefined;
@@ -561,7 +561,7 @@ export type PreviewKeyInput = {
   oauthClientID?: string | null | undefined;
   /** Key identifiers by OAuth client. Stored unchanged. At most 32 levels deep, with at most 10000 members in total. */
   oauthKeys?: Record<string, unknown> | null | undefined;
-  /** Identifier of the organisation that owns the key: at most 214 bytes, with the characters of key identifiers. If a new key has none, the organisation of the credential is used. It cannot be changed afterwards. An empty string means absent. At most 256 characters. Example: acme. */
+  /** Identifier of the organization that owns the key: at most 214 bytes, with the characters of key identifiers. If a new key has none, the organization of the credential is used. It cannot be changed afterwards. An empty string means absent. At most 256 characters. Example: acme. */
   orgID?: string | null | undefined;
   /** Period of the rate limit, in seconds. 0 or less disables the rate limit. The gateway enforces it. Example: 60. */
   per?: number | null | undefined;
@@ -657,7 +657,7 @@ export type UpdateKeyInput = {
   oauthClientID?: string | null | undefined;
   /** Key identifiers by OAuth client. Stored unchanged. At most 32 levels deep, with at most 10000 members in total. */
   oauthKeys?: Record<string, unknown> | null | undefined;
-  /** Identifier of the organisation that owns the key: at most 214 bytes, with the characters of key identifiers. If a new key has none, the organisation of the credential is used. It cannot be changed afterwards. An empty string means absent. At most 256 characters. Example: acme. */
+  /** Identifier of the organization that owns the key: at most 214 bytes, with the characters of key identifiers. If a new key has none, the organization of the credential is used. It cannot be changed afterwards. An empty string means absent. At most 256 characters. Example: acme. */
   orgID?: string | null | undefined;
   /** Period of the rate limit, in seconds. 0 or less disables the rate limit. The gateway enforces it. Example: 60. */
   per?: number | null | undefined;

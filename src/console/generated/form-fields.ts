@@ -392,7 +392,7 @@ export const formFields: readonly FormField[] = [
     "isList": false,
     "isSecret": false,
     "isEditable": false,
-    "description": "Identifier of the organisation that owns the key: at most 214 bytes, with the characters of key identifiers. If a new key has none, the organisation of the credential is used. It cannot be changed afterwards. An empty string means absent. At most 256 characters. Example: acme."
+    "description": "Identifier of the organization that owns the key: at most 214 bytes, with the characters of key identifiers. If a new key has none, the organization of the credential is used. It cannot be changed afterwards. An empty string means absent. At most 256 characters. Example: acme."
   },
   {
     "name": "per",

@@ -2,7 +2,7 @@ import type { OrgKeyState } from '../../client/client.js';
 import { formatInteger, usedShare, type Integer } from '../format.js';
 import { text } from '../strings.js';
 
-/** The state of a key, in words and in colour. */
+/** The state of a key, in words and in color. */
 export function StateBadge({ state }: { readonly state: OrgKeyState }) {
   return <span class={`badge ${state.toLowerCase()}`}>{text.states[state]}</span>;
 }

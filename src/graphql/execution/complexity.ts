@@ -55,7 +55,7 @@ const zero: PartSize = {
 
 /**
  * Measures an operation in one traversal that visits each fragment once. The document need not be valid. Introspection is
- * recognised by types, not by names of fields.
+ * recognized by types, not by names of fields.
  */
 export function calculateComplexity(
   schema: GraphQLSchema,

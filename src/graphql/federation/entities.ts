@@ -12,7 +12,7 @@ export interface Entity {
    * Finds the entity of a representation, which is client input: a router forwards it. Paths of issues are relative to
    * the representation.
    *
-   * @throws {AppError} INVALID for a malformed key field; FORBIDDEN for an organisation that the credential cannot
+   * @throws {AppError} INVALID for a malformed key field; FORBIDDEN for an organization that the credential cannot
    * access.
    */
   readonly find: (
@@ -24,7 +24,7 @@ export interface Entity {
 
 /**
  * The entities by type name. Each representation is validated like an argument and authorized separately. A key that is
- * unknown, deleted or of another organisation is null. Every organisation exists, so the error for another organisation
+ * unknown, deleted or of another organization is null. Every organization exists, so the error for another organization
  * is FORBIDDEN.
  */
 export const entities: ReadonlyMap<string, Entity> = new Map<string, Entity>([
@@ -42,7 +42,7 @@ export const entities: ReadonlyMap<string, Entity> = new Map<string, Entity>([
       find: (representation, caller) => {
         const orgID = keyFieldOf(representation, 'id');
         requireScope(caller, 'read');
-        if (!canSee(caller, orgID)) throw new AppError('FORBIDDEN', 'The credential is bound to another organisation.');
+        if (!canSee(caller, orgID)) throw new AppError('FORBIDDEN', 'The credential is bound to another organization.');
         return { orgID };
       },
     },

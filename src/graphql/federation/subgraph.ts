@@ -72,7 +72,7 @@ function entitiesField(api: GraphQLSchema): RootField {
   const anyScalar = new GraphQLScalarType({ name: '_Any' });
   return {
     description:
-      'Resolves entities by their keys, for federation routers. A key that does not exist or is not visible to the credential is null. An item that fails is null, with its error: INVALID for a malformed representation, FORBIDDEN for an organisation that the credential cannot access, INTERNAL for a damaged key. With more than 200 such items, the operation fails as a whole. The cost of the operation limits the number of representations. Requires a service credential.',
+      'Resolves entities by their keys, for federation routers. A key that does not exist or is not visible to the credential is null. An item that fails is null, with its error: INVALID for a malformed representation, FORBIDDEN for an organization that the credential cannot access, INTERNAL for a damaged key. With more than 200 such items, the operation fails as a whole. The cost of the operation limits the number of representations. Requires a service credential.',
     type: new GraphQLNonNull(new GraphQLList(anyEntity)),
     args: {
       representations: { type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(anyScalar))) },

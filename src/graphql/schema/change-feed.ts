@@ -76,7 +76,7 @@ builder.subscriptionField('orgKeyChanged', (t) =>
     args: {
       orgID: t.arg.string({
         description:
-          'Streams only changes of keys of this organisation. Default: all organisations that the credential can see. Example: acme.',
+          'Streams only changes of keys of this organization. Default: all organizations that the credential can see. Example: acme.',
       }),
       keyHash: t.arg.string({ description: 'Streams only changes of the key with this hash, as in `OrgKey.keyHash`.' }),
       after: t.arg.string({

@@ -28,7 +28,7 @@ export const OrgKeyFilter = builder.inputType('OrgKeyFilter', {
   description:
     'Filters keys. All conditions must match; null is the same as omitted, and a list has 1 to 100 items. Deleted keys are excluded unless `states` has DELETED.',
   fields: (t) => ({
-    orgID: t.string({ description: 'Keys of this organisation. Example: acme.' }),
+    orgID: t.string({ description: 'Keys of this organization. Example: acme.' }),
     aliasPrefix: t.string({
       description: 'Keys whose alias starts with this value, case-sensitive. Example: Billing.',
     }),
@@ -160,7 +160,7 @@ function isSelected({ fieldNodes, fragments }: GraphQLResolveInfo, flag: keyof P
 
 /** The functions that read a list of keys. */
 interface KeySource {
-  /** The organisation whose keys are listed; undefined for all. */
+  /** The organization whose keys are listed; undefined for all. */
   readonly orgID: string | undefined;
   readonly page: (query: PageRequest) => Promise<KeyPage>;
   readonly count: (filter: RequestedFilter) => Promise<number>;
@@ -220,7 +220,7 @@ builder.queryField('orgKeys', (t) =>
       type: OrgKey,
       nullable: true,
       description:
-        'Lists keys, paginated. Requires a service credential; one that is bound to an organisation lists only its keys. Null if an error is returned. Errors: INVALID if a page size or a cursor is not valid.',
+        'Lists keys, paginated. Requires a service credential; one that is bound to an organization lists only its keys. Null if an error is returned. Errors: INVALID if a page size or a cursor is not valid.',
       credential: 'service',
       args: orgKeysArgs,
       resolve: (caller, args, { keys }, info) =>
@@ -246,7 +246,7 @@ builder.objectField(Organization, 'orgKeys', (t) =>
       nullable: true,
       extensions: { credential: 'service' },
       description:
-        'Lists the keys of the organisation, paginated as in `Query.orgKeys`; an empty page if it has none. Null with an error if they cannot be read.',
+        'Lists the keys of the organization, paginated as in `Query.orgKeys`; an empty page if it has none. Null with an error if they cannot be read.',
       args: orgKeysArgs,
       resolve: ({ orgID }, args, { loaders }, info) =>
         readOrgKeyPage(

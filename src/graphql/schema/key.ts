@@ -24,7 +24,7 @@ export const OrgKey = builder.objectRef<StoredKey>('OrgKey');
 
 builder.node(OrgKey, {
   description:
-    'A key of an organisation: its definition, live quota and history, all as of its `version`. A quota counter in Redis is read after the key and may include later requests.',
+    'A key of an organization: its definition, live quota and history, all as of its `version`. A quota counter in Redis is read after the key and may include later requests.',
   id: {
     resolve: ({ keyHash }) => keyHash,
     description: 'Global identifier of the key, for `Query.node`. Opaque; not the key identifier.',
@@ -45,13 +45,13 @@ builder.node(OrgKey, {
     }),
     orgID: t.exposeString('orgID', {
       extensions: { isShareable: true },
-      description: 'Identifier of the organisation that owns the key.',
+      description: 'Identifier of the organization that owns the key.',
     }),
     organization: t.field({
       type: Organization,
       nullable: true,
       description:
-        'The organisation that owns the key. In a supergraph, null if the subgraph that owns organisations does not know it.',
+        'The organization that owns the key. In a supergraph, null if the subgraph that owns organizations does not know it.',
       resolve: ({ orgID }, _, { serviceCaller }) => {
         // A caller that may only change keys reaches this field through the result of its change.
         requireScope(serviceCaller(), 'read');
@@ -126,7 +126,7 @@ builder.queryField('orgKey', (t) =>
     type: OrgKey,
     nullable: true,
     description:
-      'Fetches a key by its identifier or by its hash. Null if it does not exist, is deleted (unless `includeDeleted` is true), or belongs to an organisation that the credential cannot see. Requires a service credential.',
+      'Fetches a key by its identifier or by its hash. Null if it does not exist, is deleted (unless `includeDeleted` is true), or belongs to an organization that the credential cannot see. Requires a service credential.',
     credential: 'service',
     args: {
       by: t.arg({ type: OrgKeyByInput, required: true, description: 'The identifier or the hash of the key.' }),

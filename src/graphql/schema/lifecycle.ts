@@ -14,7 +14,7 @@ builder.mutationField('createOrgKey', (t) =>
     type: CreateOrgKeyPayload,
     nullable: true,
     description:
-      'Creates a key of an organisation. Requires a service credential. Null if an error is returned. Errors: FORBIDDEN for an organisation other than that of the credential, CONFLICT if the key exists or is deleted but not purged.',
+      'Creates a key of an organization. Requires a service credential. Null if an error is returned. Errors: FORBIDDEN for an organization other than that of the credential, CONFLICT if the key exists or is deleted but not purged.',
     credential: 'service',
     args: {
       keyID: t.arg.id({
@@ -23,12 +23,12 @@ builder.mutationField('createOrgKey', (t) =>
       }),
       prefix: t.arg.string({
         description:
-          'Readable beginning of a generated identifier, which `_` (unless it ends in a dot, hyphen or underscore), 32 random hex digits and 8 of their CRC-32 follow. 1 to 64 letters, digits, dots, hyphens and underscores. INVALID together with `keyID`. Default: the identifier of the organisation. Example: acme_live_.',
+          'Readable beginning of a generated identifier, which `_` (unless it ends in a dot, hyphen or underscore), 32 random hex digits and 8 of their CRC-32 follow. 1 to 64 letters, digits, dots, hyphens and underscores. INVALID together with `keyID`. Default: the identifier of the organization. Example: acme_live_.',
       }),
       input: t.arg({
         type: CreateKeyInput,
         required: true,
-        description: 'The definition. `orgID` is required unless the credential is bound to an organisation.',
+        description: 'The definition. `orgID` is required unless the credential is bound to an organization.',
       }),
       ...reasonArgs,
       ...idempotencyArgs,

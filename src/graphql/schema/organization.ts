@@ -4,14 +4,14 @@ import { scopes, type Principal, type Scope } from '../../keys/key.js';
 import { builder } from './builder.js';
 import { enumValuesOf } from './types-from-zod.js';
 
-/** An organisation: this service knows only its identifier and its keys. */
-export interface Organisation {
+/** An organization: this service knows only its identifier and its keys. */
+export interface Organization {
   readonly orgID: string;
 }
 
 const OrganizationQuota = builder.objectRef<QuotaSummary>('OrganizationQuota').implement({
   description:
-    'Sums of the live quotas of the keys of an organisation at this moment. Deleted keys are excluded. Sums are capped at the largest 64-bit integer.',
+    'Sums of the live quotas of the keys of an organization at this moment. Deleted keys are excluded. Sums are capped at the largest 64-bit integer.',
   fields: (t) => ({
     keyCount: t.exposeInt('keys', { description: 'Number of keys.' }),
     limitedKeys: t.exposeInt('limitedKeys', {
@@ -29,11 +29,11 @@ const OrganizationQuota = builder.objectRef<QuotaSummary>('OrganizationQuota').i
   }),
 });
 
-export const Organization = builder.objectRef<Organisation>('Organization').implement({
+export const Organization = builder.objectRef<Organization>('Organization').implement({
   description:
-    'An organisation. Other subgraphs own its profile; Keyfront contributes its keys and the sums of their quotas.',
+    'An organization. Other subgraphs own its profile; Keyfront contributes its keys and the sums of their quotas.',
   fields: (t) => ({
-    id: t.exposeID('orgID', { description: 'Identifier of the organisation, as in `OrgKey.orgID`.' }),
+    id: t.exposeID('orgID', { description: 'Identifier of the organization, as in `OrgKey.orgID`.' }),
     quotaSummary: t.field({
       extensions: { credential: 'service' },
       type: OrganizationQuota,

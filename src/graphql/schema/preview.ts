@@ -26,7 +26,7 @@ const KeyPreview = builder.objectRef<DomainPreview>('KeyPreview').implement({
     keyID: t.exposeID('keyID', {
       extensions: { isSensitive: true },
       description:
-        'The key identifier that was sent, or a new one: the identifier of the organisation, `_`, 32 random hex digits and 8 of their CRC-32.',
+        'The key identifier that was sent, or a new one: the identifier of the organization, `_`, 32 random hex digits and 8 of their CRC-32.',
     }),
     warnings: t.field({
       type: [KeyWarning],
@@ -41,7 +41,7 @@ builder.queryField('previewKey', (t) =>
     type: KeyPreview,
     nullable: true,
     description:
-      'Validates and normalises a key definition and hashes its identifier. Stores nothing. Requires a management credential (`Authorization: Bearer …`). Null if an error is returned. Errors: INVALID with all problems in `extensions.issues`, FORBIDDEN for an organisation other than that of the credential.',
+      'Validates and normalizes a key definition and hashes its identifier. Stores nothing. Requires a management credential (`Authorization: Bearer …`). Null if an error is returned. Errors: INVALID with all problems in `extensions.issues`, FORBIDDEN for an organization other than that of the credential.',
     credential: 'management',
     args: { input: t.arg({ type: PreviewKeyInput, required: true, description: 'The definition to validate.' }) },
     resolve: (caller, { input }, { keys }) => keys.preview(caller, input),

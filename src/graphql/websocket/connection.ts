@@ -28,7 +28,7 @@ export interface Connection {
   readonly onOperationEnd: () => void;
   /** Settled when the newest operation has been admitted or rejected. */
   admission: Promise<unknown>;
-  /** Whether the connection has been initialised. */
+  /** Whether the connection has been initialized. */
   isAcknowledged: boolean;
   /** Whether the client has responded to the last ping. */
   isAlive: boolean;

@@ -25,7 +25,7 @@ const parameterNames: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The headers of a connection after its initialisation: a value in `connectionParams`, or in its member `headers`,
+ * The headers of a connection after its initialization: a value in `connectionParams`, or in its member `headers`,
  * replaces the header of the handshake. Other members are ignored. Undefined when a value is not a valid header value.
  */
 export function withConnectionParams(

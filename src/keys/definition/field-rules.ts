@@ -80,7 +80,7 @@ export const digits = rule<string>((value) =>
     : ['MALFORMED_TIMESTAMP', 'must be Unix seconds, written in digits'],
 );
 
-/** A valid identifier of an organisation. */
+/** A valid identifier of an organization. */
 export const orgID = rule<string>((value) => {
   const problem = orgIDProblem(value);
   return problem === undefined ? undefined : ['MALFORMED_ORG_ID', problem];

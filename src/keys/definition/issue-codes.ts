@@ -22,7 +22,7 @@ export const issueCodes = {
   MALFORMED_DATE: 'The string is not an RFC 3339 date and time with an offset.',
   MALFORMED_TIMESTAMP: 'The string is not a number of Unix seconds in digits.',
   MALFORMED_KEY_ID: 'The key identifier has a character, a length or a form that is not allowed.',
-  MALFORMED_ORG_ID: 'The identifier of the organisation has a character or a length that is not allowed.',
+  MALFORMED_ORG_ID: 'The identifier of the organization has a character or a length that is not allowed.',
   MALFORMED_ARGUMENT: 'An argument or parameter other than the definition has an invalid value.',
   CHANGED_SINCE: 'The field has changed since the expected version.',
   DUPLICATE_LABEL: 'Two access rights have the same label.',
@@ -32,7 +32,7 @@ export const issueCodes = {
   MASKED_SECRET: 'The value is a placeholder for a secret, such as `***`.',
   INCOMPLETE_SMOOTHING: 'Smoothing is enabled, and step, delay, threshold or trigger is absent or not above 0.',
   CONFLICTING_FIELDS: 'A deprecated field and its replacement have different values.',
-  ORGANISATION_CHANGED: 'The organisation that owns a stored key cannot be changed.',
+  ORGANIZATION_CHANGED: 'The organization that owns a stored key cannot be changed.',
   PASSWORD_NEEDED: 'Changing the hash type requires sending the password again.',
 } as const;
 

@@ -247,11 +247,11 @@ export const KeyDefinition = z.strictObject({
   oauthClientID: text('Identifier, in the gateway, of the OAuth client that the key belongs to.'),
   oauthKeys: freeFormObject('Key identifiers by OAuth client. Stored unchanged.'),
   orgID: optionalText(
-    'Identifier of the organisation that owns the key: at most 214 bytes, with the characters of key identifiers. If a new key has none, the organisation of the credential is used. It cannot be changed afterwards. Example: acme.',
+    'Identifier of the organization that owns the key: at most 214 bytes, with the characters of key identifiers. If a new key has none, the organization of the credential is used. It cannot be changed afterwards. Example: acme.',
     is.orgID,
     { fixed: true },
     256,
-    // Gateways export a blank text for a key without an organisation.
+    // Gateways export a blank text for a key without an organization.
     /^\s*$/,
   ),
   per: limits.per,

@@ -24,7 +24,7 @@ const pageSize = 25;
 /** Interval of checkpoints while no change matches. */
 const defaultCheckpointMs = 30_000;
 
-/** Subscriptions to changes. A caller that is bound to an organisation receives changes of that organisation only. */
+/** Subscriptions to changes. A caller that is bound to an organization receives changes of that organization only. */
 export function createChangeSubscriptions({ feed }: Pick<Ports, 'feed'>, checkpointMs = defaultCheckpointMs) {
   const tail = createSharedTail(feed);
 
@@ -41,7 +41,7 @@ export function createChangeSubscriptions({ feed }: Pick<Ports, 'feed'>, checkpo
   ): Promise<AsyncGenerator<SubscribedChange, void>> {
     requireScope(caller, 'read');
     const { after, keyHash, orgID = caller.orgID } = request;
-    // A foreign organisation looks like one without changes.
+    // A foreign organization looks like one without changes.
     const isForeign = caller.orgID !== undefined && orgID !== caller.orgID;
     const wakeUp = createWakeUp(signal);
     // Before the first read, so that no change is missed between the two.

@@ -16,7 +16,7 @@ export interface KeyPreview {
 
 interface PreviewDeps {
   readonly now: Date;
-  /** The organisation that the caller is bound to. */
+  /** The organization that the caller is bound to. */
   readonly ownerID: string | undefined;
   readonly hashKeyID: (keyID: string) => string;
   /** Returns 32 random hex digits and the 8 of their checksum. */

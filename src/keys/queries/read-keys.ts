@@ -4,7 +4,7 @@ import { aadFor } from '../protect-secrets.js';
 import type { CallContext, Ports } from '../ports.js';
 import { withLiveQuotas } from '../quota/external-counters.js';
 import { quotaFigures, type QuotaFigures } from '../quota/quota.js';
-import { summariseQuotas, type QuotaSummary } from '../quota/quota-summary.js';
+import { summarizeQuotas, type QuotaSummary } from '../quota/quota-summary.js';
 import type { ReadBudget } from '../read-budget.js';
 import { stateOf, type KeyState, type StoredKey, type KeyRevision } from '../key.js';
 import { findEach } from './find-each.js';
@@ -22,7 +22,7 @@ const emptyPage = (): KeyPage => ({ keys: [], isCut: false });
 export type KeyQueries = ReturnType<typeof createKeyQueries>;
 
 /**
- * The queries. A caller that is bound to an organisation sees the keys of that organisation only. Each query with a caller
+ * The queries. A caller that is bound to an organization sees the keys of that organization only. Each query with a caller
  * throws FORBIDDEN if it lacks the scope `read`.
  */
 export function createKeyQueries({ store, externalCounters, now, hashKeyID, open, reportError }: Ports) {
@@ -41,7 +41,7 @@ export function createKeyQueries({ store, externalCounters, now, hashKeyID, open
     return filter.orgID === undefined || filter.orgID === caller.orgID ? { ...filter, orgID: caller.orgID } : undefined;
   };
 
-  /** Returns a page of keys; an empty one if the filter has another organisation than the caller. */
+  /** Returns a page of keys; an empty one if the filter has another organization than the caller. */
   async function listOrgKeys(caller: CallContext, query: PageRequest): Promise<KeyPage> {
     requireScope(caller, 'read');
     const filter = scopedFilter(caller, query.filter);
@@ -55,7 +55,7 @@ export function createKeyQueries({ store, externalCounters, now, hashKeyID, open
       return keyHashOf(keyID);
     },
     /**
-     * Returns the key; undefined if there is none, or another organisation owns it. A deleted key that is not purged is
+     * Returns the key; undefined if there is none, or another organization owns it. A deleted key that is not purged is
      * returned with `includeDeleted` only.
      */
     async orgKey(
@@ -86,7 +86,7 @@ export function createKeyQueries({ store, externalCounters, now, hashKeyID, open
       for (const { error } of page.unreadable ?? []) reportError?.(error, caller.requestID);
       return page;
     },
-    /** Returns the page of each organisation, with one query. The caller must have access to all of them. */
+    /** Returns the page of each organization, with one query. The caller must have access to all of them. */
     async orgKeysOfEach(caller: CallContext, orgIDs: readonly string[], query: PageRequest): Promise<KeyPage[]> {
       requireScope(caller, 'read');
       const filter = withHashes(query.filter);
@@ -100,7 +100,7 @@ export function createKeyQueries({ store, externalCounters, now, hashKeyID, open
       const scoped = scopedFilter(caller, filter);
       return scoped ? store.count(scoped, now(), caller.reads) : 0;
     },
-    /** Returns the count of each organisation, with one query. The caller must have access to all of them. */
+    /** Returns the count of each organization, with one query. The caller must have access to all of them. */
     async countOrgKeysOfEach(
       caller: CallContext,
       orgIDs: readonly string[],
@@ -121,9 +121,9 @@ export function createKeyQueries({ store, externalCounters, now, hashKeyID, open
     /** Returns what `history` returns for each request, with two queries; an error for a history that cannot be read. */
     histories: (requests: readonly HistoryRequest[], reads?: ReadBudget): Promise<(KeyRevision[] | Error)[]> =>
       store.historiesOf(requests, reads),
-    /** Returns totals of the quotas of each organisation. The caller must have access to all of them. */
-    summariseQuotas: (orgIDs: readonly string[], reads?: ReadBudget): Promise<QuotaSummary[]> =>
-      summariseQuotas({ store, externalCounters }, orgIDs, now(), reads),
+    /** Returns totals of the quotas of each organization. The caller must have access to all of them. */
+    summarizeQuotas: (orgIDs: readonly string[], reads?: ReadBudget): Promise<QuotaSummary[]> =>
+      summarizeQuotas({ store, externalCounters }, orgIDs, now(), reads),
     keyIDOf: (key: StoredKey): string => open(key.sealedKeyID, aadFor(key.keyHash, 'keyID')),
     stateOf: (key: StoredKey): KeyState => stateOf(key, now()),
     /** Returns the live quota if its counter is stored with the key; otherwise undefined. */

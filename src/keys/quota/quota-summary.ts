@@ -4,7 +4,7 @@ import { quotaFigures, type QuotaCounter } from './quota.js';
 import type { KeyStore } from '../ports.js';
 import type { ReadBudget } from '../read-budget.js';
 
-/** Totals of the quotas of an organisation's keys. Deleted keys do not count. */
+/** Totals of the quotas of an organization's keys. Deleted keys do not count. */
 export interface QuotaSummary {
   readonly keys: number;
   /** Keys whose quota has a maximum. The values below are totals of these keys. */
@@ -19,8 +19,8 @@ export interface QuotaSummary {
 
 const emptySummary: QuotaSummary = { keys: 0, limitedKeys: 0, exhaustedKeys: 0, max: 0n, used: 0n, remaining: 0n };
 
-/** Returns a summary for each of the organisations, in their order. One without keys has zeros. */
-export async function summariseQuotas(
+/** Returns a summary for each of the organizations, in their order. One without keys has zeros. */
+export async function summarizeQuotas(
   {
     store,
     externalCounters,

@@ -28,7 +28,7 @@ export function openAPIDocument(): object {
       title: 'Keyfront key API',
       version: '1',
       description:
-        'Previews key definitions, and creates, reads, updates, deletes and restores the keys of organisations with their quotas. Integers of 64 bits are JSON numbers with all their digits.',
+        'Previews key definitions, and creates, reads, updates, deletes and restores the keys of organizations with their quotas. Integers of 64 bits are JSON numbers with all their digits.',
     },
     servers: [{ url: '/' }],
     tags: Object.entries(tags).map(([name, description]) => ({ name, description })),

@@ -2,7 +2,7 @@ import { readDefinition, warningsMember } from '../json-body.js';
 import { changeResponse } from '../key-response.js';
 import { parseIdempotencyKey, parseKeyID, rejectParameters } from '../parameters.js';
 import { defineRoute, type RouteCall } from '../route.js';
-import { change, idempotencyKey, keyID, otherOrganisation, warnings } from './shared-docs.js';
+import { change, idempotencyKey, keyID, otherOrganization, warnings } from './shared-docs.js';
 import type { HTTPResponse } from '../../http/response.js';
 
 export const createOrgKey = defineRoute({
@@ -12,8 +12,8 @@ export const createOrgKey = defineRoute({
   credential: 'service',
   errors: ['CONFLICT'],
   tag: 'Keys',
-  summary: 'Create an organisation key',
-  description: 'Creates a key. `org_id` is required unless the credential is bound to an organisation.',
+  summary: 'Create an organization key',
+  description: 'Creates a key. `org_id` is required unless the credential is bound to an organization.',
   parameters: [keyID, idempotencyKey],
   input: { name: 'UpdateKeyInput', variant: 'update' },
   output: { ...change('OrgKeyCreation', 'added'), optional: { warnings } },
@@ -54,8 +54,8 @@ export const createOrgKey = defineRoute({
           "request_id": "d8c76ddf-06f2-4174-ab90-73333590c7b4"
         }`,
     },
-    otherOrganisation: {
-      ...otherOrganisation,
+    otherOrganization: {
+      ...otherOrganization,
       summary: 'A key of globex, with a credential that is bound to acme',
       parameters: { keyID: 'globex-partners' },
       body: `{ "alias": "Partners", "org_id": "globex" }`,

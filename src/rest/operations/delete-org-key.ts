@@ -11,7 +11,7 @@ export const deleteOrgKey = defineRoute({
   credential: 'service',
   errors: ['NOT_FOUND', 'CONFLICT'],
   tag: 'Keys',
-  summary: 'Delete an organisation key',
+  summary: 'Delete an organization key',
   description: 'Deletes a key. It can be restored for `KEYFRONT_RESTORE_DAYS` days; then it is purged.',
   parameters: [keyID, ifMatch, idempotencyKey],
   output: change('OrgKeyDeletion', 'deleted'),

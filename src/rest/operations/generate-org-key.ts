@@ -4,7 +4,7 @@ import { readDefinition, warningsMember } from '../json-body.js';
 import { changeResponse } from '../key-response.js';
 import { parseIdempotencyKey } from '../parameters.js';
 import { defineRoute, type RouteCall } from '../route.js';
-import { change, idempotencyKey, otherOrganisation, text, warnings } from './shared-docs.js';
+import { change, idempotencyKey, otherOrganization, text, warnings } from './shared-docs.js';
 import type { HTTPResponse } from '../../http/response.js';
 
 export const generateOrgKey = defineRoute({
@@ -14,15 +14,15 @@ export const generateOrgKey = defineRoute({
   credential: 'service',
   errors: [],
   tag: 'Keys',
-  summary: 'Create an organisation key with a generated identifier',
+  summary: 'Create an organization key with a generated identifier',
   description:
-    'The recommended way to create keys: `key` of the response is the identifier, which ends in `_`, 32 random hex digits and 8 of their CRC-32, and cannot be guessed. `org_id` is required unless the credential is bound to an organisation.',
+    'The recommended way to create keys: `key` of the response is the identifier, which ends in `_`, 32 random hex digits and 8 of their CRC-32, and cannot be guessed. `org_id` is required unless the credential is bound to an organization.',
   parameters: [
     {
       name: 'prefix',
       in: 'query',
       description:
-        'Readable beginning of the identifier: 1 to 64 letters, digits, dots, hyphens and underscores, beginning with a letter or digit. Default: the identifier of the organisation.',
+        'Readable beginning of the identifier: 1 to 64 letters, digits, dots, hyphens and underscores, beginning with a letter or digit. Default: the identifier of the organization.',
       schema: text,
     },
     idempotencyKey,
@@ -66,8 +66,8 @@ export const generateOrgKey = defineRoute({
           "request_id": "d8c76ddf-06f2-4174-ab90-73333590c7b4"
         }`,
     },
-    otherOrganisation: {
-      ...otherOrganisation,
+    otherOrganization: {
+      ...otherOrganization,
       summary: 'A key of globex, with a credential that is bound to acme',
       body: `{ "alias": "Partners", "org_id": "globex" }`,
     },

@@ -34,7 +34,7 @@ export const getOrgKey = defineRoute({
   credential: 'service',
   errors: ['NOT_FOUND'],
   tag: 'Keys',
-  summary: 'Read an organisation key',
+  summary: 'Read an organization key',
   description: 'Returns the definition without its secrets, and the live quota.',
   parameters: [
     keyID,

@@ -35,11 +35,11 @@ export const listOrgKeys = defineRoute({
   credential: 'service',
   errors: [],
   tag: 'Keys',
-  summary: 'List organisation keys',
+  summary: 'List organization keys',
   description:
     'Returns a page of keys that match all filters, ordered by alias with `alias_prefix` and by hash otherwise, or as `order_by` requests. Deleted keys are included only if `state` is DELETED. A page contains fewer keys than `limit`, and `next`, when the response would exceed 2 MiB. A key that fails its integrity check is in `errors`, and does not fail the page.',
   parameters: [
-    filter('org_id', 'Keys of this organisation.'),
+    filter('org_id', 'Keys of this organization.'),
     filter('alias_prefix', 'Keys whose alias begins with this text, case-sensitively.'),
     filter('tag', 'Keys with this tag.'),
     filter('policy', 'Keys with this policy.'),
@@ -104,7 +104,7 @@ export const listOrgKeys = defineRoute({
               "state": "ACTIVE",
               "data": {
                 "access_rights": {
-                  "catalogue": { "api_id": "catalogue", "api_name": "Catalogue", "versions": ["Default"] }
+                  "catalog": { "api_id": "catalog", "api_name": "Catalog", "versions": ["Default"] }
                 },
                 "alias": "Mobile application",
                 "date_created": "2026-01-31T12:00:00.000Z",

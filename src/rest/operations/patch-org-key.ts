@@ -21,7 +21,7 @@ export const patchOrgKey = defineRoute({
   credential: 'service',
   errors: ['NOT_FOUND', 'CONFLICT'],
   tag: 'Keys',
-  summary: 'Change some fields of an organisation key',
+  summary: 'Change some fields of an organization key',
   description:
     'Changes the fields of the definition that the body contains and, with `reset_quota=1`, resets the quota, in one transaction. The body is a JSON Merge Patch (RFC 7396): an absent field keeps its value, null clears it, an object is merged with the stored one, and any other value replaces the stored one. In `access_rights`, null removes an entry. The content type may be `application/merge-patch+json` or `application/json`.',
   parameters: [keyID, resetQuota, ifMatch, idempotencyKey],

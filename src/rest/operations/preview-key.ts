@@ -4,7 +4,7 @@ import { jsonResponse, type HTTPResponse } from '../../http/response.js';
 import { rejectParameters } from '../parameters.js';
 import { defineRoute, type RouteCall } from '../route.js';
 import { definitionToWire } from '../../wire/field-names.js';
-import { keyHash, otherOrganisation, warnings } from './shared-docs.js';
+import { keyHash, otherOrganization, warnings } from './shared-docs.js';
 
 export const previewKey = defineRoute({
   operation: 'previewKey',
@@ -15,7 +15,7 @@ export const previewKey = defineRoute({
   tag: 'Previews',
   summary: 'Validate a key definition',
   description:
-    'Validates and normalises a key definition and hashes its identifier. Nothing is stored. A null field is treated as absent.',
+    'Validates and normalizes a key definition and hashes its identifier. Nothing is stored. A null field is treated as absent.',
   parameters: [],
   input: { name: 'PreviewKeyInput', variant: 'preview' },
   output: {
@@ -119,8 +119,8 @@ export const previewKey = defineRoute({
           "request_id": "d8c76ddf-06f2-4174-ab90-73333590c7b4"
         }`,
     },
-    otherOrganisation: {
-      ...otherOrganisation,
+    otherOrganization: {
+      ...otherOrganization,
       summary: 'A definition of globex, with a credential that is bound to acme',
       body: `{ "alias": "Reports", "org_id": "globex" }`,
     },

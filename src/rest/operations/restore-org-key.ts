@@ -11,7 +11,7 @@ export const restoreOrgKey = defineRoute({
   credential: 'service',
   errors: ['NOT_FOUND', 'CONFLICT'],
   tag: 'Keys',
-  summary: 'Restore a deleted organisation key',
+  summary: 'Restore a deleted organization key',
   description: 'Restores a deleted key as it was when it was deleted.',
   parameters: [keyID, ifMatch, idempotencyKey],
   output: change('OrgKeyRestoration', 'restored'),

@@ -116,13 +116,13 @@ export const changedSince: RouteExample = {
     }`,
 };
 
-/** A definition of an organisation other than that of the credential. */
-export const otherOrganisation: Pick<RouteExample, 'status' | 'response'> = {
+/** A definition of an organization other than that of the credential. */
+export const otherOrganization: Pick<RouteExample, 'status' | 'response'> = {
   status: 403,
   response: `
     {
       "status": "error",
-      "message": "The credential is bound to another organisation than the definition names.",
+      "message": "The credential is bound to another organization than the definition names.",
       "code": "FORBIDDEN",
       "request_id": "d8c76ddf-06f2-4174-ab90-73333590c7b4"
     }`,

@@ -21,7 +21,7 @@ export const updateOrgKey = defineRoute({
   credential: 'service',
   errors: ['NOT_FOUND', 'CONFLICT'],
   tag: 'Keys',
-  summary: 'Update an organisation key',
+  summary: 'Update an organization key',
   description:
     'Replaces the definition of an existing key and, with `reset_quota=1`, resets its quota, in one transaction. A field that is absent or null is removed. A secret stays until it is replaced, or removed with null.',
   parameters: [keyID, resetQuota, ifMatch, idempotencyKey],

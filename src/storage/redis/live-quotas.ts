@@ -271,7 +271,7 @@ interface KeyRequest {
   readonly orgID: string | undefined;
 }
 
-/** Finds keys as the store does, with one read per organisation for all requests of one tick of the event loop. */
+/** Finds keys as the store does, with one read per organization for all requests of one tick of the event loop. */
 function createBatchLoader(store: Pick<KeyStore, 'find' | 'findMany'>): KeyStore['find'] {
   async function findAll(requests: readonly KeyRequest[]): Promise<(StoredKey | Error | undefined)[]> {
     const found = new Map<KeyRequest, StoredKey | Error | undefined>();

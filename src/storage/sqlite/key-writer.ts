@@ -28,7 +28,7 @@ export function createKeyWriter(
   const execute = createExecutor(database);
   const put = createPut(database);
 
-  /** Does the same work for a key of another organisation and for none: the time taken does not show which it is. */
+  /** Does the same work for a key of another organization and for none: the time taken does not show which it is. */
   function find(keyHash: string, orgID: string | undefined): KeyLookup | undefined {
     if (!isKeyHash(keyHash)) return undefined;
     const values = [keyHash, placeOf(keyHash), orgID ?? null];

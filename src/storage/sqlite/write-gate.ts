@@ -53,7 +53,7 @@ const probeIntervalMs = 1_000;
 /**
  * The write gate of one connection. It sets the connection's `busy_timeout` to 0, because it waits for locks itself.
  *
- * @param runExclusive - serialises the writes of several processes; by default this process is the only one
+ * @param runExclusive - serializes the writes of several processes; by default this process is the only one
  */
 export function createWriteGate(
   database: Database,

@@ -25,7 +25,7 @@ const representations = /** @type {const} */ ([
   ['without a key field', (/** @type {number} */ n) => ({ __typename: 'OrgKey', n }), 3_500],
   ['with a malformed identifier', (/** @type {number} */ n) => ({ __typename: 'OrgKey', id: `%${n}` }), 3_200],
   [
-    'of organisations of others',
+    'of organizations of others',
     (/** @type {number} */ n) => ({ __typename: 'Organization', id: `x${n}` }),
     2_500,
     'bound',

@@ -15,7 +15,7 @@ const now = new Date();
 const seconds = BigInt(Math.floor(now.getTime() / 1000));
 const actor = { credentialID: 'bench', label: 'bench' };
 const caller = { ...actor, orgID: undefined, requestID: '' };
-/** Numbers of the keys with a long history, all of the organisation `big`. */
+/** Numbers of the keys with a long history, all of the organization `big`. */
 export const keysWithHistory = [0, 2, 4];
 const historyEntries = 100;
 
@@ -24,7 +24,7 @@ export const hashOf = (/** @type {number} */ n) => createHash('sha256').update(k
 /** The cursor of a key in the list of all keys. */
 export const cursorOf = (/** @type {number} */ n) =>
   cursorsOf({ filter: {}, orderBy: 'KEY_HASH' }).encode({ value: '', keyHash: hashOf(n) });
-/** Half of all keys belong to one organisation, the others to 100. */
+/** Half of all keys belong to one organization, the others to 100. */
 export const orgIDOf = (/** @type {number} */ n) => (n % 2 === 0 ? 'big' : `org-${((n - 1) / 2) % 100}`);
 
 /** Returns about 200 KB of JSON with 10,000 members, the maximum of a definition. */

@@ -86,7 +86,7 @@ export function createSamples({ keyIDOf, hashOf, count }) {
   // The maximum number of values, for 200 keys.
   const patch = { tags: ['bench'], metaData: metaDataOf(490, 'y') };
   const values = {
-    // The keys with a long history, all of the organisation of the bound credential.
+    // The keys with a long history, all of the organization of the bound credential.
     keyID: (index) => keyIDOf((index % 3) * 2),
     by: (index) => ({ keyHash: hashOf((index % 3) * 2) }),
     id: (index) => Buffer.from(`OrgKey:${hashOf((index % 3) * 2)}`).toString('base64'),

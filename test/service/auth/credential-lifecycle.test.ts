@@ -35,7 +35,7 @@ const later = (milliseconds: number) => {
 const hour = 3_600_000;
 
 describe('rotating a credential', () => {
-  it('issues a successor of the same kind, label and organisation, with a secret of its own', async () => {
+  it('issues a successor of the same kind, label and organization, with a secret of its own', async () => {
     const { id, secret } = await t.issue('service', { orgID: 'acme' });
     const { credential, secret: next } = await rotateCredential(store(), id, 24 * hour, t.clock.now);
     expect(credential).toMatchObject({ kind: 'service', label: 'test service', orgID: 'acme', created: t.clock.now });

@@ -70,7 +70,7 @@ function suite(settings: () => Promise<Record<string, string>>): void {
     ['PUT', put('{}')],
     ['PUT with a reset', put('{}', '?reset_quota=1')],
     ['PUT with a reset beyond 64 bits', put('{"quota_renewal_rate":9007199254740991,"quota_max":1}', '?reset_quota=1')],
-    ['PUT with its organisation', put('{"org_id":"globex"}')],
+    ['PUT with its organization', put('{"org_id":"globex"}')],
     ['PUT with that of the credential', put('{"org_id":"acme"}')],
     ['PUT with a hash type', put('{"basic_auth_data":{"hash_type":"argon2id"}}')],
     ['PUT with a password', put('{"basic_auth_data":{"password":"p"}}')],
@@ -81,7 +81,7 @@ function suite(settings: () => Promise<Record<string, string>>): void {
     ['updateOrgKey with a malformed definition', update('input: { rate: "x" }')],
     ['updateOrgKey', update('input: {}')],
     ['updateOrgKey with a reset', update('input: {}, resetQuota: true')],
-    ['updateOrgKey with its organisation', update('input: { orgID: "globex" }')],
+    ['updateOrgKey with its organization', update('input: { orgID: "globex" }')],
     ['updateOrgKey with that of the credential', update('input: { orgID: "acme" }')],
     ['updateOrgKey with its version', update('input: {}, expectedVersion: 2')],
     ['updateOrgKey with another version', update('input: {}, expectedVersion: 7')],
@@ -116,13 +116,13 @@ function suite(settings: () => Promise<Record<string, string>>): void {
   });
 }
 
-const name = 'A-08 a credential of another organisation, for a key that exists and one that does not';
+const name = 'A-08 a credential of another organization, for a key that exists and one that does not';
 describe(name, () => suite(() => Promise.resolve({})));
 describe.skipIf('missing' in redis)(`${name}, with counters in Redis${unlessMissing(redis)}`, () =>
   suite(() => redisSettings(redis)),
 );
 
-describeConfigurations('A-08 a damaged key of another organisation', (engine) => {
+describeConfigurations('A-08 a damaged key of another organization', (engine) => {
   it('is consumed from like a key that does not exist', async () => {
     const place = await makeOwnPlace(engine);
     const own = await startOwnApp(place.env);

@@ -34,12 +34,12 @@ describe('issueCredential', () => {
     expect(JSON.stringify(kept)).not.toContain(secret);
   });
 
-  it('binds to no organisation and sets no expiry by default', async () => {
+  it('binds to no organization and sets no expiry by default', async () => {
     const { credential } = await issueCredential(store, { kind: 'management', label: 'x' }, t.clock.now);
     expect(credential).toMatchObject({ orgID: undefined, expires: undefined, revoked: undefined });
   });
 
-  it('rejects a label or an organisation with a lone surrogate, which storage would change', async () => {
+  it('rejects a label or an organization with a lone surrogate, which storage would change', async () => {
     const before = await store.list();
     for (const order of [{ label: 'a\ud800' }, { label: 'a', orgID: '\udc00' }]) {
       const issued = issueCredential(store, { kind: 'service', ...order }, t.clock.now);

@@ -7,7 +7,7 @@ import { routes } from '../../../src/rest/routes.js';
 import type { Scope } from '../../../src/keys/key.js';
 import { credentialKinds, type CredentialKind } from '../../../src/credentials/credential.js';
 
-/** The response to a caller of another organisation: an error code, nothing, or what all callers receive. */
+/** The response to a caller of another organization: an error code, nothing, or what all callers receive. */
 type Foreign = 'NOT_FOUND' | 'FORBIDDEN' | 'nothing' | 'the same';
 
 interface Row {
@@ -22,7 +22,7 @@ interface Row {
   readonly credential?: CredentialKind | 'any';
 }
 
-/** One line for each root field: a minimal valid call, and its response to another organisation. */
+/** One line for each root field: a minimal valid call, and its response to another organization. */
 const rootFields: Readonly<Record<string, Row>> = {
   previewKey: { call: 'previewKey(input: {orgID: "acme"}) { keyID }', foreign: 'FORBIDDEN' },
   node: { call: 'node(id: "NODE") { id }', foreign: 'nothing' },

@@ -179,7 +179,7 @@ describe.each(endpoints.map((endpoint) => [endpoint.name, endpoint] as const))('
       expectRejection(endpoint, await sendFresh(endpoint, headers));
     });
 
-    it(`accepts a credential bound to its organisation, and returns for one bound to another ${endpoint.foreign}`, async () => {
+    it(`accepts a credential bound to its organization, and returns for one bound to another ${endpoint.foreign}`, async () => {
       const bound = async (orgID: string): Promise<Headers> => [
         [names[kind], value(kind, (await t.issue(kind, { orgID })).secret)],
       ];

@@ -49,7 +49,7 @@ it('rejects a malformed identifier in `orgKey` only if the credential may read',
   expect(codeOf(await t.graphql(query))).toBe('INVALID');
 });
 
-it('shows the history and the organisation of a changed key to credentials that may read only', async () => {
+it('shows the history and the organization of a changed key to credentials that may read only', async () => {
   const { secret } = await t.issue('service', { scopes: ['update'] });
   for (const field of ['history { edges { cursor } }', 'organization { id }']) {
     const query = `mutation { updateOrgKey(keyID: "k1", input: {}) { version orgKey { ${field} } } }`;

@@ -285,7 +285,7 @@ describe('a token of single sign-on', () => {
   });
 });
 
-describe('the organisation of a single sign-on token', () => {
+describe('the organization of a single sign-on token', () => {
   const orgs = async (claim: string) => {
     await t.close();
     t = await startWith({ KEYFRONT_OIDC_ORG_CLAIM: claim });
@@ -319,7 +319,7 @@ describe('the organisation of a single sign-on token', () => {
   ])('is required when a claim is configured: rejects a token where it is %s', async (_what, value) => {
     await orgs('org');
     expectRejection(await preview(await issuer.sign(claims(value === undefined ? {} : { org: value }))));
-    expect(await reasons()).toStrictEqual(['organisation']);
+    expect(await reasons()).toStrictEqual(['organization']);
   });
 
   it.each(['a/b', 'a\u0000b', '\ud800', 'o'.repeat(224)])(
@@ -327,7 +327,7 @@ describe('the organisation of a single sign-on token', () => {
     async (org) => {
       await orgs('org');
       expectRejection(await preview(await issuer.sign(claims({ org }))));
-      expect(await reasons()).toStrictEqual(['organisation']);
+      expect(await reasons()).toStrictEqual(['organization']);
     },
   );
 

@@ -41,7 +41,7 @@ describe('credentials issue', () => {
     expect((await t.preview({}, headers)).status).toBe(401);
   });
 
-  it('restricts a credential to an organisation and a lifetime', async () => {
+  it('restricts a credential to an organization and a lifetime', async () => {
     const before = Date.now();
     await issue('--kind', 'service', '--label', 'Billing', '--org', 'acme', '--expires', '2w');
     const [, [id, kind, state, , org, allowed, , expires, , label] = []] = await rows();

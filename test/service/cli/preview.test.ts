@@ -36,7 +36,7 @@ const preview = async (
 ) => c.keyfront(['preview', await c.file('definition.json', stringifyJSON(definition)), ...args], env, false, streams);
 
 describe('keyfront preview', () => {
-  it('prints the same as text, coloured on a terminal', async () => {
+  it('prints the same as text, colored on a terminal', async () => {
     const file = await c.file('bad.json', stringifyJSON(bad));
     const { code, out } = await c.keyfront(['preview', file], {}, false, terminal);
     expect(code).toBe(1);

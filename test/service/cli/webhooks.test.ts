@@ -56,7 +56,7 @@ describe('webhooks', () => {
     const [ping] = receiver.received;
     expect(ping).toMatchObject({ type: 'webhook.ping', data: { webhook_id: id } });
     expect(ping && verificationErrorOf(secret, ping)).toBeUndefined();
-    receiver.behaviour = () => 500;
+    receiver.behavior = () => 500;
     expect(await webhooks('test', id)).toMatchObject({ code: 1, stderr: 'The receiver returned 500.\n' });
     const near = await c.keyfront(['webhooks', 'test', id], { KEYFRONT_WEBHOOKS_TO: 'public' });
     expect(near).toMatchObject({
@@ -91,7 +91,7 @@ describe('webhooks', () => {
   it('dead lists dead letters, replay queues them with their identifiers, and discard deletes them', async () => {
     const app = await serve({ ...quick, retryPolicy: { delaysMs: [5], maxAttempts: 2 } });
     const { id } = await add();
-    receiver.behaviour = () => 500;
+    receiver.behavior = () => 500;
     await app.importKeys(
       { key_id: 'a', org_id: 'acme' },
       { key_id: 'b', org_id: 'acme' },
@@ -103,7 +103,7 @@ describe('webhooks', () => {
     expect(letters).toMatchObject(Array.from({ length: 3 }, () => ({ version: 1, attempts: 2, why: 'returned 500' })));
     const { out } = await c.keyfront(['webhooks', 'dead', id], {}, false, { isTerminal: true });
     expect(out).toMatch(/^EVENT +KEY HASH +VERSION +GIVEN UP +ATTEMPTS +WHY\nevt_/);
-    receiver.behaviour = () => 200;
+    receiver.behavior = () => 200;
     const [first, second] = letters;
     expect(await webhooks('replay', id, '--event', first?.['event'] ?? '')).toMatchObject({
       code: 0,

@@ -133,7 +133,7 @@ describe('updateOrgKeys', () => {
     expect(itemOf(response, 'c')).toMatchObject({
       orgKey: { keyID: 'c', version: 1 },
       change: null,
-      error: { code: 'INVALID', issues: [{ path: 'orgID', code: 'ORGANISATION_CHANGED' }] },
+      error: { code: 'INVALID', issues: [{ path: 'orgID', code: 'ORGANIZATION_CHANGED' }] },
     });
     const types = await updateAll({ patch: { basicAuthData: { hashType: 'argon2id' } }, dryRun: false });
     expect(codesOf(types)).toStrictEqual({ a: 'ok', b: 'ok', c: 'INVALID', d: 'ok' });
@@ -198,7 +198,7 @@ describe('updateOrgKeys', () => {
     expect(issuesOf(await rejected({ reason: 'x'.repeat(501) }))).toStrictEqual(['reason TOO_LONG']);
   });
 
-  it('changes only keys of the organisation of a bound credential', async () => {
+  it('changes only keys of the organization of a bound credential', async () => {
     const headers = { 'x-svc-authorization': (await t.issue('service', { orgID: 'globex' })).secret };
     expect(idsOf(await updateAll({ patch: { rate: 9 }, dryRun: false }, headers))).toStrictEqual(['c', 'd']);
     expect(
@@ -324,7 +324,7 @@ describe('resetOrgQuotas', () => {
     }
   });
 
-  it('resets the quotas of many organisations, and reports the dropped requests', async () => {
+  it('resets the quotas of many organizations, and reports the dropped requests', async () => {
     t.clock.now = new Date(t.clock.now.getTime() + 60_000);
     const now = BigInt(t.clock.now.getTime() / 1000);
     const foretold = await resetAll({});
@@ -346,7 +346,7 @@ describe('resetOrgQuotas', () => {
     }
   });
 
-  it('resets only keys that match the filter, within the organisation of a bound credential', async () => {
+  it('resets only keys that match the filter, within the organization of a bound credential', async () => {
     await resetAll({ filter: { orgID: 'acme' }, dryRun: false });
     expect((await everyState('acme-once', 'globex-once')).map(({ key }) => key?.quota.used)).toStrictEqual([0n, 10n]);
     const headers = { 'x-svc-authorization': (await t.issue('service', { orgID: 'globex' })).secret };

@@ -105,7 +105,7 @@ describe('a key that fails its integrity check', () => {
     expect(dataOf<{ items: BulkItem[] }>(await t.graphql(query)).items).toEqual(first);
   });
 
-  it('fails alone among the keys of several organisations, and among entities', async () => {
+  it('fails alone among the keys of several organizations, and among entities', async () => {
     damageKey();
     const organizations = await t.graphql(
       `{ _entities(representations: [{ __typename: "Organization", id: "acme" }, { __typename: "Organization", id: "globex" }]) {

@@ -107,7 +107,7 @@ describe('createOrgKey', () => {
     });
   });
 
-  it('generates an identifier from the organisation and 40 hex digits', async () => {
+  it('generates an identifier from the organization and 40 hex digits', async () => {
     for (const keyID of [undefined, null]) {
       const { orgKey: created } = dataOf<Created>(await create({ keyID, input: { orgID: 'acme' } }));
       expect(created.keyID).toMatch(/^acme_[0-9a-f]{40}$/);
@@ -171,7 +171,7 @@ describe('createOrgKey', () => {
     expect(issuesOf(response)).toStrictEqual(['keyID MALFORMED_KEY_ID']);
   });
 
-  it('uses the organisation of a bound credential by default', async () => {
+  it('uses the organization of a bound credential by default', async () => {
     expect(dataOf(await create({ keyID: 'k1' }, bound))).toMatchObject({ version: 1 });
     expect(await read('k1', 'orgID')).toStrictEqual({ orgID: 'acme' });
     expect(dataOf(await create({ keyID: 'k2', input: { orgID: 'acme' } }, bound))).toMatchObject({ version: 1 });

@@ -490,7 +490,7 @@ describe('a service credential with the scope `router`', () => {
 
   it('cannot nest a document more deeply than the functions that check it can follow', async () => {
     const headers = await routerHeaders(['read', 'router']);
-    // At most 9,900 tokens: above 10,000, V8's optimisations decide whether the stack or the tokens reach their limit first.
+    // At most 9,900 tokens: above 10,000, V8's optimizations decide whether the stack or the tokens reach their limit first.
     for (const depth of [501, 1_500, 3_300]) {
       const [fields, lists] = [
         `${'{ a '.repeat(depth)}${'}'.repeat(depth)}`,

@@ -20,7 +20,7 @@ describe('an operation of which many values fail', () => {
     ['representations of an unknown type', { __typename: 'X' }, 'INVALID'],
     ['representations without a key field', { __typename: 'OrgKey' }, 'INVALID'],
     ['identifiers that are not valid', { __typename: 'OrgKey', id: '%' }, 'INVALID'],
-    ['organisations of others', foreign, 'FORBIDDEN'],
+    ['organizations of others', foreign, 'FORBIDDEN'],
   ])('reports 200 %s, and fails as a whole with more', async (_, representation, code) => {
     const headers = await headersOf({ orgID: 'acme' });
     const send = (count: number) =>

@@ -119,7 +119,7 @@ describe('orgKeyChanged', () => {
     }
   });
 
-  it('A-08 sends a credential that is bound to an organisation the events of this organisation only, for every filter', async () => {
+  it('A-08 sends a credential that is bound to an organization the events of this organization only, for every filter', async () => {
     const service = (await s.t.issue('service', { orgID: 'acme' })).secret;
     const own = await follow({ service, variables: { after: beginning } });
     const named = await follow({ service, variables: { after: beginning, orgID: 'acme' } });

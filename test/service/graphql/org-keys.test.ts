@@ -267,7 +267,7 @@ describe('orgKeys', () => {
     }
   });
 
-  it('rejects a cursor of another filter, and of the list of another organisation', async () => {
+  it('rejects a cursor of another filter, and of the list of another organization', async () => {
     const inOrg = async (keyID: string, after: string | null) =>
       t.graphql(
         `query ($keyID: ID!, $after: String) { orgKey(by: { keyID: $keyID }) { organization { orgKeys(first: 1, after: $after) {
@@ -528,10 +528,10 @@ describe('node', () => {
   );
 });
 
-describe('a credential that is bound to an organisation', () => {
+describe('a credential that is bound to an organization', () => {
   const foreign = 'globex-0';
 
-  it('lists only keys of its organisation, for every filter and order', async () => {
+  it('lists only keys of its organization, for every filter and order', async () => {
     const own = (key: Key) => key.org_id === 'acme';
     for (const orderBy of Object.keys(orders)) {
       expect(await walk({ orderBy }, 3, false, boundHeaders())).toStrictEqual(
@@ -546,21 +546,21 @@ describe('a credential that is bound to an organisation', () => {
     expect(await walk({ filter: { states: ['DELETED'] } }, 100, true, boundHeaders())).toStrictEqual(['acme-2']);
   });
 
-  it('lists and counts nothing if the filter names another organisation', async () => {
+  it('lists and counts nothing if the filter names another organization', async () => {
     const page = await list({ filter: { orgID: 'globex' } }, 'totalCount', boundHeaders());
     expect(page.edges).toStrictEqual([]);
     expect(page.totalCount).toBe(0);
     expect((await list({}, 'totalCount', boundHeaders())).totalCount).toBe(many.length / 2 - 1);
   });
 
-  it('cannot page to keys of another organisation from a cursor of a list of all keys', async () => {
+  it('cannot page to keys of another organization from a cursor of a list of all keys', async () => {
     const { edges } = await list({ first: 1 });
     const page = await list({ after: edges[0]?.cursor }, '', boundHeaders());
     expect(idsOf(page).length).toBeGreaterThan(0);
     expect(idsOf(page).filter((id) => !id.startsWith('acme-'))).toStrictEqual([]);
   });
 
-  it('receives null for a key of another organisation by identifier, hash and id', async () => {
+  it('receives null for a key of another organization by identifier, hash and id', async () => {
     const query =
       'query ($id: ID!, $hash: String!, $node: ID!) { a: orgKey(by: { keyID: $id }) { keyID } b: orgKey(by: { keyHash: $hash }) { keyID } c: node(id: $node) { id } }';
     const sendRequest = (keyID: string): Promise<TestResponse> =>

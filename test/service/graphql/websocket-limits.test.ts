@@ -99,7 +99,7 @@ describe('a WebSocket connection that is not acknowledged', () => {
     expect(await closeCodeOf(part)).toBe(4400);
   });
 
-  it('is closed with 4401 for an operation, and with 4408 when it is not initialised in time', async () => {
+  it('is closed with 4401 for an operation, and with 4408 when it is not initialized in time', async () => {
     const [early, silent] = [await opened(), await opened()];
     expect(await early.request('{ __typename }')).toEqual(closedWith(4401));
     expect(await silent.next()).toEqual(closedWith(4408));
@@ -120,7 +120,7 @@ describe('an acknowledged WebSocket connection', () => {
     ['a subscription without an id', 4400, { type: 'subscribe', payload: { query: '{ __typename }' } }],
     ['a subscription without a payload', 4400, { id, type: 'subscribe' }],
     ['a completion without an id', 4400, { type: 'complete' }],
-    ['a second initialisation', 4429, { type: 'connection_init' }],
+    ['a second initialization', 4429, { type: 'connection_init' }],
     ['a ping of more than 8 KiB', 4400, { type: 'ping', payload: { text: 'x'.repeat(8_192) } }],
     ['a completion of more than 8 KiB', 4400, { id: 'x'.repeat(8_192), type: 'complete' }],
   ])('is closed for %s with %i, and no error is logged', async (_, code, message) => {

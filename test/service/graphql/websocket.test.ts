@@ -110,7 +110,7 @@ describe('a subscription over WebSocket', () => {
     }
   });
 
-  it('A-08 sends a bound credential the changes of its organisation only', async () => {
+  it('A-08 sends a bound credential the changes of its organization only', async () => {
     const { secret } = await s.t.issue('service', { orgID: 'globex' });
     const socket = await connected({ 'x-svc-authorization': secret });
     await socket.request(followQuery);

@@ -87,7 +87,7 @@ describe('an empty owner, secret, hash type and time of the last update are abse
     expect(dataOf(response)).toStrictEqual({ data: { orgID: null }, warnings: [] });
   });
 
-  it('for a credential that is bound to an organisation, which owns the new key', async () => {
+  it('for a credential that is bound to an organization, which owns the new key', async () => {
     const { secret } = await t.issue('service', { orgID: 'globex' });
     const created = await sendRequest(t, 'POST', '/svc/org/keys/new', empty, { 'x-svc-authorization': secret });
     expect([created.status, (await stateOf(t, 'new')).key?.orgID]).toStrictEqual([200, 'globex']);

@@ -288,7 +288,7 @@ describe('an idempotency key', () => {
 
   it.each([
     ['bound to none', {}],
-    ['of the same organisation', { orgID: 'acme' }],
+    ['of the same organization', { orgID: 'acme' }],
   ])('belongs to one operation and one credential, %s', async (_, options) => {
     const [one, other] = [(await t.issue('service', options)).secret, (await t.issue('service', options)).secret];
     const createWith = async (secret: string) =>

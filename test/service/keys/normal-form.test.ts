@@ -143,7 +143,7 @@ describe('a date of a definition', () => {
     ['2026-01-31T12:00:00.000Z', '2026-01-31T12:00:00.000Z'],
     ['2024-02-29T00:00:00Z', '2024-02-29T00:00:00Z'],
     ['0001-01-01T00:00:00Z', '0001-01-01T00:00:00Z'],
-  ])('normalises %s to %s in UTC, with the given digits', (given, utc) => {
+  ])('normalizes %s to %s in UTC, with the given digits', (given, utc) => {
     expect(inUTC(given)).toBe(utc);
     expect(inUTC(utc)).toBe(utc);
   });

@@ -18,7 +18,7 @@ const bad = {
 };
 const rejected = { code: 'INVALID', issues: [{ path: 'org_id', code: 'MALFORMED_ORG_ID' }] };
 
-describe.each(Object.entries(bad))('an organisation with %s', (_, orgID) => {
+describe.each(Object.entries(bad))('an organization with %s', (_, orgID) => {
   it('is rejected by a preview', async () => {
     expect((await t.preview({ org_id: orgID })).body).toMatchObject(rejected);
   });
@@ -34,12 +34,12 @@ describe.each(Object.entries(bad))('an organisation with %s', (_, orgID) => {
   });
 
   it('is rejected for a credential and by --org', async () => {
-    await expect(t.issue('service', { orgID })).rejects.toThrow('organisation');
+    await expect(t.issue('service', { orgID })).rejects.toThrow('organization');
     expect(() => parseOrgIDOption(orgID)).toThrow('--org must');
   });
 });
 
-describe('an organisation of 214 bytes', () => {
+describe('an organization of 214 bytes', () => {
   it('leads to an identifier that creating a key accepts', async () => {
     const orgID = 'ö'.repeat(107);
     const { body } = await t.preview({ org_id: orgID });
@@ -50,7 +50,7 @@ describe('an organisation of 214 bytes', () => {
   });
 });
 
-describe('a blank organisation', () => {
+describe('a blank organization', () => {
   it('is none in a preview, whose generated identifier begins with no owner', async () => {
     const { body } = await t.preview({ org_id: ' ' });
     expect(body).toMatchObject({ key_id: expect.stringMatching(/^[0-9a-f]{40}$/) as string });

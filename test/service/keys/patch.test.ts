@@ -112,7 +112,7 @@ describe('patchOrgKey', () => {
       ['delay', 'step', 'threshold', 'trigger'].map((name) => `smoothing.${name} INCOMPLETE_SMOOTHING`),
     );
     for (const [value, issue] of [
-      [{ orgID: 'other' }, 'orgID ORGANISATION_CHANGED'],
+      [{ orgID: 'other' }, 'orgID ORGANIZATION_CHANGED'],
       [{ basicAuthData: { hashType: 'bcrypt' } }, 'basicAuthData.hashType PASSWORD_NEEDED'],
       [{ mtlsStaticCertificateBindings: ['a'] }, 'mtlsStaticCertificateBindings WRONG_VARIANT'],
     ] as const) {

@@ -128,16 +128,16 @@ describe('a change that is rejected', () => {
       { code: 'CONFLICT', message: 'The key was deleted and can be restored; it is not overwritten.' },
     ],
     [
-      'creates a key that another organisation has deleted',
+      'creates a key that another organization has deleted',
       (deleted) => create({ ...caller, orgID: 'globex' }, { keyID: deleted, input: {} }),
       { code: 'CONFLICT', message: 'The key exists already; it is not overwritten.' },
     ],
     [
-      'creates a key of another organisation',
+      'creates a key of another organization',
       () => create(caller, { input: { orgID: 'globex' } }),
       {
         code: 'FORBIDDEN',
-        message: 'The credential is bound to another organisation than the definition names.',
+        message: 'The credential is bound to another organization than the definition names.',
       },
     ],
     [
@@ -151,7 +151,7 @@ describe('a change that is rejected', () => {
       { code: 'NOT_FOUND', message: 'The key has no version 2.' },
     ],
     [
-      'updates a key of another organisation',
+      'updates a key of another organization',
       () => keys.updateOrgKey(caller, { ...update, keyID: 'k2', input: password }),
       { code: 'NOT_FOUND', message: 'There is no such key.' },
     ],
@@ -181,7 +181,7 @@ describe('a change that is rejected', () => {
     await expect(keys.updateOrgKey(caller, { keyID: 'k3', input, resetQuota: true })).rejects.toMatchObject({
       message: 'The key definition has 3 problems.',
       issues: [
-        { path: ['orgID'], code: 'ORGANISATION_CHANGED', message: 'must be that of the stored key, or left out' },
+        { path: ['orgID'], code: 'ORGANIZATION_CHANGED', message: 'must be that of the stored key, or left out' },
         {
           path: ['basicAuthData', 'hashType'],
           code: 'PASSWORD_NEEDED',
@@ -377,7 +377,7 @@ describe('a query', () => {
     expect(attempts).toStrictEqual([]);
   });
 
-  it('returns nothing for another organisation than that of the caller', async () => {
+  it('returns nothing for another organization than that of the caller', async () => {
     const foreign = { ...page, filter: { orgID: 'globex' } };
     expect(await keys.orgKeys(caller, foreign)).toStrictEqual({ keys: [], isCut: false });
     expect(await keys.countOrgKeys(caller, foreign.filter)).toBe(0);
@@ -393,7 +393,7 @@ describe('a query', () => {
     }
   });
 
-  it('of a caller that is bound to no organisation returns the keys of all, or of the filter', async () => {
+  it('of a caller that is bound to no organization returns the keys of all, or of the filter', async () => {
     expect((await keys.orgKeys(unbound, page)).keys).toHaveLength(2);
     const filtered = await keys.orgKeys(unbound, { ...page, filter: { orgID: 'globex' } });
     expect(filtered.keys.map(({ orgID }) => orgID)).toStrictEqual(['globex']);
@@ -407,7 +407,7 @@ describe('a query', () => {
     [{ orgID: 'acme' }, [[], [], ['acme']]],
     [{ orgID: 'globex' }, [['globex'], [], []]],
     [{ orgID: 'hooli' }, [[], [], []]],
-  ])('of several organisations with the filter %j returns a page and a count of each', async (filter, expected) => {
+  ])('of several organizations with the filter %j returns a page and a count of each', async (filter, expected) => {
     const orgIDs = ['globex', 'initech', 'acme'];
     const pages = await keys.orgKeysOfEach(unbound, orgIDs, { ...page, filter });
     expect(pages.map((one) => one.keys.map(({ orgID }) => orgID))).toStrictEqual(expected);
@@ -418,7 +418,7 @@ describe('a query', () => {
 describe('the identifier of a new key', () => {
   it('is checked again in the transaction, also against keys that the caller does not see', async () => {
     const { ports } = t.app.services;
-    // The key of another organisation is created between the check and the transaction.
+    // The key of another organization is created between the check and the transaction.
     const store: KeyStore = { ...ports.store, find: () => Promise.resolve(undefined) };
     const created = createKeyService({ ...ports, store }).createOrgKey(caller, { keyID: 'k2', input: {} });
     const conflict = { code: 'CONFLICT', message: 'The key exists already; it is not overwritten.' };
@@ -433,7 +433,7 @@ describe('the identifier of a new key', () => {
 });
 
 describe('the transaction of a change', () => {
-  it('reads no key of another organisation, except to create one', async () => {
+  it('reads no key of another organization, except to create one', async () => {
     const { ports } = t.app.services;
     const read: unknown[] = [];
     const store: KeyStore = {

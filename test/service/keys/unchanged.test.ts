@@ -62,14 +62,14 @@ describe('an update with the stored definition', () => {
       { ...definition, meta_data: { big: definition.meta_data.big, plan: definition.meta_data.plan } },
     ],
     ['null for an absent field', { ...definition, rate: null }],
-    ['spaces and repetitions that normalisation removes', { ...definition, tags: [' a', 'b ', 'a'] }],
-    ['its own organisation', { ...definition, org_id: 'acme' }],
+    ['spaces and repetitions that normalization removes', { ...definition, tags: [' a', 'b ', 'a'] }],
+    ['its own organization', { ...definition, org_id: 'acme' }],
     ['dates that the service sets', { ...definition, date_created: '2020-01-01T00:00:00Z', last_updated: '1' }],
     [
       'the order of access rights',
       { ...definition, access_rights: { reports: { api_id: 'reports' }, invoices: { api_id: 'invoices' } } },
     ],
-  ])('is recognised with %s', async (_, body) => {
+  ])('is recognized with %s', async (_, body) => {
     await created();
     expect((await expectNoChange(t, () => t.update('k1', body))).status).toBe(200);
   });
@@ -88,7 +88,7 @@ describe('an update with the stored definition', () => {
     expect((await t.update('k1', body)).headers.get('etag')).toBe('"2"');
   });
 
-  it('recognises the stored secrets of all fields except passwords, which are hashed again', async () => {
+  it('recognizes the stored secrets of all fields except passwords, which are hashed again', async () => {
     await t.importKeys({ key_id: 'k1', org_id: 'acme' });
     const etags = async (body: object) => [
       (await t.update('k1', body)).headers.get('etag'),

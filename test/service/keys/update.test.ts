@@ -134,7 +134,7 @@ describe('org_id', () => {
   });
 
   it.each(['globex', 'ACME', ' acme', 'acme '])('does not change to %j', async (orgID) => {
-    expect(await rejected({ org_id: orgID })).toStrictEqual(['org_id ORGANISATION_CHANGED']);
+    expect(await rejected({ org_id: orgID })).toStrictEqual(['org_id ORGANIZATION_CHANGED']);
   });
 });
 

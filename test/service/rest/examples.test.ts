@@ -132,7 +132,7 @@ function requestOf(operation: string, name: string): Sent {
 async function send(operation: string, name: string): Promise<TestResponse> {
   const { path, init } = requestOf(operation, name);
   // By its summary.
-  const bound = name === 'otherOrganisation' ? { orgID: 'acme' } : {};
+  const bound = name === 'otherOrganization' ? { orgID: 'acme' } : {};
   const [management, service] = await Promise.all([t.issue('management', bound), t.issue('service', bound)]);
   const credentials = { authorization: `Bearer ${management.secret}`, 'x-svc-authorization': service.secret };
   return t.send(path, { ...init, headers: { ...init.headers, ...credentials } });

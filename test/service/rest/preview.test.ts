@@ -50,7 +50,7 @@ describe('POST /api/keys/preview', () => {
     ]);
   });
 
-  it('generates a key identifier of the organisation and 40 hex digits, which does not appear in data', async () => {
+  it('generates a key identifier of the organization and 40 hex digits, which does not appear in data', async () => {
     const { body } = await t.preview({ org_id: 'acme' });
     expect(body['key_id']).toMatch(/^acme_[0-9a-f]{40}$/);
     expect(body['key_hash']).toBe(hashOf(String(body['key_id'])));

@@ -254,7 +254,7 @@ describe('canary secrets', () => {
     ],
     ['as a previewed key identifier that is rejected', inPreview(`{keyID: "${markers.previewKeyID}/"}`)],
     [
-      'beside a key of another organisation',
+      'beside a key of another organization',
       `mutation { updateOrgKey(keyID: "${markers.storedKeyID}", input: {orgID: "globex", hmacString: "${hmac}"}) { version } }`,
     ],
   ])('pass through a GraphQL document, %s', async (name, query) => {
@@ -415,7 +415,7 @@ describe('canary secrets', () => {
       }
     }
     const foreign = await note(
-      'another organisation’s key',
+      'another organization’s key',
       t.update(markers.otherKeyID, loaded, '', { 'x-svc-authorization': bound }),
     );
     expect(foreign.status).toBe(404);
@@ -424,7 +424,7 @@ describe('canary secrets', () => {
       { keyID: markers.otherKeyID, input: loadedInput },
       { 'x-svc-authorization': bound },
     );
-    expect((await note('another organisation’s key, GraphQL', foreignGraphQL)).text).toContain('NOT_FOUND');
+    expect((await note('another organization’s key, GraphQL', foreignGraphQL)).text).toContain('NOT_FOUND');
   });
 
   it('pass through the command line', async () => {

@@ -103,9 +103,9 @@ describeEngines('a webhook, in a damaged database', (engine) => {
     await receiver.until((taken) => taken.length === 1);
   });
 
-  it('continues if a failing key was purged and created again by another organisation', async () => {
+  it('continues if a failing key was purged and created again by another organization', async () => {
     await hookTo(t, receiver.url, { orgID: 'acme' });
-    receiver.behaviour = ({ data }) => (data.version_after === 2 ? 429 : 204);
+    receiver.behavior = ({ data }) => (data.version_after === 2 ? 429 : 204);
     await t.close();
     t = await startOwnApp(place.env, {
       dispatcherOptions: { ...pace, retryPolicy: { delaysMs: [10], maxAttempts: 100_000 } },
@@ -116,7 +116,7 @@ describeEngines('a webhook, in a damaged database', (engine) => {
     expect((await sendRequest(t, 'DELETE', '/svc/org/keys/a')).status).toBe(200);
     await t.app.services.store.purge(new Date(t.clock.now.getTime() + 1));
     await t.importKeys({ key_id: 'a', org_id: 'zeta' });
-    await t.update('a', { alias: 'another organisation’s' });
+    await t.update('a', { alias: 'another organization’s' });
     await until(async () => (await t.app.services.webhooks.deliveryStats())[0]?.retryingKeys === 0);
     await t.importKeys({ key_id: 'b', org_id: 'acme' });
     await receiver.until(() => versionsOf('b').length === 1);
@@ -128,7 +128,7 @@ describeEngines('a webhook, in a damaged database', (engine) => {
     const { id } = await hookTo(t, receiver.url);
     const { feed, store, webhooks } = t.app.services;
     const [response, creation] = [Promise.withResolvers<number>(), Promise.withResolvers<void>()];
-    receiver.behaviour = () => response.promise;
+    receiver.behavior = () => response.promise;
     await t.importKeys({ key_id: 'a', org_id: 'acme' });
     await until(() => receiver.received.length === 1);
 

@@ -23,7 +23,7 @@ describeEngines('webhooks', (engine) => {
     const keys = ['a', 'b', 'c', 'd', 'e'];
     const { secret } = await hookTo(t, receiver.url);
     const tries = new Map<string, number>();
-    receiver.behaviour = ({ id }) => {
+    receiver.behavior = ({ id }) => {
       tries.set(id, (tries.get(id) ?? 0) + 1);
       return (tries.get(id) ?? 0) <= 2 ? 500 : 200;
     };
@@ -70,7 +70,7 @@ describeEngines('webhooks', (engine) => {
     expect(message?.id).toMatch(/^evt_[0-9a-f]{32}$/);
   });
 
-  it('contain only keys of the organisation of the webhook', async () => {
+  it('contain only keys of the organization of the webhook', async () => {
     const other = await startOwnReceiver();
     await hookTo(t, receiver.url, { orgID: 'acme' });
     await hookTo(t, other.url);
@@ -91,7 +91,7 @@ describeEngines('webhooks', (engine) => {
       dispatcherOptions: { ...quick, retryPolicy: { delaysMs: [20], maxAttempts: 100_000 } },
     });
     await hookTo(t, receiver.url);
-    receiver.behaviour = ({ data }) => (data.key_hash === hashOf('bad') ? 500 : 200);
+    receiver.behavior = ({ data }) => (data.key_hash === hashOf('bad') ? 500 : 200);
     for (const keyID of ['bad', 'good']) await key(keyID);
     for (let round = 0; round < 5; round += 1) for (const one of ['bad', 'good']) await change(one, String(round));
     await receiver.until((taken) => taken.length === 6);
@@ -99,7 +99,7 @@ describeEngines('webhooks', (engine) => {
       new Set(receiver.received.flatMap(({ data }) => (data.key_hash === hashOf('bad') ? [data.version_after] : [])));
     await until(() => versionsOfBad().size > 0, 'An attempt of the other key');
     expect(versionsOfBad()).toStrictEqual(new Set([1]));
-    receiver.behaviour = () => 200;
+    receiver.behavior = () => 200;
     await receiver.until((taken) => taken.length === 12);
     expect(outOfOrder(receiver.accepted())).toBeUndefined();
   });
@@ -130,7 +130,7 @@ describeEngines('webhooks', (engine) => {
     const released = new Promise<number>((resolve) => {
       release = () => resolve(200);
     });
-    receiver.behaviour = () => (receiver.received.length <= 8 ? 200 : released);
+    receiver.behavior = () => (receiver.received.length <= 8 ? 200 : released);
     await t.importKeys(...Array.from({ length: 40 }, (_, index) => ({ key_id: `k${index}`, org_id: 'acme' })));
     await until(() => receiver.received.length === 16, 'Eight messages that wait after eight that were taken');
     const closed = t.close();
@@ -149,7 +149,7 @@ describeEngines('webhooks', (engine) => {
 
   it('are sent again after a restart if the process was killed before it recorded their result', async () => {
     await hookTo(t, receiver.url);
-    receiver.behaviour = () => {
+    receiver.behavior = () => {
       // From now on the process writes nothing more, as after a kill.
       t.app.services.webhooks.recordResults = () => Promise.reject(new Error('The process was killed.'));
       return 200;
@@ -157,7 +157,7 @@ describeEngines('webhooks', (engine) => {
     await key('a');
     await receiver.until((taken) => taken.length === 1);
     await t.close();
-    receiver.behaviour = () => 200;
+    receiver.behavior = () => 200;
     t = await startOwnApp(place.env, { dispatcherOptions: quick });
     await until(() => receiver.received.length === 2);
     expect(receiver.accepted()).toHaveLength(1);
@@ -165,8 +165,8 @@ describeEngines('webhooks', (engine) => {
 
   it('are sent again, and later ones too, after storage has failed to record a result', async () => {
     await hookTo(t, receiver.url);
-    receiver.behaviour = () => {
-      receiver.behaviour = () => 200;
+    receiver.behavior = () => {
+      receiver.behavior = () => 200;
       vi.spyOn(t.app.services.webhooks, 'recordResults').mockRejectedValueOnce(new Error('The disk is full.'));
       return 200;
     };
@@ -179,7 +179,7 @@ describeEngines('webhooks', (engine) => {
 
   it('become dead letters after the maximum number of attempts, and can be replayed', async () => {
     const { id } = await hookTo(t, receiver.url);
-    receiver.behaviour = ({ data }) => (data.version_after === 2 ? 400 : 200);
+    receiver.behavior = ({ data }) => (data.version_after === 2 ? 400 : 200);
     await key('a');
     for (const alias of ['one', 'two', 'three']) await change('a', alias);
     await receiver.until((taken) => taken.length === 3);
@@ -187,7 +187,7 @@ describeEngines('webhooks', (engine) => {
     const letters = await webhooks.deadLetters({ webhookID: id }, 10);
     expect(letters).toMatchObject([{ keyHash: hashOf('a'), version: 2, attempts: 6, lastError: 'returned 400' }]);
     expect(receiver.received.filter(({ data }) => data.version_after === 2)).toHaveLength(6);
-    receiver.behaviour = () => 200;
+    receiver.behavior = () => 200;
     await untilPolled(t);
     expect(receiver.accepted()).toHaveLength(3);
     expect(await webhooks.replay({ webhookID: id }, Date.now())).toBe(1);

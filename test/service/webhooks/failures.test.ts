@@ -56,7 +56,7 @@ describe('a receiver that is down for long', () => {
     t = await startOwnApp({}, { dispatcherOptions: { ...quick, retryPolicy: { delaysMs: [1], maxAttempts: 1 } } });
     const { id } = await hookTo(t, receiver.url);
     const { webhooks } = t.app.services;
-    receiver.behaviour = () => 500;
+    receiver.behavior = () => 500;
     await t.importKeys(...Array.from({ length: 1_100 }, (_, index) => ({ key_id: `k${index}`, org_id: 'acme' })));
     const paused = async () => (await webhooks.list()).intact[0]?.paused;
     await until(async () => (await paused()) !== undefined);
@@ -66,7 +66,7 @@ describe('a receiver that is down for long', () => {
     await until(async () => !(await webhooks.isRecalled(id)));
     expect((await standing())?.deadLetters).toBeLessThan(1_020);
     // Entries without a receiver are discarded, and delivery continues with newer ones.
-    receiver.behaviour = () => 200;
+    receiver.behavior = () => 200;
     const { deadLetters = 0 } = (await standing()) ?? {};
     expect(await webhooks.discard({ webhookID: id })).toBe(deadLetters);
     await webhooks.change(id, (found) => ({ ...found, paused: undefined }));
@@ -90,7 +90,7 @@ describe('a receiver whose retries are due in ten minutes', () => {
     const retries = () => t.app.services.webhooks.nextDeliveries(id, 100, 'retry');
     let isDown = true;
     let hasFailed = false;
-    receiver.behaviour = async ({ data }) => {
+    receiver.behavior = async ({ data }) => {
       if (!isDown) return 200;
       if (data.key_hash !== receiver.received[0]?.data.key_hash) return 500;
       // The first key fails once the circuit breaker is open, and is the first to succeed.
@@ -109,7 +109,7 @@ describe('a receiver whose retries are due in ten minutes', () => {
 
   it('receives none of them earlier when another event succeeds', async () => {
     const { id } = await hookTo(t, receiver.url);
-    receiver.behaviour = ({ data }) => (data.key_hash === hashOf('k0') ? 500 : 200);
+    receiver.behavior = ({ data }) => (data.key_hash === hashOf('k0') ? 500 : 200);
     await key('k0');
     await until(() => attemptsOf('k0') === 2);
     await until(async () => (await t.app.services.webhooks.nextDeliveries(id, 1, 'retry'))[0]?.attempts === 2);
@@ -136,12 +136,12 @@ describe('a clock that was two days ahead', () => {
     folder = await temporaryFolder();
     await start(folder);
     await hookTo(t, receiver.url);
-    receiver.behaviour = () => 500;
+    receiver.behavior = () => 500;
     await key('a');
     await until(async () => (await standing())?.retryingKeys === 1);
   });
   const correct = () => {
-    receiver.behaviour = () => 200;
+    receiver.behavior = () => 200;
     vi.setSystemTime(now);
   };
   const warnings = () => t.logLines('because the clock was ahead').map(({ level, count }) => [level, count]);
@@ -181,7 +181,7 @@ describe('a receiver', () => {
   it('receives at most eight requests at a time', async () => {
     await hookTo(t, receiver.url);
     const waiting: (() => void)[] = [];
-    receiver.behaviour = async () => {
+    receiver.behavior = async () => {
       await new Promise<void>((resolve) => void waiting.push(resolve));
       return 200;
     };
@@ -200,13 +200,13 @@ describe('a receiver', () => {
     const schedule = { delaysMs: [20], maxAttempts: 100_000 };
     t = await startOwnApp({}, { dispatcherOptions: { ...quick, retryPolicy: schedule, timeoutMs: 300 } });
     await hookTo(t, receiver.url);
-    receiver.behaviour = ({ data }) => (data.key_hash === hashOf('mute') ? undefined : 200);
+    receiver.behavior = ({ data }) => (data.key_hash === hashOf('mute') ? undefined : 200);
     await key('mute');
     await key('other');
     for (const alias of ['one', 'two']) await change('other', alias);
     await receiver.until((taken) => taken.length === 3);
     await until(() => receiver.received.filter(({ data }) => data.key_hash === hashOf('mute')).length >= 2);
-    receiver.behaviour = () => 200;
+    receiver.behavior = () => 200;
     await receiver.until((taken) => taken.length === 4);
   });
 
@@ -214,7 +214,7 @@ describe('a receiver', () => {
     await hookTo(t, receiver.url);
     const mute = new Set(Array.from({ length: 8 }, (_, index) => hashOf(`mute-${index}`)));
     const unanswered: string[] = [];
-    receiver.behaviour = ({ id, data }) => {
+    receiver.behavior = ({ id, data }) => {
       if (!mute.has(data.key_hash)) return 200;
       if (receiver.received.filter((message) => message.id === id).length === 1) return 500;
       unanswered.push(id);
@@ -231,7 +231,7 @@ describe('a receiver', () => {
     await hookTo(t, receiver.url);
     const failed = new Set<string>();
     let unanswered = 0;
-    receiver.behaviour = ({ data: { key_hash: keyHash } }, response) => {
+    receiver.behavior = ({ data: { key_hash: keyHash } }, response) => {
       if (!failed.has(keyHash)) {
         failed.add(keyHash);
         return 500;
@@ -247,7 +247,7 @@ describe('a receiver', () => {
 
   it('receives the events of other keys when it requests a pause with another status than 429 and 503', async () => {
     await hookTo(t, receiver.url);
-    receiver.behaviour = ({ data }, response) => {
+    receiver.behavior = ({ data }, response) => {
       if (data.key_hash !== hashOf('a')) return 200;
       response.writeHead(500, { 'retry-after': '3600' }).end();
       return undefined;
@@ -263,7 +263,7 @@ describe('a receiver', () => {
     await hookTo(t, receiver.url);
     let sent = 0;
     let isCut = false;
-    receiver.behaviour = (message, response) => {
+    receiver.behavior = (message, response) => {
       message.isAccepted = true;
       response.writeHead(200);
       response.on('close', () => {
@@ -289,7 +289,7 @@ describe('a receiver', () => {
   it('is not followed to a redirect, which counts as a failed attempt', async () => {
     const elsewhere = await startOwnReceiver();
     const { id } = await hookTo(t, receiver.url);
-    receiver.behaviour = (_message, response) => {
+    receiver.behavior = (_message, response) => {
       response.writeHead(307, { location: elsewhere.url }).end();
       return undefined;
     };
@@ -302,7 +302,7 @@ describe('a receiver', () => {
 
   it('is paused after 410 and continues where it stopped once resumed', async () => {
     const { id } = await hookTo(t, receiver.url);
-    receiver.behaviour = () => 410;
+    receiver.behavior = () => 410;
     const { webhooks } = t.app.services;
     await key('a');
     await until(async () => (await webhooks.list()).intact[0]?.paused !== undefined);
@@ -310,7 +310,7 @@ describe('a receiver', () => {
     await change('a', 'meanwhile');
     await untilPolled(t);
     expect(receiver.received).toHaveLength(1);
-    receiver.behaviour = () => 200;
+    receiver.behavior = () => 200;
     await webhooks.change(id, (found) => ({ ...found, paused: undefined }));
     await receiver.until((taken) => taken.length === 2);
     expect(outOfOrder(receiver.accepted())).toBeUndefined();
@@ -319,7 +319,7 @@ describe('a receiver', () => {
   it('receives nothing for any key during a pause requested with Retry-After', async () => {
     await hookTo(t, receiver.url);
     let isFirst = true;
-    receiver.behaviour = (_message, response) => {
+    receiver.behavior = (_message, response) => {
       if (!isFirst) return 200;
       isFirst = false;
       response.writeHead(429, { 'retry-after': '1' }).end();
@@ -341,14 +341,14 @@ describe('a webhook', () => {
     t = await startOwnApp({}, { dispatcherOptions: { ...quick, timeoutMs: 600_000, leaseDurationMs: 1_000 } });
     await hookTo(t, receiver.url);
     const aborted = new Promise((resolve) => {
-      receiver.behaviour = (_message, response) => void response.on('close', resolve);
+      receiver.behavior = (_message, response) => void response.on('close', resolve);
     });
     await key('a');
     await until(() => receiver.received.length === 1);
     const acquireLeases = vi.spyOn(t.app.services.webhooks, 'acquireLeases');
     acquireLeases.mockRejectedValue(new Error('The database does not respond.'));
     await aborted;
-    receiver.behaviour = () => 200;
+    receiver.behavior = () => 200;
     await key('b');
     await untilPolled(t);
     expect(receiver.received).toHaveLength(1);
@@ -362,19 +362,19 @@ describe('a webhook', () => {
     await t.close();
     t = await startOwnApp({ KEYFRONT_DATA: folder }, { dispatcherOptions: quick });
     await hookTo(t, receiver.url);
-    receiver.behaviour = () => undefined;
+    receiver.behavior = () => undefined;
     await key('a');
     await until(() => receiver.received.length === 1);
     await t.close();
     expect(t.logLines('"webhook attempt"')).toStrictEqual([]);
-    receiver.behaviour = () => 200;
+    receiver.behavior = () => 200;
     t = await startOwnApp({ KEYFRONT_DATA: folder }, { dispatcherOptions: quick });
     await receiver.until((taken) => taken.length === 1);
   });
 
   it('receives nothing after its removal, which deletes all its rows', async () => {
     const { id } = await hookTo(t, receiver.url);
-    receiver.behaviour = () => 500;
+    receiver.behavior = () => 500;
     await key('a');
     await until(async () => (await standing())?.retryingKeys === 1);
     expect(await t.app.services.webhooks.remove(id)).toBe(true);
@@ -388,7 +388,7 @@ describe('a webhook', () => {
     expect(await t.app.services.webhooks.remove(id)).toBe(false);
   });
 
-  it('saves its position behind events of other organisations at intervals of five seconds', async () => {
+  it('saves its position behind events of other organizations at intervals of five seconds', async () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     onTestFinished(() => void vi.useRealTimers());
     await t.close();
@@ -425,7 +425,7 @@ describe('a webhook', () => {
 
   it('receives the events of a key that was purged and created again', async () => {
     await hookTo(t, receiver.url);
-    receiver.behaviour = ({ data }) => (data.version_after === 1 ? 200 : 500);
+    receiver.behavior = ({ data }) => (data.version_after === 1 ? 200 : 500);
     await key('a');
     await change('a', 'waits');
     await until(async () => (await standing())?.retryingKeys === 1);
@@ -434,7 +434,7 @@ describe('a webhook', () => {
     t.clock.now = new Date(t.clock.now.getTime() + 1_000);
     await key('a');
     await receiver.until((taken) => taken.length === 2);
-    receiver.behaviour = () => 200;
+    receiver.behavior = () => 200;
     await until(async () => (await standing())?.retryingKeys === 0);
     const [first, second] = receiver.accepted();
     expect([first?.data.version_after, second?.data.version_after]).toStrictEqual([1, 1]);
@@ -456,7 +456,7 @@ describe('a dead letter', () => {
       meter: new Proxy(meter, { get: (of, name) => Reflect.get(of, name) ?? (() => undefined) }),
     });
     hookID = (await hookTo(t, receiver.url)).id;
-    receiver.behaviour = () => 500;
+    receiver.behavior = () => 500;
     await t.importKeys(...Array.from({ length: 10 }, (_, index) => ({ key_id: `k${index}`, org_id: 'acme' })));
     await until(async () => (await dead()).length === 10);
   });
@@ -472,7 +472,7 @@ describe('a dead letter', () => {
   });
 
   it('is not replayed with the event of another key that was created after a purge', async () => {
-    receiver.behaviour = () => 200;
+    receiver.behavior = () => 200;
     expect((await sendRequest(t, 'DELETE', '/svc/org/keys/k0')).status).toBe(200);
     await receiver.until((taken) => taken.length === 1);
     await t.app.services.store.purge(new Date(t.clock.now.getTime() + 1));
@@ -488,7 +488,7 @@ describe('a dead letter', () => {
 
   it('takes one of the four places of retries when it is replayed', async () => {
     let unanswered = 0;
-    receiver.behaviour = ({ data: { key_hash: keyHash } }) => {
+    receiver.behavior = ({ data: { key_hash: keyHash } }) => {
       if (keyHash === hashOf('other')) return 200;
       unanswered += 1;
       return undefined;
@@ -505,7 +505,7 @@ describe('S-01 a webhook', () => {
   it('S-01 contains no secret or identifier of a key in messages and logs, and nothing of its own URL and secret', async () => {
     const { id, secret } = await hookTo(t, `${receiver.url}/CANARY-PATH?token=CANARY-QUERY`, { label: 'to CANARY' });
     let count = 0;
-    receiver.behaviour = ({ data }) => (data.key_hash === hashOf('CANARY-DEAD') || (count += 1) % 2 === 0 ? 500 : 200);
+    receiver.behavior = ({ data }) => (data.key_hash === hashOf('CANARY-DEAD') || (count += 1) % 2 === 0 ? 500 : 200);
     const secrets = {
       org_id: 'acme',
       hmac_string: 'CANARY-HMAC',

@@ -89,7 +89,7 @@ describeEngines('after a command has returned', (engine) => {
       ...overridden,
     };
     if (at === 'has sent the request') {
-      receiver.behaviour = async () => {
+      receiver.behavior = async () => {
         await barrier.pass();
         return 204;
       };
@@ -200,7 +200,7 @@ describeEngines('after a command has returned', (engine) => {
       await webhooks.replay({ webhookID: id }, Date.now());
       deliver(at);
       if (at === 'has sent the request') {
-        receiver.behaviour = async () => {
+        receiver.behavior = async () => {
           await barrier.pass();
           return status;
         };

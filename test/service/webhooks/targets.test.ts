@@ -161,7 +161,7 @@ describe('a message to a receiver', () => {
   });
 
   it('ends an attempt that is aborted', async () => {
-    receiver.behaviour = () => undefined;
+    receiver.behavior = () => undefined;
     const client = clientOf(receiver.url, 'loopback');
     const abort = new AbortController();
     const sent = client.send(message, { abort: abort.signal, maySend: () => true });
@@ -171,7 +171,7 @@ describe('a message to a receiver', () => {
   });
 
   it('fails at once if the response switches protocols', async () => {
-    receiver.behaviour = (_message, response) => {
+    receiver.behavior = (_message, response) => {
       response.writeHead(101, { connection: 'upgrade', upgrade: 'other' }).end();
       return undefined;
     };
@@ -184,7 +184,7 @@ describe('a message to a receiver', () => {
     onTestFinished(() => void vi.useRealTimers());
     const client = clientOf(receiver.url, 'loopback', 5_000);
     const closed = new Promise((resolve) => {
-      receiver.behaviour = (_message, response) => {
+      receiver.behavior = (_message, response) => {
         response.on('close', resolve).writeHead(200).write('x');
         return undefined;
       };

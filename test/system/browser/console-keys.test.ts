@@ -90,7 +90,7 @@ describeInBrowser('the list of the console', (browser) => {
 
   it('writes filters and the order into the address, and goes back with the browser', async () => {
     await open();
-    await c.page.getByLabel('Organisation', { exact: true }).fill('acme');
+    await c.page.getByLabel('Organization', { exact: true }).fill('acme');
     await c.button('Apply').click();
     await expect.poll(names).toEqual(['Billing', 'Mobile']);
     await c.button('Alias').click();

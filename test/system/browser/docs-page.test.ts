@@ -49,7 +49,7 @@ describeInBrowser('the page of the REST documents', (browser) => {
     };
   }
 
-  it('follows the colour scheme of the system', async () => {
+  it('follows the color scheme of the system', async () => {
     await open({}, { colorScheme: 'dark' });
     await page.locator('.opblock').first().waitFor();
     const background = () => page.evaluate('getComputedStyle(document.querySelector(".swagger-ui")).backgroundColor');

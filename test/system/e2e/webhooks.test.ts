@@ -13,7 +13,7 @@ it('serve --workers 2 signs with the new secret only, once `webhooks rotate --ov
   // Every request is held here until the command has returned.
   let open = (): void => undefined;
   const opened = new Promise<void>((resolve) => (open = resolve));
-  receiver.behaviour = async () => {
+  receiver.behavior = async () => {
     await opened;
     return 204;
   };

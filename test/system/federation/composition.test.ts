@@ -123,7 +123,7 @@ beforeAll(async () => {
 });
 
 describe('composition', () => {
-  it('has no error and no hint with the organisations and people of a company', () => {
+  it('has no error and no hint with the organizations and people of a company', () => {
     for (const [name, compose] of composers) {
       expect([name, ...compose({ company, keyfront }).messages]).toEqual([name]);
     }

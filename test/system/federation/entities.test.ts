@@ -29,7 +29,7 @@ const globalID = (type: string, hash: string) => Buffer.from(`${type}:${hash}`).
 const key = (keyID: string) => ({ __typename: 'OrgKey', keyHash: hashOf(keyID) });
 
 describe('_entities', () => {
-  it('resolves a key by each key field, and an organisation by its identifier', async () => {
+  it('resolves a key by each key field, and an organization by its identifier', async () => {
     const response = await sendQuery([
       key('k1'),
       { __typename: 'OrgKey', id: globalID('OrgKey', hashOf('k2')) },
@@ -66,17 +66,17 @@ describe('_entities', () => {
     expect(entitiesOf(response)).toEqual([null, null, null, null, { keyID: 'k0', orgID: 'acme' }]);
   });
 
-  it('A-08 G-17 authorizes each representation alone, and returns nothing of another organisation', async () => {
+  it('A-08 G-17 authorizes each representation alone, and returns nothing of another organization', async () => {
     const representations = [
       key('k0'),
       key('k1'),
       { __typename: 'OrgKey', id: globalID('OrgKey', hashOf('k1')) },
       { __typename: 'Organization', id: 'globex' },
       { __typename: 'Organization', id: 'acme' },
-      { __typename: 'Organization', id: 'no-such-organisation' },
+      { __typename: 'Organization', id: 'no-such-organization' },
     ];
     const response = await sendQuery(representations, { 'x-svc-authorization': bound });
-    // Every organisation exists, so the error reveals nothing. A key of another one looks like a missing key.
+    // Every organization exists, so the error reveals nothing. A key of another one looks like a missing key.
     expect(errorsOf(response).map(({ path, extensions }) => [path, extensions.code])).toEqual([
       [['_entities', 3], 'FORBIDDEN'],
       [['_entities', 5], 'FORBIDDEN'],
@@ -216,8 +216,8 @@ describe('_entities', () => {
     ['half of a surrogate pair', { __typename: 'OrgKey', keyHash: 'a\ud800' }],
     ['a key identifier, which may be a token,', { __typename: 'OrgKey', keyID: 'k1' }],
     ['an id of no graph', { __typename: 'OrgKey', id: '%%%' }],
-    ['an organisation without its identifier', { __typename: 'Organization', name: 'acme' }],
-    ['an organisation of null', { __typename: 'Organization', id: null }],
+    ['an organization without its identifier', { __typename: 'Organization', name: 'acme' }],
+    ['an organization of null', { __typename: 'Organization', id: null }],
   ])('G-17 returns an error for a representation with %s, and resolves the others', async (_, bad) => {
     const response = await sendQuery([bad, key('k1')]);
     expect(errorsOf(response).map(({ path, extensions }) => [path, extensions.code])).toEqual([
@@ -270,10 +270,10 @@ describe('_service', () => {
   });
 });
 
-describe('the quota summary of an organisation', () => {
+describe('the quota summary of an organization', () => {
   const ofKey = `query ($id: ID!) { orgKey(by: { keyID: $id }) { organization {
     id orgKeys(first: 1) { totalCount } quotaSummary { keyCount limitedKeys exhaustedKeys max used remaining } } } }`;
-  const organisationOf = ({ body }: TestResponse) =>
+  const organizationOf = ({ body }: TestResponse) =>
     (body['data'] as { orgKey: { organization: object } }).orgKey.organization;
 
   it('sums the live quotas of the keys, with ended periods renewed', async () => {
@@ -292,10 +292,10 @@ describe('the quota summary of an organisation', () => {
       { key_id: 'd', org_id: 'elsewhere', quota_max: 1 },
     );
     const before = { keys: 3, limitedKeys: 2, exhaustedKeys: 1, max: 110, used: 70, remaining: 40 };
-    expect(organisationOf(await own.graphql(ofKey, { id: 'a' }))).toMatchObject({ quotaSummary: before });
+    expect(organizationOf(await own.graphql(ofKey, { id: 'a' }))).toMatchObject({ quotaSummary: before });
     own.clock.now = new Date(own.clock.now.getTime() + 60_000);
     const after = { ...before, used: 10, remaining: 100 };
-    expect(organisationOf(await own.graphql(ofKey, { id: 'a' }))).toEqual({
+    expect(organizationOf(await own.graphql(ofKey, { id: 'a' }))).toEqual({
       id: 'o',
       orgKeys: { totalCount: 3 },
       quotaSummary: after,
@@ -307,7 +307,7 @@ describe('the quota summary of an organisation', () => {
     const own = await startApp();
     const max = 9223372036854775807n;
     await own.importKeys({ key_id: 'a', org_id: 'o', quota_max: max }, { key_id: 'b', org_id: 'o', quota_max: max });
-    expect(organisationOf(await own.graphql(ofKey, { id: 'a' }))).toMatchObject({
+    expect(organizationOf(await own.graphql(ofKey, { id: 'a' }))).toMatchObject({
       quotaSummary: { max: '9223372036854775807', used: 0, remaining: '9223372036854775807' },
     });
     await own.close();

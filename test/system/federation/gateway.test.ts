@@ -71,7 +71,7 @@ describe('the SDL of the subgraph', () => {
 });
 
 describe('queries through a gateway', () => {
-  it('resolves an organisation by name, its keys and their quotas', async () => {
+  it('resolves an organization by name, its keys and their quotas', async () => {
     const { data, errors } = await gateway.request(
       `query ($name: String!) { organization(name: $name) {
          name plan
@@ -97,7 +97,7 @@ describe('queries through a gateway', () => {
     });
   });
 
-  it('resolves keys of people, and the organisations of keys in another subgraph', async () => {
+  it('resolves keys of people, and the organizations of keys in another subgraph', async () => {
     const { data, errors } = await gateway.request(
       '{ users { edges { node { name orgKey { keyID definition { alias } organization { name plan } } } } } }',
       {},
@@ -114,7 +114,7 @@ describe('queries through a gateway', () => {
     ]);
   });
 
-  it('returns an empty page and zeros for an organisation without keys', async () => {
+  it('returns an empty page and zeros for an organization without keys', async () => {
     const { data, errors } = await gateway.request(
       '{ organization(name: "Newcomer") { name orgKeys { totalCount edges { cursor } } quotaSummary { keyCount max } } }',
       {},
@@ -126,7 +126,7 @@ describe('queries through a gateway', () => {
     });
   });
 
-  it('returns nothing of another organisation to a bound credential, the reason, and all fields of other subgraphs', async () => {
+  it('returns nothing of another organization to a bound credential, the reason, and all fields of other subgraphs', async () => {
     const { secret } = await t.issue('service', { orgID: 'globex' });
     const { data, errors } = await gateway.request(
       '{ users { edges { node { name orgKey { keyID } organization { plan orgKeys { totalCount } } } } } }',

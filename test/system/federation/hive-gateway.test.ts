@@ -80,7 +80,7 @@ describe("queries through Hive's gateway", () => {
     expect(found).toEqual([...Array.from({ length: keyCount }, (_, index) => `k${index}`), null]);
   });
 
-  it('joins an organisation of the company with its keys and their quotas', async () => {
+  it('joins an organization of the company with its keys and their quotas', async () => {
     const { data, errors } = await gateway.request(
       `{ organization(name: "Globex") { plan quotaSummary { used max }
            orgKeys { totalCount edges { node { keyID quota { remaining } organization { name } } } } } }`,

@@ -160,7 +160,7 @@ describe(`a generated definition (FUZZ_SEED=${seed})`, () => {
 });
 
 /** What only the update can find, because it knows the stored key. */
-const aboutStoredKey = new Set(['org_id ORGANISATION_CHANGED', 'basic_auth_data.hash_type PASSWORD_NEEDED']);
+const aboutStoredKey = new Set(['org_id ORGANIZATION_CHANGED', 'basic_auth_data.hash_type PASSWORD_NEEDED']);
 
 const ofOneOperation = [
   'mtls_static_certificate_bindings',

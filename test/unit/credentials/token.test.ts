@@ -55,7 +55,7 @@ describe('a token', () => {
     (token: string) => token.replace('kf_', 'kg_'),
     () => '',
     () => 'kf_mgt_',
-  ])('is not recognised when cut, extended or in another case (%#)', (change) => {
+  ])('is not recognized when cut, extended or in another case (%#)', (change) => {
     expect(isTokenShaped(change(createToken('management')))).toBe(false);
   });
 

@@ -271,7 +271,7 @@ describe('loadKeyRing', () => {
   });
 });
 
-it('S-11 shows no key when a ring is inspected, serialised or printed', () => {
+it('S-11 shows no key when a ring is inspected, serialized or printed', () => {
   put({ keys: [{ id: 'k1', created, key }] });
   const ring = loadKeyRing(path);
   const shown = [inspect(ring, { showHidden: true, depth: 9 }), JSON.stringify(ring), String(ring), inspect({ ring })];

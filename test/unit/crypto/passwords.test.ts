@@ -60,12 +60,12 @@ describe('hashTypeOf', () => {
   const phc = (parameters: string, salt = 'c29tZXNhbHQ', tag = 'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA') =>
     `$argon2id$${parameters}$${salt}$${tag}`;
 
-  it.each(['$2a$04$', '$2b$10$', '$2y$31$'])('recognises a bcrypt hash that starts with %s', (start) => {
+  it.each(['$2a$04$', '$2b$10$', '$2y$31$'])('recognizes a bcrypt hash that starts with %s', (start) => {
     expect(hashTypeOf(`${start}${salted}`)).toBe('bcrypt');
   });
 
   it.each(['v=19$m=19456,t=2,p=1', 'v=16$m=8,t=1,p=1', 'v=19$m=4294967295,t=4294967295,p=4'])(
-    'recognises an Argon2id hash with %s',
+    'recognizes an Argon2id hash with %s',
     (parameters) => {
       expect(hashTypeOf(phc(parameters))).toBe('argon2id');
     },

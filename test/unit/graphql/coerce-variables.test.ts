@@ -13,15 +13,15 @@ import { compileVariables } from '../../../src/graphql/execution/executor/coerce
 
 const schema = buildSchema(`
   type Query { a(point: Point, one: One, optional: Optional): Int }
-  enum Colour { RED GREEN }
-  input Point { x: Int! y: Int = 2 tags: [String!] = ["a"] colour: Colour inner: Point }
+  enum Color { RED GREEN }
+  input Point { x: Int! y: Int = 2 tags: [String!] = ["a"] color: Color inner: Point }
   input Optional { x: Int }
   input One @oneOf { a: Int b: String }
 `);
 
 const types = [
-  ...['Int', 'Int!', 'Int = 3', 'Int! = 3', 'Float', 'String', 'Boolean', 'ID', 'Colour', 'Colour = RED'],
-  ...['[Int]', '[Int!]', '[Int]!', '[[Int]]', '[Colour!] = [RED]', '[Point]', '[One!]'],
+  ...['Int', 'Int!', 'Int = 3', 'Int! = 3', 'Float', 'String', 'Boolean', 'ID', 'Color', 'Color = RED'],
+  ...['[Int]', '[Int!]', '[Int]!', '[[Int]]', '[Color!] = [RED]', '[Point]', '[One!]'],
   ...['Point', 'Point!', 'Point = { x: 1 }', 'Optional', 'Optional!', 'One', 'One!', 'Query'],
 ];
 
@@ -34,10 +34,10 @@ const values = [
     { x: 1, tags: 'b' },
     { x: 1, tags: ['b', null] },
     { x: 1, tags: null },
-    { x: 1, colour: 'RED' },
+    { x: 1, color: 'RED' },
   ],
   ...[
-    { x: 1, colour: 'BLUE' },
+    { x: 1, color: 'BLUE' },
     { x: 1, inner: { x: 2 } },
     { x: 1, inner: {} },
     { x: 1, inner: [] },

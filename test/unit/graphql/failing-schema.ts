@@ -20,7 +20,7 @@ import { createRandom } from '../../support/generated.js';
 
 /*
  * A schema whose fields fail in every way: they are null, throw, reject or return values of another type, at once or later.
- * The behaviour of a field depends only on its path and the seed, so that every execution is the same.
+ * The behavior of a field depends only on its path and the seed, so that every execution is the same.
  */
 
 export const sdl = `
@@ -28,13 +28,13 @@ export const sdl = `
 
   scalar Moody
   scalar Anything
-  enum Colour { RED GREEN BLUE }
+  enum Color { RED GREEN BLUE }
 
   input Shape {
     name: String! = "circle"
     size: Int = 3
-    colours: [Colour!] = [RED, BLUE]
-    colour: Colour
+    colors: [Color!] = [RED, BLUE]
+    color: Color
     inner: Shape
     moody: Moody
     sure: Boolean!
@@ -44,29 +44,29 @@ export const sdl = `
   input Either @oneOf { number: Int text: String }
 
   interface Thing { id: ID! name: String! nick: String self: Thing sure: Thing! count: Int }
-  interface Fruit implements Thing { id: ID! name: String! nick: String self: Fruit sure: Thing! count: Int colour: Colour }
+  interface Fruit implements Thing { id: ID! name: String! nick: String self: Fruit sure: Thing! count: Int color: Color }
 
   type Apple implements Thing & Fruit {
-    id: ID! name: String! nick: String self: Apple sure: Thing! count: Int colour: Colour
+    id: ID! name: String! nick: String self: Apple sure: Thing! count: Int color: Color
     sizes: [Int] exact: [Int!]! flag: Boolean! weight(unit: String = "kg", factor: Float): Float! moody: Moody! any: Any
   }
   type Pear implements Thing & Fruit {
-    id: ID! name: String! nick: String self: Fruit sure: Pear! count: Int colour: Colour
+    id: ID! name: String! nick: String self: Fruit sure: Pear! count: Int color: Color
     matrix: [[Int!]]! friends(first: Int! = 2): [Thing!] moody: Moody same: [Fruit]
   }
   type Stone implements Thing {
     id: ID! name: String! nick: String self: Thing sure: Stone! count: Int
-    hardness: Float colours: [Colour!] anys: [Any!]!
+    hardness: Float colors: [Color!] anys: [Any!]!
   }
   union Any = Apple | Pear | Stone
 
   type Query {
     apple: Apple pear: Pear! stone: Stone thing(kind: String): Thing things: [Thing] sureThings: [Thing!]! fruits: [Fruit!]
     any(shape: Shape): Any anys: [Any] matrix: [[Any!]!]
-    number: Int sureNumber: Int! numbers: [Int!] colour: Colour moody: Moody! flag: Boolean
+    number: Int sureNumber: Int! numbers: [Int!] color: Color moody: Moody! flag: Boolean
     echo(
-      int: Int = 4 sureInt: Int! = 5 float: Float text: String id: ID flag: Boolean colour: Colour = GREEN
-      colours: [Colour!] = [RED] shape: Shape shapes: [Shape!] moody: Moody any: Anything either: Either list: [[Int!]!]
+      int: Int = 4 sureInt: Int! = 5 float: Float text: String id: ID flag: Boolean color: Color = GREEN
+      colors: [Color!] = [RED] shape: Shape shapes: [Shape!] moody: Moody any: Anything either: Either list: [[Int!]!]
     ): Anything
     demand(int: Int!, shape: Shape!, texts: [String!]!): Anything!
   }
@@ -324,7 +324,7 @@ function resolveAny(
 ): string | Promise<string | undefined> | undefined {
   calls.push(`resolveAny ${responsePathAsArray(info.path).join('.')} ${kindOf(value)}`);
   const { kind, mood = 0 } = (value ?? {}) as Partial<Made>;
-  const invalid: unknown[] = [null, 'Unknown', 'Colour', 'Query', 7, info.parentType, undefined];
+  const invalid: unknown[] = [null, 'Unknown', 'Color', 'Query', 7, info.parentType, undefined];
   if (mood < invalid.length) return invalid[mood] as string;
   if (mood === 7) throw new Error('No idea.');
   if (mood === 8) return Promise.reject(new Error('No idea, later.'));

@@ -96,7 +96,7 @@ describe('the GraphQL schema', () => {
     expect(names).toEqual(['edges', 'edges']);
   });
 
-  it('makes a Node of every type with an id, except organisations, whose identifiers belong to other graphs', () => {
+  it('makes a Node of every type with an id, except organizations, whose identifiers belong to other graphs', () => {
     const identified = ours.filter(isObjectType).filter((type) => 'id' in type.getFields());
     const nodes = identified.filter((type) => type.getInterfaces().some(({ name }) => name === 'Node'));
     expect(nodes.map(({ name }) => name)).toEqual(['OrgKey']);

@@ -127,12 +127,12 @@ describe('the changes of a subscription', () => {
   const other = { orgID: 'globex', keyHash: hashOf('k2') };
 
   it.each<[string, ChangeSubscriptionRequest, Partial<CallContext>, string[]]>([
-    ['all organisations', {}, {}, ['1', '2', '3']],
-    ['one organisation', { orgID: 'acme' }, {}, ['1', '3']],
+    ['all organizations', {}, {}, ['1', '2', '3']],
+    ['one organization', { orgID: 'acme' }, {}, ['1', '3']],
     ['one key', { keyHash: hashOf('k2') }, {}, ['2']],
-    ['one key, of another organisation', { orgID: 'acme', keyHash: hashOf('k2') }, {}, []],
-    ['the organisation of the caller', {}, { orgID: 'globex' }, ['2']],
-    ['no other organisation than that of the caller', { orgID: 'acme' }, { orgID: 'globex' }, []],
+    ['one key, of another organization', { orgID: 'acme', keyHash: hashOf('k2') }, {}, []],
+    ['the organization of the caller', {}, { orgID: 'globex' }, ['2']],
+    ['no other organization than that of the caller', { orgID: 'acme' }, { orgID: 'globex' }, []],
   ])('are those of %s, before and after its start', async (_, request, principal, expected) => {
     const following = await subscribe(request, principal);
     source.add({}, other, {});

@@ -52,7 +52,7 @@ describe('an imported key', () => {
     ['', 'acme'],
     [' ', 'acme'],
     [null, 'acme'],
-  ])('with the organisation %j belongs to %s', async (orgID, owner) => {
+  ])('with the organization %j belongs to %s', async (orgID, owner) => {
     const { next } = await imported({ input: parseDefinition('update', { orgID }) });
     expect([next.orgID, next.definition]).toStrictEqual([owner, {}]);
   });
@@ -68,7 +68,7 @@ describe('an imported key', () => {
   });
 
   it('is rejected without an owner or with a malformed identifier', async () => {
-    await expect(imported({ orgID: undefined })).rejects.toMatchObject({ message: 'The key has no organisation.' });
+    await expect(imported({ orgID: undefined })).rejects.toMatchObject({ message: 'The key has no organization.' });
     await expect(imported({ keyID: 'a/b' })).rejects.toMatchObject({ message: 'The key identifier is not valid.' });
   });
 });

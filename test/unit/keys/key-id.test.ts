@@ -67,12 +67,12 @@ describe('a check of an identifier', () => {
   });
 
   const withSlash = 'must not hold a slash or a backslash';
-  const invalidOrganisation = [
-    'The identifier of the organisation is not valid.',
+  const invalidOrganization = [
+    'The identifier of the organization is not valid.',
     'orgID',
     'MALFORMED_ORG_ID',
   ] as const;
-  const noOwner = ['The key has no organisation.', 'orgID', 'MISSING', 'is required; every key has an owner'] as const;
+  const noOwner = ['The key has no organization.', 'orgID', 'MISSING', 'is required; every key has an owner'] as const;
   it.each<[string, () => string, string, string, string, string]>([
     ['a key', () => checkKeyID('a/b'), 'The key identifier is not valid.', 'keyID', 'MALFORMED_KEY_ID', withSlash],
     [
@@ -83,8 +83,8 @@ describe('a check of an identifier', () => {
       'MALFORMED_KEY_ID',
       malformedPrefix,
     ],
-    ['an organisation', () => checkOwner(' '), ...invalidOrganisation, 'must not be blank'],
-    ['an owner', () => ownerOf('a\\b'), ...invalidOrganisation, withSlash],
+    ['an organization', () => checkOwner(' '), ...invalidOrganization, 'must not be blank'],
+    ['an owner', () => ownerOf('a\\b'), ...invalidOrganization, withSlash],
     ['a blank owner', () => ownerOf(' '), ...noOwner],
     ['no owner', () => ownerOf(undefined), ...noOwner],
   ])('throws INVALID with one issue for %s', (_, check, text, path, code, message) => {

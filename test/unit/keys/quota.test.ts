@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { carryOverQuota, consume, quotaFigures, resetQuota } from '../../../src/keys/quota/quota.js';
 import { changedQuota, quotaChangeOf } from '../../../src/keys/quota/quota-change.js';
 import { withLiveQuotas, type OrgCounter } from '../../../src/keys/quota/external-counters.js';
-import { summariseQuotas } from '../../../src/keys/quota/quota-summary.js';
+import { summarizeQuotas } from '../../../src/keys/quota/quota-summary.js';
 import type { QuotaState } from '../../../src/keys/key.js';
 import { maxInt64 } from '../../../src/lib/int64.js';
 import { aKey, hashOf } from '../../support/factories.js';
@@ -113,7 +113,7 @@ describe('withLiveQuotas', () => {
   });
 });
 
-describe('summariseQuotas', () => {
+describe('summarizeQuotas', () => {
   const counter = (name: string, orgID: string, used: bigint, definition: OrgCounter['definition']): OrgCounter => ({
     ...aKey(name, { orgID, definition, quota: { used, renews: undefined } }),
   });
@@ -126,7 +126,7 @@ describe('summariseQuotas', () => {
   });
   const none = { keys: 0, limitedKeys: 0, exhaustedKeys: 0, max: 0n, used: 0n, remaining: 0n };
 
-  it('adds up the limited keys of each organisation, in the order of the organisations', async () => {
+  it('adds up the limited keys of each organization, in the order of the organizations', async () => {
     const pages = [
       [counter('a', 'acme', 4n, { quotaMax: 10n }), counter('b', 'globex', 3n, { quotaMax: 3n })],
       [
@@ -135,7 +135,7 @@ describe('summariseQuotas', () => {
         counter('e', 'acme', 0n, { quotaMax: 1n }),
       ],
     ];
-    expect(await summariseQuotas(counters(...pages), ['globex', 'initech', 'acme'], now)).toStrictEqual([
+    expect(await summarizeQuotas(counters(...pages), ['globex', 'initech', 'acme'], now)).toStrictEqual([
       { keys: 1, limitedKeys: 1, exhaustedKeys: 1, max: 3n, used: 3n, remaining: 0n },
       none,
       { keys: 4, limitedKeys: 3, exhaustedKeys: 1, max: 16n, used: 13n, remaining: 7n },
@@ -146,12 +146,12 @@ describe('summariseQuotas', () => {
     const page = [counter('a', 'acme', 0n, { quotaMax: 10n }), counter('b', 'acme', 0n, { quotaMax: 10n })];
     const external = externalCounters({ [hashOf('a')]: 4n, [hashOf('b')]: 1n });
     const quotas = { ...counters(page), externalCounters: external };
-    expect(await summariseQuotas(quotas, ['acme'], now)).toMatchObject([{ used: 5n, remaining: 15n }]);
+    expect(await summarizeQuotas(quotas, ['acme'], now)).toMatchObject([{ used: 5n, remaining: 15n }]);
     const renewed = {
       ...counter('a', 'acme', 4n, { quotaMax: 10n, quotaRenewalRate: 60n }),
       quota: { used: 4n, renews: 1n },
     };
-    expect(await summariseQuotas(counters([renewed]), ['acme'], now)).toMatchObject([{ used: 0n, remaining: 10n }]);
+    expect(await summarizeQuotas(counters([renewed]), ['acme'], now)).toMatchObject([{ used: 0n, remaining: 10n }]);
   });
 
   it('limits each total to the largest 64-bit integer', async () => {
@@ -161,9 +161,9 @@ describe('summariseQuotas', () => {
       counter('b', 'acme', half, { quotaMax: maxInt64 }),
     ];
     const total = { max: maxInt64, used: maxInt64, remaining: maxInt64 - 1n };
-    expect(await summariseQuotas(counters(full), ['acme'], now)).toMatchObject([total]);
+    expect(await summarizeQuotas(counters(full), ['acme'], now)).toMatchObject([total]);
     const unused = full.map((one) => ({ ...one, quota: { used: 0n, renews: undefined } }));
-    expect(await summariseQuotas(counters(unused), ['acme'], now)).toMatchObject([{ used: 0n, remaining: maxInt64 }]);
+    expect(await summarizeQuotas(counters(unused), ['acme'], now)).toMatchObject([{ used: 0n, remaining: maxInt64 }]);
   });
 });
 

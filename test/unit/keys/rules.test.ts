@@ -217,7 +217,7 @@ describe('R-12 the rules reject a definition with path, code and message', () =>
       'must be another label',
     ],
     [
-      'an organisation with a slash',
+      'an organization with a slash',
       { orgID: 'a/b' },
       ['orgID'],
       'MALFORMED_ORG_ID',

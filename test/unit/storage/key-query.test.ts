@@ -27,7 +27,7 @@ describe('a key that a query has read', () => {
 
   it.each<[string, StoredKey, KeyFilter]>([
     ['no condition', full, {}],
-    ['its organisation', full, { orgID: 'acme' }],
+    ['its organization', full, { orgID: 'acme' }],
     ['the beginning of its alias', full, { aliasPrefix: 'Key ' }],
     ['its whole alias', full, { aliasPrefix: 'Key one' }],
     ['the empty beginning of an alias that it lacks', aKey(1), { aliasPrefix: '' }],
@@ -47,7 +47,7 @@ describe('a key that a query has read', () => {
   });
 
   it.each<[string, StoredKey, KeyFilter]>([
-    ['another organisation', full, { orgID: 'globex' }],
+    ['another organization', full, { orgID: 'globex' }],
     ['the end of its alias', full, { aliasPrefix: 'one' }],
     ['the beginning of an alias that it lacks', aKey(1), { aliasPrefix: 'K' }],
     ['another tag', full, { tagsAll: ['api-1'] }],
@@ -83,7 +83,7 @@ describe('the statement that counts the keys of a term', () => {
     }
   });
 
-  it('counts those of the first term and of the organisation, up to one more than are sorted', () => {
+  it('counts those of the first term and of the organization, up to one more than are sorted', () => {
     const { sql = '', parameters } =
       termCountStatement(query({ policy: 'b', apiID: 'c', orgID: 'acme' }), numberOf) ?? {};
     expect(parameters).toStrictEqual([2n, 3n]);

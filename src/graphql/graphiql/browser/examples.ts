@@ -43,7 +43,7 @@ export const examples: readonly ExampleOperation[] = [
     group: 'Preview',
     title: 'Preview a key',
     credential: 'management',
-    query: `# Validates and normalises a key
+    query: `# Validates and normalizes a key
 # definition, and hashes its
 # identifier. Stores nothing.
 # Requires a management
@@ -113,7 +113,7 @@ query PreviewProblems($input: PreviewKeyInput!) {
     title: 'List keys in pages',
     credential: 'service',
     query: `# Lists the keys of an
-# organisation, paginated. For the
+# organization, paginated. For the
 # next page, put "endCursor" into
 # "after" under Variables.
 # Operations on stored keys need a
@@ -547,7 +547,7 @@ subscription FollowKeys($orgID: String, $after: String) {
     credential: 'service',
     query: `# Resolves references from other
 # subgraphs to keys and
-# organisations, as a federation
+# organizations, as a federation
 # router does.
 query Entities($representations: [_Any!]!) {
   _entities(representations: $representations) {

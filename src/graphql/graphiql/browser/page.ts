@@ -10,7 +10,7 @@ window.MonacoEnvironment = {
   getWorkerUrl: (_module, label) => `/graphiql/${label}.worker.js`,
 };
 
-// GraphiQL's own colours follow the system; the theme of its editors is set only once.
+// GraphiQL's own colors follow the system; the theme of its editors is set only once.
 const darkMode = window.matchMedia('(prefers-color-scheme: dark)');
 darkMode.addEventListener('change', () => {
   const isChosen = ['light', 'dark'].includes(sessionStorage.getItem('graphiql:theme') ?? '');

@@ -14,7 +14,7 @@ function schemeOf(credential: string): { scheme: string; headers: Record<string,
     : { scheme: 'management', headers: { Authorization: `Bearer ${credential}` } };
 }
 
-/** Follows the colour scheme of the system. This class selects the dark scheme of Swagger UI. */
+/** Follows the color scheme of the system. This class selects the dark scheme of Swagger UI. */
 function followColorScheme(): void {
   const dark = matchMedia('(prefers-color-scheme: dark)');
   const apply = () => void document.documentElement.classList.toggle('dark-mode', dark.matches);

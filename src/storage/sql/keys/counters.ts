@@ -31,7 +31,7 @@ function counterStatements({ hexOf, isInTime, inList, integerMember }: Dialect) 
   };
 }
 
-/** Reads the counters of organisations: one statement for all of them, and more only beyond a page. */
+/** Reads the counters of organizations: one statement for all of them, and more only beyond a page. */
 export function readCounters(dialect: Dialect, { many }: WideReader): KeyStore['counters'] {
   const sql = counterStatements(dialect);
 
@@ -43,7 +43,7 @@ export function readCounters(dialect: Dialect, { many }: WideReader): KeyStore['
       yield page;
       const last = page.at(-1);
       if (last === undefined || page.length < pageSize) return;
-      // A full page ends somewhere within an organisation, which is read to its end before the next ones.
+      // A full page ends somewhere within an organization, which is read to its end before the next ones.
       yield* restOf(last.org, last.id, reads);
       after = last.org;
     }

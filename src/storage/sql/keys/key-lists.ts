@@ -66,7 +66,7 @@ export function createKeyLists({ session, reader, slices, keyOf }: KeyListsDeps)
       item instanceof AppError ? [{ index, position: positionOf(row, query), error: item }] : [],
     );
     const keys = items.flatMap(({ item }) => (item instanceof AppError ? [] : [item]));
-    // A damaged index finds authentic rows that are not of the query, such as another organisation's.
+    // A damaged index finds authentic rows that are not of the query, such as another organization's.
     if (!keys.every((key) => matchesFilter(query, key))) throw integrityError('An index of the keys');
     return { keys, isCut, ...(unreadable.length > 0 && { unreadable }) };
   }
@@ -91,7 +91,7 @@ export function createKeyLists({ session, reader, slices, keyOf }: KeyListsDeps)
   return {
     list,
     async listOfOrgs(orgIDs, query, reads) {
-      // How the keys of a term are read depends on their number in each organisation.
+      // How the keys of a term are read depends on their number in each organization.
       if (orgIDs.length === 1 || query.maxBytes !== undefined || sortsKeysOfTerm(query)) {
         return Promise.all(orgIDs.map((orgID) => list({ ...query, filter: { ...query.filter, orgID } }, reads)));
       }

@@ -94,7 +94,7 @@ export function pageStatement(
   };
 }
 
-/** The pages of several organisations in one statement, one after another. */
+/** The pages of several organizations in one statement, one after another. */
 export function orgPagesStatement(
   dialect: Dialect,
   query: KeyQuery,
@@ -110,7 +110,7 @@ export function orgPagesStatement(
   return { sql: pages.join(' UNION ALL '), parameters };
 }
 
-/** Counts the keys of each of these organisations. Organisations without keys have no row. */
+/** Counts the keys of each of these organizations. Organizations without keys have no row. */
 export function orgCountsStatement(
   dialect: Dialect,
   filter: KeyFilter,

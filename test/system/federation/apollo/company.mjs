@@ -5,14 +5,14 @@ import { buildSubgraphSchema } from '@apollo/subgraph';
 import { graphql, GraphQLError, parse } from 'graphql/index.js';
 
 /**
- * The graph of a company that knows its organisations and people, and nothing of keys but the hash of the one that each
+ * The graph of a company that knows its organizations and people, and nothing of keys but the hash of the one that each
  * person uses. It owns `Organization`; Keyfront adds to it.
  */
 export const companySDL = `
   extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@shareable"])
 
   type Query {
-    "An organisation by its name."
+    "An organization by its name."
     organization(name: String!): Organization
     "Everyone."
     users: UserConnection!
@@ -61,7 +61,7 @@ export const companySDL = `
   }
 `;
 
-const organisations = [
+const organizations = [
   { id: 'acme', name: 'Acme Inc.', plan: 'ENTERPRISE' },
   { id: 'globex', name: 'Globex', plan: 'FREE' },
   { id: 'newcomer', name: 'Newcomer', plan: 'FREE' },
@@ -73,17 +73,17 @@ export async function startCompany(users) {
     typeDefs: parse(companySDL),
     resolvers: {
       Query: {
-        organization: (_, { name }) => organisations.find((known) => known.name === name),
+        organization: (_, { name }) => organizations.find((known) => known.name === name),
         users: () => ({
           edges: users.map((node) => ({ node, cursor: node.id })),
           pageInfo: { hasNextPage: false, hasPreviousPage: false },
         }),
       },
       Organization: {
-        __resolveReference: ({ id }) => organisations.find((known) => known.id === id),
+        __resolveReference: ({ id }) => organizations.find((known) => known.id === id),
       },
       User: {
-        organization: ({ organization: { id } }) => organisations.find((known) => known.id === id),
+        organization: ({ organization: { id } }) => organizations.find((known) => known.id === id),
         __resolveReference: ({ id }) => {
           const user = users.find((known) => known.id === id);
           if (!user) throw new GraphQLError('There is no such user.');

@@ -9,7 +9,7 @@ beforeEach(async () => {
   acmeManagement = (await t.issue('management', { orgID: 'acme' })).secret;
 });
 
-describe('a management credential that is bound to an organisation', () => {
+describe('a management credential that is bound to an organization', () => {
   const preview = (definition: object) => t.preview(definition, { authorization: `Bearer ${acmeManagement}` });
   const previewKey = (input: object) =>
     t.graphql(
@@ -18,7 +18,7 @@ describe('a management credential that is bound to an organisation', () => {
       { authorization: `Bearer ${acmeManagement}` },
     );
 
-  it('previews for its own organisation, and for none', async () => {
+  it('previews for its own organization, and for none', async () => {
     for (const definition of [{}, { org_id: 'acme' }, { org_id: null }]) {
       const { status, body } = await preview(definition);
       expect(status).toBe(200);
@@ -29,12 +29,12 @@ describe('a management credential that is bound to an organisation', () => {
     });
   });
 
-  it.each(['globex', 'Acme', 'acme '])('gets FORBIDDEN from a preview for the organisation %j', async (orgID) => {
+  it.each(['globex', 'Acme', 'acme '])('gets FORBIDDEN from a preview for the organization %j', async (orgID) => {
     const response = await preview({ org_id: orgID });
     expect(response.status).toBe(403);
     expect(response.body).toStrictEqual({
       status: 'error',
-      message: 'The credential is bound to another organisation than the definition names.',
+      message: 'The credential is bound to another organization than the definition names.',
       code: 'FORBIDDEN',
       request_id: expect.any(String),
     });
