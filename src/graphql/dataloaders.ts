@@ -1,7 +1,7 @@
 import DataLoader from 'dataloader';
 import { asError } from '../lib/errors.js';
 import { stringifyJSON } from '../lib/json.js';
-import type { HistoryRequest, KeyFilter, KeyPage } from '../keys/key-query.js';
+import type { HistoryRequest, KeyFilter, KeyPage, NameQuery } from '../keys/key-query.js';
 import type { CallContext } from '../keys/ports.js';
 import type { PageRequest } from '../keys/queries/read-keys.js';
 import type { QuotaFigures } from '../keys/quota/quota.js';
@@ -23,6 +23,8 @@ export interface Loaders {
   readonly pagesOfOrgs: DataLoader<OrgRequest<PageRequest>, KeyPage>;
   /** Numbers of keys of an organization that the caller can see. */
   readonly countsOfOrgs: DataLoader<OrgRequest<KeyFilter>, number>;
+  /** Tags of the keys of an organization that the caller can see. */
+  readonly tagsOfOrgs: DataLoader<OrgRequest<NameQuery>, string[]>;
 }
 
 /** A request for one organization. */
@@ -48,6 +50,10 @@ export function createLoaders(keys: KeyService, caller: () => CallContext): Load
     ),
     countsOfOrgs: new DataLoader(
       groupByRequest((orgIDs, filter: KeyFilter) => keys.countOrgKeysOfEach(caller(), orgIDs, filter)),
+      options,
+    ),
+    tagsOfOrgs: new DataLoader(
+      groupByRequest((orgIDs, query: NameQuery) => keys.tagsOfEach(caller(), orgIDs, query)),
       options,
     ),
   };

@@ -85,6 +85,16 @@ export interface UnreadableKey {
   readonly error: AppError;
 }
 
+/** Selects a page of names in byte order. */
+export interface NameQuery {
+  /** Names after this one. */
+  readonly after?: string | undefined;
+  /** Names before this one. */
+  readonly before?: string | undefined;
+  readonly descending: boolean;
+  readonly limit: number;
+}
+
 /** A page of keys in order. */
 export interface KeyPage {
   readonly keys: readonly StoredKey[];

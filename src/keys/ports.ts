@@ -6,7 +6,7 @@ import type { Receipt, ReceiptCodec, ReceiptStore } from './receipt.js';
 import type { Actor, Principal, StoredKey, KeyRevision } from './key.js';
 import type { Definition } from './definition/normalize.js';
 import type { QuotaChange } from './quota/quota-change.js';
-import type { KeyQuery, KeyPage, KeyFilter, HistoryRange, HistoryRequest } from './key-query.js';
+import type { KeyQuery, KeyPage, KeyFilter, HistoryRange, HistoryRequest, NameQuery } from './key-query.js';
 
 /** The principal of one call, with the limits of its request. */
 export interface CallContext extends Principal, Actor {
@@ -102,6 +102,10 @@ export interface KeyStore extends ReceiptStore {
   count(filter: KeyFilter, now: Date, reads?: ReadBudget): Promise<number>;
   /** Returns the count of each of these organizations, in their order, with one query. */
   countOfOrgs(orgIDs: readonly string[], filter: KeyFilter, now: Date, reads?: ReadBudget): Promise<number[]>;
+  /** Returns the organizations that own keys which are not deleted. */
+  organizations(query: NameQuery, reads?: ReadBudget): Promise<string[]>;
+  /** Returns the tags of the keys of each of these organizations, in their order, with one query. Deleted keys do not count. */
+  tagsOfOrgs(orgIDs: readonly string[], query: NameQuery, reads?: ReadBudget): Promise<string[][]>;
   /**
    * Reads, changes and writes a key in one transaction, and returns what was written. `change` is pure and synchronous,
    * because it may be called again. If it throws, or returns undefined to leave the key as it is, nothing is written.

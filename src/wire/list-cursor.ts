@@ -40,6 +40,17 @@ export function cursorsOf({ filter, orderBy }: { filter: RequestedFilter; orderB
   };
 }
 
+/** The cursors of a list of names. */
+export const nameCursors = {
+  encode: (name: string): string => Buffer.from(stringifyJSON(['names', name]), 'utf8').toString('base64url'),
+  /** @throws {AppError} INVALID when the text is not a cursor of a list of names. */
+  decode(cursor: string, argument: CursorArgument): string {
+    const [ofList, name] = partsOf(cursor);
+    if (ofList === 'names' && typeof name === 'string') return name;
+    throw invalidCursorError(argument, 'must be a cursor of this list');
+  },
+};
+
 function partsOf(cursor: string): readonly unknown[] {
   try {
     const decoded: unknown = parseJSON(Buffer.from(cursor, 'base64url').toString('utf8'));

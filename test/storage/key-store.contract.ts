@@ -13,6 +13,7 @@ import {
   type KeyPosition,
   type KeyQuery,
 } from '../../src/keys/key-query.js';
+import type { NameQuery } from '../../src/keys/key-query.js';
 import type { KeyTransition, IntegrityReport, KeyStore } from '../../src/keys/ports.js';
 import { matchesFilter } from '../../src/storage/sql/keys/key-query.js';
 import { allOf, collect } from '../support/collect.js';
@@ -590,6 +591,50 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       expect(await store.listOfOrgs(['nul\0', '\0'], query)).toStrictEqual([none, none]);
       expect(await store.listOfOrgs([], query)).toStrictEqual([]);
       expect(await store.countOfOrgs([], {}, now)).toStrictEqual([]);
+    });
+
+    it('lists the organizations that own keys and the tags of one, in byte order and between any two names', async () => {
+      const names = ['B', 'a', 'acme', 'b', 'é', '\u{1f600}'];
+      const tags = ['!', ';', 'T', 'é', 't', '\u{1f600}'];
+      await store.add([
+        ...names.map((orgID, index) => aChange(aKey(index, { orgID, definition: { tags: [tags[index] ?? ''] } }))),
+        aChange(aKey('many', { orgID: 'acme', definition: { tags, applyPolicies: ['p'] } })),
+        aChange(aKey('gone', { orgID: 'gone', deleted: new Date(0), definition: { tags: ['gone'] } })),
+        aChange(aKey('gone of acme', { orgID: 'acme', deleted: new Date(0), definition: { tags: ['gone'] } })),
+      ]);
+      const sorted = (texts: readonly string[]) =>
+        texts.toSorted((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)));
+      const lists = [
+        [sorted(names), (query: NameQuery) => store.organizations(query, createReadBudget())],
+        [
+          sorted(tags),
+          async (query: NameQuery) => (await store.tagsOfOrgs(['acme'], query, createReadBudget())).flat(),
+        ],
+      ] as const;
+      for (const [all, read] of lists) {
+        expect(await read({ descending: false, limit: 100 })).toStrictEqual(all);
+        expect(await read({ descending: true, limit: 2 })).toStrictEqual(all.toReversed().slice(0, 2));
+        for (const [from, after] of all.entries()) {
+          expect(await read({ after, descending: false, limit: 2 })).toStrictEqual(all.slice(from + 1, from + 3));
+          expect(await read({ before: after, descending: true, limit: 100 })).toStrictEqual(
+            all.slice(0, from).toReversed(),
+          );
+          expect(await read({ after, before: all.at(-1), descending: false, limit: 100 })).toStrictEqual(
+            all.slice(from + 1, -1),
+          );
+        }
+        expect(await read({ after: '\0', before: 'zz\0', descending: false, limit: 0 })).toStrictEqual([]);
+      }
+      const whole = { descending: false, limit: 9 };
+      expect(await store.tagsOfOrgs(['none', 'acme', 'nul\0', 'gone', 'B', 'acme'], whole)).toStrictEqual([
+        [],
+        sorted(tags),
+        [],
+        [],
+        ['!'],
+        sorted(tags),
+      ]);
+      expect(await store.tagsOfOrgs([], whole)).toStrictEqual([]);
     });
 
     it('lists and counts the keys that match each filter, in each order and between any two positions', async () => {

@@ -918,6 +918,25 @@ export type PlaceFragment = { hasNextPage: boolean, hasPreviousPage: boolean, st
 
 export type DefinitionFragment = { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null };
 
+export type OrganizationsQueryVariables = Exact<{
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+  last?: number | null | undefined;
+  before?: string | null | undefined;
+}>;
+
+
+export type OrganizationsQuery = { organizations: { edges: Array<{ cursor: string, node: { id: string } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null };
+
+export type KeyTagsQueryVariables = Exact<{
+  keyHash: string;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type KeyTagsQuery = { orgKey: { organization: { keyTags: { edges: Array<{ cursor: string, node: { tag: string } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null } | null } | null };
+
 export type OrgKeyChangedSubscriptionVariables = Exact<{
   orgID?: string | null | undefined;
   keyHash?: string | null | undefined;
@@ -3191,6 +3210,50 @@ export const OrganizationOfKeyDocument = new TypedDocumentString(`
   }
 }
     `, {"hash":"sha256:f4f699d300b5b5d76f434c08bcc590ed50e45f11f6ab553d1df67a04affb82fd"}) as unknown as TypedDocumentString<OrganizationOfKeyQuery, OrganizationOfKeyQueryVariables>;
+export const OrganizationsDocument = new TypedDocumentString(`
+    query Organizations($first: Int, $after: String, $last: Int, $before: String) {
+  organizations(first: $first, after: $after, last: $last, before: $before) {
+    edges {
+      cursor
+      node {
+        id
+      }
+    }
+    pageInfo {
+      ...Place
+    }
+  }
+}
+    fragment Place on PageInfo {
+  hasNextPage
+  hasPreviousPage
+  startCursor
+  endCursor
+}`, {"hash":"sha256:ccfbb457d3d2f4551e155d9113656b4cf88d4bf643ed4b4c4c90b9e6d1613ffe"}) as unknown as TypedDocumentString<OrganizationsQuery, OrganizationsQueryVariables>;
+export const KeyTagsDocument = new TypedDocumentString(`
+    query KeyTags($keyHash: String!, $first: Int, $after: String) {
+  orgKey(by: { keyHash: $keyHash }) {
+    organization {
+      keyTags(first: $first, after: $after) {
+        edges {
+          cursor
+          node {
+            tag
+          }
+        }
+        pageInfo {
+          ...Place
+        }
+      }
+    }
+  }
+}
+    fragment Place on PageInfo {
+  hasNextPage
+  hasPreviousPage
+  startCursor
+  endCursor
+}`, {"hash":"sha256:912f567ec88e9b66f5cd20c1159ea2763943e9b2d98c3852135b79896b842d43"}) as unknown as TypedDocumentString<KeyTagsQuery, KeyTagsQueryVariables>;
 export const OrgKeyChangedDocument = new TypedDocumentString(`
     subscription OrgKeyChanged($orgID: String, $keyHash: String, $after: String) {
   orgKeyChanged(orgID: $orgID, keyHash: $keyHash, after: $after) {

@@ -11,6 +11,7 @@ type Field = GraphQLField<unknown, unknown>;
 /** Fields that cost more than 1, because they read more than their own value. */
 export const fieldWeights: ReadonlyMap<string, number> = new Map([
   ['OrgKeyConnection.totalCount', 10],
+  ['Organization.keyTags', 10],
   ['Organization.quotaSummary', 10],
 ]);
 

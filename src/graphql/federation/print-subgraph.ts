@@ -9,6 +9,7 @@ import {
   type ConstDirectiveNode,
   type DefinitionNode,
   type DirectiveNode,
+  type DocumentNode,
   type FieldDefinitionNode,
   type GraphQLSchema,
   type ObjectTypeDefinitionNode,
@@ -56,8 +57,36 @@ export function printSubgraph(subgraph: GraphQLSchema): string {
     UnionTypeDefinition: (type) => (isRouterDefinition(type) ? null : undefined),
     ObjectTypeDefinition: (type) => (isRouterDefinition(type) ? null : toSubgraphType(subgraph, type)),
   });
-  const definitions = document.definitions.toSorted((left, right) => (nameOf(left) < nameOf(right) ? -1 : 1));
+  const used = usedTypes(document);
+  const definitions = document.definitions
+    .filter((definition) => used.has(nameOf(definition)))
+    .toSorted((left, right) => (nameOf(left) < nameOf(right) ? -1 : 1));
   return `${linkTo(definitions)}\n\n${print({ ...document, definitions })}`;
+}
+
+/** The names of the types that the root fields and the entities use: the others belong to omitted root fields. */
+function usedTypes({ definitions }: DocumentNode): Set<string> {
+  const used = new Set<string>();
+  const add = (name: string) => {
+    if (used.has(name)) return;
+    used.add(name);
+    for (const definition of definitions) {
+      const isOf = nameOf(definition) === name || interfacesOf(definition).includes(name);
+      if (!isOf) continue;
+      add(nameOf(definition));
+      visit(definition, { NamedType: (type) => add(type.name.value) });
+    }
+  };
+  for (const name of ['Query', 'Mutation', 'Subscription']) add(name);
+  for (const definition of definitions) {
+    if ('directives' in definition && definition.directives?.some((one) => one.name.value === 'key'))
+      add(nameOf(definition));
+  }
+  return used;
+}
+
+function interfacesOf(definition: DefinitionNode): string[] {
+  return 'interfaces' in definition ? (definition.interfaces ?? []).map((type) => type.name.value) : [];
 }
 
 /** Returns the directive `@link`, which imports the directives of the specification that are used. */

@@ -1,7 +1,11 @@
 import type { QuotaSummary } from '../../keys/quota/quota-summary.js';
 import { canSee, requireScope } from '../../keys/authorization.js';
 import { scopes, type Principal, type Scope } from '../../keys/key.js';
+import type { DefaultConnectionArguments } from '@pothos/plugin-relay';
+import type { NameQuery } from '../../keys/key-query.js';
+import { nameCursors } from '../../wire/list-cursor.js';
 import { builder } from './builder.js';
+import { readConnectionPage } from './pagination.js';
 import { enumValuesOf } from './types-from-zod.js';
 
 /** An organization: this service knows only its identifier and its keys. */
@@ -58,6 +62,70 @@ builder.queryField('organization', (t) =>
       return canSee(caller, id) ? { orgID: id } : undefined;
     },
   }),
+);
+
+/** Reads a page of names, each with its cursor. */
+function readNames<Node>(
+  args: DefaultConnectionArguments,
+  read: (query: NameQuery) => Promise<string[]>,
+  nodeOf: (name: string) => Node,
+) {
+  return readConnectionPage<Node>(args, async ({ before, after, limit, inverted }) => {
+    const names = await read({
+      limit,
+      // The last names of an order are the first of the reverse order.
+      descending: inverted,
+      after: after === undefined ? undefined : nameCursors.decode(after, 'after'),
+      before: before === undefined ? undefined : nameCursors.decode(before, 'before'),
+    });
+    return { items: names.map((name) => ({ cursor: nameCursors.encode(name), node: nodeOf(name) })) };
+  });
+}
+
+builder.queryField('organizations', (t) =>
+  t.connection(
+    {
+      type: Organization,
+      nullable: true,
+      extensions: { isOfCompany: true },
+      description:
+        'Lists the organizations that own keys which are not deleted, in byte order; one that the credential is bound to only. Requires a service credential. Null if an error is returned. Errors: INVALID if a page size or a cursor is not valid. Not in the subgraph, because the company owns this field there.',
+      credential: 'service',
+      resolve: (caller, args, { keys }) =>
+        readNames(
+          args,
+          (query) => keys.organizations(caller, query),
+          (orgID) => ({ orgID }),
+        ),
+    },
+    { name: 'KeyOrganizationConnection' },
+    { name: 'KeyOrganizationEdge' },
+  ),
+);
+
+const KeyTag = builder.objectRef<{ readonly tag: string }>('KeyTag').implement({
+  description: 'A tag of keys.',
+  fields: (t) => ({ tag: t.exposeString('tag', { description: 'The tag, as in `KeyDefinition.tags`.' }) }),
+});
+
+builder.objectField(Organization, 'keyTags', (t) =>
+  t.connection(
+    {
+      type: KeyTag,
+      nullable: true,
+      extensions: { credential: 'service' },
+      description:
+        'Lists the tags of the keys of the organization which are not deleted, in byte order. Null with an error if they cannot be read.',
+      resolve: ({ orgID }, args, { loaders }) =>
+        readNames(
+          args,
+          (request) => loaders.tagsOfOrgs.load({ orgID, request }),
+          (tag) => ({ tag }),
+        ),
+    },
+    { name: 'KeyTagConnection' },
+    { name: 'KeyTagEdge' },
+  ),
 );
 
 const KeyScope = builder.enumType('KeyScope', {

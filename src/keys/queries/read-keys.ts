@@ -8,7 +8,7 @@ import { summarizeQuotas, type QuotaSummary } from '../quota/quota-summary.js';
 import type { ReadBudget } from '../read-budget.js';
 import { stateOf, type KeyState, type StoredKey, type KeyRevision } from '../key.js';
 import { findEach } from './find-each.js';
-import type { HistoryRequest, KeyFilter, KeyPage, KeyQuery, RequestedFilter } from '../key-query.js';
+import type { HistoryRequest, KeyFilter, KeyPage, KeyQuery, NameQuery, RequestedFilter } from '../key-query.js';
 
 /** A key by its identifier or by its hash. */
 export type KeyReference = { readonly keyID: string } | { readonly keyHash: string };
@@ -110,6 +110,20 @@ export function createKeyQueries({ store, externalCounters, now, hashKeyID, open
       const { orgID, ...others } = withHashes(filter);
       const counts = await store.countOfOrgs(orgIDs, others, now(), caller.reads);
       return orgIDs.map((one, index) => (orgID === undefined || one === orgID ? (counts[index] ?? 0) : 0));
+    },
+    /** Returns the organizations that own keys and that the caller can see. */
+    async organizations(caller: CallContext, query: NameQuery): Promise<string[]> {
+      requireScope(caller, 'read');
+      const { orgID } = caller;
+      if (orgID === undefined) return store.organizations(query, caller.reads);
+      const isInRange =
+        (query.after === undefined || orgID > query.after) && (query.before === undefined || orgID < query.before);
+      return isInRange && query.limit > 0 ? [orgID] : [];
+    },
+    /** Returns the tags of the keys of each organization, with one query. The caller must have access to all of them. */
+    async tagsOfEach(caller: CallContext, orgIDs: readonly string[], query: NameQuery): Promise<string[][]> {
+      requireScope(caller, 'read');
+      return store.tagsOfOrgs(orgIDs, query, caller.reads);
     },
     /**
      * Returns the history of a key up to the version that was read.

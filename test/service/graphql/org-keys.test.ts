@@ -574,6 +574,51 @@ describe('a credential that is bound to an organization', () => {
   });
 });
 
+describe('organizations and their tags', () => {
+  it('are listed in pages, forwards and backwards, and to a bound credential only its own', async () => {
+    const own = await startOwnApp();
+    await own.importKeys(
+      ...['c', 'a', 'b', 'd'].map((orgID) => ({
+        key_id: `of-${orgID}`,
+        org_id: orgID,
+        tags: [`${orgID}2`, `${orgID}1`],
+      })),
+    );
+    await own.graphql('mutation { deleteOrgKey(keyID: "of-d") { version } }');
+    interface Page {
+      readonly edges: { readonly node: { readonly id: string } }[];
+      readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string; readonly startCursor: string };
+    }
+    const read = async (args: string, headers?: Record<string, string>) => {
+      const query = `{ organizations${args} { edges { node { id } } pageInfo { hasNextPage endCursor startCursor } } }`;
+      const { edges, pageInfo } = dataOf<Page>(await own.graphql(query, {}, headers));
+      return { ids: edges.map(({ node }) => node.id), ...pageInfo };
+    };
+    const first = await read('(first: 2)');
+    expect([first.ids, first.hasNextPage]).toStrictEqual([['a', 'b'], true]);
+    const next = await read(`(first: 2, after: "${first.endCursor}")`);
+    expect([next.ids, next.hasNextPage]).toStrictEqual([['c'], false]);
+    expect((await read('(last: 2)')).ids).toStrictEqual(['b', 'c']);
+    expect((await read(`(last: 1, before: "${next.startCursor}")`)).ids).toStrictEqual(['b']);
+    const bound = { 'x-svc-authorization': (await own.issue('service', { orgID: 'b' })).secret };
+    expect((await read('', bound)).ids).toStrictEqual(['b']);
+    expect((await read(`(after: "${first.endCursor}")`, bound)).ids).toStrictEqual([]);
+
+    const tags = '{ edges { node { tag } } }';
+    const query = `{ a: organization(id: "a") { keyTags ${tags} } d: organization(id: "d") { keyTags ${tags} } }`;
+    expect((await own.graphql(query)).body).toStrictEqual({
+      data: {
+        a: { keyTags: { edges: [{ node: { tag: 'a1' } }, { node: { tag: 'a2' } }] } },
+        d: { keyTags: { edges: [] } },
+      },
+    });
+    for (const cursor of ['x', '', Buffer.from('["names"]').toString('base64url')]) {
+      const response = await own.graphql(`{ organizations(after: "${cursor}") { edges { cursor } } }`);
+      expect(issuesOf(response)).toStrictEqual(['after MALFORMED_ARGUMENT']);
+    }
+  });
+});
+
 describe('viewer and organization', () => {
   const query =
     '{ viewer { kind label scopes orgID } own: organization(id: "globex") { id } other: organization(id: "acme") { id } }';

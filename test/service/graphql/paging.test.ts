@@ -8,14 +8,19 @@ const page = '(first: $first, last: $last) { edges { cursor } }';
 
 /** How to ask for a page of each connection of the schema; there are 101 items in each. */
 const connections: Readonly<Record<string, string>> = {
-  'Query.orgKeys': `query ($first: Int, $last: Int) { orgKeys${page} }`,
+  'Query.orgKeys': `query ($first: Int, $last: Int) { orgKeys(filter: { orgID: "acme" }, first: $first, last: $last) { edges { cursor } } }`,
+  'Query.organizations': `query ($first: Int, $last: Int) { organizations${page} }`,
+  'Organization.keyTags': `query ($first: Int, $last: Int) { organization(id: "acme") { keyTags${page} } }`,
   'Organization.orgKeys': `query ($first: Int, $last: Int) { orgKey(by: { keyID: "k0" }) { organization { orgKeys${page} } } }`,
   'OrgKey.history': `query ($first: Int, $last: Int) { orgKey(by: { keyID: "k0" }) { history${page} } }`,
 };
 const names = Object.keys(connections);
 
 const t = await startSharedApp();
-await t.importKeys(...Array.from({ length: 101 }, (_, index) => ({ key_id: `k${index}`, org_id: 'acme' })));
+await t.importKeys(
+  ...Array.from({ length: 101 }, (_, index) => ({ key_id: `k${index}`, org_id: 'acme', tags: [`t${index}`] })),
+);
+await t.importKeys(...Array.from({ length: 100 }, (_, index) => ({ key_id: `of-${index}`, org_id: `org-${index}` })));
 for (let index = 1; index < 101; index += 1) await t.update('k0', { alias: `Name ${index}` });
 
 async function sendRequest(name: string, first: number | null, last: number | null) {

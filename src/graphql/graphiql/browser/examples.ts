@@ -503,13 +503,16 @@ mutation ConsumeQuota($keyID: ID!, $amount: Int64) {
     title: 'Who am I',
     credential: 'service',
     query: `# Shows what the credential may
-# do, and an organization.
+# do, the organizations, and the
+# tags of one of them.
 query WhoAmI($orgID: ID!) {
   viewer { label scopes orgID }
   organization(id: $orgID) {
     id
     quotaSummary { keyCount used }
+    keyTags(first: 10) { edges { node { tag } } }
   }
+  organizations(first: 10) { edges { node { id } } }
 }`,
     variables: `{
   "orgID": "acme"

@@ -12,10 +12,12 @@ import {
   countStatement,
   matchesFilter,
   maxSortedRows,
+  organizationsStatement,
   orgCountsStatement,
   orgPagesStatement,
   pageStatement,
   sortsKeysOfTerm,
+  tagsOfOrgsStatement,
   termCountStatement,
   termsIn,
 } from './key-query.js';
@@ -28,7 +30,11 @@ interface KeyListsDeps {
   readonly keyOf: (row: SignedRow<KeyRow>) => StoredKey;
 }
 
-type KeyLists = Pick<KeyStore, 'list' | 'listOfOrgs' | 'count' | 'countOfOrgs'>;
+type KeyLists = Pick<KeyStore, 'list' | 'listOfOrgs' | 'count' | 'countOfOrgs' | 'organizations' | 'tagsOfOrgs'>;
+
+interface NameRow {
+  readonly name: string;
+}
 
 /** Lists and counts keys. */
 export function createKeyLists({ session, reader, slices, keyOf }: KeyListsDeps): KeyLists {
@@ -119,6 +125,20 @@ export function createKeyLists({ session, reader, slices, keyOf }: KeyListsDeps)
       const rows = await reader.many<{ org: bigint; count: bigint }>(statement, reads);
       const counts = new Map(rows.map(({ org, count }) => [org, Number(count)]));
       return orgIDs.map((orgID) => counts.get(numberOf('orgs', orgID)) ?? 0);
+    },
+    async organizations(query, reads) {
+      const rows = await reader.many<NameRow>(organizationsStatement(dialect, query), reads);
+      return rows.map(({ name }) => name);
+    },
+    async tagsOfOrgs(orgIDs, query, reads) {
+      const numberOf = await readNumbers({ orgs: orgIDs, terms: [] });
+      const numbers = [...new Set(orgIDs.map((orgID) => numberOf('orgs', orgID)))];
+      if (numbers.length === 0) return [];
+      const statement = tagsOfOrgsStatement(dialect, query, numbers);
+      const rows = await reader.many<NameRow & { readonly org: bigint }>(statement, reads);
+      const tagsOf = (number: bigint) =>
+        rows.filter(({ org }) => org === number).map(({ name }) => name.slice(term.tag('').length));
+      return orgIDs.map((orgID) => tagsOf(numberOf('orgs', orgID)));
     },
   };
 }

@@ -1,5 +1,5 @@
 import { stateOf, type KeyState, type StoredKey } from '../../../keys/key.js';
-import type { KeyFilter, KeyOrder, KeyQuery } from '../../../keys/key-query.js';
+import type { KeyFilter, KeyOrder, KeyQuery, NameQuery } from '../../../keys/key-query.js';
 import { unixSeconds } from '../../../lib/int64.js';
 import { term, termsOf } from '../../records/key-records.js';
 import { isBindableText, type Dialect } from '../dialect.js';
@@ -130,6 +130,39 @@ export function orgCountsStatement(
 export function countStatement(dialect: Dialect, filter: KeyFilter, numberOf: NumberOf, now: Date): WideQuery {
   const { from, conditions, parameters } = where(dialect, filter, numberOf, now);
   return { sql: `SELECT count(*) AS count FROM ${from} WHERE ${conditions.join(' AND ')}`, parameters };
+}
+
+/** Returns the statement for a page of the organizations that own keys which are not deleted. */
+export function organizationsStatement({ isInTime }: Dialect, query: NameQuery): WideQuery {
+  const { parameters, add } = createParameters();
+  const hasKeys = 'EXISTS (SELECT 1 FROM keys k WHERE k.org = n.id AND k.deleted IS NULL)';
+  return { sql: `SELECT n.name FROM orgs n WHERE ${isInTime} AND ${hasKeys} ${rangeOf(query, add)}`, parameters };
+}
+
+/** Returns the statement for a page of the tags of each of these organizations, one after another. */
+export function tagsOfOrgsStatement({ isInTime }: Dialect, query: NameQuery, orgs: readonly bigint[]): WideQuery {
+  const { parameters, add } = createParameters();
+  const terms = {
+    ...query,
+    after: query.after === undefined ? undefined : term.tag(query.after),
+    before: query.before === undefined ? undefined : term.tag(query.before),
+  };
+  const pages = orgs.map((number) => {
+    const org = `CAST(${add(number)} AS bigint)`;
+    const hasKeys = `EXISTS (SELECT 1 FROM key_terms t CROSS JOIN keys k WHERE t.org = ${org} AND t.term = n.id AND k.id = t.key AND k.deleted IS NULL)`;
+    // In byte order, `;` follows `:`.
+    const isTag = "n.name > 't:' AND n.name < 't;'";
+    const page = `SELECT ${org} AS org, n.name FROM terms n WHERE ${isInTime} AND ${isTag} AND ${hasKeys} ${rangeOf(terms, add)}`;
+    return `SELECT org, name FROM (${page}) AS page`;
+  });
+  return { sql: pages.join(' UNION ALL '), parameters };
+}
+
+/** The end of a statement for a page of names `n`. */
+function rangeOf({ after, before, descending, limit }: NameQuery, add: (value: string | bigint) => string): string {
+  const lower = after === undefined ? '' : `AND n.name > ${add(after)}`;
+  const upper = before === undefined ? '' : `AND n.name < ${add(before)}`;
+  return `${lower} ${upper} ORDER BY n.name ${descending ? 'DESC' : 'ASC'} LIMIT ${add(BigInt(limit))}`;
 }
 
 /** The column that a page is ordered by, and on which sides cursors bound it. */
