@@ -79,7 +79,7 @@ export function createMetrics({
   });
   const wrongCredentials = new Counter({
     name: 'keyfront_authentication_failures_total',
-    help: 'Invalid credentials presented.',
+    help: 'Invalid credentials that an operation needed, or that look like one of Keyfront.',
     labelNames: ['kind', 'reason'] as const,
     registers,
   });

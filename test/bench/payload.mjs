@@ -114,7 +114,7 @@ export function workloadsOf(/** @type {import('graphql').GraphQLSchema} */ schem
   const reset = isOurs ? 'resetQuota' : 'reset_quota';
   const types = `$keyID: ${typeOf(update, 'keyID')}, $input: ${typeOf(update, 'input')}, $reset: ${typeOf(update, reset)}`;
   const selection = isOurs
-    ? 'action key keyHash status version definition { quotaRemaining quotaRenews lastUpdated }'
+    ? 'action key keyHash status version orgKey { definition { quotaRemaining quotaRenews lastUpdated } }'
     : '... on OrgKeyUpdate { action key key_hash status }';
   const updateText = `mutation Update(${types}) { updateOrgKey(keyID: $keyID, input: $input, ${reset}: $reset) { ${selection} } }`;
 

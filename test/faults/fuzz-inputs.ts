@@ -88,7 +88,7 @@ const methods = wordsOf('GET POST PUT DELETE PATCH HEAD OPTIONS TRACE PROPFIND Q
 
 const documents = [
   'query($input: PreviewKeyInput!) { previewKey(input: $input) { keyID keyHash data { alias tags rate hmacStringSet jwtData { secretSet } } warnings { path code } } }',
-  'mutation($id: ID!, $input: UpdateKeyInput!) { updateOrgKey(keyID: $id, input: $input) { action key keyHash status version definition { alias expires metaData } } }',
+  'mutation($id: ID!, $input: UpdateKeyInput!) { updateOrgKey(keyID: $id, input: $input) { action key keyHash status version orgKey { definition { alias expires metaData } } } }',
   'mutation M($id: ID!, $input: UpdateKeyInput!) { a: updateOrgKey(keyID: $id, input: $input, resetQuota: true, expectedVersion: 1) { version } }',
   'query Q($input: PreviewKeyInput!) { ...F } fragment F on Query { previewKey(input: $input) { ... on KeyPreview { keyHash apiModel } } }',
   '{ previewKey(input: {alias: "a", rate: 1.5, expires: "9007199254740993", tags: ["a"], metaData: {a: [1, null, {b: true}]}, accessRights: [{label: "x", limit: {rate: 1}}]}) { keyHash data { metaData expires } } }',

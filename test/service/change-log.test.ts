@@ -55,7 +55,7 @@ describe('the audit log line of an attempt to change a key', () => {
     expect(writing.filter(({ isREST }) => isREST).length).toBeGreaterThan(4);
     expect(writing.filter(({ isREST }) => !isREST).length).toBeGreaterThan(6);
     // A change requires another scope than that of reading, and no other operation does.
-    expect(endpoints.filter(({ scopes, isWrite }) => (scopes.join() !== 'read') !== isWrite)).toEqual([]);
+    expect(endpoints.filter(({ scopes, isWrite }) => scopes.some((scope) => scope !== 'read') !== isWrite)).toEqual([]);
   });
 
   it('contains the hash of a generated identifier', async () => {
@@ -230,7 +230,7 @@ describe('the audit log line of an attempt to change a key', () => {
     await t.importKeys({ key_id: keyID, org_id: 'acme' });
     await t.update(keyID, {});
     await t.update(keyID, { rate: 'x' });
-    await t.graphql(`mutation { deleteOrgKey(keyID: "${keyID}") { status } }`);
+    await t.graphql(`mutation { deleteOrgKey(keyID: "${keyID}") { version } }`);
     await t.graphql(`mutation { deleteOrgKey(keyID: "${keyID}") { nonsense } }`);
     await sendRequest(t, 'DELETE', `/svc/org/keys/${keyID}`, undefined, { 'x-svc-authorization': '' });
     expect(changes().filter(({ keyHash }) => keyHash === hashOf(keyID))).toHaveLength(4);

@@ -145,6 +145,12 @@ const ownCases: Readonly<Record<string, Partial<Record<ErrorCode, Provoke>>>> = 
   'GraphQL node': { INVALID: withArguments('id: "nonsense"') },
   'GraphQL orgKey': { INVALID: withArguments('keyID: "a", keyHash: "b"') },
   'GraphQL orgKeys': { INVALID: withArguments('first: -1') },
+  'GraphQL organizations': { INVALID: withArguments('first: -1') },
+  'GraphQL viewer': {
+    INVALID: (endpoint) => sendValid(withCall(endpoint, (query) => query.replace('viewer', 'viewer(unknown: 1)'))),
+  },
+  'GraphQL patchOrgKey': { INVALID: withArguments('keyID: "KEY", patch: {tags: [""]}') },
+  'GraphQL previewOrgKeyPatch': { INVALID: withArguments('keyID: "KEY", patch: {tags: [""]}') },
   'GraphQL previewOrgKeyUpdate': { INVALID: invalidDefinition },
   'GraphQL updateOrgKey': { INVALID: invalidDefinition },
   'GraphQL createOrgKey': { INVALID: invalidDefinition, FORBIDDEN: forbidden, CONFLICT: keyExists },

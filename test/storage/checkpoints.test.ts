@@ -45,7 +45,7 @@ describeEngines('the head of the keys in the database', (engine) => {
   };
   const consume = (keyID: string, amount: number) =>
     mutate(`consumeOrgQuota(keyID: "${keyID}", amount: ${amount}) { allowed }`);
-  const remove = (keyID: string) => mutate(`deleteOrgKey(keyID: "${keyID}") { status }`);
+  const remove = (keyID: string) => mutate(`deleteOrgKey(keyID: "${keyID}") { version }`);
   const purgedBefore = () => new Date(t.clock.now.getTime() - 30 * day);
   /** One step of the job of the service, which covers all keys of these tests. */
   const advance = async () => {

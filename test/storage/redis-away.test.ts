@@ -38,7 +38,7 @@ describe.skipIf(!hasOwnRedis)(`live counters in an unreachable Redis${unlessNoOw
     t.graphql(
       `mutation ($alias: String, $resetQuota: Boolean) {
         updateOrgKey(keyID: "k", input: { alias: $alias, quotaMax: 10, quotaRenewalRate: 60 }, resetQuota: $resetQuota) {
-          version quotaReset quotaEffect { summary before { used } after { used } } definition { alias }
+          version quotaReset quotaEffect { summary before { used } after { used } } orgKey { definition { alias } }
         } }`,
       { alias, resetQuota },
     );
@@ -98,7 +98,7 @@ describe.skipIf(!hasOwnRedis)(`live counters in an unreachable Redis${unlessNoOw
   it('accept updates, and resets as pending, which are applied when Redis is reachable again', async () => {
     await redis.kill();
     expect(dataOf(await update(false))).toMatchObject({
-      updateOrgKey: { version: 2, quotaReset: null, quotaEffect: null, definition: { alias: 'two' } },
+      updateOrgKey: { version: 2, quotaReset: null, quotaEffect: null, orgKey: { definition: { alias: 'two' } } },
     });
     const pending = await update(true);
     expect(pending.body['errors']).toBeUndefined();

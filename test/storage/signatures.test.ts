@@ -133,10 +133,10 @@ describeEngines('D-08 a row that fails its integrity check', (engine) => {
     const newest = await page('last: 1');
     expect(newest.body).toMatchObject({ data: { orgKey: { history: { edges: [{ node: { version: 4 } }] } } } });
     const revert = (version: number) =>
-      t.graphql(`mutation { revertOrgKey(keyID: "k1", toVersion: ${version}) { status } }`);
+      t.graphql(`mutation { revertOrgKey(keyID: "k1", toVersion: ${version}) { changed } }`);
     // The definition of a version is in the entry of the next one.
     expect((await revert(1)).body).toMatchObject(masked);
-    expect((await revert(3)).body).toMatchObject({ data: { revertOrgKey: { status: 'ok' } } });
+    expect((await revert(3)).body).toMatchObject({ data: { revertOrgKey: { changed: true } } });
     expect(await keyfront('check')).toMatchObject({ code: 1 });
   });
 

@@ -935,7 +935,7 @@ export type KeyTagsQueryVariables = Exact<{
 }>;
 
 
-export type KeyTagsQuery = { orgKey: { organization: { keyTags: { edges: Array<{ cursor: string, node: { tag: string } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null } | null } | null };
+export type KeyTagsQuery = { orgKey: { id: string, organization: { id: string, keyTags: { edges: Array<{ cursor: string, node: { tag: string } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null } | null } | null };
 
 export type OrgKeyChangedSubscriptionVariables = Exact<{
   orgID?: string | null | undefined;
@@ -3233,7 +3233,9 @@ export const OrganizationsDocument = new TypedDocumentString(`
 export const KeyTagsDocument = new TypedDocumentString(`
     query KeyTags($keyHash: String!, $first: Int, $after: String) {
   orgKey(by: { keyHash: $keyHash }) {
+    id
     organization {
+      id
       keyTags(first: $first, after: $after) {
         edges {
           cursor
@@ -3253,7 +3255,7 @@ export const KeyTagsDocument = new TypedDocumentString(`
   hasPreviousPage
   startCursor
   endCursor
-}`, {"hash":"sha256:912f567ec88e9b66f5cd20c1159ea2763943e9b2d98c3852135b79896b842d43"}) as unknown as TypedDocumentString<KeyTagsQuery, KeyTagsQueryVariables>;
+}`, {"hash":"sha256:99acc37329e7ddd4508b21f4c86228b9339f8beedc4a65f1a4e406dbfe63d360"}) as unknown as TypedDocumentString<KeyTagsQuery, KeyTagsQueryVariables>;
 export const OrgKeyChangedDocument = new TypedDocumentString(`
     subscription OrgKeyChanged($orgID: String, $keyHash: String, $after: String) {
   orgKeyChanged(orgID: $orgID, keyHash: $keyHash, after: $after) {

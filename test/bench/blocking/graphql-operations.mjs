@@ -326,7 +326,7 @@ export function graphqlOperations({ schema, limits, calculateComplexity, samples
   }
 
   function addPath(kind, steps, given, what) {
-    const { field, parent } = steps.at(-1);
+    const { field } = steps.at(-1);
     const entities = steps.filter((step) => step.parent && isEntity(step.parent));
     // Every selection of a root field contains the unpaged fields up to the first entity.
     if (!isPaged(field) && entities.length === 1 && !steps.some((step) => step.on && what.includes(step.on.name)))
@@ -338,7 +338,7 @@ export function graphqlOperations({ schema, limits, calculateComplexity, samples
     for (const selection of selectionsOf(field)) {
       if (
         selection.name === 'pageInfo' ||
-        (selection.name === 'everything' && parent.name !== 'OrgKey' && isPaged(field))
+        (selection.name === 'everything' && field.name === 'orgKeys')
       )
         continue;
       add(`${what}.${path}: ${selection.name}`, pathShape(kind, steps, selection.text, { atEnd: false, given }));

@@ -11,7 +11,7 @@ const bodyBytes = 126 * 1024;
  */
 export function invalidOperations({ limits, maxValues }) {
   const preview = query('query', 'PreviewKeyInput', 'previewKey(input: $input) { keyHash }', limits.aliases);
-  const create = query('mutation', 'UpdateKeyInput', 'createOrgKey(input: $input) { keyHash }', limits.mutations);
+  const create = query('mutation', 'CreateKeyInput', 'createOrgKey(input: $input) { version }', limits.mutations);
   return Object.entries(bodiesOf({ bytes: bodyBytes, values: maxValues })).flatMap(([name, { body }]) => {
     // One definition with the names of GraphQL, for all aliases.
     const input = body.replace('"access_rights"', '"accessRights"').replace('"meta_data"', '"metaData"');

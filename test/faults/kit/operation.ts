@@ -5,7 +5,7 @@ import type { DataFolder } from './workspace.js';
 const mutations = {
   update: `mutation ($keyID: ID!, $input: UpdateKeyInput!, $expectedVersion: Int) {
     done: updateOrgKey(keyID: $keyID, input: $input, expectedVersion: $expectedVersion) { version } }`,
-  create: `mutation ($keyID: ID!, $input: UpdateKeyInput!) { done: createOrgKey(keyID: $keyID, input: $input) { version } }`,
+  create: `mutation ($keyID: ID!, $input: CreateKeyInput!) { done: createOrgKey(keyID: $keyID, input: $input) { version } }`,
   consume: `mutation ($keyID: ID!, $amount: Int64!) { done: consumeOrgQuota(keyID: $keyID, amount: $amount) { allowed } }`,
 };
 

@@ -35,7 +35,7 @@ const rootFields: Readonly<Record<string, Row>> = {
   previewOrgKeyPatch: { call: 'previewOrgKeyPatch(keyID: "KEY", patch: {}) { version }', foreign: 'NOT_FOUND' },
   previewOrgKeyRevert: { call: 'previewOrgKeyRevert(keyID: "KEY", toVersion: 1) { version }', foreign: 'NOT_FOUND' },
   patchOrgKey: {
-    call: 'patchOrgKey(keyID: "KEY", patch: {}) { version }',
+    call: 'patchOrgKey(keyID: "KEY", patch: {alias: "patched"}) { version }',
     foreign: 'NOT_FOUND',
     scopes: ['update'],
   },
@@ -92,7 +92,7 @@ const rootFields: Readonly<Record<string, Row>> = {
 const restRoutes: Readonly<Record<string, Row>> = {
   previewKey: { call: '{"org_id":"acme"}', foreign: 'FORBIDDEN' },
   updateOrgKey: { call: '{}', foreign: 'NOT_FOUND', scopes: ['update'] },
-  patchOrgKey: { call: '{}', foreign: 'NOT_FOUND', scopes: ['update'] },
+  patchOrgKey: { call: '{"alias":"patched"}', foreign: 'NOT_FOUND', scopes: ['update'] },
   orgKeys: { foreign: 'nothing' },
   orgKey: { foreign: 'NOT_FOUND' },
   generateOrgKey: { call: '{"org_id":"acme"}', key: 'absent', foreign: 'FORBIDDEN', scopes: ['create'] },

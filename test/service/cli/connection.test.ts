@@ -111,7 +111,7 @@ describe('a connection to a service', () => {
     const rejection = { message: 'Storage is busy.', extensions: { code: 'UNAVAILABLE', retryAfterSeconds: 0 } };
     const done = {
       change: {
-        keyHash: 'ab',
+        orgKey: { keyHash: 'ab' },
         version: 2,
         changed: true,
         changes: [],

@@ -201,7 +201,7 @@ describeInBrowser('the list of the console', (browser) => {
       const many = Array.from({ length: 120 }, (_, number) => ({ key_id: `many-${number}`, org_id: 'many' }));
       await server.t.importKeys(...many);
       const changed = async () => {
-        const query = '{ orgKeys(filter: { orgID: "many", tag: "new" }) { totalCount } }';
+        const query = '{ orgKeys(filter: { orgID: "many", tagsAll: ["new"] }) { totalCount } }';
         return (await server.t.graphql(query)).body;
       };
       await open('/console?org=many');

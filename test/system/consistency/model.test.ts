@@ -79,7 +79,7 @@ function seen(response: unknown): unknown {
 const change = (name: string, parameters: string, args: string) =>
   `mutation ($keyID: ID!${parameters}) { ${name}(keyID: $keyID${args}) { orgKey { ${keyFields} } } }`;
 const operations = {
-  create: change('createOrgKey', ', $input: UpdateKeyInput!', ', input: $input'),
+  create: change('createOrgKey', ', $input: CreateKeyInput!', ', input: $input'),
   update: change(
     'updateOrgKey',
     ', $input: UpdateKeyInput!, $isReset: Boolean, $expected: Int',

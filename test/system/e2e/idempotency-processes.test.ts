@@ -20,7 +20,7 @@ async function race(urls: readonly string[], service: string) {
     return response.text();
   };
   for (let round = 0; round < rounds; round += 1) {
-    const query = `mutation { createOrgKey(input: { orgID: "acme", alias: "${round}" }, idempotencyKey: "${round}") { key version } }`;
+    const query = `mutation { createOrgKey(input: { orgID: "acme", alias: "${round}" }, idempotencyKey: "${round}") { orgKey { keyID } version } }`;
     const all = [...urls, ...urls, ...urls];
     const created = await Promise.all(all.map((url) => post(url, '/graphql', { query }, 'unused')));
     expect(created[0]).toMatch(/"version":1/);

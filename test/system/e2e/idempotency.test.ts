@@ -50,7 +50,7 @@ function mutationOf(query: string): Attempt {
 const attempts: readonly Attempt[] = [
   ...Array.from({ length: count }, (_, index) => [
     mutationOf(
-      `createOrgKey(input: {orgID: "acme", alias: "${index}"}, idempotencyKey: "key-${index}") { key version }`,
+      `createOrgKey(input: {orgID: "acme", alias: "${index}"}, idempotencyKey: "key-${index}") { orgKey { keyID } version }`,
     ),
     attemptOf('/svc/org/keys/counted/quota', `key-${index}`, { method: 'POST', body: '{"amount":1}' }),
     attemptOf(`/svc/org/keys/old-${index}`, `key-${index}`, { method: 'DELETE' }),

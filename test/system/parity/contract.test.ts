@@ -77,7 +77,7 @@ async function stored(id = keyID): Promise<StoredKey> {
 
 const previewQuery = `query($input: PreviewKeyInput!) { previewKey(input: $input) { keyID keyHash data ${everything} } }`;
 const updateQuery = `mutation($id: ID!, $input: UpdateKeyInput!) {
-  updateOrgKey(keyID: $id, input: $input) { action key keyHash status version definition ${everything} }
+  updateOrgKey(keyID: $id, input: $input) { action key keyHash status version orgKey { definition ${everything} } }
 }`;
 
 async function previewThroughGraphQL(definition: WireObject): Promise<TestResponse> {
@@ -91,9 +91,9 @@ async function updateThroughGraphQL(definition: WireObject): Promise<TestRespons
 function shown({ body }: TestResponse): object {
   const { previewKey, updateOrgKey } = body['data'] as Record<
     string,
-    { data?: object; definition?: object } | undefined
+    { data?: object; orgKey?: { definition: object } } | undefined
   >;
-  return restOf(previewKey?.data ?? updateOrgKey?.definition) as object;
+  return restOf(previewKey?.data ?? updateOrgKey?.orgKey?.definition) as object;
 }
 
 /** The definition as GraphQL shows it: without what is secret, and without an object that held nothing else. */

@@ -203,7 +203,7 @@ async function samePreview(definition: Wire, throughGraphQL: Wire = definition):
 async function sameUpdate(definition: Wire, throughGraphQL: Wire = definition): Promise<void> {
   const before = await bothStates();
   const rest = restVerdict(await t.update(keys.rest, jsonText(definition)));
-  const query = `mutation($input: UpdateKeyInput!) { updateOrgKey(keyID: ${JSON.stringify(keys.graphql)}, input: $input) { action key keyHash status version warnings { path code } definition ${everything} } }`;
+  const query = `mutation($input: UpdateKeyInput!) { updateOrgKey(keyID: ${JSON.stringify(keys.graphql)}, input: $input) { action key keyHash status version warnings { path code } orgKey { definition ${everything} } } }`;
   const graphql = graphqlVerdict(await viaGraphQL(query, throughGraphQL), 'updateOrgKey', definition);
   expect(same(graphql)).toEqual(same(rest));
 
