@@ -336,11 +336,7 @@ export function graphqlOperations({ schema, limits, calculateComplexity, samples
       .map((step) => step.field?.name ?? `on ${step.on.name}`)
       .join('.');
     for (const selection of selectionsOf(field)) {
-      if (
-        selection.name === 'pageInfo' ||
-        (selection.name === 'everything' && field.name === 'orgKeys')
-      )
-        continue;
+      if (selection.name === 'pageInfo' || (selection.name === 'everything' && field.name === 'orgKeys')) continue;
       add(`${what}.${path}: ${selection.name}`, pathShape(kind, steps, selection.text, { atEnd: false, given }));
       if (!selection.isCount) continue;
       add(
