@@ -47,7 +47,9 @@ const KeyChanges = graphql(`
   subscription KeyChanges($orgID: String!, $after: String) {
     orgKeyChanged(orgID: $orgID, after: $after) {
       cursor
-      keyHash
+      ... on OrgKeyChanged {
+        keyHash
+      }
     }
   }
 `);

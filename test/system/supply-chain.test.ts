@@ -222,7 +222,7 @@ describe('the packed package', () => {
     expect(
       files.filter(
         (path) =>
-          !/^(dist\/.+\.js|dist\/browser\/(graphiql|docs|console)\/[\w.-]+|dist\/client\/.+\.d\.ts|dist\/licenses\.txt|dist\/sbom\.json|dist\/client\/(package\.json|README\.md|LICENSE)|schema\/.+|package\.json|README\.md|LICENSE)$/.test(
+          !/^(dist\/.+\.js|dist\/browser\/(graphiql|docs|console)\/[\w.-]+|dist\/client\/.+\.d\.ts|dist\/licenses\.txt|dist\/sbom\.json|dist\/client\/(package\.json|README\.md|LICENSE|(schema|subgraph)\.graphql)|schema\/.+|package\.json|README\.md|LICENSE)$/.test(
             path,
           ),
       ),

@@ -62,7 +62,7 @@ describeInBrowser('the page of the REST documents', (browser) => {
   it('shows every operation, and schemas closed; requests nothing from other hosts, and violates no policy', async () => {
     await open();
     await page.locator('.opblock').first().waitFor();
-    expect(await page.locator('.opblock').count()).toBe(9);
+    expect(await page.locator('.opblock').count()).toBe(10);
     expect(await page.locator('section.models').count()).toBe(1);
     expect(await page.locator('section.models.is-open').count()).toBe(0);
     expect(failures()).toEqual([]);

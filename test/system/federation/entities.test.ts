@@ -291,7 +291,7 @@ describe('the quota summary of an organization', () => {
       { key_id: 'c', org_id: 'o', quota_max: -1 },
       { key_id: 'd', org_id: 'elsewhere', quota_max: 1 },
     );
-    const before = { keys: 3, limitedKeys: 2, exhaustedKeys: 1, max: 110, used: 70, remaining: 40 };
+    const before = { keyCount: 3, limitedKeys: 2, exhaustedKeys: 1, max: 110, used: 70, remaining: 40 };
     expect(organizationOf(await own.graphql(ofKey, { id: 'a' }))).toMatchObject({ quotaSummary: before });
     own.clock.now = new Date(own.clock.now.getTime() + 60_000);
     const after = { ...before, used: 10, remaining: 100 };

@@ -108,8 +108,8 @@ describe('queries through a gateway', () => {
     expect(namesAnd(data, 'orgKey')).toEqual([
       ['Ada', { keyID: 'billing', definition: { alias: 'Billing' }, organization: acme }],
       ['Grace', { keyID: 'other', definition: { alias: 'Other' }, organization: { name: 'Globex', plan: 'FREE' } }],
-      // A reference that leads nowhere is null, and takes nothing else with it.
-      ['Edsger', null],
+      // Of a reference that leads nowhere, every field is null. It takes nothing else with it.
+      ['Edsger', { keyID: null, definition: null, organization: null }],
       ['Alan', null],
     ]);
   });
@@ -134,9 +134,9 @@ describe('queries through a gateway', () => {
       { 'x-svc-authorization': secret },
     );
     expect(namesAnd(data, 'orgKey')).toEqual([
-      ['Ada', null],
+      ['Ada', { keyID: null }],
       ['Grace', { keyID: 'other' }],
-      ['Edsger', null],
+      ['Edsger', { keyID: null }],
       ['Alan', null],
     ]);
     expect(namesAnd(data, 'organization').slice(0, 2)).toEqual([

@@ -56,7 +56,7 @@ describe('a page of another origin', () => {
     expect(requested.text).toBe('');
     expect(corsOf(requested)).toEqual({
       'access-control-allow-origin': origin,
-      'access-control-allow-methods': 'GET, HEAD, POST, PUT, DELETE',
+      'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
       'access-control-allow-headers':
         'Authorization, X-Svc-Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Apollo-Require-Preflight, X-Keyfront-Actor, X-GraphQL-Yoga-CSRF, Traceparent, Tracestate, apollographql-client-name, graphql-client-name, x-graphql-client-name',
       'access-control-expose-headers': 'ETag, Retry-After, X-Request-ID',

@@ -148,7 +148,6 @@ describe('R-04 R-06 R-08 a definition gets the same response in both APIs and bo
     ['-0', '{"rate":-0,"expires":-0,"meta_data":{"a":-0}}', 'OK'],
     ['2^53+1 in a double', '{"rate":9007199254740993}', 'IMPRECISE rate'],
     ['a fraction in an integer', '{"expires":1.5}', 'NOT_INTEGER expires'],
-    ['2^63 in an integer', '{"expires":9223372036854775808}', 'OUT_OF_RANGE expires'],
     ['NaN', '{"rate":NaN}', 'MALFORMED_JSON'],
     ['Infinity', '{"rate":-Infinity}', 'MALFORMED_JSON'],
     ['a number in a text', '{"rate":"5"}', 'WRONG_TYPE rate'],
@@ -159,6 +158,11 @@ describe('R-04 R-06 R-08 a definition gets the same response in both APIs and bo
     ['nothing where a value belongs', '{"alias":}', 'MALFORMED_JSON'],
   ])('%s', async (_, definition, expected) => {
     expect(new Set(await verdicts(definition))).toEqual(new Set([expected]));
+  });
+
+  it('2^63 in an integer, which a gateway may have rounded from 2^63-1 in GraphQL', async () => {
+    const found = await verdicts('{"expires":9223372036854775808}');
+    expect(new Set(found)).toEqual(new Set(['OUT_OF_RANGE expires', 'IMPRECISE expires']));
   });
 
   it('2^53+1 in an integer, which GraphQL takes as a string only: gateways round the number', async () => {

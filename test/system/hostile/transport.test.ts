@@ -270,7 +270,7 @@ describe('methods and paths of the service:', () => {
     ['/graphql', 'GET, POST'],
     ['/api/keys/preview', 'POST'],
     ['/svc/org/keys', 'GET, HEAD, POST'],
-    ['/svc/org/keys/k1', 'PUT, GET, HEAD, POST, DELETE'],
+    ['/svc/org/keys/k1', 'PUT, PATCH, GET, HEAD, POST, DELETE'],
     ['/svc/org/keys/k1/restore', 'POST'],
     ['/svc/org/keys/k1/quota', 'POST'],
   ])('T-06 %s returns 405 and Allow: %s for every other method', async (path, allow) => {

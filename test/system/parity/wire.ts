@@ -181,7 +181,9 @@ const int64Fields = new Set([
 function asDecimalString(value: Wire): Wire {
   const integer = value instanceof NumberText ? integerIn(value.text) : undefined;
   const isBeyondDoubles = integer !== undefined && (integer > 2n ** 53n - 1n || integer < 1n - 2n ** 53n);
-  return isBeyondDoubles && BigInt.asIntN(64, integer) === integer ? String(integer) : value;
+  // 2^63 as a number is IMPRECISE in GraphQL, because a gateway may have rounded it.
+  const mayBeOfInt64 = integer !== undefined && (integer < 0n ? -integer : integer) <= 2n ** 63n;
+  return isBeyondDoubles && mayBeOfInt64 ? String(integer) : value;
 }
 
 /** The integer that a JSON number stands for; undefined for a fraction and for a very large exponent. */
