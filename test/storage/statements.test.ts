@@ -122,21 +122,31 @@ describe('D-15 a statement', () => {
       storage/sql/keys/key-maintenance.ts: selectKeys
       storage/sql/keys/key-maintenance.ts: walked
       storage/sql/keys/key-query.ts: [...conditions, isOfOrg].join(' AND ')
+      storage/sql/keys/key-query.ts: add(BigInt(limit))
       storage/sql/keys/key-query.ts: conditions.join(' AND ')
+      storage/sql/keys/key-query.ts: descending ? 'DESC' : 'ASC'
       storage/sql/keys/key-query.ts: dialect.isOfHash(add(position.keyHash), place)
       storage/sql/keys/key-query.ts: from
+      storage/sql/keys/key-query.ts: hasKeys
       storage/sql/keys/key-query.ts: id
       storage/sql/keys/key-query.ts: isInTime
       storage/sql/keys/key-query.ts: isOfHash('w.hash', 'w.place')
       storage/sql/keys/key-query.ts: isOfOrg
       storage/sql/keys/key-query.ts: isOfTerm
+      storage/sql/keys/key-query.ts: isTag
       storage/sql/keys/key-query.ts: limit
+      storage/sql/keys/key-query.ts: lower
       storage/sql/keys/key-query.ts: maxSortedRows + 1
       storage/sql/keys/key-query.ts: numbers
       storage/sql/keys/key-query.ts: order
+      storage/sql/keys/key-query.ts: org
       storage/sql/keys/key-query.ts: owner
+      storage/sql/keys/key-query.ts: page
       storage/sql/keys/key-query.ts: place
+      storage/sql/keys/key-query.ts: rangeOf(query, add)
+      storage/sql/keys/key-query.ts: rangeOf(terms, add)
       storage/sql/keys/key-query.ts: sql
+      storage/sql/keys/key-query.ts: upper
       storage/sql/keys/key-query.ts: wanted
       storage/sql/keys/key-rows.ts: hashes('$1')
       storage/sql/keys/key-rows.ts: isInTime
