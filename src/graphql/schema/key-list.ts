@@ -1,6 +1,6 @@
 import type { InputShapeFromFields } from '@pothos/core';
 import type { DefaultConnectionArguments } from '@pothos/plugin-relay';
-import { Kind, type GraphQLResolveInfo, type SelectionSetNode } from 'graphql';
+import type { GraphQLResolveInfo } from 'graphql';
 import { dateTimeRule, isDateTime } from '../../keys/definition/field-types.js';
 import type { StoredKey } from '../../keys/key.js';
 import {
@@ -22,6 +22,7 @@ import { builder } from './builder.js';
 import { KeyStateType, OrgKey } from './key.js';
 import { Organization } from './organization.js';
 import { readConnectionPage, type ConnectionItem, type PageFlags } from './pagination.js';
+import { fieldsIn, selectedFields } from './selection.js';
 import { enumValuesOf } from './types-from-zod.js';
 
 export const OrgKeyFilter = builder.inputType('OrgKeyFilter', {
@@ -136,26 +137,15 @@ const orgKeysArgs = builder.args((t) => ({
 type OrgKeysArgs = InputShapeFromFields<typeof orgKeysArgs> & DefaultConnectionArguments;
 
 /** Whether only `totalCount` is selected, so that no key has to be read. */
-function isCountOnly({ fieldNodes, fragments }: GraphQLResolveInfo): boolean {
-  const countsOnly = (set: SelectionSetNode | undefined): boolean =>
-    set !== undefined &&
-    set.selections.every((selection) => {
-      if (selection.kind === Kind.FIELD) return ['totalCount', '__typename'].includes(selection.name.value);
-      if (selection.kind === Kind.INLINE_FRAGMENT) return countsOnly(selection.selectionSet);
-      return countsOnly(fragments[selection.name.value]?.selectionSet);
-    });
-  return fieldNodes.every(({ selectionSet }) => countsOnly(selectionSet));
+function isCountOnly(info: GraphQLResolveInfo): boolean {
+  return selectedFields(info).every(({ name }) => ['totalCount', '__typename'].includes(name.value));
 }
 
 /** Whether this field of `pageInfo` is selected. */
-function isSelected({ fieldNodes, fragments }: GraphQLResolveInfo, flag: keyof PageFlags): boolean {
-  const selects = (set: SelectionSetNode | undefined): boolean =>
-    set?.selections.some((selection) => {
-      if (selection.kind === Kind.FRAGMENT_SPREAD) return selects(fragments[selection.name.value]?.selectionSet);
-      if (selection.kind === Kind.INLINE_FRAGMENT) return selects(selection.selectionSet);
-      return selection.name.value === flag || (selection.name.value === 'pageInfo' && selects(selection.selectionSet));
-    }) ?? false;
-  return fieldNodes.some(({ selectionSet }) => selects(selectionSet));
+function isSelected(info: GraphQLResolveInfo, flag: keyof PageFlags): boolean {
+  return selectedFields(info)
+    .filter(({ name }) => name.value === 'pageInfo')
+    .some(({ selectionSet }) => fieldsIn(selectionSet, info.fragments).some(({ name }) => name.value === flag));
 }
 
 /** The functions that read a list of keys. */

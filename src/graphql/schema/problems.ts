@@ -1,5 +1,6 @@
-import { Kind, type GraphQLResolveInfo, type SelectionSetNode } from 'graphql';
+import type { GraphQLResolveInfo } from 'graphql';
 import { AppError, type Issue } from '../../lib/errors.js';
+import { selectedFields } from './selection.js';
 
 /** The problems of a definition, as the result of a mutation that changed nothing. */
 export interface DefinitionProblems {
@@ -12,15 +13,5 @@ export interface DefinitionProblems {
  */
 export function problemsAsData(error: unknown, info: GraphQLResolveInfo): DefinitionProblems | undefined {
   if (!(error instanceof AppError) || error.code !== 'INVALID' || error.issues.length === 0) return undefined;
-  return selectsIssues(info) ? { issues: error.issues } : undefined;
-}
-
-function selectsIssues({ fieldNodes, fragments }: GraphQLResolveInfo): boolean {
-  const selects = (set: SelectionSetNode | undefined): boolean =>
-    set?.selections.some((selection) => {
-      if (selection.kind === Kind.FIELD) return selection.name.value === 'issues';
-      if (selection.kind === Kind.INLINE_FRAGMENT) return selects(selection.selectionSet);
-      return selects(fragments[selection.name.value]?.selectionSet);
-    }) ?? false;
-  return fieldNodes.some(({ selectionSet }) => selects(selectionSet));
+  return selectedFields(info).some(({ name }) => name.value === 'issues') ? { issues: error.issues } : undefined;
 }
