@@ -162,7 +162,7 @@ async function updateItem(
   try {
     // A key that changes after the selection may no longer match, and is reported as a conflict.
     const { keyHash, version: expectedVersion } = key;
-    const patchRequest = { keyHash, patch, resetQuota, reason, expectedVersion, hasDecimalStrings: true };
+    const patchRequest = { keyHash, stored: key, patch, resetQuota, reason, expectedVersion, hasDecimalStrings: true };
     const itemRequest = {
       operation: `${operation}/${keyHash}`,
       idempotencyKey: isDryRun ? undefined : idempotencyKey,

@@ -49,6 +49,8 @@ export interface UpdateRequest extends DefinitionChange {
 /** Changes some fields of the definition. */
 export interface PatchRequest extends DefinitionChange {
   readonly patch: DefinitionPatch;
+  /** The key, if the caller has read it already. */
+  readonly stored?: StoredKey;
 }
 
 /** A dry run of an update or of a patch. */
@@ -90,7 +92,8 @@ export async function updateOrgKey(
   const handling = { hashPassword: ports.hashPassword, isSame: secretComparison(ports, keyHash) };
   const find = () => findUpdatable(ports, caller, keyHash, request);
   if ('patch' in request) {
-    const command = await patchCommand(ports, caller, await find(), request, handling);
+    const stored = request.stored ? requireKey(caller, request.stored) : await find();
+    const command = await patchCommand(ports, caller, stored, request, handling);
     return executeChange(ports, caller, keyHash, { ...command, receiptOf });
   }
   // Hashing is expensive: a request that will fail is rejected before it. The transaction checks again.
