@@ -26,27 +26,20 @@ export async function readBody({ headers, body }: BodySource, limitBytes: number
   return decodeUTF8(await body(limitBytes));
 }
 
-/** The media type of JSON Merge Patch (RFC 7396). */
-export const mergePatchType = 'application/merge-patch+json';
-
 /**
  * Requires a content type of JSON.
  *
- * @param other - a media type that is accepted too
+ * @param pattern - the accepted content types: `jsonContentType` or `patchContentType`
  * @throws {AppError} INVALID with the issue UNSUPPORTED_TYPE.
  */
-export function requireJSON({ headers }: Pick<BodySource, 'headers'>, other?: typeof mergePatchType): void {
-  const contentType = headers.get('content-type');
-  if (isJSONContentType(contentType)) return;
-  if (other !== undefined && isJSONContentType(contentType?.toLowerCase().replace(other, 'application/json') ?? null)) {
-    return;
-  }
+export function requireJSON({ headers }: Pick<BodySource, 'headers'>, pattern = jsonContentType): void {
+  if (isJSONContentType(headers.get('content-type'), pattern)) return;
   throw invalidBodyError('UNSUPPORTED_TYPE', 'The content type must be application/json, in UTF-8.');
 }
 
 /** Whether the content type is application/json, in UTF-8 if it names a charset; other parameters are rejected. */
-export function isJSONContentType(contentType: string | null): boolean {
-  return contentType !== null && jsonContentType.test(contentType);
+export function isJSONContentType(contentType: string | null, pattern = jsonContentType): boolean {
+  return contentType !== null && pattern.test(contentType);
 }
 
 /** Whether an error concerns the media type or the encoding of a body, for which HTTP has the status 415. */
@@ -55,6 +48,9 @@ export function isUnsupportedMediaType({ issues: [issue] }: AppError): boolean {
 }
 
 const jsonContentType = /^[ \t]*application\/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?$/i;
+/** JSON, or JSON Merge Patch. */
+export const patchContentType =
+  /^[ \t]*application\/(?:merge-patch\+)?json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?$/i;
 
 /** `readBytes` destroys the stream of a larger body. */
 const maxDiscardedBytes = 16 * 1024 * 1024;

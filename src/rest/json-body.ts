@@ -1,4 +1,4 @@
-import { mergePatchType, parseBody, readBody, requireJSON } from '../http/body.js';
+import { parseBody, patchContentType, readBody, requireJSON } from '../http/body.js';
 import { AppError, pathText } from '../lib/errors.js';
 import { isObject, type JSONValue } from '../lib/json.js';
 import { largeText } from '../lib/scheduler.js';
@@ -21,9 +21,9 @@ type StagedCall = Pick<RouteCall, 'request' | 'nextStage'>;
  */
 async function readJSONBody(
   { request, nextStage }: StagedCall,
-  otherType?: typeof mergePatchType,
+  contentType?: RegExp,
 ): Promise<{ body: JSONValue; isLarge: boolean }> {
-  requireJSON(request, otherType);
+  requireJSON(request, contentType);
   const text = await readBody(request, bodyLimitBytes);
   await nextStage();
   return { body: parseBody(text), isLarge: text.length > largeText };
@@ -63,7 +63,7 @@ export async function readDefinition(call: RouteCall, variant: Variant): Promise
  * @throws {AppError} INVALID or TOO_LARGE
  */
 export async function readPatch(call: RouteCall): Promise<DefinitionPatch> {
-  const { body, isLarge } = await readJSONBody(call, mergePatchType);
+  const { body, isLarge } = await readJSONBody(call, patchContentType);
   call.sentDefinition = body;
   if (!isObject(body)) throw invalidDefinition([{ path: [], code: 'WRONG_TYPE', message: 'must be an object' }]);
   if (isLarge) await call.nextStage();

@@ -4,7 +4,6 @@ import { KeyDefinition } from '../../keys/definition/schema.js';
 import { inputs } from '../../keys/definition/parse.js';
 import { issueCodes, warningCodes } from '../../keys/definition/issue-codes.js';
 import { resetStatuses } from '../../keys/quota/external-counters.js';
-import { mergePatchType } from '../../http/body.js';
 import { statuses } from '../../http/error-response.js';
 import { responseExamples, bodyExamples, toExample, etagsOf, parameterExamples } from './examples.js';
 import { failureExamples } from './failure-examples.js';
@@ -234,7 +233,7 @@ const patchDescription =
 
 function contentOf({ name, variant }: NonNullable<RouteDefinition['input']>, examples?: JSONSchema): JSONSchema {
   const content = jsonOf(name, examples);
-  return variant === 'patch' ? { [mergePatchType]: { schema: refTo(name) }, ...content } : content;
+  return variant === 'patch' ? { 'application/merge-patch+json': { schema: refTo(name) }, ...content } : content;
 }
 
 function jsonOf(schema: string, examples?: JSONSchema): JSONSchema {
