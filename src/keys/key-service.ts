@@ -43,8 +43,7 @@ type ForKey<Request> = Request & KeyReference;
  * checked and hashed once, each reason is checked once, and each attempt to change a key is audited.
  *
  * Each method throws FORBIDDEN if the caller lacks its scope, INVALID with the path `keyID`, `keyHash` or `reason` for a
- * malformed one,
- * and otherwise what its command or query throws.
+ * malformed one, and otherwise what its command or query throws.
  */
 export function createKeyService(ports: Ports) {
   const { now, hashKeyID, randomHex, audit } = ports;

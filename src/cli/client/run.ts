@@ -10,7 +10,14 @@ import { jsonOption, printError, selectOutputFormat, type OutputFormat } from '.
 import { connectionOptions, createConnection, serviceAddress, serviceCredential } from './connection.js';
 import { createSubscribe } from './follow.js';
 import { serviceURLFrom, withLocalKeys } from './open.js';
-import { bindOperations, keyNotFound, type ChangeOptions, type FoundKey, type KeyClient } from './operations.js';
+import {
+  bindOperations,
+  keyNotFound,
+  type ChangeOptions,
+  type FoundKey,
+  type KeyClient,
+  type UpdateOptions,
+} from './operations.js';
 
 /** The option `--url`. */
 export const serviceURLOption: Option = {
@@ -217,6 +224,11 @@ export function changeOptionsFrom(options: OptionValues): ChangeOptions {
     expectedVersion: parseNumberOption(options, 'expected-version'),
     reason: stringOption(options, 'reason'),
   };
+}
+
+/** The options of an update or a patch. @throws {UsageError} as `changeOptionsFrom` */
+export function updateOptionsFrom(options: OptionValues): UpdateOptions {
+  return { resetQuota: options['reset-quota'] === true, ...changeOptionsFrom(options) };
 }
 
 /** The value of an option; undefined if the option is absent or a flag. */

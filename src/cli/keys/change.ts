@@ -16,6 +16,7 @@ import {
   keyOptions,
   resetQuotaOption,
   changeOptionsFrom,
+  updateOptionsFrom,
   runKeyCommand,
   keyLocation,
   parseNumberOption,
@@ -87,7 +88,7 @@ export const putCommand: CLICommand = {
 };
 
 async function put(io: IO, options: OptionValues, args: readonly string[]): Promise<number> {
-  const updateOptions = { resetQuota: options['reset-quota'] === true, ...changeOptionsFrom(options) };
+  const updateOptions = updateOptionsFrom(options);
   const mayCreate = options['create'] === true;
   if (mayCreate && updateOptions.expectedVersion !== undefined) {
     throw new UsageError('--create and --expected-version cannot be used together: a new key has no version.');
@@ -151,7 +152,7 @@ export const patchCommand: CLICommand = {
 };
 
 async function patch(io: IO, options: OptionValues, args: readonly string[]): Promise<number> {
-  const patchOptions = { resetQuota: options['reset-quota'] === true, ...changeOptionsFrom(options) };
+  const patchOptions = updateOptionsFrom(options);
   const call = { io, command: 'keys patch', options, args, argsAfterKey: 1 };
   return runKeyCommand(call, async ({ keys, format, keyID, args: [file = ''] }) => {
     const body = await readDefinitionObject(io, file);

@@ -206,6 +206,12 @@ function definitionRequestFrom<Args extends InputShapeFromFields<typeof keyArgs 
   return { ...requestFrom(args), resetQuota: args.resetQuota ?? false, hasDecimalStrings: true };
 }
 
+function previewRequestFrom<Args extends InputShapeFromFields<typeof keyArgs & typeof resetArgs & typeof previewArgs>>(
+  args: Args,
+) {
+  return { ...definitionRequestFrom(args), includeDeleted: args.includeDeleted ?? false };
+}
+
 builder.mutationField('updateOrgKey', (t) =>
   t.field({
     type: UpdateOrgKeyPayload,
@@ -240,11 +246,7 @@ builder.queryField('previewOrgKeyUpdate', (t) =>
     description: `Predicts the result of \`updateOrgKey\` with the same arguments: definition, changes and effect on the quota. ${comparedSecrets} Errors: those of \`updateOrgKey\`.`,
     credential: 'service',
     args: { ...updateArgs, ...previewArgs },
-    resolve: (caller, args, { keys }) =>
-      keys.previewOrgKeyUpdate(caller, {
-        ...definitionRequestFrom(args),
-        includeDeleted: args.includeDeleted ?? false,
-      }),
+    resolve: (caller, args, { keys }) => keys.previewOrgKeyUpdate(caller, previewRequestFrom(args)),
   }),
 );
 
@@ -255,10 +257,6 @@ builder.queryField('previewOrgKeyPatch', (t) =>
     description: `Predicts the result of \`patchOrgKey\` with the same arguments. ${comparedSecrets} Errors: those of \`patchOrgKey\`.`,
     credential: 'service',
     args: { ...patchArgs, ...previewArgs },
-    resolve: (caller, args, { keys }) =>
-      keys.previewOrgKeyUpdate(caller, {
-        ...definitionRequestFrom(args),
-        includeDeleted: args.includeDeleted ?? false,
-      }),
+    resolve: (caller, args, { keys }) => keys.previewOrgKeyUpdate(caller, previewRequestFrom(args)),
   }),
 );
