@@ -90,6 +90,7 @@ const documents = [
   'query($input: PreviewKeyInput!) { previewKey(input: $input) { keyID keyHash data { alias tags rate hmacStringSet jwtData { secretSet } } warnings { path code } } }',
   'mutation($id: ID!, $input: UpdateKeyInput!) { updateOrgKey(keyID: $id, input: $input) { action key keyHash status version orgKey { definition { alias expires metaData } } } }',
   'mutation M($id: ID!, $input: UpdateKeyInput!) { a: updateOrgKey(keyID: $id, input: $input, resetQuota: true, expectedVersion: 1) { version } }',
+  'mutation P($id: ID!, $input: PatchKeyInput!) { patchOrgKey(keyID: $id, patch: $input) { version issues { path code } orgKey { definition { alias expires metaData } } } }',
   'query Q($input: PreviewKeyInput!) { ...F } fragment F on Query { previewKey(input: $input) { ... on KeyPreview { keyHash apiModel } } }',
   '{ previewKey(input: {alias: "a", rate: 1.5, expires: "9007199254740993", tags: ["a"], metaData: {a: [1, null, {b: true}]}, accessRights: [{label: "x", limit: {rate: 1}}]}) { keyHash data { metaData expires } } }',
   'mutation { updateOrgKey(keyID: "no-such-key", input: {alias: "a"}) { version } }',
@@ -152,14 +153,18 @@ export function createInputs(
     if (way === 0) return { ...rest, method: 'POST', target: '/api/keys/preview' };
     if (way === 1) {
       const query = random.pick(['', '', '', '?reset_quota=1', '?reset_quota=2', '?reset_quota=1&reset_quota=1']);
-      return { ...rest, method: 'PUT', target: `/svc/org/keys/${encodeURIComponent(keyID)}${query}` };
+      return {
+        ...rest,
+        method: random.pick(['PUT', 'PATCH']),
+        target: `/svc/org/keys/${encodeURIComponent(keyID)}${query}`,
+      };
     }
     if (way === 2) {
       const ifMatch = random.pick(['"999999999"', '"0"', 'W/"1"', canaries.credential]);
       const more: Header[] = [...headers, ['if-match', ifMatch]];
-      return { ...rest, method: 'PUT', target: `/svc/org/keys/${guarded}`, headers: more };
+      return { ...rest, method: random.pick(['PUT', 'PATCH']), target: `/svc/org/keys/${guarded}`, headers: more };
     }
-    const document = documents[way === 3 ? 0 : random.pick([1, 2])] ?? '';
+    const document = documents[way === 3 ? 0 : random.pick([1, 2, 3])] ?? '';
     const body = `{"query":${JSON.stringify(document)},"variables":{"id":${JSON.stringify(keyID)},"input":${graphqlDefinition}}}`;
     return { ...rest, method: 'POST', target: '/graphql', body: Buffer.from(body) };
   }

@@ -227,10 +227,10 @@ function createStateCheck(database: Database.Database) {
       if (requestID === undefined) return;
       const isREST = input.target.startsWith('/svc/org/keys/');
       // One document may hold several updates, of which the last fails and removes the others' results.
-      const mayHoldMany = input.body.toString('latin1').split('updateOrgKey').length > 2;
+      const mayHoldMany = input.body.toString('latin1').split(/(?:update|patch)OrgKey/).length > 2;
       const isAccepted = isREST ? status === 200 : status === 200 && (/"data":\s*\{/.test(text) || mayHoldMany);
       // An update without a reset may repeat the stored definition, which changes nothing.
-      const isReset = isREST && input.method === 'PUT' && /[?&]reset_quota=1(&|$)/.test(input.target);
+      const isReset = isREST && ['PUT', 'PATCH'].includes(input.method) && /[?&]reset_quota=1(&|$)/.test(input.target);
       noted.set(requestID, { number, isAccepted, mustChange: isReset && status === 200 });
     },
     *problems(): Generator<readonly [number: number | undefined, what: string]> {

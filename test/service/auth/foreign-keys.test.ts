@@ -57,9 +57,14 @@ const graphql =
     JSON.stringify({ query: query.replaceAll('$id', JSON.stringify(keyID)) }),
   ];
 const update = (args: string) => graphql(`mutation { updateOrgKey(keyID: $id, ${args}) { version } }`);
+const patch = (args: string) => graphql(`mutation { patchOrgKey(keyID: $id, ${args}) { version } }`);
+const byHash = (query: string) => (keyID: string) => graphql(query)(hashOf(keyID));
 const put =
   (body: string, query = '', headers: Record<string, string> = {}) =>
   (keyID: string): Attempt => ['PUT', `/svc/org/keys/${keyID}${query}`, body, headers];
+const patchREST =
+  (body: string, query = '', headers: Record<string, string> = {}) =>
+  (keyID: string): Attempt => ['PATCH', `/svc/org/keys/${keyID}${query}`, body, headers];
 
 function suite(settings: () => Promise<Record<string, string>>): void {
   beforeAll(async () => startWithKeys(await settings()));
@@ -85,6 +90,22 @@ function suite(settings: () => Promise<Record<string, string>>): void {
     ['updateOrgKey with that of the credential', update('input: { orgID: "acme" }')],
     ['updateOrgKey with its version', update('input: {}, expectedVersion: 2')],
     ['updateOrgKey with another version', update('input: {}, expectedVersion: 7')],
+    ['PATCH', patchREST('{}')],
+    ['PATCH with a reset', patchREST('{}', '?reset_quota=1')],
+    ['PATCH with its organization', patchREST('{"org_id":"globex"}')],
+    ['PATCH with an invalid value', patchREST('{"rate":"x"}')],
+    ['PATCH with a password', patchREST('{"basic_auth_data":{"password":"p"}}')],
+    ['PATCH with its version', patchREST('{}', '', { 'if-match': '"2"' })],
+    ['PATCH with another version', patchREST('{}', '', { 'if-match': '"7"' })],
+    ['patchOrgKey', patch('patch: {}')],
+    ['patchOrgKey with a malformed patch', patch('patch: { rate: "x" }')],
+    ['patchOrgKey with incomplete smoothing', patch('patch: { smoothing: { enabled: true } }')],
+    ['patchOrgKey with another version', patch('patch: {}, expectedVersion: 7')],
+    ['patchOrgKey by hash', byHash('mutation { patchOrgKey(keyHash: $id, patch: {}) { version } }')],
+    ['updateOrgKey by hash', byHash('mutation { updateOrgKey(keyHash: $id, input: {}) { version } }')],
+    ['deleteOrgKey by hash', byHash('mutation { deleteOrgKey(keyHash: $id) { version } }')],
+    ['previewOrgKeyPatch', graphql('{ previewOrgKeyPatch(keyID: $id, patch: {}) { version } }')],
+    ['previewOrgKeyRevert', graphql('{ previewOrgKeyRevert(keyID: $id, toVersion: 1) { version } }')],
     ['DELETE', (keyID) => ['DELETE', `/svc/org/keys/${keyID}`]],
     ['restore', (keyID) => ['POST', `/svc/org/keys/${keyID}/restore`]],
     ['quota', (keyID) => ['POST', `/svc/org/keys/${keyID}/quota`]],

@@ -294,8 +294,11 @@ describe('canary secrets', () => {
 
   it('pass through bodies that are not read', async () => {
     const text = JSON.stringify(loaded);
-    const put = (name: string, init: RequestInit, path = stored) =>
-      note(`REST update, ${name}`, t.send(path, { method: 'PUT', headers: asService(), ...init }));
+    const put = async (name: string, init: RequestInit, path = stored) => {
+      for (const method of ['PUT', 'PATCH']) {
+        await note(`REST ${method}, ${name}`, t.send(path, { method, headers: asService(), ...init }));
+      }
+    };
     const types = {
       'another content type': 'text/plain',
       'a form': 'application/x-www-form-urlencoded',
@@ -325,11 +328,13 @@ describe('canary secrets', () => {
   it('pass through paths, parameters and methods', async () => {
     const { unknownKeyID } = markers;
     const put = async (path: string, headers: Record<string, string> = {}) => {
-      const response = await note(
-        `PUT ${path.replace(unknownKeyID, '…').slice(0, 60)}`,
-        t.send(path, { method: 'PUT', headers: { ...asService(), ...headers }, body: JSON.stringify(loaded) }),
-      );
-      expect(response.status).toBeLessThan(500);
+      for (const method of ['PUT', 'PATCH']) {
+        const response = await note(
+          `${method} ${path.replace(unknownKeyID, '…').slice(0, 60)}`,
+          t.send(path, { method, headers: { ...asService(), ...headers }, body: JSON.stringify(loaded) }),
+        );
+        expect(response.status).toBeLessThan(500);
+      }
     };
     const long = 'x'.repeat(300);
     for (const end of ['', '%ff', '%00', '%2f', '%5c', '%', '%E2%80%AE', long, '/', '/more', '?reset_quota=2'])

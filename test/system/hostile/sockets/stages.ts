@@ -25,8 +25,8 @@ const auth = ({ credential }: Batch) => `X-Svc-Authorization: ${credential}\r\n`
 const sized = (body: string) => `Content-Length: ${body.length}\r\n\r\n${body}`;
 
 const get = (path: string, headers = '') => `GET ${path} HTTP/1.1\r\n${host}${headers}\r\n`;
-const update = (batch: Batch) =>
-  `PUT /svc/org/keys/acme-billing HTTP/1.1\r\n${host}${auth(batch)}${json}${sized('{"org_id":"acme","alias":"cut"}')}`;
+const write = (method: 'PUT' | 'PATCH', batch: Batch) =>
+  `${method} /svc/org/keys/acme-billing HTTP/1.1\r\n${host}${auth(batch)}${json}${sized('{"org_id":"acme","alias":"cut"}')}`;
 const operation = (query: string, headers: string) =>
   `POST /graphql HTTP/1.1\r\n${host}${json}${headers}${sized(JSON.stringify({ query }))}`;
 
@@ -82,7 +82,8 @@ export const httpStages: readonly Stage[] = [
     name: 'body',
     reach: async (client, batch) => {
       const headers = `${host}${auth(batch)}${json}Content-Length: 100\r\nExpect: 100-continue\r\n\r\n`;
-      await client.send(`PUT /svc/org/keys/acme-billing HTTP/1.1\r\n${headers}`);
+      const method = client.index % 2 === 0 ? 'PUT' : 'PATCH';
+      await client.send(`${method} /svc/org/keys/acme-billing HTTP/1.1\r\n${headers}`);
       await client.received('HTTP/1.1 100');
       await client.send('{"org_id":');
     },
@@ -97,7 +98,7 @@ export const httpStages: readonly Stage[] = [
   {
     name: 'executing',
     reach: async (client, batch) => {
-      await client.send(update(batch).repeat(2));
+      await client.send(`${write('PUT', batch)}${write('PATCH', batch)}`);
       await batch.firstResponse;
     },
   },
