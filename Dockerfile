@@ -1,4 +1,4 @@
-# The service as an image. OPERATING.md describes how to run it.
+# The service as an image. docs/install.md describes how to run it.
 FROM node:24-slim AS build
 WORKDIR /keyfront
 COPY . .

@@ -14,7 +14,7 @@ export interface Option {
   readonly isCommon?: true;
 }
 
-/** One command. The parser, the help and the list of commands in OPERATING.md are generated from it. */
+/** One command. The parser, the help and the list of commands in docs/cli.md are generated from it. */
 export interface CLICommand {
   /** The name, such as `backup` or `keys import`. */
   readonly name: string;

@@ -18,7 +18,7 @@ export function formatUsage({ name, arguments: args = [], options = {} }: CLICom
   return [name, ...args, ...ownOptions.map(([option, definition]) => formatOption(option, definition))].join(' ');
 }
 
-/** Usage lines of all commands, as OPERATING.md contains them. */
+/** Usage lines of all commands, as docs/cli.md contains them. */
 export function formatUsageBlock(commands: readonly CLICommand[]): string {
   return commands.map((command) => `keyfront ${formatUsage(command)}`).join('\n');
 }

@@ -48,7 +48,7 @@ const clientNames = z
   );
 
 /**
- * Every setting by name: format, default and meaning. `--help` and OPERATING.md list them in this order. An error
+ * Every setting by name: format, default and meaning. `--help` and docs/configuration.md list them in this order. An error
  * message follows the name of the setting and never repeats the value, which may be a secret.
  */
 export const settingsFor = (production: boolean) =>
@@ -204,7 +204,7 @@ export const settingsFor = (production: boolean) =>
       .describe('For the command line: the credential of `keyfront keys preview --url`.'),
   });
 
-/** Returns the meaning and the default of every setting, for `--help` and OPERATING.md. */
+/** Returns the meaning and the default of every setting, for `--help` and docs/configuration.md. */
 export function describeSettings(): Record<string, string> {
   const development: Readonly<Record<string, z.ZodType>> = settingsFor(false).shape;
   return Object.fromEntries(

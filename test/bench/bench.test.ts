@@ -43,8 +43,8 @@ describe('the capacity model', () => {
     expect(costsWith(costs, processes, factors)).toEqual({ ...costs, process, row, group });
   });
 
-  it('is printed in OPERATING.md with the measured costs', () => {
-    const text = readFileSync('OPERATING.md', 'utf8');
+  it('is printed in docs/capacity.md with the measured costs', () => {
+    const text = readFileSync('docs/capacity.md', 'utf8');
     const numbers = (pattern: RegExp) => (pattern.exec(text) ?? []).slice(1).map(Number);
     const [process = 0, row = 0, group = 0] = numbers(
       /takes (\d+) µs of Keyfront’s processor and (\d+) .*? (\d+) more/,

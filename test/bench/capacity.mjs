@@ -1,5 +1,5 @@
 // The capacity of one process on SQLite, and of one and two on PostgreSQL, and that of more processes by a model:
-// `node test/bench/capacity.mjs`. Prints the figures of OPERATING.md; `--write` also updates them there.
+// `node test/bench/capacity.mjs`. Prints the figures of docs/capacity.md; `--write` also updates them there.
 import { execFileSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ const { values } = parseArgs({
 });
 if (!values['skip-build']) execFileSync('npm', ['run', 'build'], { stdio: ['ignore', 'ignore', 'inherit'] });
 // These modules import the build.
-const { loadTogether, moveToServer, startService, writeToOperating, writeWorkloads } = await import('./fleet.mjs');
+const { loadTogether, moveToServer, startService, writeToCapacity, writeWorkloads } = await import('./fleet.mjs');
 const { createFolder } = await import('./folder.mjs');
 const { describeMachine } = await import('./machine.mjs');
 const { keyIDOf, keys, ownWorkloads } = await import('./payload.mjs');
@@ -168,7 +168,7 @@ function print(/** @type {number} */ entryBytes) {
   );
   const figures = lines.join('\n');
   console.log(figures);
-  if (values.write) writeToOperating('capacity', figures);
+  if (values.write) writeToCapacity('capacity', figures);
   const errors = places.flatMap((place) =>
     Object.keys(workloads).flatMap((workload) =>
       (found[place]?.[workload] ?? [])

@@ -7,7 +7,7 @@ import { node, startServer } from './process.mjs';
 
 const load = new URL('load.mjs', import.meta.url).pathname;
 const main = new URL('../../dist/main.js', import.meta.url).pathname;
-const operating = new URL('../../OPERATING.md', import.meta.url).pathname;
+const document = new URL('../../docs/capacity.md', import.meta.url).pathname;
 
 /** Sends load from a separate process, and resolves to its figures. */
 export async function sendLoad(
@@ -73,13 +73,13 @@ export function writeWorkloads(
   }
 }
 
-/** Replaces the text between the comments `NAME` and `/NAME` of OPERATING.md. */
-export function writeToOperating(/** @type {string} */ name, /** @type {string} */ text) {
+/** Replaces the text between the comments `NAME` and `/NAME` of docs/capacity.md. */
+export function writeToCapacity(/** @type {string} */ name, /** @type {string} */ text) {
   const block = new RegExp(`(<!-- ${name} -->\\n+).*?(\\n+<!-- /${name} -->)`, 's');
-  const old = readFileSync(operating, 'utf8');
+  const old = readFileSync(document, 'utf8');
   writeFileSync(
-    operating,
+    document,
     old.replace(block, (_, begin, end) => `${begin}${text}${end}`),
   );
-  execFileSync('npx', ['prettier', '--write', operating], { stdio: 'ignore' });
+  execFileSync('npx', ['prettier', '--write', document], { stdio: 'ignore' });
 }

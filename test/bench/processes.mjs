@@ -1,11 +1,11 @@
 // One to four processes on one PostgreSQL, loaded in turn: `node test/bench/processes.mjs`. They share all processors
 // with PostgreSQL and the load, so the rate shows the loss by sharing, and the CPU time the cost of an update while
-// other processes write. `--write` updates OPERATING.md, and process-factors.json for the model.
+// other processes write. `--write` updates docs/capacity.md, and process-factors.json for the model.
 import { writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { loadTogether, moveToServer, startService, writeToOperating, writeWorkloads } from './fleet.mjs';
+import { loadTogether, moveToServer, startService, writeToCapacity, writeWorkloads } from './fleet.mjs';
 import { createFolder } from './folder.mjs';
 import { describeMachine } from './machine.mjs';
 import { keyIDOf, keys, ownWorkloads } from './payload.mjs';
@@ -121,6 +121,6 @@ if (values.write) {
     postgres: ratio('updates', place, 'serverUs'),
   }));
   writeFileSync(factorsFile, `${JSON.stringify(factors, null, 2)}\n`);
-  writeToOperating('processes', lines.join('\n'));
+  writeToCapacity('processes', lines.join('\n'));
 }
 if (errors > 0) process.exitCode = 1;

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { parser as promQL } from '@prometheus-io/lezer-promql';
 import { Ajv } from 'ajv';
@@ -12,11 +12,13 @@ import { readConfig } from '../../src/config/config.js';
 import { nodeOptions } from '../../src/config/node-options.js';
 import { blocksOf } from '../support/documents.js';
 
-const operating = readFileSync(new URL('../../OPERATING.md', import.meta.url), 'utf8');
+const folder = new URL('../../docs/', import.meta.url);
+const pages = readdirSync(folder).filter((name) => name.endsWith('.md'));
+const operating = pages.map((name) => readFileSync(new URL(name, folder), 'utf8')).join('\n');
 const image = readFileSync(new URL('../../Dockerfile', import.meta.url), 'utf8');
 const blocks = blocksOf(operating);
 
-/** The blocks of OPERATING.md in a language that contain a text. */
+/** The blocks of the pages in a language that contain a text. */
 const blocksWith = (language: string, part: string) =>
   blocks.filter((block) => block.language === language && block.text.includes(part)).map(({ text }) => text);
 

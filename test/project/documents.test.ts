@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -9,9 +9,10 @@ import { buildMain } from '../support/build.mjs';
 import { start, type Running } from '../support/process.js';
 
 const root = new URL('../..', import.meta.url).pathname;
-const documents = ['README.md', 'schema/README.md', 'OPERATING.md', 'CONTRIBUTING.md', 'SECURITY.md'].filter((name) =>
-  existsSync(join(root, name)),
-);
+const pages = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.md'))
+  .map((name) => `docs/${name}`);
+const documents = ['README.md', 'schema/README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...pages.toSorted()];
 const textOf = (name: string) => readFileSync(join(root, name), 'utf8');
 
 let main: string;

@@ -20,14 +20,14 @@ function rowsOf(document: string, table: string): string[] {
 
 describe('the documents', () => {
   it('show every command with its options', () => {
-    const [, block = ''] = /<!-- commands -->\n```\n(.*?)```\n/s.exec(textOf('OPERATING.md')) ?? [];
+    const [, block = ''] = /<!-- commands -->\n```\n(.*?)```\n/s.exec(textOf('docs/cli.md')) ?? [];
     expect(block).toBe(`${formatUsageBlock(commands)}\n`);
   });
 
   it.each([
     ['schema/README.md', 'issue-codes', issueCodes],
     ['schema/README.md', 'warning-codes', warningCodes],
-    ['OPERATING.md', 'settings', describeSettings()],
+    ['docs/configuration.md', 'settings', describeSettings()],
   ])('in %s list %s as the code defines them', (document, table, entries) => {
     expect(rowsOf(document, table)).toEqual(
       Object.entries(entries).map(([name, meaning]) => `| ${name} | ${meaning} |`),

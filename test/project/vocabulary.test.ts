@@ -21,7 +21,7 @@ const replaced: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-const documents = ['README.md', 'SECURITY.md', 'OPERATING.md', 'CONTRIBUTING.md', 'schema/README.md', 'test/README.md'];
+const documents = ['README.md', 'SECURITY.md', 'CONTRIBUTING.md', 'schema/README.md', 'test/README.md'];
 const contracts = ['schema/schema.graphql', 'schema/subgraph.graphql', 'schema/openapi.json'];
 /** The sources below a folder. This file is exempt. */
 const sourcesIn = (folder: 'src' | 'test' | '.ci') =>

@@ -17,7 +17,7 @@ const run = promisify(execFile);
 const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
 
 /** The documents that the README links to and that users of the package need. */
-const userDocuments = ['CHANGELOG.md', 'OPERATING.md', 'SECURITY.md'];
+const userDocuments = ['CHANGELOG.md', 'SECURITY.md'];
 
 let main: string;
 let place: string;
@@ -32,7 +32,7 @@ beforeAll(async () => {
   await copyBuild(main, join(project, 'dist'));
   const client = ['-p', join(root, 'src', 'client', 'tsconfig.json'), '--outDir', join(project, 'dist', 'client')];
   await run(process.execPath, [compiler, ...client]);
-  await cp(join(root, 'schema'), join(project, 'schema'), { recursive: true });
+  for (const name of ['schema', 'docs']) await cp(join(root, name), join(project, name), { recursive: true });
   for (const name of ['package.json', 'LICENSE', 'README.md', ...userDocuments]) {
     await copyFile(join(root, name), join(project, name));
   }

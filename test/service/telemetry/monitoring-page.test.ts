@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { metricLabels } from '../../../src/cli/serve/telemetry.js';
 import { createMetrics } from '../../../src/telemetry/metrics.js';
 
-const text = readFileSync(new URL('../../../OPERATING.md', import.meta.url), 'utf8');
+const text = readFileSync(new URL('../../../docs/monitoring.md', import.meta.url), 'utf8');
 const [, table = ''] = /<!-- metrics -->\n(.*?)<!-- \/metrics -->/s.exec(text) ?? [];
 const rows = table
   .trim()
@@ -12,7 +12,7 @@ const rows = table
   .map((row) => row.split(/(?<!\\)\|/).map((cell) => cell.trim()))
   .map(([, name = '', labels = '', states = '', alert = '']) => ({ name, labels, states, alert }));
 
-describe('OPERATING.md', () => {
+describe('docs/monitoring.md', () => {
   const { registry } = createMetrics(metricLabels());
 
   it('has a row for each of our metrics, with its labels and its meaning, and no other', async () => {
