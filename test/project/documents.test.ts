@@ -1,19 +1,14 @@
 import { execFile } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { blocksOf, type Block } from '../support/documents.js';
+import { blocksOf, documents, textOf, type Block } from '../support/documents.js';
 import { buildMain } from '../support/build.mjs';
 import { start, type Running } from '../support/process.js';
 
 const root = new URL('../..', import.meta.url).pathname;
-const pages = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
-  .filter((name) => name.endsWith('.md'))
-  .map((name) => `docs/${name}`);
-const documents = ['README.md', 'schema/README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...pages.toSorted()];
-const textOf = (name: string) => readFileSync(join(root, name), 'utf8');
 
 let main: string;
 beforeAll(async () => {

@@ -1,3 +1,37 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const root = join(import.meta.dirname, '../..');
+
+/** The documents for users and contributors, wherever they are: at the root, in `docs` and in `schema`. */
+export const documents: readonly string[] = globSync(['*.md', 'docs/**/*.md', 'schema/*.md'], { cwd: root })
+  .filter((name) => name !== 'CHANGELOG.md')
+  .toSorted();
+
+/** Returns the text of a document. */
+export function textOf(name: string): string {
+  return readFileSync(join(root, name), 'utf8');
+}
+
+/**
+ * Returns what stands between `<!-- name -->` and `<!-- /name -->` in the one document that has them.
+ * @throws {Error} if no document has them, or more than one.
+ */
+export function sectionOf(name: string): string {
+  const section = new RegExp(`<!-- ${name} -->\\n(.*?)<!-- /${name} -->`, 's');
+  const [found, ...more] = documents.flatMap((document) => section.exec(textOf(document))?.[1] ?? []);
+  if (found === undefined || more.length > 0) throw new Error(`Not one document contains <!-- ${name} -->.`);
+  return found;
+}
+
+/** Returns the blocks of all documents in a language that contain a text. */
+export function blocksWith(language: string, part: string): string[] {
+  return documents
+    .flatMap((document) => blocksOf(textOf(document)))
+    .filter((block) => block.language === language && block.text.includes(part))
+    .map(({ text }) => text);
+}
+
 /** A block of code in a document. */
 export interface Block {
   readonly line: number;

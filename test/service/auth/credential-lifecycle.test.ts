@@ -8,6 +8,7 @@ import { tokenPattern } from '../../../src/credentials/token.js';
 import type { StoredCredential } from '../../../src/credentials/credential.js';
 import { openDatabase } from '../../../src/storage/sqlite/connection.js';
 import { startApp, type TestApp } from '../../support/app.js';
+import { documents } from '../../support/documents.js';
 import { temporaryFolder } from '../../support/folder.js';
 
 let t: TestApp;
@@ -225,10 +226,7 @@ describe('the credentials table', () => {
 
   it('A-10 matches no example in the published documents', async () => {
     for (const file of [
-      'README.md',
-      'docs/credentials.md',
-      'docs/install.md',
-      'schema/README.md',
+      ...documents,
       'CHANGELOG.md',
       'schema/schema.graphql',
       'schema/openapi.json',

@@ -1,18 +1,16 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { metricLabels } from '../../../src/cli/serve/telemetry.js';
 import { createMetrics } from '../../../src/telemetry/metrics.js';
+import { documents, sectionOf, textOf } from '../../support/documents.js';
 
-const text = readFileSync(new URL('../../../docs/monitoring.md', import.meta.url), 'utf8');
-const [, table = ''] = /<!-- metrics -->\n(.*?)<!-- \/metrics -->/s.exec(text) ?? [];
-const rows = table
+const rows = sectionOf('metrics')
   .trim()
   .split('\n')
   .slice(2)
   .map((row) => row.split(/(?<!\\)\|/).map((cell) => cell.trim()))
   .map(([, name = '', labels = '', states = '', alert = '']) => ({ name, labels, states, alert }));
 
-describe('docs/monitoring.md', () => {
+describe('the table of metrics', () => {
   const { registry } = createMetrics(metricLabels());
 
   it('has a row for each of our metrics, with its labels and its meaning, and no other', async () => {
@@ -30,7 +28,8 @@ describe('docs/monitoring.md', () => {
     expect(ours.length).toBeGreaterThan(10);
   });
 
-  it('names only existing metrics in its rows and alerts', () => {
+  it('and the rest of its document name only existing metrics', () => {
+    const [text = ''] = documents.map(textOf).filter((document) => document.includes('<!-- metrics -->'));
     const mentioned = [...text.matchAll(/\b(?:keyfront|nodejs|process)_[a-z0-9_]+/g)].map(([name]) => name);
     const known = new Set(registry.getMetricsAsArray().map(({ name }) => name));
     const strays = mentioned.filter((name) => !known.has(name) && !known.has(name.replace(/_(bucket|sum|count)$/, '')));
