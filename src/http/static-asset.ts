@@ -93,11 +93,11 @@ export function pageHeaders(sources: Readonly<Record<string, string>>): Readonly
   return { 'content-security-policy': directives.join('; '), 'referrer-policy': 'no-referrer' };
 }
 
-/** The folder that `src/bundle-pages.mjs` writes beside this module. */
+/** The folder that `src/build/pages.mjs` writes beside this module. */
 export const browserFolder = new URL('./browser/', import.meta.url);
 
 /**
- * Returns a file of the folder that `src/bundle-pages.mjs` writes beside this module.
+ * Returns a file of the folder that `src/build/pages.mjs` writes beside this module.
  *
  * @param edit - changes the text of the file
  * @throws {Error} when the content type of the file is unknown

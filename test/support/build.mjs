@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import ts from 'typescript';
-import { bundle } from '../../src/bundle.mjs';
+import { bundle } from '../../src/build/bundle.mjs';
 import { applyMutant, readMutant } from '../mutants/mutant.mjs';
 
 const root = join(import.meta.dirname, '../..');

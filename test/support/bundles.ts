@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
-import { bundlePages } from '../../src/bundle-pages.mjs';
+import { bundlePages } from '../../src/build/pages.mjs';
 
 const root = join(import.meta.dirname, '../..');
 

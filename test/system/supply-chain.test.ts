@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { copyFile, cp, mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, matchesGlob } from 'node:path';
+import { basename, join, matchesGlob } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildMain, copyBuild } from '../support/build.mjs';
@@ -269,13 +269,16 @@ describe('the repository', () => {
   // Another test may remove an ignored folder, as that of an installation, while this one reads.
   const ignored = readFileSync(join(root, '.gitignore'), 'utf8').trim().split('\n');
   const skipped = ['.git', ...ignored.map((pattern) => pattern.replace(/\/$/, ''))];
+  // A pattern with a slash at its begin is a path from the root, another one a name in any folder.
+  const isSkipped = (path: string) =>
+    skipped.some((pattern) => matchesGlob(pattern.startsWith('/') ? `/${path}` : basename(path), pattern));
 
   async function filesBelow(folder: string): Promise<string[]> {
     const entries = await readdir(join(root, folder), { withFileTypes: true });
     const found = entries.map(async (entry) => {
       const path = join(folder, entry.name);
       // A data folder of an earlier version is kept with its key ring, which has no comment.
-      if (skipped.some((pattern) => matchesGlob(entry.name, pattern)) || path === 'test/faults/old') return [];
+      if (isSkipped(path) || path === 'test/faults/old') return [];
       return entry.isDirectory() ? filesBelow(path) : [path];
     });
     return (await Promise.all(found)).flat();

@@ -53,7 +53,7 @@ const options = {
   // `related` would miss tests that reach a file through the whole service.
   vitest: { configFile: 'test/mutants/stryker/vitest.config.mjs', related: false },
   coverageAnalysis: /** @type {const} */ ('perTest'),
-  ignorePatterns: ['dist', 'build', 'data'],
+  ignorePatterns: ['dist', '/build', 'data'],
   reporters: ['progress-append-only'],
   thresholds: { high: 95, low: minScore, break: null },
   concurrency: 1,

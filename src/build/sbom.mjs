@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-const root = join(import.meta.dirname, '..');
+const root = join(import.meta.dirname, '../..');
 
 /**
  * The bill of materials (CycloneDX) of what is shipped: the packages in the bundle, whose folders are given relative to the

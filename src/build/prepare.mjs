@@ -4,6 +4,6 @@ import { execSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-const root = join(import.meta.dirname, '..');
+const root = join(import.meta.dirname, '../..');
 const isBuilt = existsSync(join(root, 'dist/bin/keyfront.js'));
 if (process.env['npm_command'] !== 'exec' || !isBuilt) execSync('npm run build', { cwd: root, stdio: 'inherit' });

@@ -1,14 +1,15 @@
-// Writes the files of the pages that browsers load, GraphiQL, /docs and /console: `node src/bundle-pages.mjs build/http/browser`.
+// Writes the files of the pages that browsers load, GraphiQL, /docs and /console: `node src/build/pages.mjs build/http/browser`.
 import { copyFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import * as library from '@graphql-yoga/render-graphiql/graphiql';
 import { build } from 'esbuild';
 
-const graphiql = join(import.meta.dirname, 'graphql/graphiql/browser');
-const docs = join(import.meta.dirname, 'rest/docs-page/browser');
-const consolePage = join(import.meta.dirname, 'console');
-const clientDocuments = join(import.meta.dirname, 'client/generated/persisted-documents.json');
-const packages = join(import.meta.dirname, '../node_modules');
+const source = join(import.meta.dirname, '..');
+const graphiql = join(source, 'graphql/graphiql/browser');
+const docs = join(source, 'rest/docs-page/browser');
+const consolePage = join(source, 'console');
+const clientDocuments = join(source, 'client/generated/persisted-documents.json');
+const packages = join(source, '../node_modules');
 const swaggerUI = join(packages, 'swagger-ui-dist');
 
 /** Bundles the pages and copies the libraries that they load. Returns the files of packages that it has used. */

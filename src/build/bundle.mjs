@@ -1,10 +1,10 @@
-// Makes one program of the compiled modules and the packages they use: `node src/bundle.mjs`, after tsc. A process starts in
+// Makes one program of the compiled modules and the packages they use: `node src/build/bundle.mjs`, after tsc. A process starts in
 // a third of the time, most of which would go into finding and reading a thousand files. Nothing is shortened or renamed,
 // so that the stack of an error can be read.
 import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { build } from 'esbuild';
-import { bundlePages } from './bundle-pages.mjs';
+import { bundlePages } from './pages.mjs';
 import { billOfMaterials } from './sbom.mjs';
 
 /**
@@ -44,7 +44,7 @@ export async function bundle(/** @type {string} */ modules, /** @type {string} *
   const pageFiles = await bundlePages(join(into, 'browser'));
   const packages = packagesOf([...Object.keys(metafile.inputs), ...pageFiles]);
   await writeFile(join(into, 'licenses.txt'), await licensesOf(packages));
-  const root = join(import.meta.dirname, '..');
+  const root = join(import.meta.dirname, '../..');
   const bill = await billOfMaterials(packages.map((folder) => relative(root, folder)));
   await writeFile(join(into, 'sbom.json'), `${JSON.stringify(bill, null, 2)}\n`);
   await writeClientPackage(join(into, 'client'));
@@ -52,7 +52,7 @@ export async function bundle(/** @type {string} */ modules, /** @type {string} *
 
 /** Writes what makes a package of the client's modules, which tsc compiles: `npm pack ./dist/client` packs it. */
 async function writeClientPackage(/** @type {string} */ into) {
-  const root = join(import.meta.dirname, '..');
+  const root = join(import.meta.dirname, '../..');
   const { version, license } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
   const manifest = {
     name: 'keyfront-client',
@@ -96,5 +96,5 @@ async function licensesOf(/** @type {readonly string[]} */ packages) {
 }
 
 if (process.argv[1] !== undefined && resolve(process.argv[1]) === import.meta.filename) {
-  await bundle(join(import.meta.dirname, '../build'), join(import.meta.dirname, '../dist'));
+  await bundle(join(import.meta.dirname, '../../build'), join(import.meta.dirname, '../../dist'));
 }
