@@ -8,8 +8,7 @@ RUN npm ci --ignore-scripts && npm run build
 FROM node:24-slim AS packages
 WORKDIR /keyfront
 COPY package.json package-lock.json ./
-# The image has its own Node. --omit=optional would also drop the binaries of @node-rs/argon2 and @node-rs/bcrypt.
-RUN npm ci --omit=dev --ignore-scripts && rm -rf node_modules/node-linux-* node_modules/.bin/node
+RUN npm ci --omit=dev --ignore-scripts
 
 FROM node:24-slim
 # The release workflow adds the version, the commit and the digest of the base.

@@ -5,7 +5,7 @@ import nodeModule from 'node:module';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { isatty } from 'node:tty';
-import { launch, supportedNode } from './bin/launch.js';
+import { requireSupportedNode } from './bin/launch.js';
 import {
   type WorkerMessage,
   type PrimaryProcess,
@@ -27,8 +27,7 @@ const launchedArgument = '(launched)';
 // By default, Node opens its inspector on SIGUSR1, which exposes the memory. A handler disables that.
 if (process.env['NODE_ENV'] === 'production') process.on('SIGUSR1', () => undefined);
 
-const node = supportedNode();
-if (node !== process.execPath) await launch(node, import.meta.url, process.argv.slice(2));
+requireSupportedNode();
 
 // Only this file and the launcher use `process`: other modules receive what they need as parameters.
 // Files are readable by their owner only.

@@ -1,40 +1,33 @@
 import { spawn } from 'node:child_process';
-import { createRequire } from 'node:module';
 import { constants } from 'node:os';
-import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { nodeOptions } from '../config/node-options.js';
 
-/** The oldest version of Node that the program runs on; npm itself may run on an older one. */
-const minNodeMajor = 22;
+/** Whether the program runs on a version of Node: `engines` of package.json as code. */
+export function isSupportedNode(version: string): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  return major === 22 ? minor >= 15 : major === 24 || major >= 26;
+}
 
-/**
- * The Node to run the program with: this process's if it is supported, otherwise the one that npm has installed with the
- * project. Ends the process with a message and exit code 1 if there is none.
- */
-export function supportedNode(): string {
-  if (Number.parseInt(process.versions.node, 10) >= minNodeMajor) return process.execPath;
-  const isWindows = process.platform === 'win32';
-  try {
-    const manifest = `node-${isWindows ? 'win' : process.platform}-${process.arch}/package.json`;
-    const folder = dirname(createRequire(import.meta.url).resolve(manifest));
-    return join(folder, 'bin', isWindows ? 'node.exe' : 'node');
-  } catch {
-    process.stderr.write(
-      `Keyfront needs Node ${minNodeMajor} or later; this is Node ${process.versions.node}. Install a newer Node, or run \`npm ci\`, which installs Node 24.\n`,
-    );
-    return process.exit(1);
-  }
+/** Ends this process with a message and exit code 1 if the program does not run on its Node. */
+export function requireSupportedNode(): void {
+  const { node } = process.versions;
+  if (isSupportedNode(node)) return;
+  process.stderr.write(
+    `Keyfront needs Node 22.15 or later, 24, or 26 or later; this is Node ${node}. Install Node 24 (https://nodejs.org). In a clone, \`npm start\` and \`npx keyfront\` use the Node that \`npm ci\` has installed.\n`,
+  );
+  process.exit(1);
 }
 
 /**
  * Runs the program, whose URL is `main`, in a child process that has its Node options. Never resolves: ends this process
  * with the exit code of the child.
  */
-export async function launch(node: string, main: string, args: readonly string[]): Promise<never> {
+export async function launch(main: string, args: readonly string[]): Promise<never> {
   // Node would open its inspector, and the environment holds secrets.
   if (process.env['NODE_ENV'] === 'production') process.on('SIGUSR1', () => undefined);
-  const child = spawn(node, [...nodeOptions, ...process.execArgv, fileURLToPath(main), '(launched)', ...args], {
+  const options = [...nodeOptions, ...process.execArgv];
+  const child = spawn(process.execPath, [...options, fileURLToPath(main), '(launched)', ...args], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   });
   for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));

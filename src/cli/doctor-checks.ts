@@ -7,6 +7,7 @@ import { loadKeyRing } from '../crypto/key-ring.js';
 import { readTLS, type TLSFiles } from '../http/server/tls.js';
 import { errorCodeOf } from '../lib/errors.js';
 import { fetchText, type FetchedText } from '../lib/fetch-text.js';
+import { isOpenToOthers } from '../lib/file-mode.js';
 import { isLoopback } from '../lib/loopback.js';
 import { printable } from '../lib/text.js';
 import type { Services } from '../storage/open-storage.js';
@@ -80,7 +81,7 @@ export function checkPermissions({ databaseFile, keyRingFile }: Config, usesFile
   const paths = [...database, keyRingFile].filter((path) => existsSync(path));
   const findings = paths.flatMap((path): Finding[] => {
     const { mode } = statSync(path);
-    if ((mode & 0o077) !== 0) {
+    if (isOpenToOthers(mode)) {
       const remedy = `Run: chmod ${statSync(path).isDirectory() ? '700' : '600'} ${path}`;
       return [{ check, status: 'failed', message: `${path} is open to other users.`, remedy }];
     }

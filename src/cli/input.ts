@@ -1,9 +1,10 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs';
-import { hostname, userInfo, platform } from 'node:os';
+import { hostname, userInfo } from 'node:os';
 import { actorNameProblem, actorOf } from '../keys/actor.js';
 import type { Actor } from '../keys/key.js';
 import { orgIDProblem } from '../keys/key-id.js';
 import type { Path } from '../lib/errors.js';
+import { isOpenToOthers } from '../lib/file-mode.js';
 import { parseJSON } from '../lib/json.js';
 import type { Option, OptionValues } from './command.js';
 import { UsageError, type IO } from './io.js';
@@ -164,12 +165,12 @@ export function openRegularFile(path: string): number {
 /**
  * Reads a file that contains a secret. It may also be a pipe, such as that of `<(command)` in a shell.
  *
- * @throws {Error} if other users can read the file. Windows has no such modes.
+ * @throws {Error} if other users can read the file.
  */
 export function readPrivateFile(path: string): string {
   const file = openChecked(path, constants.O_RDONLY, (stats) => {
     // The mode of the open file, because the path could name another file when it is read.
-    if (platform() !== 'win32' && stats.isFile() && (stats.mode & 0o077) !== 0) {
+    if (stats.isFile() && isOpenToOthers(stats.mode)) {
       throw new Error(`The file ${path} is open to other users. Run: chmod 600 ${path}`);
     }
   });

@@ -1,6 +1,7 @@
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { parseJSON } from '../lib/json.js';
 import { systemCodeOf } from '../lib/durable-file.js';
+import { isOpenToOthers } from '../lib/file-mode.js';
 import { explainSystemError } from '../lib/system-error.js';
 
 /** A key in the file: `created` is an ISO date, `key` has {@link keyBytes} bytes in base64. */
@@ -42,7 +43,7 @@ function readPrivateFile(path: string): string {
   try {
     file = openSync(path, 'r');
     // The mode of the open file, because the path could name another file when it is read.
-    if ((fstatSync(file).mode & 0o077) !== 0) {
+    if (isOpenToOthers(fstatSync(file).mode)) {
       throw new Error(`The key ring ${path} is open to other users. Run: chmod 600 ${path}`);
     }
     return readFileSync(file, 'utf8');

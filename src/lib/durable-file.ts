@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { closeSync, fsyncSync, linkSync, openSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { platform } from 'node:os';
 import { dirname } from 'node:path';
 
 const ownerOnly = 0o600;
@@ -69,8 +70,13 @@ export function syncFile(path: string): void {
   }
 }
 
-/** Syncs the folder of a file, which makes its creation, rename or link durable. @throws {Error} of the operating system. */
+/**
+ * Syncs the folder of a file, which makes its creation, rename or link durable. Windows can sync no folder.
+ *
+ * @throws {Error} of the operating system.
+ */
 export function syncName(path: string): void {
+  if (platform() === 'win32') return;
   const folder = openSync(dirname(path), 'r');
   try {
     fsyncSync(folder);

@@ -1,6 +1,7 @@
 import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { syncFile, syncName, systemCodeOf } from '../../lib/durable-file.js';
+import { isOpenToOthers } from '../../lib/file-mode.js';
 import { FilesReplacedError } from './errors.js';
 
 /**
@@ -49,7 +50,7 @@ function folderError(folder: string, cause: unknown): unknown {
 
 function requirePrivate(path: string, mode: '600' | '700'): void {
   const found = statSync(path, { throwIfNoEntry: false });
-  if (found && (found.mode & 0o077) !== 0) {
+  if (found && isOpenToOthers(found.mode)) {
     throw new Error(`${path} is open to other users. Run: chmod ${mode} ${path}`);
   }
 }
