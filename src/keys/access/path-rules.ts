@@ -1,0 +1,161 @@
+import { LRUCache } from 'lru-cache';
+import { RE2JS } from 're2js';
+
+/*
+ * Matches the paths of requests with patterns of definitions. The engine needs time that is linear in the size of the pattern
+ * and the length of the path, so that limits on both bound the time of a decision.
+ */
+
+/** Maximum number of characters of a path that is matched with patterns. */
+export const maxPathLength = 2048;
+
+/** Maximum number of instructions of a compiled pattern. The engine has another algorithm above 500. */
+const maxPatternSize = 500;
+
+/** Maximum work of one decision: 0.5 to 2 ms, with all patterns compiled anew. */
+const maxWork = 200_000;
+
+/** To compile an instruction takes as long as to match this many characters with it. */
+const charactersToCompile = 100;
+
+/** Why a pattern is not evaluated. */
+export type PatternProblem = 'TOO_LARGE' | 'MALFORMED';
+
+type CompiledPattern = { readonly pattern: RE2JS; readonly size: number } | PatternProblem;
+
+const compiled = new LRUCache<string, { readonly result: CompiledPattern }>({ max: 5000 });
+
+/** Returns why a pattern of a definition permits no path; undefined if it can permit one. */
+export function patternProblem(pattern: string): PatternProblem | undefined {
+  if (isPlain(pattern)) return undefined;
+  const result = compile(pattern);
+  return typeof result === 'string' ? result : undefined;
+}
+
+/** An upper bound of the instructions of a pattern, and so of the time to compile it. */
+export { estimatedSize as patternSize };
+
+/** A path that patterns can be matched with. */
+export interface MatchablePath {
+  readonly text: string;
+}
+
+/**
+ * Returns the path of a request for the patterns: without its query, with percent-encoding decoded once. Returns undefined for
+ * a path that a server may resolve to another one, or that is not a path: it matches no pattern.
+ */
+export function matchablePath(path: string): MatchablePath | undefined {
+  const end = path.search(/[?#]/);
+  const encoded = end < 0 ? path : path.slice(0, end);
+  if (!encoded.startsWith('/') || encoded.length > maxPathLength) return undefined;
+  let text: string;
+  try {
+    text = decodeURIComponent(encoded);
+  } catch {
+    return undefined;
+  }
+  if (/[\p{Cc}\\]/u.test(text)) return undefined;
+  return text.split('/').some((segment) => segment === '.' || segment === '..') ? undefined : { text };
+}
+
+/** Returns the first rule whose pattern matches from the start of the path, or why there is none. */
+export function findMatch<Rule extends { readonly url: string }>(
+  rules: Iterable<Rule>,
+  { text }: MatchablePath,
+): { readonly rule: Rule } | { readonly rule: undefined; readonly isComplete: boolean } {
+  let work = 0;
+  let isComplete = true;
+  for (const rule of rules) {
+    // Most patterns start with characters that the path must have. They need no engine.
+    if (!text.startsWith(literalPrefix(rule.url))) continue;
+    const result = compile(rule.url);
+    if (typeof result === 'string') {
+      isComplete = false;
+      continue;
+    }
+    work += result.size * (text.length + charactersToCompile);
+    if (work > maxWork) return { rule: undefined, isComplete: false };
+    if (result.pattern.matcher(text).lookingAt()) return { rule };
+  }
+  return { rule: undefined, isComplete };
+}
+
+function compile(pattern: string): CompiledPattern {
+  const cached = compiled.get(pattern);
+  if (cached) return cached.result;
+  const result = compileAnew(pattern);
+  compiled.set(pattern, { result });
+  return result;
+}
+
+function compileAnew(pattern: string): CompiledPattern {
+  if (estimatedSize(pattern) > maxPatternSize) return 'TOO_LARGE';
+  try {
+    // Unicode classes compile to hundreds of ranges.
+    const engine = RE2JS.compile(pattern, RE2JS.DISABLE_UNICODE_GROUPS);
+    const size = engine.programSize();
+    return size > maxPatternSize ? 'TOO_LARGE' : { pattern: engine, size };
+  } catch {
+    return 'MALFORMED';
+  }
+}
+
+/** A path as it is, perhaps with anything after it. */
+function isPlain(pattern: string): boolean {
+  return pattern.length <= 256 && /^\^?[\w\-/~%@:,;=&!' ]*(\.\*)?\$?$/.test(pattern);
+}
+
+/** Returns the characters that every path which matches the pattern starts with. */
+function literalPrefix(pattern: string): string {
+  // A choice can offer another start.
+  if (pattern.includes('|')) return '';
+  const start = pattern.startsWith('^') ? 1 : 0;
+  let end = start;
+  while (end < pattern.length && !'\\.+*?()[]{}^$'.includes(pattern.charAt(end))) end++;
+  // The last character may be optional.
+  if (end > start && '*?{'.includes(pattern.charAt(end)) && end < pattern.length) end--;
+  return pattern.slice(start, end);
+}
+
+/** Adds one instruction for each character and group, times the repetitions around it. */
+function estimatedSize(pattern: string): number {
+  const groups = [0];
+  let last = 0;
+  const add = (size: number) => {
+    last = size;
+    groups.push((groups.pop() ?? 0) + size);
+  };
+  for (let at = 0; at < pattern.length; at++) {
+    const character = pattern.charAt(at);
+    if (character === '(') groups.push(2);
+    else if (character === ')') add(groups.length > 1 ? (groups.pop() ?? 0) : 1);
+    else if (character === '[') {
+      at = endOfClass(pattern, at);
+      add(1);
+    } else if (character === '\\') {
+      at++;
+      add(1);
+    } else if (character === '{') {
+      const [text, from = '', to = ''] = /^\{(\d{1,6})(?:,(\d{0,6}))?\}/.exec(pattern.slice(at, at + 16)) ?? [];
+      if (text === undefined) add(1);
+      else {
+        // An optional repetition has an instruction of its own.
+        const repetitions = Math.max(Number(from), Number(to)) + 1;
+        const size = last;
+        add((size + 1) * repetitions);
+        last += size;
+        at += text.length - 1;
+      }
+    } else add(1);
+  }
+  return groups.reduce((sum, size) => sum + size, 0);
+}
+
+/** The index of the bracket that ends the class of characters that starts here. */
+function endOfClass(pattern: string, start: number): number {
+  let at = start + 1;
+  if (pattern.charAt(at) === '^') at++;
+  if (pattern.charAt(at) === ']') at++;
+  while (at < pattern.length && pattern.charAt(at) !== ']') at += pattern.charAt(at) === '\\' ? 2 : 1;
+  return at;
+}

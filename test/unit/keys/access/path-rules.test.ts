@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import { findMatch, matchablePath, patternProblem } from '../../../../src/keys/access/path-rules.js';
+
+const matches = (pattern: string, path: string) => {
+  const text = matchablePath(path);
+  return text !== undefined && findMatch([{ url: pattern }], text).rule !== undefined;
+};
+
+describe('a pattern', () => {
+  it.each([
+    ['/invoices', '/invoices'],
+    ['/invoices', '/invoices/1'],
+    ['/invoices/.*', '/invoices/1?x=/y'],
+    ['^/invoices$', '/invoices'],
+    ['/invoices/[0-9]+$', '/invoices/12'],
+    ['/a?b', '/b'],
+    ['/a{2}b', '/aab'],
+    ['/a|/b', '/b/1'],
+    ['(?i)/INVOICES', '/invoices'],
+    ['.*/export', '/a/b/export'],
+    ['/caf%C3%A9', '/caf%25C3%25A9'],
+    ['/café', '/caf%C3%A9'],
+    ['/a b', '/a%20b'],
+  ])('%s permits %s', (pattern, path) => {
+    expect(matches(pattern, path)).toBe(true);
+  });
+
+  it.each([
+    ['/invoices', '/x/invoices'],
+    ['/invoices', '//invoices'],
+    ['^/invoices$', '/invoices/1'],
+    ['/invoices/.*', '/invoices'],
+    ['/a|/b', '/c'],
+    ['/a)|(?:.*', '/c'],
+    ['/(', '/('],
+    ['/a(?=b)', '/ab'],
+    ['/(a)\\1', '/aa'],
+    ['\\pL', '/a'],
+    ['.*', '/a/../b'],
+    ['.*', '/a/%2e%2E/b'],
+    ['.*', '/a/./b'],
+    ['.*', '/a/..'],
+    ['.*', '/a\\..\\b'],
+    ['.*', '/a%00'],
+    ['.*', '/%'],
+    ['.*', '/%ff'],
+    ['.*', 'a'],
+    ['.*', ''],
+    ['.*', `/${'a'.repeat(2048)}`],
+  ])('%s denies %s', (pattern, path) => {
+    expect(matches(pattern, path)).toBe(false);
+  });
+
+  it.each<[string, string | undefined]>([
+    ['/invoices/.*', undefined],
+    ['/invoices/[0-9]{1,19}$', undefined],
+    ['/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}', undefined],
+    ['/(', 'MALFORMED'],
+    ['/a(?=b)', 'MALFORMED'],
+    ['/[z-a]', 'MALFORMED'],
+    ['/a{1000}', 'TOO_LARGE'],
+    ['/(a{30}){30}', 'TOO_LARGE'],
+    ['/((((a{9}){9}){9}){9})', 'TOO_LARGE'],
+    [`/${'(a|b)'.repeat(400)}`, 'TOO_LARGE'],
+    ['/a{999999999}', 'MALFORMED'],
+    ['(?:a?){400}a{400}', 'TOO_LARGE'],
+  ])('%s has the problem %s', (pattern, problem) => {
+    expect(patternProblem(pattern)).toBe(problem);
+  });
+});
+
+describe('a decision with many patterns', () => {
+  const path = matchablePath(`/${'a'.repeat(500)}`) ?? { text: '' };
+
+  it('finds the one that permits the path behind a thousand that start otherwise', () => {
+    const rules = Array.from({ length: 1000 }, (_, index) => ({ url: `/b${index}/.*` }));
+    expect(findMatch([...rules, { url: '/a+$' }], path)).toEqual({ rule: { url: '/a+$' } });
+  });
+
+  it('ends with none when it would take too long', () => {
+    const rules = Array.from({ length: 1000 }, (_, index) => ({ url: `/(.*a){20}[b-z]{${index % 5}}x` }));
+    expect(findMatch([...rules, { url: '/a+$' }], path)).toEqual({ rule: undefined, isComplete: false });
+  });
+
+  it('says that a pattern could not be evaluated', () => {
+    expect(findMatch([{ url: '/b(' }, { url: '/b' }], path)).toEqual({ rule: undefined, isComplete: true });
+    expect(findMatch([{ url: '/((' }, { url: '(' }], path)).toEqual({ rule: undefined, isComplete: false });
+  });
+});
