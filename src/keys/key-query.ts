@@ -5,6 +5,8 @@ import type { KeyState, KeyVersion, StoredKey } from './key.js';
 export interface KeyFilter {
   readonly orgID?: string | undefined;
   readonly aliasPrefix?: string | undefined;
+  /** Keys whose alias contains this text, in which upper and lower case are equal. */
+  readonly aliasContains?: string | undefined;
   /** Keys with one of these hashes. */
   readonly keyHashes?: readonly string[] | undefined;
   readonly tagsAny?: readonly string[] | undefined;
@@ -39,8 +41,13 @@ export const keyOrders = {
 export type KeyOrder = keyof typeof keyOrders;
 
 /** The default order of a list: the one that an index supports with this filter. */
-export function defaultOrder({ aliasPrefix = '' }: KeyFilter): KeyOrder {
-  return aliasPrefix === '' ? 'KEY_HASH' : 'ALIAS';
+export function defaultOrder(filter: KeyFilter): KeyOrder {
+  return searchesAlias(filter) ? 'ALIAS' : 'KEY_HASH';
+}
+
+/** Whether a filter has a condition of the alias. */
+export function searchesAlias({ aliasPrefix = '', aliasContains = '' }: KeyFilter): boolean {
+  return aliasPrefix !== '' || aliasContains !== '';
 }
 
 /** A position in an ordered list: that of a key. */

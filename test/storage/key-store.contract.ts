@@ -6,9 +6,11 @@ import type { QuotaChange } from '../../src/keys/quota/quota-change.js';
 import { createReadBudget } from '../../src/keys/read-budget.js';
 import { keyStates, type Actor, type KeyState, type StoredKey } from '../../src/keys/key.js';
 import {
+  keyOrders,
   positionOf,
   type HistoryRange,
   type KeyFilter,
+  type KeyOrder,
   type KeyPage,
   type KeyPosition,
   type KeyQuery,
@@ -575,7 +577,13 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       );
       const now = new Date('2026-01-31T12:00:00Z');
       for (const orderBy of ['KEY_HASH', 'ALIAS', 'LAST_UPDATED'] as const) {
-        for (const filter of [{}, { tagsAll: ['odd'] }, { aliasPrefix: 'Key 1' }, { updatedSince: 2n }]) {
+        for (const filter of [
+          {},
+          { tagsAll: ['odd'] },
+          { aliasPrefix: 'Key 1' },
+          { aliasContains: 'Y 1' },
+          { updatedSince: 2n },
+        ]) {
           const query = { filter, orderBy, descending: orderBy === 'ALIAS', limit: 3, now };
           const alone = orgs.map((orgID) => store.list({ ...query, filter: { ...filter, orgID } }));
           expect(await store.listOfOrgs(orgs, query, createReadBudget())).toStrictEqual(await Promise.all(alone));
@@ -660,6 +668,9 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
         {},
         { orgID: 'acme' },
         { aliasPrefix: 'A' },
+        { aliasContains: 'b' },
+        { aliasContains: 'B', orgID: 'globex', tagsAll: ['y'] },
+        { aliasContains: 'b', aliasPrefix: 'A', states: ['ACTIVE', 'DELETED'] },
         { tagsAll: ['x'] },
         { policy: 'x' },
         { apiID: 'x' },
@@ -701,6 +712,91 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
           }
         }
       }
+    });
+
+    it('finds the keys whose alias contains a text, in upper or lower case, whatever characters it has', async () => {
+      const now = new Date('2026-01-31T12:00:00Z');
+      const aliases = [
+        ...[
+          'Müller & Söhne',
+          'MÜLLER',
+          'muller',
+          'Straße',
+          'Ωmega',
+          'ДОМ',
+          '100% [a-z]',
+          '100 percent',
+          'a_b',
+          'a.b',
+          'a\\b',
+        ],
+        ...['^a$', '***:x', '(?i)x', '{2}', "o'key", 'line\nend', '🔑 Key', '日本語', ' pad ', '', 'x'.repeat(256)],
+      ];
+      await store.add(aliases.map((alias, index) => aChange(aKey(index, { definition: { alias } }))));
+      const expected: [string, string[]][] = [
+        ['müller', ['Müller & Söhne', 'MÜLLER']],
+        ['ÜLLER', ['Müller & Söhne', 'MÜLLER']],
+        ['SÖHNE', ['Müller & Söhne']],
+        ['ß', ['Straße']],
+        ['SS', []],
+        ['ω', ['Ωmega']],
+        ['дом', ['ДОМ']],
+        ['%', ['100% [a-z]']],
+        ['_', ['a_b']],
+        ['.', ['a.b']],
+        ['a.b', ['a.b']],
+        ['\\', ['a\\b']],
+        ['[A-Z]', ['100% [a-z]']],
+        ['^', ['^a$']],
+        ['$', ['^a$']],
+        ['***:', ['***:x']],
+        ['(?I)', ['(?i)x']],
+        ['{2}', ['{2}']],
+        ["'", ["o'key"]],
+        ['E\nE', ['line\nend']],
+        ['🔑 k', ['🔑 Key']],
+        ['本', ['日本語']],
+        [' pad ', [' pad ']],
+        ['x'.repeat(256), ['x'.repeat(256)]],
+        ['nul\0', []],
+        ['none', []],
+        ['', aliases],
+      ];
+      for (const [aliasContains, found] of expected) {
+        for (const orderBy of Object.keys(keyOrders) as KeyOrder[]) {
+          const query = { filter: { aliasContains }, orderBy, descending: false, limit: 100, now };
+          const { keys } = await store.list(query);
+          const listed = keys.map(({ definition }) => definition.alias ?? '');
+          expect([aliasContains, orderBy, listed.toSorted()]).toStrictEqual([aliasContains, orderBy, found.toSorted()]);
+        }
+        expect([aliasContains, await store.count({ aliasContains }, now)]).toStrictEqual([aliasContains, found.length]);
+      }
+    });
+
+    it('finds a key by its present alias after each kind of write', async () => {
+      const now = new Date('2026-01-31T12:00:00Z');
+      const found = async (aliasContains: string, states?: readonly KeyState[]) => {
+        const query = {
+          filter: { aliasContains, states },
+          orderBy: 'KEY_HASH',
+          descending: false,
+          limit: 9,
+          now,
+        } as const;
+        return (await store.list(query)).keys.map(({ keyHash }) => keyHash);
+      };
+      const keyHash = hashOf('written');
+      const change = (changes: Partial<StoredKey>) => store.update(keyHash, (key) => anUpdate(key, changes));
+      await store.add([aChange(aKey('written', { definition: { alias: 'First' } }))]);
+      expect(await found('first')).toStrictEqual([keyHash]);
+      await change({ definition: { alias: 'Second' } });
+      expect([await found('first'), await found('second')]).toStrictEqual([[], [keyHash]]);
+      await change({ definition: {} });
+      expect(await found('second')).toStrictEqual([]);
+      await change({ definition: { alias: 'Third' }, deleted: new Date(0) });
+      expect([await found('third'), await found('third', ['DELETED'])]).toStrictEqual([[], [keyHash]]);
+      await store.purge(new Date(1));
+      expect(await found('third', ['DELETED'])).toStrictEqual([]);
     });
 
     it('keeps keys separate whose hashes begin with the same 60 bits, up to eight of them', async () => {

@@ -4,7 +4,7 @@ import type { KeyRow } from '../../src/storage/records/key-records.js';
 import { createPgPool, type PgPool } from '../../src/storage/postgres/pool.js';
 import { openPostgres } from '../../src/storage/postgres/engine.js';
 import { postgresDialect } from '../../src/storage/sql/dialect.js';
-import { countStatement, pageStatement, termsIn } from '../../src/storage/sql/keys/key-query.js';
+import { aliasStatement, countStatement, pageStatement, termsIn } from '../../src/storage/sql/keys/key-query.js';
 import { createNameNumbers } from '../../src/storage/sql/name-numbers.js';
 import { createPgSession } from '../../src/storage/postgres/session.js';
 import type { WideQuery } from '../../src/storage/sql/session.js';
@@ -77,7 +77,7 @@ describe.skipIf(postgres.isMissing)(`the plans of ${keys} keys on ${postgres.nam
 
   const work = async ({ sql, parameters }: WideQuery): Promise<StatementWork> => {
     const [found] = await plans.of({ statement: sql, values: parameters });
-    return found ?? { scannedTables: ['none'], rowsRead: Number.NaN, hasSort: true };
+    return found ?? { scannedTables: ['none'], indexesAlone: [], rowsRead: Number.NaN, hasSort: true };
   };
   const query = (orderBy: KeyOrder, filter: KeyFilter, changes: Partial<KeyQuery> = {}): KeyQuery => ({
     ...{ filter, orderBy, descending: false, limit, now },
@@ -179,6 +179,29 @@ describe.skipIf(postgres.isMissing)(`the plans of ${keys} keys on ${postgres.nam
       }
     },
   );
+
+  it.each<[KeyFilter, string, number]>([
+    [{ aliasContains: 'EY 123' }, 'keys_by_alias', keys + ours.length],
+    [{ aliasPrefix: 'Key 123' }, 'keys_by_alias', 100],
+    [{ orgID: 'org-0', aliasContains: 'EY 123' }, 'keys_by_org_alias', 0.6 * keys],
+    [{ orgID: 'org-7', aliasContains: 'EY 1' }, 'keys_by_org_alias', 1000],
+    [{ orgID: 'org-0', aliasPrefix: 'Key 1', aliasContains: '23' }, 'keys_by_org_alias', 0.2 * keys],
+  ])('find the aliases of %o in an index of aliases alone, and sort the keys', async (filter, index, maxRead) => {
+    const numberOf = await numbersFor(filter);
+    const statement = aliasStatement(postgresDialect, filter, numberOf);
+    expect(await work(statement)).toMatchObject({ scannedTables: [], indexesAlone: [index] });
+    expect((await work(statement)).rowsRead).toBeLessThanOrEqual(maxRead);
+    const found = await connections.run((session) =>
+      session.query<{ id: bigint }>(statement.sql, statement.parameters),
+    );
+    expect(found.length).toBeGreaterThan(0);
+    const rows = found.map(({ id }) => id);
+    for (const orderBy of orders) {
+      const page = await work(pageStatement(postgresDialect, query(orderBy, filter), numberOf, { rows }));
+      expect(page.scannedTables).toStrictEqual([]);
+      expect(page.rowsRead).toBeLessThanOrEqual(2 * rows.length);
+    }
+  });
 
   // For a term that one in fifty keys has, PostgreSQL scans the index of all keys, because that is faster.
   it('read for a count only the keys of its small organization or its rare term', async () => {

@@ -3,7 +3,12 @@ import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keyOrders, type KeyOrder } from '../../src/keys/key-query.js';
 import { postgresDialect, sqliteDialect } from '../../src/storage/sql/dialect.js';
-import { countStatement, pageStatement, termCountStatement } from '../../src/storage/sql/keys/key-query.js';
+import {
+  aliasStatement,
+  countStatement,
+  pageStatement,
+  termCountStatement,
+} from '../../src/storage/sql/keys/key-query.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { describeEngines, type EnginePlace } from '../support/engines.js';
 import { errorsOf, sendRequest } from '../support/responses.js';
@@ -26,14 +31,22 @@ describe('D-15 a statement', () => {
     const numberOf = () => 1_234_567n;
     const statements = keyOrderNames.flatMap((orderBy) =>
       [true, false].flatMap((descending) => {
-        const filter = { orgID: value, aliasPrefix: value, tagsAll: [value], policy: value, apiID: value };
+        const filter = {
+          orgID: value,
+          aliasPrefix: value,
+          aliasContains: value,
+          tagsAll: [value],
+          policy: value,
+          apiID: value,
+        };
         const position = { value, keyHash: value };
         const query = { filter, orderBy, descending, limit: 7, now: new Date(0) };
         return [
           termCountStatement(query, numberOf),
           ...[sqliteDialect, postgresDialect].flatMap((dialect) => [
             pageStatement(dialect, { ...query, after: position, before: position }, numberOf),
-            pageStatement(dialect, query, numberOf, true),
+            pageStatement(dialect, query, numberOf, { isTermCommon: true, rows: [1_234_567n] }),
+            aliasStatement(dialect, filter, numberOf),
             countStatement(dialect, filter, numberOf, query.now),
           ]),
         ];
@@ -159,6 +172,19 @@ describeEngines('D-15 a text that looks like a statement', ({ make }) => {
       expect([status, text]).toStrictEqual([200, text]);
       const wanted = naughty.flatMap((alias, index) => (alias.startsWith(text) ? [`key-${index}`] : []));
       expect(keysIn(body).toSorted()).toStrictEqual(wanted.toSorted());
+    }
+  });
+
+  it('is an ordinary text that an alias contains', async () => {
+    for (const text of naughty) {
+      for (const order of [{}, { order_by: 'KEY_HASH' }]) {
+        const { status, body } = await list({ alias_contains: text, limit: '100', ...order });
+        expect([status, text]).toStrictEqual([200, text]);
+        const wanted = naughty.flatMap((alias, index) =>
+          alias.toLowerCase().includes(text.toLowerCase()) ? [`key-${index}`] : [],
+        );
+        expect([text, keysIn(body).toSorted()]).toStrictEqual([text, wanted.toSorted()]);
+      }
     }
   });
 

@@ -12,6 +12,8 @@ export interface SentStatement {
 export interface StatementWork {
   /** Tables with a sequential scan. */
   readonly scannedTables: readonly string[];
+  /** Indexes that are read without their tables. */
+  readonly indexesAlone: readonly string[];
   /** Number of rows read from tables and indexes, including those that a filter removed. */
   readonly rowsRead: number;
   /** Whether the plan contains a sort. */
@@ -71,6 +73,9 @@ export async function openPlans(url: string) {
           .flatMap((node) => (node['Node Type'] === 'Seq Scan' ? (node['Relation Name'] ?? []) : []))
           // `settings` has one page at most, independently of the content of the database.
           .filter((table) => table !== 'settings'),
+        indexesAlone: nodes.flatMap((node) =>
+          node['Node Type'] === 'Index Only Scan' ? (node['Index Name'] ?? []) : [],
+        ),
         rowsRead: nodes.reduce((sum, node) => sum + rowsReadBy(node), 0),
         hasSort: nodes.some((node) => node['Node Type'].includes('Sort')),
       };

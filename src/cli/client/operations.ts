@@ -588,8 +588,9 @@ async function listOf({ send }: RemotePlace, request: ListRequest): Promise<KeyL
 }
 
 function listQuery({ filter, orderBy, descending = false, limit, after }: ListRequest): URLSearchParams {
-  const { orgID, aliasPrefix, tagsAll: [tag] = [], policy, apiID, states: [state] = [] } = filter;
-  const filters = { org_id: orgID, alias_prefix: aliasPrefix, tag, policy, api_id: apiID, state };
+  const { orgID, aliasPrefix, aliasContains, tagsAll: [tag] = [], policy, apiID, states: [state] = [] } = filter;
+  const aliases = { alias_prefix: aliasPrefix, alias_contains: aliasContains };
+  const filters = { org_id: orgID, ...aliases, tag, policy, api_id: apiID, state };
   const order = { order_by: orderBy, descending: descending ? '1' : undefined };
   const given = Object.entries({ ...filters, ...order, after }).filter(
     (parameter): parameter is [string, string] => parameter[1] !== undefined,

@@ -1,3 +1,4 @@
+import { isSearchText, searchTextRule } from '../../keys/alias-search.js';
 import { defaultOrder, type KeyFilter } from '../../keys/key-query.js';
 import { keyStates, type KeyState } from '../../keys/key.js';
 import { nearest } from '../../lib/nearest.js';
@@ -51,13 +52,14 @@ export const listCommand: CLICommand = {
   options: {
     org: { value: 'ID', description: 'Keys of this organization' },
     'alias-prefix': { value: 'TEXT', description: 'Keys whose alias begins with this text, case-sensitive' },
+    search: { value: 'TEXT', description: 'Keys whose alias contains this text, in upper or lower case' },
     tag: { value: 'TAG', description: 'Keys with this tag' },
     policy: { value: 'ID', description: 'Keys with this policy' },
     api: { value: 'ID', description: 'Keys with access to this API' },
     state: { value: 'STATE', description: `Keys in this state: ${Object.keys(keyStates).join(', ')}` },
     sort: {
       value: 'ORDER',
-      description: `Order: ${Object.keys(orders).join(', ')}; a hyphen before it reverses it (default: alias with --alias-prefix, otherwise hash)`,
+      description: `Order: ${Object.keys(orders).join(', ')}; a hyphen before it reverses it (default: alias with --alias-prefix or --search, otherwise hash)`,
     },
     limit: { value: 'N', description: `Maximum number of keys (default ${defaultLimit})` },
     cursor: { value: 'CURSOR', description: 'Continue where a list with the same filters and order ended' },
@@ -131,12 +133,18 @@ function filterFrom(options: OptionValues): KeyFilter {
   const filter = {
     orgID: parseOrgIDOption(options['org']),
     aliasPrefix: stringOption(options, 'alias-prefix'),
+    aliasContains: searchFrom(stringOption(options, 'search')),
     tagsAll: tag === undefined ? undefined : [tag],
     policy: stringOption(options, 'policy'),
     apiID: stringOption(options, 'api'),
     states: state === undefined ? undefined : [state],
   };
   return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
+}
+
+function searchFrom(text: string | undefined): string | undefined {
+  if (text !== undefined && !isSearchText(text)) throw new UsageError(`--search ${searchTextRule}.`);
+  return text;
 }
 
 function stateFrom(text: string | undefined): KeyState | undefined {

@@ -362,6 +362,8 @@ export type OrgKeyByInput =
 
 /** Filters keys. All conditions must match; null is the same as omitted, and a list has 1 to 100 items. Deleted keys are excluded unless `states` has DELETED. */
 export type OrgKeyFilter = {
+  /** Keys whose alias contains this text of at most 256 characters; upper and lower case of a letter are equal. Reads an index of all aliases, or of those of `orgID`. Example: billing. */
+  aliasContains?: string | null | undefined;
   /** Keys whose alias starts with this value, case-sensitive. Example: Billing. */
   aliasPrefix?: string | null | undefined;
   /** Keys with an access right that has this `apiID`. Example: invoices. */

@@ -1,6 +1,7 @@
 import type { InputShapeFromFields } from '@pothos/core';
 import type { DefaultConnectionArguments } from '@pothos/plugin-relay';
 import type { GraphQLResolveInfo } from 'graphql';
+import { isSearchText, searchTextRule } from '../../keys/alias-search.js';
 import { dateTimeRule, isDateTime } from '../../keys/definition/field-types.js';
 import type { StoredKey } from '../../keys/key.js';
 import {
@@ -32,6 +33,10 @@ export const OrgKeyFilter = builder.inputType('OrgKeyFilter', {
     orgID: t.string({ description: 'Keys of this organization. Example: acme.' }),
     aliasPrefix: t.string({
       description: 'Keys whose alias starts with this value, case-sensitive. Example: Billing.',
+    }),
+    aliasContains: t.string({
+      description:
+        'Keys whose alias contains this text of at most 256 characters; upper and lower case of a letter are equal. Reads an index of all aliases, or of those of `orgID`. Example: billing.',
     }),
     keyIDs: t.idList({
       description: 'Keys with one of these identifiers. Unknown ones match nothing. Example: acme-billing.',
@@ -67,10 +72,13 @@ const KeyOrderType = builder.enumType('OrgKeyOrder', {
 /**
  * The conditions of a filter; null is the same as omitted.
  *
- * @throws {AppError} INVALID for a malformed time.
+ * @throws {AppError} INVALID for a malformed time, list or text.
  */
 export function toKeyFilter(filter: (typeof OrgKeyFilter)['$inferInput'] | null | undefined): RequestedFilter {
   const { expiresBefore, updatedSince, ...others } = withoutNulls(filter ?? {});
+  if (!isSearchText(others.aliasContains ?? '')) {
+    throw invalidFilter({ path: ['filter', 'aliasContains'], code: 'MALFORMED_ARGUMENT', message: searchTextRule });
+  }
   for (const [condition, value] of Object.entries(others)) {
     if (!Array.isArray(value) || (value.length > 0 && value.length <= maxListed)) continue;
     const message = `must have 1 to ${maxListed} items`;
@@ -129,7 +137,7 @@ const orgKeysArgs = builder.args((t) => ({
   filter: t.field({ type: OrgKeyFilter, description: 'The keys to return. Default: all that are not deleted.' }),
   orderBy: t.field({
     type: KeyOrderType,
-    description: 'Order of the list. Default: ALIAS if the filter has `aliasPrefix`, else KEY_HASH.',
+    description: 'Order of the list. Default: ALIAS if the filter has `aliasPrefix` or `aliasContains`, else KEY_HASH.',
   }),
   descending: t.boolean({ defaultValue: false, description: 'Whether to reverse the order.' }),
 }));

@@ -1,4 +1,5 @@
 import { isInt64 } from '../../lib/int64.js';
+import { isSearchText, searchTextRule } from '../../keys/alias-search.js';
 import { keyStates, type KeyState, type StoredKey } from '../../keys/key.js';
 import {
   defaultOrder,
@@ -37,10 +38,14 @@ export const listOrgKeys = defineRoute({
   tag: 'Keys',
   summary: 'List organization keys',
   description:
-    'Returns a page of keys that match all filters, ordered by alias with `alias_prefix` and by hash otherwise, or as `order_by` requests. Deleted keys are included only if `state` is DELETED. A page contains fewer keys than `limit`, and `next`, when the response would exceed 2 MiB. A key that fails its integrity check is in `errors`, and does not fail the page.',
+    'Returns a page of keys that match all filters, ordered by alias with `alias_prefix` or `alias_contains` and by hash otherwise, or as `order_by` requests. Deleted keys are included only if `state` is DELETED. A page contains fewer keys than `limit`, and `next`, when the response would exceed 2 MiB. A key that fails its integrity check is in `errors`, and does not fail the page.',
   parameters: [
     filter('org_id', 'Keys of this organization.'),
     filter('alias_prefix', 'Keys whose alias begins with this text, case-sensitively.'),
+    filter(
+      'alias_contains',
+      'Keys whose alias contains this text of at most 256 characters; upper and lower case of a letter are equal.',
+    ),
     filter('tag', 'Keys with this tag.'),
     filter('policy', 'Keys with this policy.'),
     filter('api_id', 'Keys with access to the API of this identifier.'),
@@ -53,7 +58,7 @@ export const listOrgKeys = defineRoute({
       type: 'integer',
       format: 'int64',
     }),
-    filter('order_by', 'The order. Default: ALIAS with `alias_prefix`, otherwise KEY_HASH.', {
+    filter('order_by', 'The order. Default: ALIAS with `alias_prefix` or `alias_contains`, otherwise KEY_HASH.', {
       type: 'string',
       enum: Object.keys(keyOrders),
     }),
@@ -187,6 +192,10 @@ const parseSeconds = (text: string, name: string): bigint => {
 const filters: Readonly<Record<string, ParseFilter>> = {
   org_id: (orgID) => ({ orgID }),
   alias_prefix: (aliasPrefix) => ({ aliasPrefix }),
+  alias_contains: (aliasContains, name) => {
+    if (!isSearchText(aliasContains)) throw malformedParameter(name, searchTextRule);
+    return { aliasContains };
+  },
   tag: (tag) => ({ tagsAll: [tag] }),
   policy: (policy) => ({ policy }),
   api_id: (apiID) => ({ apiID }),

@@ -25,6 +25,10 @@ export interface Dialect {
   readonly joinsInOrder: boolean;
   /** The number of a row, compared with `id` behind a column of an index: `(column, id) > (value, rowID)`. */
   readonly rowID: (value: string) => string;
+  /** The condition that a text matches a pattern of `containsPattern`. */
+  readonly matches: (column: string, pattern: string) => string;
+  /** Behind a table whose rows are found by their numbers, although other conditions have an index. */
+  readonly byNumber: string;
   /** The column in a condition for which no index must be entered. */
   readonly withoutIndex: (column: string) => string;
   readonly feed: FeedDialect;
@@ -70,6 +74,8 @@ export const sqliteDialect: Dialect = {
   joinsInOrder: true,
   // Only with a collation does SQLite enter the index at both. Otherwise it reads all rows of the same value.
   rowID: (value) => `${value} COLLATE BINARY`,
+  matches: (column, pattern) => `matches(${column}, ${pattern})`,
+  byNumber: 'NOT INDEXED',
   withoutIndex: (column) => `+${column}`,
   // There is one writer at a time and no number is used twice: the numbers of the entries are the order of the commits.
   feed: {
@@ -110,6 +116,8 @@ export const postgresDialect: Dialect = {
   isInTime: 'true',
   joinsInOrder: false,
   rowID: (value) => value,
+  matches: (column, pattern) => `${column} ~ ${pattern}`,
+  byNumber: '',
   withoutIndex: (column) => column,
   feed: {
     tx: 'tx',

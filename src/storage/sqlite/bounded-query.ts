@@ -1,12 +1,13 @@
 import { SqliteError, type Database, type Statement } from 'better-sqlite3';
 import { LRUCache } from 'lru-cache';
 import type { StoredKeyRow } from '../records/key-records.js';
+import { createSearch } from '../../keys/alias-search.js';
 import { sqliteDialect } from '../sql/dialect.js';
 import { batchesBySize, type SizedKey } from '../sql/pages.js';
 import { rowTexts } from '../sql/rows.js';
 import type { FoundKeys, SizeLimit } from '../sql/session.js';
 
-/** A statement with `in_time()` among its conditions, which SQLite calls for every row that it reads. */
+/** A statement with `in_time()` among its conditions, which SQLite calls for every row that it reads. It may use `matches()`. */
 export interface Query {
   readonly sql: string;
   readonly parameters: object;
@@ -46,6 +47,10 @@ export function createBoundedQuery(database: Database): BoundedQuery {
     if (rowsSeen % rowsPerCheck === 0 && clockMs() > untilMs) throw new QueryTimeoutError();
     return 1;
   });
+  const search = createSearch();
+  database.function('matches', { deterministic: true }, (text: string, pattern: string) =>
+    search(text, pattern) ? 1 : 0,
+  );
   // A statement is freed with its object, and in a thread that makes few objects that is late.
   const statements = new LRUCache<string, Statement<[object], SizedKey>>({
     max: maxStatements,

@@ -47,6 +47,14 @@ describe.each(['the data folder', 'a service'])('commands for the keys of %s', (
     expect(new Set(hashes).size).toBe(240);
     const all = await listed('--alias-prefix', 'Other', '--limit', '240');
     expect([all.keys.length, all.stderr]).toStrictEqual([240, '']);
+    const found = await listed('--search', 'oTHER 23', '--sort', 'updated');
+    expect(found.keys.map(({ alias }) => alias).toSorted()).toStrictEqual(
+      [230, 231, 232, 233, 234, 235, 236, 237, 238, 239].map((index) => `Other ${index}`).toSorted(),
+    );
+    expect(await keyfront('keys', 'list', '--search', 'a'.repeat(257))).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--search must have at most 256 characters'),
+    });
     expect((await listed()).keys).toHaveLength(100);
   });
 

@@ -149,6 +149,14 @@ const filters: [object, (key: Key) => boolean][] = [
     '',
     '\u{10ffff}',
   ].map((prefix): [object, (key: Key) => boolean] => [{ aliasPrefix: prefix }, prefixed(prefix)]),
+  ...['BILLING', 'ill', '%', '_', '.', '🔑', 'É', '', 'none'].map((text): [object, (key: Key) => boolean] => [
+    { aliasContains: text },
+    ({ alias = '' }) => alias.toLowerCase().includes(text.toLowerCase()),
+  ]),
+  [
+    { aliasContains: 'billing', orgID: 'globex', tagsAny: ['eu'] },
+    ({ key_id }) => ['globex-0', 'globex-2'].includes(key_id),
+  ],
   ...['paid', 'eu', '🔑', '%', "'; DROP TABLE keys;--", 'pai', 'gold'].map((tag): [object, (key: Key) => boolean] => [
     { tagsAll: [tag] },
     ({ tags }) => tags?.includes(tag) ?? false,
@@ -188,11 +196,43 @@ describe('orgKeys', () => {
   });
 
   it.each(filters)('lists exactly the matching keys for %j', async (filter, matches) => {
-    const order = 'aliasPrefix' in filter && filter.aliasPrefix !== '' ? 'ALIAS' : 'KEY_HASH';
+    const isAlias = Object.entries(filter).some(([name, value]) => name.startsWith('alias') && value !== '');
+    const order = isAlias ? 'ALIAS' : 'KEY_HASH';
     expect(await walk({ filter }, 100)).toStrictEqual(expected((key) => isHere(key) && matches(key), order));
     expect(await walk({ filter, orderBy: 'KEY_HASH' }, 100)).toStrictEqual(
       expected((key) => isHere(key) && matches(key)),
     );
+  });
+
+  it.each([
+    ['more than 256 characters', 'a'.repeat(257)],
+    ['half of a surrogate pair', '\ud83d'],
+  ])('rejects a text to search for with %s, with its path', async (_, text) => {
+    for (const field of [
+      'orgKeys(filter: $filter) { totalCount }',
+      'organization(id: "acme") { orgKeys(filter: $filter) { totalCount } }',
+    ]) {
+      const response = await t.graphql(`query ($filter: OrgKeyFilter) { ${field} }`, {
+        filter: { aliasContains: text },
+      });
+      expect([codeOf(response), issuesOf(response)]).toEqual(['INVALID', ['filter.aliasContains MALFORMED_ARGUMENT']]);
+    }
+    const patch =
+      'mutation ($filter: OrgKeyFilter!) { updateOrgKeys(filter: $filter, patch: { rate: 7 }) { modified } }';
+    expect(codeOf(await t.graphql(patch, { filter: { aliasContains: text } }))).toBe('INVALID');
+  });
+
+  it('finds aliases of its own organization only, for a credential that is bound to one', async () => {
+    const args = { filter: { aliasContains: 'BILL' } };
+    const isOurs = ({ org_id, alias = '' }: Key) => org_id === 'acme' && alias.toLowerCase().includes('bill');
+    const wanted = expected((key) => isHere(key) && isOurs(key), 'ALIAS');
+    for (const orderBy of [undefined, 'KEY_HASH', 'LAST_UPDATED']) {
+      const found = await walk({ ...args, orderBy }, 2, false, boundHeaders());
+      expect(found.toSorted()).toStrictEqual(wanted.toSorted());
+    }
+    expect(await list(args, 'totalCount', boundHeaders())).toMatchObject({ totalCount: wanted.length });
+    const ofOthers = { filter: { ...args.filter, orgID: 'globex' } };
+    expect(await list(ofOthers, 'totalCount', boundHeaders())).toMatchObject({ edges: [], totalCount: 0 });
   });
 
   it.each(['2026-01-31', '2026-01-31T12:00:00', 'yesterday', '', String(now)])(

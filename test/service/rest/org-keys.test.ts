@@ -75,6 +75,20 @@ describe('GET /svc/org/keys', () => {
     for (const limit of [3, 100]) expect(await walk(`alias_prefix=Key%201&limit=${limit}`)).toStrictEqual(expected);
   });
 
+  it('finds the keys whose alias contains a text, in upper or lower case, page by page', async () => {
+    const wanted = [1, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19].map((index) => `k${index}`);
+    for (const limit of [3, 100]) {
+      expect(await walk(`alias_contains=EY%201&limit=${limit}`)).toStrictEqual(wanted);
+      const byHash = await walk(`alias_contains=EY%201&order_by=KEY_HASH&limit=${limit}`);
+      expect(byHash).toStrictEqual(wanted.toSorted((a, b) => (hashOf(a) < hashOf(b) ? -1 : 1)));
+    }
+    expect(await list('?alias_contains=none')).toStrictEqual({ keys: [] });
+    const ofBound = await sendRequest(t, 'GET', '/svc/org/keys?alias_contains=KEY%202', undefined, bound);
+    expect(idsOf(ofBound.body as unknown as List)).toStrictEqual(['k21', 'k23']);
+    const long = await sendRequest(t, 'GET', `/svc/org/keys?alias_contains=${'a'.repeat(257)}`);
+    expect([long.status, issuesOf(long)]).toStrictEqual([400, ['alias_contains MALFORMED_ARGUMENT']]);
+  });
+
   it.each([3, 100])('sorts as order_by and descending request, with limit=%i', async (limit) => {
     const byAlias = await walk(`order_by=ALIAS&limit=${limit}`);
     expect(byAlias).toHaveLength(27);

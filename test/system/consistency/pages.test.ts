@@ -4,7 +4,7 @@ import type { KeyFilter, KeyOrder, KeyQuery, KeyPosition } from '../../../src/ke
 import { openPostgres } from '../../../src/storage/postgres/engine.js';
 import { openDatabase } from '../../../src/storage/sqlite/connection.js';
 import { sqliteDialect } from '../../../src/storage/sql/dialect.js';
-import { countStatement, pageStatement } from '../../../src/storage/sql/keys/key-query.js';
+import { aliasStatement, countStatement, pageStatement } from '../../../src/storage/sql/keys/key-query.js';
 import { createNameNumbers, type NumberOf } from '../../../src/storage/sql/name-numbers.js';
 import { createSqliteSession, parametersOf } from '../../../src/storage/sqlite/session.js';
 import { createWriteGate } from '../../../src/storage/sqlite/write-gate.js';
@@ -77,6 +77,7 @@ function pageOf({ filter, orderBy, descending, after, before, limit }: KeyQuery)
         (filter.keyHashes?.includes(keyHash) ?? true) &&
         (filter.orgID ?? orgID) === orgID &&
         alias.startsWith(filter.aliasPrefix ?? '') &&
+        alias.toLowerCase().includes((filter.aliasContains ?? '').toLowerCase()) &&
         (filter.tagsAll?.every((tag) => tags.includes(tag)) ?? true) &&
         (filter.tagsAny?.some((tag) => tags.includes(tag)) ?? true) &&
         (filter.policy === undefined || applyPolicies.includes(filter.policy)) &&
@@ -120,6 +121,7 @@ function randomQuery(): KeyQuery {
     filter: {
       orgID: maybe('acme'),
       aliasPrefix: maybe(pick(['', 'A', 'Ab'])),
+      aliasContains: maybe(pick(['', 'a', 'B', 'aB', '.', 'none'])),
       tagsAll: maybe(pick([['x'], ['y'], ['x', 'y']])),
       tagsAny: maybe(pick([['x'], ['x', 'y'], ['y', 'none']])),
       keyHashes: maybe(keys.filter(() => below(2) === 0).map((key) => key.keyHash)),
@@ -155,8 +157,8 @@ describe('a page of keys', () => {
       for (let run = 0; run < pages; run += 1) {
         const query = randomQuery();
         const { found, repeat } = await expectPage(store, query);
-        // The other way to go, which a store takes where a term is common.
-        const { sql, parameters } = pageStatement(sqliteDialect, query, numberOf, true);
+        // The other way to go, which a store takes where a term or an alias is common.
+        const { sql, parameters } = pageStatement(sqliteDialect, query, numberOf, { isTermCommon: true });
         const walked = database.prepare<[object], { id: bigint }>(sql).all(parametersOf(parameters));
         expect(
           walked.map(({ id }) => id),
@@ -218,6 +220,31 @@ describe('a page of keys', () => {
       expect(first).toMatch(/^SEARCH .* USING /);
       expect(first).toContain(place);
       for (const step of rest) expect(step).toMatch(/^SEARCH .*(?:rowid|key)=\?\)$/);
+    }
+  });
+
+  it.each([
+    [{ aliasContains: 'a' }, 'SCAN a USING COVERING INDEX keys_by_alias'],
+    [{ aliasPrefix: 'A' }, 'SEARCH a USING COVERING INDEX keys_by_alias (alias>? AND alias<?)'],
+    [{ orgID: 'acme', aliasContains: 'a' }, 'SEARCH a USING COVERING INDEX keys_by_org_alias (org=?)'],
+    [
+      { orgID: 'acme', aliasPrefix: 'A', aliasContains: 'b' },
+      'SEARCH a USING COVERING INDEX keys_by_org_alias (org=? AND alias>? AND alias<?)',
+    ],
+  ])('with the alias %o is found in an index of aliases alone, in any order', (filter, plan) => {
+    const aliases = aliasStatement(sqliteDialect, filter, numberOf);
+    expect(planOf(aliases)).toStrictEqual([plan]);
+    // A count reads the rows of the keys that it finds.
+    const [counted = '', ...rest] = planOf(countStatement(sqliteDialect, filter, numberOf, now));
+    expect(counted).toMatch(/^SEARCH k USING .*rowid=\?\)$/);
+    expect(rest.at(-1)).toBe(plan);
+    for (const orderBy of ['KEY_HASH', 'ALIAS', 'LAST_UPDATED', 'EXPIRES'] as const) {
+      const query = { filter: { ...filter, states: ['ACTIVE'] as const }, orderBy, descending: false, limit: 20, now };
+      const sorted = planOf(pageStatement(sqliteDialect, query, numberOf, { rows: [1n, 2n] }));
+      expect(sorted[0]).toBe('SEARCH k USING INTEGER PRIMARY KEY (rowid=?)');
+      // Too many to be sorted: their order is read, and not the range of the prefix.
+      const walked = planOf(pageStatement(sqliteDialect, query, numberOf));
+      expect(walked.join()).not.toMatch(orderBy === 'ALIAS' ? /TEMP B-TREE/ : /TEMP B-TREE|keys_by(_org)?_alias/);
     }
   });
 

@@ -9,18 +9,20 @@ import { mapInSlices, type TimeSlices } from '../../time-slices.js';
 import { createNameNumbers, type NumberOf } from '../name-numbers.js';
 import { unprepared, type SqlSession, type WideQuery, type WideReader } from '../session.js';
 import {
+  aliasStatement,
   countStatement,
   matchesFilter,
   maxSortedRows,
-  organizationsStatement,
   orgCountsStatement,
   orgPagesStatement,
   pageStatement,
+  sortsKeysOfAlias,
   sortsKeysOfTerm,
-  tagsOfOrgsStatement,
   termCountStatement,
   termsIn,
+  type PageLead,
 } from './key-query.js';
+import { organizationsStatement, tagsOfOrgsStatement } from './name-query.js';
 
 interface KeyListsDeps {
   readonly session: SqlSession;
@@ -85,11 +87,21 @@ export function createKeyLists({ session, reader, slices, keyOf }: KeyListsDeps)
     return Number(found?.count ?? 0n) > maxSortedRows;
   }
 
+  /** How a page is found: by a rare term, else by a rare alias, else in its order. */
+  async function leadOf(query: KeyQuery, numberOf: NumberOf, reads: ReadBudget | undefined): Promise<PageLead> {
+    const hasTerms = termsIn(query.filter).length > 0;
+    const isCommon = hasTerms && (await isTermCommon(query, numberOf));
+    if (!sortsKeysOfAlias(query) || (hasTerms && !isCommon)) return { isTermCommon: isCommon };
+    const found = await reader.many<{ id: bigint }>(aliasStatement(dialect, query.filter, numberOf), reads);
+    if (found.length > maxSortedRows) return { isTermCommon: isCommon };
+    return { isTermCommon: isCommon, rows: found.map(({ id }) => id) };
+  }
+
   async function list(query: KeyQuery, reads?: ReadBudget): Promise<KeyPage> {
     reads?.requireTime();
     const { orgID } = query.filter;
     const numberOf = await numbersFor(query.filter, orgID === undefined ? [] : [orgID]);
-    const statement = pageStatement(dialect, query, numberOf, await isTermCommon(query, numberOf));
+    const statement = pageStatement(dialect, query, numberOf, await leadOf(query, numberOf, reads));
     const { rows, isCut } = await readRows(statement, query, reads);
     return pageOf(rows, query, isCut, reads);
   }
@@ -97,8 +109,9 @@ export function createKeyLists({ session, reader, slices, keyOf }: KeyListsDeps)
   return {
     list,
     async listOfOrgs(orgIDs, query, reads) {
-      // How the keys of a term are read depends on their number in each organization.
-      if (orgIDs.length === 1 || query.maxBytes !== undefined || sortsKeysOfTerm(query)) {
+      // How the keys of a term or of an alias are read depends on their number in each organization.
+      const dependsOnOrg = sortsKeysOfTerm(query) || sortsKeysOfAlias(query);
+      if (orgIDs.length === 1 || query.maxBytes !== undefined || dependsOnOrg) {
         return Promise.all(orgIDs.map((orgID) => list({ ...query, filter: { ...query.filter, orgID } }, reads)));
       }
       const distinct = [...new Set(orgIDs)];

@@ -1,11 +1,13 @@
 import { stateOf, type KeyState, type StoredKey } from '../../../keys/key.js';
-import type { KeyFilter, KeyOrder, KeyQuery, NameQuery } from '../../../keys/key-query.js';
+import { containsPattern, createSearch } from '../../../keys/alias-search.js';
+import { searchesAlias, type KeyFilter, type KeyOrder, type KeyQuery } from '../../../keys/key-query.js';
 import { unixSeconds } from '../../../lib/int64.js';
 import { term, termsOf } from '../../records/key-records.js';
 import { isBindableText, type Dialect } from '../dialect.js';
 import type { NumberOf } from '../name-numbers.js';
+import { createParameters, type Add } from '../parameters.js';
 import { isKeyHash, placeOf, placesOf } from '../place.js';
-import type { WideQuery } from '../session.js';
+import type { Value, WideQuery } from '../session.js';
 
 const orderColumns: Record<KeyOrder, string | undefined> = {
   KEY_HASH: undefined,
@@ -17,18 +19,55 @@ const orderColumns: Record<KeyOrder, string | undefined> = {
 /** The maximum number of keys that are sorted for a page: sorting more costs more than finding a page among a million. */
 export const maxSortedRows = 5000;
 
-/** Collects the parameters of a statement. Cursors may contain NUL, which is replaced by the next character in their order. */
-function createParameters(parameters: (string | bigint)[] = []) {
-  const add = (value: string | bigint) => {
-    parameters.push(typeof value === 'string' ? value.replaceAll('\0', '\u0001') : value);
-    return `$${parameters.length}`;
-  };
-  return { parameters, add };
-}
-
 /** Whether a page may be found by a term, and sorted. */
 export function sortsKeysOfTerm({ filter, orderBy }: KeyQuery): boolean {
-  return termsIn(filter).length > 0 && orderColumns[orderBy] !== undefined;
+  return termsIn(filter).length > 0 && (orderColumns[orderBy] !== undefined || searchesAlias(filter));
+}
+
+/** Whether a page may be found by aliases, and sorted. Those with a prefix are in order already in the order of aliases. */
+export function sortsKeysOfAlias({ filter, orderBy }: KeyQuery): boolean {
+  return searchesAlias(filter) && ((filter.aliasContains ?? '') !== '' || orderBy !== 'ALIAS');
+}
+
+/** How a page is found, which depends on how many keys match. */
+export interface PageLead {
+  /** Whether too many keys have a term for them to be sorted, so that all keys are read in order. */
+  readonly isTermCommon?: boolean;
+  /** The rows of the keys with the wanted alias, if they are few enough to be sorted. */
+  readonly rows?: readonly bigint[];
+}
+
+/** Finds the keys with the alias of a filter in an index of aliases, up to one more than may be sorted. */
+export function aliasStatement(dialect: Dialect, filter: KeyFilter, numberOf: NumberOf): WideQuery {
+  const { parameters, add } = createParameters();
+  return { sql: `${rowsOfAlias(dialect, filter, numberOf, add)} LIMIT ${maxSortedRows + 1}`, parameters };
+}
+
+/** Selects from an index of aliases alone: no row of a key is read. */
+function rowsOfAlias(dialect: Dialect, filter: KeyFilter, numberOf: NumberOf, add: Add): string {
+  const isOfOrg = filter.orgID === undefined ? [] : [`a.org = ${add(numberOf('orgs', filter.orgID))}`];
+  const conditions = [dialect.isInTime, ...isOfOrg, ...aliasConditions(dialect, filter, add, 'a.alias')];
+  return `SELECT a.id FROM keys a WHERE ${conditions.join(' AND ')}`;
+}
+
+/** The conditions of an alias. The column of the prefix has a form for each bound, so that it enters an index or does not. */
+function aliasConditions(
+  { matches }: Dialect,
+  { aliasPrefix = '', aliasContains = '' }: KeyFilter,
+  add: Add,
+  column: string,
+  lower = column,
+  upper = column,
+): string[] {
+  const conditions: string[] = [];
+  if (!isBindableText(aliasPrefix + aliasContains)) conditions.push('false');
+  if (aliasPrefix !== '') {
+    // After every alias with the prefix: the last code point, repeated more often than an alias is long.
+    const end = `${aliasPrefix}${'\u{10ffff}'.repeat(256)}`;
+    conditions.push(`${lower} >= ${add(aliasPrefix)}`, `${upper} < ${add(end)}`);
+  }
+  if (aliasContains !== '') conditions.push(matches(column, add(containsPattern(aliasContains))));
+  return conditions;
 }
 
 /**
@@ -50,15 +89,14 @@ export function termCountStatement(query: KeyQuery, numberOf: NumberOf): WideQue
 
 /**
  * The statement for the rows of a page of keys and the sizes of their definitions. Values are parameters; only
- * our own column names are put together. If too many keys have a term for them to be sorted, `isCommon` reads all keys in
- * order instead.
+ * our own column names are put together.
  */
 export function pageStatement(
   dialect: Dialect,
   query: KeyQuery,
   numberOf: NumberOf,
-  isCommon = false,
-  given: (string | bigint)[] = [],
+  lead: PageLead = {},
+  given: Value[] = [],
 ): WideQuery {
   const column = orderColumns[query.orderBy];
   const direction = query.descending ? 'DESC' : 'ASC';
@@ -69,7 +107,7 @@ export function pageStatement(
   const isBounded = (operator: '<' | '>') => bounds.some((bound) => bound.position && bound.operator === operator);
   const { from, id, conditions, add, parameters } = where(dialect, query.filter, numberOf, query.now, given, {
     column,
-    isCommon,
+    lead,
     isBoundedBelow: isBounded('>'),
     isBoundedAbove: isBounded('<'),
   });
@@ -101,10 +139,10 @@ export function orgPagesStatement(
   numberOf: NumberOf,
   orgIDs: readonly string[],
 ): WideQuery {
-  const parameters: (string | bigint)[] = [];
+  const parameters: Value[] = [];
   const pages = orgIDs.map((orgID) => {
     const ofOrg = { ...query, filter: { ...query.filter, orgID } };
-    const { sql } = pageStatement(dialect, ofOrg, numberOf, false, parameters);
+    const { sql } = pageStatement(dialect, ofOrg, numberOf, {}, parameters);
     return `SELECT id, size FROM (${sql}) AS page`;
   });
   return { sql: pages.join(' UNION ALL '), parameters };
@@ -132,58 +170,19 @@ export function countStatement(dialect: Dialect, filter: KeyFilter, numberOf: Nu
   return { sql: `SELECT count(*) AS count FROM ${from} WHERE ${conditions.join(' AND ')}`, parameters };
 }
 
-/** Returns the statement for a page of the organizations that own keys which are not deleted. */
-export function organizationsStatement({ isInTime }: Dialect, query: NameQuery): WideQuery {
-  const { parameters, add } = createParameters();
-  const hasKeys = 'EXISTS (SELECT 1 FROM keys k WHERE k.org = n.id AND k.deleted IS NULL)';
-  return { sql: `SELECT n.name FROM orgs n WHERE ${isInTime} AND ${hasKeys} ${rangeOf(query, add)}`, parameters };
-}
-
-/** Returns the statement for a page of the tags of each of these organizations, one after another. */
-export function tagsOfOrgsStatement({ isInTime }: Dialect, query: NameQuery, orgs: readonly bigint[]): WideQuery {
-  const { parameters, add } = createParameters();
-  const terms = {
-    ...query,
-    after: query.after === undefined ? undefined : term.tag(query.after),
-    before: query.before === undefined ? undefined : term.tag(query.before),
-  };
-  const pages = orgs.map((number) => {
-    const org = `CAST(${add(number)} AS bigint)`;
-    const hasKeys = `EXISTS (SELECT 1 FROM key_terms t CROSS JOIN keys k WHERE t.org = ${org} AND t.term = n.id AND k.id = t.key AND k.deleted IS NULL)`;
-    // In byte order, `;` follows `:`.
-    const isTag = "n.name > 't:' AND n.name < 't;'";
-    const page = `SELECT ${org} AS org, n.name FROM terms n WHERE ${isInTime} AND ${isTag} AND ${hasKeys} ${rangeOf(terms, add)}`;
-    return `SELECT org, name FROM (${page}) AS page`;
-  });
-  return { sql: pages.join(' UNION ALL '), parameters };
-}
-
-/** The end of a statement for a page of names `n`. */
-function rangeOf({ after, before, descending, limit }: NameQuery, add: (value: string | bigint) => string): string {
-  const lower = after === undefined ? '' : `AND n.name > ${add(after)}`;
-  const upper = before === undefined ? '' : `AND n.name < ${add(before)}`;
-  return `${lower} ${upper} ORDER BY n.name ${descending ? 'DESC' : 'ASC'} LIMIT ${add(BigInt(limit))}`;
-}
-
-/** The column that a page is ordered by, and on which sides cursors bound it. */
+/** The column that a page is ordered by, how it is found, and on which sides cursors bound it. */
 interface Order {
   readonly column: string | undefined;
-  readonly isCommon: boolean;
+  readonly lead: PageLead;
   readonly isBoundedBelow: boolean;
   readonly isBoundedAbove: boolean;
 }
 
-function where(
-  { isInTime, isOfHash, hashes, withoutIndex }: Dialect,
-  filter: KeyFilter,
-  numberOf: NumberOf,
-  now: Date,
-  given: (string | bigint)[] = [],
-  order?: Order,
-) {
+function where(dialect: Dialect, filter: KeyFilter, numberOf: NumberOf, now: Date, given: Value[] = [], order?: Order) {
+  const { isInTime, isOfHash, hashes, withoutIndex, inList, byNumber } = dialect;
   const { parameters, add } = createParameters(given);
   const conditions: string[] = [isInTime];
-  if (!isBindableText(filter.aliasPrefix ?? '')) conditions.push('false');
+  const { rows, isTermCommon = false } = order?.lead ?? {};
   // An index scan starts at one bound, which must be that of the cursor: otherwise a late page starts at the filter's bound.
   const lower = (column: string) => (order?.isBoundedBelow && order.column === column ? withoutIndex(column) : column);
   const upper = (column: string) => (order?.isBoundedAbove && order.column === column ? withoutIndex(column) : column);
@@ -191,8 +190,9 @@ function where(
   // SQLite reads a CROSS JOIN from left to right: the first term leads, in the order of hashes, and all others are looked up.
   const terms = termsIn(filter);
   const tables = terms.map((_, index) => `key_terms t${index}`);
-  const termLeads = terms.length > 0 && !(order?.isCommon === true && order.column !== undefined);
-  const from = (termLeads ? [...tables, 'keys k'] : ['keys k', ...tables]).join(' CROSS JOIN ');
+  const termLeads = terms.length > 0 && !rows && !(isTermCommon && order?.column !== undefined);
+  const keys = rows ? `keys k ${byNumber}` : 'keys k';
+  const from = (termLeads ? [...tables, keys] : [keys, ...tables]).join(' CROSS JOIN ');
   const [first, id] = termLeads ? ['t0', 't0.key'] : ['k', 'k.id'];
   terms.forEach((found, index) => {
     conditions.push(`t${index}.term = ${add(numberOf('terms', found))}`);
@@ -201,10 +201,14 @@ function where(
   if (terms.length > 0) conditions.push('k.id = t0.key');
 
   if (filter.orgID !== undefined) conditions.push(`${first}.org = ${add(numberOf('orgs', filter.orgID))}`);
-  if (filter.aliasPrefix !== undefined && filter.aliasPrefix !== '') {
-    // After every alias with the prefix: the last code point, repeated more often than an alias is long.
-    const end = `${filter.aliasPrefix}${'\u{10ffff}'.repeat(256)}`;
-    conditions.push(`${lower('k.alias')} >= ${add(filter.aliasPrefix)}`, `${upper('k.alias')} < ${add(end)}`);
+  if (rows) conditions.push(`k.id ${inList(add(rows), 'bigint')}`);
+  if (order && order.column !== 'k.alias') {
+    const alias = withoutIndex('k.alias');
+    conditions.push(...aliasConditions(dialect, filter, add, alias));
+  } else if (order) {
+    conditions.push(...aliasConditions(dialect, filter, add, 'k.alias', lower('k.alias'), upper('k.alias')));
+  } else if (searchesAlias(filter)) {
+    conditions.push(`k.id IN (${rowsOfAlias(dialect, filter, numberOf, add)})`);
   }
   if (filter.expiresBefore !== undefined) {
     conditions.push(`k.expires >= 1 AND k.expires < ${add(filter.expiresBefore)}`);
@@ -242,6 +246,8 @@ function stateCondition(states: KeyFilter['states'], seconds: () => string): str
   return others.length === 0 ? (only ?? 'false') : `((${[only, ...others].join(') OR (')}))`;
 }
 
+const isMatch = createSearch();
+
 /** Whether a key matches the query: the same conditions as those of the SQL, for a key that was read. */
 export function matchesFilter({ filter, now }: KeyQuery, key: StoredKey): boolean {
   const { alias = '', expires = 0n } = key.definition;
@@ -252,6 +258,7 @@ export function matchesFilter({ filter, now }: KeyQuery, key: StoredKey): boolea
   return (
     (filter.orgID === undefined || key.orgID === filter.orgID) &&
     alias.startsWith(filter.aliasPrefix ?? '') &&
+    isMatch(alias, containsPattern(filter.aliasContains ?? '')) &&
     (filter.expiresBefore === undefined || (expires >= 1n && expires < filter.expiresBefore)) &&
     (filter.updatedSince === undefined || key.lastUpdated >= filter.updatedSince) &&
     (filter.states === undefined ? state !== 'DELETED' : filter.states.includes(state)) &&
