@@ -13,10 +13,15 @@ import {
   print,
 } from 'graphql';
 
-/** @typedef {import('./verdict.mjs').Change} Change */
+/**
+ * A change of a contract that clients may notice, and the place of what changed: a GraphQL schema coordinate, or a path,
+ * parameter or property of REST.
+ * @typedef {{ readonly coordinate: string, readonly message: string }} Change
+ */
+/** @typedef {readonly Change[] | Promise<readonly Change[]>} Changes */
 
 /**
- * What differs for clients between two schemas, of the breaking and the dangerous kind. A schema may be a subgraph's.
+ * Returns what breaks clients between two schemas, or may break them. A schema may be a subgraph's.
  * @param {string} base
  * @param {string} current
  * @returns {Promise<Change[]>}
@@ -27,11 +32,7 @@ export async function graphqlChanges(base, current) {
   const changes = found
     .filter(({ criticality }) => criticality.level !== CriticalityLevel.NonBreaking)
     .filter(({ type, path = '' }) => !isHarmless(type, path))
-    .map(({ criticality, path, message }) => ({
-      isBreaking: criticality.level === CriticalityLevel.Breaking,
-      coordinate: coordinateOf(path),
-      message,
-    }));
+    .map(({ path, message }) => ({ coordinate: coordinateOf(path), message }));
   return [...changes, ...nowRequired(before.schema, after.schema), ...lostKeys(before.document, after.document)];
 }
 
@@ -90,7 +91,7 @@ function nowRequired(before, after) {
   return [...inputsOf(after)].flatMap(([coordinate, input]) => {
     const earlier = was.get(coordinate);
     const isLost = earlier?.isRequired === false && earlier.type.endsWith('!') && input.isRequired;
-    return isLost ? [{ isBreaking: true, coordinate, message: 'The default is gone, so that it must be given' }] : [];
+    return isLost ? [{ coordinate, message: 'The default is gone, so that it must be given' }] : [];
   });
 }
 
@@ -132,7 +133,7 @@ function lostKeys(before, after) {
   const kept = new Set(keysOf(after).map(({ id }) => id));
   return keysOf(before)
     .filter(({ id }) => !kept.has(id))
-    .map(({ type, key }) => ({ isBreaking: true, coordinate: type, message: `The entity lost its ${key}` }));
+    .map(({ type, key }) => ({ coordinate: type, message: `The entity lost its ${key}` }));
 }
 
 /** @param {import('graphql').DocumentNode} document */

@@ -1,6 +1,6 @@
 // @ts-check
 
-/** @typedef {import('./verdict.mjs').Change} Change */
+/** @typedef {import('./graphql-changes.mjs').Change} Change */
 /** @typedef {{ name: string, required?: boolean }} Parameter */
 /** @typedef {{ properties?: Record<string, Schema>, type?: unknown, format?: unknown, $ref?: unknown }} Schema */
 /** @typedef {Record<string, Record<string, { parameters?: Parameter[] }>>} Paths */
@@ -20,12 +20,11 @@ export function openAPIChanges(base, current) {
   );
   const retyped = [...after].filter(([coordinate, { type }]) => (before.get(coordinate)?.type ?? type) !== type);
   return [
-    ...gone.map((coordinate) => ({ isBreaking: true, coordinate, message: 'It was removed' })),
+    ...gone.map((coordinate) => ({ coordinate, message: 'It was removed' })),
     ...required
       .filter(([, { operation }]) => before.has(operation))
-      .map(([coordinate]) => ({ isBreaking: true, coordinate, message: 'It must be given now' })),
+      .map(([coordinate]) => ({ coordinate, message: 'It must be given now' })),
     ...retyped.map(([coordinate, { type }]) => ({
-      isBreaking: false,
       coordinate,
       message: `Its type went from ${before.get(coordinate)?.type} to ${type}`,
     })),
