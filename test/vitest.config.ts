@@ -49,7 +49,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'service',
-          include: ['test/{service,storage,project}/**/*.test.ts', 'test/bench/{*,blocking/*}.test.ts'],
+          include: ['test/{service,storage,project}/**/*.test.ts'],
           globalSetup,
           // The files of a worker share its modules, whose import took a quarter of the time. A test restores what it stubs.
           isolate: false,

@@ -18,7 +18,7 @@ export function measuredFactors() {
  * Returns the costs of an update with several processes: those of one process, multiplied by the factors that were
  * measured with this number of processes, or with the next smaller one.
  */
-export function costsWith(
+function costsWith(
   /** @type {Costs} */ costs,
   /** @type {number} */ processes,
   /** @type {readonly Factors[]} */ factors,

@@ -13,7 +13,7 @@ const timeoutMs = 60_000;
 /** @typedef {Awaited<ReturnType<typeof startServer>>} Running */
 
 /** Returns the processor of the server and those of the load; undefined without a second one or `taskset`. */
-export function processorsWith(/** @type {number} */ server) {
+function processorsWith(/** @type {number} */ server) {
   const all = Array.from({ length: availableParallelism() }, (_, cpu) => cpu);
   if (all.length === 1 || !existsSync('/usr/bin/taskset')) return undefined;
   return { server: String(server), load: all.filter((cpu) => cpu !== server).join(',') };
@@ -22,7 +22,7 @@ export function processorsWith(/** @type {number} */ server) {
 export const processors = processorsWith(0);
 
 /** Returns the command of a Node process with a CPU affinity. */
-export function nodeCommand(/** @type {string | undefined} */ cpus, /** @type {readonly string[]} */ args) {
+function nodeCommand(/** @type {string | undefined} */ cpus, /** @type {readonly string[]} */ args) {
   const command = [...(cpus === undefined ? [] : ['/usr/bin/taskset', '-c', cpus]), process.execPath, ...args];
   return { file: /** @type {string} */ (command[0]), args: command.slice(1) };
 }
