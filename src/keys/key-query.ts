@@ -35,6 +35,7 @@ export const keyOrders = {
   ALIAS: 'By alias, in byte order; keys without an alias first.',
   LAST_UPDATED: 'By the last update, oldest first.',
   EXPIRES: 'By the time of expiry; keys that never expire first.',
+  CREATED: 'By the time of creation in milliseconds, oldest first.',
 } as const;
 
 /** One of {@link keyOrders}. */
@@ -56,13 +57,23 @@ export interface KeyPosition {
   readonly keyHash: string;
 }
 
+/** A date of creation in Unix milliseconds, without further digits. */
+export function createdMs(dateCreated: string): bigint {
+  const ms = Date.parse(dateCreated);
+  return BigInt(Number.isNaN(ms) ? 0 : ms);
+}
+
 /** The position of a key in a list in this order. */
-export function positionOf({ keyHash, definition, lastUpdated }: StoredKey, orderBy: KeyOrder): KeyPosition {
+export function positionOf(
+  { keyHash, definition, lastUpdated, dateCreated }: StoredKey,
+  orderBy: KeyOrder,
+): KeyPosition {
   const values = {
     KEY_HASH: '',
     ALIAS: definition.alias ?? '',
     LAST_UPDATED: lastUpdated,
     EXPIRES: definition.expires ?? 0n,
+    CREATED: createdMs(dateCreated),
   };
   return { value: values[orderBy], keyHash };
 }

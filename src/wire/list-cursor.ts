@@ -27,11 +27,11 @@ export function cursorsOf({ filter, orderBy }: { filter: RequestedFilter; orderB
     decode: (cursor, argument) => {
       const [ofList, value, keyHash] = partsOf(cursor);
       const position =
-        orderBy === 'LAST_UPDATED' || orderBy === 'EXPIRES'
-          ? int64Of(value)
-          : typeof value === 'string'
+        orderBy === 'KEY_HASH' || orderBy === 'ALIAS'
+          ? typeof value === 'string'
             ? value
-            : undefined;
+            : undefined
+          : int64Of(value);
       if (ofList !== list || typeof keyHash !== 'string' || position === undefined) {
         throw invalidCursorError(argument, 'must be a cursor of this list with the same filter and order');
       }

@@ -576,7 +576,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
         ),
       );
       const now = new Date('2026-01-31T12:00:00Z');
-      for (const orderBy of ['KEY_HASH', 'ALIAS', 'LAST_UPDATED'] as const) {
+      for (const orderBy of Object.keys(keyOrders) as KeyOrder[]) {
         for (const filter of [
           {},
           { tagsAll: ['odd'] },
@@ -652,6 +652,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
         aKey(name, {
           orgID: name % 2 === 0 ? 'acme' : 'globex',
           lastUpdated: BigInt(name % 5),
+          dateCreated: `2026-01-31T12:00:00.${['000', '1', '00099', '123456'][name % 4]}Z`,
           deleted: name % 6 === 0 ? new Date(0) : undefined,
           definition: {
             alias: ['', 'A', 'Ab', 'B'][name % 4] ?? '',
@@ -690,7 +691,7 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
         a.value === b.value ? (a.keyHash < b.keyHash ? -1 : 1) : a.value < b.value ? -1 : 1;
       for (const filter of filters) {
         expect(await store.count(filter, now)).toBeGreaterThan(0);
-        for (const orderBy of ['KEY_HASH', 'ALIAS', 'LAST_UPDATED'] as const) {
+        for (const orderBy of Object.keys(keyOrders) as KeyOrder[]) {
           for (const descending of [false, true]) {
             const query: KeyQuery = { filter, orderBy, descending, limit: 100, now };
             const ascending = keys

@@ -90,8 +90,8 @@ describe('D-10 a migration', () => {
   });
 
   it.each([
-    ['sqlite', ['23da5922fb45d331', 'd18c012c2f36c147']],
-    ['postgres', ['002b20c4480f96f4', 'c95c388d7ce1ad46']],
+    ['sqlite', ['23da5922fb45d331', 'd18c012c2f36c147', '8189c073c4545a4f']],
+    ['postgres', ['002b20c4480f96f4', 'c95c388d7ce1ad46', '8c79148ca6cb42d0']],
   ] as const)('is not changed once databases have it: %s', (engine, digests) => {
     const digest = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 16);
     const statements = migrations.map((migration) => migration[engine].replaceAll(/\s*--.*/g, ''));
@@ -141,6 +141,8 @@ describeEngines('a database of the first migration', (engine) => {
     );
     await before.close();
     await place.run(
+      'DROP INDEX keys_by_creation',
+      ...(place.database ? [] : ['ALTER TABLE keys DROP COLUMN creation']),
       'DROP INDEX keys_by_end',
       'DROP INDEX keys_by_org_end',
       'CREATE INDEX keys_by_expiry ON keys (expires) WHERE expires >= 1',
@@ -150,6 +152,33 @@ describeEngines('a database of the first migration', (engine) => {
     const response = await after.graphql('{ orgKeys(orderBy: EXPIRES) { edges { node { keyID } } } }');
     expect(response.body).toMatchObject({
       data: { orgKeys: { edges: ['never', 'sooner', 'later'].map((keyID) => ({ node: { keyID } })) } },
+    });
+    await after.close();
+  });
+});
+
+describeEngines('a database of the second migration', (engine) => {
+  it('is migrated at a start, which keeps its keys and lists them by creation', async () => {
+    const place = await makeOwnPlace(engine);
+    const before = await startApp(place.env);
+    await before.importKeys(
+      { key_id: 'third', org_id: 'acme', date_created: '2024-07-03T09:12:30.1239Z' },
+      { key_id: 'fourth', org_id: 'acme', date_created: '2024-07-03T09:12:30.124Z' },
+      { key_id: 'second', org_id: 'acme', date_created: '2024-07-03T09:12:30Z' },
+      { key_id: 'first', org_id: 'acme', date_created: '1969-07-20T20:17:40.5Z' },
+    );
+    await before.close();
+    await place.run(
+      'DROP INDEX keys_by_creation',
+      ...(place.database ? [] : ['ALTER TABLE keys DROP COLUMN creation']),
+      place.database ? "UPDATE settings SET value = '102' WHERE name = 'schema_version'" : 'PRAGMA user_version = 102',
+    );
+    const after = await startApp(place.env);
+    await after.importKeys({ key_id: 'fifth', org_id: 'globex' });
+    const response = await after.graphql('{ orgKeys(orderBy: CREATED) { edges { node { keyID } } } }');
+    const inOrder = ['first', 'second', 'third', 'fourth', 'fifth'];
+    expect(response.body).toMatchObject({
+      data: { orgKeys: { edges: inOrder.map((keyID) => ({ node: { keyID } })) } },
     });
     await after.close();
   });

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { KeyFilter, KeyOrder, KeyQuery, KeyPosition } from '../../src/keys/key-query.js';
+import { createdMs, type KeyFilter, type KeyOrder, type KeyQuery, type KeyPosition } from '../../src/keys/key-query.js';
 import type { KeyRow } from '../../src/storage/records/key-records.js';
 import { createPgPool, type PgPool } from '../../src/storage/postgres/pool.js';
 import { openPostgres } from '../../src/storage/postgres/engine.js';
 import { postgresDialect } from '../../src/storage/sql/dialect.js';
-import { aliasStatement, countStatement, pageStatement, termsIn } from '../../src/storage/sql/keys/key-query.js';
+import { candidatesStatement, countStatement, pageStatement, termsIn } from '../../src/storage/sql/keys/key-query.js';
 import { createNameNumbers } from '../../src/storage/sql/name-numbers.js';
 import { createPgSession } from '../../src/storage/postgres/session.js';
 import type { WideQuery } from '../../src/storage/sql/session.js';
@@ -35,7 +35,7 @@ const fill = `
       quota_used, alias, sealed_key_id, history_link, mac, definition)
     SELECT ('x0' || left(encode(hash, 'hex'), 15))::bit(64)::bigint * 8, hash, '\\x01',
       CASE WHEN die(1, 2) = 0 THEN 0 ELSE die(2, ${orgs}) END, 3, 3 * n,
-      '2026-01-31T12:00:00Z', ${seconds} - die(3, 100000), CASE WHEN die(4, 50) = 0 THEN 1000000 + n END,
+      '2026-01-31T12:' || lpad((die(9, 60))::text, 2, '0') || ':' || lpad((die(10, 60))::text, 2, '0') || '.123456Z', ${seconds} - die(3, 100000), CASE WHEN die(4, 50) = 0 THEN 1000000 + n END,
       CASE WHEN die(6, 20) = 0 THEN ${seconds} - 1000 + die(7, 2000) ELSE 0 END, CASE WHEN die(8, 20) = 0 THEN 1 ELSE 0 END,
       0, 'Key ' || die(5, 7000), '\\x01', '\\x02', hash, '{}' || repeat(' ', 800)
     FROM (SELECT n, sha256(n::text::bytea) AS hash FROM generate_series(1, ${keys}) AS n) AS numbered;
@@ -50,7 +50,7 @@ const fill = `
   SELECT setval(pg_get_serial_sequence('history', 'id'), 1000000);
   INSERT INTO credentials (id, kind, label, secret_hash, created, mac)
     SELECT 'cred_' || n, 'service', 'c', sha256(n::text::bytea), n, '\\x02' FROM generate_series(1, 5000) AS n`.replaceAll(
-  /die\((\d), (\d+)\)/g,
+  /die\((\d+), (\d+)\)/g,
   `abs(hashtext('$1 ' || n)) % $2`,
 );
 
@@ -92,16 +92,20 @@ describe.skipIf(postgres.isMissing)(`the plans of ${keys} keys on ${postgres.nam
     );
     const [row] = await connections.run(async (session) => {
       const found = await session.query<{ id: bigint }>(sql, parameters);
-      return session.query<Pick<KeyRow, 'key_hash' | 'alias' | 'last_updated' | 'expires'>>(
-        `SELECT encode(key_hash, 'hex') AS key_hash, alias, last_updated, expires FROM keys WHERE id = $1`,
+      return session.query<Pick<KeyRow, 'key_hash' | 'alias' | 'last_updated' | 'expires' | 'date_created'>>(
+        `SELECT encode(key_hash, 'hex') AS key_hash, alias, last_updated, expires, date_created FROM keys WHERE id = $1`,
         [found[limit]?.id],
       );
     });
     return (
       row && {
-        value: { KEY_HASH: '', ALIAS: row.alias, LAST_UPDATED: row.last_updated, EXPIRES: row.expires }[
-          requested.orderBy
-        ],
+        value: {
+          KEY_HASH: '',
+          ALIAS: row.alias,
+          LAST_UPDATED: row.last_updated,
+          EXPIRES: row.expires,
+          CREATED: createdMs(row.date_created ?? ''),
+        }[requested.orderBy],
         keyHash: row.key_hash,
       }
     );
@@ -129,7 +133,7 @@ describe.skipIf(postgres.isMissing)(`the plans of ${keys} keys on ${postgres.nam
     { ...org, expiresBefore: seconds },
     { ...org, tagsAll: ['tag-1'], aliasPrefix: 'Key 1', states: ['ACTIVE'] },
   ]);
-  const orders: KeyOrder[] = ['KEY_HASH', 'ALIAS', 'LAST_UPDATED', 'EXPIRES'];
+  const orders: KeyOrder[] = ['KEY_HASH', 'ALIAS', 'LAST_UPDATED', 'EXPIRES', 'CREATED'];
 
   it.each(filters)('find a page of %o without a full scan, in any order', async (filter) => {
     for (const orderBy of orders) {
@@ -149,9 +153,9 @@ describe.skipIf(postgres.isMissing)(`the plans of ${keys} keys on ${postgres.nam
 
   const inOrder: [KeyOrder, KeyFilter][] = [{}, { orgID: 'org-0' }, { orgID: 'org-7' }].flatMap(
     (org): [KeyOrder, KeyFilter][] => [
-      // The few keys of a small organization are sorted: most have the same expiry.
+      // The few keys of a small organization are sorted: most have the same expiry, and creation has one index.
       ...orders
-        .filter((orderBy) => org.orgID !== 'org-7' || orderBy !== 'EXPIRES')
+        .filter((orderBy) => org.orgID !== 'org-7' || (orderBy !== 'EXPIRES' && orderBy !== 'CREATED'))
         .flatMap((orderBy): [KeyOrder, KeyFilter][] => [
           [orderBy, org],
           [orderBy, { ...org, states: ['ACTIVE'] }],
@@ -188,7 +192,7 @@ describe.skipIf(postgres.isMissing)(`the plans of ${keys} keys on ${postgres.nam
     [{ orgID: 'org-0', aliasPrefix: 'Key 1', aliasContains: '23' }, 'keys_by_org_alias', 0.2 * keys],
   ])('find the aliases of %o in an index of aliases alone, and sort the keys', async (filter, index, maxRead) => {
     const numberOf = await numbersFor(filter);
-    const statement = aliasStatement(postgresDialect, filter, numberOf);
+    const statement = candidatesStatement(postgresDialect, filter, numberOf);
     expect(await work(statement)).toMatchObject({ scannedTables: [], indexesAlone: [index] });
     expect((await work(statement)).rowsRead).toBeLessThanOrEqual(maxRead);
     const found = await connections.run((session) =>

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keyOrders, type KeyOrder } from '../../src/keys/key-query.js';
 import { postgresDialect, sqliteDialect } from '../../src/storage/sql/dialect.js';
 import {
-  aliasStatement,
+  candidatesStatement,
   countStatement,
   pageStatement,
   termCountStatement,
@@ -46,7 +46,7 @@ describe('D-15 a statement', () => {
           ...[sqliteDialect, postgresDialect].flatMap((dialect) => [
             pageStatement(dialect, { ...query, after: position, before: position }, numberOf),
             pageStatement(dialect, query, numberOf, { isTermCommon: true, rows: [1_234_567n] }),
-            aliasStatement(dialect, filter, numberOf),
+            candidatesStatement(dialect, filter, numberOf),
             countStatement(dialect, filter, numberOf, query.now),
           ]),
         ];

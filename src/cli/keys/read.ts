@@ -42,7 +42,13 @@ const defaultLimit = 100;
 /** The largest page of the REST API. */
 const pageSize = 100;
 
-const orders = { hash: 'KEY_HASH', alias: 'ALIAS', updated: 'LAST_UPDATED' } as const;
+const orders = {
+  hash: 'KEY_HASH',
+  alias: 'ALIAS',
+  updated: 'LAST_UPDATED',
+  expires: 'EXPIRES',
+  created: 'CREATED',
+} as const;
 
 export const listCommand: CLICommand = {
   name: 'keys list',

@@ -392,6 +392,8 @@ export type OrgKeyFilter = {
 export type OrgKeyOrder =
   /** By alias, in byte order; keys without an alias first. */
   | 'ALIAS'
+  /** By the time of creation in milliseconds, oldest first. */
+  | 'CREATED'
   /** By the time of expiry; keys that never expire first. */
   | 'EXPIRES'
   /** By hash of the key identifier: the cheapest order for nearly all filters. */

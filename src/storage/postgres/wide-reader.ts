@@ -19,6 +19,7 @@ export function createPgWideReader({ run }: PgPool): WideReader {
 
   return {
     many,
+    few: many,
     async keys<Row>(query: WideQuery, limit: SizeLimit, reads?: ReadBudget) {
       const placed = await many<PlacedKey>(withKeys(query, limit), reads);
       const [first] = placed;

@@ -1,3 +1,4 @@
+import { postgresCreation } from './layout-3.js';
 import { nearKeys } from './place.js';
 
 /** Differences between the SQL dialects. All other text is the same for both engines. */
@@ -29,6 +30,8 @@ export interface Dialect {
   readonly matches: (column: string, pattern: string) => string;
   /** Behind a table whose rows are found by their numbers, although other conditions have an index. */
   readonly byNumber: string;
+  /** The time of creation of the key `k` in milliseconds, as the index of it has it. */
+  readonly creation: string;
   /** The column in a condition for which no index must be entered. */
   readonly withoutIndex: (column: string) => string;
   readonly feed: FeedDialect;
@@ -76,6 +79,7 @@ export const sqliteDialect: Dialect = {
   rowID: (value) => `${value} COLLATE BINARY`,
   matches: (column, pattern) => `matches(${column}, ${pattern})`,
   byNumber: 'NOT INDEXED',
+  creation: 'k.creation',
   withoutIndex: (column) => `+${column}`,
   // There is one writer at a time and no number is used twice: the numbers of the entries are the order of the commits.
   feed: {
@@ -118,6 +122,7 @@ export const postgresDialect: Dialect = {
   rowID: (value) => value,
   matches: (column, pattern) => `${column} ~ ${pattern}`,
   byNumber: '',
+  creation: postgresCreation.replaceAll(/\b(?=created|date_created)/g, 'k.'),
   withoutIndex: (column) => column,
   feed: {
     tx: 'tx',

@@ -1,6 +1,7 @@
 import type { Dialect } from './dialect.js';
 import { layout1 } from './layout-1.js';
 import { layout2 } from './layout-2.js';
+import { layout3 } from './layout-3.js';
 
 /** The statements of a migration, by engine. */
 export type SchemaStep = Readonly<Record<Dialect['name'], string>>;
@@ -10,7 +11,7 @@ export type SchemaStep = Readonly<Record<Dialect['name'], string>>;
  * nullable: processes of the version before go on writing rows without it, and rows that they have signed stay valid
  * (`Layouts`). A release fills a new column only on request, because the release before rejects a row with a value in it.
  */
-export const migrations: readonly SchemaStep[] = [layout1, layout2];
+export const migrations: readonly SchemaStep[] = [layout1, layout2, layout3];
 
 /** Databases that builds before the first release have made have smaller versions. */
 const firstVersion = 101;
@@ -73,6 +74,7 @@ const searchIndexes = {
   key_terms_by_org: 'key_terms (org, term, key)',
   keys_by_end: 'keys (expires)',
   keys_by_org_end: 'keys (org, expires)',
+  keys_by_creation: 'keys (creation)',
 };
 
 /** Statements that create the search indexes that are missing, one for each. */

@@ -69,6 +69,8 @@ export interface SizeLimit {
 /** Reads that may scan many rows. They end at the deadline of the request. */
 export interface WideReader {
   readonly many: <Row>(query: WideQuery, reads?: ReadBudget) => Promise<readonly Row[]>;
+  /** As `many`, for queries that take a short time in most databases: SQLite tries them without a worker. */
+  readonly few: <Row>(query: WideQuery, reads?: ReadBudget) => Promise<readonly Row[]>;
   /** The rows of the keys whose `id` a query selects, in its order, with the `size` of each in bytes. */
   readonly keys: <Row>(
     query: WideQuery,

@@ -32,18 +32,24 @@ export function createReader(database: Database, { read }: Pick<WriteGate, 'read
     return reads ? reads.inOrder(work) : work();
   };
 
+  /** Undefined if the query takes longer. */
+  const quickly = (query: BoundQuery, reads: ReadBudget | undefined): Promise<CompletedQuery | undefined> =>
+    read(() => {
+      const result = runQuickly({ ...query, untilMs: clockMs() + quickMs });
+      return result.outcome === 'late' ? undefined : requireCompleted(result);
+    }, reads);
+
   return {
     many: async <Row>(query: WideQuery, reads?: ReadBudget) => (await inWorker(bindQuery(query), reads)).rows as Row[],
+    async few<Row>(query: WideQuery, reads?: ReadBudget) {
+      const ready = bindQuery(query);
+      const { rows } = (await quickly(ready, reads)) ?? (await inWorker(ready, reads));
+      return rows as Row[];
+    },
     async keys<Row>(query: WideQuery, limit: SizeLimit, reads?: ReadBudget) {
       const ready = bindQuery(query);
-      const quick = await read(() => {
-        const result = runQuickly({
-          ...ready,
-          keys: { maxBytes: Math.min(quickBytes, limit.maxBytes), mayCut: false },
-          untilMs: clockMs() + quickMs,
-        });
-        return result.outcome === 'late' ? undefined : requireCompleted(result);
-      }, reads);
+      const maxBytes = Math.min(quickBytes, limit.maxBytes);
+      const quick = await quickly({ ...ready, keys: { maxBytes, mayCut: false } }, reads);
       const isTooMuch = quick && !limit.mayCut && quick.found.bytes > limit.maxBytes;
       const isDone = quick && (isTooMuch || quick.rows.length === quick.found.count);
       const { rows, found } = isDone ? quick : await inWorker({ ...ready, keys: limit }, reads);

@@ -63,6 +63,13 @@ describe.each(['the data folder', 'a service'])('commands for the keys of %s', (
       code: 0,
     });
     expect((await listed('--sort=-updated', '--limit', '1')).keys).toMatchObject([{ alias: 'Changed' }]);
+    for (const order of ['created', '-created', 'expires', '-expires']) {
+      const [one, two] = [
+        await listed(`--sort=${order}`, '--limit', '101'),
+        await listed(`--sort=${order}`, '--limit', '1'),
+      ];
+      expect([one.keys.length, two.keys]).toStrictEqual([101, one.keys.slice(0, 1)]);
+    }
   });
 
   it('put stores integers beyond 2^53-1, except that a service accepts a new one in metadata over REST only', async () => {

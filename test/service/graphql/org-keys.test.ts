@@ -17,6 +17,7 @@ interface Key {
   readonly is_inactive?: boolean;
   readonly expires?: number;
   readonly last_updated?: string;
+  readonly date_created?: string;
 }
 
 /** The keys to list. One or more updates for each day, so that the order has ties. */
@@ -41,9 +42,13 @@ const many: readonly Key[] = [
     key_id: `${org_id}-${index}`,
     org_id,
     last_updated: String(now - 86_400 * (index % 4)),
+    date_created: `2025-12-${10 + (index % 3)}T12:00:00${['', '.5', '.123456'][index % 3]}Z`,
   })),
 );
-const keys = [...many, { key_id: 'last', org_id: 'initech', last_updated: String(now) }];
+const keys = [
+  ...many,
+  { key_id: 'last', org_id: 'initech', last_updated: String(now), date_created: '2025-12-11T13:00:00.499999+01:00' },
+];
 const deleted = ['acme-2', 'globex-9'];
 
 let t: TestApp;
@@ -113,6 +118,7 @@ const orders: Record<string, (a: Key, b: Key) => number> = {
   ALIAS: (a, b) => byBytes(a.alias ?? '', b.alias ?? ''),
   LAST_UPDATED: (a, b) => Number(a.last_updated) - Number(b.last_updated),
   EXPIRES: (a, b) => (a.expires ?? 0) - (b.expires ?? 0),
+  CREATED: (a, b) => Date.parse(a.date_created ?? '') - Date.parse(b.date_created ?? ''),
 };
 
 function expected(matches: (key: Key) => boolean, order = 'KEY_HASH', descending = false): string[] {
@@ -480,14 +486,14 @@ describe('orgKey', () => {
       orgID: 'acme',
       version: 1,
       state: 'ACTIVE',
-      createdAt: '2026-01-31T12:00:00.000Z',
+      createdAt: '2025-12-10T12:00:00Z',
       updatedAt: '2026-01-31T12:00:00.000Z',
       deletedAt: null,
       definition: {
         alias: 'Billing',
         tags: ['paid', 'eu'],
         orgID: 'acme',
-        dateCreated: '2026-01-31T12:00:00.000Z',
+        dateCreated: '2025-12-10T12:00:00Z',
         lastUpdated: String(now),
       },
       quota: { max: null, used: 0, remaining: null, renewsAt: null },

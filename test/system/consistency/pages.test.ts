@@ -1,10 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { StoredKey } from '../../../src/keys/key.js';
-import type { KeyFilter, KeyOrder, KeyQuery, KeyPosition } from '../../../src/keys/key-query.js';
+import {
+  keyOrders,
+  type KeyFilter,
+  type KeyOrder,
+  type KeyQuery,
+  type KeyPosition,
+} from '../../../src/keys/key-query.js';
 import { openPostgres } from '../../../src/storage/postgres/engine.js';
 import { openDatabase } from '../../../src/storage/sqlite/connection.js';
 import { sqliteDialect } from '../../../src/storage/sql/dialect.js';
-import { aliasStatement, countStatement, pageStatement } from '../../../src/storage/sql/keys/key-query.js';
+import { candidatesStatement, countStatement, pageStatement } from '../../../src/storage/sql/keys/key-query.js';
 import { createNameNumbers, type NumberOf } from '../../../src/storage/sql/name-numbers.js';
 import { createSqliteSession, parametersOf } from '../../../src/storage/sqlite/session.js';
 import { createWriteGate } from '../../../src/storage/sqlite/write-gate.js';
@@ -15,6 +21,7 @@ import { signer } from '../../support/signer.js';
 import { sqliteKeyStore, storageDeps } from '../../support/storage.js';
 
 const pages = runs('PAGES', 2000);
+const orders = Object.keys(keyOrders) as KeyOrder[];
 const database = openDatabase(':memory:');
 const store = sqliteKeyStore(database, signer);
 const { below, pick } = createRandom(seed);
@@ -27,6 +34,11 @@ function randomKey(index: number): StoredKey {
     orgID: pick(['acme', 'umbrella']),
     lastUpdated: seconds - BigInt(below(5)),
     deleted: below(4) === 0 ? now : undefined,
+    // As imports have it: with the digits of other systems, and before 1970.
+    dateCreated: pick([
+      ...['2026-01-31T12:00:00.000Z', '2026-01-31T12:00:00Z', '2026-01-31T12:00:00.5Z', '2026-01-31T12:00:00.123456Z'],
+      ...['2026-01-31T12:00:00.1239Z', '1969-12-31T23:59:59.5Z', '0000-02-29T00:00:00Z', '9999-12-31T23:59:59.999999Z'],
+    ]),
     definition: {
       alias: pick(['', 'A', 'Ab', 'Ab c', 'B']),
       isInactive: below(3) === 0,
@@ -47,12 +59,13 @@ afterAll(() => {
   database.close();
 });
 
-function placeOf({ keyHash, definition, lastUpdated }: StoredKey, orderBy: KeyOrder): KeyPosition {
+function placeOf({ keyHash, definition, lastUpdated, dateCreated }: StoredKey, orderBy: KeyOrder): KeyPosition {
   const values = {
     KEY_HASH: '',
     ALIAS: definition.alias ?? '',
     LAST_UPDATED: lastUpdated,
     EXPIRES: definition.expires ?? 0n,
+    CREATED: BigInt(new Date(dateCreated.replace(/(\.\d{3})\d+/, '$1')).getTime()),
   };
   return { value: values[orderBy], keyHash };
 }
@@ -116,7 +129,7 @@ function planOf({ sql, parameters }: ReturnType<typeof pageStatement>): string[]
 
 function randomQuery(): KeyQuery {
   const maybe = <T>(value: T) => (below(4) === 0 ? value : undefined);
-  const orderBy = pick(['KEY_HASH', 'ALIAS', 'LAST_UPDATED', 'EXPIRES'] as const);
+  const orderBy = pick(orders);
   return {
     filter: {
       orgID: maybe('acme'),
@@ -188,7 +201,7 @@ describe('a page of keys', () => {
   );
 
   const inOrder: [KeyOrder, KeyFilter][] = [
-    ...(['KEY_HASH', 'ALIAS', 'LAST_UPDATED', 'EXPIRES'] as const).flatMap((orderBy): [KeyOrder, KeyFilter][] => [
+    ...orders.flatMap((orderBy): [KeyOrder, KeyFilter][] => [
       [orderBy, {}],
       [orderBy, { orgID: 'acme' }],
       [orderBy, { states: ['ACTIVE'] }],
@@ -206,7 +219,7 @@ describe('a page of keys', () => {
   ];
   it.each(inOrder)('is read in the order %s of %o from an index at its start, not sorted', (orderBy, filter) => {
     for (const descending of [false, true]) {
-      const after = { value: orderBy === 'LAST_UPDATED' || orderBy === 'EXPIRES' ? seconds : 'Ab', keyHash: '8' };
+      const after = { value: orderBy === 'ALIAS' || orderBy === 'KEY_HASH' ? 'Ab' : seconds, keyHash: '8' };
       const query = { filter, orderBy, descending, after, limit: 20, now };
       const [first = '', ...rest] = planOf(pageStatement(sqliteDialect, query, numberOf));
       const bound = descending ? '<?' : '>?';
@@ -216,6 +229,7 @@ describe('a page of keys', () => {
         ALIAS: '(alias,rowid)',
         LAST_UPDATED: '(last_updated,rowid)',
         EXPIRES: '(expires,rowid)',
+        CREATED: '(creation,rowid)',
       }[orderBy];
       expect(first).toMatch(/^SEARCH .* USING /);
       expect(first).toContain(place);
@@ -232,13 +246,13 @@ describe('a page of keys', () => {
       'SEARCH a USING COVERING INDEX keys_by_org_alias (org=? AND alias>? AND alias<?)',
     ],
   ])('with the alias %o is found in an index of aliases alone, in any order', (filter, plan) => {
-    const aliases = aliasStatement(sqliteDialect, filter, numberOf);
+    const aliases = candidatesStatement(sqliteDialect, filter, numberOf);
     expect(planOf(aliases)).toStrictEqual([plan]);
     // A count reads the rows of the keys that it finds.
     const [counted = '', ...rest] = planOf(countStatement(sqliteDialect, filter, numberOf, now));
     expect(counted).toMatch(/^SEARCH k USING .*rowid=\?\)$/);
     expect(rest.at(-1)).toBe(plan);
-    for (const orderBy of ['KEY_HASH', 'ALIAS', 'LAST_UPDATED', 'EXPIRES'] as const) {
+    for (const orderBy of orders) {
       const query = { filter: { ...filter, states: ['ACTIVE'] as const }, orderBy, descending: false, limit: 20, now };
       const sorted = planOf(pageStatement(sqliteDialect, query, numberOf, { rows: [1n, 2n] }));
       expect(sorted[0]).toBe('SEARCH k USING INTEGER PRIMARY KEY (rowid=?)');

@@ -1,6 +1,6 @@
 import { AppError } from '../../../lib/errors.js';
 import type { StoredKey } from '../../../keys/key.js';
-import type { KeyFilter, KeyPage, KeyQuery, UnreadableKey } from '../../../keys/key-query.js';
+import { createdMs, type KeyFilter, type KeyPage, type KeyQuery, type UnreadableKey } from '../../../keys/key-query.js';
 import type { KeyStore } from '../../../keys/ports.js';
 import type { ReadBudget } from '../../../keys/read-budget.js';
 import { term, type KeyRow, type StoredKeyRow } from '../../records/key-records.js';
@@ -9,14 +9,14 @@ import { mapInSlices, type TimeSlices } from '../../time-slices.js';
 import { createNameNumbers, type NumberOf } from '../name-numbers.js';
 import { unprepared, type SqlSession, type WideQuery, type WideReader } from '../session.js';
 import {
-  aliasStatement,
+  candidatesStatement,
   countStatement,
   matchesFilter,
   maxSortedRows,
   orgCountsStatement,
   orgPagesStatement,
   pageStatement,
-  sortsKeysOfAlias,
+  sortsCandidates,
   sortsKeysOfTerm,
   termCountStatement,
   termsIn,
@@ -87,12 +87,12 @@ export function createKeyLists({ session, reader, slices, keyOf }: KeyListsDeps)
     return Number(found?.count ?? 0n) > maxSortedRows;
   }
 
-  /** How a page is found: by a rare term, else by a rare alias, else in its order. */
+  /** How a page is found: by a rare term, else by few candidates, else in its order. */
   async function leadOf(query: KeyQuery, numberOf: NumberOf, reads: ReadBudget | undefined): Promise<PageLead> {
     const hasTerms = termsIn(query.filter).length > 0;
     const isCommon = hasTerms && (await isTermCommon(query, numberOf));
-    if (!sortsKeysOfAlias(query) || (hasTerms && !isCommon)) return { isTermCommon: isCommon };
-    const found = await reader.many<{ id: bigint }>(aliasStatement(dialect, query.filter, numberOf), reads);
+    if (!sortsCandidates(query) || (hasTerms && !isCommon)) return { isTermCommon: isCommon };
+    const found = await reader.few<{ id: bigint }>(candidatesStatement(dialect, query.filter, numberOf), reads);
     if (found.length > maxSortedRows) return { isTermCommon: isCommon };
     return { isTermCommon: isCommon, rows: found.map(({ id }) => id) };
   }
@@ -109,8 +109,9 @@ export function createKeyLists({ session, reader, slices, keyOf }: KeyListsDeps)
   return {
     list,
     async listOfOrgs(orgIDs, query, reads) {
-      // How the keys of a term or of an alias are read depends on their number in each organization.
-      const dependsOnOrg = sortsKeysOfTerm(query) || sortsKeysOfAlias(query);
+      // How the keys are read may depend on their number in each organization.
+      const dependsOnOrg =
+        sortsKeysOfTerm(query) || sortsCandidates({ ...query, filter: { ...query.filter, orgID: orgIDs[0] } });
       if (orgIDs.length === 1 || query.maxBytes !== undefined || dependsOnOrg) {
         return Promise.all(orgIDs.map((orgID) => list({ ...query, filter: { ...query.filter, orgID } }, reads)));
       }
@@ -158,6 +159,12 @@ export function createKeyLists({ session, reader, slices, keyOf }: KeyListsDeps)
 
 /** Where the query has found a row. */
 function positionOf(row: KeyRow, { orderBy }: KeyQuery) {
-  const values = { KEY_HASH: '', ALIAS: row.alias, LAST_UPDATED: row.last_updated, EXPIRES: row.expires };
+  const values = {
+    KEY_HASH: '',
+    ALIAS: row.alias,
+    LAST_UPDATED: row.last_updated,
+    EXPIRES: row.expires,
+    CREATED: row.created ?? createdMs(row.date_created ?? ''),
+  };
   return { value: values[orderBy], keyHash: row.key_hash };
 }

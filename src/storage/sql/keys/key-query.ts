@@ -9,23 +9,32 @@ import { createParameters, type Add } from '../parameters.js';
 import { isKeyHash, placeOf, placesOf } from '../place.js';
 import type { Value, WideQuery } from '../session.js';
 
-const orderColumns: Record<KeyOrder, string | undefined> = {
-  KEY_HASH: undefined,
-  ALIAS: 'k.alias',
-  LAST_UPDATED: 'k.last_updated',
-  EXPIRES: 'k.expires',
-};
+/** What a list is ordered by, before the number of the row; undefined for the number alone. */
+function orderColumn(dialect: Dialect, orderBy: KeyOrder): string | undefined {
+  const columns = {
+    KEY_HASH: undefined,
+    ALIAS: 'k.alias',
+    LAST_UPDATED: 'k.last_updated',
+    EXPIRES: 'k.expires',
+    CREATED: dialect.creation,
+  };
+  return columns[orderBy];
+}
 
 /** The maximum number of keys that are sorted for a page: sorting more costs more than finding a page among a million. */
 export const maxSortedRows = 5000;
 
 /** Whether a page may be found by a term, and sorted. */
 export function sortsKeysOfTerm({ filter, orderBy }: KeyQuery): boolean {
-  return termsIn(filter).length > 0 && (orderColumns[orderBy] !== undefined || searchesAlias(filter));
+  return termsIn(filter).length > 0 && (orderBy !== 'KEY_HASH' || searchesAlias(filter));
 }
 
-/** Whether a page may be found by aliases, and sorted. Those with a prefix are in order already in the order of aliases. */
-export function sortsKeysOfAlias({ filter, orderBy }: KeyQuery): boolean {
+/**
+ * Whether the keys with the alias and of the organization of the filter may be sorted: unless an index has them in the order.
+ * The index of creation is one for all organizations.
+ */
+export function sortsCandidates({ filter, orderBy }: KeyQuery): boolean {
+  if (orderBy === 'CREATED' && filter.orgID !== undefined) return true;
   return searchesAlias(filter) && ((filter.aliasContains ?? '') !== '' || orderBy !== 'ALIAS');
 }
 
@@ -33,18 +42,18 @@ export function sortsKeysOfAlias({ filter, orderBy }: KeyQuery): boolean {
 export interface PageLead {
   /** Whether too many keys have a term for them to be sorted, so that all keys are read in order. */
   readonly isTermCommon?: boolean;
-  /** The rows of the keys with the wanted alias, if they are few enough to be sorted. */
+  /** The rows of the candidates, if they are few enough to be sorted. */
   readonly rows?: readonly bigint[];
 }
 
-/** Finds the keys with the alias of a filter in an index of aliases, up to one more than may be sorted. */
-export function aliasStatement(dialect: Dialect, filter: KeyFilter, numberOf: NumberOf): WideQuery {
+/** Finds the keys with the alias and of the organization of a filter in an index, up to one more than may be sorted. */
+export function candidatesStatement(dialect: Dialect, filter: KeyFilter, numberOf: NumberOf): WideQuery {
   const { parameters, add } = createParameters();
-  return { sql: `${rowsOfAlias(dialect, filter, numberOf, add)} LIMIT ${maxSortedRows + 1}`, parameters };
+  return { sql: `${candidates(dialect, filter, numberOf, add)} LIMIT ${maxSortedRows + 1}`, parameters };
 }
 
-/** Selects from an index of aliases alone: no row of a key is read. */
-function rowsOfAlias(dialect: Dialect, filter: KeyFilter, numberOf: NumberOf, add: Add): string {
+/** Selects from an index alone: no row of a key is read. */
+function candidates(dialect: Dialect, filter: KeyFilter, numberOf: NumberOf, add: Add): string {
   const isOfOrg = filter.orgID === undefined ? [] : [`a.org = ${add(numberOf('orgs', filter.orgID))}`];
   const conditions = [dialect.isInTime, ...isOfOrg, ...aliasConditions(dialect, filter, add, 'a.alias')];
   return `SELECT a.id FROM keys a WHERE ${conditions.join(' AND ')}`;
@@ -98,7 +107,7 @@ export function pageStatement(
   lead: PageLead = {},
   given: Value[] = [],
 ): WideQuery {
-  const column = orderColumns[query.orderBy];
+  const column = orderColumn(dialect, query.orderBy);
   const direction = query.descending ? 'DESC' : 'ASC';
   const bounds = [
     { position: query.after, operator: query.descending ? '<' : '>' },
@@ -200,7 +209,10 @@ function where(dialect: Dialect, filter: KeyFilter, numberOf: NumberOf, now: Dat
   });
   if (terms.length > 0) conditions.push('k.id = t0.key');
 
-  if (filter.orgID !== undefined) conditions.push(`${first}.org = ${add(numberOf('orgs', filter.orgID))}`);
+  if (filter.orgID !== undefined) {
+    const org = order?.column === dialect.creation && !termLeads ? withoutIndex(`${first}.org`) : `${first}.org`;
+    conditions.push(`${org} = ${add(numberOf('orgs', filter.orgID))}`);
+  }
   if (rows) conditions.push(`k.id ${inList(add(rows), 'bigint')}`);
   if (order && order.column !== 'k.alias') {
     const alias = withoutIndex('k.alias');
@@ -208,7 +220,7 @@ function where(dialect: Dialect, filter: KeyFilter, numberOf: NumberOf, now: Dat
   } else if (order) {
     conditions.push(...aliasConditions(dialect, filter, add, 'k.alias', lower('k.alias'), upper('k.alias')));
   } else if (searchesAlias(filter)) {
-    conditions.push(`k.id IN (${rowsOfAlias(dialect, filter, numberOf, add)})`);
+    conditions.push(`k.id IN (${candidates(dialect, filter, numberOf, add)})`);
   }
   if (filter.expiresBefore !== undefined) {
     conditions.push(`k.expires >= 1 AND k.expires < ${add(filter.expiresBefore)}`);
