@@ -13,15 +13,15 @@ RUN npm ci --omit=dev --ignore-scripts
 FROM node:24-slim
 # The release workflow adds the version, the commit and the digest of the base.
 LABEL org.opencontainers.image.title="Keyfront" org.opencontainers.image.description="Manages the access keys of an API gateway" org.opencontainers.image.licenses="MIT"
-ENV NODE_ENV=production HOST=0.0.0.0 KEYFRONT_DATA=/data
+ENV NODE_ENV=production HOST=0.0.0.0 KEYFRONT_DATA=/var/lib/keyfront/data
 WORKDIR /keyfront
 # The service rejects a data folder that other users can access.
-RUN install -d -m 0700 -o node -g node /data
+RUN install -d -m 0700 -o node -g node /var/lib/keyfront /var/lib/keyfront/data
 COPY --from=packages /keyfront/node_modules node_modules
 COPY --from=build /keyfront/package.json /keyfront/LICENSE ./
 COPY --from=build /keyfront/dist dist
 USER node
-VOLUME /data
+VOLUME /var/lib/keyfront
 EXPOSE 4000
 STOPSIGNAL SIGTERM
 # Checks that the process responds, not that it is ready: another container does not cure a full disk.
