@@ -1,4 +1,4 @@
-// The figures of docs/capacity.md that the model computes, from the measured costs of one process on its own processor. The
+// The figures of test/bench/capacity.md that the model computes, from the measured costs of one process on its own processor. The
 // factors of several processes are in process-factors.json, which processes.mjs writes.
 import { readFileSync } from 'node:fs';
 import { limitsOf, simulate } from './queue-model.mjs';

@@ -1,5 +1,5 @@
 // The capacity of one process on SQLite, and of one and two on PostgreSQL, and that of more processes by a model:
-// `node test/bench/capacity.mjs`. Prints the figures of docs/capacity.md; `--write` also updates them there.
+// `node test/bench/capacity.mjs`. Prints the figures of test/bench/capacity.md; `--write` also updates them there.
 import { execFileSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';

@@ -7,7 +7,7 @@ import { node, startServer } from './process.mjs';
 
 const load = new URL('load.mjs', import.meta.url).pathname;
 const main = new URL('../../dist/main.js', import.meta.url).pathname;
-const document = new URL('../../docs/capacity.md', import.meta.url).pathname;
+const document = new URL('capacity.md', import.meta.url).pathname;
 
 /** Sends load from a separate process, and resolves to its figures. */
 export async function sendLoad(
@@ -73,7 +73,7 @@ export function writeWorkloads(
   }
 }
 
-/** Replaces the text between the comments `NAME` and `/NAME` of docs/capacity.md. */
+/** Replaces the text between the comments `NAME` and `/NAME` of test/bench/capacity.md. */
 export function writeToCapacity(/** @type {string} */ name, /** @type {string} */ text) {
   const block = new RegExp(`(<!-- ${name} -->\\n+).*?(\\n+<!-- /${name} -->)`, 's');
   const old = readFileSync(document, 'utf8');

@@ -1,6 +1,6 @@
 // One to four processes on one PostgreSQL, loaded in turn: `node test/bench/processes.mjs`. They share all processors
 // with PostgreSQL and the load, so the rate shows the loss by sharing, and the CPU time the cost of an update while
-// other processes write. `--write` updates docs/capacity.md, and process-factors.json for the model.
+// other processes write. `--write` updates test/bench/capacity.md, and process-factors.json for the model.
 import { writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -83,6 +83,15 @@ const settled = (text: string) =>
     .replace(/\b1[789]\d{8}\b/g, '(seconds)')
     .replace(/[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}/g, '(request)');
 
+/** The fragments by which the headings of a document are addressed, as GitHub makes them. */
+const headingsOf = (text: string) =>
+  [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+
 describe.each(documents)('%s', (name) => {
   const blocks = blocksOf(textOf(name));
   let place: Place | undefined;
@@ -111,14 +120,24 @@ describe.each(documents)('%s', (name) => {
     expect(blocks.filter(({ isStray }) => isStray).map(({ line, language }) => `${line}: ${language}`)).toEqual([]);
   });
 
-  it('links to existing files', () => {
-    const links = [...textOf(name).matchAll(/\]\((?!https?:|#)([^)#]+)(#[^)]*)?\)/g)].map(([, file = '']) => file);
-    const folder = join(root, name, '..');
-    expect(links.filter((file) => !existsSync(join(folder, file)))).toEqual([]);
+  it('links to existing files and headings', () => {
+    const links = [...textOf(name).matchAll(/\]\((?!https?:|mailto:)([^)#]*)(?:#([^)]*))?\)/g)];
+    const broken = links.filter(([, file = '', heading]) => {
+      const target = file === '' ? join(root, name) : join(root, name, '..', file);
+      if (!existsSync(target)) return true;
+      return heading !== undefined && !headingsOf(readFileSync(target, 'utf8')).includes(heading);
+    });
+    expect(broken.map(([link]) => link)).toEqual([]);
   });
 
   it('names existing files of the project', () => {
     const named = [...textOf(name).matchAll(/`((?:src|test|schema)\/[\w./-]+)`/g)].map(([, file = '']) => file);
     expect(named.filter((file) => !existsSync(join(root, file)))).toEqual([]);
   });
+});
+
+it.each(globSync('docs/*.md', { cwd: root }))('%s begins with what it helps to do, and has at most 15 kB', (name) => {
+  const text = textOf(name);
+  expect(text).toMatch(/^# .+\n\nUse this page /);
+  expect(Buffer.byteLength(text)).toBeLessThanOrEqual(15_000);
 });
