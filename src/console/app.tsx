@@ -2,6 +2,7 @@ import type { VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { KeyView } from './key/key-view.js';
 import { KeysView } from './keys/keys-view.js';
+import { OtherPages } from './parts/other-pages.js';
 import { QuietButton } from './parts/quiet-button.js';
 import { PreviewView } from './preview/preview-view.js';
 import { Link, useAddress } from './router.js';
@@ -35,6 +36,7 @@ function Frame() {
           <Link to="/console/preview" current={isPreview}>
             {text.preview.title}
           </Link>
+          <OtherPages />
         </nav>
         <SignOut />
       </header>

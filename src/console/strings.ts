@@ -5,6 +5,8 @@ export const text = {
   product: 'Keyfront console',
   skip: 'Skip to the content',
   views: 'Views',
+  graphiql: 'GraphiQL',
+  restDocuments: 'REST',
   none: '–',
   never: 'never',
   loading: 'Loading …',

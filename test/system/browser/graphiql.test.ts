@@ -64,6 +64,26 @@ describeInBrowser('GraphiQL in a browser', (browser) => {
     await expect.poll(async () => (await g.editors()).response).toContain('"alias": "Demo"');
   });
 
+  it('puts both credentials of the first start into their fields, so that every tab works after one paste', async () => {
+    const printed = `    management (previews)            ${server.t.management}\n    service    (organization keys)   ${server.t.service}\n`;
+    await g.page.evaluate(`{
+      const clipboardData = new DataTransfer();
+      clipboardData.setData('text/plain', ${JSON.stringify(printed)});
+      document.querySelector('#service').dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+    }`);
+    expect(await g.run()).toMatchObject({ data: { previewKey: { data: { alias: 'Demo' } } } });
+    await g.openTab('ListKeys');
+    expect(await g.run()).toMatchObject({ data: { orgKeys: { totalCount: 2 } } });
+  });
+
+  it('links to the REST documents, which link back, and to the console', async () => {
+    await g.page.getByRole('link', { name: 'Console' }).waitFor();
+    await g.page.getByRole('link', { name: 'REST' }).click();
+    await g.page.getByRole('link', { name: 'Console' }).waitFor();
+    await g.page.getByRole('link', { name: 'GraphiQL' }).click();
+    await g.page.getByLabel('Management credential').waitFor();
+  });
+
   it('uses a pasted credential in all tabs at once, also in those that are open already', async () => {
     await g.openTab('ListKeys');
     await g.openTab('Welcome');

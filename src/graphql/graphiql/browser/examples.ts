@@ -11,10 +11,11 @@ export interface ExampleOperation {
 /** The operation of the first tab. */
 export const welcome = `# Welcome to Keyfront.
 #
-# 1. Paste your credentials into
-#    the fields above. The first
-#    start printed both. All tabs
-#    use them until you reload the
+# 1. Copy both credentials that
+#    the first start printed, and
+#    paste them into one of the
+#    fields above. All tabs use
+#    them until you reload the
 #    page. The preview needs
 #    "kf_mgt_", all other
 #    operations "kf_svc_".

@@ -44,9 +44,27 @@ function credentialHeaders(): Record<string, string> {
 }
 
 // The service may show its schema only with a credential.
-document.querySelector('#credentials')?.addEventListener('change', () => {
-  press('button[aria-label^="Re-fetch GraphQL schema"]');
+const fetchSchema = () => press('button[aria-label^="Re-fetch GraphQL schema"]');
+document.querySelector('#credentials')?.addEventListener('change', fetchSchema);
+
+// Puts each credential of a pasted text into its field: both lines of the first start can be pasted at once.
+document.querySelector<HTMLElement>('#credentials')?.addEventListener('paste', (event) => {
+  const text = event.clipboardData?.getData('text') ?? '';
+  const secrets = { management: /\bkf_mgt_\w+/.exec(text)?.[0], service: /\bkf_svc_\w+/.exec(text)?.[0] };
+  for (const [kind, secret] of Object.entries(secrets)) {
+    const field = document.querySelector<HTMLInputElement>(`#${kind}`);
+    if (field === null || secret === undefined) continue;
+    field.value = secret;
+    event.preventDefault();
+  }
+  if (event.defaultPrevented) fetchSchema();
 });
+
+// The console has a setting of its own.
+fetch('/console', { method: 'HEAD' }).then(
+  ({ ok }) => document.querySelector('#console-link')?.toggleAttribute('hidden', !ok),
+  () => undefined,
+);
 
 const isNarrow = window.matchMedia('(max-width: 700px)');
 

@@ -57,4 +57,9 @@ element('#credential-form').addEventListener('submit', (event) => {
   void show(element<HTMLInputElement>('#credential').value.trim() || undefined);
 });
 followColorScheme();
+// The console has a setting of its own.
+fetch('/console', { method: 'HEAD' }).then(
+  ({ ok }) => element('#console-link').toggleAttribute('hidden', !ok),
+  () => undefined,
+);
 void show(undefined);
