@@ -65,7 +65,7 @@ export function parseJSONCarefully(text: string): JSONValue {
  * @throws {TypeError} for a value without a JSON form, such as undefined, a function or a circular structure.
  */
 export function stringifyJSON(value: unknown, indent?: number): string {
-  const text: string | undefined = JSON.stringify(value, exactIntegerReplacer, indent);
+  const text: string | undefined = JSON.stringify(withExactIntegers(value), undefined, indent);
   if (text === undefined) throw new TypeError('JSON has no form for this value.');
   return text;
 }
@@ -402,10 +402,45 @@ function invalidBodyError(path: Path, code: string, message: string): AppError {
   return new AppError('INVALID', `${subject} ${message}.`, { issues: [{ path: [...path], code, message }] });
 }
 
-/** A replacer for `JSON.stringify` that writes all digits of a long integer. */
-export function exactIntegerReplacer(_name: string, value: unknown): unknown {
-  if (typeof value === 'bigint') return JSON.rawJSON(String(value));
-  if (typeof value !== 'number' || !Number.isInteger(value)) return value;
-  if (Number.isSafeInteger(value) || Math.abs(value) >= exactIntegerLimit) return value;
+/** Deeper values refer to themselves, or are no values that we make. */
+const maxValueDepth = 1_000;
+
+/**
+ * Returns the value, or a copy in which `JSON.stringify` writes all digits of each integer. Objects without such an integer are
+ * not copied. A replacer takes twice as long.
+ */
+function withExactIntegers(value: unknown, depth = 0): unknown {
+  if (typeof value === 'bigint') return exactInteger(value);
+  if (typeof value === 'number') return Number.isInteger(value) ? exactInteger(value) : value;
+  if (typeof value !== 'object' || value === null || ('toJSON' in value && typeof value.toJSON === 'function')) {
+    return value;
+  }
+  if (depth > maxValueDepth) throw new TypeError('The value is nested too deeply, or refers to itself.');
+  if (Array.isArray(value)) {
+    const items: readonly unknown[] = value;
+    let copy: unknown[] | undefined;
+    for (let index = 0; index < items.length; index++) {
+      const exact = withExactIntegers(items[index], depth + 1);
+      if (!Object.is(exact, items[index])) (copy ??= [...items])[index] = exact;
+    }
+    return copy ?? items;
+  }
+  let members: Record<string, unknown> | undefined;
+  for (const name of Object.keys(value)) {
+    const member = (value as Record<string, unknown>)[name];
+    const exact = withExactIntegers(member, depth + 1);
+    if (Object.is(exact, member)) continue;
+    members ??= { ...value };
+    if (name === '__proto__') Object.defineProperty(members, name, { value: exact });
+    else members[name] = exact;
+  }
+  return members ?? value;
+}
+
+/** Returns what `JSON.stringify` writes with all digits. */
+function exactInteger(value: bigint | number): unknown {
+  const nearest = Number(value);
+  if (Number.isSafeInteger(nearest)) return nearest;
+  if (typeof value === 'number' && Math.abs(value) >= exactIntegerLimit) return value;
   return JSON.rawJSON(String(BigInt(value)));
 }
