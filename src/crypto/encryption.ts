@@ -1,6 +1,7 @@
-import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, randomBytes, type KeyObject } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 import { AppError } from '../lib/errors.js';
 import type { KeyRing } from './key-ring.js';
+import { randomBytesOf } from './random.js';
 
 /**
  * Authenticated encryption of secrets at rest. `aad` is the associated data, such as "keys|<keyHash>|hmacString". It is
@@ -53,7 +54,7 @@ export function createSealer(ring: () => KeyRing, kind: keyof typeof versions = 
       const current = ring();
       const version = versions[kind];
       const header = headerOf(version, current.primaryID);
-      const nonce = randomBytes(nonceBytes);
+      const nonce = randomBytesOf(nonceBytes);
       const cipher = createCipheriv(algorithm, keyOf(current, version, current.primaryID, aad), nonce, options);
       cipher.setAAD(aadBytes(header, aad));
       const body = [cipher.update(plaintext, 'utf8'), cipher.final()];

@@ -19,6 +19,7 @@ import {
 import { createPasswordHasher } from '../crypto/password-hash.js';
 import { createKeyRingCheck, keyRingCheckName, type KeyRingCheck } from '../crypto/key-ring-check.js';
 import { createSealer, type Sealer } from '../crypto/encryption.js';
+import { randomBytesOf } from '../crypto/random.js';
 import { createRowSigner } from '../crypto/row-signer.js';
 import {
   InstallationNotFoundError,
@@ -140,7 +141,7 @@ export async function openServices(
       now,
       hashKeyID: createKeyHash(config.keyHash, secrets.keyHashPepper),
       randomHex: () => withChecksum(overrides.randomHex?.() ?? randomBytes(16).toString('hex')),
-      newIdentity: () => randomBytes(16).toString('hex'),
+      newIdentity: () => randomBytesOf(16).toString('hex'),
       hashPassword: (password, type) => passwords.hash(password, type),
       seal: (plaintext, aad) => sealer.seal(plaintext, aad),
       open: (sealed, aad) => sealer.open(sealed, aad),
