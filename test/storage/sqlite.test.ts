@@ -53,7 +53,7 @@ describe('a SQLite file', () => {
     const places = () => [database.pragma('temp_store', { simple: true }), database.pragma('temp_store_directory')];
     const [inFiles, inMemory] = [1n, 2n];
     expect(places()[0]).toBe(inMemory);
-    configure(database, 'load');
+    configure(database, 'indexes');
     expect(places()).toStrictEqual([inFiles, [{ temp_store_directory: folder }]]);
     configure(database, 'normal');
     expect(places()[0]).toBe(inMemory);

@@ -52,12 +52,12 @@ type Line = string | Uint8Array;
 type NumberedLine = PreparedLine & { readonly number: number };
 
 // A transaction blocks other writers, so the duration of the previous one determines the size of the next one.
-const maxBatchSize = 500;
+const maxBatchSize = 1_000;
 const minBatchSize = 20;
 const targetBatchMs = 200;
 
 /**
- * Imports lines of the form `{"key_id": "...", ...definition}` in transactions of 20 to 500 keys. Reports invalid lines
+ * Imports lines of the form `{"key_id": "...", ...definition}` in transactions of 20 to 1,000 keys. Reports invalid lines
  * and lines with the identifier of an earlier line to the listener, and skips them.
  */
 export async function importLines(

@@ -44,7 +44,7 @@ export function openDatabase(
     database.pragma(`cache_size = ${-1024 * cacheMiB}`);
     migrate(database);
     // Indexes that an interrupted import has not created.
-    configure(database, 'load');
+    configure(database, 'indexes');
     for (const statement of createSearchIndexes) database.exec(statement);
     configure(database, 'normal');
     requireSettings(database, file);
@@ -75,11 +75,11 @@ export function openReadOnly(file: string, allowNewer = false): Database.Databas
 }
 
 /**
- * Prepares a connection for a load of many keys, or for normal work again. Not within a transaction. Sorts of normal work
- * fit in memory: they are short, or limited in time. The indexes of a load are sorted in files in the data folder, which
- * have no name and end with the sort.
+ * Prepares a connection for the creation of indexes of many keys, or for normal work again. Not within a transaction. Sorts of
+ * normal work fit in memory: they are short, or limited in time. Indexes are sorted in files in the data folder, which have no
+ * name and end with the sort.
  */
-export function configure(database: Database.Database, work: 'load' | 'normal'): void {
+export function configure(database: Database.Database, work: 'indexes' | 'normal'): void {
   // A database in memory has no folder.
   if (work === 'normal' || database.memory) return void database.pragma('temp_store = MEMORY');
   database.pragma(`temp_store_directory = '${dirname(resolve(database.name)).replaceAll("'", "''")}'`);

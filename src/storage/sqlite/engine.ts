@@ -110,11 +110,11 @@ function createEngine(
         return true;
       });
       if (!isFirst) return work();
-      configure(database, 'load');
       log?.setWork('load');
       try {
         return await work();
       } finally {
+        configure(database, 'indexes');
         // In a transaction each, so that other processes can write in between.
         for (const statement of createSearchIndexes) await gate.write(() => database.exec(statement));
         configure(database, 'normal');

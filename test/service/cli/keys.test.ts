@@ -86,7 +86,7 @@ describe('keys import', () => {
   it.each([
     ['writes few keys per transaction if storage is slow, so that other writers do not wait', 10, [20, 20, 10]],
     ['writes as many keys per transaction as storage writes in 200 ms', 2, [20, 100, 100, 50]],
-    ['writes at most 500 keys per transaction if storage is fast', 0.1, [20, 500, 500, 30]],
+    ['writes at most 1,000 keys per transaction if storage is fast', 0.1, [20, 1000, 1000, 30]],
   ])('%s', async (_name, msPerKey, expected) => {
     vi.useFakeTimers({ toFake: ['performance'] });
     onTestFinished(() => void vi.useRealTimers());
