@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { seed } from '../support/generated.js';
+import { itDetects, seed } from '../support/generated.js';
 import { buildMain } from '../support/build.mjs';
 import { compound } from './compound.js';
 import { hasDisk, unlessDisk } from './disk/library.js';
@@ -17,7 +17,7 @@ describe.skipIf(!hasDisk)(`repeated kills (FUZZ_SEED=${seed})${unlessDisk}`, () 
     },
   );
 
-  it(
+  itDetects(
     'lose changes in a mutant that responds before the commit, which this suite detects',
     { timeout: 600_000 },
     async () => {

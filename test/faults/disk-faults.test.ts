@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { itDetects } from '../support/generated.js';
 import { buildMain } from '../support/build.mjs';
 import { failDisk } from './disk-faults.js';
 import { hasDisk, unlessDisk } from './disk/library.js';
@@ -16,12 +17,16 @@ describe.skipIf(!hasDisk)(`a disk that fails at a write, a sync or a truncation$
     },
   );
 
-  it('loses changes in a mutant that ignores disk errors, which this suite detects', { timeout: 600_000 }, async () => {
-    const { findings } = await failDisk({
-      ...scenery(),
-      points: 4,
-      mutant: await buildMain('storage/ignores-disk-errors'),
-    });
-    expect(findings.map(({ kind }) => kind)).toContain('lost');
-  });
+  itDetects(
+    'loses changes in a mutant that ignores disk errors, which this suite detects',
+    { timeout: 600_000 },
+    async () => {
+      const { findings } = await failDisk({
+        ...scenery(),
+        points: 4,
+        mutant: await buildMain('storage/ignores-disk-errors'),
+      });
+      expect(findings.map(({ kind }) => kind)).toContain('lost');
+    },
+  );
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runs, seed } from '../support/generated.js';
+import { itDetects, runs, seed } from '../support/generated.js';
 import { buildMain } from '../support/build.mjs';
 import { fuzz, startService, type StoreMutant, type Service } from './fuzz.js';
 import type { RawResponse } from './raw-connection.js';
@@ -34,7 +34,7 @@ describe(`the service under generated requests (FUZZ_SEED=${seed})`, () => {
     },
   );
 
-  it.each<[string, StoreMutant, RegExp]>([
+  itDetects.each<[string, StoreMutant, RegExp]>([
     ['a status of 500', seventh({ status: 500 }), /input 7 .*status 500/],
     [
       'an internal error in GraphQL',

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { itDetects } from '../support/generated.js';
 import { buildMain } from '../support/build.mjs';
 import { hasDisk, unlessDisk } from './disk/library.js';
 import { killAtEachCall } from './kill-points.js';
@@ -33,7 +34,7 @@ describe.skipIf(!hasDisk)(`kill -9 at each call to the disk${unlessDisk}`, () =>
     },
   );
 
-  it('leaves half a key in a mutant without transactions, which this suite detects', { timeout }, async () => {
+  itDetects('leaves half a key in a mutant without transactions, which this suite detects', { timeout }, async () => {
     const victim = victims['keys import'];
     // A key takes some ten calls of the disk where each of its statements is brought there by itself.
     const points = [1_000, 1_002, 1_004, 1_006, 1_008, 1_010];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { seed } from '../support/generated.js';
+import { itDetects, seed } from '../support/generated.js';
 import { buildMain } from '../support/build.mjs';
 import { sizeOf } from './kit/sizes.js';
 import { expectSound, useWorkspace } from './kit/suite.js';
@@ -13,7 +13,7 @@ describe(`kill -9 at random times, under load and during starts (FUZZ_SEED=${see
     expectSound(report, report.cases);
   });
 
-  it.each<[string, string, string[], number?]>([
+  itDetects.each<[string, string, string[], number?]>([
     ['a change that is acknowledged before its commit', 'storage/acknowledges-before-commit', ['lost']],
     ['a change without a transaction', 'storage/runs-without-transaction', ['half', 'invented']],
     ['a change that is retried after its success', 'storage/commits-again-after-success', ['invented']],

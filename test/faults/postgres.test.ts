@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { seed } from '../support/generated.js';
+import { itDetects, seed } from '../support/generated.js';
 import { freshDatabase, unlessMissing } from '../support/postgres.js';
 import { buildMain } from '../support/build.mjs';
 import { sizeOf } from './kit/sizes.js';
@@ -23,7 +23,7 @@ describe.skipIf('missing' in own.server)(`${name} (FUZZ_SEED=${seed})`, () => {
     expectSound(report, report.cases);
   });
 
-  it('detects a mutant that responds before the commit', { timeout: 600_000 }, async () => {
+  itDetects('detects a mutant that responds before the commit', { timeout: 600_000 }, async () => {
     const { findings } = await around(12, await buildMain('storage/postgres-acknowledges-before-write'));
     expect(findings.map((finding) => finding.kind)).toContain('lost');
   });

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { seed } from '../support/generated.js';
+import { itDetects, seed } from '../support/generated.js';
 import { createDisk } from './disk/disk.js';
 import { hasDisk, unlessDisk } from './disk/library.js';
 import { readRecording } from './disk/recording.js';
@@ -62,17 +62,21 @@ describe.skipIf(!hasDisk)(`a power loss at any time (FUZZ_SEED=${seed})${unlessD
     },
   );
 
-  it.each([
+  itDetects.each([
     ['commits without a disk sync', 'storage/commits-without-sync'],
-    ['changes that are acknowledged before their commit', 'storage/acknowledges-before-commit'],
-  ])('D-03 loses changes with %s, which this suite detects', { timeout: 600_000 }, async (name, mutantName) => {
-    const mutant = await buildMain(mutantName);
-    const recording = await recordLives({ ...scenery(), seed, name, lives: 1, mutant });
-    const look = () => losePower({ ...scenery(), recording, seed, images: 100, parent: quick, until: 'lost' });
-    const { findings } = await look();
-    // Images before it may be damaged only.
-    expect(findings.map(({ kind }) => kind)).toContain('lost');
-    // The seed and the recording bring the very same findings back.
-    if (mutantName === 'storage/acknowledges-before-commit') expect((await look()).findings).toEqual(findings);
-  });
+    ['acknowledges changes before their commit', 'storage/acknowledges-before-commit'],
+  ])(
+    'D-03 loses changes with a mutant that %s, which this suite detects',
+    { timeout: 600_000 },
+    async (name, mutantName) => {
+      const mutant = await buildMain(mutantName);
+      const recording = await recordLives({ ...scenery(), seed, name, lives: 1, mutant });
+      const look = () => losePower({ ...scenery(), recording, seed, images: 100, parent: quick, until: 'lost' });
+      const { findings } = await look();
+      // Images before it may be damaged only.
+      expect(findings.map(({ kind }) => kind)).toContain('lost');
+      // The seed and the recording bring the very same findings back.
+      if (mutantName === 'storage/acknowledges-before-commit') expect((await look()).findings).toEqual(findings);
+    },
+  );
 });

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { buildMain } from '../support/build.mjs';
-import { seed } from '../support/generated.js';
+import { itDetects, seed } from '../support/generated.js';
 import { hasOwnRedis, unlessNoOwn } from '../support/redis.js';
 import { redisPair } from '../support/redis-sentinel.js';
 import type { Report } from './kit/report.js';
@@ -43,7 +43,7 @@ describe.skipIf(!hasOwnRedis)(`failover of Redis by Sentinel${unlessNoOwn} (FUZZ
     expect(findings.map(({ kind }) => kind)).toContain('lost');
   });
 
-  it.concurrent.each([
+  itDetects.concurrent.each([
     ['a reset that is applied twice', 'storage/redis-repeats-resets', 'was reset twice'],
     ['a reset that is acknowledged and lost', 'storage/redis-forgets-resets', 'was not reset'],
   ])('detects a mutant: %s', { timeout: 600_000 }, async (_, mutant, what) => {

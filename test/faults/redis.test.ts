@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { postgres } from '../support/engines.js';
-import { seed } from '../support/generated.js';
+import { itDetects, seed } from '../support/generated.js';
 import { freshDatabase, testPostgres } from '../support/postgres.js';
 import { hasOwnRedis, ownRedis, unlessNoOwn } from '../support/redis.js';
 import { buildMain } from '../support/build.mjs';
@@ -39,7 +39,7 @@ describe.skipIf(postgres.isMissing || !hasOwnRedis)(`${name} (FUZZ_SEED=${seed})
     },
   );
 
-  it.concurrent.each([
+  itDetects.concurrent.each([
     ['a reset that is applied twice', 'storage/redis-repeats-resets', 'lost'],
     ['a reset that is acknowledged and lost', 'storage/redis-forgets-resets', 'invented'],
   ])('detects a mutant: %s', { timeout: 600_000 }, async (_, mutant, kind) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { seed } from '../support/generated.js';
+import { itDetects, seed } from '../support/generated.js';
 import { buildMain } from '../support/build.mjs';
 import { sizeOf } from './kit/sizes.js';
 import { expectSound, useWorkspace } from './kit/suite.js';
@@ -19,7 +19,7 @@ describe(`a rotation of the key ring that is killed while clients write (FUZZ_SE
     },
   );
 
-  it('loses secrets in a mutant that skips keys, which this suite detects', { timeout: 600_000 }, async () => {
+  itDetects('loses secrets in a mutant that skips keys, which this suite detects', { timeout: 600_000 }, async () => {
     const mutant = await buildMain('storage/rotation-skips-keys');
     const { findings } = await rotateUnderKills({ ...scenery(), seed, kills: 1, mutant });
     expect(findings.map(({ what }) => what).join('\n')).toMatch(/cannot be decrypted|does not open|cannot be read/);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { seed } from '../support/generated.js';
+import { itDetects, seed } from '../support/generated.js';
 import { buildMain } from '../support/build.mjs';
 import { sizeOf } from './kit/sizes.js';
 import { expectSound, useWorkspace } from './kit/suite.js';
@@ -17,7 +17,7 @@ describe(`SIGTERM under load (FUZZ_SEED=${seed})`, () => {
     },
   );
 
-  it(
+  itDetects(
     'leaves requests without a response in a mutant that stops at once, which this suite detects',
     { timeout: 600_000 },
     async () => {

@@ -1,6 +1,6 @@
 import { beforeAll, describe, it } from 'vitest';
 import { engines, sqlite } from '../support/engines.js';
-import { seed } from '../support/generated.js';
+import { itDetects, seed } from '../support/generated.js';
 import { buildMain } from '../support/build.mjs';
 import { sizeOf } from './kit/sizes.js';
 import { killSenders, type WebhookRun } from './webhooks.js';
@@ -33,9 +33,13 @@ describe.concurrent(`kill -9 of a service that sends webhooks, under load (FUZZ_
     );
   }
 
-  it('detects a mutant that takes rejections for success', { timeout: 600_000 }, async ({ expect: expectHere }) => {
-    const mutant = { kills: 1, mutant: await buildMain('webhooks/accepts-rejections'), timeoutMs: 8_000 };
-    const { findings } = await around(sqlite, mutant);
-    expectHere(findings.filter((finding) => finding.startsWith('lost'))).not.toEqual([]);
-  });
+  itDetects(
+    'detects a mutant that takes rejections for success',
+    { timeout: 600_000 },
+    async ({ expect: expectHere }) => {
+      const mutant = { kills: 1, mutant: await buildMain('webhooks/accepts-rejections'), timeoutMs: 8_000 };
+      const { findings } = await around(sqlite, mutant);
+      expectHere(findings.filter((finding) => finding.startsWith('lost'))).not.toEqual([]);
+    },
+  );
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { seed } from '../support/generated.js';
+import { itDetects, seed } from '../support/generated.js';
 import { buildMain } from '../support/build.mjs';
 import { sizeOf } from './kit/sizes.js';
 import { expectSound, useWorkspace } from './kit/suite.js';
@@ -18,7 +18,7 @@ describe(`a service of two workers (FUZZ_SEED=${seed})`, () => {
     },
   );
 
-  it('detects a mutant that responds before the commit', { timeout: 600_000 }, async () => {
+  itDetects('detects a mutant that responds before the commit', { timeout: 600_000 }, async () => {
     const mutant = await buildMain('storage/acknowledges-before-commit');
     // Ends with the first service that has lost a change: whether a kill comes between the two depends on the machine.
     const { findings } = await killWorkers({ ...scenery(), seed, services: 30, mutant });

@@ -1,6 +1,7 @@
-// Runs the tests of `npm test` that must detect each mutant, against the mutant: `npm run test:mutants -- NAME...` (all
-// mutants without a name). Ends with exit code 1 if a mutant makes no test fail.
-import { spawn } from 'node:child_process';
+// Runs the tests of `npm test` that must detect each mutant, against the mutant: `npm run test:mutants -- NAME...`. Without
+// a name, for all mutants, and then runs the suites of processes that start mutants themselves. Ends with exit code 1 if a
+// mutant makes no test fail.
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,6 +9,7 @@ import { join } from 'node:path';
 import { isOfQuickTests, mutantNames, readMutant } from './mutant.mjs';
 
 const root = join(import.meta.dirname, '../..');
+const vitest = join(root, 'node_modules/vitest/vitest.mjs');
 const folder = await mkdtemp(join(tmpdir(), 'keyfront-mutants-'));
 const names = process.argv.length > 2 ? process.argv.slice(2) : mutantNames();
 let survivors = 0;
@@ -24,6 +26,12 @@ try {
 }
 console.log(survivors === 0 ? 'Every mutant was detected.' : `${survivors} mutants survived.`);
 process.exitCode = survivors === 0 ? 0 : 1;
+if (process.argv.length === 2) {
+  const options = ['--config', 'test/vitest.config.ts', '-t', 'mutant', 'test/faults', 'test/system/consistency'];
+  const env = { ...process.env, MUTANTS: '1' };
+  const { status } = spawnSync(process.execPath, [vitest, 'run', ...options], { cwd: root, env, stdio: 'inherit' });
+  if (status !== 0) process.exitCode = 1;
+}
 
 /**
  * The titles of the tests that failed. A file that fails as a whole, such as one that the mutant keeps from being
@@ -34,7 +42,6 @@ process.exitCode = survivors === 0 ? 0 : 1;
 async function failedTests(name, files) {
   const output = join(folder, 'result.json');
   await rm(output, { force: true });
-  const vitest = join(root, 'node_modules/vitest/vitest.mjs');
   const options = ['--config', 'test/vitest.config.ts', '--bail=1', '--reporter=json', `--outputFile=${output}`];
   const child = spawn(process.execPath, [vitest, 'run', ...options, ...files], {
     cwd: root,

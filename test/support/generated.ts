@@ -1,3 +1,4 @@
+import { it } from 'vitest';
 import type { Parameters } from 'fast-check';
 
 /**
@@ -35,3 +36,9 @@ export function createRandom(from: number): { below: (limit: number) => number; 
   };
   return { below, pick };
 }
+
+/**
+ * A test that a suite detects a mutant. It runs in full runs (`FAULTS=full`) and with `MUTANTS=1`, as in `npm run
+ * test:mutants`: it says nothing about the service, and takes longer than the suite.
+ */
+export const itDetects = it.runIf(process.env['FAULTS'] === 'full' || process.env['MUTANTS'] === '1');

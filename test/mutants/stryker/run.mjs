@@ -1,6 +1,6 @@
 // Generates mutants with Stryker and runs tests against them: `npm run test:stryker -- keys` (see `groups`). The tests of
-// each stage run only against the mutants that those of the stages before did not detect; then those of all stages run
-// again with a new thread for each mutant. Prints the survivors and a table, and fails below a score of 90 %.
+// each stage run only against the mutants that those of the stages before did not detect. Prints the survivors and a
+// table, and fails below a score of 90 %.
 import { join, relative } from 'node:path';
 import { Stryker } from '@stryker-mutator/core';
 
@@ -11,8 +11,8 @@ const minScore = 90;
  * @typedef {object} Group
  * @property {string} mutate the files to mutate
  * @property {readonly string[]} stages the test files of each stage
- * @property {boolean} [isStatic] whether the modules compute statements during their import, and keep nothing else: the
- *   mutants of that code run in each stage, and there is no last stage
+ * @property {boolean} [isStatic] whether the modules compute statements during their import: the mutants of that code run
+ *   in each stage
  */
 
 /** @satisfies {Record<string, Group>} */
@@ -80,11 +80,9 @@ async function runStages(/** @type {Group} */ { mutate, stages, isStatic = false
   /** @type {Map<string, Result>} */
   const results = new Map();
   delete process.env['STRYKER_ONLY'];
-  for (const [index, tests] of (isStatic ? stages : [...stages, stages.join(' ')]).entries()) {
+  for (const [index, tests] of stages.entries()) {
     process.env['STRYKER_TESTS'] = tests;
-    // What a module computes once and keeps is not computed again with the mutant, except in a new thread.
-    process.env['STRYKER_ISOLATE'] = String(index === stages.length);
-    // Each mutant of code that runs during an import needs a new thread and all tests: for these, those of the first stage do.
+    // Each mutant of code that runs during an import needs all tests: for these, those of the first stage do.
     const ignoreStatic = index > 0 && !isStatic;
     const ran = await new Stryker({ ...options, mutate: [mutate], ignoreStatic }).runMutationTest();
     // The identifiers are those of the stage before, because the same files are mutated.

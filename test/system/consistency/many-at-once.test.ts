@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../support/app.js';
 import { describeConfigurations, describeEngines, type EnginePlace, type TestEngine } from '../../support/engines.js';
-import { createRandom, seed } from '../../support/generated.js';
+import { createRandom, itDetects, seed } from '../../support/generated.js';
 import { codeOf } from '../../support/responses.js';
 import { concurrencyMutants } from './store-mutants.js';
 
@@ -70,7 +70,7 @@ const ones = (count: number) => Array.from({ length: count }, () => 1);
 describeConfigurations('many concurrent gateways with one quota', (engine) => {
   onEach(engine);
 
-  it('get more than the maximum from a mutant with two steps, which this suite detects', async () => {
+  itDetects('get more than the maximum from a mutant with two steps, which this suite detects', async () => {
     await appAt(0).importKeys({ key_id: 'k1', org_id: 'acme', quota_max: 50 });
     for (const { app } of apps) concurrencyMutants['consumption in two steps: check, wait, add'](app);
     expect(await consumeAtOnce(ones(100))).toBeGreaterThan(50);
@@ -188,7 +188,7 @@ describeEngines('fifty writers that each add a tag to the version they read', (e
     expect(maxAttempts, 'no two writers conflicted').toBeGreaterThan(1);
   });
 
-  it('lose tags in a mutant that checks the version before the write, which this suite detects', async () => {
+  itDetects('lose tags in a mutant that checks the version before the write, which this suite detects', async () => {
     for (const { app } of apps) concurrencyMutants['a lost update: read, wait, write'](app);
     expect((await addAll()).found.length).toBeLessThan(50);
   });

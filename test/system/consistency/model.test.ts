@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { startApp, type TestResponse, type TestApp } from '../../support/app.js';
 import { configurations, postgresAndRedis, sqlite, type EnginePlace, type TestEngine } from '../../support/engines.js';
 import { dateTime } from '../../support/date-time.js';
-import { generated, runs } from '../../support/generated.js';
+import { generated, itDetects, runs } from '../../support/generated.js';
 import { createModel, restoreWindow, type Definition, type ListQuery, type Model } from './model.js';
 import { lifecycleMutants, type StoreMutant } from './store-mutants.js';
 
@@ -342,7 +342,7 @@ describe('the life of keys, command by command', () => {
 });
 
 describe('the model over a mutant', () => {
-  it.each(Object.entries(lifecycleMutants))('detects %s', { timeout: 240_000 }, async (_, mutant) => {
+  itDetects.each(Object.entries(lifecycleMutants))('detects %s', { timeout: 240_000 }, async (_, mutant) => {
     expect(await findDifference(sqlite, 60, mutant)).toMatch(/^FUZZ_SEED=/);
   });
 });

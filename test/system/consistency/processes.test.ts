@@ -5,7 +5,7 @@ import { killNow, launch, portOf } from '../../faults/kit/service.js';
 import type { Process } from '../../support/process.js';
 import { startApp, type TestResponse, type TestApp } from '../../support/app.js';
 import { postgres, type EnginePlace } from '../../support/engines.js';
-import { createRandom, runs, seed } from '../../support/generated.js';
+import { createRandom, itDetects, runs, seed } from '../../support/generated.js';
 import { until } from '../../support/until.js';
 import { unexplained } from './linearizability.js';
 import { oneKey, record } from './one-key.js';
@@ -103,7 +103,7 @@ describe.skipIf(postgres.isMissing)(`two processes on ${postgres.name}, of which
     }
   });
 
-  it('fail this test with a mutant that reads old values', async () => {
+  itDetects('fail this test with a mutant that reads old values', async () => {
     const stale = await startApp(place.env);
     concurrencyMutants['a stale read'](stale.app);
     const service = start();
