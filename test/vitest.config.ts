@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config';
 import { bundlesFolder } from './support/bundles.js';
 import { injectMutant } from './mutants/plugin.js';
 import { LongestFirst } from './support/longest-first.js';
+import { RequireAll } from './support/require-all.js';
 
 const root = new URL('..', import.meta.url).pathname;
 
@@ -77,5 +78,6 @@ export default defineConfig({
     maxWorkers: Math.min(availableParallelism() + 1, 8),
     sequence: { sequencer: LongestFirst },
     env: { NODE_ENV: 'test' },
+    ...(process.env['REQUIRE_ALL'] && { reporters: ['default', new RequireAll()] }),
   },
 });

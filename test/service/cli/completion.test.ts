@@ -19,7 +19,7 @@ const shells = {
 describe.each(Object.keys(shells) as (keyof typeof shells)[])('keyfront completion %s', (shell) => {
   const arguments_ = { bash: ['--norc', '-c'], zsh: ['-f', '-c'], fish: ['--no-config', '-c'] }[shell];
   const isMissing = spawnSync(shell, ['--version']).error !== undefined;
-  const title = isMissing ? ` (skipped: there is no ${shell})` : '';
+  const title = isMissing ? ` (needs ${shell})` : '';
 
   const complete = async (...words: string[]) => {
     const { code, out } = await c.keyfront(['completion', shell]);

@@ -4,7 +4,7 @@ import { startBrowser, whyNoBrowser } from './chromium.js';
 
 /** Describes a suite that has a browser, or the reason why it is left out. */
 export function describeInBrowser(name: string, suite: (browser: () => Browser) => void): void {
-  const title = whyNoBrowser === undefined ? name : `${name}: left out, for ${whyNoBrowser}`;
+  const title = whyNoBrowser === undefined ? name : `${name} (skipped: ${whyNoBrowser})`;
   describe.skipIf(whyNoBrowser !== undefined)(title, () => {
     let browser: Browser | undefined;
     beforeAll(async () => {

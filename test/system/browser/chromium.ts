@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,9 +32,14 @@ export async function startBrowser(): Promise<Browser> {
   });
 }
 
-/** The folder of the unpacked browser, which is kept for the next time. */
+/** The version of the npm package, which is that of its browser. */
+const { version } = JSON.parse(
+  readFileSync(new URL('../../../node_modules/@sparticuz/chromium/package.json', import.meta.url), 'utf8'),
+) as { version: string };
+
+/** The folder of the unpacked browser, which is kept for the next time. Another version has another folder. */
 async function unpack(): Promise<string> {
-  const folder = join(tmpdir(), `keyfront-chromium-147-${process.getuid?.() ?? 0}`);
+  const folder = join(tmpdir(), `keyfront-chromium-${version}-${process.getuid?.() ?? 0}`);
   if (existsSync(folder)) return folder;
   // The package unpacks to the folder for temporary files, and takes what it finds there for whole. Another run may be
   // at it too: the first to rename its folder wins.

@@ -6,7 +6,7 @@ import { openGraphiQL } from './graphiql-page.js';
 const { start } = useProcesses();
 
 describeInBrowser('A newcomer', (browser) => {
-  it('leads from `npm start -- --sample` to a first update in GraphiQL with the printed instructions', async () => {
+  it('comes from `serve --sample` to a first update in GraphiQL with the printed instructions', async () => {
     const service = await start(['--sample']);
     const g = await openGraphiQL(browser(), service.url);
     await g.openTab('UpdateKey');
