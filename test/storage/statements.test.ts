@@ -10,7 +10,7 @@ import {
   termCountStatement,
 } from '../../src/storage/sql/keys/key-query.js';
 import { startApp, type TestApp } from '../support/app.js';
-import { describeEngines, type EnginePlace } from '../support/engines.js';
+import { describeEngines, sqlite, type EnginePlace } from '../support/engines.js';
 import { errorsOf, sendRequest } from '../support/responses.js';
 import { nodesOf, sourceFiles } from '../support/source.js';
 
@@ -122,11 +122,11 @@ const naughty = [
 /** An organization with the text in its name, or with the index if an identifier must not hold the text. */
 const orgOf = (text: string, index: number) => `o${/[/\\\p{Cc}\p{Cf}]/u.test(text) ? String(index) : text}`;
 
-describeEngines('D-15 a text that looks like a statement', ({ make }) => {
+describeEngines('D-15 a text that looks like a statement', (engine) => {
   let t: TestApp;
   let place: EnginePlace;
   beforeAll(async () => {
-    place = await make();
+    place = await engine.make();
     t = await startApp(place.env);
     await t.importKeys(
       ...naughty.map((text, index) => ({
@@ -188,31 +188,35 @@ describeEngines('D-15 a text that looks like a statement', ({ make }) => {
     }
   });
 
-  it('is rejected with INVALID as an order, state, cursor, number or unknown parameter, and never causes an internal error', async () => {
-    for (const text of naughty) {
-      for (const name of ['state', 'expires_before', 'updated_since', 'limit', text]) {
-        const { status, body } = await list({ [name]: text });
-        const isNumber = /^-?\d+$/.test(text) && name.includes('_');
-        if (isNumber) expect([200, 400]).toContain(status);
-        else expect([status, body['code'], name, text]).toStrictEqual([400, 'INVALID', name, text]);
-      }
-      expect((await list({ after: text })).status).toBe(400);
-      for (const args of [
-        { after: text },
-        { before: text },
-        { orderBy: text },
-        { filter: { states: [text] } },
-        { filter: { updatedSince: text } },
-      ]) {
-        const response = await t.graphql(
-          `query ($after: String, $before: String, $orderBy: KeyOrder, $filter: OrgKeyFilter) {
+  // Parameters are read before a statement is sent to either engine.
+  it.runIf(engine === sqlite)(
+    'is rejected with INVALID as an order, state, cursor, number or unknown parameter, and never causes an internal error',
+    async () => {
+      for (const text of naughty) {
+        for (const name of ['state', 'expires_before', 'updated_since', 'limit', text]) {
+          const { status, body } = await list({ [name]: text });
+          const isNumber = /^-?\d+$/.test(text) && name.includes('_');
+          if (isNumber) expect([200, 400]).toContain(status);
+          else expect([status, body['code'], name, text]).toStrictEqual([400, 'INVALID', name, text]);
+        }
+        expect((await list({ after: text })).status).toBe(400);
+        for (const args of [
+          { after: text },
+          { before: text },
+          { orderBy: text },
+          { filter: { states: [text] } },
+          { filter: { updatedSince: text } },
+        ]) {
+          const response = await t.graphql(
+            `query ($after: String, $before: String, $orderBy: KeyOrder, $filter: OrgKeyFilter) {
             orgKeys(first: 1, after: $after, before: $before, orderBy: $orderBy, filter: $filter) { edges { cursor } } }`,
-          args,
-        );
-        for (const { extensions } of errorsOf(response)) expect(extensions.code).toBe('INVALID');
+            args,
+          );
+          for (const { extensions } of errorsOf(response)) expect(extensions.code).toBe('INVALID');
+        }
       }
-    }
-    expect(t.logs()).not.toContain('internal error');
-    expect(await t.app.services.store.count({}, t.clock.now)).toBe(naughty.length);
-  });
+      expect(t.logs()).not.toContain('internal error');
+      expect(await t.app.services.store.count({}, t.clock.now)).toBe(naughty.length);
+    },
+  );
 });

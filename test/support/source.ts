@@ -14,8 +14,14 @@ export interface SourceFile {
 /** The folder of the sources. */
 export const sourceFolder = join(import.meta.dirname, '../../src');
 
+let files: SourceFile[] | undefined;
+
 /** Returns every file below `src/`, in unspecified order. */
 export function sourceFiles(): SourceFile[] {
+  return (files ??= readSourceFiles());
+}
+
+function readSourceFiles(): SourceFile[] {
   const names = readdirSync(sourceFolder, { recursive: true, encoding: 'utf8' }).filter((name) => /\.tsx?$/.test(name));
   return names.map((name) => {
     const text = readFileSync(join(sourceFolder, name), 'utf8');
@@ -28,6 +34,12 @@ export function sourceFiles(): SourceFile[] {
 }
 
 /** Returns every node of a syntax tree, in preorder. */
-export function nodesOf(node: ts.Node): ts.Node[] {
-  return [node, ...node.getChildren().flatMap(nodesOf)];
+export function nodesOf(root: ts.Node): ts.Node[] {
+  const found: ts.Node[] = [];
+  const visit = (node: ts.Node): void => {
+    found.push(node);
+    ts.forEachChild(node, visit);
+  };
+  visit(root);
+  return found;
 }
