@@ -468,8 +468,13 @@ describe.each<[string, SideOptions]>([
     { env: { KEYFRONT_TRUSTED_DOCUMENTS: trustedFile, KEYFRONT_ONLY_TRUSTED_DOCUMENTS: 'on' } },
   ],
   [' with tracing', { watch: () => ({ tracer: createTracer([]) }) }],
-])('The service%s responds as Yoga does', (_, options) => {
-  it.each(Object.entries(clients))('to %s', async (_client, headers) => {
+])('The service%s responds as Yoga does', (name, options) => {
+  // All clients are compared without settings, of which only the allowed origins depend on headers.
+  const some = Object.entries(clients).filter(
+    ([client, headers]) =>
+      name === '' || client === 'Apollo Client 4' || (name.includes('origins') && 'origin' in headers),
+  );
+  it.each(some)('to %s', async (_client, headers) => {
     await withPair(options, async (pair) => {
       for (const requested of Object.values(kinds)) {
         await compare({ ...requested, headers: { ...requested.headers, ...headers } }, pair);
@@ -482,10 +487,10 @@ describe.each<[string, SideOptions]>([
   });
 });
 
-describe.each(Object.entries(clients))('To %s, the service responds as Yoga does', (_, headers) => {
+describe('The service responds as Yoga does', () => {
   const requested: Requested = {
     body: json({ query: '{ orgKey(by: { keyID: "one" }) { version } }' }),
-    headers: { ...both, ...headers },
+    headers: { ...both, ...clients['Apollo Client 4'] },
   };
 
   it('with a masked error', async () => {

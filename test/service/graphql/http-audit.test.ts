@@ -2,19 +2,13 @@ import { serverAudits } from 'graphql-http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../support/app.js';
 
-/** Clients without a credential, and clients that may read the schema only with one. */
+/** A client without a credential, and one that may read the schema only with its credential. */
 const callers = [
   ['in development, without a credential', {}, () => ({})],
-  ['in development, with a management credential', {}, (t: TestApp) => ({ authorization: `Bearer ${t.management}` })],
   [
     'in production, with a management credential',
     { NODE_ENV: 'production' },
     (t: TestApp) => ({ authorization: `Bearer ${t.management}` }),
-  ],
-  [
-    'in production, with a service credential',
-    { NODE_ENV: 'production' },
-    (t: TestApp) => ({ 'x-svc-authorization': t.service }),
   ],
 ] as const;
 

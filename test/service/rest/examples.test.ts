@@ -299,28 +299,3 @@ describe('the documented errors that do not depend on the request', () => {
     expect(good()).toHaveLength(Object.keys(operations).length);
   });
 });
-
-describe('the JSON Schema validator of this test', () => {
-  it.each([
-    [{ type: 'integer' }, 1.5],
-    [{ type: ['string', 'null'] }, 1],
-    [{ type: 'object', required: ['a'] }, {}],
-    [{ properties: { a: { type: 'string' } } }, { a: 1 }],
-    [{ properties: { a: {} }, additionalProperties: false }, { b: 1 }],
-    [{ additionalProperties: { type: 'string' } }, { b: 1 }],
-    [{ propertyNames: { maxLength: 1 } }, { bb: 1 }],
-    [{ items: { enum: ['x'] } }, ['y']],
-    [{ anyOf: [{ const: 1 }, { type: 'null' }] }, 2],
-    [{ maxItems: 1 }, [1, 2]],
-    [{ maxProperties: 1 }, { a: 1, b: 1 }],
-    [{ minimum: -1 }, -2],
-    [{ maximum: 1 }, 2],
-    [{ $ref: '#/components/schemas/Issue' }, { path: 'a' }],
-  ])('rejects with %j the value %j', (schema, value) => {
-    expect(mismatches(document, schema, value)).not.toEqual([]);
-  });
-
-  it('throws for an unknown keyword', () => {
-    expect(() => mismatches(document, { patern: 'a' }, 'a')).toThrow('unknown keyword: "patern"');
-  });
-});

@@ -111,10 +111,13 @@ describe('readBody', () => {
     await expect(readBytes(gone, limit)).rejects.toMatchObject(invalid('INCOMPLETE_BODY'));
   });
 
-  it.each(['gzip', 'br', 'deflate', 'identity, gzip', 'x'])('rejects the content encoding %s', async (encoding) => {
-    const request = requestWith('{}', { 'content-encoding': encoding });
-    await expect(readBody(request, limit)).rejects.toMatchObject(invalid('UNSUPPORTED_ENCODING'));
-  });
+  it.each(['gzip', 'br', 'deflate', 'zstd', 'identity, gzip', 'x'])(
+    'rejects the content encoding %s',
+    async (encoding) => {
+      const request = requestWith('{}', { 'content-encoding': encoding });
+      await expect(readBody(request, limit)).rejects.toMatchObject(invalid('UNSUPPORTED_ENCODING'));
+    },
+  );
 
   it.each(['identity', 'Identity'])('accepts the content encoding %s', async (encoding) => {
     expect(await readBody(requestWith('{}', { 'content-encoding': encoding }), limit)).toBe('{}');
@@ -126,6 +129,8 @@ describe('readBody', () => {
     ['an overlong slash', [0xc0, 0xaf]],
     ['a surrogate', [0xed, 0xa0, 0x80]],
     ['UTF-16', [0xff, 0xfe, 0x7b, 0x00]],
+    ['NUL in two bytes', [0xc0, 0x80]],
+    ['a character beyond Unicode', [0xf4, 0x90, 0x80, 0x80]],
   ])('rejects %s instead of replacing it', async (_what, bytes) => {
     await expect(readBody(requestWith(Uint8Array.from(bytes)), limit)).rejects.toMatchObject(invalid('MALFORMED_TEXT'));
   });
@@ -181,6 +186,8 @@ describe('isJSONContentType', () => {
     'application/x-www-form-urlencoded',
     'multipart/form-data; boundary=application/json',
     'application/json; charset=utf-16',
+    'application/json; charset=utf-7',
+    '*/*',
     'application/json; charset="utf-8',
     'application/json; charset = utf-8',
     'application/json; charset=utf-8; charset=utf-7',
