@@ -46,7 +46,7 @@ export async function bundle(/** @type {string} */ modules, /** @type {string} *
   await writeFile(join(into, 'licenses.txt'), await licensesOf(packages));
   const root = join(import.meta.dirname, '../..');
   const bill = await billOfMaterials(packages.map((folder) => relative(root, folder)));
-  await writeFile(join(into, 'sbom.json'), `${JSON.stringify(bill, null, 2)}\n`);
+  await writeFile(join(into, 'keyfront.cdx.json'), `${JSON.stringify(bill, null, 2)}\n`);
   await writeClientPackage(join(into, 'client'));
 }
 

@@ -37,7 +37,15 @@ function installNode() {
     for (const file of ['package.json', 'package-lock.json'])
       copyFileSync(join(here, 'node', file), join(folder, file));
     // The call of npm that runs this script may have left optional packages out.
-    const options = ['--prefix', folder, '--include=optional', '--ignore-scripts', '--no-audit', '--no-fund'];
+    const options = [
+      '--prefix',
+      folder,
+      '--include=optional',
+      '--ignore-scripts',
+      '--no-audit',
+      '--no-fund',
+      '--loglevel=error',
+    ];
     execFileSync(process.execPath, [npm, 'ci', ...options], { cwd: folder, stdio: ['ignore', 2, 2] });
     mkdirSync(programs, { recursive: true });
     const file = isWindows ? 'node.exe' : 'node';

@@ -1,14 +1,19 @@
 import { execFile } from 'node:child_process';
-import { cp, copyFile, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { existsSync, readFileSync } from 'node:fs';
+import { cp, copyFile, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { build as bundleForBrowsers } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type * as ClientModule from '../../src/client/client.js';
 import type { Client } from '../../src/client/client.js';
-import { buildMain, copyBuild } from '../support/build.mjs';
+import { bundle } from '../../src/build/bundle.mjs';
+import { publishedManifest } from '../../src/build/manifest.mjs';
 import { blocksOf } from '../support/documents.js';
+import { isPermissive } from '../support/licenses.js';
+import { packShipped } from '../support/packed.js';
+import { secretsIn } from '../support/secrets.js';
 import { startServer } from '../support/server.js';
 import { until } from '../support/until.js';
 
@@ -16,26 +21,14 @@ const root = new URL('../..', import.meta.url).pathname;
 const run = promisify(execFile);
 const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
 
-/** The documents that the README links to and that users of the package need. */
-const userDocuments = ['CHANGELOG.md', 'SECURITY.md'];
-
-let main: string;
 let place: string;
-/** What is packed: the project with its build, without packages. */
-let project: string;
+/** The tarballs of what ships. */
+let packed: { server: string; client: string };
 /** An empty project, into which npm installs the packed server and the packed client. */
 let fresh: string;
 beforeAll(async () => {
-  main = await buildMain();
   place = await mkdtemp(join(tmpdir(), 'keyfront-package-'));
-  project = join(place, 'project');
-  await copyBuild(main, join(project, 'dist'));
-  const client = ['-p', join(root, 'src', 'client', 'tsconfig.json'), '--outDir', join(project, 'dist', 'client')];
-  await run(process.execPath, [compiler, ...client]);
-  for (const name of ['schema', 'docs']) await cp(join(root, name), join(project, name), { recursive: true });
-  for (const name of ['package.json', 'LICENSE', 'README.md', ...userDocuments]) {
-    await copyFile(join(root, name), join(project, name));
-  }
+  packed = await packShipped(place);
   fresh = join(place, 'fresh');
   await mkdir(fresh);
   await writeFile(join(fresh, 'package.json'), '{"type":"module"}');
@@ -52,13 +45,31 @@ interface Manifest {
 }
 const manifestOf = async (folder: string) =>
   JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as Manifest;
+const repository = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Record<string, unknown> & {
+  readonly version: string;
+  readonly engines: object;
+  readonly dependencies: Readonly<Record<string, string>>;
+};
 
-/** Packs a folder and installs the package with npm. Returns the size of the packed file in bytes. */
-async function install(folder: string): Promise<number> {
-  const pack = ['pack', folder, '--ignore-scripts', '--json', '--pack-destination', place];
-  const { stdout } = await run('npm', pack, { cwd: place, maxBuffer: 2 ** 26 });
-  const [{ filename }] = JSON.parse(stdout) as [{ filename: string }];
-  const file = join(place, filename);
+interface Lockfile {
+  readonly packages: Readonly<Record<string, { version: string; integrity?: string; dev?: boolean }>>;
+}
+
+interface BillOfMaterials {
+  readonly components: readonly {
+    readonly 'bom-ref': string;
+    readonly version: string;
+    readonly purl: string;
+    readonly hashes: readonly [{ readonly content: string }];
+    readonly properties: readonly [{ readonly value: 'bundled' | 'installed' }];
+  }[];
+}
+
+/** The line above each license in `licenses.txt`: the name of the package, and the license in parentheses. */
+const licenseHeads = /^((?:@[\w.-]+\/)?[\w.-]+) \(([^()]+(?:\([^()]*\))?)\)$/gm;
+
+/** Installs a tarball with npm. Returns its size in bytes. */
+async function install(file: string): Promise<number> {
   await run('npm', ['install', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund', file], {
     cwd: fresh,
   });
@@ -92,9 +103,9 @@ async function checkClient(module: string): Promise<void> {
 
 describe('the package keyfront-client', () => {
   it('is smaller than 60 kB, an ECMAScript module without dependencies, with the version of the server', async () => {
-    expect(await install(join(project, 'dist', 'client'))).toBeLessThan(60_000);
+    expect(await install(packed.client)).toBeLessThan(60_000);
     const manifest = await manifestOf(join(fresh, 'node_modules', 'keyfront-client'));
-    expect(manifest).toMatchObject({ type: 'module', version: (await manifestOf(root)).version });
+    expect(manifest).toMatchObject({ type: 'module', version: repository.version });
     expect(Object.keys(manifest).filter((member) => /dependencies/i.test(member))).toEqual([]);
   });
 
@@ -217,22 +228,102 @@ function tableInto(tables: string[][][]): object {
 }
 
 describe('the package keyfront', () => {
+  let folder: string;
+  beforeAll(async () => {
+    await install(packed.server);
+    folder = join(fresh, 'node_modules', 'keyfront');
+  });
+  const textOf = (path: string) => readFile(join(folder, path), 'utf8');
+
+  it('has the manifest for its users, without packages and scripts of the repository', async () => {
+    const manifest = (await manifestOf(folder)) as Record<string, unknown>;
+    const members = ['name', 'version', 'description', 'keywords', 'license', 'type', 'engines', 'bin', 'exports'];
+    expect(Object.keys(manifest)).toEqual([...members, 'dependencies']);
+    const { dependencies, engines } = repository;
+    expect(manifest).toMatchObject({ dependencies, engines, bin: { keyfront: 'dist/bin/keyfront.js' } });
+    // The addresses follow when there are some.
+    expect(publishedManifest({ ...repository, homepage: 'https://keys.example' })).toMatchObject({
+      homepage: 'https://keys.example',
+    });
+  });
+
   it('runs its command after npm has installed it', async () => {
-    await install(project);
     const env = { PATH: process.env['PATH'], HOME: place, KEYFRONT_DATA: join(place, 'data') };
     const keyfront = (...args: string[]) => run(join('node_modules', '.bin', 'keyfront'), args, { cwd: fresh, env });
-    expect((await keyfront('--version')).stdout.trim()).toContain((await manifestOf(root)).version);
+    expect((await keyfront('--version')).stdout.trim()).toBe(repository.version);
     expect((await keyfront('credentials', 'issue', '--kind', 'service', '--label', 'test')).stdout).toMatch(/kf_svc_/);
   });
 
   it('contains the client, which runs and has types', () => checkClient('keyfront/client'));
 
-  it('contains the documents for users to which its README links', async () => {
-    const packed = join(fresh, 'node_modules', 'keyfront');
-    const readme = await readFile(join(packed, 'README.md'), 'utf8');
-    for (const name of userDocuments) {
-      expect(readme).toContain(`](${name})`);
-      expect((await stat(join(packed, name))).isFile()).toBe(true);
+  it('P-05 contains the program, schemas, documents and the license, and neither a test nor a secret', async () => {
+    const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+    const files = entries
+      .filter((entry) => entry.isFile())
+      .map((entry) => relative(folder, join(entry.parentPath, entry.name)));
+    const expected = [
+      /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md)$/,
+      /^(docs|schema)\/.+/,
+      /^dist\/(bin\/)?[\w-]+\.js$/,
+      /^dist\/browser\/(graphiql|docs|console)\/[\w.-]+$/,
+      /^dist\/(licenses\.txt|keyfront\.cdx\.json)$/,
+      /^dist\/client\/(.+\.js|.+\.d\.ts|package\.json|README\.md|LICENSE|(schema|subgraph)\.graphql)$/,
+    ];
+    expect(files.filter((path) => !expected.some((pattern) => pattern.test(path)))).toEqual([]);
+    expect(files).toEqual(
+      expect.arrayContaining(['dist/main.js', 'dist/client/client.d.ts', 'schema/schema.graphql', 'LICENSE']),
+    );
+    const texts = await Promise.all(files.map(async (path) => [path, await textOf(path)] as const));
+    expect(texts.flatMap(([path, text]) => secretsIn(path, text))).toEqual([]);
+  });
+
+  it('contains what its README links to', async () => {
+    const links = [...(await textOf('README.md')).matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, path = '']) => path);
+    expect(links.length).toBeGreaterThan(2);
+    const missing = links.filter((path) => !existsSync(join(folder, path)));
+    expect(missing).toEqual([]);
+  });
+
+  it('P-02 bundles packages whose licenses are permitted, and none that is installed at runtime too', async () => {
+    const bundled = [...(await textOf('dist/licenses.txt')).matchAll(licenseHeads)];
+    expect(bundled.map(([, name]) => name)).toEqual(
+      expect.arrayContaining(['graphql', 'graphql-yoga', 'swagger-ui-dist', 'zod']),
+    );
+    expect(bundled.filter(([, , license = 'none']) => !isPermissive(license)).map(([line]) => line)).toEqual([]);
+    expect(bundled.filter(([, name = '']) => name in repository.dependencies)).toEqual([]);
+  });
+
+  it('P-03 lists in its bill of materials what is bundled and what is installed at runtime, with hashes', async () => {
+    const bill = JSON.parse(await textOf('dist/keyfront.cdx.json')) as BillOfMaterials;
+    expect(bill).toMatchObject({ bomFormat: 'CycloneDX', metadata: { component: { version: repository.version } } });
+    const shipped = (how: string) => bill.components.filter(({ properties }) => properties[0].value === how);
+    const pathsOf = (how: string) => shipped(how).map((component) => component['bom-ref']);
+    const { packages } = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8')) as Lockfile;
+    const inProduction = Object.keys(packages).filter((path) => path !== '' && packages[path]?.dev !== true);
+    expect(pathsOf('installed').toSorted()).toEqual(inProduction.toSorted());
+    const named = [...(await textOf('dist/licenses.txt')).matchAll(licenseHeads)].map(([, name]) => name);
+    const nameOf = (path: string) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
+    expect(pathsOf('bundled').map(nameOf).toSorted()).toEqual(named.toSorted());
+    for (const { 'bom-ref': path, version, purl, hashes } of bill.components) {
+      const hash = Buffer.from(hashes[0].content, 'hex').toString('base64');
+      const locked = packages[path];
+      expect([path, version, `sha512-${hash}`]).toEqual([path, locked?.version, locked?.integrity]);
+      expect(purl).toBe(`pkg:npm/${nameOf(path).replace('@', '%40')}@${version}`);
     }
+  });
+
+  it('P-03 has the same bytes after a second build', async () => {
+    const again = join(place, 'again');
+    await bundle(join(root, 'build'), again);
+    const entries = await readdir(again, { recursive: true, withFileTypes: true });
+    const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+    expect(files.length).toBeGreaterThan(30);
+    const different: string[] = [];
+    for (const file of files) {
+      const path = relative(again, file);
+      const [first, second] = await Promise.all([readFile(join(folder, 'dist', path)), readFile(file)]);
+      if (!first.equals(second)) different.push(path);
+    }
+    expect(different).toEqual([]);
   });
 });

@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { basename, join, matchesGlob } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildMain, copyBuild } from '../support/build.mjs';
+import { isPermissive } from '../support/licenses.js';
+import { secretsIn } from '../support/secrets.js';
 
 const root = new URL('../..', import.meta.url).pathname;
 const run = promisify(execFile);
@@ -86,7 +87,7 @@ describe('the lockfile', () => {
     expect(compiled.toSorted()).toEqual([]);
   });
 
-  it('keeps npm ci from running node-gyp, which needs Python: run `npm run lock` after each change of the lockfile', () => {
+  it('keeps npm ci from running node-gyp, which needs Python: run `node src/build/lock.mjs` after each change of the lockfile', () => {
     const native = packages.filter(([path]) => existsSync(join(root, path, 'binding.gyp')));
     expect(native.map(([path]) => path)).toEqual(['node_modules/better-sqlite3']);
     expect(native.map(([, { gypfile }]) => gypfile)).toEqual([false]);
@@ -95,17 +96,11 @@ describe('the lockfile', () => {
 
 /** What the licenses of development packages may be beside those of production. None restricts what may be done with Keyfront. */
 const developmentLicenses = ['MPL-2.0', 'BlueOak-1.0.0', 'Python-2.0', 'CC-BY-4.0', 'CC0-1.0', 'Unlicense'];
-const licenses = ['MIT', 'ISC', '0BSD', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0'];
-const isAllowed = (license: string) =>
-  license
-    .replace(/[()]/g, '')
-    .split(' OR ')
-    .some((one) => licenses.includes(one));
 
 describe('the packages of the root lockfile', () => {
   it('P-02 have free licenses, with those of Apollo in a folder of its own', () => {
     const strays = packages.filter(
-      ([, { license = 'none' }]) => !isAllowed(license) && !developmentLicenses.includes(license),
+      ([, { license = 'none' }]) => !isPermissive(license) && !developmentLicenses.includes(license),
     );
     expect(strays.map(([path, { license }]) => `${path} ${license}`)).toEqual([]);
   });
@@ -118,7 +113,7 @@ describe('the packages that run in production', () => {
   });
 
   it('P-02 have permissive licenses', () => {
-    const strays = inProduction.filter(([, { license = 'none' }]) => !isAllowed(license));
+    const strays = inProduction.filter(([, { license = 'none' }]) => !isPermissive(license));
     expect(strays).toEqual([]);
   });
 
@@ -142,128 +137,9 @@ describe('the packages that run in production', () => {
     '(GPL-2.0 OR LGPL-3.0)',
     'MIT AND GPL-2.0',
   ])('fail this test under %s', (license) => {
-    expect(isAllowed(license)).toBe(false);
+    expect(isPermissive(license)).toBe(false);
   });
 });
-
-describe('the packed package', () => {
-  let main: string;
-  let folder: string;
-  beforeAll(async () => {
-    main = await buildMain();
-    folder = await mkdtemp(join(tmpdir(), 'keyfront-pack-'));
-    await copyBuild(main, join(folder, 'dist'));
-    await mkdir(join(folder, 'dist', 'compile-cache'));
-    await writeFile(join(folder, 'dist', 'compile-cache', 'kept'), 'code of this machine');
-    await compile('-p', join(root, 'src', 'client', 'tsconfig.json'), '--outDir', join(folder, 'dist', 'client'));
-    await cp(join(root, 'schema'), join(folder, 'schema'), { recursive: true });
-    for (const name of ['package.json', 'README.md', 'LICENSE']) await copyFile(join(root, name), join(folder, name));
-  });
-  afterAll(async () => {
-    await rm(folder, { recursive: true });
-  });
-
-  const compile = async (...args: string[]) =>
-    run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), ...args], { cwd: folder });
-
-  async function pack(): Promise<{ hash: string; files: string[] }> {
-    const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--json'], { cwd: folder, maxBuffer: 2 ** 26 });
-    const [{ filename, files }] = JSON.parse(stdout) as [{ filename: string; files: { path: string }[] }];
-    const packed = join(folder, filename);
-    const hash = createHash('sha256')
-      .update(await readFile(packed))
-      .digest('hex');
-    await rm(packed);
-    return { hash, files: files.map(({ path }) => path) };
-  }
-
-  it('P-03 is byte-identical twice, whenever the files were written', async () => {
-    const first = await pack();
-    for (const name of await readdir(join(folder, 'dist'))) await utimes(join(folder, 'dist', name), 1, 1);
-    expect((await pack()).hash).toBe(first.hash);
-  });
-
-  it('bundles packages whose licenses are permitted, and none that is installed at runtime too', async () => {
-    const texts = await readFile(join(folder, 'dist', 'licenses.txt'), 'utf8');
-    const bundled = [...texts.matchAll(/^((?:@[\w.-]+\/)?[\w.-]+) \(([^()]+(?:\([^()]*\))?)\)$/gm)];
-    expect(bundled.map(([, name]) => name)).toEqual(
-      expect.arrayContaining(['graphql', 'graphql-yoga', 'swagger-ui-dist', 'zod']),
-    );
-    expect(bundled.filter(([, , license = 'none']) => !isAllowed(license)).map(([line]) => line)).toEqual([]);
-    expect(bundled.filter(([, name = '']) => name in manifest.dependencies)).toEqual([]);
-  });
-
-  it('P-03 lists in its bill of materials what is bundled and what is installed at runtime, with hashes', async () => {
-    const bill = JSON.parse(await readFile(join(folder, 'dist', 'sbom.json'), 'utf8')) as {
-      bomFormat: string;
-      components: {
-        'bom-ref': string;
-        version: string;
-        hashes: [{ content: string }];
-        properties: [{ value: 'bundled' | 'installed' }];
-      }[];
-    };
-    expect(bill.bomFormat).toBe('CycloneDX');
-    const shipped = (how: string) => bill.components.filter(({ properties }) => properties[0].value === how);
-    const pathsOf = (how: string) => shipped(how).map((component) => component['bom-ref']);
-    expect(pathsOf('installed').toSorted()).toEqual(inProduction.map(([path]) => path).toSorted());
-    const texts = await readFile(join(folder, 'dist', 'licenses.txt'), 'utf8');
-    const named = [...texts.matchAll(/^((?:@[\w.-]+\/)?[\w.-]+) \([^()]+(?:\([^()]*\))?\)$/gm)].map(([, name]) => name);
-    expect(pathsOf('bundled').map(nameOf).toSorted()).toEqual(named.toSorted());
-    for (const { 'bom-ref': path, version, hashes } of bill.components) {
-      const hash = Buffer.from(hashes[0].content, 'hex').toString('base64');
-      const locked = lockfile.packages[path];
-      expect([path, version, `sha512-${hash}`]).toEqual([path, locked?.version, locked?.integrity]);
-    }
-  });
-
-  it('P-05 contains the program, its schema, the README and the license, and neither a test nor a secret', async () => {
-    const { files } = await pack();
-    expect(
-      files.filter(
-        (path) =>
-          !/^(dist\/.+\.js|dist\/browser\/(graphiql|docs|console)\/[\w.-]+|dist\/client\/.+\.d\.ts|dist\/licenses\.txt|dist\/sbom\.json|dist\/client\/(package\.json|README\.md|LICENSE|(schema|subgraph)\.graphql)|schema\/.+|package\.json|README\.md|LICENSE)$/.test(
-            path,
-          ),
-      ),
-    ).toEqual([]);
-    expect(files).toContain('dist/main.js');
-    for (const file of ['client.js', 'client.d.ts', 'generated/graphql.js', 'generated/graphql.d.ts']) {
-      expect(files).toContain(`dist/client/${file}`);
-    }
-    const texts = await Promise.all(
-      files.map(async (path) => [path, await readFile(join(folder, path), 'utf8')] as const),
-    );
-    expect(texts.flatMap(([path, text]) => secretsIn(path, text))).toEqual([]);
-  });
-});
-
-const secretForms = [
-  /\bkf_(mgt|svc)_[0-9A-Za-z]{38}\b/,
-  /-----BEGIN ([A-Z]+ )*PRIVATE KEY-----\s*[\w+/]/,
-  /\bAKIA[0-9A-Z]{16}\b/,
-  /\bgh[pousr]_[0-9A-Za-z]{36}\b/,
-  /\bgithub_pat_\w{22,}\b/,
-  /\bnpm_[0-9A-Za-z]{36}\b/,
-  /\bxox[baprs]-[\w-]{10,}/,
-  /\bsk_live_[0-9A-Za-z]{16,}/,
-  /\bAIza[\w-]{35}\b/,
-  /\/\/[^/\s:@'"`$]+:[^/\s:@'"`$]{8,}@[\w.-]+/,
-  /"key": ?"[\w+/]{43}="/,
-];
-
-/** The lines of a text that look like holding a secret. Fixtures have a comment on the line or the line before. */
-function secretsIn(path: string, text: string): string[] {
-  const lines = text.split('\n');
-  return lines.flatMap((line, index) => {
-    const isFixture = `${lines[index - 1] ?? ''}\n${line}`.includes('secret-scan: fixture');
-    // A private key begins on one line and goes on on the next.
-    const seen = `${line}\n${lines[index + 1] ?? ''}`;
-    return !isFixture && secretForms.some((form) => (form.exec(seen)?.index ?? Infinity) <= line.length)
-      ? [`${path}:${index + 1}`]
-      : [];
-  });
-}
 
 describe('the repository', () => {
   // Another test may remove an ignored folder, as that of an installation, while this one reads.
