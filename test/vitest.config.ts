@@ -26,7 +26,7 @@ const bundledFiles = {
   },
 };
 
-/** The name of a mutant to run the tests against: see `npm run test:mutants`. */
+/** The name of a mutant to run the tests against: see `node test/mutants/run.mjs`. */
 const mutant = process.env['MUTANT'];
 
 /** What suites of services and processes start once for a run. */

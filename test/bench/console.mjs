@@ -1,4 +1,4 @@
-// The console in Chromium with many keys: `npm run bench:console [-- --keys 1000000 --data FOLDER]`. Keeps FOLDER for
+// The console in Chromium with many keys: `node test/bench/console.mjs [-- --keys 1000000 --data FOLDER]`. Keeps FOLDER for
 // the next run.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// The longest time that one permitted operation blocks the service: npm run bench:blocking -- [options]
+// The longest time that one permitted operation blocks the service: node test/bench/longest-block.mjs -- [options]
 //   --keys N       small keys (1,000,000)        --large N   keys with 200 KB of metaData (1,000); 0 leaves one out
 //   --engine E     sqlite or postgres (sqlite)   --only RE   operations whose name matches this regular expression
 //   --folder DIR   keeps the keys for the next run (default: a temporary folder; sqlite only)
@@ -42,8 +42,8 @@ const { values: options } = parseArgs({
     list: { type: 'boolean', default: false },
   },
 });
-// Another Node would start the pinned Node for the service, and the probe would measure the waiting parent process.
-if (!('threadCpuUsage' in process)) throw new Error('Run it with the Node of the project: npm run bench:blocking.');
+// The probe needs it.
+if (!('threadCpuUsage' in process)) throw new Error('This Node is too old: export PATH=$PWD/node_modules/.bin:$PATH');
 const isPostgres = options.engine === 'postgres';
 if (!isPostgres && options.engine !== 'sqlite')
   throw new Error(`The engine ${options.engine} is neither sqlite nor postgres.`);

@@ -1,4 +1,4 @@
-// Runs the tests of `npm test` that must detect each mutant, against the mutant: `npm run test:mutants -- NAME...`. Without
+// Runs the tests of `npm test` that must detect each mutant, against the mutant: `node test/mutants/run.mjs NAME...`. Without
 // a name, for all mutants, and then runs the suites of processes that start mutants themselves. Ends with exit code 1 if a
 // mutant makes no test fail.
 import { spawn, spawnSync } from 'node:child_process';

@@ -1,4 +1,4 @@
-// Generates mutants with Stryker and runs tests against them: `npm run test:stryker -- keys` (see `groups`). The tests of
+// Generates mutants with Stryker and runs tests against them: `node test/mutants/stryker/run.mjs keys` (see `groups`). The tests of
 // each stage run only against the mutants that those of the stages before did not detect. Prints the survivors and a
 // table, and fails below a score of 90 %.
 import { join, relative } from 'node:path';

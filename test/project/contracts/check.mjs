@@ -1,5 +1,5 @@
 // @ts-check
-// `npm run contracts` compares schema/ with the commit of the last release, `contracts.since` of package.json. It fails
+// `node test/project/contracts/check.mjs` compares schema/ with the commit of the last release, `contracts.since` of package.json. It fails
 // for each change that clients may notice, unless CHANGELOG.md names the changed element in backquotes under Unreleased.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';

@@ -147,7 +147,7 @@ describe('changes of the REST document', () => {
   });
 });
 
-describe('npm run contracts', () => {
+describe('node test/project/contracts/check.mjs', () => {
   const script = join(import.meta.dirname, 'check.mjs');
 
   it('fails for a change since the last release that the changelog does not name under Unreleased', async () => {
