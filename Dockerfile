@@ -1,14 +1,17 @@
 # The service as an image. docs/install.md describes how to run it.
-FROM node:24-slim AS build
+# Both stages run on the machine that builds, whatever it builds for: only the last one needs an emulator, for a moment.
+FROM --platform=$BUILDPLATFORM node:24-slim AS build
 WORKDIR /keyfront
 COPY . .
 # No script of a package is needed: nothing is compiled or downloaded.
 RUN npm ci --ignore-scripts && npm run build
 
-FROM node:24-slim AS packages
+FROM --platform=$BUILDPLATFORM node:24-slim AS packages
+ARG TARGETARCH
 WORKDIR /keyfront
 COPY package.json package-lock.json ./
-RUN npm ci --omit=dev --ignore-scripts
+# npm has another name for amd64.
+RUN npm ci --omit=dev --ignore-scripts --os=linux --libc=glibc --cpu=$(echo "$TARGETARCH" | sed s/amd64/x64/)
 
 FROM node:24-slim
 # The release workflow adds the version, the commit and the digest of the base.
