@@ -236,7 +236,7 @@ describe('the package keyfront', () => {
   const textOf = (path: string) => readFile(join(folder, path), 'utf8');
 
   it('has the manifest for its users, without packages and scripts of the repository', async () => {
-    const manifest = (await manifestOf(folder)) as Record<string, unknown>;
+    const manifest: Record<string, unknown> = { ...(await manifestOf(folder)) };
     const members = ['name', 'version', 'description', 'keywords', 'license', 'type', 'engines', 'bin', 'exports'];
     expect(Object.keys(manifest)).toEqual([...members, 'dependencies']);
     const { dependencies, engines } = repository;
