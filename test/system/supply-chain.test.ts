@@ -1,16 +1,11 @@
-import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { copyFile, cp, mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import { basename, join, matchesGlob } from 'node:path';
-import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { isPermissive } from '../support/licenses.js';
 import { secretsIn } from '../support/secrets.js';
 
 const root = new URL('../..', import.meta.url).pathname;
-const run = promisify(execFile);
 
 interface Package {
   readonly version: string;
