@@ -38,7 +38,7 @@ export function createRandom(from: number): { below: (limit: number) => number; 
 }
 
 /**
- * A test that a suite detects a mutant. It runs in full runs (`FAULTS=full`) and with `MUTANTS=1`, as in `npm run
- * test:mutants`: it says nothing about the service, and takes longer than the suite.
+ * A test that a suite detects a mutant. It runs in full runs (`FAULTS=full`) and with `MUTANTS=1`, as in
+ * `test/mutants/run.mjs`: it says nothing about the service, and takes longer than the suite.
  */
 export const itDetects = it.runIf(process.env['FAULTS'] === 'full' || process.env['MUTANTS'] === '1');

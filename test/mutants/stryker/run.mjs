@@ -1,6 +1,7 @@
 // Generates mutants with Stryker and runs tests against them: `node test/mutants/stryker/run.mjs keys` (see `groups`). The tests of
 // each stage run only against the mutants that those of the stages before did not detect. Prints the survivors and a
-// table, and fails below a score of 90 %.
+// table, and fails below a score of 90 %. Install Stryker first:
+// npm install --no-save --ignore-scripts @stryker-mutator/core@10.1.1 @stryker-mutator/vitest-runner@10.1.1
 import { join, relative } from 'node:path';
 import { Stryker } from '@stryker-mutator/core';
 
