@@ -8,14 +8,18 @@ import type { NextStage } from '../lib/scheduler.js';
 import type { Telemetry } from '../telemetry/ports.js';
 import type { ContextDeps } from './context.js';
 import { defaultDeadlineMs } from './execution/deadline.js';
-import { serveOperation, type ServedResult, type PipelineDeps } from './execution/execute-prepared.js';
+import {
+  createOperationTelemetry,
+  serveOperation,
+  type ServedResult,
+  type PipelineDeps,
+} from './execution/execute-prepared.js';
 import { executeCompiled, type Execute } from './execution/executor/execute.js';
 import { serveFast } from './execution/fast-path.js';
 import type { IntrospectionPolicy } from './execution/introspection-policy.js';
 import { limits, type OperationLimits } from './execution/limits.js';
 import { createOperationCache } from './execution/operation-cache.js';
 import { createSubscriptionRegistry, type SubscriptionLimits } from './execution/subscription-registry.js';
-import { createOperationTelemetry } from './execution/telemetry.js';
 import type { TrustedDocuments } from './execution/trusted-documents.js';
 import { graphiqlAssets, redirectBrowsers } from './graphiql/serve.js';
 import { servedSchema } from './schema/served.js';

@@ -14,10 +14,9 @@ import { AppError } from '../lib/errors.js';
 import type { ServerContext } from './context.js';
 import { requestError } from './errors.js';
 import { serveOperation, type PipelineDeps } from './execution/execute-prepared.js';
-import { maskResult } from './execution/mask-result.js';
 import { paramsOf } from './execution/params.js';
 import { withStatusOfError } from './execution/rejection.js';
-import { negotiateJSON } from './response-type.js';
+import { maskResult, negotiateJSON } from './execution/response.js';
 
 /** A plugin that a test adds. */
 export type TestPlugin = Plugin<object, ServerContext>;

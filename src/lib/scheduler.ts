@@ -16,12 +16,14 @@ export const largeText = 16 * 1024;
 /** Waits until a request may go on to its next stage; see `Scheduler.nextStage`. */
 export type NextStage = () => Promise<void>;
 
+/** Starts a new request, at once or after those that wait, or rejects it. */
+export type Admit = (start: () => void, reject: () => void) => void;
+
 /** Divides the time of the event loop among requests, so that it serves all others in between. */
 export interface Scheduler {
   /** Called for each new connection. */
   readonly connected: () => void;
-  /** Starts a new request, at once or after those that wait, or rejects it. */
-  readonly admit: (start: () => void, reject: () => void) => void;
+  readonly admit: Admit;
   /**
    * Called by a request before each piece of work. Undefined while this iteration of the event loop has time left; else
    * resolves in one that has. Requests continue in the order of their calls.

@@ -2,19 +2,20 @@ import { OperationTypeNode, type ExecutionResult, type GraphQLError } from 'grap
 import type { GraphQLParams } from 'graphql-yoga';
 import { throwIfRateLimited, type AuthContext } from '../../credentials/credential.js';
 import type { RequestContext } from '../../http/request-context.js';
+import { toErrorCode, type ErrorCode } from '../../lib/errors.js';
+import type { RequestRecord, Telemetry } from '../../telemetry/ports.js';
 import { createContext, type ContextDeps } from '../context.js';
 import { markNotExecuted } from '../errors.js';
 import { startDeadline } from './deadline.js';
 import { executeDistinct } from './distinct-representations.js';
 import type { Execute } from './executor/execute.js';
-import { maskResult, type MaskDeps } from './mask-result.js';
 import type { PreparedOperation } from './operation-cache.js';
 import { resolveParams, type RequestedOperation, type ParamsDeps } from './params.js';
 import { prepare, type PrepareDeps } from './prepare.js';
 import { RejectedOperation, resultOfRejected, withStatusOfError } from './rejection.js';
+import { maskResult, type MaskDeps } from './response.js';
 import { subscribe } from './subscribe.js';
 import type { SubscriptionRegistry } from './subscription-registry.js';
-import type { OperationTelemetry } from './telemetry.js';
 
 /** The parts of the service that the operations of all requests share. */
 export interface PipelineDeps extends ParamsDeps, PrepareDeps, ContextDeps, MaskDeps {
@@ -123,4 +124,50 @@ async function finish(deps: PipelineDeps, result: ExecutionResult, request: Requ
   deps.telemetry.recordResult(shown, request.record);
   await deps.nextStage();
   return shown;
+}
+
+/** Records the operations and errors of requests, and traces executions. */
+export interface OperationTelemetry {
+  /** Executes an operation, within a span when requests are traced. */
+  readonly traceExecution: <T>(prepared: PreparedOperation, execute: () => T | Promise<T>) => T | Promise<T>;
+  /** Records which operation a request executes, and the fields that a valid credential may use. */
+  readonly recordOperation: (prepared: PreparedOperation, record: RequestRecord) => void;
+  /** Records the errors of a result, after they were masked. */
+  readonly recordResult: (result: ExecutionResult, record: RequestRecord) => void;
+}
+
+/** Creates the telemetry of operations. */
+export function createOperationTelemetry({ meter, tracer }: Telemetry): OperationTelemetry {
+  return {
+    traceExecution: ({ operation: { operation }, fields }, execute) => {
+      if (!tracer) return execute();
+      const attributes = { 'graphql.operation.type': operation, 'keyfront.graphql.fields': fields };
+      return tracer.withSpan(`GraphQL ${operation}`, attributes, execute);
+    },
+    recordOperation: (prepared, record) => {
+      record.operation = prepared.label;
+      // Other documents are prepared for each request: counting them would fill the memory for counts.
+      if (meter && prepared.isKept) record.fields = prepared.usedFields;
+    },
+    recordResult: ({ errors = [] }, record) => {
+      if (errors.length === 0) return;
+      record.verdict = verdictOf(errors);
+      if (errors.some(isAboveLimits)) meter?.countRejection('limits');
+    },
+  };
+}
+
+/** Returns one code for a response with several errors: the first that concerns the operator, else the first. */
+function verdictOf(errors: readonly GraphQLError[]): ErrorCode {
+  const codes = errors.map(({ extensions }) => toErrorCode(extensions['code']) ?? 'INTERNAL');
+  return operatorCodes.find((code) => codes.includes(code)) ?? codes[0] ?? 'INTERNAL';
+}
+
+const operatorCodes: readonly ErrorCode[] = ['INTERNAL', 'UNAVAILABLE'];
+
+/** Whether an operation was rejected for its size, before it was executed. */
+function isAboveLimits({ extensions: { issues } }: GraphQLError): boolean {
+  const isOfLimits = ({ path, code }: { path?: unknown; code?: string }) =>
+    path === 'query' && code?.startsWith('TOO_');
+  return Array.isArray(issues) && issues.some(isOfLimits);
 }

@@ -2,9 +2,9 @@ import { getSSEProcessor, isAsyncIterable, processRegularResult, type FetchAPI }
 import type { RequestContext } from '../../http/request-context.js';
 import { fromFetchResponse, type HTTPResponse } from '../../http/response.js';
 import { largeText } from '../../lib/scheduler.js';
-import { negotiateJSON } from '../response-type.js';
 import { serveOperation, type PipelineDeps } from './execute-prepared.js';
 import { paramsOf } from './params.js';
+import { negotiateJSON } from './response.js';
 
 const methods: ReadonlySet<string> = new Set(['GET', 'POST']);
 

@@ -12,7 +12,7 @@ import type { Context } from '../context.js';
 import type { Execute } from './executor/execute.js';
 import { requestError, originalErrorOf } from '../errors.js';
 import { servedSchema } from '../schema/served.js';
-import { maskResult, type MaskDeps } from './mask-result.js';
+import { maskResult, type MaskDeps } from './response.js';
 import type { PreparedOperation } from './operation-cache.js';
 import type { RequestedOperation } from './params.js';
 import { RejectedOperation } from './rejection.js';

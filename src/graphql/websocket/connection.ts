@@ -1,7 +1,7 @@
 import type { WebSocket } from 'ws';
-import type { Enqueue } from '../../http/server/admission-control.js';
 import { AppError } from '../../lib/errors.js';
 import { isObject, parseJSON, stringifyJSON, type JSONValue } from '../../lib/json.js';
+import type { Admit } from '../../lib/scheduler.js';
 import { maskError } from '../errors.js';
 import {
   shownError,
@@ -16,7 +16,7 @@ import {
 export interface Connection {
   readonly socket: WebSocket;
   readonly socketAddress: string;
-  readonly enqueue: Enqueue;
+  readonly admit: Admit;
   /** The payloads of operations that are about to start, by their ids. */
   readonly payloads: Map<string, SentPayload>;
   /** The headers of its operations: those of the handshake, overridden by `connectionParams`. */
@@ -43,7 +43,7 @@ export async function openOperation(
   id: string,
   reportError: (error: unknown) => void,
 ): Promise<OperationResults> {
-  const { operations, maxOperations, payloads, enqueue, onOperationEnd } = connection;
+  const { operations, maxOperations, payloads, admit, onOperationEnd } = connection;
   const sent = payloads.get(id) ?? { payload: {}, bytes: 0 };
   payloads.delete(id);
   if (operations.size >= maxOperations) return errorResults(tooManyOperationsError(maxOperations));
@@ -57,7 +57,7 @@ export async function openOperation(
     onOperationEnd();
   };
   try {
-    const admission = waitForAdmission(enqueue);
+    const admission = waitForAdmission(admit);
     connection.admission = admission.catch(() => undefined);
     await admission;
     // As for a request, the client may have closed the connection meanwhile.
@@ -132,10 +132,10 @@ function errorResults(error: unknown): OperationResults {
 }
 
 /** @throws {AppError} UNAVAILABLE when the service is overloaded */
-function waitForAdmission(enqueue: Enqueue): Promise<void> {
+function waitForAdmission(admit: Admit): Promise<void> {
   return new Promise((resolve, reject) => {
     const message = 'The service is overloaded. It has not executed the operation.';
-    enqueue(resolve, () => reject(new AppError('UNAVAILABLE', message, { retryAfterSeconds: 1 })));
+    admit(resolve, () => reject(new AppError('UNAVAILABLE', message, { retryAfterSeconds: 1 })));
   });
 }
 

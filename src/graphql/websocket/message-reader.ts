@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Duplex } from 'node:stream';
 import { CloseCode } from 'graphql-ws';
 import type { WebSocket } from 'ws';
-import type { Enqueue } from '../../http/server/admission-control.js';
+import type { Admit } from '../../lib/scheduler.js';
 
 /** What a client may send before its connection is acknowledged: `connection_init` with its credentials, and pings. */
 const early = { bytes: 8 * 1024, messages: 3 } as const;
@@ -14,7 +14,7 @@ const pace = { messageMs: 1, bytesPerMs: 2 * 1024, burstMs: 1_000 } as const;
 const retryMs = 100;
 
 interface MessageReaderDeps {
-  readonly enqueue: Enqueue;
+  readonly admit: Admit;
   readonly isAcknowledged: () => boolean;
   /** Handles a message. The next message waits for the promise, if any, which does not reject. */
   readonly handle: (data: Buffer) => Promise<void> | undefined;
@@ -28,7 +28,7 @@ interface MessageReaderDeps {
  * @param stream - the connection of the socket
  */
 export function readMessages(socket: WebSocket, stream: Duplex, deps: MessageReaderDeps): void {
-  const { enqueue, isAcknowledged, handle } = deps;
+  const { admit, isAcknowledged, handle } = deps;
   /** Undefined for a ping or a pong of the WebSocket protocol, which ws handles, and which only count for the pace. */
   const waiting: (Buffer | undefined)[] = [];
   const waitMsFor = createPace();
@@ -48,7 +48,7 @@ export function readMessages(socket: WebSocket, stream: Duplex, deps: MessageRea
       const waitMs = waitMsFor(data?.length ?? 0);
       if (waitMs > 0) await untilDone(wait(waitMs, undefined, { ref: false }));
       if (data === undefined) continue;
-      for (let turn = turnOf(enqueue); turn && !(await untilDone(turn)); turn = turnOf(enqueue)) {
+      for (let turn = turnOf(admit); turn && !(await untilDone(turn)); turn = turnOf(admit)) {
         await untilDone(wait(retryMs, undefined, { ref: false }));
       }
       if (socket.readyState !== socket.OPEN) break;
@@ -87,14 +87,14 @@ export function readMessages(socket: WebSocket, stream: Duplex, deps: MessageRea
 }
 
 /** Whether a message was admitted, as soon as that is known. Undefined if it was admitted at once. */
-function turnOf(enqueue: Enqueue): Promise<boolean> | undefined {
+function turnOf(admit: Admit): Promise<boolean> | undefined {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   let isAdmitted = false;
   const start = () => {
     isAdmitted = true;
     resolve(true);
   };
-  enqueue(start, () => resolve(false));
+  admit(start, () => resolve(false));
   return isAdmitted ? undefined : promise;
 }
 

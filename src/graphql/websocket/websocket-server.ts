@@ -3,11 +3,11 @@ import type { Duplex } from 'node:stream';
 import { parse } from 'graphql';
 import { CloseCode, handleProtocols, makeServer } from 'graphql-ws';
 import { WebSocketServer, type WebSocket } from 'ws';
-import type { Enqueue } from '../../http/server/admission-control.js';
 import { rejectConnection, type Rejection } from '../../http/server/rejection.js';
 import type { WebSocketUpgrades } from '../../http/server/server.js';
 import { AppError } from '../../lib/errors.js';
 import type { Logger } from '../../lib/log.js';
+import type { Admit } from '../../lib/scheduler.js';
 import { servedSchema } from '../schema/served.js';
 import { headersOfHandshake, isAllowedOrigin, withConnectionParams } from './handshake.js';
 import { openOperation, readMessage, type Connection } from './connection.js';
@@ -74,11 +74,11 @@ export function createGraphQLWebSockets({ maxOperations, origins, log, ...deps }
     onNext: (_context, _id, _payload, _args, result) => result as object,
   });
 
-  function open(socket: WebSocket, request: IncomingMessage, stream: Duplex, enqueue: Enqueue): void {
+  function open(socket: WebSocket, request: IncomingMessage, stream: Duplex, admit: Admit): void {
     const connection: Connection = {
       socket,
       socketAddress: request.socket.remoteAddress ?? 'unknown',
-      enqueue,
+      admit,
       headers: headersOfHandshake(request),
       operations: new Set(),
       maxOperations,
@@ -119,7 +119,7 @@ export function createGraphQLWebSockets({ maxOperations, origins, log, ...deps }
         close,
         onMessage: (respond) =>
           readMessages(socket, stream, {
-            enqueue,
+            admit,
             isAcknowledged: () => connection.isAcknowledged,
             handle: (data) => receive(data, respond),
           }),
@@ -153,10 +153,10 @@ export function createGraphQLWebSockets({ maxOperations, origins, log, ...deps }
   return {
     accepts: ({ method, url = '', headers }) =>
       method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket' && url.split('?', 1)[0] === '/graphql',
-    open(request, socket, head, enqueue) {
+    open(request, socket, head, admit) {
       const rejection = isDraining ? stopping : rejectionOf(request, origins);
       if (rejection) return rejectConnection(socket, rejection);
-      handshakes.handleUpgrade(request, socket, head, (opened) => open(opened, request, socket, enqueue));
+      handshakes.handleUpgrade(request, socket, head, (opened) => open(opened, request, socket, admit));
     },
     drain() {
       isDraining = true;

@@ -1,7 +1,7 @@
 import { createServer, type Socket } from 'node:net';
 import { acceptPendingConnections } from './graceful-stop.js';
 import { listenAt, type ListenAddress } from './listen-at.js';
-import { surviveErrors } from './survive-errors.js';
+import { surviveErrors } from './connection-errors.js';
 
 /** The listener of a cluster, which passes each connection to a worker. */
 export interface ConnectionDispatcher {

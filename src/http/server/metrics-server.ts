@@ -6,7 +6,7 @@ import { listenAt, type ListenAddress } from './listen-at.js';
 import { rejectRequest } from './rejection.js';
 import { validateRequest } from './request-guard.js';
 import { keepAllHeaderLines } from './server.js';
-import { surviveErrors } from './survive-errors.js';
+import { surviveErrors } from './connection-errors.js';
 
 /** The metrics in the text format of Prometheus. */
 export interface Exposition {

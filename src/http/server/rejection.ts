@@ -1,6 +1,7 @@
 import { STATUS_CODES, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { ErrorCode } from '../../lib/errors.js';
+import type { Logger } from '../../lib/log.js';
 import { publicErrorResponse } from '../error-response.js';
 import { defaultHeaders } from '../respond.js';
 import { sendResponse, type HTTPResponse } from '../response.js';
@@ -13,6 +14,14 @@ export interface Rejection {
   readonly code?: ErrorCode;
   readonly headers?: Readonly<Record<string, string>>;
 }
+
+/** Of a request that the scheduler does not admit. */
+export const overloadRejection: Rejection = {
+  status: 503,
+  message: 'The service is overloaded. It has not executed the request.',
+  code: 'UNAVAILABLE',
+  headers: { 'retry-after': '1' },
+};
 
 /** How long a client may take to receive the rejection of its connection. */
 const closeTimeoutMs = 2_000;
@@ -39,4 +48,20 @@ function toResponse({ status, message, code = 'INVALID', headers }: Rejection): 
   // Without an Error: its stack trace would make rejections under overload more expensive.
   const error = { code, message, issues: [] };
   return publicErrorResponse(error, undefined, { status, headers: { ...defaultHeaders, ...headers } });
+}
+
+const logIntervalMs = 10_000;
+
+/** Logs that requests are rejected, and how many: two lines per ten seconds instead of one per request. */
+export function createOverloadLog(log: Logger): () => void {
+  let rejected = 0;
+  return () => {
+    rejected += 1;
+    if (rejected > 1) return;
+    log.warn('overloaded: requests are rejected');
+    setTimeout(() => {
+      log.warn({ rejected }, 'requests rejected in the last ten seconds');
+      rejected = 0;
+    }, logIntervalMs).unref();
+  };
 }

@@ -3,17 +3,14 @@ import { createServer as createTLSServer } from 'node:https';
 import { Server as SocketServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Logger } from '../../lib/log.js';
-import type { Scheduler } from '../../lib/scheduler.js';
+import type { Admit, Scheduler } from '../../lib/scheduler.js';
 import type { Telemetry } from '../../telemetry/ports.js';
 import { healthPaths } from '../health.js';
-import { createOverloadLog, type Enqueue } from './admission-control.js';
-import { respondToClientError } from './client-error.js';
+import { closeAfterUnreadBody, respondToClientError, surviveErrors } from './connection-errors.js';
 import { acceptPendingConnections, announceClose, stopGracefully } from './graceful-stop.js';
-import { closeAfterUnreadBody } from './lingering-close.js';
 import { listenAt } from './listen-at.js';
-import { rejectConnection, rejectRequest, type Rejection } from './rejection.js';
+import { createOverloadLog, overloadRejection, rejectConnection, rejectRequest, type Rejection } from './rejection.js';
 import { validateRequest } from './request-guard.js';
-import { surviveErrors } from './survive-errors.js';
 import { readTLS, type TLSFiles } from './tls.js';
 
 /** Serves a request. `arrivedMs` is the time of its arrival by `performance.now()`. */
@@ -65,8 +62,8 @@ export interface WebSocketUpgrades {
    * RFC 9110 (7.8) allows.
    */
   readonly accepts: (request: IncomingMessage) => boolean;
-  /** Takes over the connection of a request. Its operations pass admission control (`enqueue`) like requests. */
-  readonly open: (request: IncomingMessage, socket: Duplex, head: Buffer, enqueue: Enqueue) => void;
+  /** Takes over the connection of a request. Its operations pass admission control (`admit`) like requests. */
+  readonly open: (request: IncomingMessage, socket: Duplex, head: Buffer, admit: Admit) => void;
 }
 
 /** A server that listens. */
@@ -234,13 +231,6 @@ const upgradeRejection: Rejection = {
   status: 400,
   message:
     'This Node supports the Upgrade header for WebSockets at /graphql only. Send no Upgrade header, or run the service with Node 24.9 or later.',
-};
-
-const overloadRejection: Rejection = {
-  status: 503,
-  message: 'The service is overloaded. It has not executed the request.',
-  code: 'UNAVAILABLE',
-  headers: { 'retry-after': '1' },
 };
 
 function serverOptions({ headersMs, requestMs, idleMs }: ServerTimeouts): ServerOptions {

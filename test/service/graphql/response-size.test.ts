@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { responseLimitBytes, stringifyWithin } from '../../../src/graphql/execution/response-size.js';
+import { responseLimitBytes, stringifyWithin } from '../../../src/graphql/execution/response.js';
 import { dataOf, errorsOf } from '../../support/responses.js';
 import { startOwnApp, type TestApp } from '../../support/app.js';
 import { generated, runs } from '../../support/generated.js';

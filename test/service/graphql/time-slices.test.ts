@@ -1,7 +1,6 @@
 import { GraphQLError } from 'graphql';
 import { expect, it } from 'vitest';
-import { stringifyWithin, responseLimitBytes } from '../../../src/graphql/execution/response-size.js';
-import { maskResult } from '../../../src/graphql/execution/mask-result.js';
+import { maskResult, responseLimitBytes, stringifyWithin } from '../../../src/graphql/execution/response.js';
 import { createLogger } from '../../../src/lib/log.js';
 import { startSharedApp } from '../../support/app.js';
 import { serveWith } from '../../support/overridden-server.js';

@@ -6,8 +6,7 @@ import { createClient } from 'graphql-ws';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { GraphQLWebSockets } from '../../../src/graphql/websocket/websocket-server.js';
 import { listen } from '../../../src/http/server/server.js';
-import type { Enqueue } from '../../../src/http/server/admission-control.js';
-import { createScheduler } from '../../../src/lib/scheduler.js';
+import { createScheduler, type Admit } from '../../../src/lib/scheduler.js';
 import { createLogger } from '../../../src/lib/log.js';
 import { startOwnApp } from '../../support/app.js';
 import { followQuery } from '../../support/event-stream.js';
@@ -51,8 +50,8 @@ async function startWaiting() {
   const waiting: { readonly start: () => void; readonly reject: () => void }[] = [];
   const t = await startOwnApp({ KEYFRONT_MAX_SUBSCRIPTIONS: '2' });
   const { webSockets } = t.app;
-  const enqueue: Enqueue = (start, reject) => void waiting.push({ start, reject });
-  const open: typeof webSockets.open = (request, stream, head) => webSockets.open(request, stream, head, enqueue);
+  const admit: Admit = (start, reject) => void waiting.push({ start, reject });
+  const open: typeof webSockets.open = (request, stream, head) => webSockets.open(request, stream, head, admit);
   const { streams, server } = await observed(t.app.handle, { ...webSockets, open });
   return { url: server.url, streams, waiting };
 }

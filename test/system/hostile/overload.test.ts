@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createOverloadLog } from '../../../src/http/server/admission-control.js';
+import { createOverloadLog } from '../../../src/http/server/rejection.js';
 import { defaultTimeouts } from '../../../src/http/server/server.js';
 import { startServer, type TestServer } from '../../support/server.js';
 

@@ -1,7 +1,55 @@
 import { GraphQLError, type ExecutionResult } from 'graphql';
+import { LRUCache } from 'lru-cache';
+import { preferredType } from '../../http/content-negotiation.js';
+import type { Logger } from '../../lib/log.js';
 import { largeText } from '../../lib/scheduler.js';
 import type { Context } from '../context.js';
-import { locationOf } from '../errors.js';
+import { locationOf, maskedCause, maskError } from '../errors.js';
+
+/** What `maskResult` needs. */
+export interface MaskDeps extends Pick<Context, 'nextSlice'> {
+  readonly log: Logger;
+}
+
+/**
+ * Returns the result for the client: masks and logs errors that are not public, and limits the size. Waits for a time
+ * slice before each error, and while it stringifies large data: a result may have a thousand errors, and data of 2 MiB
+ * takes tens of milliseconds.
+ */
+export async function maskResult(
+  { log, nextSlice }: MaskDeps,
+  result: ExecutionResult,
+  requestID: string,
+): Promise<ExecutionResult> {
+  // Yoga drops the error of an aborted wait, such as a wait with its own time limit, and would send an empty result.
+  const isErrorLost = result.errors?.length === 0 && !('data' in result);
+  const thrown = isErrorLost ? [new Error('A wait was aborted.')] : result.errors;
+  const shown: GraphQLError[] = [];
+  for (const error of thrown ?? []) {
+    const slice = nextSlice();
+    if (slice) await slice;
+    shown.push(maskAndLog(error, requestID, log));
+  }
+  return withJSONFieldErrors(
+    await limitResponseSize(thrown ? { ...result, errors: shown } : result, requestID, nextSlice),
+  );
+}
+
+function maskAndLog(error: Error, requestID: string, log: Logger): GraphQLError {
+  const shown = maskError(error);
+  const cause = maskedCause(shown);
+  if (cause !== undefined) log.error({ requestID, err: cause }, 'internal error');
+  shown.extensions['requestID'] = requestID;
+  return shown;
+}
+
+/** Replaces the errors of fields by JSON: Yoga would copy each GraphQLError, and a result may have a thousand. */
+function withJSONFieldErrors(result: ExecutionResult): ExecutionResult {
+  if (!result.errors) return result;
+  const isOfField = ({ path, extensions }: GraphQLError) => path !== undefined && !('http' in extensions);
+  const errors = result.errors.map((error) => (isOfField(error) ? (error.toJSON() as GraphQLError) : error));
+  return { ...result, errors };
+}
 
 type NextSlice = Context['nextSlice'];
 
@@ -127,4 +175,45 @@ function* tokensOf(value: unknown): Generator<string> {
     yield* tokensOf(member);
   }
   yield `${before === ',' ? '' : before}${isList ? ']' : '}'}`;
+}
+
+const jsonTypes = ['application/graphql-response+json', 'application/json'] as const;
+
+/** The media type of a response in JSON. */
+export type JSONType = (typeof jsonTypes)[number];
+
+/** Longer headers are negotiated for each request. */
+const maxCachedLength = 256;
+
+/** The most recent headers; false for a header that is left to Yoga. */
+const cache = new LRUCache<string, JSONType | false>({ max: 64 });
+
+/**
+ * Returns the type of a JSON response to a request with this `Accept` header; undefined when Yoga may respond with
+ * another type or reject the request.
+ */
+export function negotiateJSON(accept: string | null): JSONType | undefined {
+  const header = accept || '*/*';
+  let type = cache.get(header);
+  if (type === undefined) {
+    type = (preferredType(header, jsonTypes) !== undefined && firstMatch(header)) || false;
+    if (header.length <= maxCachedLength) cache.set(header, type);
+  }
+  return type || undefined;
+}
+
+/** Follows Yoga: the first range that matches a JSON type decides, `application/json` for a range that matches both. */
+function firstMatch(header: string): JSONType | undefined {
+  for (const range of header.replace(/\s/g, '').toLowerCase().split(',')) {
+    const [mediaType = '', ...parameters] = range.split(';');
+    const charset = parameters.find((parameter) => parameter.includes('charset='));
+    if (charset !== undefined && charset !== 'charset=utf-8') continue;
+    const [type, subtype] = mediaType.split('/');
+    const matches = jsonTypes.filter((jsonType) => {
+      const [ownType, ownSubtype] = jsonType.split('/');
+      return (type === '*' || type === ownType) && (subtype === '*' || subtype === ownSubtype);
+    });
+    if (matches.length > 0) return matches.at(-1);
+  }
+  return undefined;
 }

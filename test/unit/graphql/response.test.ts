@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import * as negotiation from '../../../src/http/content-negotiation.js';
-import { negotiateJSON } from '../../../src/graphql/response-type.js';
+import { negotiateJSON } from '../../../src/graphql/execution/response.js';
 
 it('remembers the types of the most recent Accept headers, after 200 others', () => {
   const negotiated = vi.spyOn(negotiation, 'preferredType');
