@@ -106,9 +106,11 @@ export function tooManyValuesError(): AppError {
   return new AppError('TOO_LARGE', message);
 }
 
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
 function decodeUTF8(bytes: Uint8Array): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return utf8.decode(bytes);
   } catch (cause) {
     throw invalidBodyError('MALFORMED_TEXT', 'The body is not valid UTF-8.', cause);
   }
