@@ -6,6 +6,8 @@ export interface SchedulerLimits {
   readonly maxWaiting: number;
   /** A request that has waited for longer is rejected instead of started. */
   readonly maxWaitMs: number;
+  /** Requests that start together. While as many wait to continue, they start one by one. */
+  readonly groupSize: number;
   /** No request starts while this many wait to continue, so that those that have started end soon. */
   readonly maxContinuing: number;
 }
@@ -30,10 +32,9 @@ export interface Scheduler {
    */
   readonly next: () => Promise<void> | undefined;
   /**
-   * Called by a request between its stages. Resolves after the requests that wait, also while time is left: the requests
-   * that have arrived together then pass each stage together, one after the other. The processor then executes the code
-   * of a stage many times in succession, which takes less time than serving one request after the other
-   * (`test/bench/README.md`).
+   * Called by a request between its stages. Resolves after the requests that wait, also while time is left: a group of
+   * requests passes each stage together, and the processor executes the code of a stage many times in succession
+   * (`docs/decisions/scheduling.md`).
    */
   readonly nextStage: NextStage;
   /** The number of requests that wait, to start or to continue. */
@@ -41,7 +42,13 @@ export interface Scheduler {
 }
 
 // An update takes one or two milliseconds, so that the last request of a full queue starts within about a second.
-const defaultLimits: SchedulerLimits = { sliceMs: 10, maxWaiting: 500, maxWaitMs: 2_000, maxContinuing: 64 };
+const defaultLimits: SchedulerLimits = {
+  sliceMs: 10,
+  maxWaiting: 500,
+  maxWaitMs: 2_000,
+  groupSize: 16,
+  maxContinuing: 64,
+};
 
 interface NewRequest {
   readonly start: () => void;
@@ -51,7 +58,7 @@ interface NewRequest {
 
 /** More than an iteration of the event loop executes in a slice, unless each piece of work takes microseconds. */
 const maxScheduled = 128;
-/** The maximum number of iterations in succession that read new requests and execute none. */
+/** The maximum number of iterations in succession that accept new connections and execute nothing. */
 const maxReads = 64;
 /** The maximum length of a slice, in slices, however long the reading before it took. */
 const maxSlices = 3;
@@ -65,58 +72,52 @@ export function createScheduler(
   limits: Partial<SchedulerLimits> = {},
   nowMs: () => number = () => performance.now(),
 ): Scheduler {
-  const { sliceMs, maxWaiting, maxWaitMs, maxContinuing } = { ...defaultLimits, ...limits };
+  const { sliceMs, maxWaiting, maxWaitMs, groupSize, maxContinuing } = { ...defaultLimits, ...limits };
   const starting: NewRequest[] = [];
   const continuing: (() => void)[] = [];
   /** Whether this turn is of new requests, and how many are left of it. */
   let isStarting = false;
   let left = 0;
   let scheduled = 0;
-  let slice: { readonly startedMs: number; readonly durationMs: number } | undefined;
-  /** Since when nothing is executed, because others may arrive, and for how many iterations. */
-  let reading: { readonly startedMs: number; iterations: number } | undefined;
-  /** Whether a connection or a request has arrived in this iteration of the event loop. */
-  let hasArrived = false;
-  /** How long they were read before this slice. */
-  let readMs = 0;
+  let sliceEndMs: number | undefined;
+  /** When the first request arrived that is not executed in this slice. */
+  let readFromMs: number | undefined;
+  let hasConnected = false;
+  /** For how many iterations nothing has been executed, because connections arrive. */
+  let reads = 0;
 
   const waiting = () => starting.length + continuing.length;
 
   function hasTime(atMs: number): boolean {
-    if (slice === undefined) {
+    if (reads > 0) return false;
+    if (sliceEndMs === undefined) {
       // Rejecting requests costs time too: those that are admitted get about as much.
-      slice = { startedMs: atMs, durationMs: Math.min(Math.max(sliceMs, readMs), maxSlices * sliceMs) };
+      const readMs = atMs - (readFromMs ?? atMs);
+      readFromMs = undefined;
+      sliceEndMs = atMs + Math.min(Math.max(sliceMs, readMs), maxSlices * sliceMs);
       setImmediate(endSlice);
     }
-    return reading === undefined && atMs - slice.startedMs < slice.durationMs;
+    return atMs < sliceEndMs;
   }
 
   /**
-   * Ends a slice. If requests wait, nothing is executed until an iteration of the event loop has no arrivals, for a number
-   * of iterations at most: Node accepts one connection in each, so that clients would wait outside of the queue.
+   * Ends a slice. If requests wait, nothing is executed until an iteration of the event loop accepts no connection, for a
+   * number of iterations at most: Node accepts one in each, so that clients would wait outside of the queue.
    */
   function endSlice(): void {
-    const atMs = nowMs();
-    const mayRead = reading === undefined || (hasArrived && reading.iterations < maxReads);
-    hasArrived = false;
-    if (waiting() > 0 && mayRead) {
-      reading ??= { startedMs: atMs, iterations: 0 };
-      reading.iterations += 1;
-      setImmediate(endSlice);
-      return;
-    }
-    readMs = reading === undefined ? 0 : atMs - reading.startedMs;
-    reading = undefined;
-    slice = undefined;
+    reads = hasConnected && waiting() > 0 && reads < maxReads ? reads + 1 : 0;
+    hasConnected = false;
+    if (reads > 0) return void setImmediate(endSlice);
+    sliceEndMs = undefined;
     schedule();
   }
 
   /**
-   * Chooses what the next turn runs: all requests that wait to continue, or those that start. Requests of one turn are at
-   * the same stage, mostly. Too many that wait to continue let none start.
+   * Chooses what the next turn runs: all requests that wait to continue, or a group of new ones. A group is small enough to
+   * end before the next one starts: larger groups would end later, and not take less time for each request.
    */
   function takeTurn(): void {
-    const free = maxContinuing - continuing.length;
+    const free = Math.max(groupSize - continuing.length, continuing.length < maxContinuing ? 1 : 0);
     isStarting = starting.length > 0 && free > 0 && (!isStarting || continuing.length === 0);
     left = isStarting ? Math.min(starting.length, free) : continuing.length;
   }
@@ -154,12 +155,12 @@ export function createScheduler(
   return {
     waiting,
     connected() {
-      hasArrived = true;
+      hasConnected = true;
     },
     admit(start, reject) {
       const arrivedMs = nowMs();
-      hasArrived = true;
       if (waiting() === 0 && hasTime(arrivedMs)) return start();
+      readFromMs ??= arrivedMs;
       if (waiting() >= maxWaiting) return reject();
       starting.push({ start, reject, arrivedMs });
       schedule();

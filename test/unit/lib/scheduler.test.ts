@@ -14,6 +14,7 @@ function watched(limits: Partial<SchedulerLimits> = {}) {
     ...scheduler,
     seen,
     busyFor,
+    nowMs: () => nowMs,
     /** Offers a request that takes this long when it starts. */
     offer: (name: string, ms = 0) =>
       scheduler.admit(
@@ -86,6 +87,34 @@ describe('the scheduler', () => {
     expect(seen.slice(0, 3)).toEqual(['read a', 'read b', 'read c']);
   });
 
+  it('lets a group pass all stages before the next group starts', async () => {
+    const { seen, admit, nextStage, untilSeen } = watched({ groupSize: 2 });
+    const serve = async (name: string) => {
+      seen.push(`start ${name}`);
+      await nextStage();
+      seen.push(`end ${name}`);
+    };
+    const idle = nextStage();
+    for (const name of names(6)) admit(() => void serve(name), expect.unreachable);
+    await idle;
+    await untilSeen(12);
+    const groups = [['0'], ['1', '2'], ['3', '4'], ['5']];
+    const stages = ['start', 'end'];
+    expect(seen).toEqual(groups.flatMap((group) => stages.flatMap((stage) => group.map((name) => `${stage} ${name}`))));
+  });
+
+  it('starts requests one by one while as many as a group take long', async () => {
+    const { seen, offer, execute, untilSeen } = watched({ groupSize: 2 });
+    offer('a', 11);
+    const executed = [execute('b', 4, 11), execute('c', 4, 11)];
+    for (const name of ['x', 'y', 'z']) offer(name, 11);
+    await Promise.all(executed);
+    await untilSeen(12);
+    expect(seen.filter((name) => /[xyz]/.test(name))).toEqual(['x', 'y', 'z']);
+    expect(seen.indexOf('y')).toBeGreaterThan(seen.indexOf('b1'));
+    expect(seen.indexOf('z')).toBeLessThan(seen.indexOf('b4'));
+  });
+
   it('counts the requests that wait to start, and those that wait to continue', () => {
     const { offer, next, waiting } = watched();
     offer('a', 11);
@@ -120,7 +149,7 @@ describe('the scheduler', () => {
   });
 
   it('starts no request while many wait to continue', async () => {
-    const { seen, offer, execute, untilSeen } = watched({ maxContinuing: 2 });
+    const { seen, offer, execute, untilSeen } = watched({ groupSize: 2, maxContinuing: 2 });
     offer('a', 11);
     const executed = [execute('b', 3, 11), execute('c', 3, 11)];
     for (const name of ['x', 'y']) offer(name);
@@ -169,12 +198,34 @@ describe('the scheduler', () => {
     const { admit, seen, offer, busyFor } = watched({ maxWaiting: 20 });
     offer('first', 11);
     for (const name of names(20)) offer(name, 2);
-    // The iteration before reads and rejects 15 requests, which takes 30 ms.
-    await nextIteration();
+    // This iteration also reads and rejects 15 requests, which takes 30 ms.
     for (let number = 0; number < 15; number += 1) admit(expect.unreachable, () => busyFor(2));
     await nextIteration();
-    await nextIteration();
-    await nextIteration();
     expect(seen.length).toBeGreaterThan(10);
+  });
+
+  it('lets each of 64 clients wait equally long, also while slices end within their stages', async () => {
+    const { admit, nextStage, busyFor, nowMs } = watched();
+    const durations: number[] = [];
+    /** Sends a request when it has received the response to the one before. */
+    const sendAll = async () => {
+      for (let request = 0; request < 40; request += 1) {
+        const sentMs = nowMs();
+        await new Promise<void>((start) => admit(start, expect.unreachable));
+        for (const ms of [0.2, 0.1, 0.3, 0.1]) {
+          busyFor(ms);
+          await nextStage();
+        }
+        durations.push(nowMs() - sentMs);
+        await nextIteration();
+      }
+    };
+    await Promise.all(names(64).map(sendAll));
+    // Without the first requests, which arrive at once.
+    const sorted = durations.slice(640, -640).toSorted((one, other) => one - other);
+    const quantile = (share: number) => sorted[Math.floor(share * sorted.length)] ?? NaN;
+    expect(quantile(0.9) / quantile(0.5)).toBeLessThan(1.1);
+    expect(quantile(0.99) / quantile(0.5)).toBeLessThan(1.15);
+    expect(quantile(0.5)).toBeLessThan(1.1 * 64 * 0.7);
   });
 });
