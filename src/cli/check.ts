@@ -73,6 +73,7 @@ export async function verifyInstallation(
   problems.push(...(await rolledBackCredentials(services)));
   problems.push(...(await problemsOfCheckpoints(services)));
   problems.push(...(await problemsOfWebhooks(webhooks, sealer)));
+  problems.push(...(await services.policies.verify()));
   problems.push(...(await problemsOfReceipts(services)));
   const pendingResets = await pendingResetsOf(services, problems);
   let keys = 0;

@@ -21,6 +21,7 @@ import { discardKeyCommand } from './keys/damaged.js';
 import { exportCommand } from './keys/export.js';
 import { importCommand } from './keys/import.js';
 import { previewCommand } from './keys/preview.js';
+import { diffPoliciesCommand, importPoliciesCommand, listPoliciesCommand, removePolicyCommand } from './policies.js';
 import {
   addKeyCommand,
   promoteKeyCommand,
@@ -76,6 +77,10 @@ export const commands: readonly CLICommand[] = [
   exportCommand,
   previewCommand,
   discardKeyCommand,
+  importPoliciesCommand,
+  listPoliciesCommand,
+  diffPoliciesCommand,
+  removePolicyCommand,
   backupCommand,
   restoreCommand,
   migrateStoreCommand,

@@ -26,7 +26,7 @@ export interface RepeatableChange extends KeyChangeOptions {
   readonly idempotencyKey?: string | undefined;
 }
 
-type WarningsAt = (at: Date) => readonly Warning[];
+type WarningsAt = (at: Date, orgID: string) => readonly Warning[];
 
 /** One kind of change. `authorize` and `apply` are pure, because the store may call them again. */
 export interface ChangeCommand<Before extends StoredKey | undefined> extends KeyChangeOptions {
@@ -194,7 +194,7 @@ function resultOf(
     key: after,
     isChanged: true,
     changes,
-    warnings: warningsAt?.(at) ?? [],
+    warnings: warningsAt?.(at, after.orgID) ?? [],
     quotaEffect:
       // The quota of a new key comes from its definition, so that no counter is needed.
       isQuotaKnown || !before

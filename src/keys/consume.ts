@@ -1,5 +1,6 @@
 import { AppError } from '../lib/errors.js';
 import { maxInt64 } from '../lib/int64.js';
+import { withEffectiveQuota } from './access/effective-access.js';
 import { requireKey } from './authorization.js';
 import type { CallContext, Ports } from './ports.js';
 import { runIdempotent } from './idempotency.js';
@@ -24,13 +25,14 @@ export async function consumeOrgQuota(
   keyHash: string,
   { amount, idempotencyKey }: ConsumeRequest,
 ): Promise<Consumption> {
-  const { store, externalCounters, now } = ports;
+  const { store, externalCounters, policies, now } = ports;
   if (amount < 1n || amount > maxInt64 / 2n) {
     const message = `must be from 1 to ${maxInt64 / 2n}`;
     throw new AppError('INVALID', 'The amount is not valid.', {
       issues: [{ path: ['amount'], code: 'OUT_OF_RANGE', message }],
     });
   }
+  const known = await policies.current();
   const body = { keyHash, amount };
   const hasEffect = ({ allowed }: Consumption) => allowed;
   const request = {
@@ -44,7 +46,7 @@ export async function consumeOrgQuota(
     (externalCounters ?? store).consume(
       keyHash,
       (stored) => {
-        const decision = consume(requireKey(caller, stored), amount, now());
+        const decision = consume(withEffectiveQuota(requireKey(caller, stored), known), amount, now());
         caller.deadline?.markCommitting();
         return { ...decision, receipt: decision.next && receiptOf(decision.result) };
       },

@@ -4,7 +4,7 @@ import { invalidDefinition } from './definition/issues.js';
 import { otherOrganization, visibleKey } from './authorization.js';
 import { inUTC, normalizeDefinition } from './definition/normalize.js';
 import { unlimited, type KeyDefinition } from './definition/schema.js';
-import { warningsOf } from './definition/warnings.js';
+import { keyWarnings } from './access/policy-warnings.js';
 import { renewalOutOfRange, withStoredHashType, type QuotaState, type StoredKey } from './key.js';
 import { checkKeyID, checkKeyIDPrefix, generatedKeyID, ownerOf } from './key-id.js';
 import type { CallContext, Ports } from './ports.js';
@@ -64,9 +64,10 @@ async function createKey(
   const protectedSecrets = await protectSecrets(ports, keyHash, secrets, input.basicAuthData?.hashType);
   const sealedKeyID = seal(keyID, aadFor(keyHash, 'keyID'));
   const identity = newIdentity();
+  const policies = await ports.policies.current();
   return executeChange(ports, caller, keyHash, {
     operation: 'create',
-    warningsAt: (at) => warningsOf(input, at),
+    warningsAt: (at) => keyWarnings(input, { orgID, policies }, at),
     reason,
     receiptOf,
     authorize: (stored) => requireAbsent(caller, stored),

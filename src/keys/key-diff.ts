@@ -43,13 +43,13 @@ function withSecretObjects({ definition, secrets }: StoredKey, other: Definition
  */
 export const maxChangesInObject = 100;
 
-/** Returns the differences between two definitions. */
-export function definitionChanges(before: Definition, after: Definition): FieldChange[] {
+/** Returns the differences between two definitions: of a key, of a policy, or of the effective access of a key. */
+export function definitionChanges(before: object, after: object): FieldChange[] {
   return differences(byLabel(before), byLabel(after), []);
 }
 
 /** Access rights by label, so that an entry is compared with itself when another one is removed. */
-function byLabel(definition: Definition): object {
+function byLabel(definition: Pick<Definition, 'accessRights'>): object {
   const { accessRights } = definition;
   if (accessRights === undefined) return definition;
   return { ...definition, accessRights: Object.fromEntries(accessRights.map(({ label, ...entry }) => [label, entry])) };

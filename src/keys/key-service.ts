@@ -20,6 +20,8 @@ import { checkKeyID } from './key-id.js';
 import type { Scope } from './key.js';
 import type { CallContext, Ports } from './ports.js';
 import { createChangeSubscriptions } from './queries/change-subscription.js';
+import { explainOrgKey, type ExplainRequest } from './queries/explain-key.js';
+import { createPolicyQueries } from './queries/policies.js';
 import { previewKey, type KeyPreview } from './queries/preview-key.js';
 import { createKeyQueries, type KeyReference } from './queries/read-keys.js';
 
@@ -108,6 +110,12 @@ export function createKeyService(ports: Ports) {
   return {
     ...queries,
     ...createChangeSubscriptions(ports),
+    ...createPolicyQueries(ports),
+    /** See `explainOrgKey` of explain-key.ts. */
+    explainOrgKey: (
+      caller: CallContext,
+      { reference, ...request }: ExplainRequest & { readonly reference: KeyReference },
+    ) => explainOrgKey(ports, caller, hashOf(reference), request),
     updateOrgKey: change<UpdateRequest>('updateOrgKey', 'update', updateOrgKey),
     patchOrgKey: change<PatchRequest>('patchOrgKey', 'update', updateOrgKey),
     deleteOrgKey: change<RepeatableChange>('deleteOrgKey', 'delete', deleteOrgKey),
@@ -142,9 +150,10 @@ export function createKeyService(ports: Ports) {
     ),
     updateOrgKeys: (caller: CallContext, request: BulkRequest) => updateOrgKeys(bulk, caller, request),
     /** @throws {AppError} FORBIDDEN when the definition names another organization than the caller is bound to. */
-    preview(caller: CallContext, input: KeyDefinition): KeyPreview {
+    async preview(caller: CallContext, input: KeyDefinition): Promise<KeyPreview> {
       if (caller.orgID !== undefined && (input.orgID ?? caller.orgID) !== caller.orgID) throw otherOrganization();
-      return previewKey(input, { now: now(), ownerID: caller.orgID, hashKeyID, randomHex });
+      const policies = await ports.policies.current();
+      return previewKey(input, { now: now(), policies, ownerID: caller.orgID, hashKeyID, randomHex });
     },
     /** Returns the hash of the key of a request for the log; undefined if the identifier or the hash is not valid. */
     tryHashOf(reference: KeyReference): string | undefined {

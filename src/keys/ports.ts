@@ -1,3 +1,4 @@
+import type { PolicyStore } from './access/policy-store.js';
 import type { ChangeFeed } from './change-feed.js';
 import type { SecretProtectionDeps } from './protect-secrets.js';
 import type { ConsumeQuota, ExternalCounters, OrgCounter } from './quota/external-counters.js';
@@ -51,6 +52,7 @@ export interface Ports extends SecretProtectionDeps {
   /** Absent when the counters are in the rows of their keys. */
   readonly externalCounters?: ExternalCounters | undefined;
   readonly feed: ChangeFeed;
+  readonly policies: PolicyStore;
   readonly now: () => Date;
   /** Returns the hash of a key identifier in lower-case hex. Deterministic. */
   readonly hashKeyID: (keyID: string) => string;

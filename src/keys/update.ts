@@ -7,7 +7,7 @@ import { invalidDefinition } from './definition/issues.js';
 import { normalizeDefinition, type Definition } from './definition/normalize.js';
 import { patchedDefinition, pathWithLabel, type DefinitionPatch } from './definition/patch.js';
 import { freeFormFields, type KeyDefinition } from './definition/schema.js';
-import { warningsOf } from './definition/warnings.js';
+import { keyWarnings } from './access/policy-warnings.js';
 import {
   hashTypeOfStored,
   nextKeyVersion,
@@ -165,12 +165,13 @@ async function updateCommand(
   handling: SecretHandling,
 ): Promise<ChangeCommand<StoredKey>> {
   const { input, passwordHash } = request;
+  const policies = await ports.policies.current();
   const prepared = await prepareUpdate(ports, keyHash, input, request, handling);
   const update =
     passwordHash === undefined ? prepared : { ...prepared, secrets: { ...prepared.secrets, passwordHash } };
   return {
     ...commandOf(caller, request),
-    warningsAt: (at) => warningsOf(input, at),
+    warningsAt: (at, orgID) => keyWarnings(input, { orgID, policies }, at),
     apply: (before, at) => applyUpdate(before, update, at, handling.isSame),
   };
 }
@@ -183,10 +184,15 @@ async function patchCommand(
   handling: SecretHandling,
 ): Promise<ChangeCommand<StoredKey>> {
   let input = patchedDefinition(stored.definition, request.patch);
+  const policies = await ports.policies.current();
   const update = await prepareUpdate(ports, stored.keyHash, input, request, handling);
   return {
     ...commandOf(caller, request),
-    warningsAt: (at) => warningsOf(input, at).map((found) => ({ ...found, path: pathWithLabel(found.path, input) })),
+    warningsAt: (at, orgID) =>
+      keyWarnings(input, { orgID, policies }, at).map((found) => ({
+        ...found,
+        path: pathWithLabel(found.path, input),
+      })),
     apply: (before, at) => {
       if (before.identity === stored.identity && before.version === stored.version) {
         return applyUpdate(before, update, at, handling.isSame);

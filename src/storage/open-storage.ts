@@ -119,7 +119,7 @@ export async function openServices(
       slices: scheduler,
     });
     const { settings, ...engine } = storage;
-    const { store, feed, credentials } = engine;
+    const { store, feed, credentials, policies } = engine;
     await beginHeads(storage, keyRingCheck, opened, access);
     let live: OpenQuotas | undefined;
     if (liveQuotas && secrets.quotaURL !== undefined) {
@@ -138,6 +138,7 @@ export async function openServices(
       store,
       externalCounters: live?.quotas,
       feed,
+      policies,
       now,
       hashKeyID: createKeyHash(config.keyHash, secrets.keyHashPepper),
       randomHex: () => withChecksum(overrides.randomHex?.() ?? randomBytes(16).toString('hex')),

@@ -1,4 +1,5 @@
 import type { CredentialStore } from '../credentials/credential.js';
+import type { PolicyStore } from '../keys/access/policy-store.js';
 import type { ChangeFeed } from '../keys/change-feed.js';
 import type { QuotaOutbox } from '../keys/quota/external-counters.js';
 import type { KeyStore } from '../keys/ports.js';
@@ -70,6 +71,7 @@ export interface Storage {
   readonly feed: ChangeFeed;
   readonly credentials: CredentialStore;
   readonly webhooks: WebhookStore;
+  readonly policies: PolicyStore;
   readonly signatures: Signatures;
   readonly checkpoints: Checkpoints;
   readonly receiptCounts: ReceiptCounts;

@@ -2,6 +2,8 @@ import type * as z from 'zod';
 import type { Issue, Path } from '../lib/errors.js';
 import { isObject } from '../lib/json.js';
 import type { FieldChange } from '../keys/key.js';
+import { PolicyDefinition } from '../keys/access/policy-definition.js';
+import type { Policy } from '../keys/access/policy.js';
 import { KeyDefinition, labelField } from '../keys/definition/schema.js';
 import { unwrapSchema, memberOf, shapeOf } from '../keys/definition/introspection.js';
 
@@ -32,6 +34,7 @@ interface WireField {
 
 /** Computed once: inspecting the zod schema takes as long as a conversion. */
 const definitionForm = formOf(KeyDefinition);
+const policyForm = formOf(PolicyDefinition);
 
 function formOf(schema: z.core.$ZodType): WireForm {
   const [shape, member] = [shapeOf(schema), memberOf(schema)];
@@ -54,7 +57,7 @@ function fieldsIn({ fields, entry }: WireForm): WireField[] {
 }
 
 const counterparts = new Map(
-  fieldsIn(definitionForm).flatMap(({ field, wire }) => [
+  [...fieldsIn(definitionForm), ...fieldsIn(policyForm)].flatMap(({ field, wire }) => [
     [field, wire],
     [wire, field],
   ]),
@@ -76,6 +79,17 @@ export function textToWire(text: string): string {
 /** Converts a body to the names of the domain. Invalid parts stay, so that validation reports them. */
 export function definitionFromWire(body: unknown): unknown {
   return fromWire(definitionForm, body, entriesFromWire);
+}
+
+/** Converts a policy of a file to the names of the domain, as `definitionFromWire`. */
+export function policyFromWire(body: unknown): unknown {
+  return fromWire(policyForm, body, entriesFromWire);
+}
+
+/** Converts a policy to the form that files have, in the order of the documentation. */
+export function policyToWire(policy: Policy): Record<string, unknown> {
+  const governs = policy.governs.map((part) => part.toLowerCase());
+  return toWire(policyForm, { ...policy, governs }) as Record<string, unknown>;
 }
 
 /** Converts the body of a patch. Its access rights stay an object of labels, in which null removes an entry. */

@@ -5,6 +5,7 @@ import { createMemoryKeyRing, type KeyRing } from '../../src/crypto/key-ring.js'
 import { createRowSigner } from '../../src/crypto/row-signer.js';
 import { createCredentialStore } from '../../src/storage/sql/credential-store.js';
 import { createSignatures } from '../../src/storage/sql/signatures.js';
+import { createPolicyStore } from '../../src/storage/sql/policy-store.js';
 import { createWebhookStore } from '../../src/storage/sql/webhook-store.js';
 import { startApp, startOwnApp, type TestApp } from '../support/app.js';
 import { makeOwnCommandLine, type CommandLine } from '../support/cli.js';
@@ -208,7 +209,7 @@ describe('the rotation of the key ring', () => {
 });
 
 describe('the signatures of all tables', () => {
-  const tables = ['keys', 'history', 'credentials', 'webhooks', 'heads', 'quota_changes'];
+  const tables = ['keys', 'history', 'credentials', 'webhooks', 'policies', 'heads', 'quota_changes'];
   /** More than one page. */
   const count = 250;
   const [first, second] = [createMemoryKeyRing(new Date(0)), createMemoryKeyRing(new Date(0))];
@@ -231,6 +232,11 @@ describe('the signatures of all tables', () => {
     // Identifiers come before all letters, too.
     await credentials.add(aCredential('1'));
     await createWebhookStore(session, signer).add(aWebhook('1'), 'start');
+    await createPolicyStore(session, signer).change(
+      [{ policyID: '1', policy: { policyID: '1', governs: [] } }],
+      { credentialID: 'cli', label: 'a test' },
+      new Date(0),
+    );
     ring = rotated;
     const rows = () =>
       tables.map((table) =>
@@ -244,7 +250,7 @@ describe('the signatures of all tables', () => {
 
   it('are renewed under the current key, once for each row', async () => {
     const { signatures, rows } = await prepare();
-    const sizes = [count, count + 1, 1, 1, 1, 1];
+    const sizes = [count, count + 1, 1, 1, 1, 2, 1];
     expect(rows()).toStrictEqual(sizes.map((size) => Array.from({ length: size }, () => 'k1')));
     expect(await signatures.older()).toStrictEqual({ hasValid: true, damaged: 0 });
     let renewed = 0;

@@ -5,7 +5,8 @@ import { maxIssues } from '../../keys/definition/field-rules.js';
 import { invalidDefinition } from '../../keys/definition/issues.js';
 import { parseDefinition } from '../../keys/definition/parse.js';
 import type { KeyDefinition } from '../../keys/definition/schema.js';
-import { warningsOf } from '../../keys/definition/warnings.js';
+import { keyWarnings } from '../../keys/access/policy-warnings.js';
+import type { Policies } from '../../keys/access/policy.js';
 import type { KeyStore, KeyTransition } from '../../keys/ports.js';
 import { AppError, pathText, type Issue } from '../../lib/errors.js';
 import type { JSONValue } from '../../lib/json.js';
@@ -149,6 +150,8 @@ export interface ImportOptions {
   readonly passwordsAreHashed: boolean;
   /** Who imports, for the history. Default: the command. */
   readonly actor?: Actor;
+  /** The known policies, for warnings. Default: none. */
+  readonly policies?: Policies;
 }
 
 /** A valid line of an import. */
@@ -171,7 +174,12 @@ interface PreparedLine {
 export async function prepareLine(
   ports: ImportPorts,
   body: JSONValue,
-  { orgID, passwordsAreHashed, actor = { credentialID: 'cli', label: 'keyfront keys import' } }: ImportOptions,
+  {
+    orgID,
+    passwordsAreHashed,
+    actor = { credentialID: 'cli', label: 'keyfront keys import' },
+    policies = new Map(),
+  }: ImportOptions,
 ): Promise<PreparedLine> {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw new AppError('INVALID', 'The line is not a JSON object.');
@@ -183,19 +191,12 @@ export async function prepareLine(
       ? takePasswordHash(definition)
       : { passwordHash: undefined, rest: definition };
     const input = parseDefinition('update', definitionFromWire(rest));
-    return {
-      keyID,
-      input,
-      passwordHash,
-      transition: await prepareImport(ports, { keyID, orgID, passwordHash, input, actor }),
-      warnings: issuesToWire(importWarningsOf(input, ports.now()), body),
-    };
+    const transition = await prepareImport(ports, { keyID, orgID, passwordHash, input, actor });
+    const warnings = keyWarnings(input, { orgID: transition.next.orgID, policies }, ports.now());
+    // An import stores the dates of a key that it adds, so that they are no reason for a warning.
+    const shown = warnings.filter(({ code }) => code !== 'SERVER_OWNED');
+    return { keyID, input, passwordHash, transition, warnings: issuesToWire(shown, body) };
   });
-}
-
-/** An import stores the dates of a key that it adds, so that they are no reason for a warning. */
-function importWarningsOf(input: KeyDefinition, now: Date): Issue[] {
-  return warningsOf(input, now).filter(({ code }) => code !== 'SERVER_OWNED');
 }
 
 function missingKeyID(): AppError {

@@ -56,6 +56,7 @@ async function importKeys(io: IO, options: OptionValues, [file = '']: readonly s
   const size = file === '-' ? undefined : await sizeOf(file);
   const mode = isDryRun ? 'read' : 'create';
   return withServices(io, { access: mode, liveQuotas: updates }, async ({ ports, store, load }) => {
+    const policies = await ports.policies.current();
     const progress = createProgressLine(io, 'lines');
     let bytesRead = 0;
     const stop = new AbortController();
@@ -75,7 +76,7 @@ async function importKeys(io: IO, options: OptionValues, [file = '']: readonly s
       io.stderr(`line ${line}: ${text}\n`);
     };
     const importAll = () =>
-      importLines(target, wholeLines(splitLines(bytes), stop.signal), importOptions, {
+      importLines(target, wholeLines(splitLines(bytes), stop.signal), { ...importOptions, policies }, {
         onInvalidLine: (line, reason) => print(line, printable(reason)),
         onDuplicate: (line, first) => print(line, `skipped, because line ${first} has the same key_id`),
         // An import only counts them, because a file may have a warning in each line.

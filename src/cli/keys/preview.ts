@@ -157,6 +157,7 @@ type ValidateDefinition = (body: JSONValue, location: string) => Promise<ValidDe
 function createLocalValidator(io: IO): ValidateDefinition {
   const deps = {
     ownerID: undefined,
+    policies: new Map<string, never>(),
     hashKeyID: hashKeyIDOf(io),
     randomHex: () => withChecksum(randomBytes(16).toString('hex')),
   };

@@ -45,6 +45,8 @@ export interface AccessSources {
   readonly policies: readonly Policy[];
   /** The identifiers that the key names and that no policy has, or one that its organization may not use. */
   readonly unknownPolicies: readonly string[];
+  /** Whether any policy is known. If not, identifiers of policies are opaque. */
+  readonly arePoliciesKnown: boolean;
 }
 
 /** Resolves the policies that a key names. */
@@ -56,7 +58,7 @@ export function accessSources(key: AccessKey, policies: Policies): AccessSources
     if (policy && isUsableBy(policy, key.orgID)) known.push(policy);
     else unknownPolicies.push(policyID);
   }
-  return { key, policies: known, unknownPolicies };
+  return { key, policies: known, unknownPolicies, arePoliciesKnown: policies.size > 0 };
 }
 
 /** Whether keys of an organization may name the policy. */
@@ -74,6 +76,26 @@ export function inactiveOrigin({ key, policies }: AccessSources): Origin | undef
 /** The limits of the key as a whole. */
 export function effectiveLimits(sources: AccessSources): EffectiveLimits {
   return combineLimits((part) => keySources(sources, part));
+}
+
+/**
+ * Returns the key with the maximum and the period of the quota that its policies give it, so that its counter is consumed and
+ * shown with them. They are its own if no known policy governs the quota.
+ */
+export function withEffectiveQuota<Key extends AccessKey>(key: Key, policies: Policies): Key {
+  if ((key.definition.applyPolicies ?? []).length === 0) return key;
+  const sources = accessSources(key, policies);
+  if (governingPolicies(sources.policies, 'QUOTA').length === 0) return key;
+  const { quotaMax: _max, quotaRenewalRate: _rate, ...definition } = key.definition;
+  const { values } = effectiveLimits(sources);
+  return {
+    ...key,
+    definition: {
+      ...definition,
+      ...(values.quotaMax !== undefined && { quotaMax: values.quotaMax }),
+      ...(values.quotaRenewalRate !== undefined && { quotaRenewalRate: values.quotaRenewalRate }),
+    },
+  };
 }
 
 /** The APIs that the key may call, in the order of its sources. */

@@ -32,8 +32,10 @@ export function patternProblem(pattern: string): PatternProblem | undefined {
   return typeof result === 'string' ? result : undefined;
 }
 
-/** An upper bound of the instructions of a pattern, and so of the time to compile it. */
-export { estimatedSize as patternSize };
+/** An upper bound of the instructions that `patternProblem` compiles for a pattern. */
+export function sizeToCheck(pattern: string): number {
+  return isPlain(pattern) ? 0 : Math.min(estimatedSize(pattern), maxPatternSize);
+}
 
 /** A path that patterns can be matched with. */
 export interface MatchablePath {

@@ -19,13 +19,13 @@ const unchanged: ReadValue = (value) => value;
 /** Maximum number of cached member orders. The order of members is kept, so that writing the definition again is lossless. */
 const maxMemberOrders = 64;
 
-const readDefinition = createReader(KeyDefinition);
+const readDefinition = createJSONReader(KeyDefinition);
 
 /** Creates the reader of a schema, so that the schema is inspected once. */
-function createReader(schema: z.core.$ZodType): ReadValue {
+export function createJSONReader(schema: z.core.$ZodType): ReadValue {
   const shape = shapeOf(schema);
   const member = memberOf(schema);
-  const read = shape ? readerOfMembers(shape) : member && readerOfItems(createReader(member));
+  const read = shape ? readerOfMembers(shape) : member && readerOfItems(createJSONReader(member));
   if (read) return (value) => (typeof value === 'object' && value !== null ? read(value) : value);
   if (unwrapSchema(schema)._zod.def.type !== 'bigint') return unchanged;
   return (value) => (typeof value === 'number' ? BigInt(value) : value);
@@ -36,7 +36,7 @@ function readerOfItems(read: ReadValue): ReadValue {
 }
 
 function readerOfMembers(shape: z.core.$ZodShape): ReadValue {
-  const fields = new Map(Object.entries(shape).map(([name, inner]) => [name, createReader(inner)]));
+  const fields = new Map(Object.entries(shape).map(([name, inner]) => [name, createJSONReader(inner)]));
   const factories = new Map<string, CreateObject>();
   return (value) => {
     const names = Object.keys(value as object);

@@ -53,6 +53,9 @@ export const warningCodes = {
   REMAINING_ABOVE_MAXIMUM: 'More requests remain than the quota has in total.',
   NO_ACCESS_RIGHTS: 'The key has neither access rights nor policies: a gateway rejects it, or allows it everything.',
   INACTIVE_WITH_POLICIES: 'Gateways ignore that a key is inactive if it has policies.',
+  UNKNOWN_POLICY: 'The key names a policy that is not among the imported ones.',
+  OVERRIDDEN_BY_POLICIES: 'A policy of the key governs the field, so that its value has no effect.',
+  URL_ALLOWS_NOTHING: 'The entry of `allowedUrls` has no method, or a pattern that cannot be evaluated.',
   LABEL_MISMATCH: 'The label differs from the API identifier, by which gateways find the entry.',
   TRIGGERS_NOT_DESCENDING: 'Gateways expect trigger limits in descending order.',
 } as const;

@@ -30,12 +30,18 @@ const maxSuggestions = 20;
  * Converts the issues of zod for a value of `withoutExcess` to ours, at most `maxIssues` + 1. Field names in a message are
  * in backticks, so that each API can rename them.
  */
-export function issuesOf(zodIssues: readonly z.core.$ZodIssue[], variant: Variant): Issue[] {
+export function issuesOf(
+  zodIssues: readonly z.core.$ZodIssue[],
+  variant: Variant | undefined,
+  schema: z.core.$ZodType = KeyDefinition,
+): Issue[] {
   let unknown = 0;
   const issues = zodIssues.flatMap((issue): Issue[] => {
     const path = pathOf(issue.path);
     if (issue.code !== 'unrecognized_keys') return [{ path, ...codeAndMessageOf(issue) }];
-    return issue.keys.map((name) => unknownField([...path, name], variant, ++unknown <= maxSuggestions));
+    return issue.keys.map((name) =>
+      unknownField([...path, name], variant, ++unknown <= maxSuggestions ? schema : undefined),
+    );
   });
   return issues.slice(0, maxIssues + 1);
 }
@@ -76,18 +82,20 @@ function codeAndMessageOf(issue: z.core.$ZodIssue): { code: string; message: str
   }
 }
 
-function unknownField(path: Path, variant: Variant, canSuggest: boolean): Issue {
+/** @param schema the schema to suggest a field of; undefined for no suggestion */
+function unknownField(path: Path, variant: Variant | undefined, schema: z.core.$ZodType | undefined): Issue {
   const name = String(path.at(-1));
   const other = variant === 'preview' ? 'update' : 'preview';
-  if (path.length === 1 && fieldsOnlyInVariant[other].has(name)) {
+  const foreign: ReadonlySet<string> = variant === undefined ? new Set() : fieldsOnlyInVariant[other];
+  if (path.length === 1 && foreign.has(name)) {
     return {
       path,
       code: 'WRONG_VARIANT',
       message: `belongs to ${other === 'update' ? 'the update' : 'the preview'} only`,
     };
   }
-  const shape = canSuggest ? shapeAt(KeyDefinition, path.slice(0, -1)) : {};
-  const known = Object.keys(shape).filter((field) => path.length > 1 || !fieldsOnlyInVariant[other].has(field));
+  const shape = schema ? shapeAt(schema, path.slice(0, -1)) : {};
+  const known = Object.keys(shape).filter((field) => path.length > 1 || !foreign.has(field));
   const plainName = name.replaceAll('_', '').toLowerCase();
   if (known.some((field) => plainName === `${field}Set`.toLowerCase())) {
     return { path, code: 'UNKNOWN_FIELD', message: 'is in responses only; omit it' };

@@ -1,3 +1,4 @@
+import { withEffectiveQuota } from '../access/effective-access.js';
 import { requireKey, requireScope, visibleKey } from '../authorization.js';
 import { checkKeyID } from '../key-id.js';
 import { aadFor } from '../protect-secrets.js';
@@ -25,7 +26,7 @@ export type KeyQueries = ReturnType<typeof createKeyQueries>;
  * The queries. A caller that is bound to an organization sees the keys of that organization only. Each query with a caller
  * throws FORBIDDEN if it lacks the scope `read`.
  */
-export function createKeyQueries({ store, externalCounters, now, hashKeyID, open, reportError }: Ports) {
+export function createKeyQueries({ store, externalCounters, policies, now, hashKeyID, open, reportError }: Ports) {
   const keyHashOf = (keyID: string) => hashKeyID(checkKeyID(keyID));
 
   /** Names the keys of the filter by their hashes. @throws {AppError} INVALID when an identifier is not valid. */
@@ -141,12 +142,15 @@ export function createKeyQueries({ store, externalCounters, now, hashKeyID, open
     keyIDOf: (key: StoredKey): string => open(key.sealedKeyID, aadFor(key.keyHash, 'keyID')),
     stateOf: (key: StoredKey): KeyState => stateOf(key, now()),
     /** Returns the live quota if its counter is stored with the key; otherwise undefined. */
-    quotaOf(key: StoredKey): QuotaFigures | undefined {
-      return externalCounters ? undefined : quotaFigures(key, now());
+    async quotaOf(key: StoredKey): Promise<QuotaFigures | undefined> {
+      if (externalCounters) return undefined;
+      return quotaFigures(withEffectiveQuota(key, await policies.current()), now());
     },
     /** Returns the live quotas of these keys, in their order. @throws {AppError} UNAVAILABLE when they are unreachable. */
     async quotasOf(keys: readonly StoredKey[]): Promise<QuotaFigures[]> {
-      return (await withLiveQuotas(externalCounters, keys)).map((key) => quotaFigures(key, now()));
+      const known = await policies.current();
+      const live = await withLiveQuotas(externalCounters, keys);
+      return live.map((key) => quotaFigures(withEffectiveQuota(key, known), now()));
     },
   };
 }

@@ -3,6 +3,7 @@ import { credentialTable } from '../records/credential.js';
 import { headTable } from '../records/head.js';
 import { keyTable, quotaChangeTable, revisionTable } from '../records/key-records.js';
 import { namesOf, type Columns } from '../records/signed.js';
+import { policyTable } from '../records/policy.js';
 import { deliveryColumns, webhookTable } from '../records/webhook.js';
 import { receiptColumns } from './keys/receipts.js';
 import { readPages } from './pages.js';
@@ -72,6 +73,7 @@ export const copiedTables = {
     chunkSize: 10_000,
   },
   credentials: { columns: credentialTable.columns, order: ['id'], chunkSize: 500 },
+  policies: { columns: policyTable.columns, order: ['id'], chunkSize: 20 },
   heads: { columns: headTable.columns, order: ['name'], chunkSize: 10 },
   webhooks: { columns: webhookTable.columns, order: ['id'], chunkSize: 500 },
   webhook_progress: {

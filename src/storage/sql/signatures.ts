@@ -3,6 +3,7 @@ import { credentialTable } from '../records/credential.js';
 import { headTable } from '../records/head.js';
 import { keyTable, quotaChangeTable, revisionTable } from '../records/key-records.js';
 import { createSignedTable, type SignedRow, type TableDefinition } from '../records/signed.js';
+import { policyTable } from '../records/policy.js';
 import { webhookTable } from '../records/webhook.js';
 import type { Dialect } from './dialect.js';
 import { readPages } from './pages.js';
@@ -39,6 +40,7 @@ const signedTables = (dialect: Dialect) => {
     { table: revisionTable, key: 'id', start: 0n, columns: entryColumns, from: 'history h', row: 'h' },
     { table: credentialTable, key: 'id', start: '', ...whole(credentialTable) },
     { table: webhookTable, key: 'id', start: '', ...whole(webhookTable) },
+    { table: policyTable, key: 'id', start: 0n, ...whole(policyTable) },
     { table: headTable, key: 'name', start: '', ...whole(headTable) },
     { table: quotaChangeTable, key: 'id', start: 0n, ...whole(quotaChangeTable) },
   ];

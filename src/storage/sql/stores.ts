@@ -6,6 +6,7 @@ import { createCredentialStore, type CredentialCache } from './credential-store.
 import { createCheckpoints } from './keys/checkpoints.js';
 import { createSqlKeyStore, type KeyStoreDeps } from './keys/key-store.js';
 import { createReceiptCounts } from './keys/receipt-counts.js';
+import { createPolicyStore } from './policy-store.js';
 import { createSettings } from './settings.js';
 import { createSignatures } from './signatures.js';
 import { createWebhookStore } from './webhook-store.js';
@@ -19,7 +20,15 @@ interface SqlStoresDeps extends Omit<KeyStoreDeps, 'onChange'> {
 /** The stores whose statements are the same for both engines. */
 type SqlStores = Pick<
   Storage,
-  'store' | 'feed' | 'credentials' | 'webhooks' | 'signatures' | 'checkpoints' | 'receiptCounts' | 'settings'
+  | 'store'
+  | 'feed'
+  | 'credentials'
+  | 'webhooks'
+  | 'policies'
+  | 'signatures'
+  | 'checkpoints'
+  | 'receiptCounts'
+  | 'settings'
 >;
 
 /** Creates all stores of a database. */
@@ -30,6 +39,7 @@ export function createSqlStores({ notifier, credentialCache, ...deps }: SqlStore
     feed: createChangeFeed(session, signer, notifier),
     credentials: createCredentialStore(session, signer, credentialCache),
     webhooks: createWebhookStore(session, signer),
+    policies: createPolicyStore(session, signer),
     signatures: createSignatures(session, signer),
     checkpoints: createCheckpoints(session, signer),
     receiptCounts: createReceiptCounts(session, signer),

@@ -33,6 +33,8 @@ beforeEach(async () => {
   await c.importKeys(keys);
   await c.file('keys.jsonl', lines);
   await c.file('billing.json', JSON.stringify({ ...billing, rate: 4 }));
+  await c.file('policies.jsonl', '{"policy_id": "gold", "rate": 6, "per": 1}\n');
+  await c.file('policies.yaml', '- policy_id: gold\n  rate: 7\n  per: 1\n');
   await c.file('rate.json', '{"rate": 6}');
   await c.file('rate.json', '{"rate": 6}');
   await mkdir(join(folder, 'keys'));
@@ -84,6 +86,10 @@ const preparations: Readonly<Record<string, Preparation>> = {
   // There is no dead letter.
   'webhooks replay': deadLetterCode,
   'webhooks discard': deadLetterCode,
+  'policies diff': { code: 1 },
+  'policies remove': {
+    prepare: async () => ({ done: await prepare('policies', 'import', join(folder, 'policies.jsonl')) }),
+  },
   'check --against': {
     prepare: async () => ({ written: await c.file('head.jsonl', await prepare('head', '--json')) }),
   },

@@ -1,0 +1,80 @@
+import { accessSources, type AccessSources } from '../access/effective-access.js';
+import { effectiveChanges } from '../access/effective-view.js';
+import type { KnownPolicy } from '../access/policy-store.js';
+import type { Policy } from '../access/policy.js';
+import { canSee, requireScope } from '../authorization.js';
+import type { FieldChange, StoredKey } from '../key.js';
+import type { KeyPosition, KeyQuery } from '../key-query.js';
+import type { CallContext, Ports } from '../ports.js';
+
+/** A key whose effective access a new version of a policy would change. */
+export interface PolicyImpact {
+  readonly key: StoredKey;
+  readonly changes: readonly FieldChange[];
+}
+
+/** A page of keys that a policy would change. */
+export interface PolicyImpactPage {
+  readonly impacts: readonly PolicyImpact[];
+  /** The key that was looked at last, also if it would not change; undefined if there was none. */
+  readonly end: string | undefined;
+  readonly hasNext: boolean;
+}
+
+/** Keys that one request looks at. */
+const maxScanned = 1000;
+const scanSize = 100;
+const maxScanBytes = 4 * 1024 * 1024;
+
+/** The queries about policies. Each throws FORBIDDEN if the caller lacks the scope `read`. */
+export function createPolicyQueries({ policies, store, now }: Ports) {
+  return {
+    /** Returns the policies that keys of the caller may name, in the order of their identifiers. */
+    async policies(caller: CallContext): Promise<KnownPolicy[]> {
+      requireScope(caller, 'read');
+      const known = [...(await policies.current()).values()];
+      return known.filter(({ orgID }) => orgID === undefined || canSee(caller, orgID));
+    },
+    /** Returns what a key and its policies give access to. */
+    accessOf: async (key: StoredKey): Promise<AccessSources> => accessSources(key, await policies.current()),
+    /**
+     * Returns the keys that the caller can see and whose effective access would change if this were the policy. A page can
+     * have fewer keys than `limit`, because one request looks at 1,000 keys.
+     */
+    async impactOfPolicy(
+      caller: CallContext,
+      policy: Policy,
+      { limit, after }: { readonly limit: number; readonly after: string | undefined },
+    ): Promise<PolicyImpactPage> {
+      requireScope(caller, 'read');
+      const before = await policies.current();
+      const changed = new Map([...before, [policy.policyID, policy] as const]);
+      const impacts: PolicyImpact[] = [];
+      let end = after;
+      for (let scanned = 0; scanned < maxScanned;) {
+        const page = await store.list({ ...queryOf(policy, caller, end), now: now() }, caller.reads);
+        for (const key of page.keys) {
+          const changes = effectiveChanges(accessSources(key, before), accessSources(key, changed));
+          if (changes.length > 0 && impacts.length === limit) return { impacts, end, hasNext: true };
+          end = key.keyHash;
+          if (changes.length > 0) impacts.push({ key, changes });
+        }
+        scanned += page.keys.length;
+        if (page.keys.length < scanSize && !page.isCut) return { impacts, end, hasNext: false };
+      }
+      return { impacts, end, hasNext: true };
+    },
+  };
+}
+
+function queryOf({ policyID }: Policy, { orgID }: CallContext, after: string | undefined): Omit<KeyQuery, 'now'> {
+  const position: KeyPosition | undefined = after === undefined ? undefined : { value: '', keyHash: after };
+  return {
+    filter: { policy: policyID, orgID },
+    orderBy: 'KEY_HASH',
+    descending: false,
+    after: position,
+    limit: scanSize,
+    maxBytes: maxScanBytes,
+  };
+}
