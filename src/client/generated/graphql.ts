@@ -99,6 +99,29 @@ export type CreateKeyInput = {
   throttleRetryLimit?: number | null | undefined;
 };
 
+/** What a decision says: the first code that applies, in the order of docs/policies.md. */
+export type KeyAccessCode =
+  /** The key is deleted. */
+  | 'DELETED'
+  /** The key has expired. */
+  | 'EXPIRED'
+  /** The key, or a policy that it names, is switched off. */
+  | 'INACTIVE'
+  /** The key has access to the API, but not with this method and path. */
+  | 'METHOD_OR_PATH_DENIED'
+  /** There is no such key. */
+  | 'NOT_FOUND'
+  /** The key has no access to the API, or to this version of it. */
+  | 'NO_ACCESS'
+  /** The key needs a proof beside its identifier, which the request does not have. */
+  | 'OTHER_CREDENTIAL_REQUIRED'
+  /** Fewer requests remain in the quota of the key than the request takes. */
+  | 'QUOTA_EXCEEDED'
+  /** The key names a policy that is not known, so that its access cannot be computed. */
+  | 'UNKNOWN_POLICY'
+  /** The request is allowed. */
+  | 'VALID';
+
 /** Access of a key to one API. */
 export type KeyAccessRightInput = {
   /** Allowed paths and methods. If absent or empty, all are allowed. At most 1000 items. */
@@ -277,6 +300,62 @@ export type KeyOperation =
   /** The definition was updated or the quota was reset. */
   | 'UPDATE';
 
+/** A policy as it would be imported. Null is the same as omitted. */
+export type KeyPolicyInput = {
+  /** Access rights of the key, one entry for each API. At most 1000 items. */
+  accessRights?: Array<KeyAccessRightInput> | null | undefined;
+  /** The parts of a key that the policy governs. If absent, all. At most 20 items. Example: rate_limit. */
+  governs?: Array<string> | null | undefined;
+  /** Whether every key that names the policy is switched off. */
+  isInactive?: boolean | null | undefined;
+  /** Maximum depth of GraphQL queries at the gateway, in levels. -1 means unlimited. Example: 10. */
+  maxQueryDepth?: number | null | undefined;
+  /** Display name. At most 256 characters. Example: Gold. */
+  name?: string | null | undefined;
+  /** Identifier of the organization that owns the key: at most 214 bytes, with the characters of key identifiers. If a new key has none, the organization of the credential is used. It cannot be changed afterwards. An empty string means absent. At most 256 characters. Example: acme. */
+  orgID?: string | null | undefined;
+  /** Period of the rate limit, in seconds. 0 or less disables the rate limit. The gateway enforces it. Example: 60. */
+  per?: number | null | undefined;
+  /** Identifier that keys name in `applyPolicies`. At most 256 characters. Example: gold. */
+  policyID: string;
+  /** Maximum number of requests in a quota period of `quotaRenewalRate` seconds. -1, 0 or null means unlimited. Example: 10000. */
+  quotaMax?: number | string | null | undefined;
+  /** Length of the quota period, in seconds. With -1, 0 or null the quota never renews. Example: 2592000 (30 days). */
+  quotaRenewalRate?: number | string | null | undefined;
+  /** Maximum number of requests in a period of `per` seconds. -1 means unlimited. The gateway enforces it. Example: 100. */
+  rate?: number | null | undefined;
+  /** Gradual changes of the rate limit by the gateway. */
+  smoothing?: KeySmoothingInput | null | undefined;
+  /** Time that the gateway delays a request above the rate limit before it retries it, in seconds. -1 disables throttling. Example: 0.5. */
+  throttleInterval?: number | null | undefined;
+  /** Maximum number of times that the gateway retries a delayed request. -1 disables retries. Example: 3. */
+  throttleRetryLimit?: number | null | undefined;
+};
+
+/** A part of a key that a policy can govern. */
+export type KeyPolicyPart =
+  /** `accessRights`: the APIs, their versions, and the allowed paths and methods. */
+  | 'ACCESS_RIGHTS'
+  /** `maxQueryDepth`. */
+  | 'QUERY_DEPTH'
+  /** `quotaMax` and `quotaRenewalRate`. */
+  | 'QUOTA'
+  /** `rate`, `per`, `smoothing`, `throttleInterval` and `throttleRetryLimit`. */
+  | 'RATE_LIMIT';
+
+/** What a client can prove beside the identifier of its key. The gateway verifies it. */
+export type KeyProof =
+  /** The password of HTTP Basic authentication. */
+  | 'BASIC'
+  /** The client certificate of the key. */
+  | 'CERTIFICATE'
+  /** An HMAC signature with `hmacString`. */
+  | 'HMAC'
+  /** A JSON Web Token that the secret of the key signs. */
+  | 'JWT'
+  /** An HTTP signature with the certificate of `rsaCertificateID`. */
+  | 'SIGNATURE';
+
 /** Why requests are not allowed. */
 export type KeyQuotaRefusal =
   /** The key has expired. */
@@ -340,6 +419,8 @@ export type KeyWarningCode =
   | 'LIMIT_OFF'
   /** The key has neither access rights nor policies: a gateway rejects it, or allows it everything. */
   | 'NO_ACCESS_RIGHTS'
+  /** A policy of the key governs the field, so that its value has no effect. */
+  | 'OVERRIDDEN_BY_POLICIES'
   /** There is no rate limit, because the period has no rate. */
   | 'PER_WITHOUT_RATE'
   /** The quota has no renewal period: once used up, it stays used up. */
@@ -351,7 +432,11 @@ export type KeyWarningCode =
   /** The service sets this field; the value sent was ignored. */
   | 'SERVER_OWNED'
   /** Gateways expect trigger limits in descending order. */
-  | 'TRIGGERS_NOT_DESCENDING';
+  | 'TRIGGERS_NOT_DESCENDING'
+  /** The key names a policy that is not among the imported ones. */
+  | 'UNKNOWN_POLICY'
+  /** The entry of `allowedUrls` has no method, or a pattern that cannot be evaluated. */
+  | 'URL_ALLOWS_NOTHING';
 
 /** Selects a key. Exactly one field must be given. */
 export type OrgKeyByInput =
@@ -694,7 +779,7 @@ export type PreviewKeyQueryVariables = Exact<{
 }>;
 
 
-export type PreviewKeyQuery = { previewKey: { keyHash: string, keyID: string, data: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }> } | null };
+export type PreviewKeyQuery = { previewKey: { keyHash: string, keyID: string, data: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, effective: { isInactive: boolean, policyIDs: Array<string>, unknownPolicyIDs: Array<string>, limits: { values: { rate: number | null, per: number | null, throttleInterval: number | null, throttleRetryLimit: number | null, quotaMax: number | string | null, quotaRenewalRate: number | string | null, maxQueryDepth: number | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, origins: Array<{ field: string, policyID: string | null }> }, accessRights: Array<{ apiID: string, apiName: string | null, versions: Array<string>, policyIDs: Array<string>, allowedUrls: Array<{ url: string, methods: Array<string>, policyID: string | null }> | null, limits: { values: { rate: number | null, per: number | null, throttleInterval: number | null, throttleRetryLimit: number | null, quotaMax: number | string | null, quotaRenewalRate: number | string | null, maxQueryDepth: number | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, origins: Array<{ field: string, policyID: string | null }> } }> }, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }> } | null };
 
 export type UpdateOrgKeyMutationVariables = Exact<{
   keyID?: string | number | null | undefined;
@@ -940,6 +1025,51 @@ export type KeyTagsQueryVariables = Exact<{
 
 
 export type KeyTagsQuery = { orgKey: { id: string, organization: { id: string, keyTags: { edges: Array<{ cursor: string, node: { tag: string } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null } | null } | null };
+
+export type ExplainOrgKeyQueryVariables = Exact<{
+  by: OrgKeyByInput;
+  api?: string | null | undefined;
+  version?: string | null | undefined;
+  method?: string | null | undefined;
+  path?: string | null | undefined;
+  proofs?: Array<KeyProof> | KeyProof | null | undefined;
+  at?: string | null | undefined;
+}>;
+
+
+export type ExplainOrgKeyQuery = { explainOrgKey: { at: string, version: number | null, isAllowed: boolean, code: KeyAccessCode, reasons: Array<{ code: KeyAccessCode, message: string, path: string | null, policyID: string | null }>, access: { isInactive: boolean, policyIDs: Array<string>, unknownPolicyIDs: Array<string>, limits: { values: { rate: number | null, per: number | null, throttleInterval: number | null, throttleRetryLimit: number | null, quotaMax: number | string | null, quotaRenewalRate: number | string | null, maxQueryDepth: number | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, origins: Array<{ field: string, policyID: string | null }> }, accessRights: Array<{ apiID: string, apiName: string | null, versions: Array<string>, policyIDs: Array<string>, allowedUrls: Array<{ url: string, methods: Array<string>, policyID: string | null }> | null, limits: { values: { rate: number | null, per: number | null, throttleInterval: number | null, throttleRetryLimit: number | null, quotaMax: number | string | null, quotaRenewalRate: number | string | null, maxQueryDepth: number | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, origins: Array<{ field: string, policyID: string | null }> } }> } | null, right: { apiID: string, apiName: string | null, versions: Array<string>, policyIDs: Array<string>, allowedUrls: Array<{ url: string, methods: Array<string>, policyID: string | null }> | null, limits: { values: { rate: number | null, per: number | null, throttleInterval: number | null, throttleRetryLimit: number | null, quotaMax: number | string | null, quotaRenewalRate: number | string | null, maxQueryDepth: number | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, origins: Array<{ field: string, policyID: string | null }> } } | null, matchedUrl: { url: string, methods: Array<string>, policyID: string | null } | null, limits: { values: { rate: number | null, per: number | null, throttleInterval: number | null, throttleRetryLimit: number | null, quotaMax: number | string | null, quotaRenewalRate: number | string | null, maxQueryDepth: number | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, origins: Array<{ field: string, policyID: string | null }> }, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: string | null } | null } | null };
+
+export type EffectiveAccessOfKeyQueryVariables = Exact<{
+  by: OrgKeyByInput;
+}>;
+
+
+export type EffectiveAccessOfKeyQuery = { orgKey: { id: string, effectiveAccess: { isInactive: boolean, policyIDs: Array<string>, unknownPolicyIDs: Array<string>, limits: { values: { rate: number | null, per: number | null, throttleInterval: number | null, throttleRetryLimit: number | null, quotaMax: number | string | null, quotaRenewalRate: number | string | null, maxQueryDepth: number | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, origins: Array<{ field: string, policyID: string | null }> }, accessRights: Array<{ apiID: string, apiName: string | null, versions: Array<string>, policyIDs: Array<string>, allowedUrls: Array<{ url: string, methods: Array<string>, policyID: string | null }> | null, limits: { values: { rate: number | null, per: number | null, throttleInterval: number | null, throttleRetryLimit: number | null, quotaMax: number | string | null, quotaRenewalRate: number | string | null, maxQueryDepth: number | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, origins: Array<{ field: string, policyID: string | null }> } }> } | null } | null };
+
+export type PoliciesQueryVariables = Exact<{
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+  last?: number | null | undefined;
+  before?: string | null | undefined;
+}>;
+
+
+export type PoliciesQuery = { policies: { edges: Array<{ cursor: string, node: { policyID: string, version: number, changedAt: string, name: string | null, orgID: string | null, isInactive: boolean, governs: Array<KeyPolicyPart>, values: { rate: number | null, per: number | null, throttleInterval: number | null, throttleRetryLimit: number | null, quotaMax: number | string | null, quotaRenewalRate: number | string | null, maxQueryDepth: number | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null } } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null };
+
+export type ImpactOfPolicyQueryVariables = Exact<{
+  policy: KeyPolicyInput;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type ImpactOfPolicyQuery = { impactOfPolicy: { edges: Array<{ cursor: string, node: { orgKey: { id: string, keyHash: string, keyID: string | null, orgID: string, version: number, state: OrgKeyState, createdAt: string, updatedAt: string | null, deletedAt: string | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: string | null } | null }, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }> } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null };
+
+export type EffectiveAccessFragment = { isInactive: boolean, policyIDs: Array<string>, unknownPolicyIDs: Array<string>, limits: { values: { rate: number | null, per: number | null, throttleInterval: number | null, throttleRetryLimit: number | null, quotaMax: number | string | null, quotaRenewalRate: number | string | null, maxQueryDepth: number | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, origins: Array<{ field: string, policyID: string | null }> }, accessRights: Array<{ apiID: string, apiName: string | null, versions: Array<string>, policyIDs: Array<string>, allowedUrls: Array<{ url: string, methods: Array<string>, policyID: string | null }> | null, limits: { values: { rate: number | null, per: number | null, throttleInterval: number | null, throttleRetryLimit: number | null, quotaMax: number | string | null, quotaRenewalRate: number | string | null, maxQueryDepth: number | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, origins: Array<{ field: string, policyID: string | null }> } }> };
+
+export type EffectiveRightFragment = { apiID: string, apiName: string | null, versions: Array<string>, policyIDs: Array<string>, allowedUrls: Array<{ url: string, methods: Array<string>, policyID: string | null }> | null, limits: { values: { rate: number | null, per: number | null, throttleInterval: number | null, throttleRetryLimit: number | null, quotaMax: number | string | null, quotaRenewalRate: number | string | null, maxQueryDepth: number | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, origins: Array<{ field: string, policyID: string | null }> } };
+
+export type EffectiveLimitsFragment = { values: { rate: number | null, per: number | null, throttleInterval: number | null, throttleRetryLimit: number | null, quotaMax: number | string | null, quotaRenewalRate: number | string | null, maxQueryDepth: number | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, origins: Array<{ field: string, policyID: string | null }> };
 
 export type OrgKeyChangedSubscriptionVariables = Exact<{
   orgID?: string | null | undefined;
@@ -1497,6 +1627,115 @@ export const PlaceFragmentDoc = new TypedDocumentString(`
   endCursor
 }
     `, {"fragmentName":"Place"}) as unknown as TypedDocumentString<PlaceFragment, unknown>;
+export const EffectiveLimitsFragmentDoc = new TypedDocumentString(`
+    fragment EffectiveLimits on KeyEffectiveLimits {
+  values {
+    rate
+    per
+    smoothing {
+      delay
+      enabled
+      step
+      threshold
+      trigger
+    }
+    throttleInterval
+    throttleRetryLimit
+    quotaMax
+    quotaRenewalRate
+    maxQueryDepth
+  }
+  origins {
+    field
+    policyID
+  }
+}
+    `, {"fragmentName":"EffectiveLimits"}) as unknown as TypedDocumentString<EffectiveLimitsFragment, unknown>;
+export const EffectiveRightFragmentDoc = new TypedDocumentString(`
+    fragment EffectiveRight on KeyEffectiveRight {
+  apiID
+  apiName
+  versions
+  allowedUrls {
+    url
+    methods
+    policyID
+  }
+  policyIDs
+  limits {
+    ...EffectiveLimits
+  }
+}
+    fragment EffectiveLimits on KeyEffectiveLimits {
+  values {
+    rate
+    per
+    smoothing {
+      delay
+      enabled
+      step
+      threshold
+      trigger
+    }
+    throttleInterval
+    throttleRetryLimit
+    quotaMax
+    quotaRenewalRate
+    maxQueryDepth
+  }
+  origins {
+    field
+    policyID
+  }
+}`, {"fragmentName":"EffectiveRight"}) as unknown as TypedDocumentString<EffectiveRightFragment, unknown>;
+export const EffectiveAccessFragmentDoc = new TypedDocumentString(`
+    fragment EffectiveAccess on KeyEffectiveAccess {
+  isInactive
+  policyIDs
+  unknownPolicyIDs
+  limits {
+    ...EffectiveLimits
+  }
+  accessRights {
+    ...EffectiveRight
+  }
+}
+    fragment EffectiveRight on KeyEffectiveRight {
+  apiID
+  apiName
+  versions
+  allowedUrls {
+    url
+    methods
+    policyID
+  }
+  policyIDs
+  limits {
+    ...EffectiveLimits
+  }
+}
+fragment EffectiveLimits on KeyEffectiveLimits {
+  values {
+    rate
+    per
+    smoothing {
+      delay
+      enabled
+      step
+      threshold
+      trigger
+    }
+    throttleInterval
+    throttleRetryLimit
+    quotaMax
+    quotaRenewalRate
+    maxQueryDepth
+  }
+  origins {
+    field
+    policyID
+  }
+}`, {"fragmentName":"EffectiveAccess"}) as unknown as TypedDocumentString<EffectiveAccessFragment, unknown>;
 export const PreviewKeyDocument = new TypedDocumentString(`
     query PreviewKey($input: PreviewKeyInput!) {
   previewKey(input: $input) {
@@ -1505,6 +1744,9 @@ export const PreviewKeyDocument = new TypedDocumentString(`
     }
     keyHash
     keyID
+    effective {
+      ...EffectiveAccess
+    }
     warnings {
       path
       segments
@@ -1584,7 +1826,54 @@ export const PreviewKeyDocument = new TypedDocumentString(`
   tags
   throttleInterval
   throttleRetryLimit
-}`, {"hash":"sha256:e283d03a019ff1368b96997c20c1e2ad373d9580e8ebef5609ea47875b7ca84a"}) as unknown as TypedDocumentString<PreviewKeyQuery, PreviewKeyQueryVariables>;
+}
+fragment EffectiveAccess on KeyEffectiveAccess {
+  isInactive
+  policyIDs
+  unknownPolicyIDs
+  limits {
+    ...EffectiveLimits
+  }
+  accessRights {
+    ...EffectiveRight
+  }
+}
+fragment EffectiveRight on KeyEffectiveRight {
+  apiID
+  apiName
+  versions
+  allowedUrls {
+    url
+    methods
+    policyID
+  }
+  policyIDs
+  limits {
+    ...EffectiveLimits
+  }
+}
+fragment EffectiveLimits on KeyEffectiveLimits {
+  values {
+    rate
+    per
+    smoothing {
+      delay
+      enabled
+      step
+      threshold
+      trigger
+    }
+    throttleInterval
+    throttleRetryLimit
+    quotaMax
+    quotaRenewalRate
+    maxQueryDepth
+  }
+  origins {
+    field
+    policyID
+  }
+}`, {"hash":"sha256:c4cea2fa9b5e6872b004a9e6ea2343008c30f4476080576298da35a0bd6e7788"}) as unknown as TypedDocumentString<PreviewKeyQuery, PreviewKeyQueryVariables>;
 export const UpdateOrgKeyDocument = new TypedDocumentString(`
     mutation UpdateOrgKey($keyID: ID, $keyHash: String, $input: UpdateKeyInput!, $resetQuota: Boolean, $expectedVersion: Int, $reason: String, $idempotencyKey: String) {
   updateOrgKey(
@@ -3260,6 +3549,343 @@ export const KeyTagsDocument = new TypedDocumentString(`
   startCursor
   endCursor
 }`, {"hash":"sha256:99acc37329e7ddd4508b21f4c86228b9339f8beedc4a65f1a4e406dbfe63d360"}) as unknown as TypedDocumentString<KeyTagsQuery, KeyTagsQueryVariables>;
+export const ExplainOrgKeyDocument = new TypedDocumentString(`
+    query ExplainOrgKey($by: OrgKeyByInput!, $api: String, $version: String, $method: String, $path: String, $proofs: [KeyProof!], $at: KeyDateTime) {
+  explainOrgKey(
+    by: $by
+    api: $api
+    version: $version
+    method: $method
+    path: $path
+    proofs: $proofs
+    at: $at
+  ) {
+    at
+    version
+    isAllowed
+    code
+    reasons {
+      code
+      message
+      path
+      policyID
+    }
+    access {
+      ...EffectiveAccess
+    }
+    right {
+      ...EffectiveRight
+    }
+    matchedUrl {
+      url
+      methods
+      policyID
+    }
+    limits {
+      ...EffectiveLimits
+    }
+    quota {
+      ...Figures
+    }
+  }
+}
+    fragment Figures on KeyQuota {
+  max
+  used
+  remaining
+  renewsAt
+}
+fragment EffectiveAccess on KeyEffectiveAccess {
+  isInactive
+  policyIDs
+  unknownPolicyIDs
+  limits {
+    ...EffectiveLimits
+  }
+  accessRights {
+    ...EffectiveRight
+  }
+}
+fragment EffectiveRight on KeyEffectiveRight {
+  apiID
+  apiName
+  versions
+  allowedUrls {
+    url
+    methods
+    policyID
+  }
+  policyIDs
+  limits {
+    ...EffectiveLimits
+  }
+}
+fragment EffectiveLimits on KeyEffectiveLimits {
+  values {
+    rate
+    per
+    smoothing {
+      delay
+      enabled
+      step
+      threshold
+      trigger
+    }
+    throttleInterval
+    throttleRetryLimit
+    quotaMax
+    quotaRenewalRate
+    maxQueryDepth
+  }
+  origins {
+    field
+    policyID
+  }
+}`, {"hash":"sha256:80eab40cfd00919cffa3bd1ddc3f712617da09e1b5b6d7a5e153ccbc2745329f"}) as unknown as TypedDocumentString<ExplainOrgKeyQuery, ExplainOrgKeyQueryVariables>;
+export const EffectiveAccessOfKeyDocument = new TypedDocumentString(`
+    query EffectiveAccessOfKey($by: OrgKeyByInput!) {
+  orgKey(by: $by) {
+    id
+    effectiveAccess {
+      ...EffectiveAccess
+    }
+  }
+}
+    fragment EffectiveAccess on KeyEffectiveAccess {
+  isInactive
+  policyIDs
+  unknownPolicyIDs
+  limits {
+    ...EffectiveLimits
+  }
+  accessRights {
+    ...EffectiveRight
+  }
+}
+fragment EffectiveRight on KeyEffectiveRight {
+  apiID
+  apiName
+  versions
+  allowedUrls {
+    url
+    methods
+    policyID
+  }
+  policyIDs
+  limits {
+    ...EffectiveLimits
+  }
+}
+fragment EffectiveLimits on KeyEffectiveLimits {
+  values {
+    rate
+    per
+    smoothing {
+      delay
+      enabled
+      step
+      threshold
+      trigger
+    }
+    throttleInterval
+    throttleRetryLimit
+    quotaMax
+    quotaRenewalRate
+    maxQueryDepth
+  }
+  origins {
+    field
+    policyID
+  }
+}`, {"hash":"sha256:cbee611c26e616a105b6520ceed8ded192c4fc4dd7c50ef17e3b7109c22fdfdd"}) as unknown as TypedDocumentString<EffectiveAccessOfKeyQuery, EffectiveAccessOfKeyQueryVariables>;
+export const PoliciesDocument = new TypedDocumentString(`
+    query Policies($first: Int, $after: String, $last: Int, $before: String) {
+  policies(first: $first, after: $after, last: $last, before: $before) {
+    edges {
+      cursor
+      node {
+        policyID
+        version
+        changedAt
+        name
+        orgID
+        isInactive
+        governs
+        values {
+          rate
+          per
+          smoothing {
+            delay
+            enabled
+            step
+            threshold
+            trigger
+          }
+          throttleInterval
+          throttleRetryLimit
+          quotaMax
+          quotaRenewalRate
+          maxQueryDepth
+          accessRights {
+            label
+            apiID
+            apiName
+            versions
+            allowedUrls {
+              methods
+              url
+            }
+            limit {
+              per
+              quotaMax
+              quotaRemaining
+              quotaRenewalRate
+              rate
+              throttleInterval
+              throttleRetryLimit
+            }
+          }
+        }
+      }
+    }
+    pageInfo {
+      ...Place
+    }
+  }
+}
+    fragment Place on PageInfo {
+  hasNextPage
+  hasPreviousPage
+  startCursor
+  endCursor
+}`, {"hash":"sha256:7c4ab4cf7ba4241c39e02d5a320def23a1f2e8f5aadc7b76227236c4a626b3a4"}) as unknown as TypedDocumentString<PoliciesQuery, PoliciesQueryVariables>;
+export const ImpactOfPolicyDocument = new TypedDocumentString(`
+    query ImpactOfPolicy($policy: KeyPolicyInput!, $first: Int, $after: String) {
+  impactOfPolicy(policy: $policy, first: $first, after: $after) {
+    edges {
+      cursor
+      node {
+        orgKey {
+          ...OrgKey
+        }
+        changes {
+          ...Change
+        }
+      }
+    }
+    pageInfo {
+      ...Place
+    }
+  }
+}
+    fragment OrgKey on OrgKey {
+  id
+  keyHash
+  keyID
+  orgID
+  version
+  state
+  createdAt
+  updatedAt
+  deletedAt
+  definition {
+    ...Definition
+  }
+  quota {
+    ...Figures
+  }
+}
+fragment Change on KeyFieldChange {
+  path
+  segments
+  kind
+  before
+  after
+}
+fragment Figures on KeyQuota {
+  max
+  used
+  remaining
+  renewsAt
+}
+fragment Place on PageInfo {
+  hasNextPage
+  hasPreviousPage
+  startCursor
+  endCursor
+}
+fragment Definition on KeyDefinition {
+  accessRights {
+    label
+    apiID
+    apiName
+    versions
+    allowedUrls {
+      methods
+      url
+    }
+    limit {
+      per
+      quotaMax
+      quotaRemaining
+      quotaRenewalRate
+      rate
+      throttleInterval
+      throttleRetryLimit
+    }
+  }
+  alias
+  allowance
+  applyPolicies
+  basicAuthData {
+    hashType
+    passwordSet
+    user
+  }
+  certificate
+  mtlsStaticCertificateBindings
+  dataExpires
+  dateCreated
+  enableDetailedRecording
+  enableHttpSignatureValidation
+  expires
+  hmacEnabled
+  hmacStringSet
+  idExtractorDeadline
+  isInactive
+  jwtData {
+    secretSet
+  }
+  keyID
+  lastCheck
+  lastUpdated
+  maxQueryDepth
+  metaData
+  monitor {
+    triggerLimits
+  }
+  oauthClientID
+  oauthKeys
+  orgID
+  per
+  quotaMax
+  quotaRemaining
+  quotaRenewalRate
+  quotaRenews
+  rate
+  rsaCertificateID
+  sessionLifetime
+  smoothing {
+    delay
+    enabled
+    step
+    threshold
+    trigger
+  }
+  tags
+  throttleInterval
+  throttleRetryLimit
+}`, {"hash":"sha256:476adb980a0425bc2ea085b4f08cd4629200a18a7cdaa3743e3891f86b992747"}) as unknown as TypedDocumentString<ImpactOfPolicyQuery, ImpactOfPolicyQueryVariables>;
 export const OrgKeyChangedDocument = new TypedDocumentString(`
     subscription OrgKeyChanged($orgID: String, $keyHash: String, $after: String) {
   orgKeyChanged(orgID: $orgID, keyHash: $keyHash, after: $after) {

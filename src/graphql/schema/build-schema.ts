@@ -9,6 +9,8 @@ import './bulk.js';
 import './consume.js';
 import './lifecycle.js';
 import './key-list.js';
+import './access.js';
+import './policy.js';
 import './change-feed.js';
 
 /** Builds the schema of the API, sorted by name unless `sortSchema` is false. */

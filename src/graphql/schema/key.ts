@@ -96,7 +96,7 @@ builder.node(OrgKey, {
       nullable: true,
       description:
         'The live quota at this moment. Null if its counter is in Redis and could not be read; the error is UNAVAILABLE.',
-      resolve: (key, _, { keys, loaders }) => keys.quotaOf(key) ?? loaders.quotas.load(key),
+      resolve: async (key, _, { keys, loaders }) => (await keys.quotaOf(key)) ?? loaders.quotas.load(key),
     }),
     history: t.connection(
       {
@@ -112,7 +112,7 @@ builder.node(OrgKey, {
   }),
 });
 
-const OrgKeyByInput = builder.inputType('OrgKeyByInput', {
+export const OrgKeyByInput = builder.inputType('OrgKeyByInput', {
   isOneOf: true,
   description: 'Selects a key. Exactly one field must be given.',
   fields: (t) => ({

@@ -1,6 +1,7 @@
 import type { SecretName } from '../../keys/definition/normalize.js';
 import { viewOf } from '../../keys/definition/view.js';
 import type { KeyPreview as DomainPreview } from '../../keys/queries/preview-key.js';
+import { KeyEffectiveAccess } from './access.js';
 import { builder } from './builder.js';
 import { KeyDefinition, PreviewKeyInput } from './definition.js';
 import { KeyWarning } from './issue.js';
@@ -27,6 +28,11 @@ const KeyPreview = builder.objectRef<DomainPreview>('KeyPreview').implement({
       extensions: { isSensitive: true },
       description:
         'The key identifier that was sent, or a new one: the identifier of the organization, `_`, 32 random hex digits and 8 of their CRC-32.',
+    }),
+    effective: t.field({
+      type: KeyEffectiveAccess,
+      description: 'What the key may do with its policies, as they are imported now.',
+      resolve: ({ sources }) => sources,
     }),
     warnings: t.field({
       type: [KeyWarning],

@@ -1,6 +1,7 @@
 import { withSecrets } from '../../keys/definition/normalize.js';
 import { readDefinition, warningsMember } from '../json-body.js';
 import { jsonResponse, type HTTPResponse } from '../../http/response.js';
+import { effective, effectiveMember } from '../effective-access.js';
 import { rejectParameters } from '../parameters.js';
 import { defineRoute, type RouteCall } from '../route.js';
 import { definitionToWire } from '../../wire/field-names.js';
@@ -26,7 +27,7 @@ export const previewKey = defineRoute({
       key_hash: keyHash,
       key_id: { type: 'string', description: 'The key identifier of the request, or a generated one.' },
     },
-    optional: { warnings },
+    optional: { effective, warnings },
   },
   success: 'Key definition is valid.',
   examples: {
@@ -133,13 +134,14 @@ async function handle(call: RouteCall): Promise<HTTPResponse> {
   const { caller, keys, query } = call;
   rejectParameters(query);
   const input = await readDefinition(call, 'preview');
-  const { keyID, keyHash, definition, secrets, warnings } = keys.preview(caller, input);
+  const { keyID, keyHash, definition, secrets, warnings, sources } = await keys.preview(caller, input);
   const { password, ...echoed } = secrets;
   return jsonResponse({
     api_model: {},
     data: definitionToWire(withSecrets(definition, echoed)),
     key_hash: keyHash,
     key_id: keyID,
+    ...effectiveMember(sources),
     ...warningsMember(call, warnings),
   });
 }

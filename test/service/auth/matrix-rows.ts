@@ -28,6 +28,12 @@ const rootFields: Readonly<Record<string, Row>> = {
   node: { call: 'node(id: "NODE") { id }', foreign: 'nothing' },
   orgKey: { call: 'orgKey(by: { keyID: "KEY" }) { keyHash }', foreign: 'nothing' },
   orgKeys: { call: 'orgKeys(filter: {orgID: "acme"}) { edges { cursor } }', foreign: 'nothing' },
+  explainOrgKey: { call: 'explainOrgKey(by: { keyID: "KEY" }) { right { apiID } }', foreign: 'the same' },
+  policies: { call: 'policies { edges { cursor } }', foreign: 'nothing' },
+  impactOfPolicy: {
+    call: 'impactOfPolicy(policy: {policyID: "gold", isInactive: true}) { edges { cursor } }',
+    foreign: 'nothing',
+  },
   organizations: { call: 'organizations(before: "WyJuYW1lcyIsImIiXQ") { edges { node { id } } }', foreign: 'nothing' },
   organization: { call: 'organization(id: "acme") { id }', foreign: 'nothing' },
   viewer: { call: 'viewer { kind }', foreign: 'the same', scopes: [] },

@@ -14,7 +14,13 @@ let server: TestServer;
 beforeAll(async () => {
   server = await startServer();
   ({ t } = server);
-  await t.importKeys({ key_id: 'k1', org_id: 'acme', alias: 'k1' });
+  await t.importKeys({ key_id: 'k1', org_id: 'acme', alias: 'k1', apply_policies: ['gold'] });
+  const gold = { policyID: 'gold', orgID: 'acme', governs: [] };
+  await t.app.services.policies.change(
+    [{ policyID: 'gold', policy: gold }],
+    { credentialID: 'cli', label: 'a test' },
+    t.clock.now,
+  );
 });
 afterAll(() => server.close());
 

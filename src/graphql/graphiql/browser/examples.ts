@@ -175,6 +175,52 @@ query ReadKey($keyID: ID!) {
   },
   {
     group: 'Read',
+    title: 'Explain a decision',
+    credential: 'service',
+    query: `# Is this request allowed, and
+# which limits apply? Add "at" to
+# ask about a past time. Changes
+# nothing.
+query ExplainKey($keyID: ID!) {
+  explainOrgKey(
+    by: { keyID: $keyID }
+    api: "invoices"
+    method: "GET"
+    path: "/invoices/7"
+  ) {
+    isAllowed
+    code
+    reasons { code message policyID }
+    limits {
+      values { rate per quotaMax }
+      origins { field policyID }
+    }
+  }
+}`,
+    variables: `{ "keyID": "acme-billing" }`,
+  },
+  {
+    group: 'Read',
+    title: 'List policies',
+    credential: 'service',
+    query: `# The imported policies, and the
+# keys that a new version of one
+# would change.
+query Policies {
+  policies(first: 20) {
+    edges {
+      node { policyID name governs values { rate per quotaMax } }
+    }
+  }
+  impactOfPolicy(policy: { policyID: "gold", rate: 10, per: 1 }) {
+    edges { node { orgKey { keyID } changes { path before after } } }
+    pageInfo { hasNextPage endCursor }
+  }
+}`,
+    variables: '',
+  },
+  {
+    group: 'Read',
     title: 'Read the history of a key',
     credential: 'service',
     query: `# Shows the changes of a key:
