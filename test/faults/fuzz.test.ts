@@ -72,6 +72,7 @@ describe(`the service under generated requests (FUZZ_SEED=${seed})`, () => {
         beforeCheck: ({ database }) =>
           void database.exec(
             `CREATE TEMP TABLE planted AS SELECT * FROM keys LIMIT 1;
+             ALTER TABLE planted DROP COLUMN creation;
              UPDATE planted SET id = 1, key_hash = x'00', version = 0;
              INSERT OR IGNORE INTO keys SELECT * FROM planted;
              DROP TABLE planted`,

@@ -146,6 +146,7 @@ const ownCases: Readonly<Record<string, Partial<Record<ErrorCode, Provoke>>>> = 
   'GraphQL orgKey': { INVALID: withArguments('keyID: "a", keyHash: "b"') },
   'GraphQL orgKeys': { INVALID: withArguments('first: -1') },
   'GraphQL organizations': { INVALID: withArguments('first: -1') },
+  'GraphQL policies': { INVALID: withArguments('first: -1') },
   'GraphQL viewer': {
     INVALID: (endpoint) => sendValid(withCall(endpoint, (query) => query.replace('viewer', 'viewer(unknown: 1)'))),
   },

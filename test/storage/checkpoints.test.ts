@@ -30,8 +30,13 @@ describeEngines('the head of the keys in the database', (engine) => {
 
   const run = (...statements: readonly string[]) => place.run(...statements);
   const save = (table: string, as = `saved_${table}`) => run(`CREATE TABLE ${as} AS SELECT * FROM ${table}`);
-  const putBack = (table: string, where: string, from = `saved_${table}`) =>
-    run(`DELETE FROM ${table} WHERE ${where}`, `INSERT INTO ${table} SELECT * FROM ${from} WHERE ${where}`);
+  const putBack = async (table: string, where: string, from = `saved_${table}`) => {
+    const columns = await place.columns(table);
+    await run(
+      `DELETE FROM ${table} WHERE ${where}`,
+      `INSERT INTO ${table} (${columns}) SELECT ${columns} FROM ${from} WHERE ${where}`,
+    );
+  };
   const hash = (keyID: string) => t.app.services.ports.hashKeyID(keyID);
   const ofKey = (keyID: string, column = 'id') => `${column} = ${rowIDOf(hash(keyID))}`;
   const vanish = (keyID: string) =>

@@ -18,8 +18,13 @@ describeEngines('an older row that was put back', (engine) => {
 
   const run = (...statements: readonly string[]) => place.run(...statements);
   const save = (table: string) => run(`CREATE TABLE saved_${table} AS SELECT * FROM ${table}`);
-  const putBack = (table: string, where: string) =>
-    run(`DELETE FROM ${table} WHERE ${where}`, `INSERT INTO ${table} SELECT * FROM saved_${table} WHERE ${where}`);
+  const putBack = async (table: string, where: string) => {
+    const columns = await place.columns(table);
+    await run(
+      `DELETE FROM ${table} WHERE ${where}`,
+      `INSERT INTO ${table} (${columns}) SELECT ${columns} FROM saved_${table} WHERE ${where}`,
+    );
+  };
   const read = (secret: string) => t.send('/svc/org/keys', { headers: { 'x-svc-authorization': secret } });
   const check = (...options: string[]) => c.keyfront(['check', ...options], place.env);
   const hash = (keyID: string) => t.app.services.ports.hashKeyID(keyID);

@@ -22,6 +22,8 @@ export interface EnginePlace {
   readonly tamper: (...statements: readonly string[]) => Promise<void>;
   /** Returns the SQL literal of bytes. */
   readonly bytes: (hex: string) => string;
+  /** Returns the columns of a table that can be written, as SQL. */
+  readonly columns: (table: string) => Promise<string>;
   readonly remove: () => Promise<void>;
 }
 
@@ -50,7 +52,7 @@ async function place(database: TestDatabase | undefined): Promise<EnginePlace> {
   };
 }
 
-type Tables = Pick<EnginePlace, 'run' | 'rows' | 'tamper' | 'bytes'>;
+type Tables = Pick<EnginePlace, 'run' | 'rows' | 'tamper' | 'bytes' | 'columns'>;
 
 function onFile(file: string): Tables {
   const withFile = async <T>(work: (database: Database.Database) => T): Promise<T> => {
@@ -67,6 +69,10 @@ function onFile(file: string): Tables {
       withFile((database) => database.prepare<[], Row>(query).safeIntegers().all()),
     tamper: (...statements) => Promise.resolve(tamper(file, ...statements)),
     bytes: (hex) => `x'${hex}'`,
+    columns: async (table) => {
+      const rows = await withFile((database) => database.pragma(`table_info(${table})`) as { readonly name: string }[]);
+      return rows.map(({ name }) => name).join(', ');
+    },
   };
 }
 
@@ -84,6 +90,12 @@ function onServer(database: TestDatabase): Tables {
       await run(...statements);
     },
     bytes: (hex) => `'\\x${hex}'`,
+    columns: async (table) => {
+      const rows = await database.run<{ name: string }>(
+        `SELECT column_name AS name FROM information_schema.columns WHERE table_schema = current_schema() AND table_name = '${table}' ORDER BY ordinal_position`,
+      );
+      return rows.map(({ name }) => name).join(', ');
+    },
   };
 }
 

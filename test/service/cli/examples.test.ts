@@ -151,7 +151,7 @@ describe('the example', () => {
           const service = args.includes('https://keys.example.com') ? await serveFolder(c) : undefined;
           if (service) texts['https://keys.example.com'] = service.server.url;
           const filled = (text: string) => {
-            const place = /^(keys\/|billing\.json|rate\.json|keys\.jsonl|head\.jsonl)/.test(text)
+            const place = /^(keys\/|billing\.json|rate\.json|keys\.jsonl|head\.jsonl|policies\.)/.test(text)
               ? join(folder, text)
               : text;
             return texts[place] ?? place;

@@ -330,7 +330,10 @@ describe('GraphQL’s own errors', () => {
 
   it.each([
     ['{ previewKey(input: {}) { nope } }', 'Cannot query field "nope" on type "KeyPreview".'],
-    ['{ updateOrgKey(keyID: "k1", input: {}) { status } }', 'Cannot query field "updateOrgKey" on type "Query".'],
+    [
+      '{ updateOrgKey(keyID: "k1", input: {}) { status } }',
+      'Cannot query field "updateOrgKey" on type "Query". Did you mean "explainOrgKey"?',
+    ],
     ['{ previewKey { keyID } }', '`input` is required.'],
     ['{ previewKey(input: {}) }', expect.stringContaining('must have a selection of subfields')],
     ['{ ...f }', 'Unknown fragment "f".'],

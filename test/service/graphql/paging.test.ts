@@ -1,5 +1,6 @@
 import { getNamedType, isObjectType } from 'graphql';
 import { describe, expect, it } from 'vitest';
+import { parsePolicy } from '../../../src/keys/access/policy-definition.js';
 import { schema } from '../../../src/graphql/schema/api-schema.js';
 import { codeOf, dataOf, issuesOf } from '../../support/responses.js';
 import { startSharedApp } from '../../support/app.js';
@@ -9,6 +10,7 @@ const page = '(first: $first, last: $last) { edges { cursor } }';
 /** How to ask for a page of each connection of the schema; there are 101 items in each. */
 const connections: Readonly<Record<string, string>> = {
   'Query.orgKeys': `query ($first: Int, $last: Int) { orgKeys(filter: { orgID: "acme" }, first: $first, last: $last) { edges { cursor } } }`,
+  'Query.policies': `query ($first: Int, $last: Int) { policies${page} }`,
   'Query.organizations': `query ($first: Int, $last: Int) { organizations${page} }`,
   'Organization.keyTags': `query ($first: Int, $last: Int) { organization(id: "acme") { keyTags${page} } }`,
   'Organization.orgKeys': `query ($first: Int, $last: Int) { orgKey(by: { keyID: "k0" }) { organization { orgKeys${page} } } }`,
@@ -18,9 +20,19 @@ const names = Object.keys(connections);
 
 const t = await startSharedApp();
 await t.importKeys(
-  ...Array.from({ length: 101 }, (_, index) => ({ key_id: `k${index}`, org_id: 'acme', tags: [`t${index}`] })),
+  ...Array.from({ length: 101 }, (_, index) => ({
+    key_id: `k${index}`,
+    org_id: 'acme',
+    tags: [`t${index}`],
+  })),
 );
 await t.importKeys(...Array.from({ length: 100 }, (_, index) => ({ key_id: `of-${index}`, org_id: `org-${index}` })));
+const policies = Array.from({ length: 101 }, (_, index) => parsePolicy({ policyID: `p${index}` }));
+await t.app.services.policies.change(
+  policies.map((policy) => ({ policyID: policy.policyID, policy })),
+  { credentialID: 'cli', label: 'keyfront policies import' },
+  t.clock.now,
+);
 for (let index = 1; index < 101; index += 1) await t.update('k0', { alias: `Name ${index}` });
 
 async function sendRequest(name: string, first: number | null, last: number | null) {
@@ -43,7 +55,9 @@ describe('a connection', () => {
         const type = getNamedType(field.type);
         return isObjectType(type) && 'edges' in type.getFields();
       });
-    expect(found.map(({ coordinate }) => coordinate).toSorted()).toEqual(names.toSorted());
+    // It reads keys forwards only: `last` and `before` are rejected.
+    const all = [...names, 'Query.impactOfPolicy'];
+    expect(found.map(({ coordinate }) => coordinate).toSorted()).toEqual(all.toSorted());
     for (const { field } of found) {
       const args = Object.fromEntries(field.args.map(({ name, type }) => [name, String(type)]));
       expect(args).toMatchObject({ first: 'Int', after: 'String', last: 'Int', before: 'String' });

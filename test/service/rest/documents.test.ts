@@ -76,10 +76,10 @@ describe('the page of the REST documents', () => {
     expect(text).not.toMatch(/<script(?![^>]* src="\/)|<style|\sstyle=|\son\w+=/i);
   });
 
-  it('references only its own files, each of which is served with its type', async () => {
+  it('references only its own files and the other pages, each of which is served with its type', async () => {
     const { text } = await get('/docs');
     const named = [...text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path = '']) => path);
-    expect(named.toSorted()).toEqual([...pagePaths.slice(1), documentPath].toSorted());
+    expect(named.toSorted()).toEqual(['/', '/console', ...pagePaths.slice(1), documentPath].toSorted());
     const typeOf = async (path: string) => (await get(path)).headers.get('content-type')?.split(';')[0];
     expect(await Promise.all(pagePaths.map(typeOf))).toEqual([
       'text/html',
@@ -114,11 +114,11 @@ describe('the page of the REST documents', () => {
     expect(response.body).toMatchObject({ code: 'NOT_FOUND' });
   });
 
-  it('stores no credential, uses no validator service, and fetches the document from its own origin', async () => {
+  it('stores no credential, uses no validator service, and fetches from its own origin alone', async () => {
     const { text } = await get('/docs/page.js');
     expect(text).toContain('persistAuthorization: false');
     expect(text).toContain('validatorUrl: null');
-    expect(text.match(/fetch\([^,]+/g)).toEqual(['fetch("/openapi.json"']);
+    expect(text.match(/fetch\([^,]+/g)).toEqual(['fetch("/openapi.json"', 'fetch("/console"']);
     expect(text).not.toMatch(/localStorage|sessionStorage|cookie|innerHTML|https?:/);
   });
 });

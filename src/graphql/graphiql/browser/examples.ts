@@ -184,9 +184,9 @@ query ReadKey($keyID: ID!) {
 query ExplainKey($keyID: ID!) {
   explainOrgKey(
     by: { keyID: $keyID }
-    api: "invoices"
+    api: "catalog"
     method: "GET"
-    path: "/invoices/7"
+    path: "/products/7"
   ) {
     isAllowed
     code
@@ -197,7 +197,7 @@ query ExplainKey($keyID: ID!) {
     }
   }
 }`,
-    variables: `{ "keyID": "acme-billing" }`,
+    variables: `{ "keyID": "acme-mobile" }`,
   },
   {
     group: 'Read',
@@ -217,7 +217,7 @@ query Policies {
     pageInfo { hasNextPage endCursor }
   }
 }`,
-    variables: '',
+    variables: '{}',
   },
   {
     group: 'Read',
