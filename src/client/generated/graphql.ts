@@ -886,6 +886,33 @@ export type OrgKeyCountQueryVariables = Exact<{
 
 export type OrgKeyCountQuery = { orgKeys: { totalCount: number | null } | null };
 
+export type OrgKeyCountsQueryVariables = Exact<{
+  all?: OrgKeyFilter | null | undefined;
+  expiring?: OrgKeyFilter | null | undefined;
+  expired?: OrgKeyFilter | null | undefined;
+  inactive?: OrgKeyFilter | null | undefined;
+  deleted?: OrgKeyFilter | null | undefined;
+}>;
+
+
+export type OrgKeyCountsQuery = { all: { totalCount: number | null } | null, expiring: { totalCount: number | null } | null, expired: { totalCount: number | null } | null, inactive: { totalCount: number | null } | null, deleted: { totalCount: number | null } | null };
+
+export type OrgKeySuggestionsQueryVariables = Exact<{
+  filter?: OrgKeyFilter | null | undefined;
+}>;
+
+
+export type OrgKeySuggestionsQuery = { orgKeys: { edges: Array<{ node: { id: string, definition: { tags: Array<string> | null, applyPolicies: Array<string> | null, accessRights: Array<{ label: string, apiID: string | null }> | null } | null } | null } | null> | null } | null };
+
+export type LastChangesQueryVariables = Exact<{
+  filter?: OrgKeyFilter | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type LastChangesQuery = { orgKeys: { edges: Array<{ node: { id: string, keyHash: string, orgID: string, version: number, state: OrgKeyState, definition: { alias: string | null } | null, history: { edges: Array<{ node: { version: number, at: string, operation: KeyOperation, reason: string | null, requestID: string | null, quotaUsedBeforeReset: number | string | null, actor: { credentialID: string, label: string, assertedName: string | null }, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }> } | null } | null> | null } | null } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null };
+
 export type NodeQueryVariables = Exact<{
   id: string | number;
 }>;
@@ -979,6 +1006,13 @@ export type OrganizationQueryVariables = Exact<{
 
 export type OrganizationQuery = { organization: { id: string } | null };
 
+export type OrganizationQuotaQueryVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type OrganizationQuotaQuery = { organization: { id: string, quotaSummary: { keyCount: number, limitedKeys: number, exhaustedKeys: number, max: number | string, used: number | string, remaining: number | string } | null } | null };
+
 export type OrganizationOfKeyQueryVariables = Exact<{
   keyHash: string;
   first?: number | null | undefined;
@@ -1002,6 +1036,8 @@ export type ChangeFragment = { path: string, segments: Array<string>, kind: KeyC
 export type EffectFragment = { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: string | null } };
 
 export type FiguresFragment = { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: string | null };
+
+export type EntryFragment = { version: number, at: string, operation: KeyOperation, reason: string | null, requestID: string | null, quotaUsedBeforeReset: number | string | null, actor: { credentialID: string, label: string, assertedName: string | null }, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }> };
 
 export type PlaceFragment = { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null };
 
@@ -1619,6 +1655,30 @@ fragment Definition on KeyDefinition {
   throttleInterval
   throttleRetryLimit
 }`, {"fragmentName":"BulkItem"}) as unknown as TypedDocumentString<BulkItemFragment, unknown>;
+export const EntryFragmentDoc = new TypedDocumentString(`
+    fragment Entry on KeyHistoryEntry {
+  version
+  at
+  operation
+  actor {
+    credentialID
+    label
+    assertedName
+  }
+  reason
+  requestID
+  quotaUsedBeforeReset
+  changes {
+    ...Change
+  }
+}
+    fragment Change on KeyFieldChange {
+  path
+  segments
+  kind
+  before
+  after
+}`, {"fragmentName":"Entry"}) as unknown as TypedDocumentString<EntryFragment, unknown>;
 export const PlaceFragmentDoc = new TypedDocumentString(`
     fragment Place on PageInfo {
   hasNextPage
@@ -2545,20 +2605,7 @@ export const OrgKeyDocument = new TypedDocumentString(`
       edges {
         cursor
         node {
-          version
-          at
-          operation
-          actor {
-            credentialID
-            label
-            assertedName
-          }
-          reason
-          requestID
-          quotaUsedBeforeReset
-          changes {
-            ...Change
-          }
+          ...Entry
         }
       }
       pageInfo {
@@ -2596,6 +2643,22 @@ fragment Figures on KeyQuota {
   used
   remaining
   renewsAt
+}
+fragment Entry on KeyHistoryEntry {
+  version
+  at
+  operation
+  actor {
+    credentialID
+    label
+    assertedName
+  }
+  reason
+  requestID
+  quotaUsedBeforeReset
+  changes {
+    ...Change
+  }
 }
 fragment Place on PageInfo {
   hasNextPage
@@ -2674,7 +2737,7 @@ fragment Definition on KeyDefinition {
   tags
   throttleInterval
   throttleRetryLimit
-}`, {"hash":"sha256:20a48a9953fd7fd808ec3169c674e0244713ae6cf1a46477457648f1c6536022"}) as unknown as TypedDocumentString<OrgKeyQuery, OrgKeyQueryVariables>;
+}`, {"hash":"sha256:c0d1a17d06b3d58680f557f399fecd1c8c797a1205c1790fca5818fd489f14cd"}) as unknown as TypedDocumentString<OrgKeyQuery, OrgKeyQueryVariables>;
 export const OrgKeysDocument = new TypedDocumentString(`
     query OrgKeys($filter: OrgKeyFilter, $orderBy: OrgKeyOrder, $descending: Boolean, $first: Int, $after: String, $last: Int, $before: String) {
   orgKeys(
@@ -2858,6 +2921,106 @@ export const OrgKeyCountDocument = new TypedDocumentString(`
   }
 }
     `, {"hash":"sha256:cc25bafcfd610973c738cf426872243bead1c160b67f3d44013e9d92c472d27d"}) as unknown as TypedDocumentString<OrgKeyCountQuery, OrgKeyCountQueryVariables>;
+export const OrgKeyCountsDocument = new TypedDocumentString(`
+    query OrgKeyCounts($all: OrgKeyFilter, $expiring: OrgKeyFilter, $expired: OrgKeyFilter, $inactive: OrgKeyFilter, $deleted: OrgKeyFilter) {
+  all: orgKeys(filter: $all, first: 0) {
+    totalCount
+  }
+  expiring: orgKeys(filter: $expiring, first: 0) {
+    totalCount
+  }
+  expired: orgKeys(filter: $expired, first: 0) {
+    totalCount
+  }
+  inactive: orgKeys(filter: $inactive, first: 0) {
+    totalCount
+  }
+  deleted: orgKeys(filter: $deleted, first: 0) {
+    totalCount
+  }
+}
+    `, {"hash":"sha256:2748779b2c6ac2b29a9d4e78659a9bf15cdc2b22d635e35f456a2dc02a397b2a"}) as unknown as TypedDocumentString<OrgKeyCountsQuery, OrgKeyCountsQueryVariables>;
+export const OrgKeySuggestionsDocument = new TypedDocumentString(`
+    query OrgKeySuggestions($filter: OrgKeyFilter) {
+  orgKeys(filter: $filter, first: 100, orderBy: LAST_UPDATED, descending: true) {
+    edges {
+      node {
+        id
+        definition {
+          tags
+          applyPolicies
+          accessRights {
+            label
+            apiID
+          }
+        }
+      }
+    }
+  }
+}
+    `, {"hash":"sha256:2beffcbd9f1b99fc45398edb94a0ed8a4922d152507e907bba6f5ab6750d869b"}) as unknown as TypedDocumentString<OrgKeySuggestionsQuery, OrgKeySuggestionsQueryVariables>;
+export const LastChangesDocument = new TypedDocumentString(`
+    query LastChanges($filter: OrgKeyFilter, $first: Int, $after: String) {
+  orgKeys(
+    filter: $filter
+    first: $first
+    after: $after
+    orderBy: LAST_UPDATED
+    descending: true
+  ) {
+    edges {
+      node {
+        id
+        keyHash
+        orgID
+        version
+        state
+        definition {
+          alias
+        }
+        history(last: 1) {
+          edges {
+            node {
+              ...Entry
+            }
+          }
+        }
+      }
+    }
+    pageInfo {
+      ...Place
+    }
+  }
+}
+    fragment Change on KeyFieldChange {
+  path
+  segments
+  kind
+  before
+  after
+}
+fragment Entry on KeyHistoryEntry {
+  version
+  at
+  operation
+  actor {
+    credentialID
+    label
+    assertedName
+  }
+  reason
+  requestID
+  quotaUsedBeforeReset
+  changes {
+    ...Change
+  }
+}
+fragment Place on PageInfo {
+  hasNextPage
+  hasPreviousPage
+  startCursor
+  endCursor
+}`, {"hash":"sha256:1bf0df3fe9e05b5a7c861ecdb458ccfd55c2a4fa8f3077b6557b9bff02b35291"}) as unknown as TypedDocumentString<LastChangesQuery, LastChangesQueryVariables>;
 export const NodeDocument = new TypedDocumentString(`
     query Node($id: ID!) {
   node(id: $id) {
@@ -3476,6 +3639,21 @@ export const OrganizationDocument = new TypedDocumentString(`
   }
 }
     `, {"hash":"sha256:c129ddb00a5e67511dde3621e60d7ce3fd3790d8b1c69c0307e5ca534847d857"}) as unknown as TypedDocumentString<OrganizationQuery, OrganizationQueryVariables>;
+export const OrganizationQuotaDocument = new TypedDocumentString(`
+    query OrganizationQuota($id: ID!) {
+  organization(id: $id) {
+    id
+    quotaSummary {
+      keyCount
+      limitedKeys
+      exhaustedKeys
+      max
+      used
+      remaining
+    }
+  }
+}
+    `, {"hash":"sha256:2d612bfd46c5da15cefe5201c91c86b9c253810e1a573c4faa5e5c53f6481aa4"}) as unknown as TypedDocumentString<OrganizationQuotaQuery, OrganizationQuotaQueryVariables>;
 export const OrganizationOfKeyDocument = new TypedDocumentString(`
     query OrganizationOfKey($keyHash: String!, $first: Int) {
   orgKey(by: { keyHash: $keyHash }) {
