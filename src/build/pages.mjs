@@ -1,6 +1,6 @@
 // Writes the files of the pages that browsers load, GraphiQL, /docs and /console: `node src/build/pages.mjs build/http/browser`.
 import { copyFile, rm, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import * as library from '@graphql-yoga/render-graphiql/graphiql';
 import { build } from 'esbuild';
 
@@ -40,10 +40,19 @@ export async function bundlePages(/** @type {string} */ into) {
       { in: join(consolePage, 'page.css'), out: 'console/page' },
     ],
     ...options,
+    // Each page of the console loads its own script when it is opened.
+    format: 'esm',
+    splitting: true,
+    chunkNames: 'console/[name]-[hash]',
     minify: true,
     jsx: 'automatic',
     jsxImportSource: 'preact',
   });
+  const consoleScripts = Object.keys(consoleBuild.metafile.outputs).filter((path) => path.endsWith('.js'));
+  await writeFile(
+    join(into, 'console/scripts.json'),
+    JSON.stringify(consoleScripts.map((path) => basename(path)).sort()),
+  );
   const swaggerFiles = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'];
   const copies = [
     ...['page.html', 'icon.svg'].map((name) => [join(graphiql, name), join(into, 'graphiql', name)]),

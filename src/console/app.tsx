@@ -1,16 +1,17 @@
-import type { VNode } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
-import { KeyView } from './key/key-view.js';
-import { KeysView } from './keys/keys-view.js';
-import { OtherPages } from './parts/other-pages.js';
-import { QuietButton } from './parts/quiet-button.js';
-import { PreviewView } from './preview/preview-view.js';
+import type { ComponentType } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { Account } from './account.js';
+import { ConnectionBanner, LiveState } from './connection-banner.js';
+import { pageAt, type Page, type Section } from './pages.js';
+import { Button } from './parts/button.js';
+import { Dialog } from './parts/dialog.js';
 import { Link, useAddress } from './router.js';
 import { SessionProvider, useSession, type Kind } from './session.js';
 import { SignIn } from './sign-in.js';
 import { text } from './strings.js';
+import { useShortcuts } from './use-shortcuts.js';
 
-/** The console: its header, and the view that the address names. */
+/** The console: its header, and the page that the address names. */
 export function App() {
   return (
     <SessionProvider>
@@ -19,83 +20,133 @@ export function App() {
   );
 }
 
+const addresses: Readonly<Record<Section, string>> = {
+  keys: '/console',
+  organizations: '/console/organizations',
+  changes: '/console/changes',
+  preview: '/console/preview',
+};
+
 function Frame() {
   const { pathname } = useAddress();
-  const isPreview = pathname === '/console/preview';
+  const page = pageAt(pathname);
+  const [isHelp, setIsHelp] = useState(false);
+  useShortcuts({ '?': () => setIsHelp(true) });
   return (
     <>
       <a class="skip" href="#main">
         {text.skip}
       </a>
-      <header class="frame">
-        <strong>{text.product}</strong>
-        <nav aria-label={text.views}>
-          <Link to="/console" current={!isPreview}>
-            {text.keys.title}
-          </Link>
-          <Link to="/console/preview" current={isPreview}>
-            {text.preview.title}
-          </Link>
-          <OtherPages />
+      <header class="top">
+        <Link to="/console" class="product">
+          {text.product}
+        </Link>
+        <nav aria-label={text.pages}>
+          {Object.entries(addresses).map(([section, address]) => (
+            <Link key={section} to={address} current={section === page.section}>
+              {text.nav[section as Section]}
+            </Link>
+          ))}
         </nav>
-        <SignOut />
+        <LiveState />
+        <Account onShortcuts={() => setIsHelp(true)} />
       </header>
+      <ConnectionBanner />
       <main id="main" tabIndex={-1}>
-        <View pathname={pathname} />
+        <SignedIn key={page.id} page={page} />
       </main>
+      {isHelp && <Shortcuts onClose={() => setIsHelp(false)} />}
     </>
   );
 }
 
-function SignOut() {
-  const { clients, signOut } = useSession();
-  if (Object.keys(clients).length === 0) return null;
-  return <QuietButton onClick={signOut}>{text.signIn.signOut}</QuietButton>;
-}
-
-function View({ pathname }: { readonly pathname: string }) {
+/** The page, or the form to sign in. After a rejection the form is in a dialog, and the page keeps its state. */
+function SignedIn({ page }: { readonly page: Page }) {
   const { clients, isRejected } = useSession();
-  const { title, kind, view } = viewAt(pathname);
-  const heading = useRef<HTMLHeadingElement>(null);
-  const isFirst = useRef(true);
-  useEffect(() => {
-    document.title = `${title} – ${text.product}`;
-    // A screen reader continues at the heading of the new view.
-    if (!isFirst.current) heading.current?.focus();
-    isFirst.current = false;
-  }, [pathname]);
+  const { kind } = page;
+  if (!clients[kind]) {
+    return (
+      <>
+        <Heading>{text.nav[page.section]}</Heading>
+        <SignIn key={kind} kind={kind} />
+      </>
+    );
+  }
   return (
     <>
-      <h1 ref={heading} tabIndex={-1}>
-        {title}
-      </h1>
-      {clients[kind] ? view : <SignIn key={kind} kind={kind} />}
+      <LoadedPage page={page} />
       {isRejected(kind) && <SignInAgain kind={kind} />}
     </>
   );
 }
 
-/** The sign-in form in a dialog, behind which the view keeps its state, such as a form with unsaved changes. */
+/** A heading that only a screen reader needs, while the page has none of its own. */
+function Heading({ children }: { readonly children: string }) {
+  return <h1 class="unseen">{children}</h1>;
+}
+
+/** Loads the script of a page and shows it. */
+function LoadedPage({ page }: { readonly page: Page }) {
+  const [View, setView] = useState<ComponentType>();
+  const [isFailed, setIsFailed] = useState(false);
+  const isOpen = useRef(true);
+  useEffect(() => {
+    isOpen.current = true;
+    page.load().then(
+      (loaded) => isOpen.current && setView(() => loaded),
+      () => isOpen.current && setIsFailed(true),
+    );
+    return () => {
+      isOpen.current = false;
+    };
+  }, []);
+  useEffect(() => {
+    // A screen reader continues at the heading of the new page.
+    if (View) document.querySelector<HTMLElement>('main h1')?.focus();
+  }, [View]);
+  if (View) return <View />;
+  if (!isFailed) return <Heading>{text.loading}</Heading>;
+  return (
+    <div class="panel empty" role="alert">
+      <h1>{text.outdated.title}</h1>
+      <p>{text.outdated.explanation}</p>
+      <Button class="primary" onClick={() => location.reload()}>
+        {text.outdated.reload}
+      </Button>
+    </div>
+  );
+}
+
+/** The sign-in form in a dialog, behind which the page keeps its state, such as a form with unsaved changes. */
 function SignInAgain({ kind }: { readonly kind: Kind }) {
+  const { signOut } = useSession();
   const dialog = useRef<HTMLDialogElement>(null);
   const show = () => dialog.current?.showModal();
   useEffect(show, []);
   return (
     <dialog ref={dialog} aria-label={text.signIn.title} onClose={show}>
       <SignIn kind={kind} />
-      <SignOut />
+      <button type="button" class="quiet" onClick={signOut}>
+        {text.signIn.signOut}
+      </button>
     </dialog>
   );
 }
 
-/** The view of an address, and the kind of the credential that it needs. */
-function viewAt(pathname: string): { readonly title: string; readonly kind: Kind; readonly view: VNode } {
-  const keyHash = /^\/console\/keys\/([^/]+)$/.exec(pathname)?.[1];
-  if (keyHash !== undefined) {
-    const view = <KeyView key={keyHash} keyHash={keyHash} />;
-    return { title: text.key.title, kind: 'service', view };
-  }
-  return pathname === '/console/preview'
-    ? { title: text.preview.title, kind: 'management', view: <PreviewView /> }
-    : { title: text.keys.title, kind: 'service', view: <KeysView /> };
+function Shortcuts({ onClose }: { readonly onClose: () => void }) {
+  return (
+    <Dialog title={text.shortcuts.title} onClose={onClose}>
+      <dl class="shortcuts">
+        {text.shortcuts.keys.map(([keys, meaning]) => (
+          <>
+            <dt>
+              <kbd>{keys}</kbd>
+            </dt>
+            <dd>{meaning}</dd>
+          </>
+        ))}
+      </dl>
+      <Button onClick={(event) => event.currentTarget.closest('dialog')?.close()}>{text.close}</Button>
+    </Dialog>
+  );
 }

@@ -1,6 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
-import { text } from './strings.js';
+
+/** What is asked before unsaved changes are left. */
+const leaveQuestion = 'The changes are not saved. Leave the form without them?';
 
 /** Opens a view of the console without loading the page again. */
 export function navigate(to: string, { replace = false } = {}): void {
@@ -25,7 +27,7 @@ export function useUnsavedWarning(isUnsaved: boolean): void {
   useEffect(() => {
     if (!isUnsaved) return undefined;
     const onNavigate = (event: NavigateEvent) => {
-      if (event.cancelable && event.destination.sameDocument && !confirm(text.edit.leave)) event.preventDefault();
+      if (event.cancelable && event.destination.sameDocument && !confirm(leaveQuestion)) event.preventDefault();
     };
     const controller = new AbortController();
     addEventListener('beforeunload', (event) => event.preventDefault(), controller);
@@ -38,11 +40,12 @@ interface LinkProps {
   readonly to: string;
   readonly current?: boolean;
   readonly class?: string;
+  readonly title?: string;
   readonly children: ComponentChildren;
 }
 
 /** A link to a view of the console. With a modifier key, it behaves like any other link. */
-export function Link({ to, current = false, class: className, children }: LinkProps) {
+export function Link({ to, current = false, class: className, title, children }: LinkProps) {
   const onClick = (event: MouseEvent) => {
     if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     event.preventDefault();
@@ -50,7 +53,7 @@ export function Link({ to, current = false, class: className, children }: LinkPr
     scrollTo(0, 0);
   };
   return (
-    <a href={to} onClick={onClick} class={className} aria-current={current ? 'page' : undefined}>
+    <a href={to} onClick={onClick} class={className} title={title} aria-current={current ? 'page' : undefined}>
       {children}
     </a>
   );

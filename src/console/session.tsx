@@ -1,18 +1,35 @@
 import { createContext, type ComponentChildren } from 'preact';
-import { useContext, useMemo, useState } from 'preact/hooks';
-import { createClient, KeyfrontError, type Client } from '../client/client.js';
+import { useContext, useEffect, useMemo, useState } from 'preact/hooks';
+import {
+  createClient,
+  KeyfrontError,
+  PreviewKeyDocument,
+  ViewerDocument,
+  type Client,
+  type KeyScope,
+  type ViewerQuery,
+} from '../client/client.js';
+import { createConnection, type Connection, type ConnectionState } from './connection.js';
 
 /** The kind of a credential. */
 export type Kind = 'management' | 'service';
+
+/** The service credential of the page: its label, its organization and what it may do. */
+export type Viewer = NonNullable<ViewerQuery['viewer']>;
 
 /** The credentials of this page, in memory only: a reload discards them. */
 export interface ConsoleSession {
   /** A client for each credential that the user has signed in with. */
   readonly clients: Readonly<Partial<Record<Kind, Client>>>;
+  readonly viewer: Viewer | undefined;
   /** Whether the service has rejected the present credential of this kind. Views keep their state meanwhile. */
   readonly isRejected: (kind: Kind) => boolean;
-  readonly signIn: (kind: Kind, secret: string) => void;
+  /** Whether the service credential has a scope. */
+  readonly can: (scope: KeyScope) => boolean;
+  /** @throws {KeyfrontError} UNAUTHENTICATED if the service does not accept the credential */
+  readonly signIn: (kind: Kind, secret: string) => Promise<void>;
   readonly signOut: () => void;
+  readonly connection: Connection;
 }
 
 const SessionContext = createContext<ConsoleSession | undefined>(undefined);
@@ -20,18 +37,30 @@ const SessionContext = createContext<ConsoleSession | undefined>(undefined);
 /** Provides the session to its children. */
 export function SessionProvider({ children }: { readonly children: ComponentChildren }) {
   const [clients, setClients] = useState<ConsoleSession['clients']>({});
+  const [viewer, setViewer] = useState<Viewer>();
   const [rejected, setRejected] = useState<ReadonlySet<Client | undefined>>(new Set());
+  const [connection] = useState(createConnection);
   const session = useMemo<ConsoleSession>(
     () => ({
       clients,
+      viewer,
+      connection,
       isRejected: (kind) => rejected.has(clients[kind]),
-      signIn: (kind, secret) => {
-        const client = connect(kind, secret, () => setRejected((all) => new Set([...all, client])));
+      can: (scope) => viewer?.scopes.includes(scope) === true,
+      signIn: async (kind, secret) => {
+        const client = connect(connection, kind, secret, () => setRejected((all) => new Set([...all, client])));
+        if (kind === 'service') {
+          const { data } = await client.send(ViewerDocument, {});
+          setViewer(data.viewer ?? undefined);
+        } else await client.send(PreviewKeyDocument, { input: {} });
         setClients((others) => ({ ...others, [kind]: client }));
       },
-      signOut: () => setClients({}),
+      signOut: () => {
+        setClients({});
+        setViewer(undefined);
+      },
     }),
-    [clients, rejected],
+    [clients, viewer, rejected],
   );
   return <SessionContext.Provider value={session}>{children}</SessionContext.Provider>;
 }
@@ -50,9 +79,26 @@ export function useClient(kind: Kind): Client {
   return client;
 }
 
+/** Returns the state of the connection, and renders again when it changes. */
+export function useConnection(): ConnectionState {
+  const { connection } = useSession();
+  const [state, setState] = useState(connection.state);
+  useEffect(() => {
+    const update = () => setState(connection.state());
+    update();
+    return connection.subscribe(update);
+  }, [connection]);
+  return state;
+}
+
 /** Creates a client that reports when the service rejects its credential, such as after a revocation. */
-function connect(kind: Kind, secret: string, onRejected: () => void): Client {
-  const client = createClient({ url: location.origin, [kind]: secret, trustedDocuments: true });
+function connect(connection: Connection, kind: Kind, secret: string, onRejected: () => void): Client {
+  const client = createClient({
+    url: location.origin,
+    [kind]: secret,
+    trustedDocuments: true,
+    fetch: connection.fetch,
+  });
   const check = (error: unknown): never => {
     if (error instanceof KeyfrontError && error.code === 'UNAUTHENTICATED') onRejected();
     throw error;
@@ -60,10 +106,13 @@ function connect(kind: Kind, secret: string, onRejected: () => void): Client {
   return {
     send: (document, variables, options) => client.send(document, variables, options).catch(check),
     async *follow(document, variables, options) {
+      const release = connection.expectStream();
       try {
         yield* client.follow(document, variables, options);
       } catch (error) {
         check(error);
+      } finally {
+        release();
       }
     },
   };

@@ -1,5 +1,6 @@
-import { useCallback, useEffect, useState } from 'preact/hooks';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { KeyfrontError } from '../client/client.js';
+import { useConnection } from './session.js';
 
 /** The state of a request. During a reload, `data` is that of the previous response. */
 export interface Loaded<Data> {
@@ -9,8 +10,17 @@ export interface Loaded<Data> {
   readonly reload: () => void;
 }
 
+/** Seconds until the next attempt after an error that may pass. */
+const retryDelays = [1, 2, 4, 8, 15];
+
+/** Whether an error may pass without a change of the request. */
+export function isTransient(error: KeyfrontError | undefined): boolean {
+  return error?.code === 'UNREACHABLE' || error?.code === 'UNAVAILABLE';
+}
+
 /**
- * Loads data, again whenever an input changes. A response to an earlier input is dropped.
+ * Loads data, again whenever an input changes. A response to an earlier input is dropped. After an error that may pass it
+ * tries again by itself, at once when the service responds again.
  *
  * @param load - sends the request; the signal aborts when its response is no longer needed
  * @param inputs - the values on which the request depends
@@ -28,13 +38,30 @@ export function useLoad<Data>(load: (signal: AbortSignal) => Promise<Data>, inpu
     setState(({ data }) => ({ data, error: undefined, isLoading: true }));
     load(signal).then(
       (data) => signal.aborted || setState({ data, error: undefined, isLoading: false }),
-      (error: unknown) =>
-        signal.aborted || setState({ data: undefined, error: toKeyfrontError(error), isLoading: false }),
+      (error: unknown) => signal.aborted || setState(({ data }) => failed(data, toKeyfrontError(error))),
     );
     return () => controller.abort();
   }, [...inputs, attempt]);
   const reload = useCallback(() => setAttempt((count) => count + 1), []);
+  const failures = useRef(0);
+  const { isDown } = useConnection();
+  useEffect(() => {
+    if (state.data !== undefined) failures.current = 0;
+    if (!isTransient(state.error)) return undefined;
+    const seconds = state.error?.retryAfterSeconds ?? retryDelays[failures.current] ?? 15;
+    failures.current += 1;
+    const timer = setTimeout(reload, seconds * 1000);
+    return () => clearTimeout(timer);
+  }, [state.error]);
+  useEffect(() => {
+    if (!isDown && isTransient(state.error)) reload();
+  }, [isDown]);
   return { ...state, reload };
+}
+
+/** The state after an error: what is shown stays while the service does not respond. */
+function failed<Data>(data: Data | undefined, error: KeyfrontError): Omit<Loaded<Data>, 'reload'> {
+  return { data: isTransient(error) ? data : undefined, error, isLoading: false };
 }
 
 /** The state of an action that the user starts. */

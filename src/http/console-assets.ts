@@ -1,8 +1,17 @@
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { browserFile, browserFolder, pageHeaders, type StaticAsset } from './static-asset.js';
 
 const headers = pageHeaders({ 'style-src': "'self'", 'img-src': "'self'", 'connect-src': "'self'" });
-const fileNames = ['page.css', 'page.js', 'icon.svg'];
+
+/** The paths of the pages, which all have the same document. */
+const pages = ['', '/new', '/bulk', '/organizations', '/changes', '/preview', '/keys/*'].map(
+  (path) => `/console${path}`,
+);
+
+/** The scripts of the pages, whose names contain a hash of their content. */
+const scriptNames = (): readonly string[] =>
+  JSON.parse(readFileSync(new URL('console/scripts.json', browserFolder), 'utf8')) as string[];
 
 const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '"': '&quot;', '<': '&lt;' };
 
@@ -16,8 +25,10 @@ export function consoleAssets(issuer = ''): ReadonlyMap<string, StaticAsset> {
   const edit = (html: string) => html.replace('name="issuer" content=""', () => `name="issuer" content="${escaped}"`);
   const page = browserFile('console/page.html', headers, edit);
   return new Map([
-    ...['/console', '/console/preview', '/console/keys/*'].map((path) => [path, page] as const),
-    ...fileNames.map((name) => [`/console/${name}`, browserFile(`console/${name}`, headers)] as const),
+    ...pages.map((path) => [path, page] as const),
+    ...['page.css', 'icon.svg', ...scriptNames()].map(
+      (name) => [`/console/${name}`, browserFile(`console/${name}`, headers)] as const,
+    ),
   ]);
 }
 

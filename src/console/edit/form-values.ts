@@ -43,8 +43,12 @@ export function fromText(field: FormField, text: string): unknown {
 }
 
 function scalarOf({ type }: FormField, text: string): unknown {
-  const trimmed = text.trim();
-  if (!['Int', 'Int64', 'Float'].includes(type)) return text;
+  return ['Int', 'Int64', 'Float'].includes(type) ? numberOf(text) : text;
+}
+
+/** Parses a number, with or without commas between its thousands. Returns the text if it is not an exact number. */
+export function numberOf(text: string): unknown {
+  const trimmed = text.trim().replaceAll(/(?<=\d),(?=\d{3}(?!\d))/g, '');
   const number = Number(trimmed);
   const isExact = /^-?\d+(\.\d+)?$/.test(trimmed) && (!Number.isInteger(number) || Number.isSafeInteger(number));
   return isExact ? number : trimmed;

@@ -1,9 +1,10 @@
 import { useId, useState } from 'preact/hooks';
 import type { KeyfrontIssue } from '../../client/client.js';
 import type { FormField } from '../form-field.js';
+import { hintOf, labelOf, sentenceOf } from '../fields.js';
 import { formatTime } from '../format.js';
-import { QuietButton } from '../parts/quiet-button.js';
-import { text } from '../strings.js';
+import { Button, QuietButton } from '../parts/button.js';
+import { editText } from './strings.js';
 import { fromText, isFormValues, isSame, toText, withValue, type FormValues } from './form-values.js';
 
 interface FormProps {
@@ -35,7 +36,8 @@ export function Form({ fields, values, path = '', issues, onChange }: FormProps)
   );
 }
 
-function isWithin(path: string, outer: string): boolean {
+/** Whether a path is that of a value or of a part of it. */
+export function isWithin(path: string, outer: string): boolean {
   return path.startsWith(outer) && /^($|[.[])/.test(path.slice(outer.length));
 }
 
@@ -55,14 +57,14 @@ export function Field(props: FieldProps) {
   const nested = { fields: field.fields, issues };
   return (
     <fieldset class="wide">
-      <legend>{field.name}</legend>
-      <p class="hint">{field.description}</p>
+      <legend>{labelOf(field.name)}</legend>
+      <small>{hintOf(field)}</small>
       <Issues issues={issues.filter((issue) => issue.path === path)} />
       {field.isList ? (
         <>
           {items.map((item, index) => (
             <fieldset key={index}>
-              <legend>{text.edit.item(index + 1)}</legend>
+              <legend>{editText.item(index + 1)}</legend>
               <Form
                 {...nested}
                 values={item}
@@ -70,19 +72,19 @@ export function Field(props: FieldProps) {
                 onChange={(next) => onChange(items.with(index, next))}
               />
               <QuietButton onClick={() => onChange(items.filter((_, other) => other !== index))}>
-                {text.edit.removeItem(index + 1, field.name)}
+                {editText.removeItem(index + 1, labelOf(field.name))}
               </QuietButton>
             </fieldset>
           ))}
-          <QuietButton onClick={() => onChange([...items, {}])}>{text.edit.addItem(field.name)}</QuietButton>
+          <Button onClick={() => onChange([...items, {}])}>{editText.addItem(labelOf(field.name))}</Button>
         </>
       ) : isFormValues(value) ? (
         <>
           <Form {...nested} values={value} path={`${path}.`} onChange={onChange} />
-          <QuietButton onClick={() => onChange(undefined)}>{text.edit.remove(field.name)}</QuietButton>
+          <QuietButton onClick={() => onChange(undefined)}>{editText.remove(labelOf(field.name))}</QuietButton>
         </>
       ) : (
-        <QuietButton onClick={() => onChange({})}>{text.edit.add(field.name)}</QuietButton>
+        <Button onClick={() => onChange({})}>{editText.add(labelOf(field.name))}</Button>
       )}
     </fieldset>
   );
@@ -112,7 +114,7 @@ function Entry({ field, path, value, issues, onChange }: FieldProps) {
   return (
     <div class={isLong ? 'field wide' : 'field'}>
       <label for={id}>
-        {field.name} {field.unit !== undefined && <small>({field.unit})</small>}
+        {labelOf(field.name)} {field.unit !== undefined && <small>({field.unit})</small>}
       </label>
       {isLong ? (
         <textarea rows={3} {...attributes} />
@@ -120,26 +122,26 @@ function Entry({ field, path, value, issues, onChange }: FieldProps) {
         <input
           type="password"
           autocomplete="new-password"
-          placeholder={value === null ? text.edit.cleared : ''}
+          placeholder={value === null ? editText.cleared : ''}
           {...attributes}
         />
       ) : (
         <input autocomplete="off" {...(isNumber && { inputMode: 'decimal' })} {...attributes} />
       )}
       {field.isSecret && (
-        <label>
+        <label class="option">
           <input
             type="checkbox"
             checked={value === null}
             onChange={() => onChange(value === null ? undefined : null)}
           />{' '}
-          {text.edit.clear(field.name)}
+          {editText.clear(labelOf(field.name))}
         </label>
       )}
-      <p id={`${id}-hint`} class="hint">
-        {field.unit === 'Unix seconds' && shown !== '' && <strong>{formatTime(shown)}. </strong>}
-        {field.isList && text.edit.lines} {field.description}
-      </p>
+      <small id={`${id}-hint`}>
+        {field.unit === 'Unix seconds' && shown !== '' && <b>{formatTime(shown)}. </b>}
+        {field.isList && editText.lines} {hintOf(field)}
+      </small>
       <div id={`${id}-issues`}>
         <Issues issues={issues} />
       </div>
@@ -151,13 +153,13 @@ function Entry({ field, path, value, issues, onChange }: FieldProps) {
 function Choice({ field, path, value, issues, onChange }: FieldProps) {
   const id = useId();
   const options = new Map<unknown, string>([
-    [undefined, text.key.notSet],
-    [true, text.edit.yes],
-    [false, text.edit.no],
+    [undefined, editText.notSet],
+    [true, editText.yes],
+    [false, editText.no],
   ]);
   return (
     <div class="field">
-      <label for={id}>{field.name}</label>
+      <label for={id}>{labelOf(field.name)}</label>
       <select
         id={id}
         data-path={path}
@@ -170,22 +172,19 @@ function Choice({ field, path, value, issues, onChange }: FieldProps) {
           </option>
         ))}
       </select>
-      <p id={`${id}-hint`} class="hint">
-        {field.description}
-      </p>
+      <small id={`${id}-hint`}>{hintOf(field)}</small>
       <Issues issues={issues} />
     </div>
   );
 }
 
-function Issues({ issues }: { readonly issues: readonly KeyfrontIssue[] }) {
+/** The problems of a field. */
+export function Issues({ issues }: { readonly issues: readonly KeyfrontIssue[] }) {
   if (issues.length === 0) return null;
   return (
     <ul class="issues">
-      {issues.map(({ path, message }) => (
-        <li key={path + message}>
-          <code>{path}</code> {message}
-        </li>
+      {issues.map((issue) => (
+        <li key={issue.path + issue.message}>{sentenceOf(issue)}</li>
       ))}
     </ul>
   );

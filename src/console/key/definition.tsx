@@ -1,48 +1,86 @@
-import type { DefinitionFragment } from '../../client/client.js';
+import { toInput, type DefinitionFragment } from '../../client/client.js';
+import { formatField } from '../describe-change.js';
+import { hintOf, labelOf } from '../fields.js';
 import type { FormField } from '../form-field.js';
-import { formatInteger, formatNumber, formatTime, formatValue } from '../format.js';
 import { formFields } from '../generated/form-fields.js';
-import { text } from '../strings.js';
+import { CopyButton } from '../parts/button.js';
+import type { SectionProps } from './sections.js';
+import { keyText } from './strings.js';
 
-/** The fields of a definition that are set. Secrets are shown as set or not set. */
-export function Definition({ definition }: { readonly definition: DefinitionFragment | null }) {
+const texts = keyText.more;
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** Fields that the page shows elsewhere. */
+const shownElsewhere = new Set([
+  ...['alias', 'accessRights', 'applyPolicies', 'expires', 'isInactive', 'orgID', 'per', 'rate', 'tags'],
+  ...['quotaMax', 'quotaRenewalRate', 'dateCreated', 'lastUpdated'],
+]);
+
+/** The fields that the page shows nowhere else, and the whole definition as JSON. */
+export function OtherFields({ found: { definition } }: SectionProps) {
+  if (!definition) return null;
+  const fields = formFields.filter(({ name }) => !shownElsewhere.has(name));
+  const json = JSON.stringify(toInput(definition), null, 2);
   return (
-    <section class="card" aria-labelledby="definition">
-      <h2 id="definition">{text.key.definition}</h2>
-      {definition ? <Fields fields={formFields} value={definition} /> : <p class="problem">{text.none}</p>}
+    <section class="panel" aria-labelledby="other">
+      <header>
+        <h2 id="other">{texts.title}</h2>
+      </header>
+      <div class="body">
+        <Fields fields={fields} value={definition} none={texts.none} />
+        <details class="raw">
+          <summary>{texts.raw}</summary>
+          <CopyButton value={json} label={texts.raw} />
+          <pre tabIndex={0}>{json}</pre>
+        </details>
+      </div>
     </section>
   );
 }
 
-type DefinitionMembers = Readonly<Record<string, unknown>>;
+/** All fields of a definition that are set, for the preview. */
+export function Definition({ definition }: { readonly definition: DefinitionFragment }) {
+  return <Fields fields={formFields} value={definition} none={texts.none} />;
+}
 
-const isMembers = (value: unknown): value is DefinitionMembers => typeof value === 'object' && value !== null;
+const isMembers = (value: unknown): value is Members => typeof value === 'object' && value !== null;
 
-function Fields({ fields, value }: { readonly fields: readonly FormField[]; readonly value: DefinitionMembers }) {
-  const shown = fields.filter(({ name, isSecret }) => value[isSecret ? `${name}Set` : name] != null);
+interface FieldsProps {
+  readonly fields: readonly FormField[];
+  readonly value: Members;
+  readonly none?: string;
+}
+
+function Fields({ fields, value, none = '' }: FieldsProps) {
+  const isShown = ({ name, isSecret }: FormField) =>
+    isSecret ? value[`${name}Set`] === true : value[name] != null && !isEmptyObject(value[name]);
+  const shown = fields.filter(isShown);
+  if (shown.length === 0) return <p class="quiet-text">{none}</p>;
   return (
-    <dl class="definition">
+    <dl class="facts">
       {shown.map((field) => (
-        <div key={field.name}>
-          <dt title={field.description}>{field.name}</dt>
-          <dd>
-            {field.isSecret ? secretOf(value[`${field.name}Set`]) : <Value field={field} value={value[field.name]} />}
-          </dd>
-        </div>
+        <>
+          <dt key={field.name} title={hintOf(field)}>
+            {labelOf(field.name)}
+          </dt>
+          <dd>{field.isSecret ? keyText.limits.secretSet : <Value field={field} value={value[field.name]} />}</dd>
+        </>
       ))}
     </dl>
   );
 }
 
-function secretOf(isSet: unknown): string {
-  return isSet === true ? text.key.set : text.key.notSet;
+/** Whether all that an object has is that its secret is not set. */
+function isEmptyObject(value: unknown): boolean {
+  return isMembers(value) && !Array.isArray(value) && Object.values(value).every((one) => one == null || one === false);
 }
 
 function Value({ field, value }: { readonly field: FormField; readonly value: unknown }) {
-  const { fields, unit } = field;
+  const { fields } = field;
   if (fields && Array.isArray(value)) {
     return (
-      <ol>
+      <ol class="plain">
         {value.filter(isMembers).map((item, index) => (
           <li key={index}>
             <Fields fields={fields} value={item} />
@@ -52,14 +90,5 @@ function Value({ field, value }: { readonly field: FormField; readonly value: un
     );
   }
   if (fields && isMembers(value)) return <Fields fields={fields} value={value} />;
-  if (Array.isArray(value)) return <>{value.map(formatValue).join(', ')}</>;
-  if (unit === 'Unix seconds') return <>{`${formatTime(value as number)} (${formatValue(value)})`}</>;
-  const shown = formatScalar(field, value);
-  return <>{unit === undefined ? shown : `${shown} ${unit}`}</>;
-}
-
-function formatScalar({ type }: FormField, value: unknown): string {
-  if (type === 'Int64') return formatInteger(value as number);
-  if (type === 'KeyDateTime') return formatTime(value as string);
-  return typeof value === 'number' ? formatNumber(value) : formatValue(value);
+  return <>{formatField(field, value)}</>;
 }

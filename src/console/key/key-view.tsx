@@ -1,81 +1,207 @@
 import { useRef, useState } from 'preact/hooks';
-import { EditView } from '../edit/edit-view.js';
-import { formatTime } from '../format.js';
-import { StateBadge } from '../parts/badges.js';
+import { formatExactTime, nameOf } from '../format.js';
+import { keyHashAt } from '../pages.js';
+import { Button, CopyButton, QuietButton } from '../parts/button.js';
+import { Menu } from '../parts/menu.js';
+import { PageHead } from '../parts/page-head.js';
 import { Problem } from '../parts/problem.js';
-import { QuietButton } from '../parts/quiet-button.js';
-import { Link, navigate, useAddress } from '../router.js';
-import { useClient } from '../session.js';
+import { StateLabel } from '../parts/state.js';
+import { Ago } from '../parts/time.js';
+import { Link, useAddress } from '../router.js';
+import { useClient, useSession } from '../session.js';
 import { text } from '../strings.js';
+import { useFollow } from '../use-follow.js';
 import { useLoad } from '../use-load.js';
-import { Definition } from './definition.js';
-import { Gauge } from './gauge.js';
-import { History } from './history.js';
-import { ResetQuota } from './reset-quota.js';
+import { ChangeDialog, type ChangeName } from './changes.js';
+import { EditPage } from './edit-page.js';
+import { explainActive, explainState, type StateAction } from './explain-state.js';
+import { entriesOf, whoOf } from './history-entries.js';
 import { readKey, type KeyDetails } from './read-key.js';
-import { Usage } from './usage.js';
+import { sections, type SectionProps } from './sections.js';
+import { keyText } from './strings.js';
 
-/** One key: its live quota, usage, definition and history, or the form that edits it. */
-export function KeyView({ keyHash }: { readonly keyHash: string }) {
+/** One key: its state and why, its quota, its changes, its definition; or the form that edits it. */
+export function KeyView() {
   const client = useClient('service');
   const { pathname, searchParams } = useAddress();
-  const [isResetting, setIsResetting] = useState(false);
+  const keyHash = keyHashAt(pathname) ?? '';
   const read = useLoad((signal) => readKey(client, keyHash, signal), [client, keyHash]);
+  const [change, setChange] = useState<ChangeName>();
+  const isEditing = searchParams.has('edit');
+  useFollow({ keyHash }, () => {
+    if (!isEditing) read.reload();
+  });
   const found = read.data;
   // An edit stays if the key cannot be read again, such as with another credential.
   const edited = useRef(found);
   edited.current = found ?? edited.current;
+  if (isEditing && edited.current) return <EditPage found={edited.current} onClose={read.reload} />;
   return (
     <>
-      <p>
-        <Link to="/console">{text.key.back}</Link> <span role="status">{read.isLoading ? text.loading : ''}</span>
-      </p>
+      {!found && <PageHead title={read.isLoading ? text.loading : text.nav.keys} trail={<Trail />} />}
       <Problem error={read.error} retry={read.reload} />
-      {edited.current && searchParams.has('edit') && (
-        <EditView
-          found={edited.current}
-          onClose={() => {
-            navigate(pathname);
-            read.reload();
-          }}
-        />
-      )}
-      {found && !searchParams.has('edit') && (
+      {found && (
         <>
-          <Summary found={found} />
-          <div class="columns">
-            <Gauge found={found} onRenewed={read.reload} onReset={() => setIsResetting(true)} />
-            <Usage found={found} />
+          <Summary found={found} onChange={setChange} />
+          <Reason found={found} onChange={setChange} />
+          <div class="grid">
+            <Column name="main" found={found} onChanged={read.reload} />
+            <Column name="side" found={found} onChanged={read.reload} />
           </div>
-          <Definition definition={found.definition} />
-          <History key={found.version} found={found} onReverted={read.reload} />
-          {isResetting && <ResetQuota found={found} onDone={read.reload} onClose={() => setIsResetting(false)} />}
+          {change !== undefined && (
+            <ChangeDialog change={change} found={found} onDone={read.reload} onClose={() => setChange(undefined)} />
+          )}
         </>
       )}
     </>
   );
 }
 
-function Summary({ found }: { readonly found: KeyDetails }) {
-  const [isShown, setIsShown] = useState(false);
-  const { definition, state, orgID, version, updatedAt, keyID, keyHash } = found;
+function Column({ name, ...props }: SectionProps & { readonly name: keyof typeof sections }) {
   return (
-    <section class="card" aria-labelledby="summary">
-      <h2 id="summary">
-        {definition?.alias || text.none} <StateBadge state={state} />
-      </h2>
-      <p>
-        {orgID} · {text.key.version(version)} · {formatTime(updatedAt)} · <code>{keyHash}</code>
-      </p>
-      <p>
-        {text.key.identifier}: <code>{isShown ? keyID : '••••••••'}</code>{' '}
-        <QuietButton aria-pressed={isShown} onClick={() => setIsShown(!isShown)}>
-          {isShown ? text.key.hide : text.key.show}
-        </QuietButton>
-      </p>
-      <p>
-        <Link to={`${location.pathname}?edit=yes`}>{text.key.edit}</Link>
-      </p>
-    </section>
+    <div class="stack" data-column={name}>
+      {sections[name].map(({ name: section, component: Component, isPerVersion }) => (
+        <Component key={isPerVersion ? `${section} ${props.found.version}` : section} {...props} />
+      ))}
+    </div>
+  );
+}
+
+function Trail({ orgID }: { readonly orgID?: string }) {
+  return (
+    <>
+      <Link to="/console">{text.nav.keys}</Link>
+      {orgID !== undefined && (
+        <>
+          {' / '}
+          <Link to={`/console?org=${encodeURIComponent(orgID)}`}>{orgID}</Link>
+        </>
+      )}
+    </>
+  );
+}
+
+interface HeadProps {
+  readonly found: KeyDetails;
+  readonly onChange: (change: ChangeName) => void;
+}
+
+function Summary({ found, onChange }: HeadProps) {
+  const { can } = useSession();
+  const { pathname } = useAddress();
+  const { orgID, version, updatedAt, state, quota } = found;
+  const last = entriesOf(found.history)[0];
+  const isDeleted = state === 'DELETED';
+  return (
+    <PageHead
+      title={nameOf(found)}
+      trail={<Trail orgID={orgID} />}
+      beside={<StateLabel {...found} />}
+      actions={
+        isDeleted ? (
+          can('DELETE') && (
+            <Button class="primary" onClick={() => onChange('restore')}>
+              {keyText.restore}
+            </Button>
+          )
+        ) : (
+          <>
+            {can('UPDATE') && quota?.max != null && (
+              <Button onClick={() => onChange('reset')}>{keyText.quota.reset}</Button>
+            )}
+            {(can('UPDATE') || can('DELETE')) && (
+              <Menu label={text.more} class="actions-menu">
+                {can('UPDATE') && (
+                  <QuietButton data-closes onClick={() => onChange(state === 'INACTIVE' ? 'activate' : 'deactivate')}>
+                    {state === 'INACTIVE' ? keyText.switchOn : keyText.switchOff}
+                  </QuietButton>
+                )}
+                {can('DELETE') && (
+                  <QuietButton data-closes class="quiet danger" onClick={() => onChange('delete')}>
+                    {keyText.remove}
+                  </QuietButton>
+                )}
+              </Menu>
+            )}
+            {can('UPDATE') && (
+              <Link class="button primary" to={`${pathname}?edit=yes`}>
+                {keyText.edit}
+              </Link>
+            )}
+          </>
+        )
+      }
+    >
+      <Identifier keyID={found.keyID} />
+      <span title={updatedAt === null ? undefined : formatExactTime(updatedAt)}>
+        {keyText.version(version)} · {keyText.changed} <Ago at={updatedAt} />
+        {last && ` by ${whoOf(last.actor)}`}
+      </span>
+    </PageHead>
+  );
+}
+
+/** The identifier, which can be a token: shown and copied on demand only. */
+function Identifier({ keyID }: { readonly keyID: string | null }) {
+  const [isShown, setIsShown] = useState(false);
+  if (keyID === null) return <span>{`${keyText.identifier} ${keyText.noIdentifier}`}</span>;
+  return (
+    <span class="identifier">
+      {keyText.identifier} <code>{isShown ? keyID : '••••••••••'}</code>
+      <QuietButton aria-pressed={isShown} onClick={() => setIsShown(!isShown)}>
+        {isShown ? keyText.hide : keyText.show}
+      </QuietButton>
+      <CopyButton value={keyID} label={keyText.identifier} />
+    </span>
+  );
+}
+
+const actionLabels: Readonly<Record<StateAction, string>> = {
+  restore: 'Restore the key',
+  activate: 'Switch it on',
+  expiry: 'Change the expiry',
+  limit: 'Raise the limit',
+  reset: 'Reset the quota',
+  access: 'Give access',
+};
+
+/** The field of the form that an action leads to. */
+const editedFields: Partial<Record<StateAction, string>> = {
+  expiry: 'expires',
+  limit: 'quotaMax',
+  access: 'accessRights',
+};
+
+/** Why the key is, or will be, accepted or rejected, and what to do about it. */
+function Reason({ found, onChange }: HeadProps) {
+  const { can } = useSession();
+  const { pathname } = useAddress();
+  const reason = explainState(found);
+  if (!reason) return <p class="quiet-text why-fine">{explainActive(found)}</p>;
+  const { tone, title, sentence, actions } = reason;
+  return (
+    <div class={`note ${tone === 'off' ? 'bad' : tone}`} role="note">
+      <div>
+        <b>{title}</b> {sentence}
+      </div>
+      <div class="actions">
+        {actions.map((action) => {
+          const field = editedFields[action];
+          if (!can(action === 'restore' ? 'DELETE' : 'UPDATE')) return null;
+          if (field !== undefined) {
+            return (
+              <Link key={action} class="button" to={`${pathname}?edit=${field}`}>
+                {actionLabels[action]}
+              </Link>
+            );
+          }
+          return (
+            <Button key={action} onClick={() => onChange(action as ChangeName)}>
+              {actionLabels[action]}
+            </Button>
+          );
+        })}
+      </div>
+    </div>
   );
 }

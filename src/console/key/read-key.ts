@@ -7,14 +7,14 @@ export type KeyDetails = NonNullable<OrgKeyQuery['orgKey']>;
 
 const pageSize = 20;
 
-/** Reads a key and a part of its history: the newest changes, or those before a cursor. */
+/** Reads a key, also a deleted one, and a part of its history: the newest changes, or those before a cursor. */
 export async function readKey(
   client: Client,
   keyHash: string,
   signal?: AbortSignal,
   before?: string | null,
 ): Promise<KeyDetails> {
-  const variables = { by: { keyHash }, last: pageSize, before: before ?? null };
+  const variables = { by: { keyHash }, includeDeleted: true, last: pageSize, before: before ?? null };
   const { data, errors } = await client.send(OrgKeyDocument, variables, { signal });
-  return required(data.orgKey, errors, text.key.missing);
+  return required(data.orgKey, errors, text.notFound);
 }

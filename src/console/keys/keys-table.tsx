@@ -1,11 +1,12 @@
+import { memo } from 'preact/compat';
 import type { OrgKeyOrder, RowFragment } from '../../client/client.js';
-import { formatNumber, formatTime, shortHash } from '../format.js';
-import { QuotaCell, StateBadge } from '../parts/badges.js';
+import { formatDay, formatRate, nameOf, shortHash } from '../format.js';
+import { keyAddress } from '../pages.js';
+import { QuotaCell, StateLabel } from '../parts/state.js';
+import { Ago } from '../parts/time.js';
 import { Link } from '../router.js';
-import { text } from '../strings.js';
-
-/** The selected keys, by their hashes. */
-export type SelectedKeys = ReadonlyMap<string, RowFragment>;
+import type { SelectedKeys } from './selection.js';
+import { listText } from './strings.js';
 
 interface KeysTableProps {
   readonly rows: readonly RowFragment[];
@@ -15,65 +16,70 @@ interface KeysTableProps {
   readonly onSelect: (selection: SelectedKeys) => void;
   /** The keys that have changed while the page is shown. */
   readonly changed: ReadonlySet<string>;
+  readonly canSelect: boolean;
 }
 
-/** The displayed name of a key: its alias, or the beginning of its hash. Its identifier may be a secret. */
-export function nameOf({ definition, keyHash }: RowFragment): string {
-  return definition?.alias || shortHash(keyHash);
-}
+type Column = keyof typeof listText.columns;
 
-/** A page of keys. */
-export function KeysTable({ rows, order, onSort, selection, onSelect, changed }: KeysTableProps) {
-  const areAllSelected = rows.every(({ keyHash }) => selection.has(keyHash));
-  const selectAll = () => onSelect(areAllSelected ? new Map() : new Map(rows.map((row) => [row.keyHash, row])));
-  const toggle = (row: RowFragment) => {
+const orders: Partial<Record<Column, OrgKeyOrder>> = { key: 'ALIAS', expires: 'EXPIRES', updated: 'LAST_UPDATED' };
+
+/** A page of keys. On a narrow screen each row is a card. */
+export function KeysTable({ rows, order, onSort, selection, onSelect, changed, canSelect }: KeysTableProps) {
+  const isAllSelected = rows.every(({ keyHash }) => selection.has(keyHash));
+  const select = (row: RowFragment) => {
     const next = new Map(selection);
     if (!next.delete(row.keyHash)) next.set(row.keyHash, row);
     onSelect(next);
   };
-  const sortable = (orderBy: OrgKeyOrder, label: string) => {
-    const isSorted = order.orderBy === orderBy;
-    return (
-      <th scope="col" aria-sort={isSorted ? (order.descending ? 'descending' : 'ascending') : undefined}>
-        <button type="button" class="sort" onClick={() => onSort(orderBy)}>
-          {label}
-        </button>
-      </th>
-    );
-  };
-  const { columns } = text.keys;
   return (
-    <div class="scroller" role="region" aria-label={text.keys.table} tabIndex={0}>
-      <table class="keys">
-        <thead>
-          <tr>
-            <td>
-              <input type="checkbox" aria-label={text.keys.selectAll} checked={areAllSelected} onChange={selectAll} />
+    <table class="keys panel" aria-label={listText.table}>
+      <thead>
+        <tr>
+          {canSelect && (
+            <td class="select">
+              <input
+                type="checkbox"
+                aria-label={listText.selectAll}
+                checked={isAllSelected}
+                onChange={() => onSelect(new Map(isAllSelected ? [] : rows.map((row) => [row.keyHash, row])))}
+              />
             </td>
-            {sortable('ALIAS', columns.alias)}
-            <th scope="col">{columns.org}</th>
-            <th scope="col">{columns.state}</th>
-            <th scope="col">{columns.quota}</th>
-            <th scope="col">{columns.rate}</th>
-            <th scope="col">{columns.tags}</th>
-            <th scope="col">{columns.expires}</th>
-            {sortable('LAST_UPDATED', columns.updated)}
-            {sortable('KEY_HASH', columns.keyHash)}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <Row
-              key={row.keyHash}
-              row={row}
-              isSelected={selection.has(row.keyHash)}
-              isChanged={changed.has(row.keyHash)}
-              onToggle={toggle}
-            />
+          )}
+          {Object.entries(listText.columns).map(([column, label]) => (
+            <Header key={column} label={label} orderBy={orders[column as Column]} order={order} onSort={onSort} />
           ))}
-        </tbody>
-      </table>
-    </div>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <Row
+            key={row.keyHash}
+            row={row}
+            isSelected={selection.has(row.keyHash)}
+            isChanged={changed.has(row.keyHash)}
+            onSelect={canSelect ? select : undefined}
+          />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+interface HeaderProps extends Pick<KeysTableProps, 'order' | 'onSort'> {
+  readonly label: string;
+  readonly orderBy: OrgKeyOrder | undefined;
+}
+
+function Header({ label, orderBy, order, onSort }: HeaderProps) {
+  if (orderBy === undefined) return <th scope="col">{label}</th>;
+  const direction = order.descending ? 'descending' : 'ascending';
+  const isSorted = order.orderBy === orderBy;
+  return (
+    <th scope="col" aria-sort={isSorted ? direction : undefined}>
+      <button type="button" class="sort" data-order={isSorted ? direction : undefined} onClick={() => onSort(orderBy)}>
+        {label}
+      </button>
+    </th>
   );
 }
 
@@ -81,43 +87,59 @@ interface RowProps {
   readonly row: RowFragment;
   readonly isSelected: boolean;
   readonly isChanged: boolean;
-  readonly onToggle: (row: RowFragment) => void;
+  readonly onSelect: ((row: RowFragment) => void) | undefined;
 }
 
-function Row({ row, isSelected, isChanged, onToggle }: RowProps) {
-  const { keyHash, orgID, state, quota, definition, updatedAt } = row;
+const Row = memo(function Row({ row, isSelected, isChanged, onSelect }: RowProps) {
   const name = nameOf(row);
-  const { rate = null, per = null, tags = null, expires = null } = definition ?? {};
-  const neverExpires = expires === null || Number(expires) < 1;
+  const { keyHash, orgID, definition, quota, updatedAt } = row;
   return (
     <tr class={isChanged ? 'changed' : undefined} data-key={keyHash}>
-      <td>
-        <input
-          type="checkbox"
-          aria-label={text.keys.select(name)}
-          checked={isSelected}
-          onChange={() => onToggle(row)}
-        />
-      </td>
+      {onSelect && (
+        <td class="select">
+          <input
+            type="checkbox"
+            aria-label={listText.select(name)}
+            checked={isSelected}
+            onChange={() => onSelect(row)}
+          />
+        </td>
+      )}
       <th scope="row">
-        <Link to={`/console/keys/${keyHash}`}>{name}</Link>
+        <Link to={keyAddress(keyHash)} class="name">
+          {name}
+        </Link>
+        <small>
+          {orgID} · <code>{shortHash(keyHash)}</code>{' '}
+          {definition?.tags?.map((tag) => (
+            <span key={tag} class="tag">
+              {tag}
+            </span>
+          ))}
+        </small>
       </th>
-      <td>{orgID}</td>
-      <td>
-        <StateBadge state={state} />
+      <td class="state-cell">
+        <StateLabel {...row} />
       </td>
-      <td class="quota">
+      <td class="quota-cell">
         <QuotaCell quota={quota} label={name} />
       </td>
-      <td>
-        {rate === null ? text.none : text.keys.rate(formatNumber(rate), per === null ? undefined : formatNumber(per))}
-      </td>
-      <td>{tags?.join(', ') || text.none}</td>
-      <td>{neverExpires ? text.never : formatTime(expires)}</td>
-      <td>{formatTime(updatedAt)}</td>
-      <td>
-        <code>{shortHash(keyHash)}</code>
+      <td class="wide">{rateOf(row)}</td>
+      <td class="wide">{expiryOf(row)}</td>
+      <td class="wide">
+        <Ago at={updatedAt} />
       </td>
     </tr>
   );
+});
+
+function rateOf({ definition }: RowFragment): string {
+  const policies = definition?.applyPolicies ?? [];
+  if (policies.length > 0 && definition?.rate == null) return listText.policies(policies.join(', '));
+  return formatRate(definition?.rate, definition?.per);
+}
+
+function expiryOf({ definition }: RowFragment): string {
+  const expires = definition?.expires;
+  return expires == null || Number(expires) < 1 ? listText.never : formatDay(expires);
 }

@@ -1,46 +1,49 @@
 import { useEffect, useState } from 'preact/hooks';
-import {
-  OrgKeyCountDocument,
-  OrgKeyRowsDocument,
-  type OrgKeyFilter,
-  type OrgKeyOrder,
-  type OrgKeyRowsQuery,
-  type RowFragment,
-} from '../../client/client.js';
-import { formatInteger } from '../format.js';
+import { OrgKeyRowsDocument, type OrgKeyOrder, type OrgKeyRowsQuery, type RowFragment } from '../../client/client.js';
+import { formatCount, formatInteger } from '../format.js';
+import { Empty } from '../parts/empty.js';
+import { PageHead } from '../parts/page-head.js';
 import { Problem } from '../parts/problem.js';
-import { QuietButton } from '../parts/quiet-button.js';
+import { Button, QuietButton } from '../parts/button.js';
 import { Link, navigate, useAddress } from '../router.js';
-import { useClient } from '../session.js';
+import { useClient, useSession } from '../session.js';
 import { text } from '../strings.js';
-import { required, useAction, useLoad } from '../use-load.js';
-import { Bulk } from './bulk.js';
-import { Filters } from './filters.js';
-import { KeysTable, type SelectedKeys } from './keys-table.js';
-import { filterOf, listAddress, orderOf, variablesOf } from './list-address.js';
+import { required, useLoad } from '../use-load.js';
+import { FilterChips, Views } from './filters.js';
+import { KeysTable } from './keys-table.js';
+import { activeFilters, listAddress, orderOf, variablesOf, viewAddress, viewOf } from './list-address.js';
+import { Search } from './search.js';
+import { handOver, type SelectedKeys } from './selection.js';
+import { listText } from './strings.js';
+import { useCounts, type Counts } from './use-counts.js';
 import { useLiveRows } from './use-live-rows.js';
+import { useRowKeys } from './use-row-keys.js';
 
 const noRows: readonly RowFragment[] = [];
+const noSelection: SelectedKeys = new Map();
 
-/** The list of keys that the address names: filter, order and page. */
+/** The list of keys that the address names: view, filters, order and page. */
 export function KeysView() {
   const client = useClient('service');
+  const { can } = useSession();
   const { searchParams: parameters, search } = useAddress();
-  const [selection, setSelection] = useState<SelectedKeys>(new Map());
-  useEffect(() => setSelection(new Map()), [search]);
+  const [selection, setSelection] = useState(noSelection);
+  useEffect(() => setSelection(noSelection), [search]);
   const page = useLoad(
     async (signal) => {
       const { data, errors } = await client.send(OrgKeyRowsDocument, variablesOf(parameters), { signal });
-      const { edges, pageInfo } = required(data.orgKeys, errors, text.keys.empty);
+      const { edges, pageInfo } = required(data.orgKeys, errors, text.notFound);
       const rows = edges?.flatMap((edge) => edge?.node ?? []) ?? [];
       return { rows, damaged: (edges?.length ?? 0) - rows.length, pageInfo };
     },
     [client, search],
   );
-  const [isLive, setIsLive] = useState(true);
-  const [isBulk, setIsBulk] = useState(false);
-  const filter = filterOf(parameters);
-  const live = useLiveRows(page.data?.rows ?? noRows, filter.orgID ?? undefined, isLive);
+  const counts = useCounts(parameters, page.data !== undefined);
+  const live = useLiveRows(page.data?.rows ?? noRows, parameters.get('org') ?? undefined);
+  useRowKeys();
+  // The first key of an empty list.
+  const hasFirst = page.data?.rows.length === 0 && live.others > 0;
+  useEffect(() => (hasFirst ? page.reload() : undefined), [hasFirst]);
   const order = orderOf(parameters);
   const sort = (orderBy: OrgKeyOrder) => {
     const descending = order.orderBy === orderBy && !order.descending ? 'yes' : undefined;
@@ -48,86 +51,140 @@ export function KeysView() {
   };
   return (
     <>
-      <Filters parameters={parameters} />
-      <Problem error={page.error} retry={page.reload} />
+      <PageHead
+        title={text.nav.keys}
+        actions={
+          <>
+            {can('UPDATE') && page.data !== undefined && page.data.rows.length > 0 && (
+              <Link class="button" to={listAddress(parameters, {}, '/console/bulk')}>
+                {listText.bulkAll}
+              </Link>
+            )}
+            {can('CREATE') && (
+              <Link class="button primary" to="/console/new">
+                {listText.create}
+              </Link>
+            )}
+          </>
+        }
+      />
+      <Search parameters={parameters} />
       <div class="bar">
-        <Total filter={filter} />
-        <QuietButton onClick={page.reload}>{text.keys.refresh}</QuietButton>
-        <QuietButton aria-expanded={isBulk} onClick={() => setIsBulk(!isBulk)}>
-          {text.bulk.open}
-        </QuietButton>
-        <label>
-          <input type="checkbox" checked={isLive} onChange={() => setIsLive(!isLive)} />{' '}
-          {isLive && !live.isOpen ? text.keys.connecting : text.keys.live}
-        </label>
-        <span role="status">
-          {page.isLoading ? text.loading : live.others > 0 && text.keys.others(formatInteger(live.others))}
-        </span>
+        <Views parameters={parameters} counts={counts} />
+        <FilterChips parameters={parameters} />
       </div>
-      {isBulk && (
-        <Bulk
-          target={selection.size > 0 ? { keyHashes: [...selection.keys()] } : { filter }}
-          onDone={isLive ? () => undefined : page.reload}
-          onClose={() => setIsBulk(false)}
-        />
-      )}
-      {page.data && (
+      <Problem error={page.error} retry={page.reload} />
+      {selection.size > 0 && <Selection selection={selection} onClear={() => setSelection(noSelection)} />}
+      <p class={live.others > 0 ? 'note ok' : 'unseen'} role="status">
+        {page.isLoading && !page.data ? text.loading : ''}
+        {live.others > 0 && (
+          <>
+            {listText.others(formatCount(live.others, 'key'))}{' '}
+            <QuietButton onClick={page.reload}>{listText.refresh}</QuietButton>
+          </>
+        )}
+      </p>
+      {page.data?.rows.length === 0 && <Nothing parameters={parameters} />}
+      {page.data !== undefined && page.data.rows.length > 0 && (
         <>
-          {page.data.rows.length === 0 ? (
-            <p class="card">{text.keys.empty}</p>
-          ) : (
-            <KeysTable
-              rows={live.rows}
-              order={order}
-              onSort={sort}
-              selection={selection}
-              onSelect={setSelection}
-              changed={live.changed}
-            />
-          )}
-          {page.data.damaged > 0 && <p class="problem">{text.keys.damaged(page.data.damaged)}</p>}
-          <Pages parameters={parameters} pageInfo={page.data.pageInfo} />
+          <KeysTable
+            rows={live.rows}
+            order={order}
+            onSort={sort}
+            selection={selection}
+            onSelect={setSelection}
+            changed={live.changed}
+            canSelect={can('UPDATE')}
+          />
+          {page.data.damaged > 0 && <p class="issue">{listText.damaged(page.data.damaged)}</p>}
+          <Pages parameters={parameters} pageInfo={page.data.pageInfo} shown={page.data.rows.length} counts={counts} />
         </>
       )}
     </>
   );
 }
 
-interface PagesProps {
-  readonly parameters: URLSearchParams;
-  readonly pageInfo: NonNullable<OrgKeyRowsQuery['orgKeys']>['pageInfo'];
-}
-
-function Pages({ parameters, pageInfo }: PagesProps) {
-  const { hasNextPage, hasPreviousPage, startCursor, endCursor } = pageInfo;
+function Selection({ selection, onClear }: { readonly selection: SelectedKeys; readonly onClear: () => void }) {
+  const count = formatCount(selection.size, 'key');
+  const open = () => {
+    handOver(selection);
+    navigate('/console/bulk?selected=yes');
+  };
   return (
-    <nav class="pages" aria-label={text.keys.pages}>
-      {hasPreviousPage && startCursor !== null && (
-        <Link to={listAddress(parameters, { before: startCursor })}>{text.keys.previous}</Link>
-      )}
-      {hasNextPage && endCursor !== null && (
-        <Link to={listAddress(parameters, { after: endCursor })}>{text.keys.next}</Link>
-      )}
-    </nav>
+    <div class="selection" role="region" aria-label={listText.selected(count)}>
+      <b>{listText.selected(count)}</b>
+      <Button class="primary" onClick={open}>
+        {listText.bulkSelected(count)}
+      </Button>
+      <QuietButton onClick={onClear}>{listText.clearSelection}</QuietButton>
+    </div>
   );
 }
 
-/** Counts the keys on request only, because the time grows with their number. */
-function Total({ filter }: { readonly filter: OrgKeyFilter }) {
-  const client = useClient('service');
-  const [total, setTotal] = useState<number>();
-  const conditions = JSON.stringify(filter);
-  useEffect(() => setTotal(undefined), [conditions]);
-  const count = useAction(async () => {
-    const { data, errors } = await client.send(OrgKeyCountDocument, { filter });
-    setTotal(required(data.orgKeys?.totalCount, errors, text.keys.uncountable));
-  });
+/** What the list shows without a key: how to get the first one, or how to find others. */
+function Nothing({ parameters }: { readonly parameters: URLSearchParams }) {
+  const { can } = useSession();
+  if (activeFilters(parameters).length > 0) {
+    return (
+      <Empty title={listText.noneTitle}>
+        <p>{listText.none}</p>
+        <div class="actions">
+          <Link class="button" to="/console">
+            {listText.clear}
+          </Link>
+          {viewOf(parameters) !== 'deleted' && (
+            <Link class="button" to={viewAddress(parameters, 'deleted')}>
+              {listText.showDeleted}
+            </Link>
+          )}
+        </div>
+      </Empty>
+    );
+  }
   return (
-    <>
-      <QuietButton onClick={() => void count.run()} disabled={count.isRunning}>
-        {text.keys.count}
-      </QuietButton>
-      <output>{total === undefined ? (count.error?.message ?? '') : text.keys.total(formatInteger(total))}</output>
-    </>
+    <Empty title={listText.emptyTitle}>
+      <p>{listText.empty}</p>
+      <p>
+        <code>{listText.importCommand}</code>
+      </p>
+      {can('CREATE') && (
+        <div class="actions">
+          <Link class="button primary" to="/console/new">
+            {listText.create}
+          </Link>
+        </div>
+      )}
+    </Empty>
+  );
+}
+
+interface PagesProps {
+  readonly parameters: URLSearchParams;
+  readonly pageInfo: NonNullable<OrgKeyRowsQuery['orgKeys']>['pageInfo'];
+  readonly shown: number;
+  readonly counts: Counts;
+}
+
+function Pages({ parameters, pageInfo, shown, counts }: PagesProps) {
+  const { hasNextPage, hasPreviousPage, startCursor, endCursor } = pageInfo;
+  const view = viewOf(parameters);
+  const total = view === undefined ? undefined : counts[view];
+  const keys = formatInteger(shown);
+  return (
+    <nav class="pages" aria-label={text.listPages}>
+      <small>{total == null ? listText.shown(keys) : listText.total(keys, total)}</small>
+      <div class="actions">
+        {hasPreviousPage && startCursor !== null && (
+          <Link class="button" to={listAddress(parameters, { before: startCursor })}>
+            {listText.previous}
+          </Link>
+        )}
+        {hasNextPage && endCursor !== null && (
+          <Link class="button" to={listAddress(parameters, { after: endCursor })}>
+            {listText.next}
+          </Link>
+        )}
+      </div>
+    </nav>
   );
 }

@@ -9,8 +9,6 @@ export interface LiveRows {
   readonly changed: ReadonlySet<string>;
   /** The number of changes of keys that are not on the page. */
   readonly others: number;
-  /** Whether changes arrive from now on. */
-  readonly isOpen: boolean;
 }
 
 interface Changes {
@@ -19,19 +17,15 @@ interface Changes {
   readonly keys: ReadonlyMap<string, RowFragment | null>;
 }
 
-/** Replaces the rows of a page as changes of their keys arrive, while `isOn`. */
-export function useLiveRows(page: readonly RowFragment[], orgID: string | undefined, isOn: boolean): LiveRows {
+/** Replaces the rows of a page as changes of their keys arrive. */
+export function useLiveRows(page: readonly RowFragment[], orgID: string | undefined): LiveRows {
   const client = useClient('service');
-  const [isOpen, setIsOpen] = useState(false);
   const [changes, setChanges] = useState<Changes>({ page, keys: new Map() });
   useEffect(() => {
-    setIsOpen(false);
-    if (!isOn) return undefined;
     const controller = new AbortController();
     const follow = async () => {
       const events = client.follow(OrgKeyRowChangedDocument, { orgID: orgID ?? null }, { signal: controller.signal });
       for await (const { data } of events) {
-        setIsOpen(true);
         if (data.orgKeyChanged.__typename !== 'OrgKeyChanged') continue;
         const { keyHash, key, entry } = data.orgKeyChanged;
         if (keyHash !== null && entry) setChanges((all) => ({ ...all, keys: new Map(all.keys).set(keyHash, key) }));
@@ -40,7 +34,7 @@ export function useLiveRows(page: readonly RowFragment[], orgID: string | undefi
     // After a permanent error: the session handles a rejected credential, and the next page shows any other error.
     follow().catch(() => undefined);
     return () => controller.abort();
-  }, [client, orgID, isOn]);
+  }, [client, orgID]);
   useEffect(() => setChanges(({ keys }) => ({ page, keys: newerThan(page, keys) })), [page]);
   const keys: Changes['keys'] = changes.page === page ? changes.keys : new Map();
   const changed = new Set(page.flatMap(({ keyHash }) => (keys.has(keyHash) ? [keyHash] : [])));
@@ -51,7 +45,6 @@ export function useLiveRows(page: readonly RowFragment[], orgID: string | undefi
     }),
     changed,
     others: keys.size - changed.size,
-    isOpen,
   };
 }
 

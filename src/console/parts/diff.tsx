@@ -1,32 +1,32 @@
 import type { ChangeFragment } from '../../client/client.js';
-import { formatValue } from '../format.js';
-import { text } from '../strings.js';
+import { describeChanges, type ChangeLine } from '../describe-change.js';
 
-/** The fields that differ between two versions. Values of secrets are not known. */
-export function Diff({ changes }: { readonly changes: readonly ChangeFragment[] }) {
-  if (changes.length === 0) return <p class="hint">{text.key.noChanges}</p>;
+/** The fields that differ between two versions, each on a line, in the words and units of the console. */
+export function Diff({ changes }: { readonly changes: readonly Omit<ChangeFragment, 'segments'>[] }) {
   return (
-    <div class="scroller" role="group" aria-label={text.diff.caption} tabIndex={0}>
-      <table class="diff">
-        <thead>
-          <tr>
-            <th scope="col">{text.diff.field}</th>
-            <th scope="col">{text.diff.before}</th>
-            <th scope="col">{text.diff.after}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {changes.map(({ path, kind, before, after }) => (
-            <tr key={path}>
-              <th scope="row">
-                <code>{path}</code> <small>{text.diff.kinds[kind]}</small>
-              </th>
-              <td class="before">{before == null ? text.none : <del>{formatValue(before)}</del>}</td>
-              <td class="after">{after == null ? text.none : <ins>{formatValue(after)}</ins>}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <ul class="diff">
+      {describeChanges(changes).map((line) => (
+        <Line key={line.path} {...line} />
+      ))}
+    </ul>
+  );
+}
+
+function Line({ label, path, before, after, note }: ChangeLine) {
+  return (
+    <li title={path}>
+      <span class="field-name">{label}</span>{' '}
+      {before.map((value) => (
+        <>
+          <del key={value}>{value}</del>{' '}
+        </>
+      ))}
+      {after.map((value) => (
+        <>
+          <ins key={value}>{value}</ins>{' '}
+        </>
+      ))}
+      {note !== undefined && <small>{note}</small>}
+    </li>
   );
 }

@@ -1,5 +1,7 @@
 import type { KeyfrontError } from '../../client/client.js';
+import { sentenceOf } from '../fields.js';
 import { text } from '../strings.js';
+import { isTransient } from '../use-load.js';
 
 interface ProblemProps {
   readonly error: KeyfrontError | undefined;
@@ -11,23 +13,26 @@ export function Problem({ error, retry }: ProblemProps) {
   if (!error) return null;
   const { code, message, issues, requestID } = error;
   return (
-    <div class="card problem" role="alert">
-      <h2>{text.errors[code]}</h2>
-      <p>{message}</p>
-      {issues.length > 0 && (
-        <ul>
-          {issues.map((issue) => (
-            <li key={`${issue.path} ${issue.code}`}>
-              <code>{issue.path}</code> {issue.message}
-            </li>
-          ))}
-        </ul>
-      )}
-      {requestID !== undefined && <p class="hint">{text.errors.request(requestID)}</p>}
+    <div class="note bad" role="alert">
+      <div>
+        <b>{text.errors[code]}</b>
+        <p>{message}</p>
+        {issues.length > 0 && (
+          <ul>
+            {issues.map((issue) => (
+              <li key={`${issue.path} ${issue.code}`}>{sentenceOf(issue)}</li>
+            ))}
+          </ul>
+        )}
+        {requestID !== undefined && <small>{text.errors.request(requestID)}</small>}
+      </div>
       {retry && (
-        <button type="button" onClick={retry}>
-          {text.errors.retry}
-        </button>
+        <div class="actions">
+          {isTransient(error) && <small>{text.errors.retries}</small>}
+          <button type="button" onClick={retry}>
+            {text.errors.retry}
+          </button>
+        </div>
       )}
     </div>
   );

@@ -129,12 +129,8 @@ export const pathRows: Readonly<Record<string, PathRow>> = {
   '/docs/swagger-ui.css': pages,
   '/docs/swagger-ui-bundle.js': pages,
   '/docs/favicon-32x32.png': pages,
-  '/console': pages,
-  '/console/preview': pages,
-  '/console/keys/*': pages,
-  '/console/page.css': pages,
-  '/console/page.js': pages,
-  '/console/icon.svg': pages,
+  // The names of its scripts contain a hash of their content.
+  ...Object.fromEntries([...consoleAssets().keys()].map((path) => [path, pages])),
 };
 
 /** The other paths that are served, from the code. */

@@ -2,10 +2,12 @@ import {
   UpdateOrgKeysDocument,
   type ChangeFragment,
   type Client,
+  type KeyfrontIssue,
   type OrgKeyFilter,
   type UpdateOrgKeysMutationVariables,
 } from '../../client/client.js';
 import type { FormValues } from '../edit/form-values.js';
+import { nameOf, shortHash } from '../format.js';
 import { text } from '../strings.js';
 import { required } from '../use-load.js';
 
@@ -15,16 +17,24 @@ export interface BulkChange {
   readonly resetQuota: boolean;
 }
 
-/** The keys to change: those with these hashes, or all that match a filter. */
-export type BulkTarget = { readonly keyHashes: readonly string[] } | { readonly filter: OrgKeyFilter };
+/** The keys to change: those with these hashes and names, or all that match a filter. */
+export type BulkTarget = { readonly keys: ReadonlyMap<string, string> } | { readonly filter: OrgKeyFilter };
 
 /** The result for one key. */
 export interface BulkOutcome {
   readonly keyHash: string;
+  readonly name: string;
   readonly version?: number | undefined;
+  readonly isChanged: boolean;
   readonly changes: readonly ChangeFragment[];
   readonly quotaEffect?: string | undefined;
-  readonly error?: { readonly code: string; readonly message: string; readonly issues: readonly unknown[] } | undefined;
+  readonly error?:
+    | {
+        readonly code: string;
+        readonly message: string;
+        readonly issues: readonly Pick<KeyfrontIssue, 'path' | 'message'>[];
+      }
+    | undefined;
 }
 
 interface BulkOptions {
@@ -46,7 +56,7 @@ export async function* runBulk(
     yield* changeMatching(client, target.filter, change, options);
     return;
   }
-  const { keyHashes } = target;
+  const keyHashes = [...target.keys.keys()];
   for (let start = 0; start < keyHashes.length; start += pageSize) {
     const selected = keyHashes.slice(start, start + pageSize);
     const found = new Set<string>();
@@ -55,12 +65,20 @@ export async function* runBulk(
       yield page;
     }
     const missing = selected.filter((keyHash) => !found.has(keyHash));
-    if (missing.length > 0) yield missing.map((keyHash) => ({ keyHash, changes: [], error: notFound }));
+    if (missing.length > 0) {
+      yield missing.map((keyHash) => ({
+        keyHash,
+        name: target.keys.get(keyHash) ?? shortHash(keyHash),
+        isChanged: false,
+        changes: [],
+        error: notFound,
+      }));
+    }
   }
 }
 
 /** The error of a selected key that was deleted since. */
-const notFound = { code: 'NOT_FOUND', message: text.key.missing, issues: [] };
+const notFound = { code: 'NOT_FOUND', message: text.notFound, issues: [] };
 
 async function* changeMatching(
   client: Client,
@@ -72,9 +90,11 @@ async function* changeMatching(
     const variables: UpdateOrgKeysMutationVariables = { filter, ...change, dryRun, reason, first: pageSize, after };
     const { data, errors } = await client.send(UpdateOrgKeysDocument, variables, { signal });
     const page = required(data.updateOrgKeys, errors, text.none);
-    yield page.items.map(({ keyHash, change: done, error }) => ({
+    yield page.items.map(({ keyHash, orgKey, change: done, error }) => ({
       keyHash,
+      name: nameOf(orgKey ?? { keyHash, definition: null }),
       version: done?.version,
+      isChanged: done?.changed === true,
       changes: done?.changes ?? [],
       quotaEffect: done?.quotaEffect?.summary,
       error: error ?? undefined,

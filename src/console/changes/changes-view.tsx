@@ -1,0 +1,135 @@
+import { useEffect, useState } from 'preact/hooks';
+import {
+  LastChangesDocument,
+  OrganizationsDocument,
+  type EntryFragment,
+  type OrgKeyState,
+} from '../../client/client.js';
+import { nameOf } from '../format.js';
+import { Entry } from '../key/activity.js';
+import { keyAddress } from '../pages.js';
+import { Button } from '../parts/button.js';
+import { Empty } from '../parts/empty.js';
+import { PageHead } from '../parts/page-head.js';
+import { Problem } from '../parts/problem.js';
+import { Link, navigate, useAddress } from '../router.js';
+import { useClient, useSession } from '../session.js';
+import { text } from '../strings.js';
+import { useFollow } from '../use-follow.js';
+import { required, useAction, useLoad } from '../use-load.js';
+import { changesText } from './strings.js';
+
+const pageSize = 30;
+const allStates: OrgKeyState[] = ['ACTIVE', 'INACTIVE', 'EXPIRED', 'DELETED'];
+
+/** The last change of a key. */
+interface LastChange {
+  readonly keyHash: string;
+  readonly orgID: string;
+  readonly name: string;
+  readonly entry: EntryFragment;
+}
+
+/** The last changes of all keys, or of those of one organization. */
+export function ChangesView() {
+  const client = useClient('service');
+  const { searchParams } = useAddress();
+  const orgID = searchParams.get('org') ?? undefined;
+  const read = async (after: string | null, signal?: AbortSignal) => {
+    const filter = { states: allStates, ...(orgID !== undefined && { orgID }) };
+    const { data, errors } = await client.send(LastChangesDocument, { filter, first: pageSize, after }, { signal });
+    const { edges, pageInfo } = required(data.orgKeys, errors, text.notFound);
+    const changes = (edges ?? []).flatMap((edge): LastChange[] => {
+      const entry = edge?.node?.history?.edges?.[0]?.node;
+      if (!edge?.node || !entry) return [];
+      return [{ keyHash: edge.node.keyHash, orgID: edge.node.orgID, name: nameOf(edge.node), entry }];
+    });
+    return { changes, pageInfo };
+  };
+  const first = useLoad((signal) => read(null, signal), [client, orgID]);
+  const [older, setOlder] = useState<readonly Awaited<ReturnType<typeof read>>[]>([]);
+  useEffect(() => setOlder([]), [first.data]);
+  const last = older.at(-1) ?? first.data;
+  const more = useAction(async () => {
+    const page = await read(last?.pageInfo.endCursor ?? null);
+    setOlder((pages) => [...pages, page]);
+  });
+  useFollow({ orgID }, first.reload);
+  const seen = new Set<string>();
+  const changes = [...(first.data?.changes ?? []), ...older.flatMap((page) => page.changes)].filter(({ keyHash }) => {
+    const isNew = !seen.has(keyHash);
+    seen.add(keyHash);
+    return isNew;
+  });
+  return (
+    <>
+      <PageHead title={text.nav.changes} actions={<OrganizationChoice orgID={orgID} />}>
+        {changesText.hint}
+      </PageHead>
+      <Problem error={first.error ?? more.error} retry={first.reload} />
+      {first.data && changes.length === 0 && (
+        <Empty title={changesText.empty}>
+          <p>{changesText.emptyHint}</p>
+        </Empty>
+      )}
+      {changes.length > 0 && (
+        <section class="panel" aria-label={changesText.feed}>
+          <ol class="feed">
+            {changes.map(({ keyHash, name, orgID: owner, entry }) => (
+              <Entry
+                key={keyHash}
+                entry={entry}
+                subject={
+                  <>
+                    <Link to={keyAddress(keyHash)}>{name}</Link> <small>{owner}</small>
+                  </>
+                }
+              />
+            ))}
+          </ol>
+          {last?.pageInfo.hasNextPage && (
+            <div class="body">
+              <Button disabled={more.isRunning} onClick={() => void more.run()}>
+                {changesText.older}
+              </Button>
+            </div>
+          )}
+        </section>
+      )}
+    </>
+  );
+}
+
+/** Restricts the page to one organization, unless the credential is. */
+function OrganizationChoice({ orgID }: { readonly orgID: string | undefined }) {
+  const client = useClient('service');
+  const { viewer } = useSession();
+  const known = useLoad(
+    async (signal) => {
+      const { data } = await client.send(OrganizationsDocument, { first: 100 }, { signal });
+      return (data.organizations?.edges ?? []).flatMap((edge) => edge?.node?.id ?? []);
+    },
+    [client],
+  );
+  if (viewer?.orgID != null) return null;
+  const options = [...new Set([...(known.data ?? []), ...(orgID === undefined ? [] : [orgID])])];
+  return (
+    <label class="inline">
+      {changesText.filter}
+      <select
+        onChange={({ currentTarget: { value } }) =>
+          navigate(value === '' ? '/console/changes' : `/console/changes?org=${encodeURIComponent(value)}`)
+        }
+      >
+        <option value="" selected={orgID === undefined}>
+          {changesText.all}
+        </option>
+        {options.map((id) => (
+          <option key={id} value={id} selected={id === orgID}>
+            {id}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

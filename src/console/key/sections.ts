@@ -1,0 +1,38 @@
+import type { ComponentType } from 'preact';
+import { Activity } from './activity.js';
+import { OtherFields } from './definition.js';
+import { Details } from './details.js';
+import { Limits } from './limits.js';
+import { QuotaPanel } from './quota-panel.js';
+import type { KeyDetails } from './read-key.js';
+
+/** What each section of the page of a key gets. */
+export interface SectionProps {
+  readonly found: KeyDetails;
+  /** Reads the key again. */
+  readonly onChanged: () => void;
+}
+
+/** A section, and whether it starts again when the key has a new version. */
+interface Section {
+  readonly name: string;
+  readonly component: ComponentType<SectionProps>;
+  readonly isPerVersion?: boolean;
+}
+
+/**
+ * The sections of the page of a key, in their order. What is added to the page is one entry here: use by day and a rotation
+ * that is under way belong into `main` before the activity, effective limits, "Can this key call …?", proposals and
+ * deployments into `side` after the limits. docs/decisions/console.md has the map.
+ */
+export const sections: Readonly<Record<'main' | 'side', readonly Section[]>> = {
+  main: [
+    { name: 'quota', component: QuotaPanel },
+    { name: 'activity', component: Activity, isPerVersion: true },
+  ],
+  side: [
+    { name: 'limits', component: Limits },
+    { name: 'other', component: OtherFields },
+    { name: 'details', component: Details },
+  ],
+};

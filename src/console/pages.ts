@@ -1,0 +1,79 @@
+import type { ComponentType } from 'preact';
+import type { Kind } from './session.js';
+import { text } from './strings.js';
+
+/** The part of the main navigation to which a page belongs. */
+export type Section = keyof typeof text.nav;
+
+/** A page of the console, whose script is loaded when it is opened. */
+export interface Page {
+  /** The same for addresses that show the same page, such as two filters of the list. */
+  readonly id: string;
+  readonly section: Section;
+  /** The kind of the credential that it needs. */
+  readonly kind: Kind;
+  readonly load: () => Promise<ComponentType>;
+}
+
+const list: Page = {
+  id: 'keys',
+  section: 'keys',
+  kind: 'service',
+  load: async () => (await import('./keys/keys-view.js')).KeysView,
+};
+
+const pages: Readonly<Record<string, Page>> = {
+  '/console': list,
+  '/console/new': {
+    id: 'new',
+    section: 'keys',
+    kind: 'service',
+    load: async () => (await import('./create/create-view.js')).CreateView,
+  },
+  '/console/bulk': {
+    id: 'bulk',
+    section: 'keys',
+    kind: 'service',
+    load: async () => (await import('./bulk/bulk-view.js')).BulkView,
+  },
+  '/console/organizations': {
+    id: 'organizations',
+    section: 'organizations',
+    kind: 'service',
+    load: async () => (await import('./organizations/organizations-view.js')).OrganizationsView,
+  },
+  '/console/changes': {
+    id: 'changes',
+    section: 'changes',
+    kind: 'service',
+    load: async () => (await import('./changes/changes-view.js')).ChangesView,
+  },
+  '/console/preview': {
+    id: 'preview',
+    section: 'preview',
+    kind: 'management',
+    load: async () => (await import('./preview/preview-view.js')).PreviewView,
+  },
+};
+
+/** The page that an address names. */
+export function pageAt(pathname: string): Page {
+  const keyHash = keyHashAt(pathname);
+  if (keyHash === undefined) return pages[pathname] ?? list;
+  return {
+    id: `key ${keyHash}`,
+    section: 'keys',
+    kind: 'service',
+    load: async () => (await import('./key/key-view.js')).KeyView,
+  };
+}
+
+/** The hash of the key whose page an address names. */
+export function keyHashAt(pathname: string): string | undefined {
+  return /^\/console\/keys\/([^/]+)$/.exec(pathname)?.[1];
+}
+
+/** The address of the page of a key. */
+export function keyAddress(keyHash: string): string {
+  return `/console/keys/${keyHash}`;
+}
