@@ -1,52 +1,76 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import type { Browser, BrowserContextOptions, Locator } from 'playwright-core';
 import type { TestServer } from '../../support/server.js';
 import { openPage, type WatchedPage } from './browser.js';
 
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
 /** The console in a browser. */
-export interface ConsolePage extends Omit<WatchedPage, 'context'> {
-  /** Pastes a credential into the form of the view. */
+export interface ConsolePage extends WatchedPage {
+  /** Pastes a credential into the form of the page. */
   readonly signIn: (secret: string) => Promise<void>;
   /** Opens an address of the console without a reload, so that the credentials stay. */
   readonly go: (path: string) => Promise<void>;
-  /** The texts of a column of the table of keys. */
+  /** Waits for the heading of a page. */
+  readonly heading: (name: string | RegExp) => Promise<void>;
+  /** The names of the keys in the list, in their order. */
+  readonly names: () => Promise<string[]>;
+  /** The texts of a column of the list of keys. */
   readonly column: (name: string) => Promise<string[]>;
+  /** A section of the page. */
   readonly card: (name: string) => Locator;
   readonly button: (name: string | RegExp) => Locator;
+  readonly link: (name: string | RegExp) => Locator;
+  /** The control of a field of the definition. */
+  readonly field: (path: string) => Locator;
+  /** The rules of WCAG 2.2 AA that the page violates, with the elements. */
+  readonly violations: () => Promise<string[]>;
   readonly close: () => Promise<void>;
 }
 
-/** Opens a view of the console with no memory of earlier visits. */
+/** Opens a page of the console with no memory of earlier visits. */
 export async function openConsole(
   browser: Browser,
   { url }: Pick<TestServer, 'url'>,
   { path = '/console', ...options }: BrowserContextOptions & { readonly path?: string } = {},
 ): Promise<ConsolePage> {
   const size = { viewport: { width: 1280, height: 900 }, ...options };
-  const { context, page, requests, problems, kept } = await openPage(browser, url, size);
+  const watched = await openPage(browser, url, size);
+  const { context, page } = watched;
   await page.goto(url + path);
-  await page.getByRole('heading', { level: 1 }).waitFor();
-  const signIn = async (secret: string) => {
-    await page.getByLabel(/credential \(/).fill(secret);
-    await page.getByRole('button', { name: 'Sign in' }).click();
-  };
+  await page.getByRole('heading', { level: 1 }).waitFor({ state: 'attached' });
   return {
-    page,
-    requests,
-    problems,
-    signIn,
+    ...watched,
+    signIn: async (secret) => {
+      await page.getByLabel(/^(Service|Management) credential/).fill(secret);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+    },
     go: async (target) => {
       await page.evaluate(
         `history.pushState(null, '', ${JSON.stringify(target)}); dispatchEvent(new PopStateEvent('popstate'))`,
       );
     },
+    heading: (name) => page.getByRole('heading', { level: 1, name }).waitFor(),
+    names: () => page.locator('table.keys tbody a.name').allInnerTexts(),
     column: async (name) => {
       const headers = await page.locator('table.keys thead').locator('td, th').allInnerTexts();
-      const index = headers.findIndex((header) => header === name);
+      const index = headers.findIndex((header) => header.trim() === name);
       return page.locator(`table.keys tbody tr > :nth-child(${index + 1})`).allInnerTexts();
     },
     card: (name) => page.getByRole('region', { name }),
     button: (name) => page.getByRole('button', { name }),
-    kept,
+    link: (name) => page.getByRole('link', { name }),
+    field: (path) => page.locator(`[data-path="${path}"]`),
+    violations: async () => {
+      await page.evaluate(axe);
+      const result = await page.evaluate(
+        `axe.run(document, { runOnly: ${JSON.stringify(rules)} }).then(({ violations }) =>
+          violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ' ' + html.slice(0, 160))))`,
+      );
+      return result as string[];
+    },
     close: () => context.close(),
   };
 }

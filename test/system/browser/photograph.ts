@@ -11,9 +11,22 @@ export async function photograph(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(folder, `${name}.png`) });
 }
 
-/** Takes a picture of the console if PHOTOGRAPHS is set. The console shows no credential. */
-export async function photographConsole(page: Page, name: string, height: number): Promise<void> {
-  if (process.env['PHOTOGRAPHS'] === undefined) return;
-  const width = page.viewportSize()?.width ?? 0;
-  await page.screenshot({ path: join(folder, `${name}.png`), clip: { x: 0, y: 0, width, height } });
+/** The pictures of the console in the documents, and the flows that they show. */
+const pictures: Readonly<Record<string, string>> = {
+  'list 1440 light': 'console',
+  'rejected key 390 light': 'console-phone',
+  'key 1440 light': 'console-key',
+  'edit 1440 dark': 'console-edit',
+};
+
+/**
+ * Takes a picture of a flow of the console if PHOTOGRAPHS is set: those of the documents into their folder, and all into
+ * the folder that PHOTOGRAPHS names, unless that is `1`. The console shows no credential.
+ */
+export async function photographConsole(page: Page, flow: string): Promise<void> {
+  const target = process.env['PHOTOGRAPHS'];
+  if (target === undefined) return;
+  const picture = pictures[flow];
+  if (picture !== undefined) await page.screenshot({ path: join(folder, `${picture}.png`) });
+  if (target !== '1') await page.screenshot({ path: join(target, `${flow}.png`), fullPage: true });
 }

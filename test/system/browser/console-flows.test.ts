@@ -1,0 +1,181 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { hashOf } from '../../support/factories.js';
+import { startServer, type TestServer } from '../../support/server.js';
+import { describeInBrowser } from './browser.js';
+import { consoleKeys } from './console-keys.js';
+import { openConsole, type ConsolePage } from './console-page.js';
+import { photographConsole } from './photograph.js';
+
+/** The window at each size. At 200 %, a window of 1440 pixels has room for 720. */
+const sizes = {
+  '1440': { width: 1440, height: 900 },
+  '1024': { width: 1024, height: 768 },
+  '390': { width: 390, height: 844 },
+  '1440 at 200 %': { width: 720, height: 450 },
+};
+
+describeInBrowser('each flow of the console', (browser) => {
+  let server: TestServer;
+  let c: ConsolePage;
+  const key = (name: string) => `/console/keys/${hashOf(name)}`;
+  beforeEach(async () => {
+    server = await startServer();
+    // The browser has its own clock.
+    server.t.clock.now = new Date();
+    await server.t.importKeys(...consoleKeys(Date.now()));
+    const { t } = server;
+    const consume = (keyID: string, amount: number) =>
+      t.graphql(
+        'mutation ($keyID: ID!, $amount: Int64) { consumeOrgQuota(keyID: $keyID, amount: $amount) { allowed } }',
+        {
+          keyID,
+          amount,
+        },
+      );
+    await consume('acme-billing', 8120);
+    await consume('acme-mobile', 34_102);
+    await consume('acme-partner', 1000);
+    const patch = (keyID: string, patch: object, reason: string) =>
+      t.graphql(
+        'mutation ($keyID: ID, $patch: PatchKeyInput!, $reason: String) { patchOrgKey(keyID: $keyID, patch: $patch, reason: $reason) { version } }',
+        { keyID, patch, reason },
+        { 'x-keyfront-actor': 'dana@acme.example' },
+      );
+    await patch('acme-billing', { rate: 200 }, 'larger plan');
+    await patch('acme-report', { isInactive: true }, 'replaced by the new job');
+  });
+  afterEach(() => server.close());
+
+  const signIn = () => c.signIn(server.t.service);
+  const edit = async (name: string) => {
+    await c.go(`${key(name)}?edit=yes`);
+    await signIn();
+    await c.heading(/Edit key/);
+  };
+  /** The way to each state of a page, from the form to sign in. */
+  const flows: Record<string, () => Promise<void>> = {
+    'sign-in': async () => {
+      await c.signIn('kf_mgt_');
+      await c.page.getByText('This is a management credential.').waitFor();
+    },
+    list: async () => {
+      await signIn();
+      await c.page.getByRole('table').waitFor();
+      await c.page.locator('.tabs .count', { hasText: '6' }).waitFor();
+    },
+    search: async () => {
+      await signIn();
+      await c.page.getByRole('combobox').fill('bil');
+      await c.page.getByRole('option', { name: 'Tag billing' }).waitFor();
+    },
+    'no match': async () => {
+      await c.go('/console?tag=nothing');
+      await signIn();
+      await c.page.getByText('No key matches').waitFor();
+    },
+    account: async () => {
+      await signIn();
+      await c.page.locator('.account summary').click();
+      await c.page.getByText('all organizations').waitFor();
+    },
+    key: async () => {
+      await c.go(key('acme-billing'));
+      await signIn();
+      await c.card('Activity').getByText('larger plan').waitFor();
+    },
+    'rejected key': async () => {
+      await c.go(key('acme-partner'));
+      await signIn();
+      await c.page.getByText('Gateways reject this key: its quota is used up.').waitFor();
+    },
+    'reset of a quota': async () => {
+      await c.go(key('acme-billing'));
+      await signIn();
+      await c.button('Reset quota').click();
+      await c.page.getByRole('dialog').getByText('8,120').waitFor();
+    },
+    edit: async () => {
+      await edit('acme-billing');
+      await c.field('rate').fill('300');
+      await c.button('Save 1 change').waitFor();
+    },
+    'edit with problems': async () => {
+      await edit('acme-billing');
+      await c.field('rate').fill('-5');
+      await c.page.getByText('Rate must be at least -1').waitFor();
+      for (const topic of await c.page.locator('.advanced summary').all()) await topic.click();
+      await c.page.getByText('invoices', { exact: true }).click();
+    },
+    merge: async () => {
+      await edit('acme-report');
+      await c.field('alias').fill('Mine');
+      await c.button('Save 1 change').waitFor();
+      await server.t.update('acme-report', { alias: 'Theirs', rate: 20, per: 60 });
+      await c.button('Merge …').click();
+      await c.page.getByText('Choose a value for each').waitFor();
+    },
+    create: async () => {
+      await c.go('/console/new');
+      await signIn();
+      await c.heading('Create key');
+    },
+    created: async () => {
+      await c.go('/console/new');
+      await signIn();
+      await c.field('orgID').fill('acme');
+      await c.field('alias').fill('New one');
+      await c.button('Create key').click();
+      await c.heading('New one is created');
+    },
+    'bulk, dry run': async () => {
+      await c.go('/console/bulk?org=acme');
+      await signIn();
+      await c.page.getByLabel('Field').selectOption('rate');
+      await c.field('rate').fill('50');
+      await c.button('Try it').click();
+      await c.button('Apply to 4 keys').waitFor();
+    },
+    organizations: async () => {
+      await c.go('/console/organizations');
+      await signIn();
+      await c.page.getByText('2 keys').waitFor();
+    },
+    changes: async () => {
+      await c.go('/console/changes');
+      await signIn();
+      await c.page.getByText('replaced by the new job').waitFor();
+    },
+    preview: async () => {
+      await c.go('/console/preview');
+      await c.signIn(server.t.management);
+      await c.page.getByLabel('Definition as JSON').fill('{"alias":"Demo","apply_policy_id":"gold"}');
+      await c.button('Check').click();
+      await c.page.getByRole('list', { name: 'Warnings' }).waitFor();
+    },
+  };
+
+  it.each(Object.keys(flows))(
+    '%s fits each size, and violates no rule of WCAG 2.2 AA in light and dark',
+    async (flow) => {
+      c = await openConsole(browser(), server, { viewport: sizes[1440], reducedMotion: 'reduce' });
+      try {
+        await flows[flow]?.();
+        for (const [size, viewport] of Object.entries(sizes)) {
+          await c.page.setViewportSize(viewport);
+          const widths = await c.page.evaluate('[document.documentElement.scrollWidth, document.body.scrollWidth]');
+          expect({ size, widths }).toEqual({ size, widths: [viewport.width, viewport.width] });
+          for (const colorScheme of ['light', 'dark'] as const) {
+            await c.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+            // Colors do not depend on the size, and the widths between have the layout of one of these.
+            const isChecked = size === '1440' || (size === '390' && colorScheme === 'light');
+            const violations = isChecked ? await c.violations() : [];
+            expect({ size, colorScheme, violations }).toEqual({ size, colorScheme, violations: [] });
+            await photographConsole(c.page, `${flow} ${size} ${colorScheme}`);
+          }
+        }
+      } finally {
+        await c.close();
+      }
+    },
+  );
+});
