@@ -16,18 +16,17 @@ describeInBrowser('the connection of the console', (browser) => {
     onTestFinished(() => c.close());
     await c.signIn(first.t.service);
     await c.page.getByText('Live', { exact: true }).waitFor();
-    // Requests do not arrive from now on, and the open stream ends.
-    await c.context.setOffline(true);
-    await c.page.route('**/graphql', (route) => route.abort('connectionrefused'));
-    await first.t.update('billing', { alias: 'Renamed' });
+    // No request arrives from now on. The page of the other address also opens a stream of its own.
+    const paths = ['**/graphql', '**/icon.svg'];
+    for (const path of paths) await c.page.route(path, (route) => route.abort('connectionrefused'));
     await c.go('/console?org=acme');
     const banner = c.page.getByText('Keyfront does not respond.');
     await banner.waitFor();
     expect(await c.page.getByText('Live', { exact: true }).count()).toBe(0);
+    await first.t.update('billing', { alias: 'Renamed' });
     // What was shown stays.
     expect(await c.names()).toEqual(['Billing']);
-    await c.context.setOffline(false);
-    await c.page.unroute('**/graphql');
+    for (const path of paths) await c.page.unroute(path);
     await expect.poll(c.names).toEqual(['Renamed']);
     await banner.waitFor({ state: 'detached' });
     await c.page.getByText('Live', { exact: true }).waitFor();
