@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { KeyfrontError } from '../client/client.js';
+import type { KeyfrontError } from '../client/client.js';
+import { isTransient, toKeyfrontError } from './results.js';
 import { useConnection } from './session.js';
 
 /** The state of a request. During a reload, `data` is that of the previous response. */
@@ -12,11 +13,6 @@ export interface Loaded<Data> {
 
 /** Seconds until the next attempt after an error that may pass. */
 const retryDelays = [1, 2, 4, 8, 15];
-
-/** Whether an error may pass without a change of the request. */
-export function isTransient(error: KeyfrontError | undefined): boolean {
-  return error?.code === 'UNREACHABLE' || error?.code === 'UNAVAILABLE';
-}
 
 /**
  * Loads data, again whenever an input changes. A response to an earlier input is dropped. After an error that may pass it
@@ -90,20 +86,4 @@ export function useAction<Arguments extends readonly unknown[]>(
     }
   };
   return { run, error, isRunning };
-}
-
-/** Returns the error of the service, or wraps an unexpected one. */
-export function toKeyfrontError(error: unknown): KeyfrontError {
-  if (error instanceof KeyfrontError) return error;
-  return new KeyfrontError('INTERNAL', error instanceof Error ? error.message : String(error), { cause: error });
-}
-
-/** Returns the result of a field, or throws the error because of which it is null. */
-export function required<Value>(
-  value: Value | null | undefined,
-  errors: readonly KeyfrontError[],
-  missing: string,
-): Value {
-  if (value != null) return value;
-  throw errors[0] ?? new KeyfrontError('NOT_FOUND', missing);
 }

@@ -9,7 +9,7 @@ import {
 import type { FormValues } from '../edit/form-values.js';
 import { nameOf, shortHash } from '../format.js';
 import { text } from '../strings.js';
-import { required } from '../use-load.js';
+import { required } from '../results.js';
 
 /** A change of many keys: the fields to set, or to remove if they are null, and whether to reset the quotas. */
 export interface BulkChange {

@@ -16,7 +16,8 @@ import { Link, navigate, useAddress } from '../router.js';
 import { useClient, useSession } from '../session.js';
 import { text } from '../strings.js';
 import { useFollow } from '../use-follow.js';
-import { required, useAction, useLoad } from '../use-load.js';
+import { required } from '../results.js';
+import { useAction, useLoad } from '../use-load.js';
 import { changesText } from './strings.js';
 
 const pageSize = 30;

@@ -13,7 +13,8 @@ import { Reason } from '../parts/dialog.js';
 import { Link, useUnsavedWarning } from '../router.js';
 import { useClient, useSession } from '../session.js';
 import { text } from '../strings.js';
-import { required, useAction } from '../use-load.js';
+import { required } from '../results.js';
+import { useAction } from '../use-load.js';
 import { createText } from './strings.js';
 
 type Created = NonNullable<CreateOrgKeyMutation['createOrgKey']>;

@@ -6,7 +6,7 @@ import {
   type PreviewFragment,
 } from '../../client/client.js';
 import { useClient, useSession } from '../session.js';
-import { toKeyfrontError } from '../use-load.js';
+import { toKeyfrontError } from '../results.js';
 import type { FormValues } from './form-values.js';
 
 const delayMs = 250;

@@ -4,7 +4,8 @@ import { formatInteger, nameOf } from '../format.js';
 import { Confirm } from '../parts/dialog.js';
 import { useClient } from '../session.js';
 import { text } from '../strings.js';
-import { required, useAction } from '../use-load.js';
+import { required } from '../results.js';
+import { useAction } from '../use-load.js';
 import type { KeyDetails } from './read-key.js';
 import { keyText } from './strings.js';
 

@@ -1,6 +1,6 @@
 import { OrgKeyDocument, type Client, type OrgKeyQuery } from '../../client/client.js';
 import { text } from '../strings.js';
-import { required } from '../use-load.js';
+import { required } from '../results.js';
 
 /** A key with its live quota and the newest part of its history. */
 export type KeyDetails = NonNullable<OrgKeyQuery['orgKey']>;

@@ -8,7 +8,8 @@ import { QuotaBar } from '../parts/state.js';
 import { Link, useAddress } from '../router.js';
 import { useClient } from '../session.js';
 import { text } from '../strings.js';
-import { required, useLoad } from '../use-load.js';
+import { required } from '../results.js';
+import { useLoad } from '../use-load.js';
 import { organizationsText } from './strings.js';
 
 const pageSize = 20;

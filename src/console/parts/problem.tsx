@@ -1,7 +1,7 @@
 import type { KeyfrontError } from '../../client/client.js';
 import { sentenceOf } from '../fields.js';
 import { text } from '../strings.js';
-import { isTransient } from '../use-load.js';
+import { isTransient } from '../results.js';
 
 interface ProblemProps {
   readonly error: KeyfrontError | undefined;

@@ -7,7 +7,8 @@ import { PageHead } from '../parts/page-head.js';
 import { Problem } from '../parts/problem.js';
 import { useClient } from '../session.js';
 import { text } from '../strings.js';
-import { required, useAction } from '../use-load.js';
+import { required } from '../results.js';
+import { useAction } from '../use-load.js';
 import { toPreviewInput } from './rest-names.js';
 import { previewText } from './strings.js';
 
