@@ -1,6 +1,6 @@
 import type { ComponentType } from 'preact';
 import type { Kind } from './session.js';
-import { text } from './strings.js';
+import type { text } from './strings.js';
 
 /** The part of the main navigation to which a page belongs. */
 export type Section = keyof typeof text.nav;

@@ -43,7 +43,7 @@ export function EditView({ found, onClose }: EditViewProps) {
   const [isSaved, setIsSaved] = useState(false);
   const { base, values } = draft;
   const isUnchanged = isSame(values, inputOf(base));
-  const dryRun = useDryRun(base.keyHash, base.version, toPatch(inputOf(base), values) as FormValues);
+  const dryRun = useDryRun(base.keyHash, base.version, toPatch(inputOf(base), values));
   const readNewer = useAction(async () => setNewer(await readKey(client, base.keyHash)));
   const save = useAction(async (reason: string | null) => {
     const patch = toPatch(inputOf(base), values);
