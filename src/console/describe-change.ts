@@ -29,12 +29,17 @@ const notes: Partial<Record<Change['kind'], string>> = {
   NOT_COMPARED: 'secret sent; it may be the same',
 };
 
-/** Describes the changed fields in the words and units of the console. A rate and its period make one line. */
+/**
+ * Describes the changed fields in the words and units of the console. A rate and its period make one line, and so do
+ * the access rights that were added or removed.
+ */
 export function describeChanges(changes: readonly Change[]): ChangeLine[] {
   const find = (path: string) => changes.find((change) => change.path === path);
   const [rate, per] = [find('rate'), find('per')];
   const [max, period] = [find('quotaMax'), find('quotaRenewalRate')];
+  const rights = changes.filter(isWholeRight);
   return changes.flatMap((change): ChangeLine[] => {
+    if (isWholeRight(change)) return change === rights[0] ? [wholeRights(rights)] : [];
     if (change === per && rate) return [];
     if (change === period && max) return [];
     if (change === rate && per) return [paired(change, per, formatRate as Pair)];
@@ -55,9 +60,6 @@ function paired(change: Change, period: Change, format: Pair): ChangeLine {
 }
 
 function describe({ path, kind, before, after }: Change): ChangeLine {
-  const segments = segmentsOf(path);
-  if (segments[0] === 'accessRights' && segments.length === 2)
-    return wholeRight(path, segments[1] ?? '', before, after);
   const line = { path, label: labelOfPath(path) };
   const note = notes[kind];
   const field = fieldAt(path);
@@ -83,10 +85,27 @@ function describe({ path, kind, before, after }: Change): ChangeLine {
   };
 }
 
-/** An access right that was added or removed: its label says enough. */
-function wholeRight(path: string, label: string, before: unknown, after: unknown): ChangeLine {
-  const named = (value: unknown) => (value == null ? [] : [label]);
-  return { path, label: labelOf('accessRights'), before: named(before), after: named(after) };
+/** Whether a change adds or removes an access right, or all of a key. */
+function isWholeRight({ path }: Change): boolean {
+  const segments = segmentsOf(path);
+  return segments[0] === 'accessRights' && segments.length <= 2;
+}
+
+/** Access rights that were added or removed: their labels say enough. */
+function wholeRights(changes: readonly Change[]): ChangeLine {
+  const labels = (which: 'before' | 'after') =>
+    changes.flatMap(({ path, [which]: value }) => (value == null ? [] : (segmentsOf(path)[1] ?? labelsOf(value))));
+  return {
+    path: 'accessRights',
+    label: labelOf('accessRights'),
+    before: labels('before'),
+    after: labels('after'),
+  };
+}
+
+/** The labels of a list of access rights, or of an object of them by label, which the history has. */
+function labelsOf(rights: unknown): string[] {
+  return Array.isArray(rights) || typeof rights !== 'object' || rights === null ? itemsOf(rights) : Object.keys(rights);
 }
 
 function itemsOf(value: unknown): string[] {

@@ -25,6 +25,13 @@ describe('a change in words', () => {
     [[changed('isInactive', null, true)], 'State', ['Active'], ['Inactive']],
     [[changed('tags', ['a', 'b'], ['b', 'c'])], 'Tags', ['a'], ['c']],
     [[changed('accessRights["a"]', { label: 'a' }, null)], 'Access', ['a'], []],
+    [[changed('accessRights', { a: { apiID: '1' }, b: { apiID: '2' } }, null)], 'Access', ['a', 'b'], []],
+    [
+      [changed('accessRights["a"]', { apiID: '1' }, null), changed('accessRights["b"]', null, { apiID: '2' })],
+      'Access',
+      ['a'],
+      ['b'],
+    ],
     [[changed('accessRights["rate"].limit.rate', 1, -1)], 'Access › Rate › Limit › Rate', ['1'], ['no limit']],
     [[changed('quotaMax', '9223372036854775807', 1)], 'Quota', ['9,223,372,036,854,775,807'], ['1']],
     [[changed('expires', 0, null)], 'Expires', ['never'], []],
