@@ -64,7 +64,10 @@ export function ChangesView() {
   });
   return (
     <>
-      <PageHead title={text.nav.changes} actions={<OrganizationChoice orgID={orgID} />}>
+      <PageHead
+        title={text.nav.changes}
+        actions={<OrganizationChoice orgID={orgID} shown={changes.map((change) => change.orgID)} />}
+      >
         {changesText.hint}
       </PageHead>
       <Problem error={first.error ?? more.error} retry={first.reload} />
@@ -101,8 +104,14 @@ export function ChangesView() {
   );
 }
 
+interface OrganizationChoiceProps {
+  readonly orgID: string | undefined;
+  /** The organizations of the changes on the page: one whose keys are all deleted is not in the list of organizations. */
+  readonly shown: readonly string[];
+}
+
 /** Restricts the page to one organization, unless the credential is. */
-function OrganizationChoice({ orgID }: { readonly orgID: string | undefined }) {
+function OrganizationChoice({ orgID, shown }: OrganizationChoiceProps) {
   const client = useClient('service');
   const { viewer } = useSession();
   const known = useLoad(
@@ -113,7 +122,7 @@ function OrganizationChoice({ orgID }: { readonly orgID: string | undefined }) {
     [client],
   );
   if (viewer?.orgID != null) return null;
-  const options = [...new Set([...(known.data ?? []), ...(orgID === undefined ? [] : [orgID])])];
+  const options = [...new Set([...(known.data ?? []), ...shown, ...(orgID === undefined ? [] : [orgID])])].toSorted();
   return (
     <label class="inline">
       {changesText.filter}

@@ -70,7 +70,7 @@ describeInBrowser('the overviews of the console', (browser) => {
     await expect
       .poll(async () => (await feed()).slice(0, 2))
       .toEqual(['test service deleted Trial globex', 'test service changed Billing acme']);
-    expect(await c.page.locator('.feed').innerText()).toMatch(/Rate\s+5 per minute/);
+    expect(await c.page.locator('.feed').innerText()).toMatch(/Rate\s+no limit\s+5 per minute/);
     await c.page.getByText('Live', { exact: true }).waitFor();
     at(10);
     await server.t.update('mobile', { alias: 'Mobile 2', quota_max: 500 });
