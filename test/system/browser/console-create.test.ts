@@ -33,7 +33,7 @@ describeInBrowser('the page of the console that creates a key', (browser) => {
     await c.field('orgID').fill('acme');
     await c.field('alias').fill('Checkout');
     await c.field('rate').fill('50');
-    await c.page.getByText('Identifier', { exact: true }).click();
+    await c.page.locator('summary', { hasText: 'Identifier' }).click();
     await c.page.getByLabel('Readable beginning').fill('acme_live_');
     await c.page.getByLabel('Reason').fill('New shop');
     await c.button('Create key').click();
