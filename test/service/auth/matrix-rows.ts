@@ -29,7 +29,7 @@ const rootFields: Readonly<Record<string, Row>> = {
   orgKey: { call: 'orgKey(by: { keyID: "KEY" }) { keyHash }', foreign: 'nothing' },
   orgKeys: { call: 'orgKeys(filter: {orgID: "acme"}) { edges { cursor } }', foreign: 'nothing' },
   explainOrgKey: { call: 'explainOrgKey(by: { keyID: "KEY" }) { right { apiID } }', foreign: 'the same' },
-  policies: { call: 'policies { edges { cursor } }', foreign: 'nothing' },
+  policies: { call: 'policies(first: 5) { edges { cursor } }', foreign: 'nothing' },
   impactOfPolicy: {
     call: 'impactOfPolicy(policy: {policyID: "gold", isInactive: true}) { edges { cursor } }',
     foreign: 'nothing',
