@@ -1,4 +1,5 @@
 import type { ComponentType } from 'preact';
+import { keyHashAt } from './key-address.js';
 import type { Kind } from './session.js';
 import type { text } from './strings.js';
 
@@ -66,14 +67,4 @@ export function pageAt(pathname: string): Page {
     kind: 'service',
     load: async () => (await import('./key/key-view.js')).KeyView,
   };
-}
-
-/** The hash of the key whose page an address names. */
-export function keyHashAt(pathname: string): string | undefined {
-  return /^\/console\/keys\/([^/]+)$/.exec(pathname)?.[1];
-}
-
-/** The address of the page of a key. */
-export function keyAddress(keyHash: string): string {
-  return `/console/keys/${keyHash}`;
 }

@@ -1,7 +1,7 @@
 import { Diff } from '../parts/diff.js';
 import { sentenceOf } from '../fields.js';
 import { formatCount, formatInteger } from '../format.js';
-import { keyAddress } from '../pages.js';
+import { keyAddress } from '../key-address.js';
 import { Button, download } from '../parts/button.js';
 import { Link } from '../router.js';
 import { text } from '../strings.js';

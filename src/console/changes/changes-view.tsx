@@ -7,7 +7,7 @@ import {
 } from '../../client/client.js';
 import { nameOf } from '../format.js';
 import { Entry } from '../key/activity.js';
-import { keyAddress } from '../pages.js';
+import { keyAddress } from '../key-address.js';
 import { Button } from '../parts/button.js';
 import { Empty } from '../parts/empty.js';
 import { PageHead } from '../parts/page-head.js';

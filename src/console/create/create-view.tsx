@@ -5,7 +5,7 @@ import { KeyForm } from '../edit/key-form.js';
 import type { FormValues } from '../edit/form-values.js';
 import { Warnings } from '../edit/pending.js';
 import { formText } from '../format.js';
-import { keyAddress } from '../pages.js';
+import { keyAddress } from '../key-address.js';
 import { Button, CopyButton, download } from '../parts/button.js';
 import { PageHead } from '../parts/page-head.js';
 import { Problem } from '../parts/problem.js';

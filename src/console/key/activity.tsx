@@ -13,8 +13,7 @@ import { text } from '../strings.js';
 import { required } from '../results.js';
 import { useAction, useLoad } from '../use-load.js';
 import { entriesOf, whoOf } from './history-entries.js';
-import { readKey, type KeyDetails } from './read-key.js';
-import type { SectionProps } from './sections.js';
+import { readKey, type KeyDetails, type SectionProps } from './read-key.js';
 import { keyText } from './strings.js';
 
 const texts = keyText.activity;

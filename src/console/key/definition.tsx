@@ -4,7 +4,7 @@ import { hintOf, labelOf } from '../fields.js';
 import type { FormField } from '../form-field.js';
 import { formFields } from '../generated/form-fields.js';
 import { CopyButton } from '../parts/button.js';
-import type { SectionProps } from './sections.js';
+import type { SectionProps } from './read-key.js';
 import { keyText } from './strings.js';
 
 const texts = keyText.more;

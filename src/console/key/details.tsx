@@ -1,6 +1,6 @@
 import { formatTime } from '../format.js';
 import { CopyButton } from '../parts/button.js';
-import type { SectionProps } from './sections.js';
+import type { SectionProps } from './read-key.js';
 import { keyText } from './strings.js';
 
 const texts = keyText.details;

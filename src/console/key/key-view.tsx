@@ -1,6 +1,6 @@
 import { useRef, useState } from 'preact/hooks';
 import { formatExactTime, nameOf } from '../format.js';
-import { keyHashAt } from '../pages.js';
+import { keyHashAt } from '../key-address.js';
 import { Button, CopyButton, QuietButton } from '../parts/button.js';
 import { Menu } from '../parts/menu.js';
 import { PageHead } from '../parts/page-head.js';
@@ -16,8 +16,8 @@ import { ChangeDialog, type ChangeName } from './changes.js';
 import { EditPage } from './edit-page.js';
 import { explainActive, explainState, type StateAction } from './explain-state.js';
 import { entriesOf, whoOf } from './history-entries.js';
-import { readKey, type KeyDetails } from './read-key.js';
-import { sections, type SectionProps } from './sections.js';
+import { readKey, type KeyDetails, type SectionProps } from './read-key.js';
+import { sections } from './sections.js';
 import { keyText } from './strings.js';
 
 /** One key: its state and why, its quota, its changes, its definition; or the form that edits it. */

@@ -2,7 +2,7 @@ import type { DefinitionFragment } from '../../client/client.js';
 import { formatQuota, formatRate, formatTime } from '../format.js';
 import { Ago } from '../parts/time.js';
 import { Link } from '../router.js';
-import type { SectionProps } from './sections.js';
+import type { SectionProps } from './read-key.js';
 import { keyText } from './strings.js';
 
 const texts = keyText.limits;

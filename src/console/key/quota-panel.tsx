@@ -5,7 +5,7 @@ import type { Quota } from '../key-state.js';
 import { QuotaBar } from '../parts/state.js';
 import { useNow } from '../use-now.js';
 import { exhaustionAt, periodOf, type Period } from './explain-state.js';
-import type { SectionProps } from './sections.js';
+import type { SectionProps } from './read-key.js';
 import { keyText } from './strings.js';
 
 const texts = keyText.quota;

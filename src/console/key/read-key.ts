@@ -18,3 +18,10 @@ export async function readKey(
   const { data, errors } = await client.send(OrgKeyDocument, variables, { signal });
   return required(data.orgKey, errors, text.notFound);
 }
+
+/** What each section of the page of a key gets. */
+export interface SectionProps {
+  readonly found: KeyDetails;
+  /** Reads the key again. */
+  readonly onChanged: () => void;
+}

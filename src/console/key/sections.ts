@@ -4,14 +4,7 @@ import { OtherFields } from './definition.js';
 import { Details } from './details.js';
 import { Limits } from './limits.js';
 import { QuotaPanel } from './quota-panel.js';
-import type { KeyDetails } from './read-key.js';
-
-/** What each section of the page of a key gets. */
-export interface SectionProps {
-  readonly found: KeyDetails;
-  /** Reads the key again. */
-  readonly onChanged: () => void;
-}
+import type { SectionProps } from './read-key.js';
 
 /** A section, and whether it starts again when the key has a new version. */
 interface Section {

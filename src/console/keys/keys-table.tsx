@@ -1,7 +1,7 @@
 import { memo } from 'preact/compat';
 import type { OrgKeyOrder, RowFragment } from '../../client/client.js';
 import { formatDay, formatRate, nameOf, shortHash } from '../format.js';
-import { keyAddress } from '../pages.js';
+import { keyAddress } from '../key-address.js';
 import { QuotaCell, StateLabel } from '../parts/state.js';
 import { Ago } from '../parts/time.js';
 import { Link } from '../router.js';

@@ -1,6 +1,6 @@
 import { useId, useRef, useState } from 'preact/hooks';
 import { OrgKeyDocument } from '../../client/client.js';
-import { keyAddress } from '../pages.js';
+import { keyAddress } from '../key-address.js';
 import { navigate } from '../router.js';
 import { useClient } from '../session.js';
 import { noSuggestions, readSuggestions } from '../suggestions.js';
