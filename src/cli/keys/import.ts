@@ -76,13 +76,18 @@ async function importKeys(io: IO, options: OptionValues, [file = '']: readonly s
       io.stderr(`line ${line}: ${text}\n`);
     };
     const importAll = () =>
-      importLines(target, wholeLines(splitLines(bytes), stop.signal), { ...importOptions, policies }, {
-        onInvalidLine: (line, reason) => print(line, printable(reason)),
-        onDuplicate: (line, first) => print(line, `skipped, because line ${first} has the same key_id`),
-        // An import only counts them, because a file may have a warning in each line.
-        ...(isDryRun && { onWarnings: (line: number, text: string) => print(line, `warning: ${printable(text)}`) }),
-        onProgress: (lines) => progress.show(lines, size === undefined ? undefined : Math.min(bytesRead / size, 1)),
-      });
+      importLines(
+        target,
+        wholeLines(splitLines(bytes), stop.signal),
+        { ...importOptions, policies },
+        {
+          onInvalidLine: (line, reason) => print(line, printable(reason)),
+          onDuplicate: (line, first) => print(line, `skipped, because line ${first} has the same key_id`),
+          // An import only counts them, because a file may have a warning in each line.
+          ...(isDryRun && { onWarnings: (line: number, text: string) => print(line, `warning: ${printable(text)}`) }),
+          onProgress: (lines) => progress.show(lines, size === undefined ? undefined : Math.min(bytesRead / size, 1)),
+        },
+      );
     const counts = await (isDryRun ? importAll() : load(importAll));
     progress.end();
     printJSONResult(io, options, { dry_run: isDryRun, ...counts });
