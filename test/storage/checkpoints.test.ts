@@ -8,7 +8,7 @@ import { startCheckpoints } from '../../src/storage/scheduled-jobs.js';
 import { createCheckpoints } from '../../src/storage/sql/keys/checkpoints.js';
 import { startOwnApp, type TestApp } from '../support/app.js';
 import { makeOwnCommandLine, type CommandLine } from '../support/cli.js';
-import { describeEngines, makeOwnPlace, postgres, type EnginePlace } from '../support/engines.js';
+import { describeEngines, makeOwnPlace, postgres, type EnginePlace, putRowsBack } from '../support/engines.js';
 import { aChange, aKey, anUpdate, hashOf, rowIDOf } from '../support/factories.js';
 import { signer } from '../support/signer.js';
 import { allHashes } from '../support/state.js';
@@ -30,13 +30,7 @@ describeEngines('the head of the keys in the database', (engine) => {
 
   const run = (...statements: readonly string[]) => place.run(...statements);
   const save = (table: string, as = `saved_${table}`) => run(`CREATE TABLE ${as} AS SELECT * FROM ${table}`);
-  const putBack = async (table: string, where: string, from = `saved_${table}`) => {
-    const columns = await place.columns(table);
-    await run(
-      `DELETE FROM ${table} WHERE ${where}`,
-      `INSERT INTO ${table} (${columns}) SELECT ${columns} FROM ${from} WHERE ${where}`,
-    );
-  };
+  const putBack = (table: string, where: string, from = `saved_${table}`) => putRowsBack(place, table, from, where);
   const hash = (keyID: string) => t.app.services.ports.hashKeyID(keyID);
   const ofKey = (keyID: string, column = 'id') => `${column} = ${rowIDOf(hash(keyID))}`;
   const vanish = (keyID: string) =>

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { startOwnApp, type TestApp } from '../support/app.js';
 import { makeOwnCommandLine, type CommandLine } from '../support/cli.js';
-import { describeEngines, makeOwnPlace, type EnginePlace } from '../support/engines.js';
+import { describeEngines, makeOwnPlace, type EnginePlace, putRowsBack } from '../support/engines.js';
 import { rowIDOf } from '../support/factories.js';
 import { openOwnServices } from '../support/storage.js';
 import { until } from '../support/until.js';
@@ -18,13 +18,7 @@ describeEngines('an older row that was put back', (engine) => {
 
   const run = (...statements: readonly string[]) => place.run(...statements);
   const save = (table: string) => run(`CREATE TABLE saved_${table} AS SELECT * FROM ${table}`);
-  const putBack = async (table: string, where: string) => {
-    const columns = await place.columns(table);
-    await run(
-      `DELETE FROM ${table} WHERE ${where}`,
-      `INSERT INTO ${table} (${columns}) SELECT ${columns} FROM saved_${table} WHERE ${where}`,
-    );
-  };
+  const putBack = (table: string, where: string) => putRowsBack(place, table, `saved_${table}`, where);
   const read = (secret: string) => t.send('/svc/org/keys', { headers: { 'x-svc-authorization': secret } });
   const check = (...options: string[]) => c.keyfront(['check', ...options], place.env);
   const hash = (keyID: string) => t.app.services.ports.hashKeyID(keyID);

@@ -151,3 +151,12 @@ export function describeConfigurations(name: string, suite: (engine: TestEngine)
 function describeEach(all: readonly TestEngine[], name: string, suite: (engine: TestEngine) => void): void {
   for (const engine of all) describe.skipIf(engine.isMissing)(`${name}, on ${engine.name}`, () => suite(engine));
 }
+
+/** Puts rows of a saved copy of a table back in the place of the present ones. */
+export async function putRowsBack(place: EnginePlace, table: string, from: string, where: string): Promise<void> {
+  const columns = await place.columns(table);
+  await place.run(
+    `DELETE FROM ${table} WHERE ${where}`,
+    `INSERT INTO ${table} (${columns}) SELECT ${columns} FROM ${from} WHERE ${where}`,
+  );
+}
