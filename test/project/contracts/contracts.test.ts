@@ -154,8 +154,9 @@ describe('node test/project/contracts/check.mjs', () => {
     const folder = await temporaryFolder();
     const git = (...args: string[]) => execFileSync('git', ['-C', folder, ...args], { encoding: 'utf8' }).trim();
     const write = (file: string, text: string) => writeFile(join(folder, file), text);
-    const check = () => {
-      const { status, stdout, stderr } = spawnSync(process.execPath, [script], { cwd: folder, encoding: 'utf8' });
+    const check = (requireAll = '') => {
+      const env = { ...process.env, REQUIRE_ALL: requireAll };
+      const { status, stdout, stderr } = spawnSync(process.execPath, [script], { cwd: folder, encoding: 'utf8', env });
       return { status, output: stdout + stderr };
     };
     await mkdir(join(folder, 'schema'));
@@ -177,5 +178,6 @@ describe('node test/project/contracts/check.mjs', () => {
     expect(check()).toMatchObject({ status: 1, output: expect.stringContaining('The contract was removed') });
     await write('package.json', JSON.stringify({ contracts: { since: 'f'.repeat(40) } }));
     expect(check()).toMatchObject({ status: 0, output: expect.stringContaining('compared with nothing') });
+    expect(check('1')).toMatchObject({ status: 1, output: expect.stringContaining('compared with nothing') });
   });
 });
