@@ -1,17 +1,18 @@
 // Runs the tests of `npm test` that must detect each mutant, against the mutant: `node test/mutants/run.mjs NAME...`. Without
 // a name, for all mutants, and then runs the suites of processes that start mutants themselves. Ends with exit code 1 if a
-// mutant makes no test fail.
+// mutant makes no test fail, and before any run if one does not match its source.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isOfQuickTests, mutantNames, readMutant } from './mutant.mjs';
+import { applyMutant, isOfQuickTests, mutantNames, readMutant } from './mutant.mjs';
 
 const root = join(import.meta.dirname, '../..');
 const vitest = join(root, 'node_modules/vitest/vitest.mjs');
 const folder = await mkdtemp(join(tmpdir(), 'keyfront-mutants-'));
 const names = process.argv.length > 2 ? process.argv.slice(2) : mutantNames();
+await requireMatches();
 let survivors = 0;
 try {
   for (const name of names) {
@@ -31,6 +32,21 @@ if (process.argv.length === 2) {
   const env = { ...process.env, MUTANTS: '1' };
   const { status } = spawnSync(process.execPath, [vitest, 'run', ...options], { cwd: root, env, stdio: 'inherit' });
   if (status !== 0) process.exitCode = 1;
+}
+
+/** @throws {Error} with the mutants that do not match their source, whose files no test could import. */
+async function requireMatches() {
+  const mismatches = [];
+  for (const mutant of names.map(readMutant)) {
+    for (const file of new Set(mutant.edits.map((edit) => edit.file))) {
+      try {
+        applyMutant(mutant, file, await readFile(join(root, file), 'utf8'));
+      } catch (error) {
+        mismatches.push(error instanceof Error ? error.message : String(error));
+      }
+    }
+  }
+  if (mismatches.length > 0) throw new Error(mismatches.join('\n'));
 }
 
 /**
