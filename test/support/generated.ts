@@ -11,9 +11,9 @@ function defaultSeed(): number {
   return process.env['FAULTS'] === 'full' ? Math.floor(Math.random() * 2 ** 31) : 1;
 }
 
-/** Number of cases to generate: the environment variable, or a small number in `npm test`. */
+/** Number of cases to generate: the variable of the environment, or `FUZZ_FACTOR` times a small number. */
 export function runs(variable: string, few: number): number {
-  return Number(process.env[variable] ?? few);
+  return Number(process.env[variable] ?? few * Number(process.env['FUZZ_FACTOR'] ?? 1));
 }
 
 /** Parameters of `fc.assert`, whose report contains the seed and the path to the smallest counterexample. */

@@ -21,7 +21,7 @@ const groups = {
   keys: {
     mutate: 'src/keys/**/*.ts',
     stages: [
-      'test/unit/keys/*.test.ts test/unit/graphql/schema.test.ts test/unit/rest/openapi.test.ts',
+      'test/unit/keys/**/*.test.ts test/unit/graphql/schema.test.ts test/unit/rest/openapi.test.ts',
       'test/service/keys/*.test.ts',
       'test/service/{rest,graphql,auth}/*.test.ts test/service/change-log.test.ts test/service/cli/key*.test.ts',
     ],

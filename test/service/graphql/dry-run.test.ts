@@ -86,7 +86,7 @@ describe(`previewOrgKeyUpdate (FUZZ_SEED=${seed})`, () => {
         if (Array.isArray(predicted)) counts.rejected += 1;
         else counts.done += 1;
       }),
-      generated(runs('DRY_RUNS', 200)),
+      generated(runs('DRY_RUNS', 80)),
     );
     expect(Math.min(counts.done, counts.rejected)).toBeGreaterThan((counts.done + counts.rejected) / 10);
   });

@@ -125,7 +125,7 @@ describe(`The response of the service (FUZZ_SEED=${seed})`, () => {
     { timeout: 3_600_000 },
     async () => {
       const counts = { requests: 0, withData: 0, withErrors: 0, mutations: 0, rejected: 0 };
-      const cases = runs('EXECUTOR_RUNS', 200);
+      const cases = runs('EXECUTOR_RUNS', 75);
       const recent: Request[] = [];
       const random = createRandom(seed);
       for (let number = 0; number < cases; number += 1) {

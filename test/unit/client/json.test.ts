@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseJSON } from '../../../src/client/json.js';
 import { misreadJSON } from '../../support/misread-json.js';
+import { generated, runs } from '../../support/generated.js';
 
 describe('the JSON reader of the client', () => {
   it.each(misreadJSON)('reads the escaped member name of $second after $first', ({ first, second, name }) => {
@@ -16,6 +17,7 @@ describe('the JSON reader of the client', () => {
       fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => {
         expect(JSON.stringify(parseJSON(JSON.stringify(value)))).toBe(JSON.stringify(value));
       }),
+      generated(runs('FUZZ_RUNS', 100)),
     );
   });
 

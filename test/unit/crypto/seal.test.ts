@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/lib/errors.js';
 import type { KeyRing } from '../../../src/crypto/key-ring.js';
 import { createSealer } from '../../../src/crypto/encryption.js';
+import { generated, runs } from '../../support/generated.js';
 
 /** The last id is the active one; each key is 32 times its byte. */
 function ringOf(keys: Record<string, number>): KeyRing {
@@ -45,6 +46,7 @@ describe('a sealed secret', () => {
       fc.property(text, text, (secret, where) => {
         expect(sealer.open(sealer.seal(secret, where), where)).toBe(secret);
       }),
+      generated(runs('FUZZ_RUNS', 100)),
     );
     expect(sealer.open(sealer.seal('\ufeffx\0', place), place)).toBe('\ufeffx\0');
   });
@@ -56,6 +58,7 @@ describe('a sealed secret', () => {
         const sealed = sealer.seal(secret, one);
         expectUnopened(() => sealer.open(sealed, other));
       }),
+      generated(runs('FUZZ_RUNS', 100)),
     );
   });
 
@@ -143,6 +146,7 @@ describe('a text sealed under a derived key', () => {
         expect(derived.open(sealer.seal(content, one), one)).toBe(content);
         expectUnopened(() => derived.open(sealed, other));
       }),
+      generated(runs('FUZZ_RUNS', 100)),
     );
     expect(derived.keyIDOf(derived.seal('s', place))).toBe('k1');
   });

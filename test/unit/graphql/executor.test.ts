@@ -149,7 +149,7 @@ describe(`The executor (FUZZ_SEED=${seed})`, () => {
         // Now the operation is compiled, and is executed twice at the same time.
         await compare(asGenerated, from, 2, expected);
       });
-      await fc.assert(property, generated(runs('EXECUTOR_RUNS', 400)));
+      await fc.assert(property, generated(runs('EXECUTOR_RUNS', 150)));
     });
     console.log(`executor: ${JSON.stringify({ ...seen, unheardByGraphQLJS })}`);
     for (const name of ['rejected', 'withoutData', 'withErrors', 'later'] as const) {
@@ -176,7 +176,7 @@ describe(`The executor (FUZZ_SEED=${seed})`, () => {
       seen.responses += 1;
       if (text(actual.errors) !== text(expected.errors)) seen.otherErrors += 1;
     });
-    await withUnheard(async () => fc.assert(property, generated(runs('EXECUTOR_RUNS', 400))));
+    await withUnheard(async () => fc.assert(property, generated(runs('EXECUTOR_RUNS', 150))));
     console.log(`executor and Yoga's: ${JSON.stringify(seen)}`);
     // It also reports errors below a null; and where several race to make one thing null, another may win.
     expect(seen.otherErrors).toBeLessThan(seen.responses / 10);

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { isJSONContentType, readBody, readBytes } from '../../../src/http/body.js';
 import type { RequestContext } from '../../../src/http/request-context.js';
 import { requestContextOf } from '../../support/request-context.js';
+import { generated, runs } from '../../support/generated.js';
 
 const limit = 100;
 const bytesOf = (text: string) => new TextEncoder().encode(text);
@@ -39,6 +40,7 @@ describe('readBody', () => {
         const chunks = edges.slice(1).map((end, index) => bytes.subarray(edges[index], end));
         expect(await readBody(requestWith(streamOf(...chunks)), 10_000)).toBe(text);
       }),
+      generated(runs('FUZZ_RUNS', 100)),
     );
   });
 

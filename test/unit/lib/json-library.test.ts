@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { parse, stringify } from 'lossless-json';
 import { describe, expect, it } from 'vitest';
 import { parseJSON, stringifyJSON, type JSONValue } from '../../../src/lib/json.js';
+import { generated, runs } from '../../support/generated.js';
 
 /** Integers that a double cannot hold as bigints, all else as numbers: what `src/lib/json.ts` promises. */
 const parseNumber = (token: string) => {
@@ -42,7 +43,7 @@ describe('parseJSON and lossless-json', () => {
         expect(isDeepStrictEqual(parseJSON(text), byLibrary(text))).toBe(true);
         expect(isDeepStrictEqual(parseJSON(escaped), byLibrary(escaped))).toBe(true);
       }),
-      { numRuns: 2000 },
+      generated(runs('JSON_RUNS', 1000)),
     );
   });
 
@@ -51,7 +52,7 @@ describe('parseJSON and lossless-json', () => {
       fc.property(value, (original) => {
         expect(isDeepStrictEqual(byLibrary(stringifyJSON(original)), parseJSON(stringifyJSON(original)))).toBe(true);
       }),
-      { numRuns: 2000 },
+      generated(runs('JSON_RUNS', 1000)),
     );
   });
 

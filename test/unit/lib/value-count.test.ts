@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { parseDefinition } from '../../../src/keys/definition/parse.js';
 import { hasMoreValues, maxValues } from '../../../src/lib/value-count.js';
 import { parseBody } from '../../../src/http/body.js';
+import { generated, runs } from '../../support/generated.js';
 
 /** The members and items of a value. */
 function countOf(value: unknown): number {
@@ -21,6 +22,7 @@ describe('the number of values', () => {
         expect(hasMoreValues(value, count)).toBe(false);
         if (count > 0) expect(hasMoreValues(value, count - 1)).toBe(true);
       }),
+      generated(runs('FUZZ_RUNS', 100)),
     );
   });
 
