@@ -2,8 +2,11 @@ import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config/config.js';
 import { keyNames } from '../../src/storage/redis/counter.js';
-import { startApp } from '../support/app.js';
+import { startApp, startOwnApp } from '../support/app.js';
 import { makeOwnCommandLine } from '../support/cli.js';
+import { makeOwnPlace, sqlite } from '../support/engines.js';
+import { freePort } from '../support/free-port.mjs';
+import { sendRequest } from '../support/responses.js';
 
 const url = 'redis://:a-password@redis.internal:6379/1';
 
@@ -67,5 +70,18 @@ describe('the command line with unreachable live counters', () => {
     expect([text, json, exported].map(({ stderr }) => stderr).join('')).not.toContain('a-password');
     // The store itself knows of both resets.
     expect((await c.keyfront(['keys', 'export'])).out).toContain('"quota_remaining":10');
+  });
+});
+
+describe('Sentinels that name no primary', () => {
+  it('are reported without the password, and do not keep the service from starting', async () => {
+    const { env } = await makeOwnPlace(sqlite);
+    const sentinels = `redis+sentinel://:a-password@127.0.0.1:${await freePort()}/counters`;
+    const t = await startOwnApp({ ...env, KEYFRONT_QUOTA_URL: sentinels });
+    await t.importKeys({ key_id: 'k', org_id: 'acme', quota_max: 100 });
+    const { body } = await sendRequest(t, 'POST', '/svc/org/keys/k/quota', { amount: 1 });
+    expect(body['message']).toBe('The live quota cannot be reached; nothing was counted.');
+    expect(t.logs()).toContain('The live counters in Redis cannot be reached: Sentinel: connect ECONNREFUSED');
+    expect(t.logs()).not.toContain('a-password');
   });
 });

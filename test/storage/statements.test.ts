@@ -116,7 +116,21 @@ const naughty = [
   ...['NULL', 'null', 'undefined', 'true', '0', '-1', '1e308', '9223372036854775808', 'NaN', '0x00', "x'00'"],
   ...['ORDER BY 1', 'UNION SELECT name FROM sqlite_schema', "a' UNION SELECT mac FROM keys --", 'load_extension'],
   ...['a,b', 'a b', ' a', 'a ', 't:a', 'constructor', '__proto__'],
-  ...['İ', 'ß', 'ﬀ', '\u00c5', 'A\u030a', '\u202e', '\u200b', '\ufeff', '🔑', '👩‍👩‍👧', '\u{10ffff}', '\u007f'],
+  ...[
+    'İ',
+    'ß',
+    'ﬀ',
+    '\u00c5',
+    'A\u030a',
+    '\u202e',
+    '\u200b',
+    '\ufeff',
+    '🔑',
+    '👩‍👩‍👧',
+    '\u{10ffff}',
+    '🔑\u{10ffff}',
+    '\u007f',
+  ],
 ];
 
 /** An organization with the text in its name, or with the index if an identifier must not hold the text. */

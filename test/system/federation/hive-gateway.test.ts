@@ -132,11 +132,6 @@ describe("queries through Hive's gateway", () => {
     const rounded = await gateway.request(query, { n: 9007199254740996 }, headers);
     expect(rounded.errors[0]?.extensions?.['issues']).toMatchObject([{ path: 'expires', code: 'IMPRECISE' }]);
   });
-
-  it('does not show the fields for compatibility with the REST key API', async () => {
-    const { errors } = await gateway.request('{ previewKey(input: {}) { apiModel } }', {}, headers);
-    expect(errors[0]?.message).toContain('Cannot query field "apiModel"');
-  });
 });
 
 testCredentialModels(
