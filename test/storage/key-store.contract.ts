@@ -690,23 +690,22 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
       const compare = (a: KeyPosition, b: KeyPosition) =>
         a.value === b.value ? (a.keyHash < b.keyHash ? -1 : 1) : a.value < b.value ? -1 : 1;
       for (const filter of filters) {
-        expect(await store.count(filter, now)).toBeGreaterThan(0);
+        const matching = keys.filter((key) =>
+          matchesFilter({ filter, orderBy: 'KEY_HASH', descending: false, limit: 1, now }, key),
+        );
+        expect(matching).not.toEqual([]);
+        expect(await store.count(filter, now)).toBe(matching.length);
         for (const orderBy of Object.keys(keyOrders) as KeyOrder[]) {
           for (const descending of [false, true]) {
             const query: KeyQuery = { filter, orderBy, descending, limit: 100, now };
-            const ascending = keys
-              .filter((key) => matchesFilter(query, key))
-              .map((key) => positionOf(key, orderBy))
-              .toSorted(compare);
+            const ascending = matching.map((key) => positionOf(key, orderBy)).toSorted(compare);
             const positions = descending ? ascending.toReversed() : ascending;
             const hashes = positions.map(({ keyHash }) => keyHash);
             const listed = async (changes: Partial<KeyQuery>) =>
               (await store.list({ ...query, ...changes })).keys.map(({ keyHash }) => keyHash);
             expect(await listed({}), `${Object.keys(filter).join()} by ${orderBy}`).toStrictEqual(hashes);
-            expect(await store.count(filter, now)).toBe(hashes.length);
             const last = hashes.length - 1;
             const [after, before] = [positions[1], positions[last]];
-            expect(await listed({ after })).toStrictEqual(hashes.slice(2));
             expect(await listed({ after, limit: 1 })).toStrictEqual(hashes.slice(2, 3));
             expect(await listed({ before })).toStrictEqual(hashes.slice(0, last));
             expect(await listed({ after, before })).toStrictEqual(hashes.slice(2, last));

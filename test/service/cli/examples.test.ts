@@ -1,8 +1,8 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { commands } from '../../../src/cli/commands.js';
-import { jsonLines, makeOwnCommandLine, serveFolder, type CommandLine } from '../../support/cli.js';
+import { jsonLines, makeCommandLine, makeOwnCommandLine, serveFolder, type CommandLine } from '../../support/cli.js';
 import { makeOwnPlace, postgres } from '../../support/engines.js';
 import { hashOf } from '../../support/factories.js';
 import { startOwnReceiver } from '../../support/receiver.js';
@@ -25,9 +25,10 @@ const keys = [
 ];
 const lines = keys.map((key) => `${JSON.stringify(key)}\n`).join('');
 
-/** An installation with the files and the three versions of a key that the examples name. */
-beforeEach(async () => {
-  c = await makeOwnCommandLine();
+/** An installation with the files and the three versions of a key that the examples name, which each example gets a copy of. */
+let made: CommandLine;
+beforeAll(async () => {
+  c = made = await makeCommandLine();
   folder = join(c.folder, '..');
   await prepare('init');
   await c.importKeys(keys);
@@ -36,7 +37,6 @@ beforeEach(async () => {
   await c.file('policies.jsonl', '{"policy_id": "gold", "rate": 6, "per": 1}\n');
   await c.file('policies.yaml', '- policy_id: gold\n  rate: 7\n  per: 1\n');
   await c.file('rate.json', '{"rate": 6}');
-  await c.file('rate.json', '{"rate": 6}');
   await mkdir(join(folder, 'keys'));
   await writeFile(join(folder, 'keys', 'billing.json'), JSON.stringify({ ...keys[0], rate: 5 }));
   await writeFile(join(folder, 'keys', 'mobile.json'), JSON.stringify({ ...keys[0], key_id: 'acme-new' }));
@@ -44,6 +44,7 @@ beforeEach(async () => {
     await prepare('keys', 'put', 'acme-billing', await c.file('next.json', JSON.stringify({ ...billing, rate })));
   }
 });
+afterAll(() => made.remove());
 
 const webhook = async () => {
   const { url } = await startOwnReceiver();
@@ -134,6 +135,12 @@ it.each(commands)('the help of $name has an example, and every example calls it'
 });
 
 describe('the example', () => {
+  beforeEach(async () => {
+    c = await makeOwnCommandLine();
+    await cp(join(made.folder, '..'), join(c.folder, '..'), { recursive: true });
+    folder = join(c.folder, '..');
+  });
+
   for (const { name, examples } of commands) {
     for (const example of examples) {
       const { env, args, input } = callOf(example);

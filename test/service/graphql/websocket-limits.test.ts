@@ -72,7 +72,11 @@ async function observed(handle: Parameters<typeof listen>[0], webSockets: GraphQ
       },
     },
   });
-  onTestFinished(() => server.stop());
+  // A stop waits eight seconds for connections that are not read or whose client stays.
+  onTestFinished(async () => {
+    for (const stream of streams) stream.destroy();
+    await server.stop();
+  });
   return { server, streams };
 }
 
