@@ -83,7 +83,6 @@ function createPut(database: Database): (write: KeyWrite) => void {
   const addActor = database.prepare<[string, string]>(
     'INSERT INTO actors (credential_id, label) VALUES (?, ?) ON CONFLICT DO NOTHING',
   );
-  const addName = database.prepare<[string]>('INSERT INTO terms (name) VALUES (?) ON CONFLICT DO NOTHING');
   const insert = insertInto(keyTable.name, keyTable.columnNames, ['id', 'head']);
   const updates = new Map<string, Statement<(object | bigint | null)[]>>();
   // SQLite writes the indexes of every column that is named, also if its value stays: half of the pages of an update.
@@ -104,9 +103,16 @@ function createPut(database: Database): (write: KeyWrite) => void {
      VALUES (${quotaChangeTable.columnNames.map((name) => `@${name}`).join(', ')})`,
   );
   const addReceipt = database.prepare<[object]>(insertReceipt.text);
-  const term = '(SELECT id FROM terms WHERE name = @term)';
-  const addTerm = database.prepare<[object]>(`INSERT INTO key_terms (term, key, org) VALUES (${term}, @key, ${org})`);
-  const dropTerm = database.prepare<[object]>(`DELETE FROM key_terms WHERE term = ${term} AND key = @key`);
+  const addNames = database.prepare<[object]>(
+    'INSERT INTO terms (name) SELECT value FROM json_each(@names) WHERE true ON CONFLICT DO NOTHING',
+  );
+  const named = 'json_each(@names) AS wanted CROSS JOIN terms AS t ON t.name = wanted.value';
+  const addTerms = database.prepare<[object]>(
+    `INSERT INTO key_terms (term, key, org) SELECT t.id, @key, ${org} FROM ${named} WHERE true ON CONFLICT DO NOTHING`,
+  );
+  const dropTerms = database.prepare<[object]>(
+    `DELETE FROM key_terms WHERE key = @key AND term IN (SELECT t.id FROM ${named})`,
+  );
 
   /** The row of a new key: the place of its hash, unless keys whose hashes begin with the same 60 bits are there. */
   function freePlace(keyHash: string): bigint {
@@ -131,10 +137,14 @@ function createPut(database: Database): (write: KeyWrite) => void {
     else insert.run(key, head ?? 0n, row);
     for (const quotaChange of quotaChanges) addQuotaChange.run(quotaChange);
     for (const receipt of receipts) addReceipt.run(parametersOf(receiptValues(receipt)));
-    for (const name of addedTerms) {
-      addName.run(name);
-      addTerm.run({ term: name, key, org_id });
+    if (addedTerms.length > 0) {
+      const terms = { names: JSON.stringify(addedTerms), key, org_id };
+      // Nearly always the names have their numbers already.
+      if (addTerms.run(terms).changes < addedTerms.length) {
+        addNames.run({ names: terms.names });
+        addTerms.run(terms);
+      }
     }
-    for (const name of droppedTerms) dropTerm.run({ term: name, key });
+    if (droppedTerms.length > 0) dropTerms.run({ names: JSON.stringify(droppedTerms), key });
   };
 }
