@@ -51,7 +51,6 @@ console.log(
   '\n| workload | build | requests/s | range | µs of CPU | ÷ first | rate ÷ first | p90 ÷ p50 | p99 ÷ p50 |\n|---|---|---|---|---|---|---|---|---|',
 );
 for (const workload of workloads) {
-  const first = medians(`${workload} ${builds[0]}`);
   for (const build of builds) {
     const { rates, rate, cpuUs, p90, p99 } = medians(`${workload} ${build}`);
     const cells = [
@@ -60,13 +59,25 @@ for (const workload of workloads) {
       rate.toFixed(0),
       `${Math.min(...rates).toFixed(0)} to ${Math.max(...rates).toFixed(0)}`,
       cpuUs.toFixed(0),
-      (cpuUs / first.cpuUs).toFixed(2),
-      (rate / first.rate).toFixed(2),
+      ratioText(workload, build, 'cpuUs'),
+      ratioText(workload, build, 'perSecond'),
       p90.toFixed(2),
       p99.toFixed(2),
     ];
     console.log(`| ${cells.join(' | ')} |`);
   }
+}
+
+/** Returns the median and the range of the ratios to the first build, each of one round: the speed of a machine varies. */
+function ratioText(
+  /** @type {string} */ workload,
+  /** @type {string} */ build,
+  /** @type {'cpuUs' | 'perSecond'} */ figure,
+) {
+  const first = measured.get(`${workload} ${builds[0]}`) ?? [];
+  const found = measured.get(`${workload} ${build}`) ?? [];
+  const ratios = found.map((one, round) => one[figure] / (first[round]?.[figure] ?? NaN));
+  return `${quantile(ratios, 0.5).toFixed(2)} [${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)}]`;
 }
 
 function medians(/** @type {string} */ name) {
