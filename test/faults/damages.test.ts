@@ -185,6 +185,6 @@ describe('D-08 a damaged database', () => {
       // Which proves that the damages reach what is looked through, and rows as well.
       expect(count.rejected > 0 && count.withErrors + count.withErrorsUnchecked > 0, JSON.stringify(count)).toBe(true);
     },
-    60_000 + images * 2_000,
+    60_000 + images * 10_000,
   );
 });
