@@ -2,7 +2,7 @@ import { createAuthenticator } from './credentials/authenticate.js';
 import { createAuditLog } from './telemetry/audit-log.js';
 import { startScheduledJobs } from './storage/scheduled-jobs.js';
 import type { Config, ConfigSecrets } from './config/config.js';
-import { readTrustedDocuments } from './graphql/execution/trusted-documents.js';
+import { readBuiltDocuments, readTrustedDocuments } from './graphql/execution/trusted-documents.js';
 import { createGraphQLServer, type GraphQLOverrides } from './graphql/server.js';
 import { createGraphQLWebSockets, type GraphQLWebSockets } from './graphql/websocket/websocket-server.js';
 import { consoleAssets, consoleDocuments } from './http/console-assets.js';
@@ -66,7 +66,10 @@ export async function createApp(
   const { corsOrigins, graphiql, introspection, maxSubscriptions, oidc, restoreWindowMs, trustedProxies } = config;
   const isShared = secrets.databaseURL !== undefined;
   // Read first, so that an invalid file leaves no resource open.
-  const documents = readTrustedDocuments(config.console ? consoleDocuments : undefined, config.trustedDocumentsFile);
+  const documents = new Map([
+    ...(config.console ? readBuiltDocuments(consoleDocuments) : []),
+    ...readTrustedDocuments(config.trustedDocumentsFile),
+  ]);
   const services = await openServices(config, secrets, overrides, {
     access: 'create',
     ...overrides.openOptions,

@@ -18,12 +18,20 @@ export interface TrustedDocuments {
 }
 
 /**
- * Reads files of the form `{ "<id>": "<document>" }`, as codegen's client preset writes them.
+ * Reads a file of the form `{ "<id>": "<document>" }`, as codegen's client preset writes it; no documents without a file.
  *
- * @throws {Error} when a file cannot be used; its message names the file and every entry that is not valid.
+ * @throws {Error} when the file cannot be used; its message names the file and every entry that is not valid.
  */
-export function readTrustedDocuments(...files: readonly (string | undefined)[]): ReadonlyMap<string, string> {
-  return new Map(files.flatMap((file) => (file === undefined ? [] : readDocuments(file))));
+export function readTrustedDocuments(file: string | undefined): ReadonlyMap<string, string> {
+  return new Map(file === undefined ? [] : readDocuments(file));
+}
+
+/**
+ * Reads the documents that the build has put beside the service. They are not validated again, which took longer than
+ * the rest of a start: `npm run generate` writes them from the same schema.
+ */
+export function readBuiltDocuments(file: string): ReadonlyMap<string, string> {
+  return new Map(Object.entries(readJSONObject(file)).map(([id, document]) => [withoutPrefix(id), String(document)]));
 }
 
 function readDocuments(file: string): [id: string, document: string][] {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OrgKeyCountDocument } from '../../../src/client/client.js';
+import { readBuiltDocuments, readTrustedDocuments } from '../../../src/graphql/execution/trusted-documents.js';
 import { consoleAssets, consoleDocuments } from '../../../src/http/console-assets.js';
 import { startApp, startOwnApp, type TestApp } from '../../support/app.js';
 
@@ -77,6 +78,11 @@ describe('the console', () => {
     for (const later of ['edit-view', 'bulk-view', 'create-view', 'key-view']) {
       expect([...counted].filter((name) => name.startsWith(later))).toEqual([]);
     }
+  });
+
+  // A start does not validate them.
+  it('has documents that match the schema, and are known by their hashes', () => {
+    expect(readBuiltDocuments(consoleDocuments)).toStrictEqual(readTrustedDocuments(consoleDocuments));
   });
 
   it('is served as a view for one segment only', async () => {
