@@ -41,7 +41,7 @@ const billing = `extend schema @link(url: "https://specs.apollo.dev/federation/v
 const pages = 'type List { items: [Int!]! pageInfo: PageInfo! } extend type Query { list: List }';
 const fourFields = 'hasNextPage: Boolean! hasPreviousPage: Boolean! startCursor: String endCursor: String';
 
-/** What composition rejects, by the first column of the table in schema/README.md, and what it accepts instead. */
+/** What composition rejects, by the first column of the table in docs/federation.md, and what it accepts instead. */
 const collisions: Readonly<Record<string, { rejected: readonly string[]; message: RegExp; accepted: string }>> = {
   '`Node` with a field of its own': {
     rejected: [
