@@ -48,6 +48,7 @@ export const text = {
     UPDATE: 'change keys',
     DELETE: 'delete and restore keys',
     CONSUME: 'count requests',
+    VERIFY: 'verify keys for a gateway',
     ACTOR: 'name the person it acts for',
     ROUTER: 'send the operations of a router',
   } satisfies Record<KeyScope, string>,

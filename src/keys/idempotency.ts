@@ -81,9 +81,15 @@ export async function runIdempotent<Result>(
   }
 }
 
+/** Returns why a text is not valid as an idempotency key; undefined if it is. */
+export function idempotencyKeyProblem(key: string): string | undefined {
+  return /^[\x21-\x7e]{1,255}$/.test(key) ? undefined : 'must have 1 to 255 visible ASCII characters';
+}
+
 /** @throws {AppError} INVALID with the path `idempotencyKey`. */
 function assertIdempotencyKey(key: string): void {
-  if (!/^[\x21-\x7e]{1,255}$/.test(key)) throw invalidKey('must have 1 to 255 visible ASCII characters');
+  const found = idempotencyKeyProblem(key);
+  if (found !== undefined) throw invalidKey(found);
 }
 
 /** `keyfront secrets prune` has removed the key since. Running the request again could have its effect twice. */

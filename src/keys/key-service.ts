@@ -16,7 +16,7 @@ import {
   type UpdateRequest,
 } from './update.js';
 import type { KeyDefinition } from './definition/schema.js';
-import { checkKeyID } from './key-id.js';
+import { checkKeyID, keyIDProblem } from './key-id.js';
 import type { Scope } from './key.js';
 import type { CallContext, Ports } from './ports.js';
 import { createChangeSubscriptions } from './queries/change-subscription.js';
@@ -24,6 +24,7 @@ import { explainOrgKey, type ExplainRequest } from './queries/explain-key.js';
 import { createPolicyQueries } from './queries/policies.js';
 import { previewKey, type KeyPreview } from './queries/preview-key.js';
 import { createKeyQueries, type KeyReference } from './queries/read-keys.js';
+import { verifyKey, verifyKeys, type IdentifiedRequest, type VerifyRequest } from './verify.js';
 
 /** See {@link createKeyService}. */
 export type KeyService = ReturnType<typeof createKeyService>;
@@ -107,6 +108,29 @@ export function createKeyService(ports: Ports) {
     };
   };
 
+  /** An identifier that no key can have is no error: clients send anything to gateways. */
+  function identified(request: ForKey<VerifyRequest>): IdentifiedRequest {
+    const { api, version, method, path, amount, proofs, idempotencyKey } = request;
+    const isPossible = !('keyID' in request) || keyIDProblem(request.keyID) === undefined;
+    const keyHash = isPossible ? hashOf(request) : undefined;
+    return { keyHash, api, version, method, path, amount, proofs, idempotencyKey };
+  }
+
+  /** The audit log has no hash of what a client sent: it may be a secret of another service. */
+  const verification = <Request, Result>(
+    operation: string,
+    run: (caller: CallContext, request: Request) => Promise<Result>,
+  ) =>
+    withAudit(audit, {
+      operation,
+      identify: (_: Request) => undefined,
+      run: async (caller, _, request) => {
+        requireScope(caller, 'verify');
+        return run(caller, request);
+      },
+      acceptedOf: () => ({ isTraffic: true }),
+    });
+
   return {
     ...queries,
     ...createChangeSubscriptions(ports),
@@ -140,6 +164,13 @@ export function createKeyService(ports: Ports) {
       },
       acceptedOf: () => ({ isTraffic: true }),
     }),
+    /** See `verifyKeys` of verify.ts. */
+    verifyKey: verification('verifyKey', (caller, request: ForKey<VerifyRequest>) =>
+      verifyKey(ports, caller, identified(request)),
+    ),
+    verifyKeys: verification('verifyKeys', (caller, requests: readonly ForKey<VerifyRequest>[]) =>
+      verifyKeys(ports, caller, requests.map(identified)),
+    ),
     /** Returns what `updateOrgKey` or `patchOrgKey` would return now, and writes nothing. */
     previewOrgKeyUpdate: preview<PreviewRequest>((caller, keyHash, request) =>
       previewOrgKeyUpdate(ports, comparisons, caller, keyHash, request),

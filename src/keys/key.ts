@@ -48,6 +48,7 @@ export const scopes = {
   update: 'Update and revert keys, and reset their quotas.',
   delete: 'Delete and restore keys.',
   consume: 'Consume live quotas.',
+  verify: 'Verify keys for a gateway, which counts against their live quotas.',
   router: 'Send GraphQL operations with as many aliases as a router merges from several. Permits nothing by itself.',
   actor: 'State whom a change is made for, in the header `X-Keyfront-Actor`. Permits nothing by itself.',
 } as const;

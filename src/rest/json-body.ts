@@ -30,6 +30,15 @@ async function readJSONBody(
 }
 
 /**
+ * Reads the body of a request as JSON.
+ *
+ * @throws {AppError} INVALID or TOO_LARGE
+ */
+export async function readJSON(call: StagedCall): Promise<JSONValue> {
+  return (await readJSONBody(call)).body;
+}
+
+/**
  * Reads the body of a request as JSON; undefined if there is none, which needs no content type.
  *
  * @throws {AppError} INVALID or TOO_LARGE

@@ -73,7 +73,7 @@ export function isChange({ method, operation }: Pick<RouteDefinition, 'method' |
 export const tags = {
   Previews: 'Validate a key definition without storing anything.',
   Keys: 'Create, read, list, update, delete and restore the keys of organizations.',
-  Quota: 'Consume the live quota of a key.',
+  Quota: 'Verify keys for a gateway, and consume their live quotas.',
 } as const;
 
 /** One of {@link tags}. */

@@ -8,6 +8,7 @@ import { patchOrgKey } from './operations/patch-org-key.js';
 import { previewKey } from './operations/preview-key.js';
 import { restoreOrgKey } from './operations/restore-org-key.js';
 import { updateOrgKey } from './operations/update-org-key.js';
+import { verifyKeys } from './operations/verify-keys.js';
 
 /** Every operation of the key API. The router, the documentation and the tests read this list. */
 export const routes = [
@@ -21,4 +22,5 @@ export const routes = [
   deleteOrgKey,
   restoreOrgKey,
   consumeOrgQuota,
+  verifyKeys,
 ] as const;

@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { accessCodes, type AccessCode } from '../keys/access/decide-access.js';
 import { quotaRejections } from '../keys/quota/quota.js';
 import { requestRejectionReasons, webhookOutcomes, type Meter, type GaugeName } from './ports.js';
 
@@ -89,6 +90,12 @@ export function createMetrics({
     labelNames: ['verdict'] as const,
     registers,
   });
+  const verifications = new Counter({
+    name: 'keyfront_verifications_total',
+    help: 'Decisions about requests with keys, for gateways.',
+    labelNames: ['code'] as const,
+    registers,
+  });
   const webhooks = new Counter({
     name: 'keyfront_webhook_attempts_total',
     help: 'Attempts to deliver an event to a webhook, and events that became dead letters (dead).',
@@ -129,6 +136,7 @@ export function createMetrics({
   for (const reason of requestRejectionReasons) rejected.inc({ reason }, 0);
   for (const outcome of webhookOutcomes) webhooks.inc({ outcome }, 0);
   for (const verdict of verdicts) quotas.inc({ verdict }, 0);
+  for (const code of Object.keys(accessCodes) as AccessCode[]) verifications.inc({ code }, 0);
 
   const sources = new Map<GaugeName, () => number | Promise<number>>();
   const readGauge = async (name: GaugeName, fallback = 0) => (await sources.get(name)?.()) ?? fallback;
@@ -211,6 +219,7 @@ export function createMetrics({
       authenticationFailed: (kind, reason) =>
         wrongCredentials.inc({ kind: knownOrOther(kinds, kind), reason: knownOrOther(reasons, reason) }),
       consumed: (verdict) => quotas.inc({ verdict: knownOrOther(verdicts, verdict) }),
+      verified: (code) => verifications.inc({ code }),
       webhookAttempted: (outcome) => webhooks.inc({ outcome }),
       registerGauge: (name, read) => {
         const others = sources.get(name);

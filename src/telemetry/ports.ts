@@ -1,3 +1,4 @@
+import type { AccessCode } from '../keys/access/decide-access.js';
 import type { ErrorCode } from '../lib/errors.js';
 
 /** Telemetry hooks. Both are optional; a missing hook has no overhead. */
@@ -69,6 +70,8 @@ export interface Meter {
   readonly authenticationFailed: (kind: string, reason: string) => void;
   /** Quota was consumed or rejected. */
   readonly consumed: (verdict: string) => void;
+  /** A request with a key was decided for a gateway. */
+  readonly verified: (code: AccessCode) => void;
   /** A delivery was attempted, or an event became a dead letter. */
   readonly webhookAttempted: (outcome: WebhookOutcome) => void;
   /** Registers a function that reads a gauge. The value of a gauge is the sum of its functions. */

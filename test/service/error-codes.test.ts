@@ -158,6 +158,7 @@ const ownCases: Readonly<Record<string, Partial<Record<ErrorCode, Provoke>>>> = 
   'GraphQL updateOrgKeys': { INVALID: withArguments('filter: {aliasPrefix: ""}, patch: {tags: [""]}') },
   'GraphQL resetOrgQuotas': { INVALID: withArguments('filter: {aliasPrefix: ""}, first: 0') },
   'GraphQL consumeOrgQuota': { INVALID: withArguments('keyID: "a", amount: 0') },
+  'GraphQL verifyKey': { INVALID: withArguments('keyID: "a", amount: -1') },
   'GraphQL orgKeyChanged': { INVALID: withArguments('after: "nonsense"') },
   'REST previewKey': { FORBIDDEN: forbidden },
   'REST createOrgKey': { FORBIDDEN: forbidden, CONFLICT: keyExists },

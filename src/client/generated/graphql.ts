@@ -387,7 +387,9 @@ export type KeyScope =
   /** Send GraphQL operations with as many aliases as a router merges from several. Permits nothing by itself. */
   | 'ROUTER'
   /** Update and revert keys, and reset their quotas. */
-  | 'UPDATE';
+  | 'UPDATE'
+  /** Verify keys for a gateway, which counts against their live quotas. */
+  | 'VERIFY';
 
 /** Gradual changes of the rate limit by the gateway. */
 export type KeySmoothingInput = {
@@ -969,6 +971,19 @@ export type ConsumeOrgQuotaMutationVariables = Exact<{
 
 
 export type ConsumeOrgQuotaMutation = { consumeOrgQuota: { allowed: boolean, refusal: KeyQuotaRefusal | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: string | null } } | null };
+
+export type VerifyKeyMutationVariables = Exact<{
+  keyID: string | number;
+  api?: string | null | undefined;
+  version?: string | null | undefined;
+  method?: string | null | undefined;
+  path?: string | null | undefined;
+  amount?: number | string | null | undefined;
+  proofs?: Array<KeyProof> | KeyProof | null | undefined;
+}>;
+
+
+export type VerifyKeyMutation = { verifyKey: { isAllowed: boolean, code: KeyAccessCode, keyHash: string | null, orgID: string | null, alias: string | null, reasons: Array<{ code: KeyAccessCode, message: string, path: string | null, policyID: string | null }>, limits: { rate: number | null, per: number | null }, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: string | null } | null } | null };
 
 export type UpdateOrgKeysMutationVariables = Exact<{
   filter: OrgKeyFilter;
@@ -3285,6 +3300,43 @@ export const ConsumeOrgQuotaDocument = new TypedDocumentString(`
   remaining
   renewsAt
 }`, {"hash":"sha256:dad9606e51531799069e07b5560df26ae58de65c16b2be3e16c57d32c36c39ac"}) as unknown as TypedDocumentString<ConsumeOrgQuotaMutation, ConsumeOrgQuotaMutationVariables>;
+export const VerifyKeyDocument = new TypedDocumentString(`
+    mutation VerifyKey($keyID: ID!, $api: String, $version: String, $method: String, $path: String, $amount: Int64, $proofs: [KeyProof!]) {
+  verifyKey(
+    keyID: $keyID
+    api: $api
+    version: $version
+    method: $method
+    path: $path
+    amount: $amount
+    proofs: $proofs
+  ) {
+    isAllowed
+    code
+    reasons {
+      code
+      message
+      path
+      policyID
+    }
+    keyHash
+    orgID
+    alias
+    limits {
+      rate
+      per
+    }
+    quota {
+      ...Figures
+    }
+  }
+}
+    fragment Figures on KeyQuota {
+  max
+  used
+  remaining
+  renewsAt
+}`, {"hash":"sha256:fee397d156f254b0749bb9b1a2b8ae08d7716e9288c64d37b5761858056b5259"}) as unknown as TypedDocumentString<VerifyKeyMutation, VerifyKeyMutationVariables>;
 export const UpdateOrgKeysDocument = new TypedDocumentString(`
     mutation UpdateOrgKeys($filter: OrgKeyFilter!, $patch: PatchKeyInput!, $resetQuota: Boolean, $dryRun: Boolean! = true, $reason: String, $first: Int, $after: String) {
   updateOrgKeys(

@@ -26,7 +26,7 @@ import { OrgKey, OrgKeyByInput } from './key.js';
 import { KeyQuota } from './quota.js';
 import { enumValuesOf, outputTypeFromZod } from './types-from-zod.js';
 
-const KeyLimitValues = outputTypeFromZod<LimitValues>(
+export const KeyLimitValues = outputTypeFromZod<LimitValues>(
   'KeyLimitValues',
   KeyDefinition.pick({
     rate: true,
@@ -156,17 +156,17 @@ builder.objectField(OrgKey, 'effectiveAccess', (t) =>
   }),
 );
 
-const KeyAccessCode = builder.enumType('KeyAccessCode', {
+export const KeyAccessCode = builder.enumType('KeyAccessCode', {
   description: 'What a decision says: the first code that applies, in the order of docs/policies.md.',
   values: enumValuesOf<AccessCode>(accessCodes),
 });
 
-const KeyProof = builder.enumType('KeyProof', {
+export const KeyProof = builder.enumType('KeyProof', {
   description: 'What a client can prove beside the identifier of its key. The gateway verifies it.',
   values: enumValuesOf<Proof>(proofs),
 });
 
-const KeyAccessReason = builder.objectRef<AccessReason>('KeyAccessReason').implement({
+export const KeyAccessReason = builder.objectRef<AccessReason>('KeyAccessReason').implement({
   description: 'A reason to deny a request.',
   fields: (t) => ({
     code: t.field({ type: KeyAccessCode, description: 'The kind of the reason.', resolve: ({ code }) => code }),

@@ -7,6 +7,7 @@ import './key.js';
 import './change.js';
 import './bulk.js';
 import './consume.js';
+import './verify.js';
 import './lifecycle.js';
 import './key-list.js';
 import './access.js';

@@ -149,6 +149,14 @@ export function restOperations({ routes, population, maxValues }) {
         return [one('', { path: at(6), isChange: true })];
       case 'consumeOrgQuota':
         return [one('', { path: at(4), isChange: true })];
+      case 'verifyKeys': {
+        const paths = ['/', `/${'ab'.repeat(1_000)}`, `/${'%61'.repeat(600)}`];
+        return paths.map((path) => {
+          const request = (_, n) => ({ key_id: population.keyIDOf(n % 5), api: 'invoices', method: 'GET', path });
+          const text = JSON.stringify({ requests: Array.from({ length: 100 }, request) });
+          return one(`a path of ${path.length} characters`, { body: () => text, isChange: true });
+        });
+      }
       default:
         throw new Error(`The route ${operation} has no request in test/bench/blocking/rest-operations.mjs.`);
     }

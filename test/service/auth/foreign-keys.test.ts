@@ -118,6 +118,8 @@ function suite(settings: () => Promise<Record<string, string>>): void {
     ['previewOrgKeyUpdate', graphql('{ previewOrgKeyUpdate(keyID: $id, input: {}) { version } }')],
     ['revertOrgKey', graphql('mutation { revertOrgKey(keyID: $id, toVersion: 1) { version } }')],
     ['consumeOrgQuota', graphql('mutation { consumeOrgQuota(keyID: $id) { allowed } }')],
+    ['verifyKey', graphql('mutation { verifyKey(keyID: $id) { code } }')],
+    ['verify', (keyID) => ['POST', '/svc/keys/verify', `{"requests":[{"key_id":"${keyID}"}]}`]],
   ])('does the same work for %s', async (operation, request) => {
     // The first request of an operation prepares its document.
     await workFor(...request('unknown'));

@@ -83,6 +83,7 @@ const rootFields: Readonly<Record<string, Row>> = {
     foreign: 'NOT_FOUND',
     scopes: ['consume'],
   },
+  verifyKey: { call: 'verifyKey(keyID: "KEY") { code }', foreign: 'nothing', scopes: ['verify'] },
   // A new subscription receives no event yet. For the events of a subscription, see test/service/graphql/org-key-changed.test.ts.
   orgKeyChanged: {
     call: 'orgKeyChanged(orgID: "acme") { ... on OrgKeyChanged { entry { version } } }',
@@ -106,6 +107,7 @@ const restRoutes: Readonly<Record<string, Row>> = {
   deleteOrgKey: { foreign: 'NOT_FOUND', scopes: ['delete'] },
   restoreOrgKey: { key: 'deleted', foreign: 'NOT_FOUND', scopes: ['delete'] },
   consumeOrgQuota: { foreign: 'NOT_FOUND', scopes: ['consume'] },
+  verifyKeys: { call: '{"requests":[{"key_id":"KEY"}]}', foreign: 'nothing', scopes: ['verify'] },
 };
 
 /** The status of a GET of a path that is no operation, without and with a valid credential. */
@@ -235,6 +237,6 @@ function restEndpoint({ operation, method, path, credential }: RouteDefinition, 
     foreign: row.foreign,
     method,
     target: (keyID) => path.replace('*', keyID),
-    body: () => row.call ?? '',
+    body: (keyID) => (row.call ?? '').replaceAll('KEY', keyID),
   };
 }

@@ -273,11 +273,13 @@ describe('the paths beside the operations', () => {
   });
 });
 
-/** Whether a response shows nothing: null, or a list without items. */
+/** Whether a response shows nothing: null, a list without items, or the decision NOT_FOUND. */
 function isNothing({ isREST }: Endpoint, { body }: TestResponse): boolean {
   const found = isREST ? body : Object.values(body['data'] as object)[0];
   if (typeof found !== 'object' || found === null) return true;
   if (Array.isArray(found)) return found.every((item) => item === null);
+  const { results: [decision] = [found] } = found as { results?: { code?: unknown }[] };
+  if (decision && 'code' in decision) return decision.code === 'NOT_FOUND';
   const { edges, items, keys: listed } = found as { edges?: unknown[]; items?: unknown[]; keys?: unknown[] };
   return (edges ?? items ?? listed)?.length === 0;
 }

@@ -131,6 +131,7 @@ describe('a form on another page', () => {
       ['/api/keys/preview', 'POST'],
       ['/svc/org/keys/k2', 'POST'],
       ['/svc/org/keys/k1/quota', 'POST'],
+      ['/svc/keys/verify', 'POST'],
     ] as const) {
       const { status } = await open.send(path, {
         method,

@@ -273,6 +273,7 @@ describe('methods and paths of the service:', () => {
     ['/svc/org/keys/k1', 'PUT, PATCH, GET, HEAD, POST, DELETE'],
     ['/svc/org/keys/k1/restore', 'POST'],
     ['/svc/org/keys/k1/quota', 'POST'],
+    ['/svc/keys/verify', 'POST'],
   ])('T-06 %s returns 405 and Allow: %s for every other method', async (path, allow) => {
     const methods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE', 'PROPFIND', 'LINK'];
     for (const method of methods.filter((name) => !allow.split(', ').includes(name))) {
@@ -361,6 +362,7 @@ describe('a request body', () => {
   const apis: readonly [string, string, string][] = [
     ['/api/keys/preview', 'POST', '{}'],
     ['/svc/org/keys/k1', 'PUT', '{}'],
+    ['/svc/keys/verify', 'POST', '{"requests":[{"key_id":"k1"}]}'],
     ['/graphql', 'POST', '{"query":"mutation { updateOrgKey(keyID: \\"k1\\", input: {}) { status } }"}'],
   ];
 

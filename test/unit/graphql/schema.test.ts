@@ -124,6 +124,7 @@ describe('the GraphQL schema', () => {
       'Mutation.updateOrgKey(resetQuota: Boolean = false)',
       'Mutation.updateOrgKeys(dryRun: Boolean! = true)',
       'Mutation.updateOrgKeys(resetQuota: Boolean = false)',
+      'Mutation.verifyKey(amount: Int64 = 1)',
       'Organization.orgKeys(descending: Boolean = false)',
       'Query.orgKey(includeDeleted: Boolean = false)',
       'Query.orgKeys(descending: Boolean = false)',

@@ -546,6 +546,29 @@ mutation ConsumeQuota($keyID: ID!, $amount: Int64) {
 }`,
   },
   {
+    group: 'Quota',
+    title: 'Verify a key',
+    credential: 'service',
+    query: `# Decides about a request, as for
+# a gateway, and counts it if it is
+# allowed.
+mutation Verify($keyID: ID!, $api: String, $method: String, $path: String) {
+  verifyKey(keyID: $keyID, api: $api, method: $method, path: $path) {
+    isAllowed
+    code
+    reasons { code message policyID }
+    limits { rate per }
+    quota { remaining renewsAt }
+  }
+}`,
+    variables: `{
+  "keyID": "acme-billing",
+  "api": "invoices",
+  "method": "GET",
+  "path": "/invoices/7"
+}`,
+  },
+  {
     group: 'Read',
     title: 'Who am I',
     credential: 'service',

@@ -1,0 +1,193 @@
+import { AppError, type Issue, type Path } from '../lib/errors.js';
+import { maxInt64 } from '../lib/int64.js';
+import {
+  decideAccess,
+  type AccessCode,
+  type AccessDecision,
+  type AccessReason,
+  type AccessRequest,
+} from './access/decide-access.js';
+import { withEffectiveQuota } from './access/effective-access.js';
+import type { LimitValues, Policies } from './access/policy.js';
+import { visibleKey } from './authorization.js';
+import { idempotencyKeyProblem, runIdempotent } from './idempotency.js';
+import type { StoredKey } from './key.js';
+import type { CallContext, Ports } from './ports.js';
+import { withLiveQuotas, type QuotaDecision } from './quota/external-counters.js';
+import { consume, quotaFigures, type QuotaFigures } from './quota/quota.js';
+
+/** Maximum number of requests that one call verifies. */
+export const maxVerifications = 100;
+
+/** A request of a client that a gateway asks about. */
+export interface VerifyRequest extends AccessRequest {
+  /** Identifies the request. Within 24 hours it is counted once, however often the gateway asks. */
+  readonly idempotencyKey?: string | undefined;
+}
+
+/** A request with the hash of its key; undefined if no key can have the identifier that the client sent. */
+export interface IdentifiedRequest extends VerifyRequest {
+  readonly keyHash: string | undefined;
+}
+
+/** The answer to a gateway. It contains what the gateway needs, and nothing else of the definition. */
+export interface Verification {
+  readonly isAllowed: boolean;
+  readonly code: AccessCode;
+  /** All reasons to deny the request; none if it is allowed. */
+  readonly reasons: readonly AccessReason[];
+  /** Undefined if there is no key. */
+  readonly keyHash: string | undefined;
+  readonly orgID: string | undefined;
+  readonly alias: string | undefined;
+  /** The limits that apply to the request. The gateway enforces them, except for the quota of the key. */
+  readonly limits: LimitValues;
+  /** The live quota, including the request if it is allowed; undefined if it was not read. */
+  readonly quota: QuotaFigures | undefined;
+}
+
+const noQuota = { used: 0n, renews: undefined };
+
+/**
+ * Decides about a request with a key, and takes it from the quota if it is allowed. The decision uses the definition and the
+ * counter at the time of the write, so that concurrent requests are never granted more than the quota. A repeated request is
+ * decided anew and counted once: if the key was revoked meanwhile, it is denied.
+ *
+ * @throws {AppError} INVALID for a request that is not valid; UNAVAILABLE when the storage or the counter is unreachable;
+ * otherwise as `runIdempotent`.
+ */
+export async function verifyKey(ports: Ports, caller: CallContext, request: IdentifiedRequest): Promise<Verification> {
+  throwIfAny(issuesOf(request, []));
+  const complete = await decide(ports, caller, await ports.policies.current(), request);
+  return complete();
+}
+
+/**
+ * Does the same for several requests. They are decided one after the other, and then counted at once. If one fails, others
+ * may be counted.
+ *
+ * @throws {AppError} INVALID if one of them is not valid, and none is counted then; otherwise as `verifyKey`.
+ */
+export async function verifyKeys(
+  ports: Ports,
+  caller: CallContext,
+  requests: readonly IdentifiedRequest[],
+): Promise<Verification[]> {
+  throwIfAny(requests.flatMap((request, index) => issuesOf(request, ['requests', index])));
+  const known = await ports.policies.current();
+  const decided: (() => Promise<Verification>)[] = [];
+  for (const request of requests) decided.push(await decide(ports, caller, known, request));
+  const results = await Promise.allSettled(decided.map((complete) => complete()));
+  return results.map((result) => {
+    if (result.status === 'rejected') throw result.reason;
+    return result.value;
+  });
+}
+
+/** Decides about a request. Returns a function that takes it from the quota, if it may be allowed and there is one. */
+async function decide(
+  ports: Ports,
+  caller: CallContext,
+  known: Policies,
+  { keyHash, idempotencyKey, ...request }: IdentifiedRequest,
+): Promise<() => Promise<Verification>> {
+  const { store, externalCounters, now } = ports;
+  const { amount = 1n } = request;
+  const found = keyHash === undefined ? undefined : visibleKey(caller, await store.find(keyHash, caller.orgID));
+  // A repeated request may have taken the last one that remained, and an external counter is not read yet.
+  const isQuotaRead = externalCounters === undefined && idempotencyKey === undefined;
+  const checked = { ...request, amount: isQuotaRead ? amount : 0n };
+  const first = decideAccess(found, known, found?.quota ?? noQuota, checked, now());
+  const isLimited = first.quota?.max !== undefined;
+  if (found && first.isAllowed && isLimited) {
+    return amount > 0n
+      ? () => take(ports, caller, known, { request: { ...request, amount, idempotencyKey }, found, first })
+      : async () => {
+          const [live = found] = await withLiveQuotas(externalCounters, [found]);
+          return verificationOf(found, { ...first, quota: quotaFigures(withEffectiveQuota(live, known), now()) });
+        };
+  }
+  const isStale = externalCounters !== undefined && isLimited;
+  return () => Promise.resolve(verificationOf(found, isStale ? { ...first, quota: undefined } : first));
+}
+
+/** Takes an allowed request from the quota, if the key still allows it. */
+async function take(
+  ports: Ports,
+  caller: CallContext,
+  known: Policies,
+  {
+    request: { idempotencyKey, ...request },
+    found,
+    first,
+  }: {
+    readonly request: VerifyRequest & { readonly amount: bigint };
+    readonly found: StoredKey;
+    readonly first: AccessDecision;
+  },
+): Promise<Verification> {
+  const { store, externalCounters, receipts, now } = ports;
+  const { keyHash } = found;
+  const decideNow = (stored: StoredKey | undefined): QuotaDecision<Verification> => {
+    const at = now();
+    const key = visibleKey(caller, stored);
+    // Matching a path takes too long for a transaction, and has the same result while the key is the same.
+    const isSame = key?.identity === found.identity && key.version === found.version;
+    const { amount, proofs } = request;
+    const decision = decideAccess(key, known, key?.quota ?? noQuota, isSame ? { amount, proofs } : request, at);
+    const shown = isSame ? { ...decision, limits: first.limits } : decision;
+    if (!key || !decision.isAllowed) return { next: undefined, result: verificationOf(key, shown) };
+    const { next, result } = consume(withEffectiveQuota(key, known), amount, at);
+    caller.deadline?.markCommitting();
+    return { next, result: verificationOf(key, { ...shown, quota: result.figures }) };
+  };
+  const body = { keyHash, ...request };
+  const once = {
+    operation: 'verifyKey',
+    // Another request with this key is no repetition of this one: clients choose identifiers of requests too.
+    idempotencyKey: idempotencyKey === undefined ? undefined : receipts.digest([idempotencyKey, body]),
+    body,
+    receipts: externalCounters?.receiptsOf(keyHash),
+    hasEffect: ({ isAllowed }: Verification) => isAllowed,
+  };
+  return runIdempotent<Verification>(ports, caller, once, (receiptOf) =>
+    (externalCounters ?? store).consume(
+      keyHash,
+      (stored) => {
+        const decision = decideNow(stored);
+        return { ...decision, receipt: decision.next && receiptOf(decision.result) };
+      },
+      caller.orgID,
+    ),
+  );
+}
+
+function verificationOf(key: StoredKey | undefined, decision: AccessDecision): Verification {
+  const { isAllowed, code, reasons, limits, quota } = decision;
+  return {
+    isAllowed,
+    code,
+    reasons,
+    keyHash: key?.keyHash,
+    orgID: key?.orgID,
+    alias: key?.definition.alias,
+    limits: limits.values,
+    quota,
+  };
+}
+
+/** The issues of a request at this path. */
+function issuesOf({ amount = 1n, idempotencyKey }: IdentifiedRequest, path: Path): Issue[] {
+  const issues: Issue[] = [];
+  if (amount < 0n || amount > maxInt64 / 2n) {
+    const message = `must be from 0 to ${maxInt64 / 2n}`;
+    issues.push({ path: [...path, 'amount'], code: 'OUT_OF_RANGE', message });
+  }
+  const message = idempotencyKey === undefined ? undefined : idempotencyKeyProblem(idempotencyKey);
+  if (message !== undefined) issues.push({ path: [...path, 'idempotencyKey'], code: 'MALFORMED_ARGUMENT', message });
+  return issues;
+}
+
+function throwIfAny(issues: readonly Issue[]): void {
+  if (issues.length > 0) throw new AppError('INVALID', 'The request to verify is not valid.', { issues });
+}
