@@ -22,6 +22,7 @@ import { createKeyService } from './keys/key-service.js';
 import type { Logger } from './lib/log.js';
 import { withTimeout } from './lib/timeout.js';
 import { documentRoutes } from './rest/docs-page/serve.js';
+import { createAuthzRoutes } from './rest/authz.js';
 import { createRESTRoutes } from './rest/router.js';
 import { withQuotaMetrics } from './telemetry/quota-metrics.js';
 import type { Telemetry } from './telemetry/ports.js';
@@ -120,6 +121,7 @@ export async function createApp(
       ...health.routes,
       ...graphql.routes,
       ...createRESTRoutes({ keys, audit, nextStage }),
+      ...createAuthzRoutes({ keys, now }),
       ...documentRoutes({ isOpen: introspection === 'open', hasPage: graphiql }),
       ...(config.console ? assetRoutes(consoleAssets(oidc?.issuer)) : []),
     ],

@@ -73,10 +73,10 @@ export function createAuthenticator({ store, oidc, now, log, meter }: Authentica
     return { reason: 'malformed', isExcused: true };
   }
 
-  async function authenticate({ headers, requestID, clientAddress }: AuthRequest): Promise<AuthContext> {
+  async function authenticate({ headers, requestID, clientAddress, kinds = credentialKinds }: AuthRequest): Promise<AuthContext> {
     const principals: Partial<Record<CredentialKind, Principal>> = {};
     const rejected: Partial<Record<CredentialKind, RejectedCredential>> = {};
-    for (const kind of credentialKinds) {
+    for (const kind of kinds) {
       const presented = headers.get(headerOf[kind]) ?? '';
       // A missing credential is not a failed attempt.
       if (presented === '') continue;

@@ -126,6 +126,8 @@ export interface AuthRequest {
   readonly requestID: string;
   /** IP address of the client. Undefined for requests without a connection, which are not rate limited. */
   readonly clientAddress: string | undefined;
+  /** The kinds of credentials to verify. Default: all. */
+  readonly kinds?: readonly CredentialKind[] | undefined;
 }
 
 /**

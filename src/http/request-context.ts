@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
-import type { Authenticate, AuthContext } from '../credentials/credential.js';
+import type { Authenticate, AuthContext, CredentialKind } from '../credentials/credential.js';
 import type { RequestRecord } from '../telemetry/ports.js';
 import { readBytes } from './body.js';
 
@@ -54,8 +54,10 @@ export interface RequestContext {
   /**
    * Verifies the credentials of the request at the first call. Returns the principals; an invalid credential does not
    * reject the promise.
+   *
+   * @param kinds - which are verified. Default: all. Later calls return the same promise.
    */
-  readonly principal: () => Promise<AuthContext>;
+  readonly principal: (kinds?: readonly CredentialKind[]) => Promise<AuthContext>;
   /** Aborted when the client disconnects before the response is complete. */
   readonly signal: () => AbortSignal;
 }
@@ -80,7 +82,7 @@ export function createRequestContext(
     clientAddress,
     record,
     body: (limitBytes) => (body ??= readBytes(openBody(), limitBytes)),
-    principal: () => (principal ??= authenticate({ headers, requestID: id, clientAddress })),
+    principal: (kinds) => (principal ??= authenticate({ headers, requestID: id, clientAddress, kinds })),
     signal: () => (signal ??= openSignal()),
   };
 }

@@ -4,12 +4,12 @@ import { errorResponse } from './error-response.js';
 import type { RequestContext } from './request-context.js';
 import type { HTTPResponse } from './response.js';
 
-/** Serves a request. `wildcard` is the path segment that matches `*`, still percent-encoded. */
+/** Serves a request. `wildcard` is the part of the path that matches `*` or `**`, still percent-encoded. */
 export type Handler = (request: RequestContext, wildcard: string) => HTTPResponse | Promise<HTTPResponse>;
 
 /** A path, a method and their handler. */
 export interface Route {
-  /** At most one segment is `*`. It appears in the log and in metrics. */
+  /** At most one segment is `*`, or the last one is `**` for the rest of the path. It appears in the log and in metrics. */
   readonly path: string;
   /** GET includes HEAD; `*` is every method. */
   readonly method: string;
@@ -73,8 +73,10 @@ function methodNotAllowed(routes: readonly Route[], requestID: string): HTTPResp
   });
 }
 
-/** Returns the segment of the path that matches `*`; undefined when the path does not match. */
+/** Returns the part of the path that matches `*` or `**`; undefined when the path does not match. */
 function wildcardOf(pattern: string, path: string): string | undefined {
+  if (pattern.endsWith('/**'))
+    return path.startsWith(pattern.slice(0, -2)) ? path.slice(pattern.length - 2) : undefined;
   const [prefix = '', suffix = ''] = pattern.split('*');
   const wildcard = path.slice(prefix.length, path.length - suffix.length);
   const isMatch = path.startsWith(prefix) && path.endsWith(suffix) && path.length > prefix.length + suffix.length;

@@ -40,7 +40,9 @@ const metricsOf = (expression: string) =>
 
 it('parses every block and every file of YAML', () => {
   for (const { text } of blocks.filter(({ language }) => language === 'yaml')) documentsOf(text);
-  const files = readdirSync(new URL('deploy', docs)).filter((name) => /\.ya?ml$/.test(name));
+  const files = (readdirSync(new URL('deploy', docs), { recursive: true }) as string[]).filter((name) =>
+    /\.ya?ml$/.test(name),
+  );
   for (const name of files) documentsOf(deploy(name));
   expect(files.length).toBeGreaterThan(4);
 });

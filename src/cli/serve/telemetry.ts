@@ -4,6 +4,7 @@ import { servedSchema } from '../../graphql/schema/served.js';
 import { listenForMetrics } from '../../http/server/metrics-server.js';
 import type { Logger } from '../../lib/log.js';
 import { version } from '../../lib/version.js';
+import { authzOperation } from '../../rest/authz.js';
 import { routes } from '../../rest/routes.js';
 import type { MetricsSnapshot } from '../../telemetry/aggregate.js';
 import type { Telemetry } from '../../telemetry/ports.js';
@@ -52,6 +53,6 @@ export async function startTelemetry(
 export function metricLabels() {
   const types = [servedSchema.getQueryType(), servedSchema.getMutationType(), servedSchema.getSubscriptionType()];
   const fields = types.flatMap((type) => Object.keys(type?.getFields() ?? {}));
-  const operations = new Set([...fields, ...routes.map(({ operation }) => operation), 'several']);
+  const operations = new Set([...fields, ...routes.map(({ operation }) => operation), authzOperation, 'several']);
   return { version, operations, credentialKinds, rejectionReasons };
 }

@@ -20,6 +20,7 @@ describe('the key API', () => {
       { method: 'DELETE', path: '/svc/org/keys/*', credential: 'service' },
       { method: 'POST', path: '/svc/org/keys/*/restore', credential: 'service' },
       { method: 'POST', path: '/svc/org/keys/*/quota', credential: 'service' },
+      { method: 'POST', path: '/svc/keys/verify', credential: 'service' },
     ]);
   });
 
@@ -37,6 +38,7 @@ describe('the key API', () => {
     ['POST', '/', 'GET, HEAD'],
     ['DELETE', '/svc/org/keys/k1/restore', 'POST'],
     ['GET', '/svc/org/keys/k1/quota', 'POST'],
+    ['GET', '/svc/keys/verify', 'POST'],
   ])('returns 405 for %s %s and Allow: %s', async (method, path, allow) => {
     for (const headers of [{}, both]) {
       const { status, headers: completed, body } = await t.send(path, { method, headers });
@@ -56,6 +58,10 @@ describe('the key API', () => {
     '/svc/org/keys/k1/restore/',
     '/svc/org/keys/k1/quota/1',
     '/svc/org/keys/k1/x',
+    '/svc/keys/verify/',
+    '/authz/',
+    '/authz/envoy',
+    '/authz/x',
     '/svc/org/Keys/k1',
     '/prefix/svc/org/keys/k1',
     '/graphql/unused',

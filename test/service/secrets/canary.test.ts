@@ -325,6 +325,37 @@ describe('canary secrets', () => {
     await note('GraphQL, a form', rawGraphQL(form, { 'content-type': 'application/x-www-form-urlencoded' }));
   });
 
+  it('pass through verification, as the identifiers that clients of a gateway send', async () => {
+    const original = (path: string) => ({ 'x-forwarded-method': 'GET', 'x-forwarded-uri': path });
+    const authz = (options: string, headers: Record<string, string>) =>
+      t.send(`/authz?${options}`, { headers: { ...asService(), ...headers } });
+    for (const keyID of [markers.storedKeyID, markers.unknownKeyID, password]) {
+      for (const requests of [
+        [{ key_id: keyID }, { key_id: `${keyID}/` }],
+        [{ key_id: [keyID] }],
+        [{ key_id: keyID, amount: keyID }],
+        [{ key_id: keyID, idempotency_key: `${keyID} ` }],
+      ]) {
+        const init = { method: 'POST', headers: asService(), body: JSON.stringify({ requests }) };
+        expect((await note('REST verify', t.send('/svc/keys/verify', init))).status).toBeLessThan(500);
+      }
+      const query = `mutation { verifyKey(keyID: "${keyID}") { code reasons { message } keyHash } }`;
+      await noteStatus(200, 'verifyKey', t.graphql(query));
+      const basic = `Basic ${btoa(`${keyID}:${password}`)}`;
+      await noteStatus(401, 'authz header', authz('', { ...original('/'), 'x-api-key': keyID }));
+      await noteStatus(
+        401,
+        'authz bearer',
+        authz('key=bearer', { ...original('/'), authorization: `Bearer ${keyID}` }),
+      );
+      await noteStatus(401, 'authz basic', authz('key=basic', { ...original('/'), authorization: basic }));
+      await noteStatus(401, 'authz query', authz('key=query:k', original(`/?k=${keyID}`)));
+      await noteStatus(400, 'authz malformed', authz('key=query:k', original(`/ ?k=${keyID}`)));
+      const envoy = `/authz/envoy/key=query:k/${keyID}?k=${keyID}`;
+      await noteStatus(401, 'authz path', t.send(envoy, { headers: asService() }));
+    }
+  });
+
   it('pass through paths, parameters and methods', async () => {
     const { unknownKeyID } = markers;
     const put = async (path: string, headers: Record<string, string> = {}) => {

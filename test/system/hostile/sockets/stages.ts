@@ -103,6 +103,16 @@ export const httpStages: readonly Stage[] = [
     },
   },
   {
+    name: 'a decision for a gateway',
+    reach: async (client, batch) => {
+      const original = 'X-Forwarded-Method: GET\r\nX-Forwarded-Uri: /invoices/7\r\nX-API-Key: globex-reports\r\n';
+      const body = '{"requests":[{"key_id":"globex-reports"},{"key_id":"globex-reports"}]}';
+      const verify = `POST /svc/keys/verify HTTP/1.1\r\n${host}${auth(batch)}${json}${sized(body)}`;
+      await client.send(`${get('/authz', auth(batch) + original)}${verify}`);
+      await batch.firstResponse;
+    },
+  },
+  {
     name: 'response',
     // Larger than the buffers of the sockets between the two.
     atMost: 5,
