@@ -73,7 +73,12 @@ export function createAuthenticator({ store, oidc, now, log, meter }: Authentica
     return { reason: 'malformed', isExcused: true };
   }
 
-  async function authenticate({ headers, requestID, clientAddress, kinds = credentialKinds }: AuthRequest): Promise<AuthContext> {
+  async function authenticate({
+    headers,
+    requestID,
+    clientAddress,
+    kinds = credentialKinds,
+  }: AuthRequest): Promise<AuthContext> {
     const principals: Partial<Record<CredentialKind, Principal>> = {};
     const rejected: Partial<Record<CredentialKind, RejectedCredential>> = {};
     for (const kind of kinds) {
