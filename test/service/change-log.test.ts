@@ -76,7 +76,9 @@ describe('the audit log line of an attempt to change a key', () => {
       const response = await sendToFreshKey(t, endpoint, headersOf(service()));
       const made = changes().filter(({ requestID }) => requestID === response.headers.get('x-request-id'));
       const credential = (await t.app.services.credentials.list()).find(({ kind }) => kind === 'service');
-      const isTraffic = operation === 'consumeOrgQuota';
+      // What clients of a gateway send may be a secret of another service: not even its hash is logged.
+      const isVerification = operation.startsWith('verifyKey');
+      const isTraffic = operation === 'consumeOrgQuota' || isVerification;
       expect(made).toStrictEqual([
         {
           level: isTraffic ? 'debug' : 'info',
@@ -87,7 +89,7 @@ describe('the audit log line of an attempt to change a key', () => {
           verdict: 'accepted',
           actor: { id: credential?.id, label: 'test service' },
           ...(!isTraffic && { org: 'acme' }),
-          keyHash: hashOf(response.keyID),
+          ...(!isVerification && { keyHash: hashOf(response.keyID) }),
           ...(!isTraffic && { version: expect.any(Number) }),
           // A fresh key has this version only.
           ...(operation === 'revertOrgKey' && { unchanged: true }),

@@ -124,7 +124,9 @@ async function startNginx(): Promise<Gateway> {
   const folders = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
     .map((name) => `${name}_temp_path ${folder}/nginx-${name};`)
     .join(' ');
-  const text = `daemon off; pid ${folder}/nginx.pid; events {} http { access_log off; ${folders} include ${site}; include ${behind}; }`;
+  // Its workers write bodies into the folder.
+  const user = process.getuid?.() === 0 ? 'user root;' : '';
+  const text = `daemon off; ${user} pid ${folder}/nginx.pid; events {} http { access_log off; ${folders} include ${site}; include ${behind}; }`;
   await writeFile(join(folder, 'main.conf'), text);
   const args = ['-c', join(folder, 'main.conf'), '-e', join(folder, 'nginx.log')];
   return launch('nginx', args, `http://127.0.0.1:${own}`);
@@ -254,7 +256,8 @@ const suite = (name: string, startGateway: () => Promise<Gateway>) => () => {
     expect([denied.status, Number(denied.headers.get('retry-after')) > 3000]).toEqual([429, true]);
   });
 
-  it.runIf(name === 'nginx')('limits the rate of each key with the second server', async () => {
+  const itOfNginx = (title: string, test: () => Promise<void>) => name === 'nginx' && it(title, test);
+  itOfNginx('limits the rate of each key with the second server', async () => {
     for (const key of ['fast', 'slow-1', 'slow-2']) {
       await create(key, { rate: key === 'fast' ? 1000 : 10, per: 60 });
       const statuses = [];
