@@ -77,7 +77,7 @@ describe('the audit log line of an attempt to change a key', () => {
       const made = changes().filter(({ requestID }) => requestID === response.headers.get('x-request-id'));
       const credential = (await t.app.services.credentials.list()).find(({ kind }) => kind === 'service');
       // What clients of a gateway send may be a secret of another service: not even its hash is logged.
-      const isVerification = operation.startsWith('verifyKey');
+      const isVerification = operation?.startsWith('verifyKey') === true;
       const isTraffic = operation === 'consumeOrgQuota' || isVerification;
       expect(made).toStrictEqual([
         {
