@@ -6,6 +6,8 @@ export KEYFRONT_DATA="${KEYFRONT_DATA:-/var/lib/keyfront/data}"
 backups=${BACKUPS:-/var/backups/keyfront}
 keep=${KEEP_DAYS:-30}
 program=${PROGRAM:-/opt/keyfront}
+# The Node that `npm ci` installs in a clone if that of the machine is too old.
+PATH=$program/node_modules/.bin:$PATH
 
 folder=$backups/$(date -u +%Y-%m-%dT%H%M%SZ)
 node "$program/dist/main.js" backup "$folder"

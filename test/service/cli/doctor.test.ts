@@ -39,7 +39,6 @@ describe('keyfront doctor', () => {
       'permissions',
       'disk',
       'database',
-      'service',
       'key ring',
       'clock',
       'credentials',
@@ -48,24 +47,6 @@ describe('keyfront doctor', () => {
     ]);
     expect(state()).toStrictEqual(before);
   });
-
-  it.each(['production', 'development'])(
-    'names the profile %s of the service, not that of the shell',
-    async (profile) => {
-      expect((await examine()).of('service')).toMatchObject([
-        { status: 'warning', message: expect.stringContaining('none runs') as string },
-      ]);
-      const { config, secrets } = readConfig({ KEYFRONT_DATA: c.folder, NODE_ENV: profile });
-      const service = await openServices(config, secrets);
-      await service.ringReports.report();
-      await service.close();
-      const shell = profile === 'production' ? 'development' : 'production';
-      const { of, findings } = await examine({ NODE_ENV: shell });
-      const message = expect.stringMatching(new RegExp(`^The service of .+ runs in ${profile}\\.$`)) as string;
-      expect(of('service')).toMatchObject([{ status: 'ok', message }]);
-      expect(JSON.stringify(findings)).not.toContain(shell);
-    },
-  );
 
   it.each<[string, string, 'warning' | 'failed', RegExp, () => object | Promise<object>]>([
     [
@@ -155,6 +136,25 @@ describe.skipIf(postgres.isMissing)(`keyfront doctor on ${postgres.name}`, () =>
     expect(of('database')).toMatchObject([{ message: expect.stringContaining('number of keys: 0') as string }]);
     expect(of('Redis')).toMatchObject([{ message: 'Not used: the live quota is in the database.' }]);
   });
+
+  it.each(['production', 'development'])(
+    'names the profile %s of the service, not that of the shell',
+    async (profile) => {
+      expect((await c.keyfront(['init'], place.env)).code).toBe(0);
+      expect((await examine(place.env)).of('service')).toMatchObject([
+        { status: 'warning', message: expect.stringContaining('none runs') as string },
+      ]);
+      const { config, secrets } = readConfig({ ...place.env, NODE_ENV: profile });
+      const service = await openServices(config, secrets);
+      await service.ringReports.report();
+      await service.close();
+      const shell = profile === 'production' ? 'development' : 'production';
+      const { of, findings } = await examine({ ...place.env, NODE_ENV: shell });
+      const message = expect.stringMatching(new RegExp(`^The service of .+ runs in ${profile}\\.$`)) as string;
+      expect(of('service')).toMatchObject([{ status: 'ok', message }]);
+      expect(JSON.stringify(findings)).not.toContain(shell);
+    },
+  );
 
   it('proposes keyfront init in an empty database', async () => {
     const { code, of } = await examine(place.env);
