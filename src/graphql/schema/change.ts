@@ -112,7 +112,7 @@ export function definitionOutcomeFields(t: FieldsOf<DefinitionOutcome>) {
     issues: t.field({
       type: [KeyIssue],
       description:
-        'The problems of the definition that was sent; then nothing is changed. An operation that selects this field receives the problems here. Any other operation receives an error INVALID with the same problems in `extensions.issues`.',
+        'The problems of the definition that was sent, and of the other arguments; then nothing is changed. An operation that selects this field receives the problems here. Any other operation receives an error INVALID with the same problems in `extensions.issues`.',
       resolve: (outcome) => ('key' in outcome ? [] : [...outcome.issues]),
     }),
     ...effectFields(t),

@@ -2,7 +2,7 @@ import type { GraphQLResolveInfo } from 'graphql';
 import { AppError, type Issue } from '../../lib/errors.js';
 import { selectedFields } from './selection.js';
 
-/** The problems of a definition, as the result of a mutation that changed nothing. */
+/** The problems of a definition, or of the other arguments, as the result of a mutation that changed nothing. */
 export interface DefinitionProblems {
   readonly issues: readonly Issue[];
 }
