@@ -22,6 +22,7 @@ export function App() {
 
 const addresses: Readonly<Record<Section, string>> = {
   keys: '/console',
+  policies: '/console/policies',
   organizations: '/console/organizations',
   changes: '/console/changes',
   preview: '/console/preview',

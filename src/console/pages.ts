@@ -1,5 +1,6 @@
 import type { ComponentType } from 'preact';
 import { keyHashAt } from './key-address.js';
+import { policyIDAt } from './policy-address.js';
 import type { Kind } from './session.js';
 import type { text } from './strings.js';
 
@@ -37,6 +38,12 @@ const pages: Readonly<Record<string, Page>> = {
     kind: 'service',
     load: async () => (await import('./bulk/bulk-view.js')).BulkView,
   },
+  '/console/policies': {
+    id: 'policies',
+    section: 'policies',
+    kind: 'service',
+    load: async () => (await import('./policies/policies-view.js')).PoliciesView,
+  },
   '/console/organizations': {
     id: 'organizations',
     section: 'organizations',
@@ -59,6 +66,15 @@ const pages: Readonly<Record<string, Page>> = {
 
 /** The page that an address names. */
 export function pageAt(pathname: string): Page {
+  const policyID = policyIDAt(pathname);
+  if (policyID !== undefined) {
+    return {
+      id: `policy ${policyID}`,
+      section: 'policies',
+      kind: 'service',
+      load: async () => (await import('./policies/policy-view.js')).PolicyView,
+    };
+  }
   const keyHash = keyHashAt(pathname);
   if (keyHash === undefined) return pages[pathname] ?? list;
   return {

@@ -6,6 +6,8 @@ export const text = {
   skip: 'Skip to the content',
   pages: 'Pages of the console',
   listPages: 'Pages of the list',
+  nextPage: 'Next page',
+  previousPage: 'Previous page',
   none: '–',
   loading: 'Loading …',
   cancel: 'Cancel',
@@ -25,6 +27,7 @@ export const text = {
   restDocuments: 'REST',
   nav: {
     keys: 'Keys',
+    policies: 'Policies',
     organizations: 'Organizations',
     changes: 'Changes',
     preview: 'Preview',

@@ -5,9 +5,17 @@ import { browserFile, browserFolder, pageHeaders, type StaticAsset } from './sta
 const headers = pageHeaders({ 'style-src': "'self'", 'img-src': "'self'", 'connect-src': "'self'" });
 
 /** The paths of the pages, which all have the same document. */
-const pages = ['', '/new', '/bulk', '/organizations', '/changes', '/preview', '/keys/*'].map(
-  (path) => `/console${path}`,
-);
+const pages = [
+  '',
+  '/new',
+  '/bulk',
+  '/organizations',
+  '/policies',
+  '/policies/*',
+  '/changes',
+  '/preview',
+  '/keys/*',
+].map((path) => `/console${path}`);
 
 /** The scripts of the pages, whose names contain a hash of their content. */
 const scriptNames = (): readonly string[] =>

@@ -855,6 +855,15 @@ export type OrgKeyQueryVariables = Exact<{
 
 export type OrgKeyQuery = { orgKey: { id: string, keyHash: string, keyID: string | null, orgID: string, version: number, state: OrgKeyState, createdAt: string, updatedAt: string | null, deletedAt: string | null, history: { edges: Array<{ cursor: string, node: { version: number, at: string, operation: KeyOperation, reason: string | null, requestID: string | null, quotaUsedBeforeReset: number | string | null, actor: { credentialID: string, label: string, assertedName: string | null }, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }> } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: string | null } | null } | null };
 
+export type OrgKeyDetailsQueryVariables = Exact<{
+  by: OrgKeyByInput;
+  last?: number | null | undefined;
+  before?: string | null | undefined;
+}>;
+
+
+export type OrgKeyDetailsQuery = { orgKey: { id: string, keyHash: string, keyID: string | null, orgID: string, version: number, state: OrgKeyState, createdAt: string, updatedAt: string | null, deletedAt: string | null, effectiveAccess: { isInactive: boolean, policyIDs: Array<string>, unknownPolicyIDs: Array<string>, limits: { values: { rate: number | null, per: number | null, throttleInterval: number | null, throttleRetryLimit: number | null, quotaMax: number | string | null, quotaRenewalRate: number | string | null, maxQueryDepth: number | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, origins: Array<{ field: string, policyID: string | null }> }, accessRights: Array<{ apiID: string, apiName: string | null, versions: Array<string>, policyIDs: Array<string>, allowedUrls: Array<{ url: string, methods: Array<string>, policyID: string | null }> | null, limits: { values: { rate: number | null, per: number | null, throttleInterval: number | null, throttleRetryLimit: number | null, quotaMax: number | string | null, quotaRenewalRate: number | string | null, maxQueryDepth: number | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, origins: Array<{ field: string, policyID: string | null }> } }> } | null, history: { edges: Array<{ cursor: string, node: { version: number, at: string, operation: KeyOperation, reason: string | null, requestID: string | null, quotaUsedBeforeReset: number | string | null, actor: { credentialID: string, label: string, assertedName: string | null }, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }> } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: string | null } | null } | null };
+
 export type OrgKeysQueryVariables = Exact<{
   filter?: OrgKeyFilter | null | undefined;
   orderBy?: OrgKeyOrder | null | undefined;
@@ -879,7 +888,7 @@ export type OrgKeyRowsQueryVariables = Exact<{
 }>;
 
 
-export type OrgKeyRowsQuery = { orgKeys: { edges: Array<{ node: { id: string, keyHash: string, orgID: string, version: number, state: OrgKeyState, updatedAt: string | null, definition: { alias: string | null, rate: number | null, per: number | null, expires: number | string | null, tags: Array<string> | null, applyPolicies: Array<string> | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: string | null } | null } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null };
+export type OrgKeyRowsQuery = { orgKeys: { edges: Array<{ node: { id: string, keyHash: string, orgID: string, version: number, state: OrgKeyState, updatedAt: string | null, definition: { alias: string | null, rate: number | null, per: number | null, expires: number | string | null, tags: Array<string> | null } | null, effectiveAccess: { unknownPolicyIDs: Array<string>, limits: { values: { rate: number | null, per: number | null } } } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: string | null } | null } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null };
 
 export type OrgKeyCountQueryVariables = Exact<{
   filter?: OrgKeyFilter | null | undefined;
@@ -1040,7 +1049,7 @@ export type OrgKeyFragment = { id: string, keyHash: string, keyID: string | null
 
 export type ChangedFragment = { id: string, keyHash: string, keyID: string | null, orgID: string, version: number, state: OrgKeyState, updatedAt: string | null, deletedAt: string | null };
 
-export type RowFragment = { id: string, keyHash: string, orgID: string, version: number, state: OrgKeyState, updatedAt: string | null, definition: { alias: string | null, rate: number | null, per: number | null, expires: number | string | null, tags: Array<string> | null, applyPolicies: Array<string> | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: string | null } | null };
+export type RowFragment = { id: string, keyHash: string, orgID: string, version: number, state: OrgKeyState, updatedAt: string | null, definition: { alias: string | null, rate: number | null, per: number | null, expires: number | string | null, tags: Array<string> | null } | null, effectiveAccess: { unknownPolicyIDs: Array<string>, limits: { values: { rate: number | null, per: number | null } } } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: string | null } | null };
 
 export type PreviewFragment = { changed: boolean, version: number, quotaReset: KeyQuotaResetStatus | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: string | null } } | null, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }> };
 
@@ -1107,6 +1116,32 @@ export type PoliciesQueryVariables = Exact<{
 
 export type PoliciesQuery = { policies: { edges: Array<{ cursor: string, node: { policyID: string, version: number, changedAt: string, name: string | null, orgID: string | null, isInactive: boolean, governs: Array<KeyPolicyPart>, values: { rate: number | null, per: number | null, throttleInterval: number | null, throttleRetryLimit: number | null, quotaMax: number | string | null, quotaRenewalRate: number | string | null, maxQueryDepth: number | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null } } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null };
 
+export type PolicyRowsQueryVariables = Exact<{
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+  last?: number | null | undefined;
+  before?: string | null | undefined;
+}>;
+
+
+export type PolicyRowsQuery = { policies: { edges: Array<{ cursor: string, node: { policyID: string, version: number, changedAt: string, name: string | null, orgID: string | null, isInactive: boolean, governs: Array<KeyPolicyPart>, values: { rate: number | null, per: number | null, quotaMax: number | string | null, quotaRenewalRate: number | string | null, maxQueryDepth: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null }> | null } } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null };
+
+export type PolicyNamesQueryVariables = Exact<{
+  after?: string | null | undefined;
+}>;
+
+
+export type PolicyNamesQuery = { policies: { edges: Array<{ cursor: string, node: { policyID: string, orgID: string | null } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null };
+
+export type KeysOfPolicyImpactQueryVariables = Exact<{
+  policy: KeyPolicyInput;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type KeysOfPolicyImpactQuery = { impactOfPolicy: { edges: Array<{ node: { orgKey: { id: string, keyHash: string, orgID: string, definition: { alias: string | null } | null }, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }> } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null };
+
 export type ImpactOfPolicyQueryVariables = Exact<{
   policy: KeyPolicyInput;
   first?: number | null | undefined;
@@ -1142,7 +1177,7 @@ export type OrgKeyRowChangedSubscriptionVariables = Exact<{
 
 export type OrgKeyRowChangedSubscription = { orgKeyChanged:
     | { __typename: 'KeyFeedCheckpoint', cursor: string }
-    | { __typename: 'OrgKeyChanged', keyHash: string | null, cursor: string, entry: { operation: KeyOperation } | null, key: { id: string, keyHash: string, orgID: string, version: number, state: OrgKeyState, updatedAt: string | null, definition: { alias: string | null, rate: number | null, per: number | null, expires: number | string | null, tags: Array<string> | null, applyPolicies: Array<string> | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: string | null } | null } | null }
+    | { __typename: 'OrgKeyChanged', keyHash: string | null, cursor: string, entry: { operation: KeyOperation } | null, key: { id: string, keyHash: string, orgID: string, version: number, state: OrgKeyState, updatedAt: string | null, definition: { alias: string | null, rate: number | null, per: number | null, expires: number | string | null, tags: Array<string> | null } | null, effectiveAccess: { unknownPolicyIDs: Array<string>, limits: { values: { rate: number | null, per: number | null } } } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: string | null } | null } | null }
    };
 
 export class TypedDocumentString<TResult, TVariables>
@@ -1197,7 +1232,15 @@ export const RowFragmentDoc = new TypedDocumentString(`
     per
     expires
     tags
-    applyPolicies
+  }
+  effectiveAccess {
+    unknownPolicyIDs
+    limits {
+      values {
+        rate
+        per
+      }
+    }
   }
   quota {
     ...Figures
@@ -2753,6 +2796,197 @@ fragment Definition on KeyDefinition {
   throttleInterval
   throttleRetryLimit
 }`, {"hash":"sha256:c0d1a17d06b3d58680f557f399fecd1c8c797a1205c1790fca5818fd489f14cd"}) as unknown as TypedDocumentString<OrgKeyQuery, OrgKeyQueryVariables>;
+export const OrgKeyDetailsDocument = new TypedDocumentString(`
+    query OrgKeyDetails($by: OrgKeyByInput!, $last: Int, $before: String) {
+  orgKey(by: $by, includeDeleted: true) {
+    ...OrgKey
+    effectiveAccess {
+      ...EffectiveAccess
+    }
+    history(last: $last, before: $before) {
+      edges {
+        cursor
+        node {
+          ...Entry
+        }
+      }
+      pageInfo {
+        ...Place
+      }
+    }
+  }
+}
+    fragment OrgKey on OrgKey {
+  id
+  keyHash
+  keyID
+  orgID
+  version
+  state
+  createdAt
+  updatedAt
+  deletedAt
+  definition {
+    ...Definition
+  }
+  quota {
+    ...Figures
+  }
+}
+fragment Change on KeyFieldChange {
+  path
+  segments
+  kind
+  before
+  after
+}
+fragment Figures on KeyQuota {
+  max
+  used
+  remaining
+  renewsAt
+}
+fragment Entry on KeyHistoryEntry {
+  version
+  at
+  operation
+  actor {
+    credentialID
+    label
+    assertedName
+  }
+  reason
+  requestID
+  quotaUsedBeforeReset
+  changes {
+    ...Change
+  }
+}
+fragment Place on PageInfo {
+  hasNextPage
+  hasPreviousPage
+  startCursor
+  endCursor
+}
+fragment Definition on KeyDefinition {
+  accessRights {
+    label
+    apiID
+    apiName
+    versions
+    allowedUrls {
+      methods
+      url
+    }
+    limit {
+      per
+      quotaMax
+      quotaRemaining
+      quotaRenewalRate
+      rate
+      throttleInterval
+      throttleRetryLimit
+    }
+  }
+  alias
+  allowance
+  applyPolicies
+  basicAuthData {
+    hashType
+    passwordSet
+    user
+  }
+  certificate
+  mtlsStaticCertificateBindings
+  dataExpires
+  dateCreated
+  enableDetailedRecording
+  enableHttpSignatureValidation
+  expires
+  hmacEnabled
+  hmacStringSet
+  idExtractorDeadline
+  isInactive
+  jwtData {
+    secretSet
+  }
+  keyID
+  lastCheck
+  lastUpdated
+  maxQueryDepth
+  metaData
+  monitor {
+    triggerLimits
+  }
+  oauthClientID
+  oauthKeys
+  orgID
+  per
+  quotaMax
+  quotaRemaining
+  quotaRenewalRate
+  quotaRenews
+  rate
+  rsaCertificateID
+  sessionLifetime
+  smoothing {
+    delay
+    enabled
+    step
+    threshold
+    trigger
+  }
+  tags
+  throttleInterval
+  throttleRetryLimit
+}
+fragment EffectiveAccess on KeyEffectiveAccess {
+  isInactive
+  policyIDs
+  unknownPolicyIDs
+  limits {
+    ...EffectiveLimits
+  }
+  accessRights {
+    ...EffectiveRight
+  }
+}
+fragment EffectiveRight on KeyEffectiveRight {
+  apiID
+  apiName
+  versions
+  allowedUrls {
+    url
+    methods
+    policyID
+  }
+  policyIDs
+  limits {
+    ...EffectiveLimits
+  }
+}
+fragment EffectiveLimits on KeyEffectiveLimits {
+  values {
+    rate
+    per
+    smoothing {
+      delay
+      enabled
+      step
+      threshold
+      trigger
+    }
+    throttleInterval
+    throttleRetryLimit
+    quotaMax
+    quotaRenewalRate
+    maxQueryDepth
+  }
+  origins {
+    field
+    policyID
+  }
+}`, {"hash":"sha256:510ed259a595bb6a147100d5076dd2ce2e8010c4cca936b782df1041133e75ea"}) as unknown as TypedDocumentString<OrgKeyDetailsQuery, OrgKeyDetailsQueryVariables>;
 export const OrgKeysDocument = new TypedDocumentString(`
     query OrgKeys($filter: OrgKeyFilter, $orderBy: OrgKeyOrder, $descending: Boolean, $first: Int, $after: String, $last: Int, $before: String) {
   orgKeys(
@@ -2911,7 +3145,15 @@ export const OrgKeyRowsDocument = new TypedDocumentString(`
     per
     expires
     tags
-    applyPolicies
+  }
+  effectiveAccess {
+    unknownPolicyIDs
+    limits {
+      values {
+        rate
+        per
+      }
+    }
   }
   quota {
     ...Figures
@@ -2928,7 +3170,7 @@ fragment Place on PageInfo {
   hasPreviousPage
   startCursor
   endCursor
-}`, {"hash":"sha256:af4a2993094b8dad6a3fc72cc7ff0acae89a2bdcb49d90783e5555b6effb4e39"}) as unknown as TypedDocumentString<OrgKeyRowsQuery, OrgKeyRowsQueryVariables>;
+}`, {"hash":"sha256:9b4bd2cf024bfa3203c649000a9bf29549844207a18513762db0dbeaad62ddb0"}) as unknown as TypedDocumentString<OrgKeyRowsQuery, OrgKeyRowsQueryVariables>;
 export const OrgKeyCountDocument = new TypedDocumentString(`
     query OrgKeyCount($filter: OrgKeyFilter) {
   orgKeys(filter: $filter, first: 0) {
@@ -3989,6 +4231,101 @@ export const PoliciesDocument = new TypedDocumentString(`
   startCursor
   endCursor
 }`, {"hash":"sha256:7c4ab4cf7ba4241c39e02d5a320def23a1f2e8f5aadc7b76227236c4a626b3a4"}) as unknown as TypedDocumentString<PoliciesQuery, PoliciesQueryVariables>;
+export const PolicyRowsDocument = new TypedDocumentString(`
+    query PolicyRows($first: Int, $after: String, $last: Int, $before: String) {
+  policies(first: $first, after: $after, last: $last, before: $before) {
+    edges {
+      cursor
+      node {
+        policyID
+        version
+        changedAt
+        name
+        orgID
+        isInactive
+        governs
+        values {
+          rate
+          per
+          quotaMax
+          quotaRenewalRate
+          maxQueryDepth
+          accessRights {
+            label
+            apiID
+            apiName
+          }
+        }
+      }
+    }
+    pageInfo {
+      ...Place
+    }
+  }
+}
+    fragment Place on PageInfo {
+  hasNextPage
+  hasPreviousPage
+  startCursor
+  endCursor
+}`, {"hash":"sha256:297bce74621fd77e03af8ffbfde2fdf362e736659f831294209dfb9bc7a9e8ec"}) as unknown as TypedDocumentString<PolicyRowsQuery, PolicyRowsQueryVariables>;
+export const PolicyNamesDocument = new TypedDocumentString(`
+    query PolicyNames($after: String) {
+  policies(first: 100, after: $after) {
+    edges {
+      cursor
+      node {
+        policyID
+        orgID
+      }
+    }
+    pageInfo {
+      ...Place
+    }
+  }
+}
+    fragment Place on PageInfo {
+  hasNextPage
+  hasPreviousPage
+  startCursor
+  endCursor
+}`, {"hash":"sha256:9fa048b7599c92730ec5504a0f334685d78f152f0c04c65af7a113d9b833ca2c"}) as unknown as TypedDocumentString<PolicyNamesQuery, PolicyNamesQueryVariables>;
+export const KeysOfPolicyImpactDocument = new TypedDocumentString(`
+    query KeysOfPolicyImpact($policy: KeyPolicyInput!, $first: Int, $after: String) {
+  impactOfPolicy(policy: $policy, first: $first, after: $after) {
+    edges {
+      node {
+        orgKey {
+          id
+          keyHash
+          orgID
+          definition {
+            alias
+          }
+        }
+        changes {
+          ...Change
+        }
+      }
+    }
+    pageInfo {
+      ...Place
+    }
+  }
+}
+    fragment Change on KeyFieldChange {
+  path
+  segments
+  kind
+  before
+  after
+}
+fragment Place on PageInfo {
+  hasNextPage
+  hasPreviousPage
+  startCursor
+  endCursor
+}`, {"hash":"sha256:579ee70f7b2519e28791b91453c3476994b762a9cbe1aa16eb5340e8470c1a5f"}) as unknown as TypedDocumentString<KeysOfPolicyImpactQuery, KeysOfPolicyImpactQueryVariables>;
 export const ImpactOfPolicyDocument = new TypedDocumentString(`
     query ImpactOfPolicy($policy: KeyPolicyInput!, $first: Int, $after: String) {
   impactOfPolicy(policy: $policy, first: $first, after: $after) {
@@ -4179,7 +4516,15 @@ export const OrgKeyRowChangedDocument = new TypedDocumentString(`
     per
     expires
     tags
-    applyPolicies
+  }
+  effectiveAccess {
+    unknownPolicyIDs
+    limits {
+      values {
+        rate
+        per
+      }
+    }
   }
   quota {
     ...Figures
@@ -4190,4 +4535,4 @@ fragment Figures on KeyQuota {
   used
   remaining
   renewsAt
-}`, {"hash":"sha256:97def8b5742b0e9437f4101fa715507dc3132ce7fdd1e564c1a275f445213c5b"}) as unknown as TypedDocumentString<OrgKeyRowChangedSubscription, OrgKeyRowChangedSubscriptionVariables>;
+}`, {"hash":"sha256:42dfe5290ce671c32ffbcb73505778363fa5a1b0857aac51ac3a9dae0fc26b55"}) as unknown as TypedDocumentString<OrgKeyRowChangedSubscription, OrgKeyRowChangedSubscriptionVariables>;

@@ -14,7 +14,7 @@ import { text } from '../strings.js';
 import { noSuggestions, readSuggestions } from '../suggestions.js';
 import { useAction } from '../use-load.js';
 import { FieldsToChange } from './fields-to-change.js';
-import { Outcomes } from './outcomes.js';
+import { Outcomes, resultOf } from './outcomes.js';
 import { runBulk, type BulkOutcome, type BulkTarget } from './run-bulk.js';
 import { bulkText } from './strings.js';
 
@@ -162,6 +162,9 @@ function Change({ target, orgID, back }: ChangeProps) {
           </div>
         </div>
       </section>
+      <p class="unseen" role="status">
+        {run && !bulk.isRunning && resultOf(run.outcomes, run.isDryRun)}
+      </p>
       {run && run.outcomes.length > 0 && (
         <Outcomes outcomes={run.outcomes} isDryRun={run.isDryRun} isStopped={!run.isDone && !bulk.isRunning} />
       )}

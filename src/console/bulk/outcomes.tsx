@@ -19,14 +19,6 @@ interface OutcomesProps {
 
 /** The result for each key. That of a dry run says so, and looks different. */
 export function Outcomes({ outcomes, isDryRun, isStopped }: OutcomesProps) {
-  const failed = outcomes.filter(({ error }) => error).length;
-  const changed = outcomes.filter(({ isChanged }) => isChanged).length;
-  const same = outcomes.length - failed - changed;
-  const parts = [
-    (isDryRun ? texts.would : texts.did)(formatCount(changed, 'key')),
-    ...(same > 0 ? [(isDryRun ? texts.same : texts.stayed)(formatInteger(same))] : []),
-    ...(failed > 0 ? [(isDryRun ? texts.wouldFail : texts.failed)(formatInteger(failed))] : []),
-  ];
   return (
     <section class={isDryRun ? 'panel dry-run' : 'panel'} aria-labelledby="outcomes">
       <header>
@@ -35,11 +27,11 @@ export function Outcomes({ outcomes, isDryRun, isStopped }: OutcomesProps) {
           {texts.download}
         </Button>
       </header>
-      <p class="body" role="status">
+      <p class="body">
         {isStopped && !isDryRun && <b>{texts.stopped} </b>}
-        {parts.join(', ')}.
+        {resultOf(outcomes, isDryRun)}
       </p>
-      <table class="outcomes">
+      <table class="outcomes" aria-labelledby="outcomes">
         <thead>
           <tr>
             <th scope="col">{texts.key}</th>
@@ -62,6 +54,19 @@ export function Outcomes({ outcomes, isDryRun, isStopped }: OutcomesProps) {
       {outcomes.length > maxShown && <p class="body">{texts.shown(formatInteger(maxShown))}</p>}
     </section>
   );
+}
+
+/** How many keys changed, stayed as they are, and failed. */
+export function resultOf(outcomes: readonly BulkOutcome[], isDryRun: boolean): string {
+  const failed = outcomes.filter(({ error }) => error).length;
+  const changed = outcomes.filter(({ isChanged }) => isChanged).length;
+  const same = outcomes.length - failed - changed;
+  const parts = [
+    (isDryRun ? texts.would : texts.did)(formatCount(changed, 'key')),
+    ...(same > 0 ? [(isDryRun ? texts.same : texts.stayed)(formatInteger(same))] : []),
+    ...(failed > 0 ? [(isDryRun ? texts.wouldFail : texts.failed)(formatInteger(failed))] : []),
+  ];
+  return `${parts.join(', ')}.`;
 }
 
 function Effect({ error, changes, isChanged }: BulkOutcome) {

@@ -16,13 +16,19 @@ const rareFields = (formFields.find(({ name }) => name === 'accessRights')?.fiel
   rare.has(name),
 );
 
+interface AccessFieldProps extends ControlProps {
+  /** The APIs that are suggested. */
+  readonly apis: readonly string[];
+  readonly hint?: string;
+}
+
 /** The APIs that the key may call, each with its paths, versions and limits. */
-export function AccessField({ values, issues, onChange, apis }: ControlProps & { readonly apis: readonly string[] }) {
+export function AccessField({ values, issues, onChange, apis, hint = texts.hint }: AccessFieldProps) {
   const rights = Array.isArray(values['accessRights']) ? values['accessRights'].filter(isFormValues) : [];
   const change = (next: readonly FormValues[]) => onChange({ accessRights: next.length > 0 ? next : undefined });
   const own = issues.filter(({ path }) => path === 'accessRights');
   return (
-    <FieldBox label={texts.label} hint={texts.hint} names={['accessRights']} issues={own}>
+    <FieldBox label={texts.label} hint={hint} names={['accessRights']} issues={own}>
       <div class="rights">
         {rights.map((right, index) => (
           <Right

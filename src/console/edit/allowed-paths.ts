@@ -18,7 +18,7 @@ export function pathsToText(urls: unknown): string {
     .join('\n');
 }
 
-/** Reads lines of allowed paths. A line without a method allows all. */
+/** Reads lines of allowed paths. */
 export function textToPaths(text: string): readonly FormValues[] | undefined {
   const urls = text
     .split('\n')

@@ -86,7 +86,7 @@ export function EditView({ found, onClose }: EditViewProps) {
         beside={<StateLabel {...base} />}
       />
       {notice !== undefined && !isMerging && (
-        <div class="note warn" role="status">
+        <div class="note warn" role="alert">
           <div>{notice}</div>
           <Button onClick={() => setIsMerging(true)}>{editText.conflict.merge}</Button>
         </div>

@@ -1,10 +1,11 @@
 import { formatDay, formatInteger, formatRelative, formatTime, toDate, usedShare } from '../format.js';
 import { isExhausted, isExpiring, type Tone } from '../key-state.js';
+import { limitsOf } from './effective.js';
 import { entriesOf, whoOf } from './history-entries.js';
 import type { KeyDetails } from './read-key.js';
 
 /** What a person can do about a state. */
-export type StateAction = 'restore' | 'activate' | 'expiry' | 'limit' | 'reset' | 'access';
+export type StateAction = 'restore' | 'activate' | 'policies' | 'expiry' | 'limit' | 'reset' | 'access';
 
 /** Why a key is, or will be, accepted or rejected. */
 export interface StateReason {
@@ -49,6 +50,15 @@ const reasons: readonly Reason[] = [
       actions: ['activate'],
     };
   },
+  ({ effectiveAccess, definition }) =>
+    effectiveAccess?.isInactive === true && definition?.isInactive !== true
+      ? {
+          tone: 'bad',
+          title: 'A policy of this key is switched off.',
+          sentence: 'Access decisions of Keyfront deny the key as long as it names that policy.',
+          actions: ['policies'],
+        }
+      : undefined,
   ({ state, definition }) =>
     state === 'EXPIRED'
       ? {
@@ -58,7 +68,8 @@ const reasons: readonly Reason[] = [
           actions: ['expiry'],
         }
       : undefined,
-  ({ quota }) => {
+  (found) => {
+    const { quota } = found;
     if (!quota || !isExhausted(quota)) return undefined;
     const renews =
       quota.renewsAt === null
@@ -67,8 +78,8 @@ const reasons: readonly Reason[] = [
     return {
       tone: 'bad',
       title: 'Gateways reject this key: its quota is used up.',
-      sentence: `${formatInteger(quota.used)} of ${formatInteger(quota.max ?? 0)} requests are counted. ${renews}`,
-      actions: ['limit', 'reset'],
+      sentence: `${formatInteger(quota.used)} of ${formatInteger(quota.max ?? 0)} requests are counted. ${renews}${governedBy(found)}`,
+      actions: [limitAction(found), 'reset'],
     };
   },
   ({ definition }) => {
@@ -89,10 +100,11 @@ const reasons: readonly Reason[] = [
           actions: ['expiry'],
         }
       : undefined,
-  ({ quota, definition }, now) => {
+  (found, now) => {
+    const { quota } = found;
     const share = quota ? usedShare(quota) : undefined;
     if (!quota || share === undefined || share < 0.8) return undefined;
-    const period = periodOf(quota.renewsAt, definition?.quotaRenewalRate, now);
+    const period = periodOf(quota.renewsAt, limitsOf(found).values.quotaRenewalRate, now);
     const end = period && exhaustionAt(period, share, now);
     const pace =
       end !== undefined && period !== undefined && end < period.end
@@ -101,11 +113,22 @@ const reasons: readonly Reason[] = [
     return {
       tone: 'warn',
       title: `${Math.floor(share * 100)} % of the quota is used.`,
-      sentence: period ? pace : 'The quota does not renew by itself.',
-      actions: ['limit'],
+      sentence: `${period ? pace : 'The quota does not renew by itself.'}${governedBy(found)}`,
+      actions: [limitAction(found)],
     };
   },
 ];
+
+/** A sentence about the policy that a quota comes from: the limit of the key itself has no effect then. */
+function governedBy(found: KeyDetails): string {
+  const policyID = limitsOf(found).policyOf('quotaMax');
+  return policyID === undefined ? '' : ` The policy ${policyID} states it.`;
+}
+
+/** What raises the quota: its value, or other policies. */
+function limitAction(found: KeyDetails): StateAction {
+  return limitsOf(found).policyOf('quotaMax') === undefined ? 'limit' : 'policies';
+}
 
 /** A sentence for a key that nothing speaks against. */
 export function explainActive({ definition, quota }: KeyDetails): string {

@@ -159,6 +159,7 @@ function Identifier({ keyID }: { readonly keyID: string | null }) {
 const actionLabels: Readonly<Record<StateAction, string>> = {
   restore: 'Restore the key',
   activate: 'Switch it on',
+  policies: 'Change the policies',
   expiry: 'Change the expiry',
   limit: 'Raise the limit',
   reset: 'Reset the quota',
@@ -170,6 +171,7 @@ const editedFields: Partial<Record<StateAction, string>> = {
   expiry: 'expires',
   limit: 'quotaMax',
   access: 'accessRights',
+  policies: 'applyPolicies',
 };
 
 /** Why the key is, or will be, accepted or rejected, and what to do about it. */

@@ -4,6 +4,7 @@ import { Ago } from '../parts/time.js';
 import type { Quota } from '../key-state.js';
 import { QuotaBar } from '../parts/state.js';
 import { useNow } from '../use-now.js';
+import { limitsOf } from './effective.js';
 import { exhaustionAt, periodOf, type Period } from './explain-state.js';
 import type { SectionProps } from './read-key.js';
 import { keyText } from './strings.js';
@@ -12,9 +13,9 @@ const texts = keyText.quota;
 
 /** The live quota: how much is used, when it renews, and where the pace of the period leads. */
 export function QuotaPanel({ found, onChanged }: SectionProps) {
-  const { quota, definition } = found;
+  const { quota } = found;
   const now = useNow(10_000);
-  const period = quota ? periodOf(quota.renewsAt, definition?.quotaRenewalRate, now) : undefined;
+  const period = quota ? periodOf(quota.renewsAt, limitsOf(found).values.quotaRenewalRate, now) : undefined;
   const isRenewed = quota?.renewsAt != null && Date.parse(quota.renewsAt) <= now;
   useEffect(() => (isRenewed ? onChanged() : undefined), [isRenewed]);
   return (

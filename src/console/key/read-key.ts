@@ -1,9 +1,9 @@
-import { OrgKeyDocument, type Client, type OrgKeyQuery } from '../../client/client.js';
+import { OrgKeyDetailsDocument, type Client, type OrgKeyDetailsQuery } from '../../client/client.js';
 import { text } from '../strings.js';
 import { required } from '../results.js';
 
-/** A key with its live quota and the newest part of its history. */
-export type KeyDetails = NonNullable<OrgKeyQuery['orgKey']>;
+/** A key with its live quota, its effective access and the newest part of its history. */
+export type KeyDetails = NonNullable<OrgKeyDetailsQuery['orgKey']>;
 
 const pageSize = 20;
 
@@ -14,8 +14,8 @@ export async function readKey(
   signal?: AbortSignal,
   before?: string | null,
 ): Promise<KeyDetails> {
-  const variables = { by: { keyHash }, includeDeleted: true, last: pageSize, before: before ?? null };
-  const { data, errors } = await client.send(OrgKeyDocument, variables, { signal });
+  const variables = { by: { keyHash }, last: pageSize, before: before ?? null };
+  const { data, errors } = await client.send(OrgKeyDetailsDocument, variables, { signal });
   return required(data.orgKey, errors, text.notFound);
 }
 

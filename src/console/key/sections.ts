@@ -2,6 +2,7 @@ import type { ComponentType } from 'preact';
 import { Activity } from './activity.js';
 import { OtherFields } from './definition.js';
 import { Details } from './details.js';
+import { ExplainRequest } from './explain-request.js';
 import { Limits } from './limits.js';
 import { QuotaPanel } from './quota-panel.js';
 import type { SectionProps } from './read-key.js';
@@ -15,12 +16,13 @@ interface Section {
 
 /**
  * The sections of the page of a key, in their order. What is added to the page is one entry here: use by day and a rotation
- * that is under way belong into `main` before the activity, effective limits, "Can this key call …?", proposals and
- * deployments into `side` after the limits. docs/decisions/console.md has the map.
+ * that is under way belong into `main` before the activity, proposals and deployments into `side` after the limits.
+ * docs/decisions/console.md has the map.
  */
 export const sections: Readonly<Record<'main' | 'side', readonly Section[]>> = {
   main: [
     { name: 'quota', component: QuotaPanel },
+    { name: 'request', component: ExplainRequest },
     { name: 'activity', component: Activity, isPerVersion: true },
   ],
   side: [

@@ -1,4 +1,4 @@
-import type { KeyOperation } from '../../client/client.js';
+import type { KeyAccessCode, KeyOperation } from '../../client/client.js';
 
 /** The texts of the page of a key. */
 export const keyText = {
@@ -87,6 +87,51 @@ export const keyText = {
     organization: 'Organization',
     secretSet: 'set',
     damaged: 'The definition cannot be read. The log of the service has the cause.',
+    fromPolicy: 'from policy',
+    fromKey: 'of the key itself',
+    noEffect: (value: string) => `${value} of the key itself has no effect`,
+    notImported: 'not imported',
+    unknown: (policies: string) =>
+      `What ${policies} would add is not known here. Access decisions deny the key until it is imported.`,
+    policiesUnread: 'The policies cannot be read at the moment. These are the values of the key itself.',
+    depth: 'Query depth',
+    noDepth: 'no limit',
+  },
+  request: {
+    title: 'Can this key call …?',
+    api: 'API',
+    apiHint: 'Empty: any API.',
+    method: 'Method',
+    path: 'Path',
+    at: 'Time',
+    atHint: (zone: string) => `Empty: now. In ${zone}.`,
+    submit: 'Check',
+    hint: 'Nothing is counted.',
+    allowed: 'Allowed',
+    denied: 'Denied',
+    codes: {
+      VALID: 'the request is allowed',
+      NOT_FOUND: 'there is no such key',
+      DELETED: 'the key is deleted',
+      INACTIVE: 'the key is switched off',
+      EXPIRED: 'the key has expired',
+      OTHER_CREDENTIAL_REQUIRED: 'the key alone is not enough',
+      UNKNOWN_POLICY: 'a policy is not known',
+      NO_ACCESS: 'no access to the API',
+      METHOD_OR_PATH_DENIED: 'not with this method and path',
+      QUOTA_EXCEEDED: 'the quota is used up',
+    } satisfies Record<KeyAccessCode, string>,
+    notFoundThen: 'the key did not exist at this time',
+    version: (version: number) => `version ${version} of the key`,
+    noQuota: 'the quota of that time is not known',
+    policy: 'Policy',
+    rule: (methods: string, url: string) => `Allowed by the path ${methods} ${url}`,
+    allPaths: 'All methods and paths of the API are allowed.',
+    noApi: 'No API was named: access rights were not checked.',
+    expired: 'The time in its expiry has passed.',
+    exhausted: (used: string, max: string) => `${used} of ${max} requests of the quota are used.`,
+    withProofs: 'Check as if the client had proved it',
+    proved: 'as if the client had proved its signature, password, token or certificate',
   },
   more: {
     title: 'All other fields',

@@ -133,10 +133,12 @@ const Row = memo(function Row({ row, isSelected, isChanged, onSelect }: RowProps
   );
 });
 
-function rateOf({ definition }: RowFragment): string {
-  const policies = definition?.applyPolicies ?? [];
-  if (policies.length > 0 && definition?.rate == null) return listText.policies(policies.join(', '));
-  return formatRate(definition?.rate, definition?.per);
+/** The effective rate. If the key states none, it can be that of a policy that is not imported. */
+function rateOf({ definition, effectiveAccess }: RowFragment): string {
+  const { rate, per } = effectiveAccess?.limits.values ?? definition ?? {};
+  const unknown = effectiveAccess?.unknownPolicyIDs ?? [];
+  if (rate == null && unknown.length > 0) return listText.policies(unknown.join(', '));
+  return formatRate(rate, per);
 }
 
 function expiryOf({ definition }: RowFragment): string {

@@ -3,6 +3,7 @@ import { OrgKeyRowsDocument, type OrgKeyOrder, type OrgKeyRowsQuery, type RowFra
 import { formatCount, formatInteger } from '../format.js';
 import { Empty } from '../parts/empty.js';
 import { PageHead } from '../parts/page-head.js';
+import { PageLinks } from '../parts/page-links.js';
 import { Problem } from '../parts/problem.js';
 import { Button, QuietButton } from '../parts/button.js';
 import { Link, navigate, useAddress } from '../router.js';
@@ -77,7 +78,7 @@ export function KeysView() {
       <Problem error={page.error} retry={page.reload} />
       {selection.size > 0 && <Selection selection={selection} onClear={() => setSelection(noSelection)} />}
       <p class={live.others > 0 ? 'note ok' : 'unseen'} role="status">
-        {page.isLoading && !page.data ? text.loading : ''}
+        {live.others === 0 && resultOf(page)}
         {live.others > 0 && (
           <>
             {listText.others(formatCount(live.others, 'key'))}{' '}
@@ -103,6 +104,13 @@ export function KeysView() {
       )}
     </>
   );
+}
+
+/** What the list shows, for a screen reader: it reads the heading only when the page is opened. */
+function resultOf({ data, isLoading }: { data: { rows: readonly unknown[] } | undefined; isLoading: boolean }): string {
+  if (isLoading) return text.loading;
+  if (!data) return '';
+  return data.rows.length === 0 ? listText.noneTitle : listText.shown(formatCount(data.rows.length, 'key'));
 }
 
 function Selection({ selection, onClear }: { readonly selection: SelectedKeys; readonly onClear: () => void }) {
@@ -167,25 +175,12 @@ interface PagesProps {
 }
 
 function Pages({ parameters, pageInfo, shown, counts }: PagesProps) {
-  const { hasNextPage, hasPreviousPage, startCursor, endCursor } = pageInfo;
   const view = viewOf(parameters);
   const total = view === undefined ? undefined : counts[view];
   const keys = formatInteger(shown);
   return (
-    <nav class="pages" aria-label={text.listPages}>
+    <PageLinks pageInfo={pageInfo} addressOf={(place) => listAddress(parameters, place)}>
       <small>{total == null ? listText.shown(keys) : listText.total(keys, total)}</small>
-      <div class="actions">
-        {hasPreviousPage && startCursor !== null && (
-          <Link class="button" to={listAddress(parameters, { before: startCursor })}>
-            {listText.previous}
-          </Link>
-        )}
-        {hasNextPage && endCursor !== null && (
-          <Link class="button" to={listAddress(parameters, { after: endCursor })}>
-            {listText.next}
-          </Link>
-        )}
-      </div>
-    </nav>
+    </PageLinks>
   );
 }

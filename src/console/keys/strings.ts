@@ -54,8 +54,6 @@ export const listText = {
   damaged: (count: number) => `${count} keys of this page cannot be read. The log of the service has the cause.`,
   shown: (shown: string) => `${shown} on this page`,
   total: (shown: string, total: string) => `${shown} on this page, ${total} in this view`,
-  previous: 'Previous page',
-  next: 'Next page',
   select: (name: string) => `Select ${name}`,
   selectAll: 'Select all keys of this page',
   selected: (count: string) => `${count} selected`,

@@ -3,6 +3,7 @@ import { OrganizationQuotaDocument, OrganizationsDocument, type OrganizationQuot
 import { formatCount, formatInteger } from '../format.js';
 import { Empty } from '../parts/empty.js';
 import { PageHead } from '../parts/page-head.js';
+import { PageLinks } from '../parts/page-links.js';
 import { Problem } from '../parts/problem.js';
 import { QuotaBar } from '../parts/state.js';
 import { Link, useAddress } from '../router.js';
@@ -60,20 +61,7 @@ export function OrganizationsView() {
         </table>
       )}
       {pageInfo && (
-        <nav class="pages" aria-label={text.listPages}>
-          <div class="actions">
-            {pageInfo.hasPreviousPage && (
-              <Link class="button" to={`/console/organizations?before=${pageInfo.startCursor}`}>
-                {organizationsText.previous}
-              </Link>
-            )}
-            {pageInfo.hasNextPage && (
-              <Link class="button" to={`/console/organizations?after=${pageInfo.endCursor}`}>
-                {organizationsText.next}
-              </Link>
-            )}
-          </div>
-        </nav>
+        <PageLinks pageInfo={pageInfo} addressOf={(place) => `/console/organizations?${new URLSearchParams(place)}`} />
       )}
     </>
   );

@@ -8,7 +8,5 @@ export const organizationsText = {
   none: 'none',
   empty: 'No organization has a key',
   emptyHint: 'An organization appears here with its first key.',
-  next: 'Next page',
-  previous: 'Previous page',
   hint: 'The sum of the quotas of all keys of each organization, in their present periods.',
 } as const;

@@ -61,8 +61,11 @@ export function PreviewView() {
         </div>
       </form>
       <Problem error={preview.error} />
+      <p class="unseen" role="status">
+        {result && previewText.announced(result.warnings.length)}
+      </p>
       {result && (
-        <section class="panel" aria-labelledby="result" aria-live="polite">
+        <section class="panel" aria-labelledby="result">
           <header>
             <h2 id="result">{previewText.result}</h2>
           </header>

@@ -9,5 +9,7 @@ export const previewText = {
   result: 'What would be stored',
   hash: 'Key hash',
   identifier: 'Identifier',
+  announced: (warnings: number) =>
+    warnings === 0 ? 'The definition is valid, without warnings.' : `The definition is valid. Warnings: ${warnings}.`,
   valid: 'The definition is valid, without warnings.',
 } as const;

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { hashOf } from '../../support/factories.js';
+import { importPolicies } from '../../support/policies.js';
 import { startServer, type TestServer } from '../../support/server.js';
 import { describeInBrowser } from './browser.js';
 import { openConsole, type ConsolePage } from './console-page.js';
@@ -143,6 +144,131 @@ describeInBrowser('a key in the console', (browser) => {
       version: 3,
       definition: { rate: 100, quotaMax: 1000, hmacStringSet: true },
     });
+  });
+
+  const request = async (path: string, method = 'GET', api = 'invoices') => {
+    const card = c.card('Can this key call …?');
+    await card.getByLabel('API').fill(api);
+    await card.getByLabel('Method').selectOption(method);
+    await card.getByLabel('Path').fill(path);
+    await card.getByRole('button', { name: 'Check' }).click();
+    return card.locator('.answer');
+  };
+  const gold = {
+    policy_id: 'gold',
+    governs: ['rate_limit', 'access_rights'],
+    rate: 5,
+    per: 1,
+    access_rights: { invoices: { allowed_urls: [{ url: '/invoices/.*', methods: ['GET'] }] } },
+  };
+
+  it('shows the effective limits, the policy of each, and what of the key itself has no effect', async () => {
+    await importPolicies(server.t, gold);
+    await server.t.update('billing', { ...definition, apply_policies: ['gold', 'silver'] });
+    await open();
+    const limits = c.card('Limits and access');
+    const told = (await limits.innerText()).replaceAll(/\s+/g, ' ');
+    expect(told).toContain('Rate 5 per second from policy gold 100 per minute of the key itself has no effect');
+    expect(told).toContain('Quota 1,000 per 10 days of the key itself');
+    expect(told).toContain('invoices GET /invoices/.* from policy gold');
+    expect(told).toContain('silver not imported');
+    expect(told).toContain('What silver would add is not known here.');
+    await limits.getByRole('link', { name: 'gold' }).first().click();
+    await c.heading('gold');
+    expect(c.problems).toEqual([]);
+  });
+
+  it('shows no origin for a key without policies, and the own values if the policies cannot be read', async () => {
+    await open();
+    expect(await c.card('Limits and access').innerText()).not.toMatch(/of the key itself|from policy/);
+    await server.t.update('billing', { ...definition, apply_policies: ['gold'] });
+    await c.card('Limits and access').getByText('not imported').waitFor();
+    await c.page.route('**/graphql', async (route) => {
+      const response = await route.fetch();
+      const body = (await response.json()) as { data?: { orgKey?: object } };
+      if (!body.data?.orgKey) return route.fulfill({ response });
+      const json = {
+        data: { orgKey: { ...body.data.orgKey, effectiveAccess: null } },
+        errors: [{ message: 'Internal error.', path: ['orgKey', 'effectiveAccess'], extensions: { code: 'INTERNAL' } }],
+      };
+      return route.fulfill({ response, json });
+    });
+    await server.t.update('billing', { ...definition, rate: 7, apply_policies: ['gold'] });
+    await c.card('Limits and access').getByText('The policies cannot be read at the moment.').waitFor();
+    expect(await c.card('Limits and access').innerText()).toMatch(/Rate\s+7 per minute/);
+  });
+
+  it('says that a policy is switched off, and that the quota comes from one', async () => {
+    await importPolicies(server.t, { policy_id: 'small', governs: ['quota'], quota_max: 100, quota_renewal_rate: day });
+    await server.t.update('billing', { ...definition, apply_policies: ['small'] });
+    await open();
+    const note = c.page.getByRole('note');
+    expect(await note.innerText()).toMatch(/its quota is used up.*100 of 100 .* The policy small states it/s);
+    expect(await note.getByRole('link').allInnerTexts()).toEqual(['Change the policies']);
+    await importPolicies(server.t, { policy_id: 'small', is_inactive: true });
+    await server.t.update('billing', { ...definition, alias: 'Billing 2', apply_policies: ['small'] });
+    await note.getByText('A policy of this key is switched off.').waitFor();
+  });
+
+  it('explains whether a request is allowed, with the rule, the limits and every reason', async () => {
+    await importPolicies(server.t, gold);
+    await server.t.update('billing', { ...definition, apply_policies: ['gold'] });
+    await open();
+    const answer = await request('/invoices/7');
+    await answer.getByText('the request is allowed').waitFor();
+    expect((await answer.innerText()).replaceAll(/\s+/g, ' ')).toBe(
+      'Allowed the request is allowed VALID Allowed by the path GET /invoices/.* ' +
+        'Rate 5 per second from policy gold Quota 1,000 per 10 days',
+    );
+    await consume(900);
+    await request('/invoices/7', 'DELETE');
+    await answer.getByText('METHOD_OR_PATH_DENIED').waitFor();
+    const reasons = await answer.getByRole('listitem').allInnerTexts();
+    expect(reasons).toEqual([
+      'No rule permits "DELETE" for this path.',
+      expect.stringContaining('1,000 of 1,000 requests of the quota are used.'),
+    ]);
+    await request('/', 'GET', 'payments');
+    await answer.getByText('NO_ACCESS').waitFor();
+    // Nothing was counted.
+    expect(await stored()).toMatchObject({ quota: { used: 1000 } });
+    // The answer follows the key.
+    await request('/invoices/7');
+    await server.t.update('billing', { ...definition, apply_policies: ['gold'], is_inactive: true });
+    await answer.getByText('INACTIVE').waitFor();
+    expect(c.problems).toEqual([]);
+  });
+
+  it('explains a request at a time in the past, and as if the client had proved its signature', async () => {
+    const { now } = server.t.clock;
+    server.t.clock.now = new Date(now.getTime() + 60_000);
+    await server.t.update('billing', { ...definition, hmac_enabled: true });
+    await open();
+    const answer = await request('/x');
+    await answer.getByText('OTHER_CREDENTIAL_REQUIRED').waitFor();
+    await c.button('Check as if the client had proved it').click();
+    await answer.getByText('as if the client had proved its signature').waitFor();
+    await answer.getByText('VALID').waitFor();
+    const local = (time: Date) =>
+      c.page.evaluate<string>(
+        `(() => { const at = new Date(${time.getTime()}); at.setMinutes(at.getMinutes() - at.getTimezoneOffset()); return at.toISOString().slice(0, 19); })()`,
+      );
+    await c.page.getByLabel('Time').fill(await local(new Date(now.getTime() + 30_000)));
+    await request('/x');
+    await answer.getByText('version 1 of the key').waitFor();
+    await answer.getByText('VALID').waitFor();
+    await c.page.getByLabel('Time').fill(await local(new Date(now.getTime() - 3_600_000)));
+    await request('/x');
+    await answer.getByText('the key did not exist at this time').waitFor();
+  });
+
+  it('shows an error of an explanation beside its form', async () => {
+    await open();
+    const answer = await request('/x', 'GET', 'x'.repeat(300_000));
+    await answer.getByRole('alert').waitFor();
+    await request('/x');
+    await answer.getByText('VALID').waitFor();
+    expect(await answer.getByRole('alert').count()).toBe(0);
   });
 
   it('loads older changes on request', async () => {

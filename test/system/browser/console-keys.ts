@@ -1,5 +1,27 @@
 const day = 86_400;
 
+/** Policies of these keys, and one that no key names. */
+export const consolePolicies: readonly object[] = [
+  { policy_id: 'gold', name: 'Gold', governs: ['query_depth'], max_query_depth: 12 },
+  {
+    policy_id: 'standard',
+    name: 'Standard',
+    org_id: 'acme',
+    governs: ['rate_limit', 'access_rights'],
+    rate: 25,
+    per: 1,
+    access_rights: {
+      catalog: {
+        api_name: 'Catalog',
+        versions: ['Default'],
+        allowed_urls: [{ url: '/products/.*', methods: ['GET'] }],
+      },
+      search: { versions: ['Default'] },
+    },
+  },
+  { policy_id: 'trial-2024', is_inactive: true, quota_max: 100, quota_renewal_rate: day },
+];
+
 /** Keys in all states, for the pages of the console. The times are relative to `now`, in milliseconds. */
 export function consoleKeys(now: number): object[] {
   const seconds = Math.floor(now / 1000);
@@ -35,7 +57,7 @@ export function consoleKeys(now: number): object[] {
       quota_renews: seconds + 3 * day,
       expires: seconds + 6 * day,
       tags: ['mobile'],
-      access_rights: api('catalog'),
+      apply_policies: ['standard'],
     },
     {
       key_id: 'acme-partner',

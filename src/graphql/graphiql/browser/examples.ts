@@ -175,49 +175,95 @@ query ReadKey($keyID: ID!) {
   },
   {
     group: 'Read',
-    title: 'Explain a decision',
+    title: 'Explain a request',
     credential: 'service',
     query: `# Is this request allowed, and
 # which limits apply? Add "at" to
 # ask about a past time. Changes
 # nothing.
-query ExplainKey($keyID: ID!) {
+query ExplainKey(
+  $keyID: ID!
+  $api: String
+  $method: String
+  $path: String
+  $at: KeyDateTime
+) {
   explainOrgKey(
     by: { keyID: $keyID }
-    api: "catalog"
-    method: "GET"
-    path: "/products/7"
+    api: $api
+    method: $method
+    path: $path
+    at: $at
   ) {
     isAllowed
     code
-    reasons { code message policyID }
+    reasons { code message path policyID }
+    matchedUrl { url methods policyID }
     limits {
       values { rate per quotaMax }
       origins { field policyID }
     }
   }
 }`,
-    variables: `{ "keyID": "acme-mobile" }`,
+    variables: `{
+  "keyID": "acme-mobile",
+  "api": "catalog",
+  "method": "GET",
+  "path": "/products/7",
+  "at": null
+}`,
   },
   {
     group: 'Read',
     title: 'List policies',
     credential: 'service',
-    query: `# The imported policies, and the
-# keys that a new version of one
-# would change.
-query Policies {
-  policies(first: 20) {
+    query: `# The imported policies, the parts
+# of a key that each governs, and
+# its limits. "keyfront policies
+# import" imports them.
+query Policies($first: Int, $after: String) {
+  policies(first: $first, after: $after) {
     edges {
-      node { policyID name governs values { rate per quotaMax } }
+      node { policyID name orgID governs values { rate per quotaMax } }
     }
-  }
-  impactOfPolicy(policy: { policyID: "gold", rate: 10, per: 1 }) {
-    edges { node { orgKey { keyID } changes { path before after } } }
     pageInfo { hasNextPage endCursor }
   }
 }`,
-    variables: '{}',
+    variables: `{
+  "first": 20,
+  "after": null
+}`,
+  },
+  {
+    group: 'Read',
+    title: 'Show the impact of a policy',
+    credential: 'service',
+    query: `# Which keys would change if this
+# policy were imported? Stores
+# nothing. A page can have few
+# keys and still a next one: put
+# "endCursor" into "after".
+query PolicyImpact($policy: KeyPolicyInput!, $first: Int, $after: String) {
+  impactOfPolicy(policy: $policy, first: $first, after: $after) {
+    edges {
+      node {
+        orgKey { keyID definition { alias } }
+        changes { path before after }
+      }
+    }
+    pageInfo { hasNextPage endCursor }
+  }
+}`,
+    variables: `{
+  "policy": {
+    "policyID": "gold",
+    "governs": ["RATE_LIMIT"],
+    "rate": 10,
+    "per": 1
+  },
+  "first": 20,
+  "after": null
+}`,
   },
   {
     group: 'Read',
