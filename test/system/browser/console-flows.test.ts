@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { hashOf } from '../../support/factories.js';
+import { importPolicies } from '../../support/policies.js';
 import { startServer, type TestServer } from '../../support/server.js';
 import { describeInBrowser } from './browser.js';
-import { consoleKeys } from './console-keys.js';
+import { consoleKeys, consolePolicies } from './console-keys.js';
 import { openConsole, type ConsolePage } from './console-page.js';
 import { photographConsole } from './photograph.js';
 
@@ -23,6 +24,7 @@ describeInBrowser('each flow of the console', (browser) => {
     // The browser has its own clock.
     server.t.clock.now = new Date();
     await server.t.importKeys(...consoleKeys(Date.now()));
+    await importPolicies(server.t, ...consolePolicies);
     const { t } = server;
     const consume = (keyID: string, amount: number) =>
       t.graphql(
@@ -71,7 +73,7 @@ describeInBrowser('each flow of the console', (browser) => {
     'no match': async () => {
       await c.go('/console?tag=nothing');
       await signIn();
-      await c.page.getByText('No key matches').waitFor();
+      await c.page.getByRole('heading', { name: 'No key matches' }).waitFor();
     },
     account: async () => {
       await signIn();
@@ -135,10 +137,66 @@ describeInBrowser('each flow of the console', (browser) => {
       await c.button('Try it').click();
       await c.button('Apply to 4 keys').waitFor();
     },
+    restore: async () => {
+      const headers = { 'x-svc-authorization': server.t.service };
+      await server.t.send('/svc/org/keys/globex-trial', { method: 'DELETE', headers });
+      await c.go(key('globex-trial'));
+      await signIn();
+      await c.button('Restore …').click();
+      await c.page.getByRole('dialog').getByText('gateways accept it again').waitFor();
+    },
+    revert: async () => {
+      await c.go(key('acme-billing'));
+      await signIn();
+      await c.button('Revert to version 1').click();
+      await c.page.getByRole('dialog').getByText('These fields change.').waitFor();
+    },
+    'no connection': async () => {
+      await signIn();
+      await c.page.getByText('Live', { exact: true }).waitFor();
+      for (const path of ['**/graphql', '**/icon.svg']) {
+        await c.page.route(path, (route) => route.abort('connectionrefused'));
+      }
+      await c.go('/console?org=acme');
+      await c.page.getByText('Keyfront does not respond.').waitFor();
+    },
     organizations: async () => {
       await c.go('/console/organizations');
       await signIn();
       await c.page.getByText('2 keys').waitFor();
+    },
+    'limits from a policy': async () => {
+      await c.go(key('acme-mobile'));
+      await signIn();
+      await c.card('Limits and access').getByText('from policy').first().waitFor();
+    },
+    'allowed request': async () => {
+      await c.go(key('acme-billing'));
+      await signIn();
+      await c.page.getByLabel('Path').fill('/invoices/7');
+      await c.button('Check').click();
+      await c.button('Check as if the client had proved it').click();
+      await c.page.getByText('Allowed by the path').waitFor();
+    },
+    'denied request': async () => {
+      await c.go(key('acme-mobile'));
+      await signIn();
+      await c.page.getByLabel('Path').fill('/orders/7');
+      await c.button('Check').click();
+      await c.page.getByText('METHOD_OR_PATH_DENIED').waitFor();
+    },
+    policies: async () => {
+      await c.go('/console/policies');
+      await signIn();
+      await c.link('Standard').waitFor();
+    },
+    policy: async () => {
+      await c.go('/console/policies/standard');
+      await signIn();
+      await c.page.getByText('1 key name').waitFor();
+      await c.field('rate').fill('10');
+      await c.button('Show the impact').click();
+      await c.link('Mobile application').waitFor();
     },
     changes: async () => {
       await c.go('/console/changes');
@@ -154,12 +212,30 @@ describeInBrowser('each flow of the console', (browser) => {
     },
   };
 
+  /** What a screen reader says by itself after the last step of a flow. */
+  const announcements: Readonly<Record<string, RegExp>> = {
+    'sign-in': /This is a management credential/,
+    list: /6 keys on this page/,
+    'no match': /No key matches/,
+    'allowed request': /Allowed the request is allowed/,
+    'denied request': /Denied not with this method and path/,
+    policy: /1 key would change\./,
+    'edit with problems': /1 problem to fix/,
+    revert: /These fields change/,
+    'bulk, dry run': /4 keys would change/,
+    preview: /Warnings: 1/,
+    'no connection': /Keyfront does not respond/,
+  };
+
   it.each(Object.keys(flows))(
-    '%s fits each size, and violates no rule of WCAG 2.2 AA in light and dark',
+    '%s fits each size, has names for a screen reader, and violates no rule of WCAG 2.2 AA in light and dark',
     async (flow) => {
       c = await openConsole(browser(), server, { viewport: sizes[1440], reducedMotion: 'reduce' });
       try {
         await flows[flow]?.();
+        expect(await c.unnamed()).toEqual([]);
+        const announced = announcements[flow];
+        if (announced !== undefined) await expect.poll(c.announced).toMatch(announced);
         for (const [size, viewport] of Object.entries(sizes)) {
           await c.page.setViewportSize(viewport);
           const widths = await c.page.evaluate('[document.documentElement.scrollWidth, document.body.scrollWidth]');

@@ -27,6 +27,10 @@ export interface ConsolePage extends WatchedPage {
   readonly field: (path: string) => Locator;
   /** The rules of WCAG 2.2 AA that the page violates, with the elements. */
   readonly violations: () => Promise<string[]>;
+  /** What a screen reader would miss: controls and landmarks without a name, and headings out of order. */
+  readonly unnamed: () => Promise<string[]>;
+  /** What a screen reader announces by itself: the texts of live regions. */
+  readonly announced: () => Promise<string>;
   readonly close: () => Promise<void>;
 }
 
@@ -71,6 +75,35 @@ export async function openConsole(
       );
       return result as string[];
     },
+    unnamed: async () => problemsOf(await page.locator('body').ariaSnapshot()),
+    announced: async () => {
+      const regions = page.locator('[role=status], [role=alert], [aria-live]');
+      return (await regions.allTextContents()).join(' ').replaceAll(/\s+/g, ' ').trim();
+    },
     close: () => context.close(),
   };
+}
+
+/** Roles whose elements mean nothing without a name. */
+const namedRoles =
+  /^(button|link|textbox|searchbox|combobox|checkbox|radio|spinbutton|option|meter|progressbar|img|dialog|region|navigation|table|listbox|heading|term)$/;
+
+/** Finds problems in the accessibility tree of a page, as Playwright writes it: a node on each line. */
+export function problemsOf(tree: string): string[] {
+  const nodes = tree.split('\n').flatMap((line) => {
+    const [, role = '', name] = /^\s*- '?(?:\/)?([a-z]+)(?: "((?:[^"\\]|\\.)*)")?/.exec(line) ?? [];
+    return role === '' ? [] : [{ line: line.trim(), role, name, level: Number(/\[level=(\d)\]/.exec(line)?.[1] ?? 0) }];
+  });
+  const count = (wanted: string) => nodes.filter(({ role }) => role === wanted).length;
+  const headings = nodes.filter(({ role }) => role === 'heading');
+  return [
+    ...nodes
+      .filter(({ line, role, name }) => namedRoles.test(role) && (name ?? '') === '' && !/^- '?term: ./.test(line))
+      .map(({ line }) => `without a name: ${line}`),
+    ...headings
+      .filter(({ level }, index) => level > (headings[index - 1]?.level ?? 0) + 1)
+      .map(({ line }) => `skips a level: ${line}`),
+    ...(headings.filter(({ level }) => level === 1).length === 1 ? [] : ['not one heading of level 1']),
+    ...['main', 'banner'].filter((role) => count(role) !== 1).map((role) => `not one ${role}`),
+  ];
 }

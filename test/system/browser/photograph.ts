@@ -14,9 +14,17 @@ export async function photograph(page: Page, name: string): Promise<void> {
 /** The pictures of the console in the documents, and the flows that they show. */
 const pictures: Readonly<Record<string, string>> = {
   'list 1440 light': 'console',
-  'rejected key 390 light': 'console-phone',
+  'search 1440 light': 'console-search',
   'key 1440 light': 'console-key',
+  'rejected key 390 light': 'console-phone',
+  'denied request 1024 light': 'console-request',
   'edit 1440 dark': 'console-edit',
+  'merge 1024 light': 'console-merge',
+  'created 1024 light': 'console-created',
+  'bulk, dry run 1024 light': 'console-bulk',
+  'policy 1440 light': 'console-policy',
+  'organizations 1024 dark': 'console-organizations',
+  'changes 1024 light': 'console-changes',
 };
 
 /**
@@ -27,6 +35,9 @@ export async function photographConsole(page: Page, flow: string): Promise<void>
   const target = process.env['PHOTOGRAPHS'];
   if (target === undefined) return;
   const picture = pictures[flow];
-  if (picture !== undefined) await page.screenshot({ path: join(folder, `${picture}.png`) });
+  if (picture !== undefined) {
+    await page.evaluate('scrollTo(0, 0)');
+    await page.screenshot({ path: join(folder, `${picture}.png`) });
+  }
   if (target !== '1') await page.screenshot({ path: join(target, `${flow}.png`), fullPage: true });
 }
