@@ -4,7 +4,6 @@ import { sampleKeyLines } from '../../../src/cli/serve/first-start.js';
 import { startServer, type TestServer } from '../../support/server.js';
 import { describeInBrowser } from './browser.js';
 import { openGraphiQL, type GraphiQLPage } from './graphiql-page.js';
-import { photograph } from './photograph.js';
 
 const nameOf = (query: string) => /^(?:query|mutation|subscription) (\w+)/m.exec(query)?.[1] ?? '';
 
@@ -143,7 +142,6 @@ describeInBrowser('GraphiQL in a browser', (browser) => {
       expect([pane, width > 350, height > 200]).toEqual([pane, true, true]);
     }
     expect(await g.page.evaluate('document.documentElement.scrollWidth')).toBe(390);
-    await photograph(g.page, 'phone');
     await g.page.getByLabel('Show Documentation').click();
     expect((await sizeOf('.graphiql-plugin')).width).toBeGreaterThan(350);
   });
@@ -154,7 +152,6 @@ describeInBrowser('GraphiQL in a browser', (browser) => {
     expect(await g.run()).toMatchObject({
       data: { previewKey: { keyID: 'acme-billing', data: { tags: ['billing', 'production'] } } },
     });
-    await photograph(g.page, 'preview-light');
 
     await g.openTab('PreviewProblems');
     expect(await g.run()).toMatchObject({ errors: [{ extensions: { code: 'INVALID' } }] });

@@ -3,14 +3,6 @@ import type { Page } from 'playwright-core';
 
 const folder = new URL('screenshots/', import.meta.url).pathname;
 
-/** Takes one of the README's pictures anew, where PHOTOGRAPHS is set. */
-export async function photograph(page: Page, name: string): Promise<void> {
-  if (process.env['PHOTOGRAPHS'] === undefined) return;
-  await page.mouse.move(0, 0);
-  await page.waitForTimeout(800);
-  await page.screenshot({ path: join(folder, `${name}.png`) });
-}
-
 /** The pictures of the console in the documents, and the flows that they show. */
 const pictures: Readonly<Record<string, string>> = {
   'list 1440 light': 'console',
