@@ -9,7 +9,7 @@ const pictures: Readonly<Record<string, string>> = {
   'search 1440 light': 'console-search',
   'key 1440 light': 'console-key',
   'rejected key 390 light': 'console-phone',
-  'denied request 1024 light': 'console-request',
+  'denied request 1440 light': 'console-request',
   'edit 1440 dark': 'console-edit',
   'merge 1024 light': 'console-merge',
   'created 1024 light': 'console-created',
@@ -17,6 +17,12 @@ const pictures: Readonly<Record<string, string>> = {
   'policy 1440 light': 'console-policy',
   'organizations 1024 dark': 'console-organizations',
   'changes 1024 light': 'console-changes',
+};
+
+/** What a picture shows, if that is not the visible part of the page. */
+const regions: Readonly<Record<string, string>> = {
+  'console-request': 'Can this key call …?',
+  'console-policy': 'Impact: nothing has been changed',
 };
 
 /**
@@ -28,8 +34,11 @@ export async function photographConsole(page: Page, flow: string): Promise<void>
   if (target === undefined) return;
   const picture = pictures[flow];
   if (picture !== undefined) {
+    const path = join(folder, `${picture}.png`);
     await page.evaluate('scrollTo(0, 0)');
-    await page.screenshot({ path: join(folder, `${picture}.png`) });
+    const region = regions[picture];
+    if (region === undefined) await page.screenshot({ path });
+    else await page.getByRole('region', { name: region }).screenshot({ path });
   }
   if (target !== '1') await page.screenshot({ path: join(target, `${flow}.png`), fullPage: true });
 }
