@@ -78,7 +78,7 @@ export function KeysView() {
       <Problem error={page.error} retry={page.reload} />
       {selection.size > 0 && <Selection selection={selection} onClear={() => setSelection(noSelection)} />}
       <p class={live.others > 0 ? 'note ok' : 'unseen'} role="status">
-        {live.others === 0 && resultOf(page)}
+        {live.others === 0 && resultOf(page, activeFilters(parameters).length > 0)}
         {live.others > 0 && (
           <>
             {listText.others(formatCount(live.others, 'key'))}{' '}
@@ -107,10 +107,17 @@ export function KeysView() {
 }
 
 /** What the list shows, for a screen reader: it reads the heading only when the page is opened. */
-function resultOf({ data, isLoading }: { data: { rows: readonly unknown[] } | undefined; isLoading: boolean }): string {
+function resultOf(
+  {
+    data,
+    isLoading,
+  }: { readonly data: { readonly rows: readonly unknown[] } | undefined; readonly isLoading: boolean },
+  isFiltered: boolean,
+): string {
   if (isLoading) return text.loading;
   if (!data) return '';
-  return data.rows.length === 0 ? listText.noneTitle : listText.shown(formatCount(data.rows.length, 'key'));
+  if (data.rows.length === 0) return isFiltered ? listText.noneTitle : listText.emptyTitle;
+  return listText.shown(formatCount(data.rows.length, 'key'));
 }
 
 function Selection({ selection, onClear }: { readonly selection: SelectedKeys; readonly onClear: () => void }) {

@@ -61,7 +61,7 @@ describeInBrowser('the list of the console', (browser) => {
     expect(await c.page.locator('main').innerText()).not.toContain('Authorization');
     expect(await c.page.getByRole('navigation', { name: 'Views' }).count()).toBe(0);
     await c.signIn(server.t.service);
-    await c.page.getByText('No keys yet').waitFor();
+    await c.page.getByRole('heading', { name: 'No keys yet' }).waitFor();
   });
 
   it('requests another credential after a revocation, and continues in the same view', async () => {
@@ -92,7 +92,7 @@ describeInBrowser('the list of the console', (browser) => {
     await expect.poll(c.names).toEqual(['Trial']);
     await search('prod');
     await c.page.getByRole('option', { name: 'Tag prod', exact: true }).click();
-    await c.page.getByText('No key matches').waitFor();
+    await c.page.getByRole('heading', { name: 'No key matches' }).waitFor();
     await c.link('Clear all').first().click();
     await expect.poll(c.names).toHaveLength(3);
   });
@@ -130,7 +130,7 @@ describeInBrowser('the list of the console', (browser) => {
       await expect.poll(c.names).toEqual(found);
     }
     await c.go('/console?api=nothing');
-    await c.page.getByText('No key matches').waitFor();
+    await c.page.getByRole('heading', { name: 'No key matches' }).waitFor();
   });
 
   it('adds a filter from its menu, sorts, and goes back with the browser', async () => {
@@ -209,7 +209,7 @@ describeInBrowser('the list of the console', (browser) => {
 
   it('says how to begin without any key, and shows the first one as soon as there is one', async () => {
     await open();
-    await c.page.getByText('No keys yet').waitFor();
+    await c.page.getByRole('heading', { name: 'No keys yet' }).waitFor();
     await c.page.getByText('Live', { exact: true }).waitFor();
     await server.t.graphql('mutation { createOrgKey(input: { orgID: "acme", alias: "First" }) { version } }');
     await expect.poll(c.names).toEqual(['First']);
