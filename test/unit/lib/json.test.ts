@@ -542,7 +542,7 @@ describe('stringifyJSON', () => {
         expect(stringifyJSON(value, indent)).toBe(native);
       }),
       // Most values are left out, because a number of them has 16 digits.
-      generated(runs('JSON_RUNS', 300)),
+      generated(runs('JSON_RUNS', 100)),
     );
   });
 
