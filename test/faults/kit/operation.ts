@@ -31,9 +31,9 @@ function sendREST(client: Client, headers: Record<string, string>, operation: Op
   return client.send(kind === 'create' ? 'POST' : 'PUT', path, { ...headers, ...ifMatch }, JSON.stringify(body));
 }
 
-/** Half of the consumption over REST takes the way of a gateway that asks about a request. */
-function isVerification({ kind, api, amount = 0 }: Operation): boolean {
-  return kind === 'consume' && api === 'rest' && amount % 2 === 1;
+/** Half of the consumption of a key without policies takes the way of a gateway that asks about a request. */
+function isVerification({ kind, api, keyID, amount = 0 }: Operation): boolean {
+  return kind === 'consume' && api === 'rest' && keyID === 'quota' && amount % 2 === 1;
 }
 
 function sendGraphQL(client: Client, headers: Record<string, string>, operation: Operation): Promise<Sent> {
