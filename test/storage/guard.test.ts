@@ -3,7 +3,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import Database, { SqliteError } from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { logLength } from '../../src/storage/sqlite/log-checkpoints.js';
+import { logLength } from '../../src/storage/sqlite/log-length.js';
 import { createWriteGate, type WriteGate } from '../../src/storage/sqlite/write-gate.js';
 import { startOwnApp, type TestApp } from '../support/app.js';
 import { temporaryFolder } from '../support/folder.js';

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { copyLog, type CheckpointTask } from '../../src/storage/sqlite/checkpoint-worker.js';
-import { createLogCheckpoints, logLength, type CheckpointRunner } from '../../src/storage/sqlite/log-checkpoints.js';
+import { createLogCheckpoints, type CheckpointRunner } from '../../src/storage/sqlite/log-checkpoints.js';
+import { logLength, readLogState } from '../../src/storage/sqlite/log-length.js';
 import { temporaryFolder } from '../support/folder.js';
 
 const kibibyte = 1024;
@@ -83,6 +84,27 @@ describe('the checkpoints of the log', () => {
     expect(tasks).toContainEqual({ file, truncate: true });
     expect(await fileBytes()).toBeLessThan(sizes.normal + 64 * kibibyte);
     expect(used()).toBeLessThan(sizes.normal + 64 * kibibyte);
+  });
+
+  it('copy what others write meanwhile without the write lock, until little is left', async () => {
+    const { file, database } = await openLogged();
+    const insert = database.prepare('INSERT INTO rows VALUES (zeroblob(?))');
+    insert.run(8_000 * kibibyte);
+    const checkpointing = new Database(file, { timeout: 0 });
+    onTestFinished(() => void checkpointing.close());
+    const left: number[] = [];
+    const pragma = checkpointing.pragma.bind(checkpointing);
+    /** While the log is copied, writers add half of what is copied. */
+    checkpointing.pragma = (source, options) => {
+      const { frames, copied } = readLogState(database);
+      if (source.includes('TRUNCATE')) left.push(frames - copied);
+      const result = pragma(source, options);
+      if (source.includes('PASSIVE')) insert.run((frames - copied) * 2 * kibibyte);
+      return result;
+    };
+    await copyLog(checkpointing, true);
+    expect(left).toEqual([expect.toSatisfy((pages: number) => pages > 0 && pages <= 1_024)]);
+    expect(logLength(database)).toBe(0);
   });
 
   it('can be requested at any length', async () => {

@@ -1,5 +1,6 @@
 import { platform, setPriority } from 'node:os';
 import Database from 'better-sqlite3';
+import { readLogState } from './log-length.js';
 
 /** A checkpoint of the log of a database file. */
 export interface CheckpointTask {
@@ -8,6 +9,10 @@ export interface CheckpointTask {
   readonly truncate: boolean;
 }
 
+/** How often the log is copied beside the writers. Each time they have added less during the time before. */
+const maxPasses = 8;
+/** So many pages, 4 MiB, are copied with the write lock: it takes a fraction of the time for which a writer waits. */
+const maxLockedPages = 1024;
 /** How often the end of the log is copied while others write. */
 const maxAttempts = 8;
 /** A group of changes holds the write lock for less. */
@@ -24,12 +29,21 @@ if (platform() === 'linux') setPriority(5);
  * @param database - a connection of its own with a timeout of 0
  */
 export async function copyLog(database: Database.Database, truncate: boolean): Promise<void> {
-  database.pragma('wal_checkpoint(PASSIVE)');
+  for (let pass = 1; pass <= maxPasses; pass += 1) {
+    database.pragma('wal_checkpoint(PASSIVE)');
+    if (pagesToCopy(database) <= maxLockedPages) break;
+  }
   const mode = truncate ? 'TRUNCATE' : 'RESTART';
   for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
     if (database.pragma(`wal_checkpoint(${mode})`, { simple: true }) === 0) return;
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
+}
+
+/** How many pages of the log are not in the database file. */
+function pagesToCopy(database: Database.Database): number {
+  const { frames, copied } = readLogState(database);
+  return frames - copied;
 }
 
 let connection: Database.Database | undefined;

@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { describeError } from '../../lib/system-error.js';
 import type { CheckpointTask } from './checkpoint-worker.js';
+import { logLength } from './log-length.js';
 import { createThreadPool, type ThreadPool } from './thread-pool.js';
 
 /** Keeps the write-ahead log of a file short, without work in the commits of the main thread. */
@@ -24,7 +25,6 @@ export type CheckpointRunner = Pick<ThreadPool<CheckpointTask, void>, 'run' | 'c
 export const createCheckpointRunner = (): CheckpointRunner =>
   createThreadPool(new URL('./checkpoint-worker.js', import.meta.url).href, 1);
 
-const pageBytes = 4096;
 const mebibyte = 1024 * 1024;
 
 /**
@@ -97,18 +97,4 @@ export function createLogCheckpoints(
       await runner.close();
     },
   };
-}
-
-/** How many frames the log has, and how many of them are in the database file. Neither reads nor writes these files. */
-export function readLogState(database: Database): { readonly frames: number; readonly copied: number } {
-  // Numbers, of a connection without safe integers.
-  const [state] = database.pragma('wal_checkpoint(NOOP)') as [Record<'log' | 'checkpointed', bigint | number>];
-  return { frames: Number(state.log), copied: Number(state.checkpointed) };
-}
-
-/** The bytes of the log that are in use and not all copied, 0 after closing. Its file may be longer. */
-export function logLength(database: Database): number {
-  if (!database.open) return 0;
-  const { frames, copied } = readLogState(database);
-  return frames === copied ? 0 : frames * pageBytes;
 }

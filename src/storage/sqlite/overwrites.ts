@@ -3,7 +3,7 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import Connection, { SqliteError, type Database } from 'better-sqlite3';
 import { FilesReplacedError } from './errors.js';
-import { readLogState } from './log-checkpoints.js';
+import { readLogState } from './log-length.js';
 import { createFileSettings } from './session.js';
 import type { WriteGate } from './write-gate.js';
 
