@@ -200,12 +200,12 @@ function toShortText(value: unknown): string {
   return text.length <= maxValueLength ? text : `${text.slice(0, maxValueLength - 1)}…`;
 }
 
-function actorToJSON({ credentialID, label, assertedName }: Actor): object {
+export function actorToJSON({ credentialID, label, assertedName }: Actor): object {
   return { credential_id: credentialID, label, ...(assertedName !== undefined && { asserted_name: assertedName }) };
 }
 
 /** Formats an actor: `dashboard (cred_1)`, or `Ana, asserted by dashboard (cred_1)`. */
-function formatActor({ credentialID, label, assertedName }: Actor): string {
+export function formatActor({ credentialID, label, assertedName }: Actor): string {
   const name = assertedName === undefined ? '' : `${printable(assertedName)}, asserted by `;
   return `${name}${printable(label)} (${printable(credentialID)})`;
 }

@@ -21,7 +21,13 @@ import { discardKeyCommand } from './keys/damaged.js';
 import { exportCommand } from './keys/export.js';
 import { importCommand } from './keys/import.js';
 import { previewCommand } from './keys/preview.js';
-import { diffPoliciesCommand, importPoliciesCommand, listPoliciesCommand, removePolicyCommand } from './policies.js';
+import {
+  diffPoliciesCommand,
+  importPoliciesCommand,
+  listPoliciesCommand,
+  policyHistoryCommand,
+  removePolicyCommand,
+} from './policies.js';
 import {
   addKeyCommand,
   promoteKeyCommand,
@@ -80,6 +86,7 @@ export const commands: readonly CLICommand[] = [
   importPoliciesCommand,
   listPoliciesCommand,
   diffPoliciesCommand,
+  policyHistoryCommand,
   removePolicyCommand,
   backupCommand,
   restoreCommand,

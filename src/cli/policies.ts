@@ -1,27 +1,25 @@
 import { parsePolicy } from '../keys/access/policy-definition.js';
-import type { KnownPolicy, PolicyChange, PolicyVersion } from '../keys/access/policy-store.js';
+import type { PolicyHistoryEntry } from '../keys/access/policy-diff.js';
+import type { KnownPolicy } from '../keys/access/policy-store.js';
 import type { Policy } from '../keys/access/policy.js';
 import { policyWarnings } from '../keys/access/policy-warnings.js';
-import { definitionChanges } from '../keys/key-diff.js';
-import type { FieldChange } from '../keys/key.js';
 import { AppError } from '../lib/errors.js';
 import { printable } from '../lib/text.js';
 import { withWireIssuePaths } from '../rest/json-body.js';
 import { issuesToWire, policyFromWire, policyToWire } from '../wire/field-names.js';
-import { changeToJSON, formatChanges } from './changes.js';
-import { withServices } from './client/open.js';
+import { actorToJSON, changeToJSON, formatActor, formatChanges } from './changes.js';
+import type { PolicyChangeOutcome } from './client/policy-operations.js';
+import { expectedVersionOption, keyLocation, keysOptions, parseNumberOption, runKeysCommand } from './client/run.js';
 import type { CLICommand, OptionValues } from './command.js';
 import { readDefinitions } from './definitions.js';
-import { actorOption, confirm, localActor, notConfirmedExitCode, yesOption } from './input.js';
+import { actorOption, confirm, notConfirmedExitCode, yesOption } from './input.js';
 import type { IO } from './io.js';
 import {
   countOf,
   formatProblems,
   formatTable,
-  jsonOption,
   printJSONResult,
   problemsOf,
-  selectOutputFormat,
   toJSONLine,
   type OutputFormat,
 } from './output.js';
@@ -29,37 +27,47 @@ import {
 const fileFormat =
   'FILE contains policies with the field names of REST, as JSON, JSON Lines or YAML; `-` reads standard input. `policies list --json` prints the same format.';
 
+/** The option `--expected-version` of a change of policies. */
+const expectedVersion = {
+  ...expectedVersionOption,
+  description: 'Reject the change unless all policies together have this version, as `policies list` prints it',
+};
+
+const cannotAccess =
+  'invalid usage, or the policies cannot be accessed: no file, installation, service or valid credential';
+
 export const importPoliciesCommand: CLICommand = {
   name: 'policies import',
   summary: 'Add the policies of a file, and replace those with the same identifiers',
-  description: `All policies are imported, or none. Policies that are not in the file stay, except with --prune. Running services use them within a second. ${fileFormat}`,
+  description: `All policies are imported, or none. Policies that are not in the file stay, except with --prune. Running services use them within a second. ${fileFormat} ${keyLocation} One request to a service has at most 128 KiB of policies.`,
   arguments: ['FILE'],
   options: {
     prune: { description: 'Also remove the policies that are not in the file' },
     'dry-run': { description: 'Show the changes, and store nothing' },
+    'expected-version': expectedVersion,
     actor: actorOption,
-    json: jsonOption,
+    ...keysOptions,
   },
-  exitCodes: { 1: 'some policies are not valid; nothing is imported' },
+  exitCodes: { 1: 'rejected, for example because some policies are not valid; nothing is imported', 2: cannotAccess },
   examples: ['keyfront policies import policies.jsonl', 'keyfront policies import policies.yaml --prune --dry-run'],
   run: importPolicies,
+  errorExitCode: 2,
 };
 
 async function importPolicies(io: IO, options: OptionValues, [file = '']: readonly string[]): Promise<number> {
-  const [isDryRun, isPruning] = [options['dry-run'] === true, options['prune'] === true];
-  const actor = localActor(io, 'policies import', options);
-  const format = selectOutputFormat(io, options);
-  return withServices(io, { access: isDryRun ? 'read' : 'write' }, async ({ policies, now }) => {
+  const [isDryRun, prune] = [options['dry-run'] === true, options['prune'] === true];
+  const version = parseNumberOption(options, 'expected-version');
+  const access = isDryRun ? 'read' : 'write';
+  return runKeysCommand({ io, command: 'policies import', options, access }, async ({ policies, format }) => {
     const read = await readPolicies(io, format, file);
     if (!read) return 1;
-    const planned = differencesOf(await policies.current(), read, isPruning);
-    const changes = planned.map(({ policyID, after }): PolicyChange => ({ policyID, policy: after }));
-    if (!isDryRun) await policies.change(changes, actor, now());
-    printDifferences(io, format, planned);
-    const count = (kind: Difference['kind']) => planned.filter((one) => one.kind === kind).length;
+    const change = await policies.put(read, { isDryRun, prune, expectedVersion: version });
+    printDifferences(io, format, change);
+    const count = (kind: string) => change.differences.filter((one) => one.kind === kind).length;
     const counts = { added: count('ADDED'), changed: count('CHANGED'), removed: count('REMOVED') };
     printJSONResult(io, options, {
       dry_run: isDryRun,
+      version: change.version,
       ...counts,
       unchanged: read.length - counts.added - counts.changed,
     });
@@ -72,97 +80,140 @@ async function importPolicies(io: IO, options: OptionValues, [file = '']: readon
 export const diffPoliciesCommand: CLICommand = {
   name: 'policies diff',
   summary: 'Show how the policies of a file differ from those that are stored',
-  description: `Changes nothing. ${fileFormat}`,
+  description: `Changes nothing. ${fileFormat} ${keyLocation}`,
   arguments: ['FILE'],
   options: {
     prune: { description: 'Also show the policies that are not in the file' },
-    json: jsonOption,
+    ...keysOptions,
   },
-  exitCodes: { 0: 'no differences', 1: 'differences', 2: 'invalid usage or policies, or no installation' },
+  exitCodes: {
+    0: 'no differences',
+    1: 'differences',
+    2: 'invalid usage or policies, or no installation, service or valid credential',
+  },
   examples: ['keyfront policies diff policies.jsonl'],
   run: diffPolicies,
   errorExitCode: 2,
 };
 
 async function diffPolicies(io: IO, options: OptionValues, [file = '']: readonly string[]): Promise<number> {
-  const format = selectOutputFormat(io, options);
-  return withServices(io, { access: 'read' }, async ({ policies }) => {
+  const call = { io, command: 'policies diff', options, access: 'read', rejectedExitCode: 2 } as const;
+  return runKeysCommand(call, async ({ policies, format }) => {
     const read = await readPolicies(io, format, file);
     if (!read) return 2;
-    const differences = differencesOf(await policies.current(), read, options['prune'] === true);
-    printDifferences(io, format, differences);
-    if (differences.length === 0) io.stderr('No differences.\n');
-    return differences.length === 0 ? 0 : 1;
+    const change = await policies.put(read, { isDryRun: true, prune: options['prune'] === true });
+    printDifferences(io, format, change);
+    if (change.differences.length === 0) io.stderr('No differences.\n');
+    return change.differences.length === 0 ? 0 : 1;
   });
 }
 
 export const listPoliciesCommand: CLICommand = {
   name: 'policies list',
   summary: 'List the policies',
-  description: 'With --json, prints each policy as one line, in the format that `policies import` reads.',
-  options: { json: jsonOption },
+  description: `With --json, prints each policy as one line, in the format that \`policies import\` reads. ${keyLocation}`,
+  options: keysOptions,
+  exitCodes: { 1: 'rejected; the reasons are printed', 2: cannotAccess },
   examples: ['keyfront policies list', 'keyfront policies list --json > policies.jsonl'],
   run: listPolicies,
+  errorExitCode: 2,
 };
+
+const defaultEntries = 20;
+const maxEntries = 100;
 
 const headings = ['ID', 'VERSION', 'ORGANIZATION', 'GOVERNS', 'APIS', 'CHANGED', 'BY', 'NAME'];
 
 async function listPolicies(io: IO, options: OptionValues): Promise<number> {
-  const format = selectOutputFormat(io, options);
-  return withServices(io, { access: 'read' }, async ({ policies }) => {
-    const known = (await policies.versions()).filter(isKnown);
-    if (known.length === 0) io.stderr('There are no policies.\n');
-    else if (format.isJSON) for (const { policy } of known) io.stdout(`${toJSONLine(policyToWire(policy))}\n`);
-    else io.stdout(formatTable([headings, ...known.map(toRow)]));
+  return runKeysCommand({ io, command: 'policies list', options, access: 'read' }, async ({ policies, format }) => {
+    const { version, policies: known } = await policies.list();
+    if (format.isJSON) for (const policy of known) io.stdout(`${toJSONLine(policyToWire(policy))}\n`);
+    else if (known.length > 0) io.stdout(formatTable([headings, ...known.map(toRow)]));
+    io.stderr(known.length === 0 ? 'There are no policies.\n' : `Version of all policies: ${version}.\n`);
     return 0;
   });
+}
+
+export const policyHistoryCommand: CLICommand = {
+  name: 'policies history',
+  summary: 'List the changes of a policy, newest first',
+  description: `Also of a removed policy. ${keyLocation}`,
+  arguments: ['ID'],
+  options: {
+    limit: { value: 'N', description: `Maximum number of entries, up to ${maxEntries} (default ${defaultEntries})` },
+    ...keysOptions,
+  },
+  exitCodes: { 1: 'there was no such policy', 2: cannotAccess },
+  examples: ['keyfront policies history gold --limit 5'],
+  run: policyHistory,
+  errorExitCode: 2,
+};
+
+async function policyHistory(io: IO, options: OptionValues, [policyID = '']: readonly string[]): Promise<number> {
+  const limit = parseNumberOption(options, 'limit', maxEntries) ?? defaultEntries;
+  const call = { io, command: 'policies history', options, access: 'read' } as const;
+  return runKeysCommand(call, async ({ policies, format }) => {
+    const entries = await policies.history(policyID, limit);
+    if (!entries) return noPolicy(io, policyID);
+    for (const entry of entries) io.stdout(formatEntry(format, entry));
+    return 0;
+  });
+}
+
+function formatEntry(format: OutputFormat, { version, at, kind, actor, changes }: PolicyHistoryEntry): string {
+  const { paint, isJSON } = format;
+  const time = at.toISOString();
+  if (isJSON) {
+    const shown = { version, at: time, kind, actor: actorToJSON(actor), changes: changes.map(changeToJSON) };
+    return `${toJSONLine(shown)}\n`;
+  }
+  const heading = `${paint.bold(`version ${version}`)}  ${time}  ${kind.toLowerCase()}`;
+  return `${heading}  ${paint.dim(`by ${formatActor(actor)}`)}\n${formatChanges(format, changes)}`;
+}
+
+function noPolicy(io: IO, policyID: string): number {
+  io.stderr(`There is no policy ${printable(policyID)}.\n`);
+  return 1;
 }
 
 export const removePolicyCommand: CLICommand = {
   name: 'policies remove',
   summary: 'Remove a policy',
-  description:
-    'Its history stays. Keys that name it are denied as UNKNOWN_POLICY, until the policy is imported again or the keys are changed.',
+  description: `Its history stays. Keys that name it are denied as UNKNOWN_POLICY, until the policy is imported again or the keys are changed. ${keyLocation}`,
   arguments: ['ID'],
-  options: { yes: yesOption, actor: actorOption, json: jsonOption },
-  exitCodes: { 1: 'there is no such policy, or you did not confirm' },
+  options: { yes: yesOption, 'expected-version': expectedVersion, actor: actorOption, ...keysOptions },
+  exitCodes: { 1: 'there is no such policy, the change was rejected, or you did not confirm', 2: cannotAccess },
   examples: ['keyfront policies remove gold --yes'],
   run: removePolicy,
+  errorExitCode: 2,
 };
 
 async function removePolicy(io: IO, options: OptionValues, [policyID = '']: readonly string[]): Promise<number> {
-  const actor = localActor(io, 'policies remove', options);
-  return withServices(io, { access: 'write' }, async ({ policies, store, now }) => {
-    if (!(await policies.current()).has(policyID)) {
-      io.stderr(`There is no policy ${printable(policyID)}.\n`);
-      return 1;
-    }
-    const keys = await store.count({ policy: policyID }, now());
+  const version = parseNumberOption(options, 'expected-version');
+  return runKeysCommand({ io, command: 'policies remove', options }, async ({ policies }) => {
+    const { version: found, policies: known } = await policies.list();
+    if (!known.some((policy) => policy.policyID === policyID)) return noPolicy(io, policyID);
+    const keys = await policies.countKeys(policyID);
     const question = () => `Remove the policy ${printable(policyID)}, which ${countOf(keys, 'keys name')}?`;
     if (!(await confirm(io, options, question))) return notConfirmedExitCode;
-    await policies.change([{ policyID, policy: undefined }], actor, now());
+    // If somebody changes policies after the question, the answer was about other ones.
+    await policies.remove([policyID], { isDryRun: false, expectedVersion: version ?? found });
     printJSONResult(io, options, { policy_id: policyID, removed: true, keys });
     io.stderr(`Removed ${printable(policyID)}. Keys that name it: ${keys}.\n`);
     return 0;
   });
 }
 
-type KnownVersion = PolicyVersion & { readonly policy: Policy };
-
-function isKnown(version: PolicyVersion): version is KnownVersion {
-  return version.policy !== undefined;
-}
-
-function toRow({ policyID, version, at, actor, policy }: KnownVersion): string[] {
+function toRow({ policyID, version, changedAt, changedBy, orgID, governs, accessRights, name }: KnownPolicy): string[] {
   return [
     printable(policyID),
     String(version),
-    printable(policy.orgID ?? '(all)'),
-    policy.governs.map((part) => part.toLowerCase()).join(','),
-    String(policy.accessRights?.length ?? 0),
-    at.toISOString(),
-    printable(actor.assertedName ?? actor.label),
-    printable(policy.name ?? ''),
+    printable(orgID ?? '(all)'),
+    governs.map((part) => part.toLowerCase()).join(','),
+    String(accessRights?.length ?? 0),
+    changedAt.toISOString(),
+    printable(changedBy.assertedName ?? changedBy.label),
+    printable(name ?? ''),
   ];
 }
 
@@ -194,47 +245,8 @@ async function readPolicies(io: IO, format: OutputFormat, file: string): Promise
   return isValid ? [...policies.values()] : undefined;
 }
 
-/** How one policy of a file differs from the stored one. */
-interface Difference {
-  readonly policyID: string;
-  readonly kind: 'ADDED' | 'CHANGED' | 'REMOVED';
-  readonly after: Policy | undefined;
-  readonly changes: readonly FieldChange[];
-}
-
-/** A policy as a file states it, without its identifier and its version. */
-function comparable({
-  policyID: _id,
-  version: _version,
-  changedAt: _at,
-  governs,
-  ...values
-}: Policy & Partial<KnownPolicy>) {
-  return { governs: governs.map((part) => part.toLowerCase()), ...values };
-}
-
-function differencesOf(
-  known: ReadonlyMap<string, KnownPolicy>,
-  read: readonly Policy[],
-  isPruning: boolean,
-): Difference[] {
-  const differences: Difference[] = [];
-  for (const after of read) {
-    const { policyID } = after;
-    const before = known.get(policyID);
-    const changes = definitionChanges(before ? comparable(before) : {}, comparable(after));
-    if (changes.length > 0 || !before)
-      differences.push({ policyID, kind: before ? 'CHANGED' : 'ADDED', after, changes });
-  }
-  const named = new Set(read.map(({ policyID }) => policyID));
-  const others = isPruning ? [...known.keys()].filter((policyID) => !named.has(policyID)) : [];
-  return [
-    ...differences,
-    ...others.map((policyID): Difference => ({ policyID, kind: 'REMOVED', after: undefined, changes: [] })),
-  ];
-}
-
-function printDifferences(io: IO, format: OutputFormat, differences: readonly Difference[]): void {
+/** Prints the policies that change. */
+function printDifferences(io: IO, format: OutputFormat, { differences }: PolicyChangeOutcome): void {
   for (const { policyID, kind, changes } of differences) {
     if (format.isJSON) {
       io.stdout(`${toJSONLine({ policy_id: policyID, kind, changes: changes.map(changeToJSON) })}\n`);

@@ -13,7 +13,7 @@ import type { KeyRevision, StoredKey } from '../keys/key.js';
 export interface Loaders {
   /** Keys by hash; undefined for a key that does not exist or is not visible to the caller. */
   readonly orgKeys: DataLoader<string, StoredKey | undefined>;
-  /** Live quotas of keys whose counters are external. */
+  /** Live quotas of keys. */
   readonly quotas: DataLoader<StoredKey, QuotaFigures>;
   /** Ranges of the histories of keys. */
   readonly histories: DataLoader<HistoryRequest, KeyRevision[]>;

@@ -18,6 +18,15 @@ export function requireScope(principal: Pick<Principal, 'scopes'>, scope: Scope)
   throw new AppError('FORBIDDEN', `The credential does not have the scope \`${scope}\`.`);
 }
 
+/** @throws {AppError} FORBIDDEN when the principal is bound to an organization. */
+export function requireAllOrganizations({ orgID }: Pick<Principal, 'orgID'>): void {
+  if (orgID === undefined) return;
+  throw new AppError(
+    'FORBIDDEN',
+    'The credential is bound to an organization; policies and their history are for all of them.',
+  );
+}
+
 /** Returns the key if the principal has access to it. A foreign key looks like a missing one, so that it is not revealed. */
 export function visibleKey(principal: Principal, stored: StoredKey | undefined): StoredKey | undefined {
   return stored !== undefined && canSee(principal, stored.orgID) ? stored : undefined;

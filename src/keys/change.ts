@@ -4,6 +4,8 @@ import type { Warning } from './definition/warnings.js';
 import type { FieldChange, Operation, StoredKey } from './key.js';
 import { definitionChanges, diffDefinitions, isSecretChange, revisionOf } from './key-diff.js';
 import { actorOf } from './actor.js';
+import { withEffectiveQuota } from './access/effective-access.js';
+import type { Policies } from './access/policy.js';
 import { requireKey } from './authorization.js';
 import type { AcceptedAttempt, AuditLog, CallContext, KeyStore, KeyTransition, Ports } from './ports.js';
 import type { CounterSnapshot, ResetStatus } from './quota/external-counters.js';
@@ -26,20 +28,26 @@ export interface RepeatableChange extends KeyChangeOptions {
   readonly idempotencyKey?: string | undefined;
 }
 
-type WarningsAt = (at: Date, orgID: string) => readonly Warning[];
+/** What a change is computed with: its time and the known policies. */
+export interface ChangeConditions {
+  readonly at: Date;
+  readonly policies: Policies;
+}
+
+type WarningsOf = (conditions: ChangeConditions, orgID: string) => readonly Warning[];
 
 /** One kind of change. `authorize` and `apply` are pure, because the store may call them again. */
 export interface ChangeCommand<Before extends StoredKey | undefined> extends KeyChangeOptions {
   readonly operation: Operation;
   /** The warnings about the definition that the caller sent. */
-  readonly warningsAt?: WarningsAt;
+  readonly warningsOf?: WarningsOf;
   readonly isReset?: boolean;
   /** Makes the receipt that is written with the change. */
   readonly receiptOf?: ReceiptOf<KeyChange> | undefined;
   /** Returns the key to change, or throws if the caller may not change it. */
   readonly authorize: (stored: StoredKey | undefined) => Before;
   /** Returns the key after the change. */
-  readonly apply: (before: Before, at: Date) => StoredKey;
+  readonly apply: (before: Before, conditions: ChangeConditions) => StoredKey;
 }
 
 /** The result of a change or of its preview. */
@@ -49,7 +57,7 @@ export interface KeyChange {
   readonly isChanged: boolean;
   readonly changes: readonly FieldChange[];
   readonly warnings: readonly Warning[];
-  /** The live quota before and after; undefined if the external counter was unreachable. */
+  /** The live effective quota before and after; undefined if the external counter was unreachable. */
   readonly quotaEffect: { readonly before: QuotaFigures; readonly after: QuotaFigures } | undefined;
   /** Undefined if no reset was requested, or for a preview. */
   readonly quotaReset: ResetStatus | undefined;
@@ -69,10 +77,11 @@ export async function executeChange<Before extends StoredKey | undefined>(
   command: ChangeCommand<Before>,
 ): Promise<KeyChange> {
   const { store, externalCounters } = ports;
-  const { operation, expectedVersion, reason, warningsAt, isReset = false } = command;
+  const { operation, expectedVersion, reason, warningsOf, isReset = false } = command;
   const counter = await readCounter(ports, keyHash);
   const isQuotaKnown = counter !== undefined;
-  const at = ports.now();
+  const conditions: ChangeConditions = { at: ports.now(), policies: await ports.policies.current() };
+  const { at, policies } = conditions;
   // A property, because the store may apply the change several times.
   const applied: { before?: StoredKey | undefined; result?: KeyChange } = {};
   const apply = (stored: StoredKey | undefined): KeyTransition | undefined => {
@@ -80,7 +89,7 @@ export async function executeChange<Before extends StoredKey | undefined>(
     const before: StoredKey | undefined = authorized;
     applied.before = before;
     if (before) assertExpectedVersion(before, expectedVersion);
-    const next = command.apply(authorized, at);
+    const next = command.apply(authorized, conditions);
     caller.deadline?.markCommitting();
     const revision = revisionOf(before, next, {
       at,
@@ -91,8 +100,13 @@ export async function executeChange<Before extends StoredKey | undefined>(
       quotaUsedBeforeReset: isReset && isQuotaKnown ? before?.quota.used : undefined,
     });
     if (before && isUnchanged(before, next, revision.changes, isReset)) return undefined;
-    const quotaChange = before && externalCounters?.pendingChange(before, next, at, isReset);
-    applied.result = resultOf(at, before, next, revision.changes, warningsAt, isQuotaKnown);
+    const effective = {
+      before: before && withEffectiveQuota(before, policies),
+      after: withEffectiveQuota(next, policies),
+    };
+    const quotaChange =
+      effective.before && externalCounters?.pendingChange(effective.before, effective.after, at, isReset);
+    applied.result = resultOf(conditions, before, next, revision.changes, warningsOf, isQuotaKnown);
     const receipt = command.receiptOf?.({
       ...applied.result,
       quotaReset: isReset ? (quotaChange ? 'PENDING' : 'APPLIED') : undefined,
@@ -104,7 +118,7 @@ export async function executeChange<Before extends StoredKey | undefined>(
     const scope = operation === 'create' ? undefined : caller.orgID;
     const written = await store.update(keyHash, apply, scope);
     const { before, result } = applied;
-    if (!written || !result) return unchangedResult(at, requireKey(caller, before), warningsAt, isQuotaKnown);
+    if (!written || !result) return unchangedResult(conditions, requireKey(caller, before), warningsOf, isQuotaKnown);
     const status = (written.quotaChange && (await externalCounters?.applyPending(keyHash))) ?? 'APPLIED';
     return { ...result, quotaReset: isReset ? status : undefined };
   } catch (error) {
@@ -124,13 +138,13 @@ export async function previewChange(
 ): Promise<KeyChange> {
   const counter = await readCounter(ports, stored.keyHash);
   const before = command.authorize(withCounter(stored, counter));
-  const at = ports.now();
-  const after = command.apply(before, at);
+  const conditions: ChangeConditions = { at: ports.now(), policies: await ports.policies.current() };
+  const after = command.apply(before, conditions);
   const isQuotaKnown = counter !== undefined;
   const changes = diffDefinitions(before, after);
   return isUnchanged(before, after, changes, command.isReset ?? false)
-    ? unchangedResult(at, before, command.warningsAt, isQuotaKnown)
-    : resultOf(at, before, after, changes, command.warningsAt, isQuotaKnown);
+    ? unchangedResult(conditions, before, command.warningsOf, isQuotaKnown)
+    : resultOf(conditions, before, after, changes, command.warningsOf, isQuotaKnown);
 }
 
 /**
@@ -174,32 +188,32 @@ function isUnchanged(before: StoredKey, after: StoredKey, changes: readonly Fiel
 }
 
 function unchangedResult(
-  at: Date,
+  conditions: ChangeConditions,
   key: StoredKey,
-  warningsAt: WarningsAt | undefined,
+  warningsOf: WarningsOf | undefined,
   isQuotaKnown: boolean,
 ): KeyChange {
-  return { ...resultOf(at, key, key, [], warningsAt, isQuotaKnown), isChanged: false };
+  return { ...resultOf(conditions, key, key, [], warningsOf, isQuotaKnown), isChanged: false };
 }
 
 function resultOf(
-  at: Date,
+  conditions: ChangeConditions,
   before: StoredKey | undefined,
   after: StoredKey,
   changes: readonly FieldChange[],
-  warningsAt: WarningsAt | undefined,
+  warningsOf: WarningsOf | undefined,
   isQuotaKnown: boolean,
 ): KeyChange {
+  const { at, policies } = conditions;
+  const figuresOf = (key: StoredKey) => quotaFigures(withEffectiveQuota(key, policies), at);
   return {
     key: after,
     isChanged: true,
     changes,
-    warnings: warningsAt?.(at, after.orgID) ?? [],
+    warnings: warningsOf?.(conditions, after.orgID) ?? [],
     quotaEffect:
       // The quota of a new key comes from its definition, so that no counter is needed.
-      isQuotaKnown || !before
-        ? { before: quotaFigures(before ?? after, at), after: quotaFigures(after, at) }
-        : undefined,
+      isQuotaKnown || !before ? { before: figuresOf(before ?? after), after: figuresOf(after) } : undefined,
     quotaReset: undefined,
   };
 }

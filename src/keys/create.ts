@@ -4,12 +4,14 @@ import { invalidDefinition } from './definition/issues.js';
 import { otherOrganization, visibleKey } from './authorization.js';
 import { inUTC, normalizeDefinition } from './definition/normalize.js';
 import { unlimited, type KeyDefinition } from './definition/schema.js';
+import { withEffectiveQuota, type QuotaKey } from './access/effective-access.js';
 import { keyWarnings } from './access/policy-warnings.js';
 import { renewalOutOfRange, withStoredHashType, type QuotaState, type StoredKey } from './key.js';
 import { checkKeyID, checkKeyIDPrefix, generatedKeyID, ownerOf } from './key-id.js';
 import type { CallContext, Ports } from './ports.js';
-import { executeChange, type KeyChange } from './change.js';
+import { executeChange, type ChangeConditions, type KeyChange } from './change.js';
 import { runIdempotent, type ReceiptOf } from './idempotency.js';
+import { carryOverQuota } from './quota/quota.js';
 import { aadFor, protectSecrets, type ProtectedSecrets } from './protect-secrets.js';
 
 /** A new key. */
@@ -64,14 +66,14 @@ async function createKey(
   const protectedSecrets = await protectSecrets(ports, keyHash, secrets, input.basicAuthData?.hashType);
   const sealedKeyID = seal(keyID, aadFor(keyHash, 'keyID'));
   const identity = newIdentity();
-  const policies = await ports.policies.current();
   return executeChange(ports, caller, keyHash, {
     operation: 'create',
-    warningsAt: (at) => keyWarnings(input, { orgID, policies }, at),
+    warningsOf: ({ at, policies }) => keyWarnings(input, { orgID, policies }, at),
     reason,
     receiptOf,
     authorize: (stored) => requireAbsent(caller, stored),
-    apply: (_, at) => newKey({ keyHash, identity, sealedKeyID, orgID, definition, protectedSecrets, dates: {}, at }),
+    apply: (_, conditions) =>
+      newKey({ keyHash, identity, sealedKeyID, orgID, definition, protectedSecrets, dates: {}, ...conditions }),
   });
 }
 
@@ -87,11 +89,11 @@ function requireAbsent(caller: CallContext, stored: StoredKey | undefined): unde
   throw new AppError('CONFLICT', `The key ${state}; it is not overwritten.`);
 }
 
-interface NewKeyFields extends Pick<StoredKey, 'keyHash' | 'identity' | 'sealedKeyID' | 'orgID' | 'definition'> {
+interface NewKeyFields
+  extends ChangeConditions, Pick<StoredKey, 'keyHash' | 'identity' | 'sealedKeyID' | 'orgID' | 'definition'> {
   readonly protectedSecrets: ProtectedSecrets;
   /** The dates of an imported key; a date that is absent is `at`. */
   readonly dates: Pick<KeyDefinition, 'dateCreated' | 'lastUpdated'>;
-  readonly at: Date;
 }
 
 /**
@@ -100,7 +102,7 @@ interface NewKeyFields extends Pick<StoredKey, 'keyHash' | 'identity' | 'sealedK
  * @throws {AppError} INVALID when its quota period ends after the largest 64-bit timestamp.
  */
 export function newKey(fields: NewKeyFields): StoredKey {
-  const { keyHash, identity, sealedKeyID, orgID, definition, protectedSecrets, dates, at } = fields;
+  const { keyHash, identity, sealedKeyID, orgID, definition, protectedSecrets, dates, at, policies } = fields;
   const seconds = unixSeconds(at);
   const secrets = {
     passwordHash: protectedSecrets.passwordHash ?? undefined,
@@ -118,21 +120,21 @@ export function newKey(fields: NewKeyFields): StoredKey {
     deleted: undefined,
     definition: withStoredHashType(definition, secrets),
     secrets,
-    quota: initialQuota(definition, seconds),
+    quota: initialQuota(definition, withEffectiveQuota({ orgID, definition }, policies).definition, at),
   };
 }
 
-/** The live quota of a new key: the difference between `quotaMax` and `quotaRemaining` counts as used. */
+/** The live quota of a new key: the difference between the effective `quotaMax` and `quotaRemaining` counts as used. */
 function initialQuota(
-  { quotaMax, quotaRemaining, quotaRenewalRate, quotaRenews }: StoredKey['definition'],
-  now: bigint,
+  { quotaRemaining, quotaRenews, quotaRenewalRate: ownPeriod = 0n }: StoredKey['definition'],
+  effective: QuotaKey['definition'],
+  at: Date,
 ): QuotaState {
-  const max = quotaMax ?? 0n;
+  const max = effective.quotaMax ?? 0n;
   // An unlimited remainder gives no information about use, so that nothing counts as used.
   const remaining = quotaRemaining === undefined || quotaRemaining === unlimited ? max : quotaRemaining;
   const used = remaining < max ? max - remaining : 0n;
   if (quotaRenews !== undefined && quotaRenews > 0n) return { used, renews: quotaRenews };
-  const period = quotaRenewalRate ?? 0n;
-  if (now + period > maxInt64) throw invalidDefinition([renewalOutOfRange]);
-  return { used, renews: period > 0n ? now + period : undefined };
+  if (unixSeconds(at) + ownPeriod > maxInt64) throw invalidDefinition([renewalOutOfRange]);
+  return carryOverQuota({ definition: {}, quota: { used, renews: undefined } }, effective, at);
 }

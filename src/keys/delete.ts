@@ -22,7 +22,7 @@ export async function deleteOrgKey(
     receiptOf,
     operation: 'delete',
     authorize: (stored) => requireKey(caller, stored),
-    apply: (before, at) => ({ ...nextKeyVersion(before, at), deleted: at }),
+    apply: (before, { at }) => ({ ...nextKeyVersion(before, at), deleted: at }),
   });
 }
 
@@ -45,6 +45,6 @@ export async function restoreOrgKey(
     receiptOf,
     operation: 'restore',
     authorize: (stored) => requireRestorableKey(caller, stored, ports),
-    apply: (before, at) => ({ ...nextKeyVersion(before, at), deleted: undefined }),
+    apply: (before, { at }) => ({ ...nextKeyVersion(before, at), deleted: undefined }),
   });
 }

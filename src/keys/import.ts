@@ -1,3 +1,4 @@
+import type { Policies } from './access/policy.js';
 import { normalizeDefinition } from './definition/normalize.js';
 import type { KeyDefinition } from './definition/schema.js';
 import type { Actor } from './key.js';
@@ -17,6 +18,8 @@ export interface ImportRequest {
   /** A password hash from another system, instead of a password in the definition. */
   readonly passwordHash: string | undefined;
   readonly actor: Actor;
+  /** The known policies. */
+  readonly policies: Policies;
 }
 
 /** What an import needs to validate a key. */
@@ -46,6 +49,7 @@ export async function prepareImport(ports: ImportPorts, request: ImportRequest):
     definition,
     protectedSecrets,
     at,
+    policies: request.policies,
     dates: request.input,
     sealedKeyID: ports.seal(keyID, aadFor(keyHash, 'keyID')),
   });

@@ -2,6 +2,7 @@ import { AppError } from '../lib/errors.js';
 import { otherOrganization, requireScope } from './authorization.js';
 import { updateOrgKeys, type BulkItemRequest, type BulkRequest } from './bulk.js';
 import { assertReason, withAudit, type KeyChange, type RepeatableChange } from './change.js';
+import { createPolicyCommands } from './change-policies.js';
 import { consumeOrgQuota, type ConsumeRequest } from './consume.js';
 import { createOrgKey, type CreateRequest } from './create.js';
 import { deleteOrgKey, restoreOrgKey } from './delete.js';
@@ -135,6 +136,7 @@ export function createKeyService(ports: Ports) {
     ...queries,
     ...createChangeSubscriptions(ports),
     ...createPolicyQueries(ports),
+    ...createPolicyCommands(ports),
     /** See `explainOrgKey` of explain-key.ts. */
     explainOrgKey: (
       caller: CallContext,

@@ -49,6 +49,7 @@ export const scopes = {
   delete: 'Delete and restore keys.',
   consume: 'Consume live quotas.',
   verify: 'Verify keys for a gateway, which counts against their live quotas.',
+  admin: 'Change policies, of a credential that is not bound to an organization.',
   router: 'Send GraphQL operations with as many aliases as a router merges from several. Permits nothing by itself.',
   actor: 'State whom a change is made for, in the header `X-Keyfront-Actor`. Permits nothing by itself.',
 } as const;

@@ -74,7 +74,7 @@ async function prepareRevert(
     operation: 'revert',
     // If the key was purged and created again meanwhile, the definition belongs to the earlier key.
     authorize: (current) => requireKey(caller, current?.identity === stored.identity ? current : undefined),
-    apply: (before, at) => applyUpdate(before, update, at, secretComparison(ports, keyHash)),
+    apply: (before, conditions) => applyUpdate(before, update, conditions, secretComparison(ports, keyHash)),
   };
   return { stored, command };
 }

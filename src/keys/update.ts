@@ -7,6 +7,7 @@ import { invalidDefinition } from './definition/issues.js';
 import { normalizeDefinition, type Definition } from './definition/normalize.js';
 import { patchedDefinition, pathWithLabel, type DefinitionPatch } from './definition/patch.js';
 import { freeFormFields, type KeyDefinition } from './definition/schema.js';
+import { withEffectiveQuota, type QuotaKey } from './access/effective-access.js';
 import { keyWarnings } from './access/policy-warnings.js';
 import {
   hashTypeOfStored,
@@ -25,6 +26,7 @@ import {
   executeChange,
   previewChange,
   type ChangeCommand,
+  type ChangeConditions,
   type KeyChangeOptions,
   type KeyChange,
   type RepeatableChange,
@@ -165,14 +167,13 @@ async function updateCommand(
   handling: SecretHandling,
 ): Promise<ChangeCommand<StoredKey>> {
   const { input, passwordHash } = request;
-  const policies = await ports.policies.current();
   const prepared = await prepareUpdate(ports, keyHash, input, request, handling);
   const update =
     passwordHash === undefined ? prepared : { ...prepared, secrets: { ...prepared.secrets, passwordHash } };
   return {
     ...commandOf(caller, request),
-    warningsAt: (at, orgID) => keyWarnings(input, { orgID, policies }, at),
-    apply: (before, at) => applyUpdate(before, update, at, handling.isSame),
+    warningsOf: ({ at, policies }, orgID) => keyWarnings(input, { orgID, policies }, at),
+    apply: (before, conditions) => applyUpdate(before, update, conditions, handling.isSame),
   };
 }
 
@@ -184,23 +185,22 @@ async function patchCommand(
   handling: SecretHandling,
 ): Promise<ChangeCommand<StoredKey>> {
   let input = patchedDefinition(stored.definition, request.patch);
-  const policies = await ports.policies.current();
   const update = await prepareUpdate(ports, stored.keyHash, input, request, handling);
   return {
     ...commandOf(caller, request),
-    warningsAt: (at, orgID) =>
+    warningsOf: ({ at, policies }, orgID) =>
       keyWarnings(input, { orgID, policies }, at).map((found) => ({
         ...found,
         path: pathWithLabel(found.path, input),
       })),
-    apply: (before, at) => {
+    apply: (before, conditions) => {
       if (before.identity === stored.identity && before.version === stored.version) {
-        return applyUpdate(before, update, at, handling.isSame);
+        return applyUpdate(before, update, conditions, handling.isSame);
       }
       // The key has changed since it was read.
       input = patchedDefinition(before.definition, request.patch);
       const { definition } = normalizeDefinition(input);
-      return applyUpdate(before, { ...update, definition }, at, handling.isSame);
+      return applyUpdate(before, { ...update, definition }, conditions, handling.isSame);
     },
   };
 }
@@ -259,16 +259,27 @@ export function secretComparison({ open }: Pick<Ports, 'open'>, keyHash: string)
  *
  * @throws {AppError} INVALID when the definition contradicts the stored key.
  */
-export function applyUpdate(stored: StoredKey, sent: PreparedUpdate, now: Date, isSame: IsSameSecret): StoredKey {
+export function applyUpdate(
+  stored: StoredKey,
+  sent: PreparedUpdate,
+  { at, policies }: ChangeConditions,
+  isSame: IsSameSecret,
+): StoredKey {
   const update = sent.hasDecimalStrings ? withStoredIntegers(stored, sent) : sent;
   const secrets = nextSecrets(stored.secrets, update.secrets, isSame);
   const issues = [...ownerIssues(stored, update), ...passwordIssues(secrets, update)];
+  const { orgID } = stored;
+  const { definition: effective } = withEffectiveQuota({ orgID, definition: update.definition }, policies);
+  const seconds = unixSeconds(at);
+  if (update.resetQuota && seconds + (update.definition.quotaRenewalRate ?? 0n) > maxInt64)
+    issues.push(renewalOutOfRange);
   const quota = update.resetQuota
-    ? nextQuota(stored.quota, update.definition, unixSeconds(now), issues)
-    : carryOverQuota(stored, update.definition, now);
+    ? resetQuota(stored.quota, effective.quotaRenewalRate ?? 0n, seconds)
+    : carryOverQuota(withEffectiveQuota(stored, policies), effective, at);
   if (issues.length > 0) throw invalidDefinition(issues);
 
-  return { ...nextKeyVersion(stored, now), definition: nextDefinition(update, secrets, quota), secrets, quota };
+  const definition = nextDefinition(update, secrets, quota, effective);
+  return { ...nextKeyVersion(stored, at), definition, secrets, quota };
 }
 
 function ownerIssues({ orgID }: StoredKey, { definition }: PreparedUpdate): Issue[] {
@@ -299,12 +310,6 @@ function nextSecrets(stored: StoredSecrets, changes: ProtectedSecrets, isSame: I
   };
 }
 
-function nextQuota(quota: QuotaState, definition: Definition, now: bigint, issues: Issue[]): QuotaState {
-  const period = definition.quotaRenewalRate ?? 0n;
-  if (now + period > maxInt64) issues.push(renewalOutOfRange);
-  return resetQuota(quota, period, now);
-}
-
 function withStoredIntegers({ definition: stored }: StoredKey, update: PreparedUpdate): PreparedUpdate {
   const definition = { ...update.definition };
   for (const name of freeFormFields) {
@@ -315,11 +320,17 @@ function withStoredIntegers({ definition: stored }: StoredKey, update: PreparedU
   return { ...update, definition };
 }
 
-function nextDefinition(update: PreparedUpdate, secrets: StoredSecrets, quota: QuotaState): Definition {
+/** The limits in a definition are the key's own; what a reset writes into it is the state of the counter. */
+function nextDefinition(
+  update: PreparedUpdate,
+  secrets: StoredSecrets,
+  quota: QuotaState,
+  { quotaMax, quotaRenewalRate = 0n }: QuotaKey['definition'],
+): Definition {
   const { orgID, ...definition } = update.definition;
   const next = withStoredHashType(definition, secrets);
   if (!update.resetQuota) return next;
-  if (next.quotaMax !== undefined) next.quotaRemaining = next.quotaMax;
-  if ((next.quotaRenewalRate ?? 0n) > 0n && quota.renews !== undefined) next.quotaRenews = quota.renews;
+  if (quotaMax !== undefined) next.quotaRemaining = quotaMax;
+  if (quotaRenewalRate > 0n && quota.renews !== undefined) next.quotaRenews = quota.renews;
   return next;
 }

@@ -126,7 +126,8 @@ export async function openServices(
       // Loaded on demand: other installations do not need the client.
       const { openRedisQuotas } = await import('./redis/open.js');
       const { meter } = telemetry;
-      live = await openRedisQuotas({ url: secrets.quotaURL, pattern: config.quotaKeys, store, now, report, meter });
+      const { quotaKeys: pattern } = config;
+      live = await openRedisQuotas({ url: secrets.quotaURL, pattern, store, policies, now, report, meter });
     }
     const close = async () => {
       await live?.close();

@@ -48,6 +48,7 @@ export function changeOf(/** @type {number} */ n, /** @type {number} */ size) {
     protectedSecrets: { passwordHash: undefined, jwtSecret: undefined, hmacString: undefined },
     dates: { lastUpdated: String(seconds - BigInt((n * 7919) % 31_536_000)) },
     at: now,
+    policies: new Map(),
   });
   const next = isDeleted(n) ? { ...created, deleted: now } : created;
   return { next, revision: entryOf(undefined, next, 'import') };

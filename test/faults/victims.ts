@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { cp, mkdir, rm } from 'node:fs/promises';
+import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
@@ -137,6 +137,21 @@ function importVictim({ prepareData, keysBefore, importedKeys, resume }: ImportV
   };
 }
 
+/** Policies in the form of `policies list --json`. Of two names, some are the same, some differ, and some exist once. */
+function policyLines(name: string): string {
+  const all = Array.from({ length: 30 }, (_, index) => {
+    const isShared = index % 3 === 0;
+    const policyID = index % 3 === 2 ? `${name}-${index}` : `both-${index}`;
+    return JSON.stringify({
+      policy_id: policyID,
+      name: isShared ? 'both' : name,
+      governs: ['quota'],
+      quota_max: index + 1,
+    });
+  });
+  return `${all.join('\n')}\n`;
+}
+
 /** The indexes of a data folder that was never interrupted, without those that this one has. */
 async function missingIndexes(scene: Scene): Promise<Finding[]> {
   const { data } = await scene.workspace.fresh(
@@ -160,6 +175,31 @@ export const victims = {
     judge: async (scene) => {
       const { ledger } = await sharedHotFolder(scene);
       return [...(await inspect(dataOf(scene), ledger)), ...(await inspectSecrets(dataOf(scene)))];
+    },
+  },
+  'policies import': {
+    args: ({ folder }) => ['policies', 'import', join(folder, 'new.jsonl'), '--prune'],
+    prepare: async (scene) => {
+      await freshData(scene);
+      await writeFile(join(scene.folder, 'old.jsonl'), policyLines('old'));
+      await writeFile(join(scene.folder, 'new.jsonl'), policyLines('new'));
+      await outputOf(dataOf(scene), 'policies', 'import', join(scene.folder, 'old.jsonl'));
+    },
+    judge: async (scene) => {
+      const data = dataOf(scene);
+      const stored = async () => new Set((await outputOf(data, 'policies', 'list', '--json')).split('\n'));
+      const linesOf = (name: string) => new Set(policyLines(name).trimEnd().split('\n'));
+      const found = await stored();
+      const findings = await inspect(data, []);
+      const isWhole = [linesOf('old'), linesOf('new')].some((lines) => isDeepStrictEqual(lines, found));
+      const again = await keyfront(data, 'policies', 'import', join(scene.folder, 'new.jsonl'), '--prune');
+      return [
+        ...findings,
+        ...unless(isWhole, `${found.size} policies are there, and they are those of neither file`),
+        ...unless(again.code === 0, `importing again: ${again.stderr}`),
+        ...unless(isDeepStrictEqual(await stored(), linesOf('new')), 'the next import did not store its policies'),
+        ...(await inspect(data, [])),
+      ];
     },
   },
   'keys import': importVictim({

@@ -146,7 +146,10 @@ const ownCases: Readonly<Record<string, Partial<Record<ErrorCode, Provoke>>>> = 
   'GraphQL orgKey': { INVALID: withArguments('keyID: "a", keyHash: "b"') },
   'GraphQL orgKeys': { INVALID: withArguments('first: -1') },
   'GraphQL organizations': { INVALID: withArguments('first: -1') },
-  'GraphQL policies': { INVALID: withArguments('first: -1') },
+  'GraphQL keyPolicies': { INVALID: withArguments('first: -1') },
+  'GraphQL keyPolicyHistory': { INVALID: withArguments('policyID: "gold", first: -1'), FORBIDDEN: forbidden },
+  'GraphQL putKeyPolicies': { INVALID: withArguments('policies: [{policyID: ""}]') },
+  'GraphQL removeKeyPolicies': { NOT_FOUND: withArguments('policyIDs: ["absent"]'), FORBIDDEN: forbidden },
   'GraphQL viewer': {
     INVALID: (endpoint) => sendValid(withCall(endpoint, (query) => query.replace('viewer', 'viewer(unknown: 1)'))),
   },

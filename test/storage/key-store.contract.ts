@@ -256,9 +256,10 @@ export function keyStoreContract(name: string, makePlace: () => Promise<Place>):
 
     it('reads the counter of each key of the organizations once, over any number of pages, while others write', async () => {
       const renews = 1769860800n;
-      const definition = { quotaMax: maxInt64, quotaRenewalRate: 60n };
+      const definition = { quotaMax: maxInt64, quotaRenewalRate: 60n, applyPolicies: ['gold', 'ü "1"'] };
+      const stored = { ...definition, alias: 'a', accessRights: [{ label: 'a' }] };
       const big = Array.from({ length: 4500 }, (_, index) =>
-        aKey(index, { orgID: 'b', definition, quota: { used: BigInt(index), renews } }),
+        aKey(index, { orgID: 'b', definition: stored, quota: { used: BigInt(index), renews } }),
       );
       const small = ['a', 'c', 'ü', '\u{10ffff}'].map((orgID) => aKey(orgID, { orgID }));
       const others = [aKey('x', { orgID: 'x' }), aKey('gone', { orgID: 'a', deleted: new Date(0) })];

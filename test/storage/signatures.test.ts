@@ -12,6 +12,7 @@ import { makeOwnCommandLine, type CommandLine } from '../support/cli.js';
 import { describeEngines, makeOwnPlace, sqlite, type EnginePlace, type TestEngine } from '../support/engines.js';
 import { aChange, aCredential, aKey, anUpdate, aWebhook, hashOf } from '../support/factories.js';
 import { sendRequest } from '../support/responses.js';
+import { changePolicies } from '../support/policies.js';
 import { openOwnSession, sqliteKeyStore } from '../support/storage.js';
 
 let place: EnginePlace;
@@ -232,11 +233,8 @@ describe('the signatures of all tables', () => {
     // Identifiers come before all letters, too.
     await credentials.add(aCredential('1'));
     await createWebhookStore(session, signer).add(aWebhook('1'), 'start');
-    await createPolicyStore(session, signer).change(
-      [{ policyID: '1', policy: { policyID: '1', governs: [] } }],
-      { credentialID: 'cli', label: 'a test' },
-      new Date(0),
-    );
+    const policy = { policyID: '1', governs: [] };
+    await changePolicies(createPolicyStore(session, signer), [{ policyID: '1', policy }], new Date(0));
     ring = rotated;
     const rows = () =>
       tables.map((table) =>

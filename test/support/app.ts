@@ -145,7 +145,7 @@ export async function startApp(
       await importLines(
         app.services,
         keys.map((key) => stringifyJSON(key)),
-        { orgID: undefined, passwordsAreHashed: false },
+        { orgID: undefined, passwordsAreHashed: false, policies: await app.services.policies.current() },
         { onInvalidLine: (_line, reason) => rejected.push(reason), onProgress: () => undefined },
       );
       if (rejected.length > 0) throw new Error(`A key of the test was rejected: ${rejected.join('; ')}`);

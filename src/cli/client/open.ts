@@ -4,7 +4,7 @@ import type { OptionValues } from '../command.js';
 import { InstallationNotFoundError } from '../../storage/storage.js';
 import { createKeyService } from '../../keys/key-service.js';
 import { localActor } from '../input.js';
-import { bindOperations, type KeyClient } from './operations.js';
+import type { LocalPlace } from './operations.js';
 import { UsageError, type IO } from '../io.js';
 
 /** The URL of the service to use: that of `--url`, otherwise of KEYFRONT_URL; undefined for the data folder. */
@@ -64,25 +64,25 @@ export async function withOpen<T>(
 }
 
 /**
- * Opens the keys of the data folder that the environment names. A service may run on it meanwhile.
+ * Opens the domain on the data folder that the environment names. A service may run on it meanwhile.
  *
  * @param call the command and its options, of which the history records the name and the actor
  * @throws {InstallationNotFoundError}
  */
-export async function withLocalKeys<T>(
+export async function withLocalPlace<T>(
   io: IO,
   {
     command,
     options,
     access,
   }: { readonly command: string; readonly options: OptionValues; readonly access: 'read' | 'write' },
-  work: (keys: KeyClient) => Promise<T>,
+  work: (place: LocalPlace) => Promise<T>,
 ): Promise<T> {
   const actor = localActor(io, command, options);
   try {
     return await withServices(io, { access, liveQuotas: true }, async ({ ports }) => {
       const caller = { ...actor, orgID: undefined, requestID: '' };
-      return work(bindOperations({ local: { keys: createKeyService(ports), caller } }));
+      return work({ keys: createKeyService(ports), caller });
     });
   } catch (error) {
     if (!(error instanceof InstallationNotFoundError)) throw error;

@@ -1,18 +1,11 @@
 import * as z from 'zod';
 import type { KeyChange } from '../../keys/change.js';
-import { decimalStringOf, keepStoredIntegers } from '../../keys/definition/decimal-strings.js';
+import { keepStoredIntegers } from '../../keys/definition/decimal-strings.js';
 import type { Definition } from '../../keys/definition/normalize.js';
 import { parseDefinition } from '../../keys/definition/parse.js';
 import type { DefinitionPatch } from '../../keys/definition/patch.js';
 import { freeFormFields } from '../../keys/definition/schema.js';
-import {
-  changeKinds,
-  keyStates,
-  type Actor,
-  type FieldChange,
-  type KeyRevision,
-  type KeyState,
-} from '../../keys/key.js';
+import { keyStates, type Actor, type FieldChange, type KeyRevision, type KeyState } from '../../keys/key.js';
 import { entriesOf, positionOfEntry, type KeyFilter, type KeyOrder } from '../../keys/key-query.js';
 import type { KeyService } from '../../keys/key-service.js';
 import type { CallContext } from '../../keys/ports.js';
@@ -24,8 +17,19 @@ import { isObject, stringifyJSON } from '../../lib/json.js';
 import { withQuotas } from '../../rest/key-response.js';
 import { definitionFromWire } from '../../wire/field-names.js';
 import { cursorsOf } from '../../wire/list-cursor.js';
-import { parsePath } from '../input.js';
 import { toAppError, type SendRequest } from './connection.js';
+import {
+  ActorResponse,
+  Change,
+  DateTime,
+  Int64,
+  keysOf,
+  nullable,
+  parseAs,
+  Path,
+  query,
+  withDecimalStrings,
+} from './responses.js';
 
 /*
  * The operations of the commands for keys. Each is declared once, with what it does in this process on the data folder and
@@ -165,6 +169,9 @@ export interface RemotePlace {
   /** Yields the results of a subscription, across lost connections. */
   readonly subscribe: (document: string, variables: FollowRequest, signal: AbortSignal) => AsyncIterable<unknown>;
 }
+
+/** Where a client works. */
+export type ClientPlace = { readonly local: LocalPlace } | { readonly remote: RemotePlace };
 
 interface KeyOperation<Args extends readonly unknown[], Result> {
   readonly local: (place: LocalPlace, ...args: Args) => Result;
@@ -412,7 +419,7 @@ export type KeyClient = {
 };
 
 /** Makes a client of the operations in this process, or of those at a service. */
-export function bindOperations(place: { readonly local: LocalPlace } | { readonly remote: RemotePlace }): KeyClient {
+export function bindOperations(place: ClientPlace): KeyClient {
   const bound = Object.entries(operations).map(([name, { local, remote }]) => [
     name,
     (...args: readonly unknown[]) =>
@@ -456,25 +463,7 @@ function toResult({ key: { keyHash, version }, ...rest }: KeyChange): KeyChangeR
   return { keyHash, version, ...rest };
 }
 
-// Large integers arrive as a bigint from the JSON parser, or as a string of digits from GraphQL.
-const Int64 = z.union([z.number(), z.bigint(), z.string().regex(/^-?\d+$/)]).transform(BigInt);
-const DateTime = z.iso.datetime().transform((text) => BigInt(Date.parse(text) / 1000));
-const nullable = <T extends z.ZodType>(schema: T) => schema.nullish().transform((value) => value ?? undefined);
-const Path = z.string().transform(parsePath);
-
 const Quota = z.object({ max: nullable(Int64), used: Int64, remaining: nullable(Int64), renewsAt: nullable(DateTime) });
-const Change = z
-  .object({ path: Path, kind: z.enum(keysOf(changeKinds)), before: z.unknown(), after: z.unknown() })
-  .transform(({ path, kind, before = null, after = null }) => {
-    // GraphQL returns null for a value that is absent. Both values of a secret are.
-    const isSecret = before === null && after === null && kind !== 'ADDED' && kind !== 'REMOVED';
-    return {
-      path,
-      kind,
-      ...(!isSecret && kind !== 'ADDED' && { before }),
-      ...(!isSecret && kind !== 'REMOVED' && { after }),
-    };
-  });
 const changeShape = {
   version: z.number(),
   changed: z.boolean(),
@@ -516,7 +505,7 @@ const HistoryEntry = z.object({
   version: z.number(),
   at: z.string(),
   operation: z.string().toLowerCase(),
-  actor: z.object({ credentialID: z.string(), label: z.string(), assertedName: nullable(z.string()) }),
+  actor: ActorResponse,
   reason: nullable(z.string()),
   requestID: nullable(z.string()),
   quotaUsedBeforeReset: nullable(Int64),
@@ -563,10 +552,6 @@ const ListResponse = z.object({
   next: z.string().optional(),
 });
 
-function keysOf<T extends string>(table: Readonly<Record<T, string>>): T[] {
-  return Object.keys(table) as T[];
-}
-
 /** A page of keys as REST returns them. */
 type RestPage = Omit<z.output<typeof ListResponse>, 'errors'> & Pick<KeyListPage, 'unreadable'>;
 
@@ -596,34 +581,6 @@ function listQuery({ filter, orderBy, descending = false, limit, after }: ListRe
     (parameter): parameter is [string, string] => parameter[1] !== undefined,
   );
   return new URLSearchParams([...given, ['limit', String(limit)]]);
-}
-
-async function query<T>(send: SendRequest, document: string, variables: object, schema: z.ZodType<T>): Promise<T> {
-  const response = await send('/graphql', { query: document, variables }, document.startsWith('mutation'));
-  const [error] = Array.isArray(response['errors']) ? (response['errors'] as unknown[]) : [];
-  if (error !== undefined) {
-    const { message, extensions } = Object(error) as Record<string, unknown>;
-    throw toAppError({ ...Object(extensions), message });
-  }
-  return parseAs(schema, response['data']);
-}
-
-/** @throws {Error} unless the value has this form */
-function parseAs<T>(schema: z.ZodType<T>, value: unknown): T {
-  const { success, data, error } = schema.safeParse(value);
-  if (success) return data;
-  throw new Error('Unexpected response. Is the URL the base address of a Keyfront service of the same version?', {
-    cause: error,
-  });
-}
-
-/** Integers beyond 2^53-1 are decimal strings in GraphQL. */
-function withDecimalStrings(value: unknown): unknown {
-  if (typeof value === 'bigint') return String(value);
-  if (typeof value === 'number') return decimalStringOf(value) ?? value;
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(withDecimalStrings);
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withDecimalStrings(member)]));
 }
 
 /** In GraphQL, the access rights of a patch list all entries that the key has afterwards. */

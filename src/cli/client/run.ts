@@ -9,15 +9,17 @@ import { UsageError, type IO } from '../io.js';
 import { jsonOption, printError, selectOutputFormat, type OutputFormat } from '../output.js';
 import { connectionOptions, createConnection, serviceAddress, serviceCredential } from './connection.js';
 import { createSubscribe } from './follow.js';
-import { serviceURLFrom, withLocalKeys } from './open.js';
+import { serviceURLFrom, withLocalPlace } from './open.js';
 import {
   bindOperations,
   keyNotFound,
   type ChangeOptions,
+  type ClientPlace,
   type FoundKey,
   type KeyClient,
   type UpdateOptions,
 } from './operations.js';
+import { bindPolicies, type PolicyClient } from './policy-operations.js';
 
 /** The option `--url`. */
 export const serviceURLOption: Option = {
@@ -79,6 +81,7 @@ export const changeExitCodes: Readonly<Record<number, string>> = {
 /** Context of a command for keys. */
 interface KeysCommandContext {
   readonly keys: KeyClient;
+  readonly policies: PolicyClient;
   readonly format: OutputFormat;
 }
 
@@ -138,22 +141,22 @@ export async function runKeysCommand(
 ): Promise<number> {
   const format = selectOutputFormat(io, options);
   const url = serviceURLFrom(io, options);
-  const runWith = async (keys: KeyClient) => {
+  const runWith = async (place: ClientPlace) => {
     try {
-      return await work({ keys, format });
+      return await work({ keys: bindOperations(place), policies: bindPolicies(place), format });
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       printError(io, format, error);
       return accessErrors.has(error.code) ? accessErrorExitCode : rejectedExitCode;
     }
   };
-  if (url === undefined) return withLocalKeys(io, { command, options, access }, runWith);
+  if (url === undefined) return withLocalPlace(io, { command, options, access }, (local) => runWith({ local }));
   const actor = parseActorOption(options);
   const { baseURL, headers } = serviceAddress(io, options, url, serviceCredential);
   const address = { baseURL, headers: { ...headers, ...(actor && { [actorHeader]: toActorHeader(actor) }) } };
   const send = createConnection(io, address);
   const subscribe = createSubscribe(address, (line) => io.stderr(`${line}\n`));
-  return runWith(bindOperations({ remote: { send, subscribe } }));
+  return runWith({ remote: { send, subscribe } });
 }
 
 const hashStates: readonly KeyFilter[] = [{}, { states: ['DELETED'] }];

@@ -1,3 +1,5 @@
+import { withEffectiveQuota } from '../../keys/access/effective-access.js';
+import type { Policies } from '../../keys/access/policy.js';
 import { aadFor } from '../../keys/protect-secrets.js';
 import { withSecrets } from '../../keys/definition/normalize.js';
 import type { StoredKey } from '../../keys/key.js';
@@ -40,8 +42,9 @@ async function exportKeys(io: IO, options: OptionValues): Promise<number> {
     const { keys: total } = await services.contents();
     const output = createExport(io, total);
     for await (const page of inPages(exportable(services.store.all(), output.skip), pageSize)) {
+      const policies = await services.policies.current();
       for (const key of await withLiveQuotas(services.ports.externalCounters, page)) {
-        const line = toWireUnlessDamaged(services, key, includeSecrets);
+        const line = toWireUnlessDamaged(services, key, policies, includeSecrets);
         if (line === undefined) output.skip(key.keyHash, cannotDecrypt);
         else await output.print(line);
       }
@@ -111,15 +114,21 @@ async function* exportable(keys: AsyncIterable<ScannedKey>, skip: (keyHash: stri
   }
 }
 
-function toWireUnlessDamaged(services: Services, key: StoredKey, includeSecrets: boolean): object | undefined {
+function toWireUnlessDamaged(
+  services: Services,
+  key: StoredKey,
+  policies: Policies,
+  includeSecrets: boolean,
+): object | undefined {
   try {
-    return toWire(services, key, includeSecrets);
+    return toWire(services, key, policies, includeSecrets);
   } catch {
     return undefined;
   }
 }
 
-function toWire({ sealer, now }: Services, key: StoredKey, includeSecrets: boolean): object {
+/** The limits are the key's own, so that an import gives the same key. The rest of the quota is that of the counter. */
+function toWire({ sealer, now }: Services, key: StoredKey, policies: Policies, includeSecrets: boolean): object {
   const { keyHash, definition, secrets, quota } = key;
   const open = (sealed: Uint8Array | undefined, name: 'jwtSecret' | 'hmacString') =>
     sealed === undefined ? null : sealer.open(sealed, aadFor(keyHash, name));
@@ -130,7 +139,7 @@ function toWire({ sealer, now }: Services, key: StoredKey, includeSecrets: boole
         hmacString: open(secrets.hmacString, 'hmacString'),
       })
     : definition;
-  const { remaining } = quotaFigures(key, now());
+  const { remaining } = quotaFigures(withEffectiveQuota(key, policies), now());
   const complete = {
     ...exported,
     orgID: key.orgID,

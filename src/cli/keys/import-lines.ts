@@ -150,7 +150,7 @@ export interface ImportOptions {
   readonly passwordsAreHashed: boolean;
   /** Who imports, for the history. Default: the command. */
   readonly actor?: Actor;
-  /** The known policies, for warnings. Default: none. */
+  /** The known policies. Default: none. */
   readonly policies?: Policies;
 }
 
@@ -191,7 +191,7 @@ export async function prepareLine(
       ? takePasswordHash(definition)
       : { passwordHash: undefined, rest: definition };
     const input = parseDefinition('update', definitionFromWire(rest));
-    const transition = await prepareImport(ports, { keyID, orgID, passwordHash, input, actor });
+    const transition = await prepareImport(ports, { keyID, orgID, passwordHash, input, actor, policies });
     const warnings = keyWarnings(input, { orgID: transition.next.orgID, policies }, ports.now());
     // An import stores the dates of a key that it adds, so that they are no reason for a warning.
     const shown = warnings.filter(({ code }) => code !== 'SERVER_OWNED');

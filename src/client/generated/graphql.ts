@@ -300,7 +300,16 @@ export type KeyOperation =
   /** The definition was updated or the quota was reset. */
   | 'UPDATE';
 
-/** A policy as it would be imported. Null is the same as omitted. */
+/** How a policy changed. */
+export type KeyPolicyChangeKind =
+  /** The policy did not exist, or was removed before. */
+  | 'ADDED'
+  /** The policy has other values. */
+  | 'CHANGED'
+  /** The policy was removed: keys that name it are denied. */
+  | 'REMOVED';
+
+/** A policy. Null is the same as omitted. */
 export type KeyPolicyInput = {
   /** Access rights of the key, one entry for each API. At most 1000 items. */
   accessRights?: Array<KeyAccessRightInput> | null | undefined;
@@ -376,6 +385,8 @@ export type KeyQuotaResetStatus =
 export type KeyScope =
   /** State whom a change is made for, in the header `X-Keyfront-Actor`. Permits nothing by itself. */
   | 'ACTOR'
+  /** Change policies, of a credential that is not bound to an organization. */
+  | 'ADMIN'
   /** Consume live quotas. */
   | 'CONSUME'
   /** Create keys. */
@@ -1114,7 +1125,7 @@ export type PoliciesQueryVariables = Exact<{
 }>;
 
 
-export type PoliciesQuery = { policies: { edges: Array<{ cursor: string, node: { policyID: string, version: number, changedAt: string, name: string | null, orgID: string | null, isInactive: boolean, governs: Array<KeyPolicyPart>, values: { rate: number | null, per: number | null, throttleInterval: number | null, throttleRetryLimit: number | null, quotaMax: number | string | null, quotaRenewalRate: number | string | null, maxQueryDepth: number | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null } } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null };
+export type PoliciesQuery = { keyPolicies: { version: number, edges: Array<{ cursor: string, node: { policyID: string, version: number, changedAt: string, name: string | null, orgID: string | null, isInactive: boolean, governs: Array<KeyPolicyPart>, changedBy: { credentialID: string, label: string, assertedName: string | null } | null, values: { rate: number | null, per: number | null, throttleInterval: number | null, throttleRetryLimit: number | null, quotaMax: number | string | null, quotaRenewalRate: number | string | null, maxQueryDepth: number | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null } } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null };
 
 export type PolicyRowsQueryVariables = Exact<{
   first?: number | null | undefined;
@@ -1124,14 +1135,14 @@ export type PolicyRowsQueryVariables = Exact<{
 }>;
 
 
-export type PolicyRowsQuery = { policies: { edges: Array<{ cursor: string, node: { policyID: string, version: number, changedAt: string, name: string | null, orgID: string | null, isInactive: boolean, governs: Array<KeyPolicyPart>, values: { rate: number | null, per: number | null, quotaMax: number | string | null, quotaRenewalRate: number | string | null, maxQueryDepth: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null }> | null } } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null };
+export type PolicyRowsQuery = { keyPolicies: { edges: Array<{ cursor: string, node: { policyID: string, version: number, changedAt: string, name: string | null, orgID: string | null, isInactive: boolean, governs: Array<KeyPolicyPart>, values: { rate: number | null, per: number | null, quotaMax: number | string | null, quotaRenewalRate: number | string | null, maxQueryDepth: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null }> | null } } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null };
 
 export type PolicyNamesQueryVariables = Exact<{
   after?: string | null | undefined;
 }>;
 
 
-export type PolicyNamesQuery = { policies: { edges: Array<{ cursor: string, node: { policyID: string, orgID: string | null } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null };
+export type PolicyNamesQuery = { keyPolicies: { edges: Array<{ cursor: string, node: { policyID: string, orgID: string | null } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null };
 
 export type KeysOfPolicyImpactQueryVariables = Exact<{
   policy: KeyPolicyInput;
@@ -1156,6 +1167,40 @@ export type EffectiveAccessFragment = { isInactive: boolean, policyIDs: Array<st
 export type EffectiveRightFragment = { apiID: string, apiName: string | null, versions: Array<string>, policyIDs: Array<string>, allowedUrls: Array<{ url: string, methods: Array<string>, policyID: string | null }> | null, limits: { values: { rate: number | null, per: number | null, throttleInterval: number | null, throttleRetryLimit: number | null, quotaMax: number | string | null, quotaRenewalRate: number | string | null, maxQueryDepth: number | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, origins: Array<{ field: string, policyID: string | null }> } };
 
 export type EffectiveLimitsFragment = { values: { rate: number | null, per: number | null, throttleInterval: number | null, throttleRetryLimit: number | null, quotaMax: number | string | null, quotaRenewalRate: number | string | null, maxQueryDepth: number | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, origins: Array<{ field: string, policyID: string | null }> };
+
+export type PolicyHistoryQueryVariables = Exact<{
+  policyID: string;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+  last?: number | null | undefined;
+  before?: string | null | undefined;
+}>;
+
+
+export type PolicyHistoryQuery = { keyPolicyHistory: { edges: Array<{ cursor: string, node: { version: number, at: string, kind: KeyPolicyChangeKind, actor: { credentialID: string, label: string, assertedName: string | null }, changes: Array<{ path: string, kind: KeyChangeKind, before: unknown, after: unknown }> } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null };
+
+export type PolicyChangeFragment = { dryRun: boolean, version: number, changes: Array<{ policyID: string, kind: KeyPolicyChangeKind, changes: Array<{ path: string, kind: KeyChangeKind, before: unknown, after: unknown }> }>, warnings: Array<{ path: string, code: KeyWarningCode, message: string }> };
+
+export type PutPoliciesMutationVariables = Exact<{
+  policies: Array<KeyPolicyInput> | KeyPolicyInput;
+  prune?: boolean | null | undefined;
+  dryRun?: boolean;
+  expectedVersion?: number | null | undefined;
+  idempotencyKey?: string | null | undefined;
+}>;
+
+
+export type PutPoliciesMutation = { putKeyPolicies: { dryRun: boolean, version: number, changes: Array<{ policyID: string, kind: KeyPolicyChangeKind, changes: Array<{ path: string, kind: KeyChangeKind, before: unknown, after: unknown }> }>, warnings: Array<{ path: string, code: KeyWarningCode, message: string }> } | null };
+
+export type RemovePoliciesMutationVariables = Exact<{
+  policyIDs: Array<string> | string;
+  dryRun?: boolean;
+  expectedVersion?: number | null | undefined;
+  idempotencyKey?: string | null | undefined;
+}>;
+
+
+export type RemovePoliciesMutation = { removeKeyPolicies: { dryRun: boolean, version: number, changes: Array<{ policyID: string, kind: KeyPolicyChangeKind, changes: Array<{ path: string, kind: KeyChangeKind, before: unknown, after: unknown }> }>, warnings: Array<{ path: string, code: KeyWarningCode, message: string }> } | null };
 
 export type OrgKeyChangedSubscriptionVariables = Exact<{
   orgID?: string | null | undefined;
@@ -1854,6 +1899,27 @@ fragment EffectiveLimits on KeyEffectiveLimits {
     policyID
   }
 }`, {"fragmentName":"EffectiveAccess"}) as unknown as TypedDocumentString<EffectiveAccessFragment, unknown>;
+export const PolicyChangeFragmentDoc = new TypedDocumentString(`
+    fragment PolicyChange on KeyPolicyChangeResult {
+  dryRun
+  version
+  changes {
+    policyID
+    kind
+    changes {
+      path
+      kind
+      before
+      after
+    }
+  }
+  warnings {
+    path
+    code
+    message
+  }
+}
+    `, {"fragmentName":"PolicyChange"}) as unknown as TypedDocumentString<PolicyChangeFragment, unknown>;
 export const PreviewKeyDocument = new TypedDocumentString(`
     query PreviewKey($input: PreviewKeyInput!) {
   previewKey(input: $input) {
@@ -4172,13 +4238,19 @@ fragment EffectiveLimits on KeyEffectiveLimits {
 }`, {"hash":"sha256:cbee611c26e616a105b6520ceed8ded192c4fc4dd7c50ef17e3b7109c22fdfdd"}) as unknown as TypedDocumentString<EffectiveAccessOfKeyQuery, EffectiveAccessOfKeyQueryVariables>;
 export const PoliciesDocument = new TypedDocumentString(`
     query Policies($first: Int, $after: String, $last: Int, $before: String) {
-  policies(first: $first, after: $after, last: $last, before: $before) {
+  keyPolicies(first: $first, after: $after, last: $last, before: $before) {
+    version
     edges {
       cursor
       node {
         policyID
         version
         changedAt
+        changedBy {
+          credentialID
+          label
+          assertedName
+        }
         name
         orgID
         isInactive
@@ -4230,10 +4302,10 @@ export const PoliciesDocument = new TypedDocumentString(`
   hasPreviousPage
   startCursor
   endCursor
-}`, {"hash":"sha256:7c4ab4cf7ba4241c39e02d5a320def23a1f2e8f5aadc7b76227236c4a626b3a4"}) as unknown as TypedDocumentString<PoliciesQuery, PoliciesQueryVariables>;
+}`, {"hash":"sha256:6cb65e81b46fd6ed55286d7024e5e44595282a1267029ec6dcafc2bd243bf555"}) as unknown as TypedDocumentString<PoliciesQuery, PoliciesQueryVariables>;
 export const PolicyRowsDocument = new TypedDocumentString(`
     query PolicyRows($first: Int, $after: String, $last: Int, $before: String) {
-  policies(first: $first, after: $after, last: $last, before: $before) {
+  keyPolicies(first: $first, after: $after, last: $last, before: $before) {
     edges {
       cursor
       node {
@@ -4268,10 +4340,10 @@ export const PolicyRowsDocument = new TypedDocumentString(`
   hasPreviousPage
   startCursor
   endCursor
-}`, {"hash":"sha256:297bce74621fd77e03af8ffbfde2fdf362e736659f831294209dfb9bc7a9e8ec"}) as unknown as TypedDocumentString<PolicyRowsQuery, PolicyRowsQueryVariables>;
+}`, {"hash":"sha256:2a576ade05baa3d1f4129a9511683c36a8b8c8460f5e6f66f7014d753ee8ace7"}) as unknown as TypedDocumentString<PolicyRowsQuery, PolicyRowsQueryVariables>;
 export const PolicyNamesDocument = new TypedDocumentString(`
     query PolicyNames($after: String) {
-  policies(first: 100, after: $after) {
+  keyPolicies(first: 100, after: $after) {
     edges {
       cursor
       node {
@@ -4289,7 +4361,7 @@ export const PolicyNamesDocument = new TypedDocumentString(`
   hasPreviousPage
   startCursor
   endCursor
-}`, {"hash":"sha256:9fa048b7599c92730ec5504a0f334685d78f152f0c04c65af7a113d9b833ca2c"}) as unknown as TypedDocumentString<PolicyNamesQuery, PolicyNamesQueryVariables>;
+}`, {"hash":"sha256:f030b0fdaa7c91b786b8347bebb3ee6370295da6c96fac7a3d1e5a0dc5940643"}) as unknown as TypedDocumentString<PolicyNamesQuery, PolicyNamesQueryVariables>;
 export const KeysOfPolicyImpactDocument = new TypedDocumentString(`
     query KeysOfPolicyImpact($policy: KeyPolicyInput!, $first: Int, $after: String) {
   impactOfPolicy(policy: $policy, first: $first, after: $after) {
@@ -4453,6 +4525,106 @@ fragment Definition on KeyDefinition {
   throttleInterval
   throttleRetryLimit
 }`, {"hash":"sha256:476adb980a0425bc2ea085b4f08cd4629200a18a7cdaa3743e3891f86b992747"}) as unknown as TypedDocumentString<ImpactOfPolicyQuery, ImpactOfPolicyQueryVariables>;
+export const PolicyHistoryDocument = new TypedDocumentString(`
+    query PolicyHistory($policyID: String!, $first: Int, $after: String, $last: Int, $before: String) {
+  keyPolicyHistory(
+    policyID: $policyID
+    first: $first
+    after: $after
+    last: $last
+    before: $before
+  ) {
+    edges {
+      cursor
+      node {
+        version
+        at
+        kind
+        actor {
+          credentialID
+          label
+          assertedName
+        }
+        changes {
+          path
+          kind
+          before
+          after
+        }
+      }
+    }
+    pageInfo {
+      ...Place
+    }
+  }
+}
+    fragment Place on PageInfo {
+  hasNextPage
+  hasPreviousPage
+  startCursor
+  endCursor
+}`, {"hash":"sha256:38594453c5bf31c939a16eaac1578d3296840b7eba180715ee128743c943422c"}) as unknown as TypedDocumentString<PolicyHistoryQuery, PolicyHistoryQueryVariables>;
+export const PutPoliciesDocument = new TypedDocumentString(`
+    mutation PutPolicies($policies: [KeyPolicyInput!]!, $prune: Boolean, $dryRun: Boolean! = true, $expectedVersion: Int, $idempotencyKey: String) {
+  putKeyPolicies(
+    policies: $policies
+    prune: $prune
+    dryRun: $dryRun
+    expectedVersion: $expectedVersion
+    idempotencyKey: $idempotencyKey
+  ) {
+    ...PolicyChange
+  }
+}
+    fragment PolicyChange on KeyPolicyChangeResult {
+  dryRun
+  version
+  changes {
+    policyID
+    kind
+    changes {
+      path
+      kind
+      before
+      after
+    }
+  }
+  warnings {
+    path
+    code
+    message
+  }
+}`, {"hash":"sha256:422efcaed3e19708cef9026df1b82ed2623f34945f5909bf601f66e1dc2961c0"}) as unknown as TypedDocumentString<PutPoliciesMutation, PutPoliciesMutationVariables>;
+export const RemovePoliciesDocument = new TypedDocumentString(`
+    mutation RemovePolicies($policyIDs: [String!]!, $dryRun: Boolean! = true, $expectedVersion: Int, $idempotencyKey: String) {
+  removeKeyPolicies(
+    policyIDs: $policyIDs
+    dryRun: $dryRun
+    expectedVersion: $expectedVersion
+    idempotencyKey: $idempotencyKey
+  ) {
+    ...PolicyChange
+  }
+}
+    fragment PolicyChange on KeyPolicyChangeResult {
+  dryRun
+  version
+  changes {
+    policyID
+    kind
+    changes {
+      path
+      kind
+      before
+      after
+    }
+  }
+  warnings {
+    path
+    code
+    message
+  }
+}`, {"hash":"sha256:402bf0ef9bef809222b45811bb41ddc1211a86df60a6fea2fdf4d82ed2446a61"}) as unknown as TypedDocumentString<RemovePoliciesMutation, RemovePoliciesMutationVariables>;
 export const OrgKeyChangedDocument = new TypedDocumentString(`
     subscription OrgKeyChanged($orgID: String, $keyHash: String, $after: String) {
   orgKeyChanged(orgID: $orgID, keyHash: $keyHash, after: $after) {

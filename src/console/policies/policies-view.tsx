@@ -17,7 +17,7 @@ import { policiesText } from './strings.js';
 const pageSize = 20;
 const maxApis = 3;
 
-type Edges = NonNullable<NonNullable<PolicyRowsQuery['policies']>['edges']>;
+type Edges = NonNullable<NonNullable<PolicyRowsQuery['keyPolicies']>['edges']>;
 type Policy = NonNullable<NonNullable<Edges[number]>['node']>;
 
 /** The imported policies: what each governs, its limits and its APIs. */
@@ -29,7 +29,7 @@ export function PoliciesView() {
     async (signal) => {
       const variables = before === null ? { first: pageSize, after } : { last: pageSize, before };
       const { data, errors } = await client.send(PolicyRowsDocument, variables, { signal });
-      const { edges, pageInfo } = required(data.policies, errors, policiesText.notFound);
+      const { edges, pageInfo } = required(data.keyPolicies, errors, policiesText.notFound);
       return { policies: (edges ?? []).flatMap((edge) => edge?.node ?? []), pageInfo };
     },
     [client, search],

@@ -8,7 +8,7 @@ import {
 import { required } from '../results.js';
 import { policiesText } from './strings.js';
 
-type Edges = NonNullable<NonNullable<PoliciesQuery['policies']>['edges']>;
+type Edges = NonNullable<NonNullable<PoliciesQuery['keyPolicies']>['edges']>;
 
 /** A policy with all its values. */
 export type PolicyDetails = NonNullable<NonNullable<Edges[number]>['node']>;
@@ -39,9 +39,9 @@ async function readNames(
   client: Client,
   after: string | null,
   signal: AbortSignal | undefined,
-): Promise<NonNullable<PolicyNamesQuery['policies']>> {
+): Promise<NonNullable<PolicyNamesQuery['keyPolicies']>> {
   const { data, errors } = await client.send(PolicyNamesDocument, { after }, { signal });
-  return required(data.policies, errors, policiesText.notFound);
+  return required(data.keyPolicies, errors, policiesText.notFound);
 }
 
 /**
@@ -54,7 +54,7 @@ export async function readPolicy(client: Client, policyID: string, signal?: Abor
   for await (const name of policyNames(client, signal)) {
     if (name.policyID !== policyID) continue;
     const { data } = await client.send(PoliciesDocument, { first: 1, after: name.after }, { signal });
-    found = data.policies?.edges?.[0]?.node;
+    found = data.keyPolicies?.edges?.[0]?.node;
     break;
   }
   // Another policy, if this one was removed meanwhile.

@@ -12,6 +12,9 @@ import './lifecycle.js';
 import './key-list.js';
 import './access.js';
 import './policy.js';
+import './policy-history.js';
+import './policy-impact.js';
+import './policy-change.js';
 import './change-feed.js';
 
 /** Builds the schema of the API, sorted by name unless `sortSchema` is false. */

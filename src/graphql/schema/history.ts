@@ -1,3 +1,4 @@
+import { invalidCursorError, type CursorArgument } from '../../wire/list-cursor.js';
 import { operations, type Actor, type KeyRevision, type Operation } from '../../keys/key.js';
 import { builder } from './builder.js';
 import { enumValuesOf } from './types-from-zod.js';
@@ -9,8 +10,8 @@ const OperationType = builder.enumType('KeyOperation', {
 });
 
 /** Has no `id`, by which caches of clients would merge actors with different names. */
-const KeyActor = builder.objectRef<Actor>('KeyActor').implement({
-  description: 'Who made a change of a key: a credential, and the person that it names.',
+export const KeyActor = builder.objectRef<Actor>('KeyActor').implement({
+  description: 'Who made a change: a credential, and the person that it names.',
   fields: (t) => ({
     credentialID: t.exposeString('credentialID', {
       description: 'Identifier of the credential that made the change; `cli` for the command line.',
@@ -63,3 +64,9 @@ export const KeyHistoryEntry = builder.objectRef<KeyRevision>('KeyHistoryEntry')
     }),
   }),
 });
+
+/** @throws {AppError} INVALID when the text is not a cursor of a history. */
+export function decodeVersionCursor(cursor: string, argument: CursorArgument): number {
+  if (!/^\d{1,10}$/.test(cursor)) throw invalidCursorError(argument, 'must be a cursor of a history');
+  return Number(cursor);
+}

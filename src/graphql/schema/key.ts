@@ -3,11 +3,10 @@ import { requireScope } from '../../keys/authorization.js';
 import { viewOfStored } from '../../keys/definition/view.js';
 import { keyStates, type KeyRevision, type KeyState, type StoredKey } from '../../keys/key.js';
 import type { HistoryRequest } from '../../keys/key-query.js';
-import { invalidCursorError, type CursorArgument } from '../../wire/list-cursor.js';
 import type { Context } from '../context.js';
 import { builder } from './builder.js';
 import { KeyDefinition } from './definition.js';
-import { KeyHistoryEntry } from './history.js';
+import { decodeVersionCursor, KeyHistoryEntry } from './history.js';
 import { Organization } from './organization.js';
 import { readConnectionPage } from './pagination.js';
 import { KeyQuota } from './quota.js';
@@ -96,7 +95,7 @@ builder.node(OrgKey, {
       nullable: true,
       description:
         'The live quota at this moment. Null if its counter is in Redis and could not be read; the error is UNAVAILABLE.',
-      resolve: async (key, _, { keys, loaders }) => (await keys.quotaOf(key)) ?? loaders.quotas.load(key),
+      resolve: (key, _, { keys, loaders }) => keys.quotaOf(key) ?? loaders.quotas.load(key),
     }),
     history: t.connection(
       {
@@ -166,12 +165,6 @@ function readHistoryPage(key: StoredKey, args: DefaultConnectionArguments, { loa
       },
     };
   });
-}
-
-/** @throws {AppError} INVALID when the text is not a cursor of a history. */
-function decodeVersionCursor(cursor: string, argument: CursorArgument): number {
-  if (!/^\d{1,10}$/.test(cursor)) throw invalidCursorError(argument, 'must be a cursor of a history');
-  return Number(cursor);
 }
 
 function rangeOf(before: string | undefined, after: string | undefined): HistoryRequest['range'] {

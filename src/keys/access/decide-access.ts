@@ -193,7 +193,7 @@ function accessReasons(right: EffectiveRight | undefined, { api, version }: Acce
 }
 
 function matchRules(
-  { allowedUrls }: EffectiveRight,
+  { allowedUrls, isCut }: EffectiveRight,
   { method, path }: AccessRequest,
 ): { readonly rule?: EffectiveUrl; readonly reason?: AccessReason } {
   if (!allowedUrls) return {};
@@ -209,9 +209,9 @@ function matchRules(
   const found = findMatch(rulesFor(allowedUrls, upperCase), text);
   if (found.rule) return { rule: found.rule };
   return deny(
-    found.isComplete
+    found.isComplete && !isCut
       ? `No rule permits ${quote(upperCase)} for this path.`
-      : `No rule that can be evaluated permits ${quote(upperCase)} for this path. Other rules are malformed or too large.`,
+      : `No rule that can be evaluated permits ${quote(upperCase)} for this path. Other rules are malformed, too large or too many.`,
   );
 }
 

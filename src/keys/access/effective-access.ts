@@ -1,5 +1,5 @@
 import type { Definition } from '../definition/normalize.js';
-import { combineLimits, statesPart, type EffectiveLimits, type LimitSource } from './limits.js';
+import { combineLimits, combineQuota, statesPart, type EffectiveLimits, type LimitSource } from './limits.js';
 import {
   apiOf,
   ownOrigin,
@@ -34,6 +34,8 @@ export interface EffectiveRight {
   readonly versions: readonly string[];
   /** Undefined if one of the sources permits all paths and methods. */
   readonly allowedUrls: readonly EffectiveUrl[] | undefined;
+  /** Whether there are more allowed paths than the {@link maxRules} first ones. */
+  readonly isCut: boolean;
   /** The limits that apply to requests for this API. */
   readonly limits: EffectiveLimits;
 }
@@ -78,24 +80,22 @@ export function effectiveLimits(sources: AccessSources): EffectiveLimits {
   return combineLimits((part) => keySources(sources, part));
 }
 
+/** The part of a key that its effective quota depends on. */
+export interface QuotaKey extends Pick<AccessKey, 'orgID'> {
+  readonly definition: Pick<Definition, 'quotaMax' | 'quotaRenewalRate' | 'applyPolicies'>;
+}
+
 /**
- * Returns the key with the maximum and the period of the quota that its policies give it, so that its counter is consumed and
- * shown with them. They are its own if no known policy governs the quota.
+ * Returns the key with the maximum and the period of the quota that its policies give it; they are its own if no known policy
+ * governs the quota. Whatever consumes, shows, sums up, resets or carries over a counter uses this key.
  */
-export function withEffectiveQuota<Key extends AccessKey>(key: Key, policies: Policies): Key {
-  if ((key.definition.applyPolicies ?? []).length === 0) return key;
+export function withEffectiveQuota<Key extends QuotaKey>(key: Key, policies: Policies): Key {
+  if (policies.size === 0 || (key.definition.applyPolicies ?? []).length === 0) return key;
   const sources = accessSources(key, policies);
   if (governingPolicies(sources.policies, 'QUOTA').length === 0) return key;
   const { quotaMax: _max, quotaRenewalRate: _rate, ...definition } = key.definition;
-  const { values } = effectiveLimits(sources);
-  return {
-    ...key,
-    definition: {
-      ...definition,
-      ...(values.quotaMax !== undefined && { quotaMax: values.quotaMax }),
-      ...(values.quotaRenewalRate !== undefined && { quotaRenewalRate: values.quotaRenewalRate }),
-    },
-  };
+  const { values } = combineQuota(keySources(sources, 'QUOTA'));
+  return { ...key, definition: { ...definition, ...values } };
 }
 
 /** The APIs that the key may call, in the order of its sources. */
@@ -106,7 +106,7 @@ export function effectiveApis(sources: AccessSources): readonly string[] {
 /** The access of the key to this API; undefined if it has none. */
 export function effectiveRight(sources: AccessSources, api: string): EffectiveRight | undefined {
   const granting = rightsSources(sources).flatMap(({ rights, origin }) =>
-    rights.filter((right) => apiOf(right) === api).map((right) => ({ right, origin })),
+    entriesFor(rights, api).map((right) => ({ right, origin })),
   );
   if (granting.length === 0) return undefined;
   const isRestricted = granting.every(({ right }) => right.allowedUrls && right.allowedUrls.length > 0);
@@ -115,9 +115,48 @@ export function effectiveRight(sources: AccessSources, api: string): EffectiveRi
     apiName: granting.find(({ right }) => right.apiName)?.right.apiName,
     origins: distinct(granting.map(({ origin }) => origin)),
     versions: [...new Set(granting.flatMap(({ right }) => right.versions ?? []))],
-    allowedUrls: isRestricted ? granting.flatMap(({ right, origin }) => urlsOf(right, origin)) : undefined,
+    ...(isRestricted ? firstUrls(granting) : { allowedUrls: undefined, isCut: false }),
     limits: combineLimits((part) => apiSources(sources, part, api)),
   };
+}
+
+/** Maximum number of allowed paths of one API that a decision uses. */
+export const maxRules = 10_000;
+
+function firstUrls(granting: readonly { readonly right: AccessRight; readonly origin: Origin }[]) {
+  const allowedUrls: EffectiveUrl[] = [];
+  for (const { right, origin } of granting) {
+    for (const { url, methods = [] } of right.allowedUrls ?? []) {
+      if (url === undefined) continue;
+      if (allowedUrls.length === maxRules) return { allowedUrls, isCut: true };
+      allowedUrls.push({ url, methods, origin });
+    }
+  }
+  return { allowedUrls, isCut: false };
+}
+
+/** The entries of each API, by the list. Computed once: a policy with a thousand entries is used for many keys. */
+const entriesOfLists = new WeakMap<readonly AccessRight[], ReadonlyMap<string, readonly AccessRight[]>>();
+
+/** The entries of a list for one API. */
+function entriesFor(rights: readonly AccessRight[], api: string): readonly AccessRight[] {
+  let entries = entriesOfLists.get(rights);
+  if (!entries) {
+    entries = Map.groupBy(rights, apiOf);
+    entriesOfLists.set(rights, entries);
+  }
+  return entries.get(api) ?? [];
+}
+
+/**
+ * About how many steps it takes to compute the access to all APIs: the number of their entries, times the sources that limit
+ * each of them, and of their allowed paths.
+ */
+export function workOfRights(sources: AccessSources): number {
+  const entries = rightsSources(sources).flatMap(({ rights }) => rights);
+  const urls = entries.reduce((sum, { allowedUrls = [] }) => sum + allowedUrls.length, 0);
+  const others = sources.policies.filter(({ governs }) => !governs.includes('ACCESS_RIGHTS')).length;
+  return urls + entries.length * (1 + others);
 }
 
 interface RightsSource {
@@ -156,7 +195,7 @@ function apiSources(sources: AccessSources, part: LimitPart, api: string): Limit
 }
 
 function isLimiting({ governs, accessRights = [] }: Policy, api: string): boolean {
-  return !governs.includes('ACCESS_RIGHTS') || accessRights.some((right) => apiOf(right) === api);
+  return !governs.includes('ACCESS_RIGHTS') || entriesFor(accessRights, api).length > 0;
 }
 
 function limitsFor(
@@ -165,16 +204,12 @@ function limitsFor(
   limits: LimitSource['limits'],
   rights: readonly AccessRight[] | undefined,
 ): LimitSource['limits'] {
-  const own = rights?.find((right) => apiOf(right) === api && right.limit && statesPart(right.limit, part));
+  const own = rights && entriesFor(rights, api).find(({ limit }) => limit && statesPart(limit, part));
   return own?.limit ?? limits;
 }
 
 function governingPolicies(policies: readonly Policy[], part: PolicyPart): Policy[] {
   return policies.filter(({ governs }) => governs.includes(part));
-}
-
-function urlsOf({ allowedUrls = [] }: AccessRight, origin: Origin): EffectiveUrl[] {
-  return allowedUrls.flatMap(({ url, methods = [] }) => (url === undefined ? [] : [{ url, methods, origin }]));
 }
 
 function originOf({ policyID }: Policy): Origin {

@@ -1,3 +1,4 @@
+import { AppError } from '../../lib/errors.js';
 import { definitionChanges } from '../key-diff.js';
 import type { FieldChange } from '../key.js';
 import {
@@ -5,12 +6,24 @@ import {
   effectiveLimits,
   effectiveRight,
   inactiveOrigin,
+  workOfRights,
   type AccessSources,
   type EffectiveRight,
 } from './effective-access.js';
 
-/** The access of a key to each API that its sources list. */
+/** Maximum work of one computation of the access to all APIs: about 10 ms. */
+const maxWork = 10_000;
+
+/**
+ * The access of a key to each API that its sources list.
+ *
+ * @throws {AppError} TOO_LARGE when they list too many to be computed in a short time.
+ */
 export function effectiveRights(sources: AccessSources): EffectiveRight[] {
+  if (workOfRights(sources) > maxWork) {
+    const message = 'The policies of the key list too many APIs to show all of them. `explainOrgKey` shows one.';
+    throw new AppError('TOO_LARGE', message);
+  }
   return effectiveApis(sources).flatMap((api) => effectiveRight(sources, api) ?? []);
 }
 

@@ -22,6 +22,15 @@ export function combineLimits(sourcesOf: (part: LimitPart) => readonly LimitSour
   const merged: Merged = { ...combinedRate(sourcesOf('RATE_LIMIT')), ...combinedQuota(sourcesOf('QUOTA')) };
   const maxQueryDepth = highest(sourcesOf('QUERY_DEPTH'), ({ maxQueryDepth }) => maxQueryDepth);
   if (maxQueryDepth) merged.maxQueryDepth = maxQueryDepth;
+  return limitsOf(merged);
+}
+
+/** Combines the sources of the quota alone, as `combineLimits` does. */
+export function combineQuota(sources: readonly LimitSource[]): EffectiveLimits {
+  return limitsOf(combinedQuota(sources));
+}
+
+function limitsOf(merged: Merged): EffectiveLimits {
   const present = Object.entries(merged);
   return {
     values: Object.fromEntries(present.map(([name, { value }]) => [name, value])),

@@ -13,7 +13,7 @@ export const maxPathLength = 2048;
 const maxPatternSize = 500;
 
 /** Maximum work of one decision: 0.5 to 2 ms, with all patterns compiled anew. */
-const maxWork = 200_000;
+export const maxPathWork = 200_000;
 
 /** To compile an instruction takes as long as to match this many characters with it. */
 const charactersToCompile = 100;
@@ -21,15 +21,19 @@ const charactersToCompile = 100;
 /** Why a pattern is not evaluated. */
 export type PatternProblem = 'TOO_LARGE' | 'MALFORMED';
 
-type CompiledPattern = { readonly pattern: RE2JS; readonly size: number } | PatternProblem;
+interface CompiledPattern {
+  /** Absent if there is a problem. */
+  readonly pattern?: RE2JS;
+  readonly problem?: PatternProblem;
+  /** Instructions of the pattern; if there is a problem, of what was compiled to find it. */
+  readonly size: number;
+}
 
-const compiled = new LRUCache<string, { readonly result: CompiledPattern }>({ max: 5000 });
+const compiled = new LRUCache<string, CompiledPattern>({ max: 5000 });
 
 /** Returns why a pattern of a definition permits no path; undefined if it can permit one. */
 export function patternProblem(pattern: string): PatternProblem | undefined {
-  if (isPlain(pattern)) return undefined;
-  const result = compile(pattern);
-  return typeof result === 'string' ? result : undefined;
+  return isPlain(pattern) ? undefined : compile(pattern).problem;
 }
 
 /** An upper bound of the instructions that `patternProblem` compiles for a pattern. */
@@ -60,45 +64,55 @@ export function matchablePath(path: string): MatchablePath | undefined {
   return text.split('/').some((segment) => segment === '.' || segment === '..') ? undefined : { text };
 }
 
-/** Returns the first rule whose pattern matches from the start of the path, or why there is none. */
+/** The rule that matches a path, or why there is none. */
+export interface Match<Rule> {
+  readonly rule: Rule | undefined;
+  /** Whether each rule before it could be evaluated. */
+  readonly isComplete: boolean;
+  /** Instructions, times the characters of the path and those that compiling takes. */
+  readonly work: number;
+}
+
+/** Returns the first rule whose pattern matches from the start of the path. */
 export function findMatch<Rule extends { readonly url: string }>(
   rules: Iterable<Rule>,
   { text }: MatchablePath,
-): { readonly rule: Rule } | { readonly rule: undefined; readonly isComplete: boolean } {
+): Match<Rule> {
   let work = 0;
   let isComplete = true;
   for (const rule of rules) {
     // Most patterns start with characters that the path must have. They need no engine.
     if (!text.startsWith(literalPrefix(rule.url))) continue;
-    const result = compile(rule.url);
-    if (typeof result === 'string') {
-      isComplete = false;
-      continue;
-    }
-    work += result.size * (text.length + charactersToCompile);
-    if (work > maxWork) return { rule: undefined, isComplete: false };
-    if (result.pattern.matcher(text).lookingAt()) return { rule };
+    // A pattern that is compiled already counts as much as another, so that a decision does not depend on those before it.
+    const { pattern, size } = compile(rule.url);
+    work += size * ((pattern ? text.length : 0) + charactersToCompile);
+    if (work > maxPathWork) return { rule: undefined, isComplete: false, work };
+    if (pattern?.matcher(text).lookingAt() === true) return { rule, isComplete, work };
+    if (!pattern) isComplete = false;
   }
-  return { rule: undefined, isComplete };
+  return { rule: undefined, isComplete, work };
 }
 
 function compile(pattern: string): CompiledPattern {
   const cached = compiled.get(pattern);
-  if (cached) return cached.result;
+  if (cached) return cached;
   const result = compileAnew(pattern);
-  compiled.set(pattern, { result });
+  compiled.set(pattern, result);
   return result;
 }
 
 function compileAnew(pattern: string): CompiledPattern {
-  if (estimatedSize(pattern) > maxPatternSize) return 'TOO_LARGE';
+  const size = estimatedSize(pattern);
+  if (size > maxPatternSize) return { problem: 'TOO_LARGE', size: Math.ceil(pattern.length / 50) };
   try {
     // Unicode classes compile to hundreds of ranges.
     const engine = RE2JS.compile(pattern, RE2JS.DISABLE_UNICODE_GROUPS);
-    const size = engine.programSize();
-    return size > maxPatternSize ? 'TOO_LARGE' : { pattern: engine, size };
+    const compiledSize = engine.programSize();
+    return compiledSize > maxPatternSize
+      ? { problem: 'TOO_LARGE', size: compiledSize }
+      : { pattern: engine, size: compiledSize };
   } catch {
-    return 'MALFORMED';
+    return { problem: 'MALFORMED', size };
   }
 }
 

@@ -1,4 +1,5 @@
 import { AppError } from '../../lib/errors.js';
+import type { ReceiptOf } from '../idempotency.js';
 import type { Actor } from '../key.js';
 import type { Policies, Policy } from './policy.js';
 
@@ -23,6 +24,15 @@ export interface PolicyVersion {
 export interface KnownPolicy extends Policy {
   readonly version: number;
   readonly changedAt: Date;
+  readonly changedBy: Actor;
+}
+
+/** All policies at one time. */
+export interface PolicySet {
+  /** 0 before the first change; each change, of any number of policies, adds 1. */
+  readonly version: number;
+  /** In the order of their identifiers. */
+  readonly policies: ReadonlyMap<string, KnownPolicy>;
 }
 
 /** A change of one policy: its new version, or undefined to remove it. */
@@ -31,25 +41,59 @@ export interface PolicyChange {
   readonly policy: Policy | undefined;
 }
 
+/** What to write. */
+export interface PolicyDecision<Result> {
+  /** Those that change nothing are not written. */
+  readonly changes: readonly PolicyChange[];
+  /** Returns the result, for the version that the set has afterwards. */
+  readonly resultAt: (version: number) => Result;
+  /** Makes the receipt that is written with the changes; none is written without changes. */
+  readonly receiptOf?: ReceiptOf<Result>;
+}
+
+/** Versions of a policy. */
+export interface PolicyHistory {
+  readonly versions: readonly PolicyVersion[];
+  /** The number of the newest version of all; 0 if there is none. */
+  readonly newest: number;
+}
+
+/** A range of the versions of a policy. */
+export interface PolicyHistoryRange {
+  /** Only versions above this one. */
+  readonly after?: number | undefined;
+  /** Only versions below this one. */
+  readonly before?: number | undefined;
+  /** Whether to return the newest of them. */
+  readonly last?: boolean;
+  readonly limit: number;
+}
+
 /**
  * The policies and their history. Rows that fail their integrity check, and rows that were removed or replaced by older ones,
  * throw INTERNAL: no decision is made with them.
  */
 export interface PolicyStore {
-  /** The policies, as they were at most a second ago. Changes through this store are seen at once. */
+  /**
+   * The policies, as they were at most a second ago. Changes through this store are seen at once. Callers that wait at the
+   * same time share one read.
+   */
   current(): Promise<ReadonlyMap<string, KnownPolicy>>;
+  /** What `current` returns if it would read nothing, otherwise undefined. */
+  cached(): ReadonlyMap<string, KnownPolicy> | undefined;
+  /** As `current`, with the version of the set. */
+  currentSet(): Promise<PolicySet>;
   /** The policies at a past time. */
   at(moment: Date): Promise<Policies>;
-  /** The newest version of each policy, also of removed ones, by identifier. */
-  versions(): Promise<PolicyVersion[]>;
-  /** All versions of a policy, oldest first. */
-  historyOf(policyID: string): Promise<PolicyVersion[]>;
+  /** Versions of a policy, oldest first. At most 4 MiB of them are read, and at least two. */
+  historyOf(policyID: string, range: PolicyHistoryRange): Promise<PolicyHistory>;
   /**
-   * Writes changes in one transaction. Changes that change nothing write nothing.
+   * Writes changes in one transaction. `decide` is pure, because it is called again if other changes came first.
    *
-   * @throws {AppError} CONFLICT when there would be too many policies, or they would be too large.
+   * @throws {AppError} CONFLICT when there would be too many policies, or they would be too large; UNAVAILABLE when too many
+   * other changes came first; and what `decide` throws.
    */
-  change(changes: readonly PolicyChange[], actor: Actor, at: Date): Promise<PolicyVersion[]>;
+  change<Result>(decide: (known: PolicySet) => PolicyDecision<Result>, actor: Actor, at: Date): Promise<Result>;
   /** Descriptions of rows that fail the integrity check, are missing or are not the newest; none if all are intact. */
   verify(): Promise<string[]>;
 }

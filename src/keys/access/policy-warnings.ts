@@ -1,4 +1,6 @@
-import type { Issue, Path } from '../../lib/errors.js';
+import { setImmediate as nextIteration } from 'node:timers/promises';
+import type { Path } from '../../lib/errors.js';
+import { maxIssues } from '../definition/field-rules.js';
 import type { WarningCode } from '../definition/issue-codes.js';
 import { normalizeDefinition, type Definition } from '../definition/normalize.js';
 import type { KeyDefinition } from '../definition/schema.js';
@@ -14,9 +16,27 @@ import { fieldsOfPart, policyParts, type LimitPart, type Policies, type Policy, 
 /** Instructions that patterns of one definition may have for their check: it takes about 20 ms. Further ones are not checked. */
 const maxCheckedSize = 10_000;
 
-/** Warnings about a policy. */
-export function policyWarnings(policy: Policy): Issue[] {
-  return urlWarnings(policy.accessRights ?? []);
+/** Warnings about a policy. With several, as many of their patterns are checked as of one. */
+export function policyWarnings(policy: Policy, checked: CheckedPatterns = { size: 0 }): Warning[] {
+  return urlWarnings(policy.accessRights ?? [], checked);
+}
+
+/** Warnings about the policies of one request, with their indexes in the paths. Other requests are served between them. */
+export async function warningsOfPolicies(policies: readonly Policy[]): Promise<Warning[]> {
+  const warnings: Warning[] = [];
+  const checked: CheckedPatterns = { size: 0 };
+  for (const [index, policy] of policies.entries()) {
+    const found = policyWarnings(policy, checked);
+    warnings.push(...found.map((warning) => ({ ...warning, path: ['policies', index, ...warning.path] })));
+    if (warnings.length >= maxIssues) break;
+    await nextIteration();
+  }
+  return warnings.slice(0, maxIssues);
+}
+
+/** The instructions of the patterns that were checked. */
+interface CheckedPatterns {
+  size: number;
 }
 
 /**
@@ -70,10 +90,9 @@ type Rights = readonly {
     | undefined;
 }[];
 
-function urlWarnings(rights: Rights): Warning[] {
+function urlWarnings(rights: Rights, checked: CheckedPatterns = { size: 0 }): Warning[] {
   const warnings: Warning[] = [];
   const code: WarningCode = 'URL_ALLOWS_NOTHING';
-  let size = 0;
   for (const [index, { allowedUrls }] of rights.entries()) {
     for (const [position, { url, methods }] of (allowedUrls ?? []).entries()) {
       const path: Path = ['accessRights', index, 'allowedUrls', position];
@@ -84,8 +103,8 @@ function urlWarnings(rights: Rights): Warning[] {
           message: 'is absent or empty, so that the entry allows nothing',
         });
       if (url === undefined || url === null) continue;
-      size += sizeToCheck(url);
-      const problem = size > maxCheckedSize ? undefined : patternProblem(url);
+      checked.size += sizeToCheck(url);
+      const problem = checked.size > maxCheckedSize ? undefined : patternProblem(url);
       if (problem) warnings.push({ path: [...path, 'url'], code, message: messages[problem] });
     }
   }

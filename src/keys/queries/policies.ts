@@ -1,11 +1,20 @@
+import { setImmediate as nextIteration } from 'node:timers/promises';
 import { accessSources, type AccessSources } from '../access/effective-access.js';
 import { effectiveChanges } from '../access/effective-view.js';
-import type { KnownPolicy } from '../access/policy-store.js';
+import { policyHistoryEntry, type PolicyHistoryEntry } from '../access/policy-diff.js';
+import type { KnownPolicy, PolicyHistoryRange, PolicySet } from '../access/policy-store.js';
 import type { Policy } from '../access/policy.js';
-import { canSee, requireScope } from '../authorization.js';
+import { canSee, requireAllOrganizations, requireScope } from '../authorization.js';
 import type { FieldChange, StoredKey } from '../key.js';
 import type { KeyPosition, KeyQuery } from '../key-query.js';
 import type { CallContext, Ports } from '../ports.js';
+
+/** The policies that a caller can see. */
+export interface VisiblePolicies {
+  /** The version of the set of all policies. */
+  readonly version: PolicySet['version'];
+  readonly policies: readonly KnownPolicy[];
+}
 
 /** A key whose effective access a new version of a policy would change. */
 export interface PolicyImpact {
@@ -24,16 +33,44 @@ export interface PolicyImpactPage {
 /** Keys that one request looks at. */
 const maxScanned = 1000;
 const scanSize = 100;
+/** Other requests are served after this time. */
+const maxSliceMs = 5;
 const maxScanBytes = 4 * 1024 * 1024;
 
 /** The queries about policies. Each throws FORBIDDEN if the caller lacks the scope `read`. */
 export function createPolicyQueries({ policies, store, now }: Ports) {
   return {
     /** Returns the policies that keys of the caller may name, in the order of their identifiers. */
-    async policies(caller: CallContext): Promise<KnownPolicy[]> {
+    async policies(caller: CallContext): Promise<VisiblePolicies> {
       requireScope(caller, 'read');
-      const known = [...(await policies.current()).values()];
-      return known.filter(({ orgID }) => orgID === undefined || canSee(caller, orgID));
+      const { version, policies: known } = await policies.currentSet();
+      const visible = [...known.values()].filter(({ orgID }) => orgID === undefined || canSee(caller, orgID));
+      return { version, policies: visible };
+    },
+    /**
+     * Returns changes of a policy, also of a removed one, oldest first, and the number of its newest version; 0 if there was
+     * no such policy. It can return fewer than `limit`, but at least one.
+     *
+     * @throws {AppError} FORBIDDEN when the caller is bound to an organization: the entries name who manages all of them.
+     */
+    async policyHistory(
+      caller: CallContext,
+      policyID: string,
+      { after = 0, limit, ...range }: PolicyHistoryRange,
+    ): Promise<{ readonly entries: readonly PolicyHistoryEntry[]; readonly newest: number }> {
+      requireScope(caller, 'read');
+      requireAllOrganizations(caller);
+      // An entry shows the difference from the version before it, which is read as well.
+      const wanted = { ...range, after: Math.max(after - 1, 0), limit: limit + 1 };
+      const { versions, newest } = await policies.historyOf(policyID, wanted);
+      const entries: PolicyHistoryEntry[] = [];
+      for (const [index, version] of versions.entries()) {
+        const before = versions[index - 1];
+        if (version.version > after && (before || version.version === 1))
+          entries.push(policyHistoryEntry(before, version));
+        await nextIteration();
+      }
+      return { entries: range.last === true ? entries.slice(-limit) : entries.slice(0, limit), newest };
     },
     /** Returns what a key and its policies give access to. */
     accessOf: async (key: StoredKey): Promise<AccessSources> => accessSources(key, await policies.current()),
@@ -51,9 +88,14 @@ export function createPolicyQueries({ policies, store, now }: Ports) {
       const changed = new Map([...before, [policy.policyID, policy] as const]);
       const impacts: PolicyImpact[] = [];
       let end = after;
+      let began = performance.now();
       for (let scanned = 0; scanned < maxScanned;) {
         const page = await store.list({ ...queryOf(policy, caller, end), now: now() }, caller.reads);
         for (const key of page.keys) {
+          if (performance.now() - began > maxSliceMs) {
+            await nextIteration();
+            began = performance.now();
+          }
           const changes = effectiveChanges(accessSources(key, before), accessSources(key, changed));
           if (changes.length > 0 && impacts.length === limit) return { impacts, end, hasNext: true };
           end = key.keyHash;

@@ -137,14 +137,14 @@ export function createKeyQueries({ store, externalCounters, policies, now, hashK
     histories: (requests: readonly HistoryRequest[], reads?: ReadBudget): Promise<(KeyRevision[] | Error)[]> =>
       store.historiesOf(requests, reads),
     /** Returns totals of the quotas of each organization. The caller must have access to all of them. */
-    summarizeQuotas: (orgIDs: readonly string[], reads?: ReadBudget): Promise<QuotaSummary[]> =>
-      summarizeQuotas({ store, externalCounters }, orgIDs, now(), reads),
+    summarizeQuotas: async (orgIDs: readonly string[], reads?: ReadBudget): Promise<QuotaSummary[]> =>
+      summarizeQuotas({ store, policies: await policies.current(), externalCounters }, orgIDs, now(), reads),
     keyIDOf: (key: StoredKey): string => open(key.sealedKeyID, aadFor(key.keyHash, 'keyID')),
     stateOf: (key: StoredKey): KeyState => stateOf(key, now()),
-    /** Returns the live quota if its counter is stored with the key; otherwise undefined. */
-    async quotaOf(key: StoredKey): Promise<QuotaFigures | undefined> {
-      if (externalCounters) return undefined;
-      return quotaFigures(withEffectiveQuota(key, await policies.current()), now());
+    /** Returns the live quota if that needs no read; otherwise undefined. */
+    quotaOf(key: StoredKey): QuotaFigures | undefined {
+      const known = externalCounters ? undefined : policies.cached();
+      return known && quotaFigures(withEffectiveQuota(key, known), now());
     },
     /** Returns the live quotas of these keys, in their order. @throws {AppError} UNAVAILABLE when they are unreachable. */
     async quotasOf(keys: readonly StoredKey[]): Promise<QuotaFigures[]> {

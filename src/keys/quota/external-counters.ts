@@ -1,10 +1,10 @@
+import type { QuotaKey } from '../access/effective-access.js';
 import type { QuotaState, StoredKey } from '../key.js';
 import type { Receipt, ReceiptSource } from '../receipt.js';
-import type { QuotaCounter } from './quota.js';
 import type { QuotaChange } from './quota-change.js';
 
-/** The live counter of a key, with its owner. */
-export interface OrgCounter extends QuotaCounter, CounterOrigin {
+/** The live counter of a key, with its owner and what its effective quota depends on. */
+export interface OrgCounter extends QuotaKey, CounterOrigin {
   readonly orgID: string;
   readonly keyHash: string;
 }
@@ -47,7 +47,7 @@ export interface ExternalCounters {
    * @throws {AppError} UNAVAILABLE
    */
   readCounters(keyHashes: readonly string[]): Promise<readonly CounterSnapshot[]>;
-  /** The outbox entry for the effect of a change on the counter; undefined if it has none. */
+  /** The outbox entry for the effect of a change of a key with its effective quota on the counter; undefined if it has none. */
   pendingChange(before: StoredKey, after: StoredKey, at: Date, isReset: boolean): QuotaChange | undefined;
   /** Applies the pending changes of the key's counter. Returns PENDING if the counter is unreachable. */
   applyPending(keyHash: string): Promise<ResetStatus>;

@@ -20,7 +20,7 @@ export interface QuotaChange {
   readonly periodAfter: bigint;
 }
 
-/** Returns the effect of a change on the external counter; undefined if there is none. */
+/** Returns the effect of a change of a key with its effective quota on the external counter; undefined if there is none. */
 export function quotaChangeOf(
   before: StoredKey,
   after: StoredKey,

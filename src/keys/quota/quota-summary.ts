@@ -1,3 +1,5 @@
+import { withEffectiveQuota } from '../access/effective-access.js';
+import type { Policies } from '../access/policy.js';
 import { maxInt64 } from '../../lib/int64.js';
 import { withLiveQuotas, type ExternalCounters } from './external-counters.js';
 import { quotaFigures, type QuotaCounter } from './quota.js';
@@ -23,9 +25,11 @@ const emptySummary: QuotaSummary = { keys: 0, limitedKeys: 0, exhaustedKeys: 0, 
 export async function summarizeQuotas(
   {
     store,
+    policies,
     externalCounters,
   }: {
     readonly store: Pick<KeyStore, 'counters'>;
+    readonly policies: Policies;
     readonly externalCounters?: Pick<ExternalCounters, 'readCounters'> | undefined;
   },
   orgIDs: readonly string[],
@@ -35,7 +39,8 @@ export async function summarizeQuotas(
   const summaries = new Map<string, QuotaSummary>();
   for await (const page of store.counters(orgIDs, reads)) {
     for (const counter of await withLiveQuotas(externalCounters, page)) {
-      summaries.set(counter.orgID, withCounter(summaries.get(counter.orgID) ?? emptySummary, counter, now));
+      const sum = summaries.get(counter.orgID) ?? emptySummary;
+      summaries.set(counter.orgID, withCounter(sum, withEffectiveQuota(counter, policies), now));
     }
   }
   return orgIDs.map((orgID) => clampedToInt64(summaries.get(orgID) ?? emptySummary));

@@ -52,11 +52,18 @@ export function policyToRow(id: bigint, { policyID, version, at, actor, policy }
   };
 }
 
-/** Identifies a version for the head: its number, and 128 bits of SHA-256 of its definition. */
-export function policyStamp({ version, definition }: Pick<PolicyRow, 'version' | 'definition'>): string {
-  const digest = createHash('sha256')
-    .update(definition ?? '')
-    .digest()
-    .subarray(0, 16);
-  return `${version} ${digest.toString('base64url')}`;
+/** 128 bits of SHA-256 of a definition. */
+export function policyDigest({ definition }: Pick<PolicyRow, 'definition'>): string {
+  const hash = createHash('sha256').update(definition ?? '');
+  return hash.digest().subarray(0, 16).toString('base64url');
+}
+
+/** Identifies a version for the head: its number and its digest. */
+export function stampOf({ version, digest }: { readonly version: bigint; readonly digest: string }): string {
+  return `${version} ${digest}`;
+}
+
+/** The stamp of a row. */
+export function policyStamp(row: Pick<PolicyRow, 'version' | 'definition'>): string {
+  return stampOf({ version: row.version, digest: policyDigest(row) });
 }

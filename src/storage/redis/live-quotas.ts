@@ -1,4 +1,6 @@
 import DataLoader from 'dataloader';
+import { withEffectiveQuota } from '../../keys/access/effective-access.js';
+import type { PolicyStore } from '../../keys/access/policy-store.js';
 import { AppError, errorCodeOf } from '../../lib/errors.js';
 import type { ExternalCounters, QuotaDecision, QuotaOutbox } from '../../keys/quota/external-counters.js';
 import { changedQuota, quotaChangeOf, type QuotaChange } from '../../keys/quota/quota-change.js';
@@ -22,6 +24,7 @@ import { readScript, writeScript } from './lua.js';
 interface LiveQuotasDeps {
   readonly redis: Redis;
   readonly store: KeyStore & QuotaOutbox;
+  readonly policies: Pick<PolicyStore, 'current'>;
   /** The name of a counter; see `keyNames`. */
   readonly pattern: string;
   readonly now: () => Date;
@@ -44,8 +47,13 @@ const maxTimeToLiveMs = 100_000_000_000_000n;
  * Live counters in Redis, shared by any number of processes and gateways. The domain computes the next state from the
  * state that was read; a script writes it if nothing but the count has changed meanwhile and the limit permits it.
  */
-export function createLiveQuotas({ redis, store, pattern, now }: LiveQuotasDeps): LiveQuotas {
-  const find = createBatchLoader(store);
+export function createLiveQuotas({ redis, store, policies, pattern, now }: LiveQuotasDeps): LiveQuotas {
+  const load = createBatchLoader(store);
+  /** The key with its effective quota, which gateways and the script count with. */
+  const find: KeyStore['find'] = async (keyHash, orgID) => {
+    const [key, known] = await Promise.all([load(keyHash, orgID), policies.current()]);
+    return key && withEffectiveQuota(key, known);
+  };
   const lastRuns = new Map<string, Promise<void>>();
   const namesOf = (keyHash: string) => keyNames(pattern, keyHash);
   const readCounter = async (keyHash: string) => counterFromHash(await redis.read(readScript, namesOf(keyHash)));

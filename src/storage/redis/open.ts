@@ -29,6 +29,7 @@ export async function openRedisQuotas({
   url,
   pattern,
   store,
+  policies,
   now,
   report,
   meter,
@@ -36,12 +37,13 @@ export async function openRedisQuotas({
   readonly url: string;
   readonly pattern: string;
   readonly store: Storage['store'];
+  readonly policies: Storage['policies'];
   readonly now: () => Date;
   readonly report: (line: string) => void;
   readonly meter?: Meter | undefined;
 }): Promise<OpenQuotas> {
   const redis = createRedis(url, { script: readScript, keys: keyNames(pattern, '(probe)') }, report);
-  const quotas = createLiveQuotas({ redis, store, pattern, now });
+  const quotas = createLiveQuotas({ redis, store, policies, pattern, now });
   let lastMessage = '';
 
   meter?.registerGauge('redis_up', () => (redis.isConnected() ? 1 : 0));

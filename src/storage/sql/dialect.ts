@@ -20,6 +20,8 @@ export interface Dialect {
   readonly isOfHash: (hash: string, place: string) => string;
   /** An integer member of a JSON text. */
   readonly integerMember: (column: string, member: string) => string;
+  /** A list in a JSON object of a column, as JSON; NULL if it is absent. */
+  readonly listMember: (column: string, member: string) => string;
   /** A condition of statements that may read many rows: SQLite calls it for each row, and it throws after the deadline. */
   readonly isInTime: string;
   /** Whether tables are joined in the order of the text; otherwise the planner estimates which order is best. */
@@ -73,6 +75,7 @@ export const sqliteDialect: Dialect = {
   isOfHash: (hash, place) =>
     `k.id BETWEEN CAST(${place} AS bigint) AND CAST(${place} AS bigint) + ${nearKeys - 1} AND k.key_hash = unhex(${hash})`,
   integerMember: (column, member) => `${column} ->> '$.${member}'`,
+  listMember: (column, member) => `${column} -> '$.${member}'`,
   isInTime: 'in_time()',
   joinsInOrder: true,
   // Only with a collation does SQLite enter the index at both. Otherwise it reads all rows of the same value.
@@ -117,6 +120,7 @@ export const postgresDialect: Dialect = {
   isOfHash: (hash, place) => `k.key_hash = decode(${hash}, 'hex') AND CAST(${place} AS bigint) >= 0`,
   // `json` and not `jsonb`, which holds no NUL and would parse all of a definition to find one member.
   integerMember: (column, member) => `(${column}::json ->> '${member}')::bigint`,
+  listMember: (column, member) => `(${column}::json ->> '${member}')`,
   isInTime: 'true',
   joinsInOrder: false,
   rowID: (value) => value,

@@ -3,17 +3,30 @@ import {
   requirePolicyCapacity,
   type KnownPolicy,
   type PolicyChange,
+  type PolicyDecision,
+  type PolicySet,
   type PolicyStore,
   type PolicyVersion,
 } from '../../keys/access/policy-store.js';
 import type { Actor } from '../../keys/key.js';
+import type { Receipt } from '../../keys/receipt.js';
+import { AppError } from '../../lib/errors.js';
 import type { RowSigner } from '../../crypto/row-signer.js';
 import { parseJSON } from '../../lib/json.js';
 import type { HeadRow } from '../records/head.js';
-import { policyFromRow, policyStamp, policyTable, policyToRow, type PolicyRow } from '../records/policy.js';
+import {
+  policyDigest,
+  policyFromRow,
+  policyStamp,
+  policyTable,
+  policyToRow,
+  stampOf,
+  type PolicyRow,
+} from '../records/policy.js';
 import { createSignedTable, integrityError, type SignedRow } from '../records/signed.js';
 import { isBindableText } from './dialect.js';
 import { createHeads } from './heads.js';
+import { insertReceipt, receiptValues } from './keys/receipts.js';
 import { insertInto, prepared, query, valuesOf, type SqlSession, type Work } from './session.js';
 
 /** The head has the newest version of each policy, so that an older row that is put back, or a missing one, shows. */
@@ -25,6 +38,8 @@ const maxAgeMs = 1000;
 /** Policies are parsed in groups, between which other requests are served. */
 const groupSize = 20;
 
+const maxAttempts = 20;
+
 const columns = policyTable.columnNames;
 const insert = prepared(insertInto('policies', columns));
 const newestOf = (condition: string) =>
@@ -33,29 +48,53 @@ const newestOf = (condition: string) =>
    ) ORDER BY p.policy_id`;
 const newest = prepared(newestOf(''));
 const newestAt = prepared(newestOf(' AND o.at <= $1'));
-const ofPolicy = prepared('SELECT * FROM policies WHERE policy_id = $1 ORDER BY version');
+/** The newest or oldest versions in a range, as far as they are 4 MiB in all, and at least two. */
+const historyOf = (direction: 'ASC' | 'DESC') =>
+  prepared(`SELECT p.* FROM policies p JOIN (
+      SELECT id, sum(length(coalesce(definition, ''))) OVER (ORDER BY version ${direction}) AS bytes,
+        row_number() OVER (ORDER BY version ${direction}) AS place
+      FROM policies WHERE policy_id = $1 AND version > $2 AND version < $3 ORDER BY version ${direction} LIMIT $4
+    ) sized ON sized.id = p.id WHERE sized.bytes <= 4194304 OR sized.place <= 2 ORDER BY p.version ${direction}`);
+const historyUp = historyOf('ASC');
+const historyDown = historyOf('DESC');
+const newestVersion = prepared('SELECT coalesce(max(version), 0) AS version FROM policies WHERE policy_id = $1');
 const all = prepared('SELECT * FROM policies ORDER BY policy_id, version');
 const last = prepared('SELECT coalesce(max(id), 0) AS id, coalesce(max(at), 0) AS at FROM policies');
 const headSignature = prepared(`SELECT mac FROM heads WHERE name = '${headName}'`);
 
 type Row = SignedRow<PolicyRow>;
 
+/** The newest version of a policy, also of a removed one, without its content. */
+interface Newest {
+  readonly version: bigint;
+  readonly digest: string;
+  readonly bytes: number;
+}
+
+/** The policies that a process holds in memory, and what a change of them needs. */
+interface Known extends PolicySet {
+  /** The signature of their head; undefined before the first change. */
+  readonly mac: Uint8Array | undefined;
+  readonly newest: ReadonlyMap<string, Newest>;
+  /** The last row of all. */
+  readonly end: { readonly id: bigint; readonly at: bigint };
+  /** When they must be compared with the database, by the clock of `performance`. */
+  readonly until: number;
+}
+
 interface Snapshot {
   readonly head: SignedRow<HeadRow> | undefined;
   readonly rows: readonly Row[];
+  readonly end: Known['end'];
 }
 
 /** Policies in the database of the keys. Each row is a version; a process holds the newest ones in memory. */
 export function createPolicyStore(session: SqlSession, signer: RowSigner): PolicyStore {
   const table = createSignedTable(signer, policyTable);
   const heads = createHeads(session, signer);
-  let known:
-    | {
-        readonly policies: ReadonlyMap<string, KnownPolicy>;
-        readonly mac: Uint8Array | undefined;
-        readonly until: number;
-      }
-    | undefined;
+  let known: Known | undefined;
+  let reading: Promise<Known> | undefined;
+  let lastChange: Promise<unknown> = Promise.resolve();
 
   function verified(row: Row): Row {
     if (!table.isAuthentic(row)) throw table.integrityError(`The policy ${row.policy_id}`, row);
@@ -68,95 +107,140 @@ export function createPolicyStore(session: SqlSession, signer: RowSigner): Polic
     return new Map(parseJSON(head.content) as unknown as [string, string][]);
   }
 
-  /** @throws {AppError} INTERNAL when a row is damaged, missing or not the newest. */
-  function requireNewest({ head, rows }: Snapshot): void {
-    const stamps = stampsIn(head);
-    for (const row of rows) {
-      if (stamps.get(verified(row).policy_id) !== policyStamp(row)) throw integrityError(`The policy ${row.policy_id}`);
-    }
-    if (stamps.size !== rows.length)
-      throw integrityError('The head of the policies, which names others than there are,');
-  }
-
   function* readNewest(): Work<Snapshot> {
     const head = yield* heads.read(headName);
-    return { head, rows: yield* query<Row>(newest) };
+    const rows = yield* query<Row>(newest);
+    const [end = noRow] = yield* query<Known['end']>(last);
+    return { head, rows, end };
   }
 
-  async function load(): Promise<NonNullable<typeof known>> {
+  /** @throws {AppError} INTERNAL when a row is damaged, missing or not the newest. */
+  async function load(until: number): Promise<Known> {
+    const { head, rows, end } = await session.snapshot(readNewest);
+    const stamps = stampsIn(head);
+    if (stamps.size !== rows.length)
+      throw integrityError('The head of the policies, which names others than there are,');
+    const policies = new Map<string, KnownPolicy>();
+    const newestOfEach = new Map<string, Newest>();
+    for await (const row of inSlices(rows)) {
+      const stamp = policyStamp(verified(row));
+      if (stamps.get(row.policy_id) !== stamp) throw integrityError(`The policy ${row.policy_id}`);
+      newestOfEach.set(row.policy_id, newestFrom(row));
+      const policy = knownPolicyFrom(row);
+      if (policy) policies.set(row.policy_id, policy);
+    }
+    return { version: Number(head?.sequence ?? 0n), policies, mac: head?.mac, newest: newestOfEach, end, until };
+  }
+
+  /** Returns what is in memory if its head is still that of the database, otherwise the policies of the database. */
+  async function read(before: Known | undefined): Promise<Known> {
     const until = performance.now() + maxAgeMs;
-    const snapshot = await session.snapshot(readNewest);
-    requireNewest(snapshot);
-    return { policies: await parsed(snapshot.rows), mac: snapshot.head?.mac, until };
+    if (!before) return load(until);
+    const [row] = await session.all<{ mac: Uint8Array }>(headSignature);
+    return isSameMac(row?.mac, before.mac) ? { ...before, until } : load(until);
   }
 
-  async function current(): Promise<ReadonlyMap<string, KnownPolicy>> {
-    if (known && performance.now() < known.until) return known.policies;
-    if (known) {
-      const until = performance.now() + maxAgeMs;
-      const [row] = await session.all<{ mac: Uint8Array }>(headSignature);
-      if (Buffer.compare(row?.mac ?? noMac, known.mac ?? noMac) === 0) {
-        known = { ...known, until };
-        return known.policies;
+  const isFresh = (one: Known | undefined): one is Known => one !== undefined && performance.now() < one.until;
+
+  async function currentSet(): Promise<Known> {
+    if (isFresh(known)) return known;
+    const started = (reading ??= read(known));
+    try {
+      const next = await started;
+      // A change of this process since then has ended the read: what it returns may be older.
+      if (reading === started) known = next;
+      return next;
+    } finally {
+      if (reading === started) reading = undefined;
+    }
+  }
+
+  /** Signs the rows of changes, without those that change nothing. @throws {AppError} CONFLICT when they are too many or too large. */
+  async function signedRows(base: Known, changes: readonly PolicyChange[], actor: Actor, now: Date): Promise<Row[]> {
+    const at = new Date(Math.max(now.getTime(), Number(base.end.at)));
+    const sizes = new Map([...base.newest].map(([policyID, { bytes }]) => [policyID, bytes]));
+    const rows: Row[] = [];
+    for await (const { policyID, policy } of inSlices(changes)) {
+      const before = base.newest.get(policyID);
+      if (!before && !policy) continue;
+      const version = Number(before?.version ?? 0n) + 1;
+      const row = policyToRow(base.end.id + BigInt(rows.length + 1), { policyID, version, at, actor, policy });
+      if (before?.digest === policyDigest(row)) continue;
+      rows.push(table.signed(row));
+      sizes.set(policyID, bytesOf(row));
+    }
+    requirePolicyCapacity([...sizes.values()].filter((size) => size > 0));
+    return rows;
+  }
+
+  /** Writes rows and their head. Returns whether the base was still the newest; otherwise nothing is written. */
+  function* write(base: Known, rows: readonly Row[], receipt: Receipt | undefined): Work<boolean> {
+    // Begins the head, so that there is a row to lock: changes are made one after the other.
+    if (!base.mac) yield* heads.add({ name: headName, sequence: 0n, content: '[]' });
+    const head = yield* heads.lock(headName);
+    if (base.mac ? !isSameMac(head?.mac, base.mac) : head?.sequence !== 0n) return false;
+    for (const row of rows) yield* query(insert, valuesOf(row, columns));
+    const stamps = new Map([...base.newest].map(([policyID, one]) => [policyID, stampOf(one)]));
+    for (const row of rows) stamps.set(row.policy_id, policyStamp(row));
+    yield* heads.put({ name: headName, sequence: BigInt(base.version + 1), content: JSON.stringify([...stamps]) });
+    if (receipt) yield* query(insertReceipt, receiptValues(receipt));
+    return true;
+  }
+
+  async function change<Result>(
+    decide: (known: PolicySet) => PolicyDecision<Result>,
+    actor: Actor,
+    now: Date,
+  ): Promise<Result> {
+    for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
+      const base = await read(known);
+      const { changes, resultAt, receiptOf } = decide(base);
+      const rows = await signedRows(base, changes, actor, now);
+      if (rows.length === 0) return resultAt(base.version);
+      const result = resultAt(base.version + 1);
+      try {
+        if (await session.transaction(() => write(base, rows, receiptOf?.(result)))) return result;
+      } finally {
+        // The next use reads the database.
+        known = undefined;
+        reading = undefined;
       }
     }
-    const loaded = await load();
-    known = loaded;
-    return loaded.policies;
-  }
-
-  function* write(changes: readonly PolicyChange[], actor: Actor, now: Date): Work<PolicyVersion[]> {
-    // Begins the head, so that there is a row to lock: changes are made one after the other.
-    yield* heads.add({ name: headName, sequence: 0n, content: '[]' });
-    const head = yield* heads.lock(headName);
-    const rows = yield* query<Row>(newest);
-    requireNewest({ head, rows });
-    const [end] = yield* query<{ id: bigint; at: bigint }>(last);
-    const at = new Date(Math.max(now.getTime(), Number(end?.at ?? 0n)));
-    const newestRows = new Map<string, PolicyRow>(rows.map((row) => [row.policy_id, row]));
-    const written: PolicyVersion[] = [];
-    for (const { policyID, policy } of changes) {
-      const before = newestRows.get(policyID);
-      const version = { policyID, version: Number(before?.version ?? 0n) + 1, at, actor, policy };
-      const row = policyToRow((end?.id ?? 0n) + BigInt(written.length + 1), version);
-      if (row.definition === (before?.definition ?? null)) continue;
-      yield* query(insert, valuesOf(table.signed(row), columns));
-      newestRows.set(policyID, row);
-      written.push(version);
-    }
-    const definitions = [...newestRows.values()].flatMap(({ definition }) => definition ?? []);
-    requirePolicyCapacity(definitions.map((definition) => Buffer.byteLength(definition)));
-    if (written.length > 0) {
-      const content = JSON.stringify([...newestRows].map(([policyID, row]) => [policyID, policyStamp(row)]));
-      yield* heads.put({ name: headName, sequence: (head?.sequence ?? 0n) + 1n, content });
-    }
-    return written;
+    throw new AppError('UNAVAILABLE', 'Other changes of policies came first; nothing was changed.', {
+      retryAfterSeconds: 1,
+    });
   }
 
   return {
-    current,
+    current: async () => (await currentSet()).policies,
+    cached: () => (isFresh(known) ? known.policies : undefined),
+    currentSet,
     async at(moment) {
       const rows = await session.all<Row>(newestAt, [BigInt(moment.getTime())]);
-      return parsed(rows.map(verified));
-    },
-    async versions() {
-      const snapshot = await session.snapshot(readNewest);
-      requireNewest(snapshot);
-      return snapshot.rows.map(policyFromRow);
-    },
-    async historyOf(policyID) {
-      if (!isBindableText(policyID)) return [];
-      return (await session.all<Row>(ofPolicy, [policyID])).map(verified).map(policyFromRow);
-    },
-    async change(changes, actor, at) {
-      try {
-        return await session.transaction(() => write(changes, actor, at));
-      } finally {
-        known = undefined;
+      const policies = new Map<string, KnownPolicy>();
+      for await (const row of inSlices(rows)) {
+        const policy = knownPolicyFrom(verified(row));
+        if (policy) policies.set(row.policy_id, policy);
       }
+      return policies;
+    },
+    async historyOf(policyID, { after = 0, before = Number.MAX_SAFE_INTEGER, last: isLast = false, limit }) {
+      if (!isBindableText(policyID)) return { versions: [], newest: 0 };
+      const values = [policyID, BigInt(after), BigInt(before), BigInt(limit)];
+      const rows = await session.all<Row>(isLast ? historyDown : historyUp, values);
+      const versions: PolicyVersion[] = [];
+      for await (const row of inSlices(rows)) versions.push(policyFromRow(verified(row)));
+      const [newest] = await session.all<{ version: bigint }>(newestVersion, [policyID]);
+      return { versions: isLast ? versions.toReversed() : versions, newest: Number(newest?.version ?? 0n) };
+    },
+    change(decide, actor, now) {
+      // One after the other in this process, so that none has to be decided again because of another.
+      const done = lastChange.then(() => change(decide, actor, now));
+      lastChange = done.catch(() => undefined);
+      return done;
     },
     async verify() {
-      const { rows, head } = await session.snapshot(function* (): Work<Snapshot> {
+      const { rows, head } = await session.snapshot(function* (): Work<Pick<Snapshot, 'head' | 'rows'>> {
         return { head: yield* heads.read(headName), rows: yield* query<Row>(all) };
       });
       return problemsOf(rows, head);
@@ -185,15 +269,30 @@ export function createPolicyStore(session: SqlSession, signer: RowSigner): Polic
   }
 }
 
-const noMac = new Uint8Array();
+const noRow = { id: 0n, at: 0n };
 
-/** The policies of rows, without those that were removed. */
-async function parsed(rows: readonly PolicyRow[]): Promise<ReadonlyMap<string, KnownPolicy>> {
-  const policies = new Map<string, KnownPolicy>();
-  for (const [index, row] of rows.entries()) {
-    const { policyID, policy, version, at } = policyFromRow(row);
-    if (policy) policies.set(policyID, { ...policy, version, changedAt: at });
-    if (index % groupSize === groupSize - 1) await nextIteration();
+function isSameMac(a: Uint8Array | undefined, b: Uint8Array | undefined): boolean {
+  return a && b ? Buffer.compare(a, b) === 0 : a === b;
+}
+
+function bytesOf({ definition }: PolicyRow): number {
+  return definition === null ? 0 : Buffer.byteLength(definition);
+}
+
+function newestFrom(row: PolicyRow): Newest {
+  return { version: row.version, digest: policyDigest(row), bytes: bytesOf(row) };
+}
+
+/** The policy of a row; undefined if it was removed. */
+function knownPolicyFrom(row: PolicyRow): KnownPolicy | undefined {
+  const { policy, version, at: changedAt, actor: changedBy } = policyFromRow(row);
+  return policy && { ...policy, version, changedAt, changedBy };
+}
+
+/** Yields the items in groups, between which other requests are served. */
+async function* inSlices<T>(items: readonly T[]): AsyncIterable<T> {
+  for (const [index, item] of items.entries()) {
+    if (index > 0 && index % groupSize === 0) await nextIteration();
+    yield item;
   }
-  return policies;
 }

@@ -108,6 +108,7 @@ function changeOf(ports, /** @type {number} */ n, /** @type {Kind} */ kind) {
     protectedSecrets: { passwordHash: undefined, jwtSecret: undefined, hmacString: undefined },
     dates: { lastUpdated: String(seconds - BigInt((n * 7919) % 31_536_000)) },
     at: now,
+    policies: new Map(),
   });
   const revision = {
     at: now,

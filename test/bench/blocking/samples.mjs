@@ -98,6 +98,18 @@ export function createSamples({ keyIDOf, hashOf, count }) {
     input: () => input,
     patch: () => patch,
     filter: () => ({}),
+    // The largest policy that a request can have, with the name that every key has.
+    policy: () => policyOf('gold'),
+    policies: () => [policyOf('gold'), { policyID: 'silver', rate: 1, per: 1 }],
+    policyID: () => 'gold',
+    policyIDs: () => ['gold'],
+    prune: () => false,
+    api: () => 'api-0',
+    version: () => undefined,
+    method: () => 'GET',
+    path: () => `/${'a'.repeat(2047)}`,
+    proofs: () => undefined,
+    at: () => undefined,
     // The defaults, or values of the shape that varies them.
     ...Object.fromEntries(
       [
@@ -133,6 +145,16 @@ export function createSamples({ keyIDOf, hashOf, count }) {
       return value(index, first);
     },
   };
+}
+
+/** Returns a policy with many APIs, each with a pattern of the largest size. */
+export function policyOf(policyID) {
+  const accessRights = Array.from({ length: 500 }, (_, n) => ({
+    label: `api-${n}`,
+    allowedUrls: [{ url: `/(a|aa)*[a-z]{100}${n}`, methods: ['GET'] }],
+    limit: { rate: 1, per: 1 },
+  }));
+  return { policyID, accessRights };
 }
 
 /** Returns members with values of about twelve characters, which fit into the body of a GraphQL request. */

@@ -18,6 +18,8 @@ interface Row {
   readonly foreign: Foreign;
   /** The scopes that it requires. Default: that of reading. */
   readonly scopes?: readonly Scope[];
+  /** Whether it requires a credential that is bound to no organization. */
+  readonly isUnbound?: boolean;
   /** If the schema does not state one kind itself. */
   readonly credential?: CredentialKind | 'any';
 }
@@ -29,10 +31,26 @@ const rootFields: Readonly<Record<string, Row>> = {
   orgKey: { call: 'orgKey(by: { keyID: "KEY" }) { keyHash }', foreign: 'nothing' },
   orgKeys: { call: 'orgKeys(filter: {orgID: "acme"}) { edges { cursor } }', foreign: 'nothing' },
   explainOrgKey: { call: 'explainOrgKey(by: { keyID: "KEY" }) { right { apiID } }', foreign: 'the same' },
-  policies: { call: 'policies(first: 5) { edges { cursor } }', foreign: 'nothing' },
+  keyPolicies: { call: 'keyPolicies(first: 5) { edges { cursor } }', foreign: 'nothing' },
   impactOfPolicy: {
     call: 'impactOfPolicy(policy: {policyID: "gold", isInactive: true}) { edges { cursor } }',
     foreign: 'nothing',
+  },
+  keyPolicyHistory: {
+    call: 'keyPolicyHistory(policyID: "gold") { edges { cursor } }',
+    foreign: 'FORBIDDEN',
+    isUnbound: true,
+  },
+  putKeyPolicies: {
+    call: 'putKeyPolicies(policies: [{policyID: "gold", orgID: "acme", rate: 1}], dryRun: false) { version }',
+    foreign: 'FORBIDDEN',
+    isUnbound: true,
+    scopes: ['admin'],
+  },
+  removeKeyPolicies: {
+    call: 'removeKeyPolicies(policyIDs: ["gold"]) { version }',
+    foreign: 'FORBIDDEN',
+    isUnbound: true,
   },
   organizations: { call: 'organizations(before: "WyJuYW1lcyIsImIiXQ") { edges { node { id } } }', foreign: 'nothing' },
   organization: { call: 'organization(id: "acme") { id }', foreign: 'nothing' },
@@ -156,6 +174,7 @@ export interface Endpoint {
   readonly isWrite: boolean;
   readonly key: Row['key'];
   readonly foreign: Foreign;
+  readonly isUnbound: boolean;
   readonly method: string;
   readonly target: (keyID: string) => string;
   /** Empty if it has none. */
@@ -217,6 +236,7 @@ function graphqlEndpoint(operation: string, name: string, row: Row, kinds: reado
     isWrite: operation === 'mutation',
     key: row.key,
     foreign: row.foreign,
+    isUnbound: row.isUnbound ?? false,
     method: 'POST',
     target: () => '/graphql',
     body: (keyID, node) => {
@@ -235,6 +255,7 @@ function restEndpoint({ operation, method, path, credential }: RouteDefinition, 
     isWrite: method !== 'GET' && credential === 'service',
     key: row.key,
     foreign: row.foreign,
+    isUnbound: row.isUnbound ?? false,
     method,
     target: (keyID) => path.replace('*', keyID),
     body: (keyID) => (row.call ?? '').replaceAll('KEY', keyID),

@@ -4,6 +4,7 @@ import type { CredentialKind } from '../../../src/credentials/credential.js';
 import { startApp, type TestResponse, type TestApp } from '../../support/app.js';
 import { codeOf } from '../../support/responses.js';
 import { raw } from '../../support/process.js';
+import { importPolicies } from '../../support/policies.js';
 import { startServer, type TestServer } from '../../support/server.js';
 import { stateOf } from '../../support/state.js';
 import { sendTo, sendToFreshKey, type Headers } from './endpoint-request.js';
@@ -15,12 +16,7 @@ beforeAll(async () => {
   server = await startServer();
   ({ t } = server);
   await t.importKeys({ key_id: 'k1', org_id: 'acme', alias: 'k1', apply_policies: ['gold'] });
-  const gold = { policyID: 'gold', orgID: 'acme', governs: [] };
-  await t.app.services.policies.change(
-    [{ policyID: 'gold', policy: gold }],
-    { credentialID: 'cli', label: 'a test' },
-    t.clock.now,
-  );
+  await importPolicies(t, { policy_id: 'gold', org_id: 'acme', governs: [] });
 });
 afterAll(() => server.close());
 
@@ -146,12 +142,14 @@ describe.each(endpoints.map((endpoint) => [endpoint.name, endpoint] as const))('
       }
     });
 
-    it(`accepts a credential bound to its organization, and returns for one bound to another ${endpoint.foreign}`, async () => {
+    const treatment = endpoint.isUnbound ? 'rejects' : 'accepts';
+    it(`${treatment} a credential bound to its organization, and returns for one bound to another ${endpoint.foreign}`, async () => {
       const bound = async (orgID: string): Promise<Headers> => [
         [names[kind], value(kind, (await t.issue(kind, { orgID })).secret)],
       ];
       const own = await sendFresh(endpoint, await bound('acme'));
-      expect(`${opened(own)} ${isNothing(endpoint, own)} ${own.text}`).toMatch(/^true false /);
+      if (endpoint.isUnbound) expect(codeOf(own)).toBe('FORBIDDEN');
+      else expect(`${opened(own)} ${isNothing(endpoint, own)} ${own.text}`).toMatch(/^true false /);
       const foreign = await sendFresh(endpoint, await bound('globex'));
       if (endpoint.foreign === 'nothing')
         expect(`${opened(foreign)} ${isNothing(endpoint, foreign)}`).toBe('true true');

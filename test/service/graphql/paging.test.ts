@@ -1,16 +1,17 @@
 import { getNamedType, isObjectType } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { parsePolicy } from '../../../src/keys/access/policy-definition.js';
 import { schema } from '../../../src/graphql/schema/api-schema.js';
 import { codeOf, dataOf, issuesOf } from '../../support/responses.js';
 import { startSharedApp } from '../../support/app.js';
+import { importPolicies } from '../../support/policies.js';
 
 const page = '(first: $first, last: $last) { edges { cursor } }';
 
 /** How to ask for a page of each connection of the schema; there are 101 items in each. */
 const connections: Readonly<Record<string, string>> = {
   'Query.orgKeys': `query ($first: Int, $last: Int) { orgKeys(filter: { orgID: "acme" }, first: $first, last: $last) { edges { cursor } } }`,
-  'Query.policies': `query ($first: Int, $last: Int) { policies${page} }`,
+  'Query.keyPolicies': `query ($first: Int, $last: Int) { keyPolicies${page} }`,
+  'Query.keyPolicyHistory': `query ($first: Int, $last: Int) { keyPolicyHistory(policyID: "p0", first: $first, last: $last) { edges { cursor } } }`,
   'Query.organizations': `query ($first: Int, $last: Int) { organizations${page} }`,
   'Organization.keyTags': `query ($first: Int, $last: Int) { organization(id: "acme") { keyTags${page} } }`,
   'Organization.orgKeys': `query ($first: Int, $last: Int) { orgKey(by: { keyID: "k0" }) { organization { orgKeys${page} } } }`,
@@ -27,12 +28,8 @@ await t.importKeys(
   })),
 );
 await t.importKeys(...Array.from({ length: 100 }, (_, index) => ({ key_id: `of-${index}`, org_id: `org-${index}` })));
-const policies = Array.from({ length: 101 }, (_, index) => parsePolicy({ policyID: `p${index}` }));
-await t.app.services.policies.change(
-  policies.map((policy) => ({ policyID: policy.policyID, policy })),
-  { credentialID: 'cli', label: 'keyfront policies import' },
-  t.clock.now,
-);
+await importPolicies(t, ...Array.from({ length: 101 }, (_, index) => ({ policy_id: `p${index}` })));
+for (let rate = 1; rate <= 100; rate += 1) await importPolicies(t, { policy_id: 'p0', rate, per: 1 });
 for (let index = 1; index < 101; index += 1) await t.update('k0', { alias: `Name ${index}` });
 
 async function sendRequest(name: string, first: number | null, last: number | null) {

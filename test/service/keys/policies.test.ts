@@ -1,22 +1,14 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { parsePolicy } from '../../../src/keys/access/policy-definition.js';
-import { policyFromWire } from '../../../src/wire/field-names.js';
 import { startOwnApp, type TestApp } from '../../support/app.js';
+import { importPolicies as importAll, removePolicy } from '../../support/policies.js';
 
 let t: TestApp;
 beforeEach(async () => {
   t = await startOwnApp();
 });
 
-const actor = { credentialID: 'cli', label: 'keyfront policies import' };
-const importPolicies = (...policies: object[]) =>
-  t.app.services.policies.change(
-    policies.map((body) => parsePolicy(policyFromWire(body))).map((policy) => ({ policyID: policy.policyID, policy })),
-    actor,
-    t.clock.now,
-  );
-const remove = (policyID: string) =>
-  t.app.services.policies.change([{ policyID, policy: undefined }], actor, t.clock.now);
+const importPolicies = (...policies: object[]) => importAll(t, ...policies);
+const remove = (policyID: string) => removePolicy(t, policyID);
 const dataOf = ({ body }: { body: Record<string, unknown> }) => body['data'] as Record<string, never>;
 const codesOf = (warnings: unknown) =>
   (warnings as { path: string; code: string }[]).map(({ path, code }) => `${path} ${code}`);
@@ -281,14 +273,14 @@ describe('the live quota', () => {
   });
 });
 
-describe('policies', () => {
+describe('keyPolicies', () => {
   const list = async (args = '', headers?: Record<string, string>) => {
     const response = await t.graphql(
-      `{ policies${args} { edges { cursor node { policyID version orgID } } pageInfo { hasNextPage endCursor } } }`,
+      `{ keyPolicies${args} { edges { cursor node { policyID version orgID } } pageInfo { hasNextPage endCursor } } }`,
       {},
       headers,
     );
-    return (dataOf(response)['policies'] ?? response.body['errors']) as {
+    return (dataOf(response)['keyPolicies'] ?? response.body['errors']) as {
       edges: { cursor: string; node: { policyID: string } }[];
       pageInfo: { hasNextPage: boolean; endCursor: string | null };
     };
@@ -317,11 +309,11 @@ describe('policies', () => {
   it('return their values exactly', async () => {
     await importPolicies({ ...gold, quota_max: 9_007_199_254_740_993n, governs: ['quota'] });
     const response = await t.graphql(
-      '{ policies { edges { node { policyID version changedAt name isInactive governs values { rate quotaMax accessRights { label allowedUrls { url methods } } } } } } }',
+      '{ keyPolicies { edges { node { policyID version changedAt name isInactive governs values { rate quotaMax accessRights { label allowedUrls { url methods } } } } } } }',
     );
     expect(response.body).toEqual({
       data: {
-        policies: {
+        keyPolicies: {
           edges: [
             {
               node: {

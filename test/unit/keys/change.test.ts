@@ -20,12 +20,16 @@ it('finds the warnings of a change once, for its receipt and its response', asyn
     Promise.resolve(change(before));
   const receipts: unknown[] = [];
   const result = await executeChange(
-    { now: () => new Date(0), store: { update } } as unknown as Ports,
+    {
+      now: () => new Date(0),
+      store: { update },
+      policies: { current: () => Promise.resolve(new Map()) },
+    } as unknown as Ports,
     { orgID: undefined } as unknown as CallContext,
     before.keyHash,
     {
       operation: 'update',
-      warningsAt: (at) => warningsOf(input, at),
+      warningsOf: ({ at }) => warningsOf(input, at),
       authorize: () => before,
       apply: () => after,
       receiptOf: (change) => {

@@ -8,7 +8,18 @@ const at = new Date('2026-11-20T12:00:00.5Z');
 const seconds = 1795176000n;
 const { keyHash, identity, sealedKeyID, orgID } = aKey(1);
 const created = (definition: Definition, fields: Partial<Parameters<typeof newKey>[0]> = {}) =>
-  newKey({ keyHash, identity, sealedKeyID, orgID, definition, protectedSecrets: {}, dates: {}, at, ...fields });
+  newKey({
+    keyHash,
+    identity,
+    sealedKeyID,
+    orgID,
+    definition,
+    protectedSecrets: {},
+    dates: {},
+    at,
+    policies: new Map(),
+    ...fields,
+  });
 
 describe('a new key', () => {
   it('has version 1, the time of its creation, and no secret that was cleared', () => {

@@ -18,6 +18,7 @@ const imported = (request: Partial<ImportRequest>) =>
     orgID: 'acme',
     passwordHash: undefined,
     actor: { credentialID: 'cli', label: 'a test' },
+    policies: new Map(),
     ...request,
   });
 

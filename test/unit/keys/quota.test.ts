@@ -118,6 +118,7 @@ describe('summarizeQuotas', () => {
     ...aKey(name, { orgID, definition, quota: { used, renews: undefined } }),
   });
   const counters = (...pages: OrgCounter[][]) => ({
+    policies: new Map(),
     store: {
       counters: async function* () {
         yield* pages;

@@ -217,12 +217,11 @@ query ExplainKey(
     group: 'Read',
     title: 'List policies',
     credential: 'service',
-    query: `# The imported policies, the parts
+    query: `# The policies, the parts
 # of a key that each governs, and
-# its limits. "keyfront policies
-# import" imports them.
+# its limits.
 query Policies($first: Int, $after: String) {
-  policies(first: $first, after: $after) {
+  keyPolicies(first: $first, after: $after) {
     edges {
       node { policyID name orgID governs values { rate per quotaMax } }
     }

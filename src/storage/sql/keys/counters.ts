@@ -15,14 +15,17 @@ interface CounterRow {
   readonly quota_renews: bigint | null;
   readonly quota_max: bigint | null;
   readonly quota_renewal_rate: bigint | null;
+  /** JSON. */
+  readonly apply_policies: string | null;
 }
 
 const pageSize = 500;
 
-function counterStatements({ hexOf, isInTime, inList, integerMember }: Dialect) {
+function counterStatements({ hexOf, isInTime, inList, integerMember, listMember }: Dialect) {
   const select = `SELECT k.id, k.org, o.name AS org_id, ${hexOf('k.key_hash')} AS key_hash, k.identity, k.quota_used, k.quota_renews,
     ${integerMember('k.definition', 'quotaMax')} AS quota_max,
-    ${integerMember('k.definition', 'quotaRenewalRate')} AS quota_renewal_rate
+    ${integerMember('k.definition', 'quotaRenewalRate')} AS quota_renewal_rate,
+    ${listMember('k.definition', 'applyPolicies')} AS apply_policies
     FROM keys k JOIN orgs o ON o.id = k.org WHERE ${isInTime} AND k.deleted IS NULL`;
   return {
     ofMany: `${select} AND k.org IN (SELECT id FROM orgs WHERE name ${inList('$1', 'text')}) AND k.org > $2
@@ -62,6 +65,7 @@ function counterOf(row: CounterRow): OrgCounter {
     definition: {
       ...(row.quota_max !== null && { quotaMax: row.quota_max }),
       ...(row.quota_renewal_rate !== null && { quotaRenewalRate: row.quota_renewal_rate }),
+      ...(row.apply_policies !== null && { applyPolicies: JSON.parse(row.apply_policies) as string[] }),
     },
     quota: { used: row.quota_used, renews: row.quota_renews ?? undefined },
   };

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Definition } from '../../../../src/keys/definition/normalize.js';
 import {
@@ -5,7 +6,10 @@ import {
   effectiveApis,
   effectiveLimits,
   effectiveRight,
+  inactiveOrigin,
 } from '../../../../src/keys/access/effective-access.js';
+import { PolicyDefinition } from '../../../../src/keys/access/policy-definition.js';
+import { wireName } from '../../../../src/wire/field-names.js';
 import { allPolicyParts, type Policy, type PolicyPart } from '../../../../src/keys/access/policy.js';
 
 /*
@@ -269,4 +273,39 @@ it('a policy of another organization is unknown, and one of no organization is f
   ]);
   expect(policies.map(({ policyID }) => policyID)).toEqual(['ours', 'all']);
   expect(unknownPolicies).toEqual(['theirs', 'missing']);
+});
+
+describe('the table in docs/policies.md', () => {
+  const page = readFileSync(new URL('../../../../docs/policies.md', import.meta.url), 'utf8');
+  const rows = (heading: string) => {
+    const [, table = ''] = new RegExp(`^\\| ${heading} \\|.*\n\\|[-|]+\n((?:\\|.*\n)+)`, 'm').exec(page) ?? [];
+    return table.split('\n').flatMap((line) => line.split('|')[1]?.trim() ?? []);
+  };
+  const namesIn = (cells: readonly string[]) =>
+    cells.flatMap((cell) => [...cell.matchAll(/`([a-z_]+)`/g)].map(([, name]) => name ?? ''));
+
+  it('has a row for each value that a policy can have', () => {
+    const {
+      policyID: _id,
+      name: _name,
+      orgID: _org,
+      governs: _parts,
+      accessRights: _rights,
+      ...values
+    } = PolicyDefinition.shape;
+    const documented = namesIn(rows('Value'));
+    expect(documented.toSorted()).toEqual(
+      [...Object.keys(values).map(wireName), 'versions', 'allowed_urls'].toSorted(),
+    );
+    expect(rows('Value')).toContain('APIs');
+  });
+
+  it('switches a key off if the key or one of its policies says so', () => {
+    const off = { isInactive: true };
+    expect(inactiveOrigin(resolve({}, { a: {}, b: off, c: off }))).toEqual({ policyID: 'b' });
+    expect(inactiveOrigin(resolve(off, { a: off }))).toEqual({ policyID: undefined });
+    expect(inactiveOrigin(resolve({}, { a: {}, b: {} }))).toBeUndefined();
+    // Also a policy that governs nothing.
+    expect(inactiveOrigin(resolve({}, { a: { ...off, governs: [] } }))).toEqual({ policyID: 'a' });
+  });
 });

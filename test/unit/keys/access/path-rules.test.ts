@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findMatch, matchablePath, patternProblem } from '../../../../src/keys/access/path-rules.js';
+import { findMatch, matchablePath, maxPathWork, patternProblem } from '../../../../src/keys/access/path-rules.js';
 
 const matches = (pattern: string, path: string) => {
   const text = matchablePath(path);
@@ -74,16 +74,46 @@ describe('a decision with many patterns', () => {
 
   it('finds the one that permits the path behind a thousand that start otherwise', () => {
     const rules = Array.from({ length: 1000 }, (_, index) => ({ url: `/b${index}/.*` }));
-    expect(findMatch([...rules, { url: '/a+$' }], path)).toEqual({ rule: { url: '/a+$' } });
+    expect(findMatch([...rules, { url: '/a+$' }], path)).toMatchObject({ rule: { url: '/a+$' } });
   });
 
   it('ends with none when it would take too long', () => {
     const rules = Array.from({ length: 1000 }, (_, index) => ({ url: `/(.*a){20}[b-z]{${index % 5}}x` }));
-    expect(findMatch([...rules, { url: '/a+$' }], path)).toEqual({ rule: undefined, isComplete: false });
+    expect(findMatch([...rules, { url: '/a+$' }], path)).toMatchObject({ rule: undefined, isComplete: false });
   });
 
   it('says that a pattern could not be evaluated', () => {
-    expect(findMatch([{ url: '/b(' }, { url: '/b' }], path)).toEqual({ rule: undefined, isComplete: true });
-    expect(findMatch([{ url: '/((' }, { url: '(' }], path)).toEqual({ rule: undefined, isComplete: false });
+    expect(findMatch([{ url: '/b(' }, { url: '/b' }], path)).toMatchObject({ rule: undefined, isComplete: true });
+    expect(findMatch([{ url: '/((' }, { url: '(' }], path)).toMatchObject({ rule: undefined, isComplete: false });
+  });
+
+  it.each<[string, (index: number) => string]>([
+    ['nested repetitions', (index) => `/(((a*)*)*)*b${index}`],
+    ['the largest repetition', (index) => `/a{1,200}b${index}`],
+    ['many choices', (index) => `/(${'aab|'.repeat(80)}b${index})`],
+    ['a malformed end', (index) => `/${'a?'.repeat(100)}${index}(`],
+    ['more than may be compiled', (index) => `/${'a?'.repeat(2000)}${index}`],
+    ['anything at first', (index) => `.*.*.*.*x${index}$`],
+    ['the same pattern', () => '/(a*)*b'],
+  ])('does a bounded work with hostile patterns: %s', (_, pattern) => {
+    const longest = matchablePath(`/${'a'.repeat(2047)}`) ?? { text: '' };
+    let tried = 0;
+    const rules = {
+      *[Symbol.iterator]() {
+        for (; tried < 100_000; tried += 1) yield { url: pattern(tried) };
+      },
+    };
+    // One pattern has at most 500 instructions, of which each takes the characters of the path and 100 more.
+    const mostOfOne = 500 * (longest.text.length + 100);
+    const first = findMatch(rules, longest);
+    expect(first).toMatchObject({ rule: undefined, isComplete: false });
+    expect(first.work).toBeGreaterThan(maxPathWork);
+    expect(first.work).toBeLessThanOrEqual(maxPathWork + mostOfOne);
+    expect(tried).toBeLessThan(2100);
+    // With the patterns compiled, it ends at the same rule: the decision does not depend on those before it.
+    const before = tried;
+    tried = 0;
+    expect(findMatch(rules, longest)).toEqual(first);
+    expect(tried).toBe(before);
   });
 });
