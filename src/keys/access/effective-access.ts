@@ -140,11 +140,15 @@ const entriesOfLists = new WeakMap<readonly AccessRight[], ReadonlyMap<string, r
 
 /** The entries of a list for one API. */
 function entriesFor(rights: readonly AccessRight[], api: string): readonly AccessRight[] {
-  let entries = entriesOfLists.get(rights);
-  if (!entries) {
-    entries = Map.groupBy(rights, apiOf);
-    entriesOfLists.set(rights, entries);
+  const known = entriesOfLists.get(rights);
+  if (known) return known.get(api) ?? [];
+  const entries = new Map<string, AccessRight[]>();
+  for (const right of rights) {
+    const ofAPI = entries.get(apiOf(right));
+    if (ofAPI) ofAPI.push(right);
+    else entries.set(apiOf(right), [right]);
   }
+  entriesOfLists.set(rights, entries);
   return entries.get(api) ?? [];
 }
 

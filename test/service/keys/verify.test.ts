@@ -1,9 +1,8 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { parsePolicy } from '../../../src/keys/access/policy-definition.js';
 import { AppError } from '../../../src/lib/errors.js';
-import { policyFromWire } from '../../../src/wire/field-names.js';
 import { startOwnApp, type TestApp } from '../../support/app.js';
 import { describeConfigurations, makeOwnPlace } from '../../support/engines.js';
+import { importPolicies } from '../../support/policies.js';
 import { codeOf, dataOf, issuesOf } from '../../support/responses.js';
 import { expectNoChange } from '../../support/state.js';
 
@@ -128,9 +127,7 @@ describe('verification', () => {
   });
 
   it('counts against the quota of a policy in place of that of the key', async () => {
-    const gold = parsePolicy(policyFromWire({ policy_id: 'gold', quota_max: 2 }));
-    const actor = { credentialID: 'cli', label: 'test' };
-    await t.app.services.policies.change([{ policyID: 'gold', policy: gold }], actor, t.clock.now);
+    await importPolicies(t, { policy_id: 'gold', quota_max: 2 });
     await t.importKeys({ key_id: 'p', org_id: 'acme', quota_max: 100, apply_policies: ['gold'] });
     const codes = [];
     for (let n = 0; n < 3; n += 1) codes.push((await verify({ key_id: 'p' }))?.code);
