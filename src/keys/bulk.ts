@@ -7,7 +7,8 @@ import type { CallContext, Ports } from './ports.js';
 import type { KeyQueries } from './queries/read-keys.js';
 import { findEach } from './queries/find-each.js';
 import { assertReason, type KeyChange } from './change.js';
-import { runIdempotent, type ReceiptOf } from './idempotency.js';
+import { runIdempotent } from './idempotency.js';
+import type { ReceiptOf } from './receipt.js';
 import type { PatchRequest } from './update.js';
 
 /** Maximum number of keys that one bulk update changes: as many as a person can review and a request can finish. */

@@ -10,7 +10,7 @@ import { requireKey } from './authorization.js';
 import type { AcceptedAttempt, AuditLog, CallContext, KeyStore, KeyTransition, Ports } from './ports.js';
 import type { CounterSnapshot, ResetStatus } from './quota/external-counters.js';
 import { quotaFigures, type QuotaFigures } from './quota/quota.js';
-import type { ReceiptOf } from './idempotency.js';
+import type { ReceiptOf } from './receipt.js';
 
 /** The version that a change is meant for. If there are several, one of them must be current. */
 export type ExpectedVersion = number | readonly number[];

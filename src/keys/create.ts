@@ -10,7 +10,8 @@ import { renewalOutOfRange, withStoredHashType, type QuotaState, type StoredKey 
 import { checkKeyID, checkKeyIDPrefix, generatedKeyID, ownerOf } from './key-id.js';
 import type { CallContext, Ports } from './ports.js';
 import { executeChange, type ChangeConditions, type KeyChange } from './change.js';
-import { runIdempotent, type ReceiptOf } from './idempotency.js';
+import { runIdempotent } from './idempotency.js';
+import type { ReceiptOf } from './receipt.js';
 import { carryOverQuota } from './quota/quota.js';
 import { aadFor, protectSecrets, type ProtectedSecrets } from './protect-secrets.js';
 

@@ -1,7 +1,7 @@
 import { requireKey, requireRestorableKey } from './authorization.js';
 import type { CallContext, Ports } from './ports.js';
 import { nextKeyVersion } from './key.js';
-import type { ReceiptOf } from './idempotency.js';
+import type { ReceiptOf } from './receipt.js';
 import { executeChange, type KeyChangeOptions, type KeyChange } from './change.js';
 
 /**

@@ -1,9 +1,6 @@
 import { AppError } from '../lib/errors.js';
 import type { CallContext, Ports } from './ports.js';
-import type { Receipt, ReceiptSource } from './receipt.js';
-
-/** Makes the receipt of a result; undefined for a request without an idempotency key. */
-export type ReceiptOf<Result> = (result: Result) => Receipt | undefined;
+import type { ReceiptOf, ReceiptSource } from './receipt.js';
 
 /** A request that may have an idempotency key. */
 interface IdempotentRequest<Result> {

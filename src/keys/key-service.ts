@@ -6,7 +6,8 @@ import { createPolicyCommands } from './change-policies.js';
 import { consumeOrgQuota, type ConsumeRequest } from './consume.js';
 import { createOrgKey, type CreateRequest } from './create.js';
 import { deleteOrgKey, restoreOrgKey } from './delete.js';
-import { runIdempotent, type ReceiptOf } from './idempotency.js';
+import { runIdempotent } from './idempotency.js';
+import type { ReceiptOf } from './receipt.js';
 import { previewOrgKeyRevert, revertOrgKey, type RevertRequest } from './revert.js';
 import {
   createSecretComparisons,

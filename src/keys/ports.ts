@@ -54,6 +54,8 @@ export interface Ports extends SecretProtectionDeps {
   readonly feed: ChangeFeed;
   readonly policies: PolicyStore;
   readonly now: () => Date;
+  /** Called before each piece of longer work. If this request has had its time, resolves after other requests. */
+  readonly nextSlice: () => Promise<void> | undefined;
   /** Returns the hash of a key identifier in lower-case hex. Deterministic. */
   readonly hashKeyID: (keyID: string) => string;
   /** Returns 32 random hex digits and the 8 of their checksum. */

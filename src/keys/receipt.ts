@@ -37,3 +37,6 @@ export interface ReceiptCodec {
    */
   readonly isKeyRemoved: (receipt: Receipt) => boolean;
 }
+
+/** Makes the receipt of a result; undefined for a request without an idempotency key. */
+export type ReceiptOf<Result> = (result: Result) => Receipt | undefined;

@@ -10,7 +10,7 @@ import {
   type KeyChange,
   type RepeatableChange,
 } from './change.js';
-import type { ReceiptOf } from './idempotency.js';
+import type { ReceiptOf } from './receipt.js';
 import type { StoredKey } from './key.js';
 
 /** Reverts a key to an earlier version. */

@@ -31,7 +31,7 @@ import {
   type KeyChange,
   type RepeatableChange,
 } from './change.js';
-import type { ReceiptOf } from './idempotency.js';
+import type { ReceiptOf } from './receipt.js';
 import { aadFor, protectSecrets, type ProtectedSecrets, type SecretProtectionDeps } from './protect-secrets.js';
 
 /** Changes the definition of a key. */

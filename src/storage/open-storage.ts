@@ -149,6 +149,7 @@ export async function openServices(
       open: (sealed, aad) => sealer.open(sealed, aad),
       receipts: createReceiptCodec(createSealer(ring, 'derived'), ring),
       restoreWindowMs: config.restoreWindowMs,
+      nextSlice: scheduler.next,
     };
     return {
       ...engine,

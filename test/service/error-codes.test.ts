@@ -148,7 +148,7 @@ const ownCases: Readonly<Record<string, Partial<Record<ErrorCode, Provoke>>>> = 
   'GraphQL organizations': { INVALID: withArguments('first: -1') },
   'GraphQL keyPolicies': { INVALID: withArguments('first: -1') },
   'GraphQL keyPolicyHistory': { INVALID: withArguments('policyID: "gold", first: -1'), FORBIDDEN: forbidden },
-  'GraphQL putKeyPolicies': { INVALID: withArguments('policies: [{policyID: ""}]') },
+  'GraphQL putKeyPolicies': { INVALID: withArguments('policies: [{policyID: ""}]'), FORBIDDEN: forbidden },
   'GraphQL removeKeyPolicies': { NOT_FOUND: withArguments('policyIDs: ["absent"]'), FORBIDDEN: forbidden },
   'GraphQL viewer': {
     INVALID: (endpoint) => sendValid(withCall(endpoint, (query) => query.replace('viewer', 'viewer(unknown: 1)'))),

@@ -1,6 +1,5 @@
 import type { InputShapeFromFields } from '@pothos/core';
 import type { PolicyDifference } from '../../keys/access/policy-diff.js';
-import { warningsOfPolicies } from '../../keys/access/policy-warnings.js';
 import type { PolicyChangeResult } from '../../keys/change-policies.js';
 import type { Warning } from '../../keys/definition/warnings.js';
 import { idempotencyArgs } from './arguments.js';
@@ -83,7 +82,7 @@ builder.mutationField('putKeyPolicies', (t) =>
   t.field({
     type: KeyPolicyChangeResult,
     nullable: true,
-    description: `Adds policies and replaces those with the same identifiers, in one transaction. ${whoMayChangePolicies} Errors: INVALID with the problems of all policies, CONFLICT if the policies do not have \`expectedVersion\`, or would be too many or too large.`,
+    description: `Adds policies and replaces those with the same identifiers, in one transaction. ${whoMayChangePolicies} Errors: FORBIDDEN, INVALID with the problems of all policies, CONFLICT if the policies do not have \`expectedVersion\`, or would be too many or too large.`,
     credential: 'service',
     args: {
       policies: t.arg({
@@ -97,7 +96,7 @@ builder.mutationField('putKeyPolicies', (t) =>
     resolve: async (caller, { policies: bodies, prune, ...args }, { keys }): Promise<PolicyOutcome> => {
       const policies = await parsePolicies(bodies);
       const result = await keys.putPolicies(caller, { policies, prune: prune ?? false, ...policyOptionsFrom(args) });
-      return { ...result, warnings: await warningsOfPolicies(policies) };
+      return { ...result, warnings: await keys.policyWarnings(policies) };
     },
   }),
 );
@@ -106,7 +105,7 @@ builder.mutationField('removeKeyPolicies', (t) =>
   t.field({
     type: KeyPolicyChangeResult,
     nullable: true,
-    description: `Removes policies, in one transaction. Their history stays. Keys that name one of them are denied afterwards: list them with \`orgKeys(filter: {policy: "gold"})\`. ${whoMayChangePolicies} Errors: NOT_FOUND if one of the policies does not exist, CONFLICT if the policies do not have \`expectedVersion\`.`,
+    description: `Removes policies, in one transaction. Their history stays. Keys that name one of them are denied afterwards: list them with \`orgKeys(filter: {policy: "gold"})\`. ${whoMayChangePolicies} Errors: FORBIDDEN, NOT_FOUND if one of the policies does not exist, CONFLICT if the policies do not have \`expectedVersion\`.`,
     credential: 'service',
     args: {
       policyIDs: t.arg.stringList({ required: true, description: 'Identifiers of the policies.' }),

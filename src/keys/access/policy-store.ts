@@ -1,5 +1,5 @@
 import { AppError } from '../../lib/errors.js';
-import type { ReceiptOf } from '../idempotency.js';
+import type { ReceiptOf } from '../receipt.js';
 import type { Actor } from '../key.js';
 import type { Policies, Policy } from './policy.js';
 

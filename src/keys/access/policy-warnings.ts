@@ -1,4 +1,3 @@
-import { setImmediate as nextIteration } from 'node:timers/promises';
 import type { Path } from '../../lib/errors.js';
 import { maxIssues } from '../definition/field-rules.js';
 import type { WarningCode } from '../definition/issue-codes.js';
@@ -22,14 +21,17 @@ export function policyWarnings(policy: Policy, checked: CheckedPatterns = { size
 }
 
 /** Warnings about the policies of one request, with their indexes in the paths. Other requests are served between them. */
-export async function warningsOfPolicies(policies: readonly Policy[]): Promise<Warning[]> {
+export async function warningsOfPolicies(
+  policies: readonly Policy[],
+  nextSlice: () => Promise<void> | undefined,
+): Promise<Warning[]> {
   const warnings: Warning[] = [];
   const checked: CheckedPatterns = { size: 0 };
   for (const [index, policy] of policies.entries()) {
+    await nextSlice();
     const found = policyWarnings(policy, checked);
     warnings.push(...found.map((warning) => ({ ...warning, path: ['policies', index, ...warning.path] })));
     if (warnings.length >= maxIssues) break;
-    await nextIteration();
   }
   return warnings.slice(0, maxIssues);
 }

@@ -1,6 +1,6 @@
-import { setImmediate as nextIteration } from 'node:timers/promises';
 import { accessSources, type AccessSources } from '../access/effective-access.js';
 import { effectiveChanges } from '../access/effective-view.js';
+import { warningsOfPolicies } from '../access/policy-warnings.js';
 import { policyHistoryEntry, type PolicyHistoryEntry } from '../access/policy-diff.js';
 import type { KnownPolicy, PolicyHistoryRange, PolicySet } from '../access/policy-store.js';
 import type { Policy } from '../access/policy.js';
@@ -33,12 +33,10 @@ export interface PolicyImpactPage {
 /** Keys that one request looks at. */
 const maxScanned = 1000;
 const scanSize = 100;
-/** Other requests are served after this time. */
-const maxSliceMs = 5;
 const maxScanBytes = 4 * 1024 * 1024;
 
 /** The queries about policies. Each throws FORBIDDEN if the caller lacks the scope `read`. */
-export function createPolicyQueries({ policies, store, now }: Ports) {
+export function createPolicyQueries({ policies, store, now, nextSlice }: Ports) {
   return {
     /** Returns the policies that keys of the caller may name, in the order of their identifiers. */
     async policies(caller: CallContext): Promise<VisiblePolicies> {
@@ -47,6 +45,8 @@ export function createPolicyQueries({ policies, store, now }: Ports) {
       const visible = [...known.values()].filter(({ orgID }) => orgID === undefined || canSee(caller, orgID));
       return { version, policies: visible };
     },
+    /** Returns warnings about policies that are not stored yet, with their indexes in the paths. */
+    policyWarnings: (changed: readonly Policy[]) => warningsOfPolicies(changed, nextSlice),
     /**
      * Returns changes of a policy, also of a removed one, oldest first, and the number of its newest version; 0 if there was
      * no such policy. It can return fewer than `limit`, but at least one.
@@ -65,10 +65,10 @@ export function createPolicyQueries({ policies, store, now }: Ports) {
       const { versions, newest } = await policies.historyOf(policyID, wanted);
       const entries: PolicyHistoryEntry[] = [];
       for (const [index, version] of versions.entries()) {
+        await nextSlice();
         const before = versions[index - 1];
         if (version.version > after && (before || version.version === 1))
           entries.push(policyHistoryEntry(before, version));
-        await nextIteration();
       }
       return { entries: range.last === true ? entries.slice(-limit) : entries.slice(0, limit), newest };
     },
@@ -88,14 +88,10 @@ export function createPolicyQueries({ policies, store, now }: Ports) {
       const changed = new Map([...before, [policy.policyID, policy] as const]);
       const impacts: PolicyImpact[] = [];
       let end = after;
-      let began = performance.now();
       for (let scanned = 0; scanned < maxScanned;) {
         const page = await store.list({ ...queryOf(policy, caller, end), now: now() }, caller.reads);
         for (const key of page.keys) {
-          if (performance.now() - began > maxSliceMs) {
-            await nextIteration();
-            began = performance.now();
-          }
+          await nextSlice();
           const changes = effectiveChanges(accessSources(key, before), accessSources(key, changed));
           if (changes.length > 0 && impacts.length === limit) return { impacts, end, hasNext: true };
           end = key.keyHash;

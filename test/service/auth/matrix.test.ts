@@ -276,8 +276,9 @@ function isNothing({ isREST }: Endpoint, { body }: TestResponse): boolean {
   const found = isREST ? body : Object.values(body['data'] as object)[0];
   if (typeof found !== 'object' || found === null) return true;
   if (Array.isArray(found)) return found.every((item) => item === null);
-  const { results: [decision] = [found] } = found as { results?: { code?: unknown }[] };
-  if (decision && 'code' in decision) return decision.code === 'NOT_FOUND';
+  const { results } = found as { results?: { code?: unknown }[] };
+  const decision: { code?: unknown } = results?.[0] ?? found;
+  if (decision.code !== undefined) return decision.code === 'NOT_FOUND';
   const { edges, items, keys: listed } = found as { edges?: unknown[]; items?: unknown[]; keys?: unknown[] };
   return (edges ?? items ?? listed)?.length === 0;
 }

@@ -120,6 +120,9 @@ describe('the GraphQL schema', () => {
     expect(defaults.toSorted()).toEqual([
       'Mutation.consumeOrgQuota(amount: Int64 = 1)',
       'Mutation.patchOrgKey(resetQuota: Boolean = false)',
+      'Mutation.putKeyPolicies(dryRun: Boolean! = true)',
+      'Mutation.putKeyPolicies(prune: Boolean = false)',
+      'Mutation.removeKeyPolicies(dryRun: Boolean! = true)',
       'Mutation.resetOrgQuotas(dryRun: Boolean! = true)',
       'Mutation.updateOrgKey(resetQuota: Boolean = false)',
       'Mutation.updateOrgKeys(dryRun: Boolean! = true)',

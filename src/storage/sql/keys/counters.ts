@@ -1,6 +1,7 @@
 import type { KeyStore } from '../../../keys/ports.js';
 import type { OrgCounter } from '../../../keys/quota/external-counters.js';
 import type { ReadBudget } from '../../../keys/read-budget.js';
+import { parseJSON } from '../../../lib/json.js';
 import { isBindableText, type Dialect } from '../dialect.js';
 import { readPages } from '../pages.js';
 import type { WideReader } from '../session.js';
@@ -65,7 +66,7 @@ function counterOf(row: CounterRow): OrgCounter {
     definition: {
       ...(row.quota_max !== null && { quotaMax: row.quota_max }),
       ...(row.quota_renewal_rate !== null && { quotaRenewalRate: row.quota_renewal_rate }),
-      ...(row.apply_policies !== null && { applyPolicies: JSON.parse(row.apply_policies) as string[] }),
+      ...(row.apply_policies !== null && { applyPolicies: parseJSON(row.apply_policies) as unknown as string[] }),
     },
     quota: { used: row.quota_used, renews: row.quota_renews ?? undefined },
   };
