@@ -106,7 +106,9 @@ describeInBrowser('the policies in the console', (browser) => {
     await c.signIn(server.t.service);
     await c.page.getByText('Live', { exact: true }).waitFor();
     const error = { message: 'Internal error.', extensions: { code: 'INTERNAL' } };
-    await c.page.route('**/graphql', (route) => route.fulfill({ json: { data: { keyPolicies: null }, errors: [error] } }));
+    await c.page.route('**/graphql', (route) =>
+      route.fulfill({ json: { data: { keyPolicies: null }, errors: [error] } }),
+    );
     await c.link('Policies').click();
     await c.page.getByRole('alert').getByText('Internal error.').waitFor();
     await c.page.unroute('**/graphql');
