@@ -10,7 +10,7 @@ import { definitionToWire, issuesToWire, wireName } from '../../wire/field-names
 import { readJSON } from '../json-body.js';
 import { rejectParameters } from '../parameters.js';
 import { defineRoute, type RouteCall } from '../route.js';
-import { int64, keyHash, text } from './shared-docs.js';
+import { int64, keyHash } from './shared-docs.js';
 
 const requestMembers = {
   key_id: {
