@@ -669,7 +669,7 @@ describe('viewer and organization', () => {
 
   it('return every scope and no organization for a credential without restrictions', async () => {
     const { body } = await t.graphql('{ viewer { scopes orgID } }');
-    const scopes = ['READ', 'CREATE', 'UPDATE', 'DELETE', 'CONSUME', 'ROUTER', 'ACTOR'];
+    const scopes = ['READ', 'CREATE', 'UPDATE', 'DELETE', 'CONSUME', 'VERIFY', 'ADMIN', 'ROUTER', 'ACTOR'];
     expect(body).toEqual({ data: { viewer: { scopes, orgID: null } } });
   });
 });
