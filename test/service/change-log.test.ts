@@ -44,7 +44,9 @@ const operationOf = ({ name }: Endpoint) => name.split(' ')[1];
 const writing = endpoints.filter(({ isWrite }) => isWrite);
 /** Its keys have generated identifiers; once a request is valid, the log names the command of the domain. */
 const isGenerating = (endpoint: Endpoint) => operationOf(endpoint) === 'generateOrgKey';
-const onGivenKey = writing.filter((endpoint) => !isGenerating(endpoint));
+/** They change no key. */
+const isOfPolicies = (endpoint: Endpoint) => operationOf(endpoint)?.endsWith('KeyPolicies') === true;
+const onGivenKey = writing.filter((endpoint) => !isGenerating(endpoint) && !isOfPolicies(endpoint));
 const named = (some: readonly Endpoint[]) => some.map((endpoint) => [endpoint.name, endpoint] as const);
 
 describe('the audit log line of an attempt to change a key', () => {
@@ -55,7 +57,9 @@ describe('the audit log line of an attempt to change a key', () => {
     expect(writing.filter(({ isREST }) => isREST).length).toBeGreaterThan(4);
     expect(writing.filter(({ isREST }) => !isREST).length).toBeGreaterThan(6);
     // A change requires another scope than that of reading, and no other operation does.
-    expect(endpoints.filter(({ scopes, isWrite }) => scopes.some((scope) => scope !== 'read') !== isWrite)).toEqual([]);
+    // The removal of policies is sent as a dry run.
+    const others = endpoints.filter((endpoint) => operationOf(endpoint) !== 'removeKeyPolicies');
+    expect(others.filter(({ scopes, isWrite }) => scopes.some((scope) => scope !== 'read') !== isWrite)).toEqual([]);
   });
 
   it('contains the hash of a generated identifier', async () => {
@@ -99,6 +103,23 @@ describe('the audit log line of an attempt to change a key', () => {
       ]);
       const { store } = t.app.services;
       if (!isTraffic) expect(made[0]?.version).toBe((await store.find(hashOf(response.keyID)))?.version);
+    },
+  );
+
+  it.each(named(writing.filter(isOfPolicies)))(
+    'contains no key for %s, and the version of all policies',
+    async (_, endpoint) => {
+      const accepted = await during(() => sendToFreshKey(t, endpoint, headersOf(service())));
+      const operation = operationOf(endpoint);
+      // A dry run changes nothing.
+      const line = { operation, verdict: 'accepted', version: expect.any(Number) as number };
+      expect(accepted).toMatchObject(operation === 'putKeyPolicies' ? [line] : []);
+      const { id, secret } = await t.issue('service', { orgID: 'globex' });
+      const rejected = await during(() => sendTo(t, endpoint, headersOf({ 'x-svc-authorization': secret })));
+      expect(rejected).toMatchObject([
+        { operation, verdict: 'rejected', code: 'FORBIDDEN', actor: { id, org: 'globex' } },
+      ]);
+      for (const one of [...accepted, ...rejected]) expect(one).not.toHaveProperty('keyHash');
     },
   );
 

@@ -53,6 +53,7 @@ const webhook = async () => {
 const credential = async () => ({
   cred_2e1c90b7d64f8a13: idOf(await prepare('credentials', 'issue', '--kind', 'service', '--label', 'old', '--json')),
 });
+const importPolicies = async () => ({ done: await prepare('policies', 'import', join(folder, 'policies.jsonl')) });
 const deadLetterCode = { prepare: webhook, code: 1 };
 
 interface Preparation {
@@ -88,9 +89,8 @@ const preparations: Readonly<Record<string, Preparation>> = {
   'webhooks replay': deadLetterCode,
   'webhooks discard': deadLetterCode,
   'policies diff': { code: 1 },
-  'policies remove': {
-    prepare: async () => ({ done: await prepare('policies', 'import', join(folder, 'policies.jsonl')) }),
-  },
+  'policies history': { prepare: importPolicies },
+  'policies remove': { prepare: importPolicies },
   'check --against': {
     prepare: async () => ({ written: await c.file('head.jsonl', await prepare('head', '--json')) }),
   },

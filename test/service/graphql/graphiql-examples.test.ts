@@ -22,13 +22,15 @@ async function send(t: TestApp, { query, variables, credential }: ExampleOperati
 }
 
 describe('the examples of GraphiQL', () => {
-  it('call every operation except `node` and `_service`', () => {
+  it('call every operation except `node`, `_service`, and the removal of a policy, which must exist', () => {
     const called = examples.flatMap(({ query }) =>
       [...query.matchAll(/^ {2}(\w+)(?:\(| \{)/gm)].map(([, field]) => field),
     );
     const roots = [servedSchema.getQueryType(), servedSchema.getMutationType(), servedSchema.getSubscriptionType()];
     const fields = roots.flatMap((type) => Object.keys(type?.getFields() ?? {}));
-    expect(new Set(called)).toEqual(new Set(fields.filter((field) => !['node', '_service'].includes(field))));
+    expect(new Set(called)).toEqual(
+      new Set(fields.filter((field) => !['node', '_service', 'removeKeyPolicies'].includes(field))),
+    );
   });
 
   it.each(examples.map((example) => [nameOf(example), example] as const))(
@@ -48,7 +50,8 @@ describe('the examples of GraphiQL', () => {
       if (name === 'FollowKeys')
         return expect(response.data).toMatchObject({ orgKeyChanged: { __typename: 'KeyFeedCheckpoint' } });
       // No policy is imported.
-      if (name === 'Policies') return expect(response.data).toMatchObject({ policies: { edges: [] } });
+      if (name === 'Policies') return expect(response.data).toMatchObject({ keyPolicies: { edges: [] } });
+      if (name === 'PolicyHistory') return expect(response.data).toMatchObject({ keyPolicyHistory: { edges: [] } });
       // Something is there to see.
       expect(Object.values(response.data ?? {})).not.toContain(null);
       expect(JSON.stringify(response.data)).toMatch(/acme|CHANGED|Billing|modified|"version":\d|true/);

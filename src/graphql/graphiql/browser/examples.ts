@@ -235,6 +235,24 @@ query Policies($first: Int, $after: String) {
   },
   {
     group: 'Read',
+    title: 'Read the history of a policy',
+    credential: 'service',
+    query: `# Shows who changed a policy, when
+# and how.
+query PolicyHistory($policyID: String!, $last: Int) {
+  keyPolicyHistory(policyID: $policyID, last: $last) {
+    edges {
+      node { version kind at actor { label assertedName } changes { path before after } }
+    }
+  }
+}`,
+    variables: `{
+  "policyID": "gold",
+  "last": 10
+}`,
+  },
+  {
+    group: 'Read',
     title: 'Show the impact of a policy',
     credential: 'service',
     query: `# Which keys would change if this
@@ -591,12 +609,33 @@ mutation ConsumeQuota($keyID: ID!, $amount: Int64) {
 }`,
   },
   {
+    group: 'Change',
+    title: 'Add a policy',
+    credential: 'service',
+    query: `# A dry run: set "dryRun" to false
+# to store the policy. That needs
+# the scope "admin".
+mutation PutPolicies($policies: [KeyPolicyInput!]!, $dryRun: Boolean!) {
+  putKeyPolicies(policies: $policies, dryRun: $dryRun) {
+    dryRun
+    changes { policyID kind changes { path before after } }
+    warnings { path code message }
+  }
+}`,
+    variables: `{
+  "policies": [
+    { "policyID": "gold", "name": "Gold", "governs": ["RATE_LIMIT"], "rate": 10, "per": 1 }
+  ],
+  "dryRun": true
+}`,
+  },
+  {
     group: 'Quota',
     title: 'Verify a key',
     credential: 'service',
     query: `# Decides about a request, as for
-# a gateway, and counts it if it is
-# allowed.
+# a gateway, and counts it if it
+# may pass.
 mutation Verify($keyID: ID!, $api: String, $method: String, $path: String) {
   verifyKey(keyID: $keyID, api: $api, method: $method, path: $path) {
     isAllowed
@@ -607,10 +646,10 @@ mutation Verify($keyID: ID!, $api: String, $method: String, $path: String) {
   }
 }`,
     variables: `{
-  "keyID": "acme-billing",
-  "api": "invoices",
+  "keyID": "acme-mobile",
+  "api": "catalog",
   "method": "GET",
-  "path": "/invoices/7"
+  "path": "/products/7"
 }`,
   },
   {
