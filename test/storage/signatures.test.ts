@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createMemoryKeyRing, type KeyRing } from '../../src/crypto/key-ring.js';
 import { createRowSigner } from '../../src/crypto/row-signer.js';
+import { createScheduler } from '../../src/lib/scheduler.js';
 import { createCredentialStore } from '../../src/storage/sql/credential-store.js';
 import { createSignatures } from '../../src/storage/sql/signatures.js';
 import { createPolicyStore } from '../../src/storage/sql/policy-store.js';
@@ -234,7 +235,11 @@ describe('the signatures of all tables', () => {
     await credentials.add(aCredential('1'));
     await createWebhookStore(session, signer).add(aWebhook('1'), 'start');
     const policy = { policyID: '1', governs: [] };
-    await changePolicies(createPolicyStore(session, signer), [{ policyID: '1', policy }], new Date(0));
+    await changePolicies(
+      createPolicyStore(session, signer, createScheduler()),
+      [{ policyID: '1', policy }],
+      new Date(0),
+    );
     ring = rotated;
     const rows = () =>
       tables.map((table) =>

@@ -93,8 +93,8 @@ builder.mutationField('putKeyPolicies', (t) =>
       prune: t.arg.boolean({ defaultValue: false, description: 'Whether to remove all policies that are not listed.' }),
       ...policyChangeArgs,
     },
-    resolve: async (caller, { policies: bodies, prune, ...args }, { keys }): Promise<PolicyOutcome> => {
-      const policies = await parsePolicies(bodies);
+    resolve: async (caller, { policies: bodies, prune, ...args }, { keys, nextSlice }): Promise<PolicyOutcome> => {
+      const policies = await parsePolicies(bodies, nextSlice);
       const result = await keys.putPolicies(caller, { policies, prune: prune ?? false, ...policyOptionsFrom(args) });
       return { ...result, warnings: await keys.policyWarnings(policies) };
     },

@@ -1,4 +1,3 @@
-import { setImmediate as nextIteration } from 'node:timers/promises';
 import { parsePolicy, PolicyDefinition } from '../../keys/access/policy-definition.js';
 import type { Policy } from '../../keys/access/policy.js';
 import { maxIssues } from '../../keys/definition/field-rules.js';
@@ -23,10 +22,14 @@ export function parsePolicyArgument(path: Path, policy: object): Policy {
 }
 
 /** Parses several policies; other requests are served between them. @throws {AppError} INVALID with the issues of all. */
-export async function parsePolicies(policies: readonly object[]): Promise<Policy[]> {
+export async function parsePolicies(
+  policies: readonly object[],
+  nextSlice: () => Promise<void> | undefined,
+): Promise<Policy[]> {
   const parsed = new Map<string, Policy>();
   const issues: Issue[] = [];
   for (const [index, body] of policies.entries()) {
+    await nextSlice();
     try {
       const policy = parsePolicyArgument(['policies', index], body);
       if (parsed.has(policy.policyID)) {
@@ -39,7 +42,6 @@ export async function parsePolicies(policies: readonly object[]): Promise<Policy
       issues.push(...error.issues);
     }
     if (issues.length >= maxIssues) break;
-    await nextIteration();
   }
   if (issues.length > 0)
     throw new AppError('INVALID', 'The policies are not valid. Nothing was changed.', {

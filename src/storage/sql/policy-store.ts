@@ -1,4 +1,3 @@
-import { setImmediate as nextIteration } from 'node:timers/promises';
 import {
   requirePolicyCapacity,
   type KnownPolicy,
@@ -6,7 +5,6 @@ import {
   type PolicyDecision,
   type PolicySet,
   type PolicyStore,
-  type PolicyVersion,
 } from '../../keys/access/policy-store.js';
 import type { Actor } from '../../keys/key.js';
 import type { Receipt } from '../../keys/receipt.js';
@@ -24,6 +22,7 @@ import {
   type PolicyRow,
 } from '../records/policy.js';
 import { createSignedTable, integrityError, type SignedRow } from '../records/signed.js';
+import { mapInSlices, type TimeSlices } from '../time-slices.js';
 import { isBindableText } from './dialect.js';
 import { createHeads } from './heads.js';
 import { insertReceipt, receiptValues } from './keys/receipts.js';
@@ -34,9 +33,6 @@ const headName = 'policies';
 
 /** How long policies are used without a look at the database. */
 const maxAgeMs = 1000;
-
-/** Policies are parsed in groups, between which other requests are served. */
-const groupSize = 20;
 
 const maxAttempts = 20;
 
@@ -89,7 +85,7 @@ interface Snapshot {
 }
 
 /** Policies in the database of the keys. Each row is a version; a process holds the newest ones in memory. */
-export function createPolicyStore(session: SqlSession, signer: RowSigner): PolicyStore {
+export function createPolicyStore(session: SqlSession, signer: RowSigner, slices: TimeSlices): PolicyStore {
   const table = createSignedTable(signer, policyTable);
   const heads = createHeads(session, signer);
   let known: Known | undefined;
@@ -122,7 +118,8 @@ export function createPolicyStore(session: SqlSession, signer: RowSigner): Polic
       throw integrityError('The head of the policies, which names others than there are,');
     const policies = new Map<string, KnownPolicy>();
     const newestOfEach = new Map<string, Newest>();
-    for await (const row of inSlices(rows)) {
+    for (const row of rows) {
+      await slices.next();
       const stamp = policyStamp(verified(row));
       if (stamps.get(row.policy_id) !== stamp) throw integrityError(`The policy ${row.policy_id}`);
       newestOfEach.set(row.policy_id, newestFrom(row));
@@ -160,7 +157,8 @@ export function createPolicyStore(session: SqlSession, signer: RowSigner): Polic
     const at = new Date(Math.max(now.getTime(), Number(base.end.at)));
     const sizes = new Map([...base.newest].map(([policyID, { bytes }]) => [policyID, bytes]));
     const rows: Row[] = [];
-    for await (const { policyID, policy } of inSlices(changes)) {
+    for (const { policyID, policy } of changes) {
+      await slices.next();
       const before = base.newest.get(policyID);
       if (!before && !policy) continue;
       const version = Number(before?.version ?? 0n) + 1;
@@ -218,7 +216,8 @@ export function createPolicyStore(session: SqlSession, signer: RowSigner): Polic
     async at(moment) {
       const rows = await session.all<Row>(newestAt, [BigInt(moment.getTime())]);
       const policies = new Map<string, KnownPolicy>();
-      for await (const row of inSlices(rows)) {
+      for (const row of rows) {
+        await slices.next();
         const policy = knownPolicyFrom(verified(row));
         if (policy) policies.set(row.policy_id, policy);
       }
@@ -228,8 +227,7 @@ export function createPolicyStore(session: SqlSession, signer: RowSigner): Polic
       if (!isBindableText(policyID)) return { versions: [], newest: 0 };
       const values = [policyID, BigInt(after), BigInt(before), BigInt(limit)];
       const rows = await session.all<Row>(isLast ? historyDown : historyUp, values);
-      const versions: PolicyVersion[] = [];
-      for await (const row of inSlices(rows)) versions.push(policyFromRow(verified(row)));
+      const versions = await mapInSlices(slices, rows, (row) => policyFromRow(verified(row)));
       const [newest] = await session.all<{ version: bigint }>(newestVersion, [policyID]);
       return { versions: isLast ? versions.toReversed() : versions, newest: Number(newest?.version ?? 0n) };
     },
@@ -287,12 +285,4 @@ function newestFrom(row: PolicyRow): Newest {
 function knownPolicyFrom(row: PolicyRow): KnownPolicy | undefined {
   const { policy, version, at: changedAt, actor: changedBy } = policyFromRow(row);
   return policy && { ...policy, version, changedAt, changedBy };
-}
-
-/** Yields the items in groups, between which other requests are served. */
-async function* inSlices<T>(items: readonly T[]): AsyncIterable<T> {
-  for (const [index, item] of items.entries()) {
-    if (index > 0 && index % groupSize === 0) await nextIteration();
-    yield item;
-  }
 }

@@ -33,13 +33,13 @@ type SqlStores = Pick<
 
 /** Creates all stores of a database. */
 export function createSqlStores({ notifier, credentialCache, ...deps }: SqlStoresDeps, signer: RowSigner): SqlStores {
-  const { session } = deps;
+  const { session, slices } = deps;
   return {
     store: createSqlKeyStore({ ...deps, onChange: notifier.hint }, signer),
     feed: createChangeFeed(session, signer, notifier),
     credentials: createCredentialStore(session, signer, credentialCache),
     webhooks: createWebhookStore(session, signer),
-    policies: createPolicyStore(session, signer),
+    policies: createPolicyStore(session, signer, slices),
     signatures: createSignatures(session, signer),
     checkpoints: createCheckpoints(session, signer),
     receiptCounts: createReceiptCounts(session, signer),
