@@ -95,10 +95,7 @@ const HistoryResponse = z.object({
           version: z.number(),
           at: z.iso.datetime().transform((text) => new Date(text)),
           kind: z.enum(keysOf(policyChangeKinds)),
-          actor: ActorResponse.transform(({ assertedName, ...rest }) => ({
-            ...rest,
-            ...(assertedName !== undefined && { assertedName }),
-          })),
+          actor: ActorResponse,
           changes: z.array(Change),
         }),
       }),
@@ -163,9 +160,7 @@ async function listPage(send: RemotePlace['send'], first: number, after: string 
     version: keyPolicies.version,
     items: keyPolicies.edges.map(({ node: { version, changedAt, changedBy, values, ...rest } }): KnownPolicy => {
       const policy = parsePolicy(withIntegers({ ...rest, ...values }));
-      const { assertedName, ...changer } = changedBy;
-      const by = { ...changer, ...(assertedName !== undefined && { assertedName }) };
-      return { ...policy, version, changedAt: new Date(changedAt), changedBy: by };
+      return { ...policy, version, changedAt: new Date(changedAt), changedBy };
     }),
     next: keyPolicies.pageInfo.hasNextPage ? keyPolicies.pageInfo.endCursor : undefined,
   };

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { decimalStringOf } from '../../keys/definition/decimal-strings.js';
+import { actorOf } from '../../keys/actor.js';
 import { changeKinds } from '../../keys/key.js';
 import { parsePath } from '../input.js';
 import { toAppError, type SendRequest } from './connection.js';
@@ -66,11 +67,9 @@ export const Change = z
   });
 
 /** Who made a change. */
-export const ActorResponse = z.object({
-  credentialID: z.string(),
-  label: z.string(),
-  assertedName: nullable(z.string()),
-});
+export const ActorResponse = z
+  .object({ credentialID: z.string(), label: z.string(), assertedName: nullable(z.string()) })
+  .transform(actorOf);
 
 export function keysOf<T extends string>(table: Readonly<Record<T, string>>): T[] {
   return Object.keys(table) as T[];
