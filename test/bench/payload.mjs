@@ -87,12 +87,14 @@ export const importLines = () =>
     JSON.stringify({ key_id: keyIDOf(key), ...definitionToWire(updateOf(0, key)) }),
   );
 
-/** Returns the selection of all fields of a type, and of the types of its fields. */
+/** Returns the selection of all fields of a type and of their types, except what policies grant: the others have none. */
 function selectionOf(/** @type {import('graphql').GraphQLOutputType} */ outputType) {
   const type = getNamedType(outputType);
   if (isLeafType(type)) return '';
   if (isUnionType(type)) return ` { ... on ${type.getTypes()[0]}${selectionOf(type.getTypes()[0])} }`;
-  const fields = Object.values(type.getFields()).map((field) => `${field.name}${selectionOf(field.type)}`);
+  const fields = Object.values(type.getFields())
+    .filter(({ name }) => name !== 'effective')
+    .map((field) => `${field.name}${selectionOf(field.type)}`);
   return ` { ${fields.join(' ')} }`;
 }
 

@@ -61,8 +61,9 @@ function timeless(/** @type {any} */ result) {
   // A response of REST does not contain these times.
   if (result.key_hash !== undefined) return result;
   const { data } = result;
-  const { definition, ...update } = data.updateOrgKey ?? {};
-  if (!definition) return data;
+  const { orgKey, ...update } = data.updateOrgKey ?? {};
+  if (!orgKey) return data;
+  const { definition } = orgKey;
   const dated = Object.entries(definition).map(([name, value]) =>
     times.includes(name) ? [name, `${typeof value} of ${String(value).length} digits`] : [name, value],
   );

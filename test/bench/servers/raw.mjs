@@ -23,9 +23,9 @@ function toNumber() {
   return Number(this);
 }
 
-function preview(/** @type {any} */ { input }) {
+async function preview(/** @type {any} */ { input }) {
   const read = parseDefinition('preview', input);
-  const { keyID, keyHash, definition, secrets, warnings } = keys.preview(
+  const { keyID, keyHash, definition, secrets, warnings } = await keys.preview(
     callerOf({ auth, requestID: randomUUID() }, 'management'),
     read,
   );
@@ -43,13 +43,13 @@ async function update(/** @type {any} */ { keyID, input, reset }) {
   const { quotaRemaining, quotaRenews, lastUpdated } = viewOfStored(key);
   const definition = { quotaRemaining: Number(quotaRemaining), quotaRenews: Number(quotaRenews), lastUpdated };
   const { keyHash, version } = key;
-  return { updateOrgKey: { action: 'modified', key: keyID, keyHash, status: 'ok', version, definition } };
+  return { updateOrgKey: { action: 'modified', key: keyID, keyHash, status: 'ok', version, orgKey: { definition } } };
 }
 
-function restPreview(/** @type {string} */ body) {
+async function restPreview(/** @type {string} */ body) {
   const input = parseDefinition('preview', definitionFromWire(read(body)));
   const caller = callerOf({ auth, requestID: randomUUID() }, 'management');
-  const { keyID, keyHash, definition, secrets } = keys.preview(caller, input);
+  const { keyID, keyHash, definition, secrets } = await keys.preview(caller, input);
   const data = definitionToWire(withSecrets(definition, { ...secrets, password: undefined }));
   return { api_model: {}, data, key_hash: keyHash, key_id: keyID };
 }
@@ -65,7 +65,7 @@ const keyPath = /^\/svc\/org\/keys\/([^?]+)\?reset_quota=1$/;
 
 async function responseTo(/** @type {string} */ url, /** @type {string} */ body) {
   try {
-    if (url === '/api/keys/preview') return write(restPreview(body));
+    if (url === '/api/keys/preview') return write(await restPreview(body));
     const keyID = keyPath.exec(url)?.[1];
     if (keyID !== undefined) return write(await restUpdate(keyID, body));
     const { variables } = read(body);
