@@ -28,7 +28,14 @@ export const auth = Object.fromEntries(
 export function createContext() {
   const client = { auth, requestID: randomUUID() };
   const serviceCaller = () => callerOf(client, 'service');
-  return { ...client, keys, audit: () => undefined, serviceCaller, nextSlice: () => undefined, loaders: createLoaders(keys, serviceCaller) };
+  return {
+    ...client,
+    keys,
+    audit: () => undefined,
+    serviceCaller,
+    nextSlice: () => undefined,
+    loaders: createLoaders(keys, serviceCaller),
+  };
 }
 
 /**
