@@ -65,6 +65,8 @@ function Frame() {
 function SignedIn({ page }: { readonly page: Page }) {
   const { clients, isRejected } = useSession();
   const { kind } = page;
+  // The script of the page arrives while the user signs in. `LoadedPage` shows an error of it.
+  useEffect(() => void page.load().catch(() => undefined), []);
   if (!clients[kind]) {
     return (
       <>

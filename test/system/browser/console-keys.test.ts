@@ -166,6 +166,14 @@ describeInBrowser('the list of the console', (browser) => {
     await c.page.getByText('2 on this page, 2 in this view').waitFor();
   });
 
+  it('counts only the keys of the shown view while a search is shown', async () => {
+    await openWithKeys('/console?name=i');
+    await expect.poll(() => count('All').innerText()).toBe('All 3');
+    await count('Inactive').click();
+    await expect.poll(() => count('Inactive').innerText()).toBe('Inactive 1');
+    expect(await count('All').innerText()).toBe('All');
+  });
+
   it('turns pages of many keys in both directions', async () => {
     const many = Array.from({ length: 120 }, (_, number) => {
       const name = `many-${String(number).padStart(5, '0')}`;
