@@ -9,6 +9,8 @@ export interface RowSigner {
   readonly isAuthentic: (content: string, signature: Uint8Array) => boolean;
   /** The prefix of all signatures under the primary key. */
   readonly currentHead: () => Uint8Array;
+  /** The ring that is used now. What `isAuthentic` returned is valid as long as it is the same object. */
+  readonly ring: () => object;
 }
 
 const version = 1;
@@ -45,6 +47,7 @@ export function createRowSigner(ring: () => KeyRing): RowSigner {
       return current.ids.includes(id) && timingSafeEqual(tagOf(current, id, content), signature.subarray(2 + idBytes));
     },
     currentHead: () => headOf(ring().primaryID),
+    ring,
   };
 }
 

@@ -43,6 +43,7 @@ const masked = { errors: [expect.objectContaining({ message: 'Internal error.' }
 const uses: Record<string, () => Promise<unknown>> = {
   'a read': () => read('k1'),
   'an update': () => t.update('k1', { alias: 'x' }),
+  'a verification': () => sendRequest(t, 'POST', '/svc/keys/verify', { requests: [{ key_id: 'k1' }] }),
   'a consumption': () => sendRequest(t, 'POST', '/svc/org/keys/k1/quota', { amount: 1 }),
   'a deletion': () => sendRequest(t, 'DELETE', '/svc/org/keys/k1'),
   'a creation': () => sendRequest(t, 'POST', '/svc/org/keys/k1', { org_id: 'acme' }),

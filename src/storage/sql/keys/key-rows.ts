@@ -4,7 +4,6 @@ import type { StoredKey } from '../../../keys/key.js';
 import type { KeyTransition } from '../../../keys/ports.js';
 import type { Receipt } from '../../../keys/receipt.js';
 import {
-  keyFromRow,
   keyTable,
   changeToRows,
   termsOf,
@@ -20,6 +19,7 @@ import type { Dialect } from '../dialect.js';
 import { placesOf } from '../place.js';
 import { isOfLostKey, rowTexts } from '../rows.js';
 import { prepared, type WideQuery } from '../session.js';
+import { createRecentRows, type RecentRows } from './recent-rows.js';
 
 /** The result for a hash: the row of its key, or none. */
 export type KeyLookup = StoredKeyRow | MissingKey;
@@ -36,7 +36,7 @@ export type KeyRowStatements = ReturnType<typeof createKeyRowStatements>;
 /** Looks rows of keys up and verifies them. The parameters of all statements: hashes with their places, and an organization or null. */
 export function createKeyRowStatements(dialect: Dialect, signer: RowSigner) {
   const { hashes, isInTime, isOfHash } = dialect;
-  const table = createSignedTable(signer, keyTable);
+  const recent = createRecentRows(signer);
   const { keyColumns } = rowTexts(dialect);
   const one = '(SELECT CAST($1 AS text) AS hash, CAST($2 AS bigint) AS place)';
   const sizes = `SELECT k.id, octet_length(k.definition) AS size FROM ${hashes('$1')} AS w CROSS JOIN keys k
@@ -56,15 +56,9 @@ export function createKeyRowStatements(dialect: Dialect, signer: RowSigner) {
          AND (CAST(${orgID} AS text) IS NULL OR k.org = (SELECT id FROM orgs WHERE name = ${orgID}))`,
     );
 
-  /** @throws {AppError} INTERNAL when the row is damaged. */
-  function verified<Row extends SignedRow<KeyRow>>(row: Row): Row {
-    if (!table.isAuthentic(row)) throw table.integrityError(`The key ${row.key_hash}`, row);
-    return row;
-  }
-
   return {
-    signed: table.signed,
-    verified,
+    ...recent,
+    signed: createSignedTable(signer, keyTable).signed,
     /**
      * The row of one key. Without one, `lookUpOne` finds out why: it costs more than this statement. With an organization,
      * another's row is not even read: the time taken does not show that it exists.
@@ -83,7 +77,7 @@ export function createKeyRowStatements(dialect: Dialect, signer: RowSigner) {
      */
     rowOf: (found: KeyLookup | undefined, orgID: string | undefined): StoredKeyRow | undefined => {
       if (found === undefined) return undefined;
-      if (found.id !== null) return verified(found);
+      if (found.id !== null) return recent.verified(found);
       const { lost_org: lostOrg } = found;
       if (lostOrg !== null && (orgID ?? lostOrg) === lostOrg) throw integrityError(`The key ${found.wanted}`);
       return undefined;
@@ -183,14 +177,14 @@ export function writesOfMissing(
 }
 
 /** Makes changes of rows out of changes of keys. A change that returns undefined leaves its key as it is. */
-export function createRowChanges(signer: RowSigner) {
+export function createRowChanges(signer: RowSigner, { keyOf }: Pick<RecentRows, 'keyOf'>) {
   const keys = createSignedTable(signer, keyTable);
   const revisions = createSignedTable(signer, revisionTable);
   const quotaChanges = createSignedTable(signer, quotaChangeTable);
 
   return <T extends KeyTransition | undefined>(apply: (stored: StoredKey | undefined) => T): RowChange<T> =>
     (before) => {
-      const stored = before && keyFromRow(before);
+      const stored = before && keyOf(before);
       const result = apply(stored);
       if (!result) return { result };
       const { key, entry, quotaChange } = changeToRows(result, before);

@@ -3,7 +3,7 @@ import type { StoredKey } from '../../../keys/key.js';
 import type { KeyStore, KeyTransition } from '../../../keys/ports.js';
 import type { QuotaDecision, QuotaOutbox } from '../../../keys/quota/external-counters.js';
 import type { Telemetry } from '../../../telemetry/ports.js';
-import { keyFromRow, keyToRow, type KeyRow, type StoredKeyRow } from '../../records/key-records.js';
+import { keyToRow, type KeyRow, type StoredKeyRow } from '../../records/key-records.js';
 import type { SignedRow } from '../../records/signed.js';
 import { mapInSlices, type TimeSlices } from '../../time-slices.js';
 import { isKeyHash, placeOf, placesOf } from '../place.js';
@@ -53,7 +53,7 @@ export function createSqlKeyStore(
           writer.change(keyHash, rowChange, orgID, (size) => setAttributes({ 'keyfront.commit.batch_size': size })),
         )
       : writer.change(keyHash, rowChange, orgID);
-  const rowChange = createRowChanges(signer);
+  const rowChange = createRowChanges(signer, rows);
 
   /** Verifies a row and converts it within one time slice: both take milliseconds for a large definition. */
   async function findAs<Made>(
@@ -81,7 +81,7 @@ export function createSqlKeyStore(
     row: SignedRow<KeyRow> | undefined,
     reseal: Parameters<KeyStore['reseal']>[1],
   ): WriteCommand<undefined> {
-    const stored = row && keyFromRow(row);
+    const stored = row && rows.keyOf(row);
     const next = row && stored && keyToRow(reseal(stored), row.history_link);
     return { next: next && rows.signed(next), result: undefined };
   }
@@ -90,21 +90,18 @@ export function createSqlKeyStore(
     row: SignedRow<KeyRow> | undefined,
     decide: (stored: StoredKey | undefined) => QuotaDecision<T>,
   ): WriteCommand<T> {
-    const stored = row && keyFromRow(row);
-    const { next, result, receipt } = decide(stored);
-    if (!row || !next) return { result };
-    const signed = rows.signed({ ...row, quota_used: next.used, quota_renews: next.renews ?? null });
-    return { next: signed, result, receipt };
+    const { next, result, receipt } = decide(row && rows.keyOf(row));
+    return row && next ? { next: rows.withCounter(row, next), result, receipt } : { result };
   }
 
-  const keyOf = (row: SignedRow<KeyRow>) => keyFromRow(rows.verified(row));
+  const keyOf = (row: SignedRow<KeyRow>) => rows.keyOf(rows.verified(row));
 
   return {
     ...createQuotaOutbox(session, signer),
     ...createHistory(session, signer, (keyHash) => findAs((row) => row, keyHash), slices),
     ...createReceiptStore(session),
     ...createKeyMaintenance(session, signer),
-    find: (keyHash, orgID) => findAs(keyFromRow, keyHash, orgID),
+    find: (keyHash, orgID) => findAs(rows.keyOf, keyHash, orgID),
     async findMany(keyHashes, reads, orgID) {
       const hashes = [...new Set(keyHashes)].filter(isKeyHash);
       const limit = { maxBytes: reads?.bytesLeft() ?? Number.MAX_SAFE_INTEGER, mayCut: false };
