@@ -94,6 +94,8 @@ export interface KeyStore extends ReceiptStore {
    * nor verified, so that the response time does not reveal that it exists.
    */
   find(keyHash: string, orgID?: string): Promise<StoredKey | undefined>;
+  /** Returns the key as it was read last, if it is in memory. It may have changed since, or be another organization's. */
+  recent(keyHash: string): StoredKey | undefined;
   /** Returns the keys of these hashes in one query, without order. Other parameters as for `find`. */
   findMany(keyHashes: readonly string[], reads?: ReadBudget, orgID?: string): Promise<StoredKey[]>;
   /**

@@ -93,11 +93,18 @@ async function decide(
 ): Promise<() => Promise<Verification>> {
   const { store, externalCounters, now } = ports;
   const { amount = 1n } = request;
-  const found = keyHash === undefined ? undefined : visibleKey(caller, await store.find(keyHash, caller.orgID));
   // A repeated request may have taken the last one that remained, and an external counter is not read yet.
   const isQuotaRead = externalCounters === undefined && idempotencyKey === undefined;
   const checked = { ...request, amount: isQuotaRead ? amount : 0n };
-  const first = decideAccess(found, known, found?.quota ?? noQuota, checked, now());
+  const decideAbout = (stored: StoredKey | undefined) => {
+    const key = visibleKey(caller, stored);
+    return { found: key, first: decideAccess(key, known, key?.quota ?? noQuota, checked, now()) };
+  };
+  const read = async () => (keyHash === undefined ? undefined : store.find(keyHash, caller.orgID));
+  await ports.nextSlice();
+  const recent = keyHash === undefined ? undefined : recentToCount(ports, known, keyHash, { amount, idempotencyKey });
+  let { found, first } = decideAbout(recent ?? (await read()));
+  if (recent && !first.isAllowed) ({ found, first } = decideAbout(await read()));
   const isLimited = first.quota?.max !== undefined;
   if (found && first.isAllowed && isLimited) {
     return amount > 0n
@@ -109,6 +116,21 @@ async function decide(
   }
   const isStale = externalCounters !== undefined && isLimited;
   return () => Promise.resolve(verificationOf(found, isStale ? { ...first, quota: undefined } : first));
+}
+
+/**
+ * Returns the key as it was read last if the request is counted: `take` decides with the key as it is. A repeated request is
+ * not decided again there.
+ */
+function recentToCount(
+  { store, now }: Ports,
+  known: Policies,
+  keyHash: string,
+  { amount, idempotencyKey }: { readonly amount: bigint; readonly idempotencyKey: string | undefined },
+): StoredKey | undefined {
+  if (amount <= 0n || idempotencyKey !== undefined) return undefined;
+  const recent = store.recent(keyHash);
+  return recent && quotaFigures(withEffectiveQuota(recent, known), now()).max !== undefined ? recent : undefined;
 }
 
 /** Takes an allowed request from the quota, if the key still allows it. */

@@ -243,6 +243,32 @@ describeConfigurations('verification of a quota', (engine) => {
     expect([granted, await usedOf('k1')]).toEqual([100, 100]);
   });
 
+  it('decides at once with what another process has changed', async () => {
+    const place = await makeOwnPlace(engine);
+    t = await startOwnApp(place.env);
+    const other = await startOwnApp(place.env);
+    const key = (url: string) => ({
+      org_id: 'acme',
+      quota_max: 10,
+      access_rights: { invoices: { allowed_urls: [{ url, methods: ['GET'] }] } },
+    });
+    await other.importKeys({ key_id: 'k1', ...key('/a') });
+    const request = { key_id: 'k1', api: 'invoices', method: 'GET', path: '/a' };
+    const codes = async () => [(await verify(request))?.code, (await verify({ ...request, path: '/b' }))?.code];
+    for (let n = 0; n < 2; n += 1) expect(await codes()).toEqual(['VALID', 'METHOD_OR_PATH_DENIED']);
+    await other.update('k1', key('/b'));
+    expect(await codes()).toEqual(['METHOD_OR_PATH_DENIED', 'VALID']);
+    await other.update('k1', { ...key('/b'), is_inactive: true });
+    expect(await codes()).toEqual(['INACTIVE', 'INACTIVE']);
+    await other.update('k1', { ...key('/b'), quota_max: 4 });
+    expect(await verify({ ...request, path: '/b' })).toMatchObject({ quota: { used: 4, remaining: 0, quota_max: 4 } });
+    expect(await verify({ ...request, path: '/b' })).toMatchObject({ code: 'QUOTA_EXCEEDED' });
+    await other.update('k1', key('/b'));
+    expect(await verify({ ...request, path: '/b' })).toMatchObject({ code: 'VALID' });
+    await other.send('/svc/org/keys/k1', { method: 'DELETE', headers: other.credentials });
+    expect(await codes()).toEqual(['DELETED', 'DELETED']);
+  });
+
   it('counts a repeated request once, and shows the counter with the amount 0', async () => {
     const place = await makeOwnPlace(engine);
     t = await startOwnApp(place.env);

@@ -102,6 +102,7 @@ export function createSqlKeyStore(
     ...createReceiptStore(session),
     ...createKeyMaintenance(session, signer),
     find: (keyHash, orgID) => findAs(rows.keyOf, keyHash, orgID),
+    recent: rows.recent,
     async findMany(keyHashes, reads, orgID) {
       const hashes = [...new Set(keyHashes)].filter(isKeyHash);
       const limit = { maxBytes: reads?.bytesLeft() ?? Number.MAX_SAFE_INTEGER, mayCut: false };

@@ -72,11 +72,13 @@ export function createRecentRows(signer: RowSigner) {
       return row;
     },
     /** Returns the key of a row that was verified. */
-    keyOf(row: Row): StoredKey {
+    keyOf: (row: Row): StoredKey => {
       const found = kept.get(row.key_hash);
       if (found?.row !== row) return keyFromRow(row);
       return (found.key ??= keyFromRow(row));
     },
+    /** Returns the key of the row that was read last; undefined if it is not kept. */
+    recent: (keyHash: string): StoredKey | undefined => kept.get(keyHash)?.key,
     /** Returns the row with another counter, signed. */
     withCounter(row: Row, quota: StoredKey['quota']): Row {
       const next = table.signed({ ...row, quota_used: quota.used, quota_renews: quota.renews ?? null });
