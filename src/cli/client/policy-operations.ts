@@ -1,12 +1,11 @@
 import * as z from 'zod';
-import { parsePolicy } from '../../keys/access/policy-definition.js';
+import { parsePolicy, policyFromJSON } from '../../keys/access/policy-definition.js';
 import { policyChangeKinds, type PolicyHistoryEntry } from '../../keys/access/policy-diff.js';
 import type { KnownPolicy } from '../../keys/access/policy-store.js';
 import type { Policy } from '../../keys/access/policy.js';
 import type { PolicyChangeResult } from '../../keys/change-policies.js';
 import type { VisiblePolicies } from '../../keys/queries/policies.js';
 import { AppError, errorCodeOf } from '../../lib/errors.js';
-import { isObject } from '../../lib/json.js';
 import type { ClientPlace, LocalPlace, RemotePlace } from './operations.js';
 import { ActorResponse, Change, keysOf, nullable, query, withDecimalStrings } from './responses.js';
 
@@ -159,25 +158,11 @@ async function listPage(send: RemotePlace['send'], first: number, after: string 
   return {
     version: keyPolicies.version,
     items: keyPolicies.edges.map(({ node: { version, changedAt, changedBy, values, ...rest } }): KnownPolicy => {
-      const policy = parsePolicy(withIntegers({ ...rest, ...values }));
+      const policy = parsePolicy(policyFromJSON({ ...rest, ...values }));
       return { ...policy, version, changedAt: new Date(changedAt), changedBy };
     }),
     next: keyPolicies.pageInfo.hasNextPage ? keyPolicies.pageInfo.endCursor : undefined,
   };
-}
-
-/** The fields with integers beyond 2^53-1, which are decimal strings in GraphQL. */
-const largeIntegers: readonly string[] = ['quotaMax', 'quotaRemaining', 'quotaRenewalRate'];
-
-function withIntegers(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withIntegers);
-  if (!isObject(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [
-      name,
-      typeof member === 'string' && largeIntegers.includes(name) ? BigInt(member) : withIntegers(member),
-    ]),
-  );
 }
 
 /** Reads all pages. A page of large policies is read again with fewer, because a response has at most 2 MiB. */

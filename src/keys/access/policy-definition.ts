@@ -79,7 +79,7 @@ export function parsePolicy(raw: unknown): Policy {
   };
 }
 
-/** Reads a policy from its stored JSON. Rules are not checked again. */
+/** Reads a policy from its JSON, as it is stored or as GraphQL returns it. Rules are not checked again. */
 export const policyFromJSON = createJSONReader(PolicyDefinition) as (json: unknown) => Policy;
 
 /** The normal form has a member for each field of a key. */

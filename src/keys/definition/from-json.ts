@@ -28,7 +28,12 @@ export function createJSONReader(schema: z.core.$ZodType): ReadValue {
   const read = shape ? readerOfMembers(shape) : member && readerOfItems(createJSONReader(member));
   if (read) return (value) => (typeof value === 'object' && value !== null ? read(value) : value);
   if (unwrapSchema(schema)._zod.def.type !== 'bigint') return unchanged;
-  return (value) => (typeof value === 'number' ? BigInt(value) : value);
+  return (value) => (typeof value === 'number' || isDecimal(value) ? BigInt(value) : value);
+}
+
+/** Whether a value is an integer in decimal: GraphQL returns integers beyond 2^53-1 as text. */
+function isDecimal(value: unknown): value is string {
+  return typeof value === 'string' && /^-?\d+$/.test(value);
 }
 
 function readerOfItems(read: ReadValue): ReadValue {
