@@ -1,9 +1,12 @@
 import { beforeEach, expect, it } from 'vitest';
+import { createScheduler } from '../../src/lib/scheduler.js';
+import { createPolicyStore } from '../../src/storage/sql/policy-store.js';
 import { allPolicyParts, type Policy } from '../../src/keys/access/policy.js';
 import { maxPolicies, type PolicyStore } from '../../src/keys/access/policy-store.js';
 import { describeEngines, makeOwnPlace, type EnginePlace } from '../support/engines.js';
 import { changePolicies } from '../support/policies.js';
-import { openOwnServices } from '../support/storage.js';
+import { signer } from '../support/signer.js';
+import { openOwnServices, openOwnSession } from '../support/storage.js';
 import { until } from '../support/until.js';
 
 const actor = { credentialID: 'cli', label: 'keyfront policies import', assertedName: 'Ada' };
@@ -213,4 +216,18 @@ describeEngines('the policy store', (engine) => {
     expect(await known(await open())).toHaveLength(1);
     expect(await store.verify()).toStrictEqual(['A version of the policy gold is missing.']);
   });
+});
+
+it('uses policies for a second of its clock, and then compares them with the database', async () => {
+  const { session } = openOwnSession();
+  let nowMs = 5_000;
+  const reader = createPolicyStore(session, signer, createScheduler(), () => nowMs);
+  const writer = createPolicyStore(session, signer, createScheduler());
+  expect([...(await reader.current()).keys()]).toEqual([]);
+  await changePolicies(writer, [set(gold)], at(1), actor);
+  nowMs = 5_999;
+  expect([...(await reader.current()).keys()]).toEqual([]);
+  nowMs = 6_000;
+  expect(reader.cached()).toBeUndefined();
+  expect([...(await reader.current()).keys()]).toEqual(['gold']);
 });

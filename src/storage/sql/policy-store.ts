@@ -74,7 +74,7 @@ interface Known extends PolicySet {
   readonly newest: ReadonlyMap<string, Newest>;
   /** The last row of all. */
   readonly end: { readonly id: bigint; readonly at: bigint };
-  /** When they must be compared with the database, by the clock of `performance`. */
+  /** When they must be compared with the database, in milliseconds of a clock that is never set. */
   readonly until: number;
 }
 
@@ -85,7 +85,12 @@ interface Snapshot {
 }
 
 /** Policies in the database of the keys. Each row is a version; a process holds the newest ones in memory. */
-export function createPolicyStore(session: SqlSession, signer: RowSigner, slices: TimeSlices): PolicyStore {
+export function createPolicyStore(
+  session: SqlSession,
+  signer: RowSigner,
+  slices: TimeSlices,
+  nowMs: () => number = () => performance.now(),
+): PolicyStore {
   const table = createSignedTable(signer, policyTable);
   const heads = createHeads(session, signer);
   let known: Known | undefined;
@@ -131,13 +136,13 @@ export function createPolicyStore(session: SqlSession, signer: RowSigner, slices
 
   /** Returns what is in memory if its head is still that of the database, otherwise the policies of the database. */
   async function read(before: Known | undefined): Promise<Known> {
-    const until = performance.now() + maxAgeMs;
+    const until = nowMs() + maxAgeMs;
     if (!before) return load(until);
     const [row] = await session.all<{ mac: Uint8Array }>(headSignature);
     return isSameMac(row?.mac, before.mac) ? { ...before, until } : load(until);
   }
 
-  const isFresh = (one: Known | undefined): one is Known => one !== undefined && performance.now() < one.until;
+  const isFresh = (one: Known | undefined): one is Known => one !== undefined && nowMs() < one.until;
 
   async function currentSet(): Promise<Known> {
     if (isFresh(known)) return known;
