@@ -1,4 +1,4 @@
-// The longest time that one permitted operation blocks the service: node test/bench/longest-block.mjs -- [options]
+// The longest time that one permitted operation blocks the service: node test/bench/longest-block.mjs [options]
 //   --keys N       small keys (1,000,000)        --large N   keys with 200 KB of metaData (1,000); 0 leaves one out
 //   --engine E     sqlite or postgres (sqlite)   --only RE   operations whose name matches this regular expression
 //   --folder DIR   keeps the keys for the next run (default: a temporary folder; sqlite only)
