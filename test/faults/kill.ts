@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { createRandom } from '../support/generated.js';
 import { wrongResponses } from './kit/compare.js';
+import { overGranted, repeatUnanswered, startVerifying } from './kit/gateway-writers.js';
 import { inspect, inspectSecrets } from './kit/inspect.js';
 import type { Entry } from './kit/ledger.js';
 import { startReport, type Report } from './kit/report.js';
@@ -37,6 +38,7 @@ export async function killUnderLoad({ main, workspace, seed, cycles, mutant }: K
         ...(await inspect(folder.data, ledger)),
         ...(await inspectSecrets(folder.data)),
         ...wrongResponses(ledger),
+        ...overGranted(ledger),
       ];
       report.addFindings(found, where);
       if (found.length > 0 && mutant === undefined) await workspace.keep(ledger);
@@ -56,8 +58,9 @@ export async function killUnderLoad({ main, workspace, seed, cycles, mutant }: K
       startMs = Math.round(performance.now() - began);
       // It has recovered from the previous kill by itself; nothing writes while the database is inspected.
       await look();
+      await repeatUnanswered({ port, folder, ledger });
       const load = { port, folder, seed: folderSeed + cycle, name: `c${cycle}`, ledger };
-      const writings = [startWriting(load), startWritingMany(load)];
+      const writings = [startWriting(load), startWritingMany(load), startVerifying(load)];
       await Promise.all(writings.map(({ begun }) => begun));
       await wait(20 + random.below(380));
       await killNow(service);
@@ -65,7 +68,9 @@ export async function killUnderLoad({ main, workspace, seed, cycles, mutant }: K
     }
     if (report.found() === 0) {
       const service = launch({ main, data: folder.data, mutant });
-      await changeWithoutFaults({ port: await portOf(service), folder, name: `f${first}`, ledger });
+      const port = await portOf(service);
+      await repeatUnanswered({ port, folder, ledger });
+      await changeWithoutFaults({ port, folder, name: `f${first}`, ledger });
       await killNow(service);
     }
     await look();

@@ -19,6 +19,8 @@ export interface Operation {
   readonly expectedVersion?: number | undefined;
   /** Whether an update also resets the quota. Only one client at a time resets or consumes such a quota. */
   readonly isReset?: boolean;
+  /** Whether a consumption is a verification that the mark identifies, so that a repetition is counted once. */
+  readonly isRepeatable?: boolean;
 }
 
 /** The record of an operation in the client, which no fault of the service affects. */

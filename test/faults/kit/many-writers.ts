@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { createRandom } from '../../support/generated.js';
 import { createClient, type Client, type Sent } from './client.js';
+import { gatewayKey } from './gateway-writers.js';
 import type { Entry } from './ledger.js';
 import { sendOperation } from './operation.js';
 import { importKeys, marked, type DataFolder } from './workspace.js';
@@ -23,6 +24,7 @@ export async function addKeysOfMany({ data }: DataFolder, folder: string): Promi
     ...bulkKeys.map((key_id) => ({ key_id, ...marked, apply_policies: ['bulk'] })),
     { key_id: contendedKey, ...marked },
     { key_id: countedKey, ...marked, apply_policies: ['counted'], quota_max: 1_000_000_000_000 },
+    gatewayKey,
   ]);
 }
 

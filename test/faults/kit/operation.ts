@@ -19,10 +19,10 @@ export async function sendOperation(client: Client, { service }: DataFolder, ope
 }
 
 function sendREST(client: Client, headers: Record<string, string>, operation: Operation): Promise<Sent> {
-  const { kind, keyID, mark, amount, expectedVersion } = operation;
+  const { kind, keyID, mark, amount, expectedVersion, isRepeatable = false } = operation;
   const path = `/svc/org/keys/${keyID}`;
-  if (isVerification(operation)) {
-    const requests = [{ key_id: keyID, amount }];
+  if (isRepeatable || isVerification(operation)) {
+    const requests = [{ key_id: keyID, amount, ...(isRepeatable && { idempotency_key: mark }) }];
     return client.send('POST', '/svc/keys/verify', headers, JSON.stringify({ requests }));
   }
   if (kind === 'consume') return client.send('POST', `${path}/quota`, headers, JSON.stringify({ amount }));
@@ -89,7 +89,11 @@ function outcomeOfReply(operation: Operation, reply: Reply): ReplyOutcome {
   }
   const { allowed } = (operation.api === 'rest' ? (body.results?.[0] ?? body) : body.data?.done) ?? {};
   if (operation.kind === 'consume') {
-    return allowed === true ? { outcome: 'ok', requestID, response } : flaw('does not allow what is left');
+    if (allowed === true) return { outcome: 'ok', requestID, response };
+    // The quota of these runs out.
+    if (operation.isRepeatable === true && reply.text.includes('"code":"QUOTA_EXCEEDED"'))
+      return { outcome: 'rejected', requestID, response };
+    return flaw('does not allow what is left');
   }
   const tag = /^"(\d+)"$/.exec(String(reply.headers['etag']))?.[1];
   const version = Number(operation.api === 'rest' ? tag : body.data?.done?.version);
