@@ -118,6 +118,7 @@ const summaries = {
   modified: (version: number) => `Updated to version ${version}.`,
   deleted: (version: number) => `Deleted (version ${version}).`,
   restored: (version: number) => `Restored (version ${version}).`,
+  rotation_canceled: (version: number) => `Canceled the rotation (version ${version}).`,
 };
 
 interface PrintedChange {

@@ -178,7 +178,7 @@ function problemsOfKey(
   return [
     ...(exists && !key ? [`The key ${keyHash} fails the integrity check.`] : []),
     ...(isHistoryIntact ? [] : [`The history of ${keyHash} fails the integrity check.`]),
-    ...(isIndexed ? [] : [`The index of tags, policies and APIs does not match the key ${keyHash}.`]),
+    ...(isIndexed ? [] : [`The index of tags, policies, APIs and identifiers does not match the key ${keyHash}.`]),
     ...(key ? sealedSecretsOf(key) : [])
       .filter(({ sealed, aad }) => !canOpen(sealer, sealed, aad))
       .map(({ name }) => `The ${name} of ${keyHash} cannot be decrypted.`),

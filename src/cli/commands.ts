@@ -14,7 +14,9 @@ import {
   patchCommand,
   resetCommand,
   revertCommand,
+  cancelRotationCommand,
   restoreKeyCommand,
+  rotateKeyCommand,
 } from './keys/change.js';
 import { diffCommand, getCommand, historyCommand, listCommand, followCommand } from './keys/read.js';
 import { discardKeyCommand } from './keys/damaged.js';
@@ -75,6 +77,8 @@ export const commands: readonly CLICommand[] = [
   applyCommand,
   deleteCommand,
   restoreKeyCommand,
+  rotateKeyCommand,
+  cancelRotationCommand,
   revertCommand,
   resetCommand,
   historyCommand,

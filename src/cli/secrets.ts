@@ -239,8 +239,15 @@ function withPrimaryKey({ sealer }: Services, key: StoredKey, primaryID: string)
     return sealer.seal(sealer.open(sealed, aad), aad);
   };
   const { jwtSecret, hmacString } = key.secrets;
+  const retiring = key.identifiers?.retiring;
   return {
     ...key,
+    ...(retiring && {
+      identifiers: {
+        ...key.identifiers,
+        retiring: { ...retiring, sealedKeyID: sealAgain(retiring.sealedKeyID, 'keyID') },
+      },
+    }),
     sealedKeyID: sealAgain(key.sealedKeyID, 'keyID'),
     secrets: {
       ...key.secrets,

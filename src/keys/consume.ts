@@ -2,6 +2,9 @@ import { AppError } from '../lib/errors.js';
 import { maxInt64 } from '../lib/int64.js';
 import { withEffectiveQuota } from './access/effective-access.js';
 import { requireKey } from './authorization.js';
+import type { KeyName } from './find-key.js';
+import { hasIdentifier } from './identifiers.js';
+import type { StoredKey } from './key.js';
 import type { CallContext, Ports } from './ports.js';
 import { runIdempotent } from './idempotency.js';
 import { consume, type Consumption } from './quota/quota.js';
@@ -14,7 +17,8 @@ export interface ConsumeRequest {
 }
 
 /**
- * Consumes live quota on behalf of a gateway: takes `amount` requests from the quota if that many remain, otherwise none.
+ * Consumes live quota on behalf of a gateway: takes `amount` requests from the quota if that many remain, otherwise none. The
+ * hash that the gateway named must be that of an identifier of the key at the time of the write.
  *
  * @throws {AppError} INVALID when the amount is out of range; NOT_FOUND when the caller sees no such key; UNAVAILABLE when
  * the counter is unreachable; otherwise as `runIdempotent`.
@@ -23,6 +27,7 @@ export async function consumeOrgQuota(
   ports: Ports,
   caller: CallContext,
   keyHash: string,
+  { hash }: KeyName,
   { amount, idempotencyKey }: ConsumeRequest,
 ): Promise<Consumption> {
   const { store, externalCounters, policies, now } = ports;
@@ -33,7 +38,8 @@ export async function consumeOrgQuota(
     });
   }
   const known = await policies.current();
-  const body = { keyHash, amount };
+  const body = { keyHash: hash, amount };
+  const named = (key: StoredKey | undefined) => (key && hasIdentifier(key, hash, now()) ? key : undefined);
   const hasEffect = ({ allowed }: Consumption) => allowed;
   const request = {
     operation: 'consumeOrgQuota',
@@ -46,7 +52,7 @@ export async function consumeOrgQuota(
     (externalCounters ?? store).consume(
       keyHash,
       (stored) => {
-        const decision = consume(withEffectiveQuota(requireKey(caller, stored), known), amount, now());
+        const decision = consume(withEffectiveQuota(requireKey(caller, named(stored)), known), amount, now());
         caller.deadline?.markCommitting();
         return { ...decision, receipt: decision.next && receiptOf(decision.result) };
       },

@@ -1,13 +1,15 @@
 import type { Path } from '../lib/errors.js';
 import { secretPaths, type Definition } from './definition/normalize.js';
+import { identifierFields } from './identifiers.js';
 import type { StoredKey, StoredSecrets, FieldChange, KeyRevision } from './key.js';
 
-/** Returns the differences between two states of a key: of the definition, then of the secrets, without their values. */
+/** Returns the differences between two states of a key: of the definition, of the identifiers, and of the secrets, without their values. */
 export function diffDefinitions(before: StoredKey | undefined, after: StoredKey): FieldChange[] {
   return [
     ...(before
       ? definitionChanges(withSecretObjects(before, after.definition), withSecretObjects(after, before.definition))
       : definitionChanges({}, after.definition)),
+    ...(before ? definitionChanges(identifierFields(before), identifierFields(after)) : []),
     ...secretChanges(before?.secrets, after.secrets),
   ];
 }

@@ -6,6 +6,8 @@ import { createPolicyCommands } from './change-policies.js';
 import { consumeOrgQuota, type ConsumeRequest } from './consume.js';
 import { createOrgKey, type CreateRequest } from './create.js';
 import { deleteOrgKey, restoreOrgKey } from './delete.js';
+import { forNamedKey, type KeyName } from './find-key.js';
+import { hasIdentifier, identifierHashOf, rotationOf } from './identifiers.js';
 import { runIdempotent } from './idempotency.js';
 import type { ReceiptOf } from './receipt.js';
 import { previewOrgKeyRevert, revertOrgKey, type RevertRequest } from './revert.js';
@@ -19,8 +21,10 @@ import {
 } from './update.js';
 import type { KeyDefinition } from './definition/schema.js';
 import { checkKeyID, keyIDProblem } from './key-id.js';
-import type { Scope } from './key.js';
+import type { RetiringIdentifier, Scope, StoredKey } from './key.js';
+import { cancelKeyRotation, rotateOrgKey, type RotateRequest } from './rotate.js';
 import type { CallContext, Ports } from './ports.js';
+import { aadFor } from './protect-secrets.js';
 import { createChangeSubscriptions } from './queries/change-subscription.js';
 import { explainOrgKey, type ExplainRequest } from './queries/explain-key.js';
 import { createPolicyQueries } from './queries/policies.js';
@@ -30,6 +34,11 @@ import { verifyKey, verifyKeys, type IdentifiedRequest, type VerifyRequest } fro
 
 /** See {@link createKeyService}. */
 export type KeyService = ReturnType<typeof createKeyService>;
+
+/** A rotation that runs, with the identifier that is going to retire. */
+export interface RunningRotation extends Omit<RetiringIdentifier, 'sealedKeyID'> {
+  readonly keyID: string;
+}
 
 /** A command after its request was checked, for the key with this hash. */
 type IdentifiedCommand<Request> = (
@@ -64,6 +73,8 @@ export function createKeyService(ports: Ports) {
     throw malformedHash();
   }
 
+  const nameOf = (reference: KeyReference, hash: string): KeyName => ({ hash, isIdentifier: 'keyID' in reference });
+
   const bulk = {
     ports,
     queries,
@@ -93,20 +104,24 @@ export function createKeyService(ports: Ports) {
         const sent = { ...request, keyID: undefined, keyHash: undefined, idempotencyKey: undefined };
         const body = { keyHash, sent };
         return runIdempotent<KeyChange>(ports, caller, { operation, idempotencyKey, body }, (receiptOf) =>
-          command(ports, caller, keyHash, request, receiptOf),
+          forNamedKey(ports, nameOf(request, keyHash), caller.orgID, (narrowed, own) =>
+            command(narrowed, caller, own, request, receiptOf),
+          ),
         );
       },
       acceptedOf: acceptedChange,
     });
 
   const preview = <Request extends RepeatableChange>(
-    command: (caller: CallContext, keyHash: string, request: Request) => Promise<KeyChange>,
+    command: (narrowed: Ports, caller: CallContext, keyHash: string, request: Request) => Promise<KeyChange>,
   ) => {
     return async (caller: CallContext, request: ForKey<Request>): Promise<KeyChange> => {
       requireScope(caller, 'read');
       const keyHash = hashOf(request);
       assertReason(request.reason);
-      return command(caller, keyHash, request);
+      return forNamedKey(ports, nameOf(request, keyHash), caller.orgID, (narrowed, own) =>
+        command(narrowed, caller, own, request),
+      );
     };
   };
 
@@ -142,12 +157,14 @@ export function createKeyService(ports: Ports) {
     explainOrgKey: (
       caller: CallContext,
       { reference, ...request }: ExplainRequest & { readonly reference: KeyReference },
-    ) => explainOrgKey(ports, caller, hashOf(reference), request),
+    ) => explainOrgKey(ports, caller, nameOf(reference, hashOf(reference)), request),
     updateOrgKey: change<UpdateRequest>('updateOrgKey', 'update', updateOrgKey),
     patchOrgKey: change<PatchRequest>('patchOrgKey', 'update', updateOrgKey),
     deleteOrgKey: change<RepeatableChange>('deleteOrgKey', 'delete', deleteOrgKey),
     restoreOrgKey: change<RepeatableChange>('restoreOrgKey', 'delete', restoreOrgKey),
     revertOrgKey: change<RevertRequest>('revertOrgKey', 'update', revertOrgKey),
+    rotateOrgKey: change<RotateRequest>('rotateOrgKey', 'update', rotateOrgKey),
+    cancelKeyRotation: change<RepeatableChange>('cancelKeyRotation', 'update', cancelKeyRotation),
     createOrgKey: withAudit(audit, {
       operation: 'createOrgKey',
       identify: ({ keyID }: CreateRequest) => (keyID === undefined ? undefined : hashOf({ keyID })),
@@ -163,7 +180,9 @@ export function createKeyService(ports: Ports) {
       identify: (request: ForKey<ConsumeRequest>) => hashOf(request),
       run: async (caller, keyHash, request) => {
         requireScope(caller, 'consume');
-        return consumeOrgQuota(ports, caller, keyHash, request);
+        // A gateway hashes what its client sends.
+        const name = { hash: keyHash, isIdentifier: true };
+        return forNamedKey(ports, name, caller.orgID, (_, own) => consumeOrgQuota(ports, caller, own, name, request));
       },
       acceptedOf: () => ({ isTraffic: true }),
     }),
@@ -175,12 +194,12 @@ export function createKeyService(ports: Ports) {
       verifyKeys(ports, caller, requests.map(identified)),
     ),
     /** Returns what `updateOrgKey` or `patchOrgKey` would return now, and writes nothing. */
-    previewOrgKeyUpdate: preview<PreviewRequest>((caller, keyHash, request) =>
-      previewOrgKeyUpdate(ports, comparisons, caller, keyHash, request),
+    previewOrgKeyUpdate: preview<PreviewRequest>((narrowed, caller, keyHash, request) =>
+      previewOrgKeyUpdate(narrowed, comparisons, caller, keyHash, request),
     ),
     /** Returns what `revertOrgKey` would return now, and writes nothing. */
-    previewOrgKeyRevert: preview<RevertRequest>((caller, keyHash, request) =>
-      previewOrgKeyRevert(ports, caller, keyHash, request),
+    previewOrgKeyRevert: preview<RevertRequest>((narrowed, caller, keyHash, request) =>
+      previewOrgKeyRevert(narrowed, caller, keyHash, request),
     ),
     updateOrgKeys: (caller: CallContext, request: BulkRequest) => updateOrgKeys(bulk, caller, request),
     /** @throws {AppError} FORBIDDEN when the definition names another organization than the caller is bound to. */
@@ -188,6 +207,17 @@ export function createKeyService(ports: Ports) {
       if (caller.orgID !== undefined && (input.orgID ?? caller.orgID) !== caller.orgID) throw otherOrganization();
       const policies = await ports.policies.current();
       return previewKey(input, { now: now(), policies, ownerID: caller.orgID, hashKeyID, randomHex });
+    },
+    /** Whether this is the hash of an identifier of the key now. The first one of a key may have retired. */
+    hasIdentifier: (key: StoredKey, hash: string): boolean => hasIdentifier(key, hash, now()),
+    /** Returns the hash of the identifier of a key. */
+    identifierHashOf,
+    /** Returns the rotation of a key that runs now, with the identifier that is going to retire. */
+    rotationOf(key: StoredKey): RunningRotation | undefined {
+      const retiring = rotationOf(key, now());
+      if (!retiring) return undefined;
+      const { keyHash, sealedKeyID, retiresAt } = retiring;
+      return { keyHash, retiresAt, keyID: ports.open(sealedKeyID, aadFor(key.keyHash, 'keyID')) };
     },
     /** Returns the hash of the key of a request for the log; undefined if the identifier or the hash is not valid. */
     tryHashOf(reference: KeyReference): string | undefined {

@@ -21,12 +21,31 @@ export interface StoredSecrets {
   readonly hmacString: Uint8Array | undefined;
 }
 
-/** A stored key. It is looked up by the hash of its identifier; the identifier itself is sealed. */
+/** The identifiers of a key that was rotated. */
+export interface KeyIdentifiers {
+  /** The hash of its identifier. */
+  readonly current: string;
+  /** The identifier that it had before, until that retires. */
+  readonly retiring?: RetiringIdentifier | undefined;
+}
+
+/** An identifier that a rotation has replaced, and that is still accepted. */
+export interface RetiringIdentifier {
+  readonly keyHash: string;
+  readonly sealedKeyID: Uint8Array;
+  /** The time from which on it is rejected. */
+  readonly retiresAt: Date;
+}
+
+/** A stored key. It is looked up by the hash of an identifier; the identifier itself is sealed. */
 export interface StoredKey {
+  /** The hash of its first identifier. It names the key, and stays when the identifier is rotated. */
   readonly keyHash: string;
   /** 32 random hex digits. A key that is purged and added again has another identity. */
   readonly identity: string;
   readonly sealedKeyID: Uint8Array;
+  /** Undefined if it has its first identifier, and no other. */
+  readonly identifiers?: KeyIdentifiers | undefined;
   readonly orgID: string;
   /** 1 for a new key; each change adds 1. */
   readonly version: number;
@@ -123,6 +142,9 @@ export const operations = {
   revert: 'The definition of an earlier version was restored.',
   delete: 'The key was deleted.',
   restore: 'The deleted key was restored.',
+  rotate: 'The key got another identifier.',
+  cancel_rotation: 'The key got its previous identifier back.',
+  retire_identifier: 'The previous identifier of the key retired.',
 } as const;
 
 /** One of {@link operations}. */

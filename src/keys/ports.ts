@@ -96,6 +96,13 @@ export interface KeyStore extends ReceiptStore {
   find(keyHash: string, orgID?: string): Promise<StoredKey | undefined>;
   /** Returns the key as it was read last, if it is in memory. It may have changed since, or be another organization's. */
   recent(keyHash: string): StoredKey | undefined;
+  /**
+   * Returns the own hashes of the keys that have identifiers with these hashes, as far as they were rotated. Not verified:
+   * the key that is found says which identifiers it has. `orgID` as for `find`.
+   */
+  namesOf(keyHashes: readonly string[], orgID?: string): Promise<ReadonlyMap<string, string>>;
+  /** Yields the own hashes of the keys whose previous identifiers retire up to this time, in pages. Deleted keys are left out. */
+  retiring(upTo: Date): AsyncIterable<readonly string[]>;
   /** Returns the keys of these hashes in one query, without order. Other parameters as for `find`. */
   findMany(keyHashes: readonly string[], reads?: ReadBudget, orgID?: string): Promise<StoredKey[]>;
   /**

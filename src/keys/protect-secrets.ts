@@ -23,11 +23,15 @@ export function aadFor(keyHash: string, secret: 'keyID' | 'jwtSecret' | 'hmacStr
 }
 
 /** The sealed values of a key, each with its associated data. */
-export function sealedSecretsOf({ keyHash, sealedKeyID, secrets: { jwtSecret, hmacString } }: StoredKey) {
-  const sealed = { keyID: sealedKeyID, jwtSecret, hmacString };
-  return (['keyID', 'jwtSecret', 'hmacString'] as const).flatMap((name) =>
-    sealed[name] ? [{ name, sealed: sealed[name], aad: aadFor(keyHash, name) }] : [],
-  );
+export function sealedSecretsOf({ keyHash, sealedKeyID, identifiers, secrets: { jwtSecret, hmacString } }: StoredKey) {
+  const sealed = [
+    ['keyID', sealedKeyID],
+    // An identifier keeps its seal when it becomes the one that retires, and back.
+    ['keyID', identifiers?.retiring?.sealedKeyID],
+    ['jwtSecret', jwtSecret],
+    ['hmacString', hmacString],
+  ] as const;
+  return sealed.flatMap(([name, value]) => (value ? [{ name, sealed: value, aad: aadFor(keyHash, name) }] : []));
 }
 
 /**

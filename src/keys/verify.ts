@@ -10,6 +10,8 @@ import {
 import { withEffectiveQuota } from './access/effective-access.js';
 import type { LimitValues, Policies } from './access/policy.js';
 import { visibleKey } from './authorization.js';
+import { findNamed } from './find-key.js';
+import { hasIdentifier } from './identifiers.js';
 import { idempotencyKeyProblem, runIdempotent } from './idempotency.js';
 import type { StoredKey } from './key.js';
 import type { CallContext, Ports } from './ports.js';
@@ -91,7 +93,7 @@ async function decide(
   known: Policies,
   { keyHash, idempotencyKey, ...request }: IdentifiedRequest,
 ): Promise<() => Promise<Verification>> {
-  const { store, externalCounters, now } = ports;
+  const { externalCounters, now } = ports;
   const { amount = 1n } = request;
   // A repeated request may have taken the last one that remained, and an external counter is not read yet.
   const isQuotaRead = externalCounters === undefined && idempotencyKey === undefined;
@@ -100,15 +102,17 @@ async function decide(
     const key = visibleKey(caller, stored);
     return { found: key, first: decideAccess(key, known, key?.quota ?? noQuota, checked, now()) };
   };
-  const read = async () => (keyHash === undefined ? undefined : store.find(keyHash, caller.orgID));
+  const name = keyHash === undefined ? undefined : { hash: keyHash, isIdentifier: true };
+  const read = async () => name && findNamed(ports, name, caller.orgID);
   await ports.nextSlice();
   const recent = keyHash === undefined ? undefined : recentToCount(ports, known, keyHash, { amount, idempotencyKey });
   let { found, first } = decideAbout(recent ?? (await read()));
   if (recent && !first.isAllowed) ({ found, first } = decideAbout(await read()));
   const isLimited = first.quota?.max !== undefined;
-  if (found && first.isAllowed && isLimited) {
+  if (keyHash !== undefined && found && first.isAllowed && isLimited) {
     return amount > 0n
-      ? () => take(ports, caller, known, { request: { ...request, amount, idempotencyKey }, found, first })
+      ? () =>
+          take(ports, caller, known, { request: { ...request, amount, idempotencyKey }, hash: keyHash, found, first })
       : async () => {
           const [live = found] = await withLiveQuotas(externalCounters, [found]);
           return verificationOf(found, { ...first, quota: quotaFigures(withEffectiveQuota(live, known), now()) });
@@ -130,7 +134,8 @@ function recentToCount(
 ): StoredKey | undefined {
   if (amount <= 0n || idempotencyKey !== undefined) return undefined;
   const recent = store.recent(keyHash);
-  return recent && quotaFigures(withEffectiveQuota(recent, known), now()).max !== undefined ? recent : undefined;
+  if (!recent || !hasIdentifier(recent, keyHash, now())) return undefined;
+  return quotaFigures(withEffectiveQuota(recent, known), now()).max !== undefined ? recent : undefined;
 }
 
 /** Takes an allowed request from the quota, if the key still allows it. */
@@ -140,10 +145,13 @@ async function take(
   known: Policies,
   {
     request: { idempotencyKey, ...request },
+    hash,
     found,
     first,
   }: {
     readonly request: VerifyRequest & { readonly amount: bigint };
+    /** The hash that the gateway named the key by. */
+    readonly hash: string;
     readonly found: StoredKey;
     readonly first: AccessDecision;
   },
@@ -152,7 +160,7 @@ async function take(
   const { keyHash } = found;
   const decideNow = (stored: StoredKey | undefined): QuotaDecision<Verification> => {
     const at = now();
-    const key = visibleKey(caller, stored);
+    const key = visibleKey(caller, stored && hasIdentifier(stored, hash, at) ? stored : undefined);
     // Matching a path takes too long for a transaction, and has the same result while the key is the same.
     const isSame = key?.identity === found.identity && key.version === found.version;
     const { amount, proofs } = request;

@@ -32,6 +32,23 @@ export function keyToJSON(keys: KeyService, { key, figures: { used, remaining, r
     state: keys.stateOf(key),
     data: definitionToWire(viewOfStored(key)),
     quota: { used, remaining: remaining ?? -1n, ...(renewsAt !== undefined && { renews_at: renewsAt }) },
+    ...identifiersToJSON(keys, key),
+  };
+}
+
+/** The members about the identifiers of a rotated key; none of another key. */
+export function identifiersToJSON(keys: KeyService, key: StoredKey): object {
+  const hash = keys.identifierHashOf(key);
+  const rotation = keys.rotationOf(key);
+  return {
+    ...(hash !== key.keyHash && { identifier_hash: hash }),
+    ...(rotation && {
+      rotation: {
+        old_key: rotation.keyID,
+        old_identifier_hash: rotation.keyHash,
+        retires_at: rotation.retiresAt.toISOString(),
+      },
+    }),
   };
 }
 

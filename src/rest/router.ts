@@ -73,6 +73,7 @@ function decodeSegment(wildcard: string): string | undefined {
 
 /** Returns the status of an error for which HTTP has a more specific status than that of its code. */
 function specificStatus(error: AppError, { headers }: RequestContext): number | undefined {
-  if (error.code === 'CONFLICT' && headers.get('if-match') !== null) return preconditionFailedStatus;
+  const isOfRotation = error.issues.some(({ code }) => code === 'ROTATION_RUNNING' || code === 'NO_ROTATION');
+  if (error.code === 'CONFLICT' && !isOfRotation && headers.get('if-match') !== null) return preconditionFailedStatus;
   return isUnsupportedMediaType(error) ? unsupportedMediaTypeStatus : undefined;
 }

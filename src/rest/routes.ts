@@ -6,7 +6,9 @@ import { getOrgKey } from './operations/get-org-key.js';
 import { listOrgKeys } from './operations/list-org-keys.js';
 import { patchOrgKey } from './operations/patch-org-key.js';
 import { previewKey } from './operations/preview-key.js';
+import { cancelKeyRotation } from './operations/cancel-key-rotation.js';
 import { restoreOrgKey } from './operations/restore-org-key.js';
+import { rotateOrgKey } from './operations/rotate-org-key.js';
 import { updateOrgKey } from './operations/update-org-key.js';
 import { verifyKeys } from './operations/verify-keys.js';
 
@@ -21,6 +23,8 @@ export const routes = [
   createOrgKey,
   deleteOrgKey,
   restoreOrgKey,
+  rotateOrgKey,
+  cancelKeyRotation,
   consumeOrgQuota,
   verifyKeys,
 ] as const;

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { receiptLifetimeMs } from '../keys/idempotency.js';
+import { retireIdentifiers } from '../keys/rotate.js';
 import type { Services } from './open-storage.js';
 import type { Logger } from '../lib/log.js';
 
@@ -61,6 +62,7 @@ export function startScheduledJobs(
 ): ScheduledJob {
   const jobs = [
     startPurging(services, restoreWindowMs, log),
+    startRetirements(services, log, checkpointEveryMs),
     startCheckpoints(services, restoreWindowMs, log, checkpointEveryMs),
     startCredentialChecks(services, log, checkpointEveryMs),
     startReceiptCounts(services, log, checkpointEveryMs),
@@ -85,6 +87,19 @@ function startPurging({ store, now }: Services, restoreWindowMs: number, log: Lo
     const purged = await store.purge(new Date(now().getTime() - restoreWindowMs));
     if (purged > 0) log.info({ purged }, 'deleted keys purged');
     await store.purgeReceipts(new Date(now().getTime() - receiptLifetimeMs));
+  });
+}
+
+const retireEveryMs = 1_000;
+
+/** Records the ends of the overlaps of rotated keys, from which on their previous identifiers are rejected. */
+function startRetirements(services: Services, log: Logger, everyMs = retireEveryMs): ScheduledJob {
+  const failure = 'the retirements of identifiers could not be recorded';
+  return schedule({ everyMs, log, failure }, async () => {
+    const retired = await retireIdentifiers(services, (keyHash, err) => {
+      log.error({ err, keyHash }, 'the retirement of an identifier could not be recorded');
+    });
+    if (retired > 0) log.info({ retired }, 'identifiers retired');
   });
 }
 

@@ -18,6 +18,9 @@ const types: Record<Operation, string> = {
   revert: 'orgKey.reverted',
   delete: 'orgKey.deleted',
   restore: 'orgKey.restored',
+  rotate: 'orgKey.rotated',
+  cancel_rotation: 'orgKey.rotationCanceled',
+  retire_identifier: 'orgKey.identifierRetired',
 };
 
 /** Event bodies are limited, because many receivers accept less than two definitions (before and after). */

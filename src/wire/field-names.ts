@@ -56,8 +56,14 @@ function fieldsIn({ fields, entry }: WireForm): WireField[] {
   return [...(fields?.values() ?? [])].flatMap((field) => [field, ...fieldsIn(field.form)]);
 }
 
+/** The fields of the identifiers of a key, which its history has beside its definition. */
+const identifierFields = ['identifierHash', 'oldIdentifierHash', 'retiresAt'].map((field) => ({
+  field,
+  wire: wireName(field),
+}));
+
 const counterparts = new Map(
-  [...fieldsIn(definitionForm), ...fieldsIn(policyForm)].flatMap(({ field, wire }) => [
+  [...fieldsIn(definitionForm), ...fieldsIn(policyForm), ...identifierFields].flatMap(({ field, wire }) => [
     [field, wire],
     [wire, field],
   ]),

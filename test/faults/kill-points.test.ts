@@ -42,7 +42,7 @@ describe.skipIf(!hasDisk)(`kill -9 at each call to the disk${unlessDisk}`, () =>
     const name = 'import without a transaction';
     const { findings } = await killAtEachCall({ ...scenery(), name, victim, points, mutant });
     expect(findings.map(({ what }) => what).join('\n')).toMatch(
-      /index of tags, policies and APIs does not match|fails the integrity check/,
+      /index of tags, policies, APIs and identifiers does not match|fails the integrity check/,
     );
   });
 });

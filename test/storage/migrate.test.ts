@@ -90,8 +90,8 @@ describe('D-10 a migration', () => {
   });
 
   it.each([
-    ['sqlite', ['23da5922fb45d331', 'd18c012c2f36c147', '8189c073c4545a4f', '2ac6781c227b8193']],
-    ['postgres', ['002b20c4480f96f4', 'c95c388d7ce1ad46', '8c79148ca6cb42d0', '82defee6f47a8db1']],
+    ['sqlite', ['23da5922fb45d331', 'd18c012c2f36c147', '8189c073c4545a4f', '2ac6781c227b8193', 'cd8ca3c7ced2ddb1']],
+    ['postgres', ['002b20c4480f96f4', 'c95c388d7ce1ad46', '8c79148ca6cb42d0', '82defee6f47a8db1', '361801ebde22c879']],
   ] as const)('is not changed once databases have it: %s', (engine, digests) => {
     const digest = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 16);
     const statements = migrations.map((migration) => migration[engine].replaceAll(/\s*--.*/g, ''));
@@ -130,6 +130,9 @@ describe('D-10 a migration', () => {
   });
 });
 
+/** The statements that undo migration 5. */
+const beforeIdentifiers = ['DROP TABLE identifiers', 'ALTER TABLE keys DROP COLUMN identifiers'];
+
 describeEngines('a database of the first migration', (engine) => {
   it('is migrated at a start, which keeps its keys and lists them by expiry', async () => {
     const place = await makeOwnPlace(engine);
@@ -143,6 +146,7 @@ describeEngines('a database of the first migration', (engine) => {
     await place.run(
       'DROP INDEX keys_by_creation',
       ...(place.database ? [] : ['ALTER TABLE keys DROP COLUMN creation']),
+      ...beforeIdentifiers,
       'DROP TABLE policies',
       'DROP INDEX keys_by_end',
       'DROP INDEX keys_by_org_end',
@@ -170,6 +174,7 @@ describeEngines('a database of the second migration', (engine) => {
     );
     await before.close();
     await place.run(
+      ...beforeIdentifiers,
       'DROP TABLE policies',
       'DROP INDEX keys_by_creation',
       ...(place.database ? [] : ['ALTER TABLE keys DROP COLUMN creation']),
@@ -181,6 +186,27 @@ describeEngines('a database of the second migration', (engine) => {
     const inOrder = ['first', 'second', 'third', 'fourth', 'fifth'];
     expect(response.body).toMatchObject({
       data: { orgKeys: { edges: inOrder.map((keyID) => ({ node: { keyID } })) } },
+    });
+    await after.close();
+  });
+});
+
+describeEngines('a database of the fourth migration', (engine) => {
+  it('is migrated at a start, which keeps its keys and rotates them', async () => {
+    const place = await makeOwnPlace(engine);
+    const before = await startApp(place.env);
+    await before.importKeys({ key_id: 'k1', org_id: 'acme' });
+    await before.close();
+    await place.run(
+      ...beforeIdentifiers,
+      place.database ? "UPDATE settings SET value = '104' WHERE name = 'schema_version'" : 'PRAGMA user_version = 104',
+    );
+    const after = await startApp(place.env);
+    const response = await after.graphql(
+      'mutation { rotateOrgKey(keyID: "k1") { version orgKey { rotation { oldKeyID } } } }',
+    );
+    expect(response.body).toMatchObject({
+      data: { rotateOrgKey: { version: 2, orgKey: { rotation: { oldKeyID: 'k1' } } } },
     });
     await after.close();
   });

@@ -48,6 +48,8 @@ const fill = `
       '\\x01', '\\x02', '[]', definition, 0
     FROM keys, generate_series(1, 3) AS entry;
   SELECT setval(pg_get_serial_sequence('history', 'id'), 1000000);
+  INSERT INTO identifiers (key_hash, key, retires)
+    SELECT sha256(key_hash), id, CASE WHEN abs(hashtext(id::text)) % 10 = 0 THEN 1000000 + id % 1000000 END FROM keys;
   INSERT INTO credentials (id, kind, label, secret_hash, created, mac)
     SELECT 'cred_' || n, 'service', 'c', sha256(n::text::bytea), n, '\\x02' FROM generate_series(1, 5000) AS n`.replaceAll(
   /die\((\d+), (\d+)\)/g,
@@ -260,6 +262,8 @@ describe.skipIf(postgres.isMissing)(`the plans of ${keys} keys on ${postgres.nam
       (store) => store.historiesOf(ours.map((key) => ({ key, range: { last: true, limit: 5 } }))),
     ],
     ['the definition of a version', (store) => store.definitionAt(one, 1)],
+    ['the names of identifiers', (store) => store.namesOf([one, hashOf('absent')], 'acme')],
+    ['the identifiers that retire', (store) => store.retiring(new Date(1_001_000))[Symbol.asyncIterator]().next()],
   ];
   it.each(uses)('read few rows for %s, with either kind of plan', async (_, use) => {
     for (const { scannedTables, rowsRead } of await workFor(use)) {

@@ -158,7 +158,7 @@ describeEngines('D-08 a row that fails its integrity check', (engine) => {
 
   it('is reported by check when a key is missing from an index', async () => {
     await place.tamper("DELETE FROM key_terms WHERE term = (SELECT id FROM terms WHERE name = 't:gold')");
-    const message = 'The index of tags, policies and APIs does not match the key';
+    const message = 'The index of tags, policies, APIs and identifiers does not match the key';
     expect((await keyfront('check')).stderr).toContain(message);
   });
 

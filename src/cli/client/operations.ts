@@ -100,6 +100,18 @@ export interface KeyChangeResult {
 /** The result of a creation, with the identifier of the key. */
 type CreatedKey = KeyChangeResult & { readonly keyID: string };
 
+/** Options of a rotation. */
+interface RotateOptions extends ChangeOptions {
+  readonly overlapSeconds: number;
+  readonly keyIDPrefix: string | undefined;
+}
+
+/** The result of a rotation, with the new identifier. */
+type RotatedKey = CreatedKey & {
+  /** When the old identifier is rejected; undefined if it is already. */
+  readonly retiresAt: string | undefined;
+};
+
 /** An entry in the history of a key. */
 export interface KeyHistoryEntry {
   readonly version: number;
@@ -218,6 +230,11 @@ export const documents = {
     change: deleteOrgKey(keyID: $keyID, expectedVersion: $expectedVersion, reason: $reason) { ${result} } }`,
   restore: `mutation Restore($keyID: ID!, $expectedVersion: Int, $reason: String) {
     change: restoreOrgKey(keyID: $keyID, expectedVersion: $expectedVersion, reason: $reason) { ${result} } }`,
+  rotate: `mutation Rotate($keyID: ID!, $overlap: Int, $prefix: String, $expectedVersion: Int, $reason: String) {
+    change: rotateOrgKey(keyID: $keyID, overlap: $overlap, prefix: $prefix, expectedVersion: $expectedVersion, reason: $reason) {
+      orgKey { keyID keyHash rotation { retiresAt } } version ${effect} } }`,
+  cancelRotation: `mutation CancelRotation($keyID: ID!, $expectedVersion: Int, $reason: String) {
+    change: cancelKeyRotation(keyID: $keyID, expectedVersion: $expectedVersion, reason: $reason) { ${result} } }`,
   history: `query History($keyID: ID!, $limit: Int!) {
     orgKey(by: { keyID: $keyID }, includeDeleted: true) { history(last: $limit) { edges { node ${entry} } } } }`,
   follow: `subscription Follow($orgID: String, $keyHash: String, $after: String) {
@@ -341,6 +358,23 @@ const operations = {
     documents.restore,
     keyVariables,
     ({ keys, caller }, keyID, options) => keys.restoreOrgKey(caller, { keyID, ...options }),
+  ),
+  /** Gives a key a generated identifier. */
+  rotate: operation<[keyID: string, options: RotateOptions], RotatedKey>({
+    local: async ({ keys, caller }, keyID, options) => {
+      const rotated = await keys.rotateOrgKey(caller, { keyID, ...options });
+      const retiresAt = keys.rotationOf(rotated.key)?.retiresAt.toISOString();
+      return { ...toResult(rotated), keyID: keys.keyIDOf(rotated.key), retiresAt };
+    },
+    remote: async (place, keyID, { overlapSeconds: overlap, keyIDPrefix: prefix, expectedVersion, reason }) => {
+      const variables = { keyID, overlap, prefix, expectedVersion, reason };
+      return (await query(place.send, documents.rotate, variables, RotateResponse)).change;
+    },
+  }),
+  cancelRotation: change<[keyID: string, options: ChangeOptions]>(
+    documents.cancelRotation,
+    keyVariables,
+    ({ keys, caller }, keyID, options) => keys.cancelKeyRotation(caller, { keyID, ...options }),
   ),
   list: operation<[request: ListRequest], KeyListPage>({
     local: async ({ keys, caller }, { filter, orderBy, descending = false, limit, after }) => {
@@ -484,6 +518,23 @@ const CreateResponse = z.object({
   change: z
     .object({ orgKey: z.object({ keyID: z.string(), keyHash: z.string() }), ...changeShape })
     .transform(({ changed: isChanged, orgKey, ...rest }): CreatedKey => ({ isChanged, ...orgKey, ...rest })),
+});
+const RotateResponse = z.object({
+  change: z
+    .object({
+      orgKey: z.object({
+        keyID: z.string(),
+        keyHash: z.string(),
+        rotation: nullable(z.object({ retiresAt: z.string() })),
+      }),
+      ...changeShape,
+    })
+    .transform(({ changed: isChanged, orgKey: { rotation, ...orgKey }, ...rest }): RotatedKey => ({
+      isChanged,
+      ...orgKey,
+      retiresAt: rotation?.retiresAt,
+      ...rest,
+    })),
 });
 const CompareResponse = z.object({
   orgKey: z.object({ keyHash: z.string() }).nullable(),

@@ -23,7 +23,15 @@ import {
 } from '../client/run.js';
 import { type CLICommand, type OptionValues } from '../command.js';
 import { readDefinitionObject } from '../definitions.js';
-import { actorOption, parseOrgIDOption, confirm, gatewayEffect, notConfirmedExitCode, yesOption } from '../input.js';
+import {
+  actorOption,
+  parseOrgIDOption,
+  parseOverlap,
+  confirm,
+  gatewayEffect,
+  notConfirmedExitCode,
+  yesOption,
+} from '../input.js';
 import { type IO, UsageError } from '../io.js';
 import { toJSONLine } from '../output.js';
 
@@ -168,7 +176,7 @@ async function patch(io: IO, options: OptionValues, args: readonly string[]): Pr
 interface ChangeDeclaration extends Pick<CLICommand, 'alias' | 'summary' | 'description' | 'options'> {
   readonly name: `keys ${string}`;
   readonly example: string;
-  readonly action: 'modified' | 'deleted' | 'restored';
+  readonly action: 'modified' | 'deleted' | 'restored' | 'rotation_canceled';
   /** Makes the change from the options, before the key is accessed. */
   readonly changeFrom: (options: OptionValues) => (keys: KeyClient, keyID: string) => Promise<KeyChangeResult>;
   /** The question before the change. */
@@ -235,6 +243,68 @@ export const restoreKeyCommand = changeCommand({
   changeFrom: (options) => {
     const changeOptions = changeOptionsFrom(options);
     return async (keys, keyID) => keys.restore(keyID, changeOptions);
+  },
+});
+
+export const rotateKeyCommand: CLICommand = {
+  name: 'keys rotate',
+  alias: 'rotate',
+  summary: 'Give a key a new identifier, and print the identifier',
+  description: `During the overlap both identifiers are accepted, and are the same key with one version, one history and one quota; then the old one is rejected. The new identifier is generated as by \`keys create\`. As text, standard output contains only the identifier. ${keyLocation}`,
+  arguments: ['[KEY_ID]'],
+  options: {
+    overlap: {
+      value: '24h',
+      description:
+        'How long the old identifier is accepted, at most 90d; 0, for one that leaked, rejects it immediately (default 24h)',
+    },
+    prefix: {
+      value: 'TEXT',
+      description: 'Readable beginning of the new identifier, such as acme_live_ (default: the organization)',
+    },
+    'expected-version': expectedVersionOption,
+    reason: reasonOption,
+    actor: actorOption,
+    ...keyOptions,
+  },
+  exitCodes: changeExitCodes,
+  examples: ['keyfront keys rotate acme-billing --overlap 7d --reason "yearly rotation"'],
+  run: rotate,
+  errorExitCode: 2,
+};
+
+async function rotate(io: IO, options: OptionValues, args: readonly string[]): Promise<number> {
+  const rotateOptions = {
+    ...changeOptionsFrom(options),
+    overlapSeconds: parseOverlap(options) / 1000,
+    keyIDPrefix: stringOption(options, 'prefix'),
+  };
+  return runKeyCommand({ io, command: 'keys rotate', options, args }, async ({ keys, format, keyID }) => {
+    const rotated = await keys.rotate(keyID, rotateOptions);
+    const { keyID: key, retiresAt } = rotated;
+    if (format.isJSON) {
+      const retirement = { retires_at: retiresAt ?? null };
+      io.stdout(`${toJSONLine({ action: 'rotated', key, ...retirement, ...changeResultToJSON(rotated, null) })}\n`);
+    } else {
+      const end = retiresAt === undefined ? 'is rejected' : `is accepted until ${retiresAt}`;
+      io.stdout(`${key}\n`);
+      io.stderr(`Rotated (version ${rotated.version}). The old identifier ${end}.\n`);
+    }
+    return 0;
+  });
+}
+
+export const cancelRotationCommand = changeCommand({
+  name: 'keys cancel-rotation',
+  alias: 'cancel-rotation',
+  summary: 'Cancel a rotation: the old identifier stays, and the new one is rejected',
+  description: 'Possible until the old identifier is rejected. KEY_ID is either of both.',
+  options: { 'expected-version': expectedVersionOption },
+  example: 'keyfront keys cancel-rotation acme-billing',
+  action: 'rotation_canceled',
+  changeFrom: (options) => {
+    const changeOptions = changeOptionsFrom(options);
+    return async (keys, keyID) => keys.cancelRotation(keyID, changeOptions);
   },
 });
 

@@ -1,5 +1,6 @@
 import { withEffectiveQuota } from '../../keys/access/effective-access.js';
 import type { Policies } from '../../keys/access/policy.js';
+import { rotationOf } from '../../keys/identifiers.js';
 import { aadFor } from '../../keys/protect-secrets.js';
 import { withSecrets } from '../../keys/definition/normalize.js';
 import type { StoredKey } from '../../keys/key.js';
@@ -148,5 +149,14 @@ function toWire({ sealer, now }: Services, key: StoredKey, policies: Policies, i
     ...(remaining !== undefined && { quotaRemaining: remaining }),
     ...(quota.renews !== undefined && { quotaRenews: quota.renews }),
   };
-  return { key_id: sealer.open(key.sealedKeyID, aadFor(keyHash, 'keyID')), ...definitionToWire(complete) };
+  const openID = (sealed: Uint8Array) => sealer.open(sealed, aadFor(keyHash, 'keyID'));
+  const retiring = rotationOf(key, now());
+  return {
+    key_id: openID(key.sealedKeyID),
+    ...(retiring && {
+      retiring_key_id: openID(retiring.sealedKeyID),
+      retires_at: retiring.retiresAt.toISOString(),
+    }),
+    ...definitionToWire(complete),
+  };
 }

@@ -1,8 +1,9 @@
 import type { Actor } from '../../keys/key.js';
 import { hashTypeOf } from '../../crypto/password-hash.js';
-import { type ImportPorts, prepareImport } from '../../keys/import.js';
+import { type ImportPorts, type ImportRequest, prepareImport } from '../../keys/import.js';
 import { maxIssues } from '../../keys/definition/field-rules.js';
 import { invalidDefinition } from '../../keys/definition/issues.js';
+import { dateTimeRule, isDateTime } from '../../keys/definition/field-types.js';
 import { parseDefinition } from '../../keys/definition/parse.js';
 import type { KeyDefinition } from '../../keys/definition/schema.js';
 import { keyWarnings } from '../../keys/access/policy-warnings.js';
@@ -184,19 +185,43 @@ export async function prepareLine(
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw new AppError('INVALID', 'The line is not a JSON object.');
   }
-  const { key_id: keyID, ...definition } = body;
+  const { key_id: keyID, retiring_key_id: retiringID, retires_at: retiresAt, ...definition } = body;
   if (typeof keyID !== 'string') throw missingKeyID();
+  const retiring = retiringFrom(retiringID, retiresAt);
   return withWireIssuePaths(definition, async () => {
     const { passwordHash, rest } = passwordsAreHashed
       ? takePasswordHash(definition)
       : { passwordHash: undefined, rest: definition };
     const input = parseDefinition('update', definitionFromWire(rest));
-    const transition = await prepareImport(ports, { keyID, orgID, passwordHash, input, actor, policies });
+    const transition = await prepareImport(ports, {
+      keyID,
+      retiring,
+      orgID,
+      passwordHash,
+      input,
+      actor,
+      policies,
+    });
     const warnings = keyWarnings(input, { orgID: transition.next.orgID, policies }, ports.now());
     // An import stores the dates of a key that it adds, so that they are no reason for a warning.
     const shown = warnings.filter(({ code }) => code !== 'SERVER_OWNED');
     return { keyID, input, passwordHash, transition, warnings: issuesToWire(shown, body) };
   });
+}
+
+/** The identifier that a rotated key had before, and the time at which it retires: both or none. */
+function retiringFrom(keyID: JSONValue | undefined, retiresAt: JSONValue | undefined): ImportRequest['retiring'] {
+  if ((keyID ?? null) === null && (retiresAt ?? null) === null) return undefined;
+  if (typeof keyID !== 'string') throw malformedRetirement('retiring_key_id', 'must be a string beside `retires_at`');
+  if (typeof retiresAt !== 'string' || !isDateTime(retiresAt)) {
+    throw malformedRetirement('retires_at', `${dateTimeRule}, beside \`retiring_key_id\``);
+  }
+  return { keyID, retiresAt: new Date(retiresAt) };
+}
+
+function malformedRetirement(member: string, message: string): AppError {
+  const issue = { path: [member], code: 'MALFORMED_ARGUMENT', message };
+  return new AppError('INVALID', 'The rotation of the key is not valid.', { issues: [issue] });
 }
 
 function missingKeyID(): AppError {

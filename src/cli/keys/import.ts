@@ -193,11 +193,12 @@ async function* countBytes(
 }
 
 /** Reports which keys would be added, and writes nothing. */
-function createDryRunStore(store: Pick<KeyStore, 'findMany'>): Pick<KeyStore, 'add'> {
+function createDryRunStore(store: Pick<KeyStore, 'findMany' | 'namesOf'>): Pick<KeyStore, 'add'> {
   return {
     add: async (keys) => {
-      const found = await store.findMany(keys.map(({ next }) => next.keyHash));
-      const existing = new Set(found.map(({ keyHash }) => keyHash));
+      const hashes = keys.map(({ next }) => next.keyHash);
+      const found = await store.findMany(hashes);
+      const existing = new Set([...found.map(({ keyHash }) => keyHash), ...(await store.namesOf(hashes)).keys()]);
       return keys.map(({ next }) => !existing.has(next.keyHash));
     },
   };

@@ -56,11 +56,14 @@ export const keyText = {
     by: (label: string, asserted: string | null) =>
       asserted === null || asserted === label ? label : `${asserted} (stated by ${label})`,
     operations: {
+      CANCEL_ROTATION: 'got its previous identifier back',
       CREATE: 'created',
       DELETE: 'deleted',
       IMPORT: 'imported',
       RESTORE: 'restored',
+      RETIRE_IDENTIFIER: 'rejects its previous identifier',
       REVERT: 'reverted',
+      ROTATE: 'got another identifier',
       UPDATE: 'changed',
     } satisfies Record<KeyOperation, string>,
     reset: (used: string) => `Reset the quota after ${used} counted requests.`,

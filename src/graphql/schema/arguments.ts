@@ -18,7 +18,7 @@ export const keyArgs = builder.args((t) => ({
       'Identifier of the key, as in `OrgKey.keyID`. Required unless `keyHash` is given. Example: acme-billing.',
   }),
   keyHash: t.string({
-    description: 'Hash of the identifier of the key, as in `OrgKey.keyHash`, instead of `keyID`.',
+    description: 'Hash of the key, as in `OrgKey.keyHash`, or of an identifier of it, instead of `keyID`.',
   }),
 }));
 

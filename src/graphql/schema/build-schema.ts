@@ -9,6 +9,7 @@ import './bulk.js';
 import './consume.js';
 import './verify.js';
 import './lifecycle.js';
+import './rotation.js';
 import './key-list.js';
 import './access.js';
 import './policy.js';

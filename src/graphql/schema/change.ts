@@ -44,7 +44,7 @@ const UpdateOrgKeyPayload = builder.objectRef<DefinitionOutcome>('UpdateOrgKeyPa
     keyHash: t.string({
       nullable: true,
       extensions: { isCompatibility: true },
-      description: `Hash of the key identifier, as in the REST key API. The same as \`orgKey.keyHash\`. ${nullWithIssues}`,
+      description: `Hash that names the key, as in the REST key API. The same as \`orgKey.keyHash\`. ${nullWithIssues}`,
       resolve: (outcome) => changeOf(outcome)?.key.keyHash,
     }),
     status: t.string({

@@ -33,7 +33,7 @@ builder.node(OrgKey, {
   fields: (t) => ({
     keyHash: t.exposeString('keyHash', {
       description:
-        'Hash of the key identifier in lower-case hex: SHA-256 unless configured otherwise. Logs identify the key by it. Of a key with two identifiers, that of the identifier that it had first: it stays until that identifier retires.',
+        'Hash of the first identifier of the key in lower-case hex: SHA-256 unless configured otherwise. It names the key in logs, events and the history, and never changes: after `rotateOrgKey`, the hash of the new identifier is in `identifierHash`.',
     }),
     keyID: t.id({
       extensions: { isSensitive: true },
@@ -116,7 +116,7 @@ export const OrgKeyByInput = builder.inputType('OrgKeyByInput', {
   description: 'Selects a key. Exactly one field must be given.',
   fields: (t) => ({
     keyID: t.id({ description: 'Identifier of the key. Example: acme-billing.' }),
-    keyHash: t.string({ description: 'Hash of the identifier, as in `OrgKey.keyHash`.' }),
+    keyHash: t.string({ description: 'Hash of the key, as in `OrgKey.keyHash`, or of an identifier of it.' }),
   }),
 });
 
@@ -134,11 +134,15 @@ builder.queryField('orgKey', (t) =>
         description: 'Whether to find a deleted key too, until it is purged.',
       }),
     },
-    resolve: (caller, { by: { keyID, keyHash }, includeDeleted }, { keys, loaders }) => {
+    resolve: async (caller, { by: { keyID, keyHash }, includeDeleted }, { keys, loaders }) => {
       if (includeDeleted === true) {
         return keys.orgKey(caller, keyID === undefined ? { keyHash } : { keyID }, { includeDeleted });
       }
-      return loaders.orgKeys.load(keyID === undefined ? keyHash : keys.keyHashOf(caller, keyID));
+      if (keyID === undefined) return loaders.orgKeys.load(keyHash);
+      const hash = keys.keyHashOf(caller, keyID);
+      const key = await loaders.orgKeys.load(hash);
+      // The first identifier of the key may have retired, whose hash still names the key.
+      return key && keys.hasIdentifier(key, hash) ? key : undefined;
     },
   }),
 );

@@ -1,6 +1,7 @@
 import { AppError } from '../../lib/errors.js';
 import { decideAccess, type AccessDecision, type AccessRequest, type DecidedKey } from '../access/decide-access.js';
 import { requireScope, visibleKey } from '../authorization.js';
+import { findNamed, type KeyName } from '../find-key.js';
 import type { KeyRevision, StoredKey, StoredSecrets } from '../key.js';
 import { isSecretChange } from '../key-diff.js';
 import type { CallContext, Ports } from '../ports.js';
@@ -30,14 +31,14 @@ export interface ExplainRequest extends Omit<AccessRequest, 'amount'> {
 export async function explainOrgKey(
   ports: Ports,
   caller: CallContext,
-  keyHash: string,
+  name: KeyName,
   { at: requested, ...request }: ExplainRequest,
 ): Promise<Explanation> {
   requireScope(caller, 'read');
-  const { store, policies, externalCounters } = ports;
+  const { policies, externalCounters } = ports;
   const now = ports.now();
   const at = requested ?? now;
-  const found = visibleKey(caller, await store.find(keyHash, caller.orgID));
+  const found = visibleKey(caller, await findNamed(ports, name, caller.orgID));
   if (found && at < now) return explainPast(ports, caller, found, request, at);
   const [key] = found ? await withLiveQuotas(externalCounters, [found]) : [];
   const decision = decideAccess(key, await policies.current(), key?.quota ?? noQuota, request, at);

@@ -8,6 +8,8 @@ import { quotaFigures, type QuotaFigures } from '../quota/quota.js';
 import { summarizeQuotas, type QuotaSummary } from '../quota/quota-summary.js';
 import type { ReadBudget } from '../read-budget.js';
 import { stateOf, type KeyState, type StoredKey, type KeyRevision } from '../key.js';
+import { findNamed } from '../find-key.js';
+import { isNamedBy } from '../identifiers.js';
 import { findEach } from './find-each.js';
 import type { HistoryRequest, KeyFilter, KeyPage, KeyQuery, NameQuery, RequestedFilter } from '../key-query.js';
 
@@ -26,7 +28,8 @@ export type KeyQueries = ReturnType<typeof createKeyQueries>;
  * The queries. A caller that is bound to an organization sees the keys of that organization only. Each query with a caller
  * throws FORBIDDEN if it lacks the scope `read`.
  */
-export function createKeyQueries({ store, externalCounters, policies, now, hashKeyID, open, reportError }: Ports) {
+export function createKeyQueries(ports: Ports) {
+  const { store, externalCounters, policies, now, hashKeyID, open, reportError } = ports;
   const keyHashOf = (keyID: string) => hashKeyID(checkKeyID(keyID));
 
   /** Names the keys of the filter by their hashes. @throws {AppError} INVALID when an identifier is not valid. */
@@ -49,6 +52,14 @@ export function createKeyQueries({ store, externalCounters, policies, now, hashK
     return filter ? store.list({ ...query, filter, now: now() }, caller.reads) : emptyPage();
   }
 
+  /** The keys that have other identifiers than their first with these hashes. */
+  async function findRotatedEach(caller: CallContext, hashes: readonly string[]) {
+    const names = await store.namesOf(hashes, caller.orgID);
+    const keys = await findEach(store, [...names.values()], caller.reads, caller.orgID);
+    const found = [...names.keys()].map((hash, index) => [hash, keys[index]] as const);
+    return new Map(found.filter(([hash, key]) => key instanceof Error || (key && isNamedBy(key, hash, now()))));
+  }
+
   return {
     /** Returns the hash of an identifier. @throws {AppError} INVALID when the identifier is not valid. */
     keyHashOf(caller: CallContext, keyID: string): string {
@@ -65,20 +76,27 @@ export function createKeyQueries({ store, externalCounters, policies, now, hashK
       { includeDeleted = false }: { readonly includeDeleted?: boolean } = {},
     ): Promise<StoredKey | undefined> {
       requireScope(caller, 'read');
-      const keyHash = 'keyID' in reference ? keyHashOf(reference.keyID) : reference.keyHash;
-      const key = visibleKey(caller, await store.find(keyHash, caller.orgID));
+      const isIdentifier = 'keyID' in reference;
+      const hash = isIdentifier ? keyHashOf(reference.keyID) : reference.keyHash;
+      const key = visibleKey(caller, await findNamed(ports, { hash, isIdentifier }, caller.orgID));
       return includeDeleted ? key : notDeleted(key);
     },
     /** Returns what `orgKey` returns for each of the hashes, with one query; an error for a key that cannot be read. */
     async orgKeysByHash(caller: CallContext, keyHashes: readonly string[]): Promise<(StoredKey | Error | undefined)[]> {
       requireScope(caller, 'read');
       const found = await findEach(store, keyHashes, caller.reads, caller.orgID);
-      return found.map((key) => (key instanceof Error ? key : notDeleted(visibleKey(caller, key))));
+      const missing = keyHashes.filter((_, index) => found[index] === undefined);
+      const rotated = missing.length === 0 ? undefined : await findRotatedEach(caller, missing);
+      return keyHashes.map((hash, index) => {
+        const key = found[index] ?? rotated?.get(hash);
+        return key instanceof Error ? key : notDeleted(visibleKey(caller, key));
+      });
     },
     /** Returns the key. @throws {AppError} NOT_FOUND when `orgKey` returns none. */
     async requireOrgKey(caller: CallContext, keyID: string): Promise<StoredKey> {
       requireScope(caller, 'read');
-      return requireKey(caller, await store.find(keyHashOf(keyID), caller.orgID));
+      const name = { hash: keyHashOf(keyID), isIdentifier: true };
+      return requireKey(caller, await findNamed(ports, name, caller.orgID));
     },
     listOrgKeys,
     /** Returns the page of `listOrgKeys`, and logs the errors of the keys that cannot be read. */

@@ -121,13 +121,15 @@ const headersOfFailure: { readonly [Code in ErrorCode]?: JSONSchema } = {
   UNAVAILABLE: retryAfter,
 };
 
-/** Returns the error response of a code. CONFLICT has the status 412 for a stale version, 409 for a key that exists. */
-function failuresOf(code: ErrorCode, { operation, credential, examples }: RouteDefinition): [number, JSONSchema][] {
-  const isStale = code === 'CONFLICT' && operation !== 'createOrgKey';
-  const status = isStale ? preconditionFailedStatus : statuses[code];
-  const shown = responseExamples(examples, status);
+/** Returns the error responses of a code. CONFLICT has the status 412 for a stale version, 409 for any other state. */
+function failuresOf(code: ErrorCode, { credential, examples }: RouteDefinition): [number, JSONSchema][] {
+  const conflicts = [statuses.CONFLICT, preconditionFailedStatus];
+  const found = code === 'CONFLICT' ? conflicts.filter((one) => responseExamples(examples, one)) : [statuses[code]];
   const shared = code === 'UNAUTHENTICATED' && credential === 'management' ? withoutManagement : code;
-  return [[status, shown ? failure(code, shown) : { $ref: `#/components/responses/${shared}` }]];
+  return found.map((status) => {
+    const shown = responseExamples(examples, status);
+    return [status, shown ? failure(code, shown) : { $ref: `#/components/responses/${shared}` }];
+  });
 }
 
 /** The name of the response without a management credential; without a service credential it is the code. */

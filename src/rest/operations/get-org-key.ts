@@ -4,7 +4,7 @@ import { jsonResponse, type HTTPResponse } from '../../http/response.js';
 import { keyToJSON, withQuotas } from '../key-response.js';
 import { parseFlag, parseKeyID } from '../parameters.js';
 import { defineRoute, type RouteCall } from '../route.js';
-import { int64, keyHash, keyID, malformed, unknownKey } from './shared-docs.js';
+import { identifierHash, int64, keyHash, keyID, malformed, rotation, unknownKey } from './shared-docs.js';
 
 const orgKey = {
   name: 'OrgKey',
@@ -25,6 +25,7 @@ const orgKey = {
       },
     },
   },
+  optional: { identifier_hash: identifierHash, rotation },
 };
 
 export const getOrgKey = defineRoute({

@@ -2,7 +2,30 @@ import { actorHeader } from '../../http/actor-header.js';
 import type { RouteExample } from '../route.js';
 
 /** Schema of a key hash. */
-export const keyHash = { type: 'string', description: 'Hash of the key identifier, in lower-case hex.' };
+export const keyHash = {
+  type: 'string',
+  description: 'Hash of the first identifier of the key, in lower-case hex. It names the key and never changes.',
+};
+/** Schema of the hash of the identifier of a rotated key. */
+export const identifierHash = {
+  type: 'string',
+  description: 'Hash of `key`; absent when it is `key_hash`, as for every key that was never rotated.',
+};
+/** Schema of a rotation that runs. */
+export const rotation = {
+  type: 'object',
+  description: 'The rotation that runs; absent when the key has one identifier.',
+  required: ['old_key', 'old_identifier_hash', 'retires_at'],
+  properties: {
+    old_key: { type: 'string', description: 'The identifier before, which is accepted until it retires.' },
+    old_identifier_hash: { type: 'string', description: 'Hash of `old_key`.' },
+    retires_at: {
+      type: 'string',
+      format: 'date-time',
+      description: 'From this time on, `old_key` is rejected.',
+    },
+  },
+};
 /** Returns the schema of a 64-bit integer. */
 export const int64 = (description: string) => ({ type: 'integer', format: 'int64', description });
 /** Schema of a text. */

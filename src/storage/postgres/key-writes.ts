@@ -21,6 +21,8 @@ const entry = unnestRows('e', revisionTable.columns, input.next);
 const terms = { added: entry.next, dropped: entry.next + 2 };
 const quotaChange = unnestRows('q', quotaChangeTable.columns, terms.dropped + 2);
 const receipt = unnestRows('r', { key_hash: 'text', ...receiptColumns }, quotaChange.next);
+const identifier = unnestRows('p', { key_hash: 'text', hash: 'text', retires: 'integer?' }, receipt.next);
+const droppedIdentifier = unnestRows('x', { key_hash: 'text', hash: 'text' }, identifier.next);
 
 /** Texts that are stored as numbers, and the hash, which is stored as bytes, as columns and their values in the row `from`. */
 function storedAs(from: string): (name: string) => readonly [column: string, value: string] {
@@ -111,11 +113,22 @@ const changes = `, changes AS (
      WHERE q.key_hash IN (SELECT decode(key_hash, 'hex') FROM done)
    )`;
 const writeWithQuotas = writeWith(changes);
-const writeWithReceipts = writeWith(
-  `${changes}, receipts AS (
+const receipts = `${changes}, receipts AS (
      INSERT INTO receipts (${receiptNames.join(', ')})
      SELECT ${receiptNames.map((name) => `r.${name}`).join(', ')} FROM ${receipt.sql}
      WHERE r.key_hash IN (SELECT key_hash FROM done)
+   )`;
+const writeWithReceipts = writeWith(receipts);
+/** Rotations are rare. A row of another key stays, so that an identifier never finds two keys. */
+const writeWithIdentifiers = writeWith(
+  `${receipts}, put AS (
+     INSERT INTO identifiers (key_hash, key, retires)
+     SELECT decode(p.hash, 'hex'), d.id, p.retires FROM ${identifier.sql} JOIN done d ON d.key_hash = p.key_hash
+     ON CONFLICT (key_hash) DO UPDATE SET retires = excluded.retires WHERE identifiers.key = excluded.key
+   ),
+   dropped_identifiers AS (
+     DELETE FROM identifiers g USING ${droppedIdentifier.sql}, done d
+     WHERE d.key_hash = x.key_hash AND g.key_hash = decode(x.hash, 'hex') AND g.key = d.id
    )`,
 );
 
@@ -195,11 +208,16 @@ export async function writeKeys(
   const added = ordered.flatMap(({ row, addedTerms }) => addedTerms.map((term) => ({ term, row })));
   const dropped = ordered.flatMap(({ row, droppedTerms }) => droppedTerms.map((term) => ({ term, row })));
   const quotaChanges = ordered.flatMap((one) => one.quotaChanges);
-  const receipts = ordered.flatMap(({ row, receipts: given }) =>
+  const givenReceipts = ordered.flatMap(({ row, receipts: given }) =>
     given.map((one) => [row.key_hash, ...receiptValues(one)] as const),
   );
-  const hasQuotas = quotaChanges.length > 0 || receipts.length > 0;
-  const statement = receipts.length > 0 ? writeWithReceipts : hasQuotas ? writeWithQuotas : write;
+  const put = ordered.flatMap(({ row, putIdentifiers }) => putIdentifiers.map((one) => ({ row, ...one })));
+  const gone = ordered.flatMap(({ row, droppedIdentifiers }) => droppedIdentifiers.map((hash) => ({ row, hash })));
+  const hasIdentifiers = put.length > 0 || gone.length > 0;
+  const hasReceipts = givenReceipts.length > 0 || hasIdentifiers;
+  const hasQuotas = quotaChanges.length > 0 || hasReceipts;
+  const withoutIdentifiers = hasReceipts ? writeWithReceipts : hasQuotas ? writeWithQuotas : write;
+  const statement = hasIdentifiers ? writeWithIdentifiers : withoutIdentifiers;
   const done = await session.write<{ key_hash: string }>(statement, [
     ...keyNames.map((column) => sent.map((row) => row[column])),
     ordered.map(({ before }) => before?.mac ?? null),
@@ -211,8 +229,17 @@ export async function writeKeys(
     dropped.map(({ term }) => term),
     dropped.map(({ row }) => row.key_hash),
     ...(hasQuotas ? quotaNames.map((column) => quotaChanges.map((row) => row[column])) : []),
-    ...(receipts.length > 0
-      ? ['key_hash', ...receiptNames].map((_, index) => receipts.map((values) => values[index]))
+    ...(hasReceipts
+      ? ['key_hash', ...receiptNames].map((_, index) => givenReceipts.map((values) => values[index]))
+      : []),
+    ...(hasIdentifiers
+      ? [
+          put.map(({ row }) => row.key_hash),
+          put.map(({ keyHash }) => keyHash),
+          put.map(({ retires }) => retires),
+          gone.map(({ row }) => row.key_hash),
+          gone.map(({ hash }) => hash),
+        ]
       : []),
   ]);
   return new Set(done.map(({ key_hash }) => key_hash));

@@ -3,7 +3,7 @@ import { parseJSON, stringifyJSON } from '../../lib/json.js';
 import { definitionFromJSON } from '../../keys/definition/from-json.js';
 import type { Definition } from '../../keys/definition/normalize.js';
 import { definitionChanges } from '../../keys/key-diff.js';
-import type { Actor, FieldChange, KeyRevision, StoredKey } from '../../keys/key.js';
+import type { Actor, FieldChange, KeyIdentifiers, KeyRevision, StoredKey } from '../../keys/key.js';
 import type { KeyTransition } from '../../keys/ports.js';
 import type { QuotaChange } from '../../keys/quota/quota-change.js';
 import { dateOf, defineTable, millisecondsOf, namesOf, type Columns, type RowOf, type SignedRow } from './signed.js';
@@ -30,14 +30,17 @@ const keyColumns = {
   history_link: 'bytes',
 } as const satisfies Columns;
 
+/** Layout 2 has the identifiers of a rotated key, as JSON. */
+const rotatedKeyColumns = { ...keyColumns, identifiers: 'text?' } as const satisfies Columns;
+
 /** The signed values of a key. */
-export type KeyRow = RowOf<typeof keyColumns>;
+export type KeyRow = RowOf<typeof rotatedKeyColumns>;
 
 /** A row of the table of keys, with its place and its newest history entry, which find rows and are not signed. */
 export type StoredKeyRow = SignedRow<KeyRow> & { readonly id: bigint; readonly head: bigint };
 
 /** The table of keys. */
-export const keyTable = defineTable<KeyRow>('keys', keyColumns);
+export const keyTable = defineTable<KeyRow>('keys', keyColumns, rotatedKeyColumns);
 
 /** Returns the key of a row that passed its integrity check. */
 export function keyFromRow(row: KeyRow): StoredKey {
@@ -45,6 +48,7 @@ export function keyFromRow(row: KeyRow): StoredKey {
     keyHash: row.key_hash,
     identity: Buffer.from(row.identity).toString('hex'),
     sealedKeyID: row.sealed_key_id,
+    ...(row.identifiers !== null && { identifiers: identifiersFromText(row.identifiers) }),
     orgID: row.org_id,
     version: Number(row.version),
     dateCreated: row.date_created ?? new Date(Number(row.created)).toISOString(),
@@ -90,7 +94,53 @@ export function keyToRow(key: StoredKey, historyLink: Uint8Array): KeyRow {
     quota_used: key.quota.used,
     quota_renews: key.quota.renews ?? null,
     history_link: historyLink,
+    identifiers: key.identifiers ? identifiersToText(key.identifiers) : null,
   };
+}
+
+/** The text of the identifiers of a key in its row. */
+interface StoredIdentifiers {
+  readonly current: string;
+  readonly retiring?: { readonly keyHash: string; readonly sealed: string; readonly retiresAt: number };
+}
+
+function identifiersToText({ current, retiring }: KeyIdentifiers): string {
+  const stored: StoredIdentifiers = {
+    current,
+    ...(retiring && {
+      retiring: {
+        keyHash: retiring.keyHash,
+        sealed: Buffer.from(retiring.sealedKeyID).toString('base64'),
+        retiresAt: retiring.retiresAt.getTime(),
+      },
+    }),
+  };
+  return stringifyJSON(stored);
+}
+
+function identifiersFromText(text: string): KeyIdentifiers {
+  // Written by us, from this very type.
+  const { current, retiring } = parseJSON(text) as unknown as StoredIdentifiers;
+  if (!retiring) return { current };
+  const { keyHash, sealed, retiresAt } = retiring;
+  return { current, retiring: { keyHash, sealedKeyID: Buffer.from(sealed, 'base64'), retiresAt: new Date(retiresAt) } };
+}
+
+/** A row of the table `identifiers`, which finds a rotated key by its identifiers. Not signed: the row of the key is. */
+export interface IdentifierRow {
+  readonly keyHash: string;
+  /** NULL for the identifier that the key keeps. */
+  readonly retires: bigint | null;
+}
+
+/** The rows of the identifiers of a key; none of one that was never rotated. */
+export function identifierRowsOf({ identifiers }: StoredKey): IdentifierRow[] {
+  if (!identifiers) return [];
+  const { current, retiring } = identifiers;
+  return [
+    { keyHash: current, retires: null },
+    ...(retiring ? [{ keyHash: retiring.keyHash, retires: BigInt(retiring.retiresAt.getTime()) }] : []),
+  ];
 }
 
 /** The terms of the index of keys, by what they contain. */

@@ -67,6 +67,11 @@ export const copiedTables = {
     order: ['id'],
     chunkSize: 500,
   },
+  identifiers: {
+    columns: { key_hash: 'bytes', key: 'integer', retires: 'integer?' },
+    order: ['key_hash'],
+    chunkSize: 5_000,
+  },
   key_terms: {
     columns: { term: 'integer', key: 'integer', org: 'integer' },
     order: ['term', 'key'],

@@ -3,6 +3,7 @@ import { layout1 } from './layout-1.js';
 import { layout2 } from './layout-2.js';
 import { layout3 } from './layout-3.js';
 import { layout4 } from './layout-4.js';
+import { layout5 } from './layout-5.js';
 
 /** The statements of a migration, by engine. */
 export type SchemaStep = Readonly<Record<Dialect['name'], string>>;
@@ -12,7 +13,7 @@ export type SchemaStep = Readonly<Record<Dialect['name'], string>>;
  * nullable: processes of the version before go on writing rows without it, and rows that they have signed stay valid
  * (`Layouts`). A release fills a new column only on request, because the release before rejects a row with a value in it.
  */
-export const migrations: readonly SchemaStep[] = [layout1, layout2, layout3, layout4];
+export const migrations: readonly SchemaStep[] = [layout1, layout2, layout3, layout4, layout5];
 
 /** Databases that builds before the first release have made have smaller versions. */
 const firstVersion = 101;

@@ -110,6 +110,14 @@ function createPut(database: Database): (write: KeyWrite) => void {
   const addTerms = database.prepare<[object]>(
     `INSERT INTO key_terms (term, key, org) SELECT t.id, @key, ${org} FROM ${named} WHERE true ON CONFLICT DO NOTHING`,
   );
+  // A row of another key stays, so that an identifier never finds two keys.
+  const putIdentifier = database.prepare<[string, bigint, bigint | null]>(
+    `INSERT INTO identifiers (key_hash, key, retires) VALUES (unhex(?), ?, ?)
+     ON CONFLICT (key_hash) DO UPDATE SET retires = excluded.retires WHERE key = excluded.key`,
+  );
+  const dropIdentifier = database.prepare<[string, bigint]>(
+    'DELETE FROM identifiers WHERE key_hash = unhex(?) AND key = ?',
+  );
   const dropTerms = database.prepare<[object]>(
     `DELETE FROM key_terms WHERE key = @key AND term IN (SELECT t.id FROM ${named})`,
   );
@@ -123,7 +131,7 @@ function createPut(database: Database): (write: KeyWrite) => void {
     throw tooManyNear();
   }
 
-  return ({ before, row, entries, quotaChanges, receipts, addedTerms, droppedTerms }) => {
+  return ({ before, row, entries, quotaChanges, receipts, addedTerms, droppedTerms, ...identifiers }) => {
     const { key_hash, org_id } = row;
     const key = before?.id ?? freePlace(key_hash);
     if (org_id !== before?.org_id) addOrg.run(org_id);
@@ -145,6 +153,8 @@ function createPut(database: Database): (write: KeyWrite) => void {
         addTerms.run(terms);
       }
     }
+    for (const { keyHash, retires } of identifiers.putIdentifiers) putIdentifier.run(keyHash, key, retires);
+    for (const keyHash of identifiers.droppedIdentifiers) dropIdentifier.run(keyHash, key);
     if (droppedTerms.length > 0) dropTerms.run({ names: JSON.stringify(droppedTerms), key });
   };
 }

@@ -147,6 +147,11 @@ export function restOperations({ routes, population, maxValues }) {
         return [one('', { path: at(6), isChange: true })];
       case 'restoreOrgKey':
         return [one('', { path: at(6), isChange: true })];
+      case 'rotateOrgKey':
+        return [one('', { path: at(7), body: () => '{"overlap":0}', isChange: true })];
+      case 'cancelKeyRotation':
+        // No rotation of the key runs: it is read and rejected.
+        return [one('', { path: at(7), statuses: [409], isChange: true })];
       case 'consumeOrgQuota':
         return [one('', { path: at(4), isChange: true })];
       case 'verifyKeys': {

@@ -39,6 +39,7 @@ export async function sendToFreshKey(
   keys += 1;
   const keyID = `fresh-${keys}.`;
   if (endpoint.key !== 'absent') await t.importKeys({ key_id: keyID, org_id: 'acme', alias: keyID, quota_max: 5 });
+  if (endpoint.key === 'rotated') await sendRequest(t, 'POST', `/svc/org/keys/${keyID}/rotate`);
   if (endpoint.key === 'deleted') await sendRequest(t, 'DELETE', `/svc/org/keys/${keyID}`);
   const found = await t.graphql(`{ orgKey(by: { keyID: "${keyID}" }) { id } }`);
   const node = (found.body['data'] as { orgKey: { id: string } | null }).orgKey?.id ?? '';

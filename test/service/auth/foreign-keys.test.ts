@@ -108,6 +108,8 @@ function suite(settings: () => Promise<Record<string, string>>): void {
     ['previewOrgKeyRevert', graphql('{ previewOrgKeyRevert(keyID: $id, toVersion: 1) { version } }')],
     ['DELETE', (keyID) => ['DELETE', `/svc/org/keys/${keyID}`]],
     ['restore', (keyID) => ['POST', `/svc/org/keys/${keyID}/restore`]],
+    ['rotate', (keyID) => ['POST', `/svc/org/keys/${keyID}/rotate`]],
+    ['cancel-rotation', (keyID) => ['POST', `/svc/org/keys/${keyID}/cancel-rotation`]],
     ['quota', (keyID) => ['POST', `/svc/org/keys/${keyID}/quota`]],
     ['orgKey', graphql('{ orgKey(by: { keyID: $id }) { version } }')],
     [

@@ -14,7 +14,7 @@ interface Row {
   /** A root field with its arguments and fields, or the body of a route. `KEY` and `NODE` stand for a key of acme's. */
   readonly call?: string;
   /** The state of the key in which the call succeeds. */
-  readonly key?: 'absent' | 'deleted';
+  readonly key?: 'absent' | 'deleted' | 'rotated';
   readonly foreign: Foreign;
   /** The scopes that it requires. Default: that of reading. */
   readonly scopes?: readonly Scope[];
@@ -86,6 +86,13 @@ const rootFields: Readonly<Record<string, Row>> = {
     foreign: 'NOT_FOUND',
     scopes: ['update'],
   },
+  rotateOrgKey: { call: 'rotateOrgKey(keyID: "KEY") { version }', foreign: 'NOT_FOUND', scopes: ['update'] },
+  cancelKeyRotation: {
+    call: 'cancelKeyRotation(keyID: "KEY") { version }',
+    key: 'rotated',
+    foreign: 'NOT_FOUND',
+    scopes: ['update'],
+  },
   updateOrgKeys: {
     call: 'updateOrgKeys(filter: {aliasPrefix: "KEY"}, patch: {rate: 2}, dryRun: false) { items { orgKey { keyHash } } }',
     foreign: 'nothing',
@@ -124,6 +131,8 @@ const restRoutes: Readonly<Record<string, Row>> = {
   createOrgKey: { call: '{"org_id":"acme"}', key: 'absent', foreign: 'FORBIDDEN', scopes: ['create'] },
   deleteOrgKey: { foreign: 'NOT_FOUND', scopes: ['delete'] },
   restoreOrgKey: { key: 'deleted', foreign: 'NOT_FOUND', scopes: ['delete'] },
+  rotateOrgKey: { foreign: 'NOT_FOUND', scopes: ['update'] },
+  cancelKeyRotation: { key: 'rotated', foreign: 'NOT_FOUND', scopes: ['update'] },
   consumeOrgQuota: { foreign: 'NOT_FOUND', scopes: ['consume'] },
   verifyKeys: { call: '{"requests":[{"key_id":"KEY"}]}', foreign: 'nothing', scopes: ['verify'] },
 };

@@ -161,7 +161,7 @@ describe('keyfront check', () => {
       `DELETE FROM key_terms WHERE term = (SELECT id FROM terms WHERE name = 't:gold') AND key = ${rowIDOf(hash2)}`,
     );
     expect((await check()).stderr).toBe(
-      `The index of tags, policies and APIs does not match the key ${hash2}.\n${oneProblem}`,
+      `The index of tags, policies, APIs and identifiers does not match the key ${hash2}.\n${oneProblem}`,
     );
   });
 

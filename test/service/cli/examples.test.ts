@@ -76,6 +76,7 @@ const preparations: Readonly<Record<string, Preparation>> = {
       return Promise.resolve({ '6fdc04ab12e1': keyHash });
     },
   },
+  'keys cancel-rotation': { prepare: async () => ({ done: await prepare('keys', 'rotate', 'acme-billing') }) },
   'keys restore': { prepare: async () => ({ done: await prepare('keys', 'delete', 'acme-billing') }) },
   'credentials rotate': { prepare: credential },
   'credentials revoke': { prepare: credential },

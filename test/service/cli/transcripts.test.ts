@@ -93,6 +93,7 @@ function createMask(root: string) {
         .replace(/\b\w+_[\da-f]{40}\b/g, (id) => numbered('KEY_', id))
         .replace(/\b(kf_mgt_|kf_svc_|whsec_)[\w+/=]{20,}/g, '$1…')
         .replace(/("last_four":"|(?:active|replaced|revoked) +…)[\w-]{4}/g, '$1LAST')
+        .replace(/identifier_hash.*/g, (rest) => rest.replace(/\b[\da-f]{64}\b/g, '…'))
         .replace(/(with the hash |KEY_\d","key_hash":")[\da-f]{64}/g, '$1…')
         .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, 'TIME')
         .replace(/"(last_updated|renews_at|quota_renews)":"?\d+"?/g, '"$1":N')

@@ -83,6 +83,10 @@ const before: Readonly<Record<string, readonly [string, string]>> = {
   'updateOrgKey changedSince': ['updateOrgKey', 'replace'],
   'patchOrgKey changedSince': ['updateOrgKey', 'replace'],
   'deleteOrgKey changedSince': ['updateOrgKey', 'replace'],
+  'cancelKeyRotation cancel': ['rotateOrgKey', 'rotate'],
+  'cancelKeyRotation changedSince': ['updateOrgKey', 'replace'],
+  'rotateOrgKey changedSince': ['updateOrgKey', 'replace'],
+  'rotateOrgKey running': ['rotateOrgKey', 'rotate'],
   'restoreOrgKey restore': ['deleteOrgKey', 'delete'],
   'restoreOrgKey changedSince': ['deleteOrgKey', 'delete'],
 };

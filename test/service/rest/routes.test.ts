@@ -19,6 +19,8 @@ describe('the key API', () => {
       { method: 'POST', path: '/svc/org/keys/*', credential: 'service' },
       { method: 'DELETE', path: '/svc/org/keys/*', credential: 'service' },
       { method: 'POST', path: '/svc/org/keys/*/restore', credential: 'service' },
+      { method: 'POST', path: '/svc/org/keys/*/rotate', credential: 'service' },
+      { method: 'POST', path: '/svc/org/keys/*/cancel-rotation', credential: 'service' },
       { method: 'POST', path: '/svc/org/keys/*/quota', credential: 'service' },
       { method: 'POST', path: '/svc/keys/verify', credential: 'service' },
     ]);

@@ -540,6 +540,29 @@ mutation DeleteAndRestoreKey($keyID: ID!, $reason: String) {
 }`,
   },
   {
+    group: 'Change',
+    title: 'Rotate a key and cancel it',
+    credential: 'service',
+    query: `# Gives a key a new identifier.
+# Both are accepted for "overlap"
+# seconds. Then cancels: the old
+# identifier stays.
+mutation RotateKey($keyID: ID!, $overlap: Int, $reason: String) {
+  rotateOrgKey(keyID: $keyID, overlap: $overlap, reason: $reason) {
+    keyID
+    orgKey { keyHash identifierHash rotation { oldKeyID retiresAt } version }
+  }
+  cancelKeyRotation(keyID: $keyID, reason: $reason) {
+    orgKey { keyID version }
+  }
+}`,
+    variables: `{
+  "keyID": "acme-mobile",
+  "overlap": 604800,
+  "reason": "Example of a rotation"
+}`,
+  },
+  {
     group: 'Many keys',
     title: 'Update many keys',
     credential: 'service',

@@ -1,10 +1,12 @@
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import type { DiscardOutcome, IntegrityReport, KeyStore } from '../../../keys/ports.js';
+import type { StoredKey } from '../../../keys/key.js';
 import type { RowSigner } from '../../../crypto/row-signer.js';
 import { pageFromContent, pageName, prefixOf, purgedName, type PurgedKey } from '../../records/checkpoint.js';
 import { createHeads } from '../heads.js';
 import {
   keyFromRow,
+  identifierRowsOf,
   keyTable,
   termsOf,
   type StoredKeyRow,
@@ -46,6 +48,10 @@ const statements = (dialect: Dialect) => {
       `SELECT t.name FROM terms t CROSS JOIN key_terms n WHERE t.name ${inList('$1', 'text')} AND n.term = t.id AND n.key = $2
          AND n.org = (SELECT id FROM orgs WHERE name = $3)`,
     ),
+    identifiers: prepared(
+      `SELECT ${hexOf('i.key_hash')} AS hash, i.retires FROM ${hashes('$1')} AS w CROSS JOIN identifiers i
+       WHERE i.key_hash = ${dialect.bytesOf('w.hash')} AND i.key = $2`,
+    ),
     withoutKey: prepared(
       `SELECT DISTINCT ${hexOf('h.key_hash')} AS key_hash FROM history h
        WHERE NOT EXISTS (SELECT 1 FROM keys k WHERE k.id = h.key)`,
@@ -65,11 +71,15 @@ const statements = (dialect: Dialect) => {
     dropTerms: prepared(
       `DELETE FROM key_terms WHERE term IN (SELECT id FROM terms WHERE name ${inList('$1', 'text')}) AND key = $2`,
     ),
+    removeIdentifiers: prepared(
+      `DELETE FROM identifiers WHERE key = $2 AND key_hash IN (SELECT ${dialect.bytesOf('w.hash')} FROM ${hashes('$1')} AS w)`,
+    ),
     removeQuotaChanges: prepared('DELETE FROM quota_changes WHERE key_hash = $1'),
     removeKey: prepared('DELETE FROM keys WHERE id = $1'),
     // Without an index on the key in SQLite, these read the whole tables.
     dropAllTerms: prepared('DELETE FROM key_terms WHERE key = $1'),
     removeAllEntries: prepared('DELETE FROM history WHERE key = $1'),
+    removeAllIdentifiers: prepared('DELETE FROM identifiers WHERE key = $1'),
   };
 };
 
@@ -113,8 +123,20 @@ export function createKeyMaintenance(session: SqlSession, signer: RowSigner): Ma
       ...damaged,
       key,
       isHistoryIntact: chain.endsAt(row),
-      isIndexed: found.length === terms.length,
+      isIndexed: found.length === terms.length && (yield* hasIdentifiers(key, row.id)),
     };
+  }
+
+  /** Whether the index has all identifiers of a key. It may have others, which the row of the key does not confirm. */
+  function* hasIdentifiers(key: StoredKey, id: bigint): Work<boolean> {
+    const wanted = identifierRowsOf(key);
+    if (wanted.length === 0) return true;
+    const found = yield* query<{ hash: string; retires: bigint | null }>(sql.identifiers, [
+      placesOf(wanted.map(({ keyHash }) => keyHash)),
+      id,
+    ]);
+    const retires = new Map(found.map((row) => [row.hash, row.retires]));
+    return wanted.every((one) => retires.get(one.keyHash) === one.retires);
   }
 
   /** Removes at least one key, and as many as fit one short transaction. */
@@ -132,8 +154,11 @@ export function createKeyMaintenance(session: SqlSession, signer: RowSigner): Ma
         const [found] = yield* query<{ size: bigint }>(sql.sizeWithHistory, [span, id]);
         bytes += Number(found?.size ?? 0n);
         if (seen > 0 && bytes > maxPurgedBytes) break;
-        const terms = [...termsOf(keyFromRow(row))];
+        const key = keyFromRow(row);
+        const terms = [...termsOf(key)];
+        const hashes = identifierRowsOf(key).map((one) => one.keyHash);
         if (terms.length > 0) yield* query(sql.dropTerms, [terms, id]);
+        if (hashes.length > 0) yield* query(sql.removeIdentifiers, [placesOf(hashes), id]);
         yield* query(sql.removeEntries, [span]);
         yield* query(sql.removeQuotaChanges, [Buffer.from(keyHash, 'hex')]);
         yield* query(sql.removeKey, [id]);
@@ -153,6 +178,7 @@ export function createKeyMaintenance(session: SqlSession, signer: RowSigner): Ma
     // A damaged row does not show which terms and entries it had.
     yield* query(sql.dropAllTerms, [id]);
     yield* query(sql.removeAllEntries, [id]);
+    yield* query(sql.removeAllIdentifiers, [id]);
     yield* query(sql.removeQuotaChanges, [Buffer.from(keyHash, 'hex')]);
     yield* query(sql.removeKey, [id]);
     // The purge mark needs the identity, which the checkpoint has.

@@ -6,7 +6,9 @@ import type { Receipt } from '../../../keys/receipt.js';
 import {
   keyTable,
   changeToRows,
+  identifierRowsOf,
   termsOf,
+  type IdentifierRow,
   type KeyRow,
   type StoredKeyRow,
   quotaChangeTable,
@@ -128,6 +130,9 @@ export interface WriteCommand<T> {
   readonly receipt?: Receipt | undefined;
   /** The search terms of the key before and after; absent when the definition stays. */
   readonly terms?: { readonly before: ReadonlySet<string>; readonly after: ReadonlySet<string> } | undefined;
+  /** The identifiers of the key before and after; absent when they stay. */
+  readonly identifiers?:
+    { readonly before: readonly IdentifierRow[]; readonly after: readonly IdentifierRow[] } | undefined;
   readonly result: T;
 }
 
@@ -141,6 +146,9 @@ export interface KeyWrite {
   readonly receipts: readonly Receipt[];
   readonly addedTerms: readonly string[];
   readonly droppedTerms: readonly string[];
+  /** Rows of `identifiers` to add or replace, and hashes of rows to remove. */
+  readonly putIdentifiers: readonly IdentifierRow[];
+  readonly droppedIdentifiers: readonly string[];
 }
 
 /** The result of changes that were applied one after the other; undefined when the key stays as it is. */
@@ -153,6 +161,9 @@ export function keyWriteOf(
   const changed = commands.flatMap(({ terms }) => terms ?? []);
   const known: ReadonlySet<string> = changed[0]?.before ?? new Set();
   const terms: ReadonlySet<string> = changed.at(-1)?.after ?? new Set();
+  const rotated = commands.flatMap(({ identifiers }) => identifiers ?? []);
+  const [former, putIdentifiers] = [rotated[0]?.before ?? [], rotated.at(-1)?.after ?? []];
+  const kept = new Set(putIdentifiers.map(({ keyHash }) => keyHash));
   return {
     before,
     row,
@@ -161,6 +172,8 @@ export function keyWriteOf(
     receipts: commands.flatMap(({ receipt }) => receipt ?? []),
     addedTerms: [...terms].filter((term) => !known.has(term)),
     droppedTerms: [...known].filter((term) => !terms.has(term)),
+    putIdentifiers,
+    droppedIdentifiers: former.map(({ keyHash }) => keyHash).filter((keyHash) => !kept.has(keyHash)),
   };
 }
 
@@ -194,6 +207,10 @@ export function createRowChanges(signer: RowSigner, { keyOf }: Pick<RecentRows, 
         quotaChange: quotaChange && quotaChanges.signed(quotaChange),
         receipt: result.receipt,
         terms: { before: stored ? termsOf(stored) : new Set(), after: termsOf(result.next) },
+        identifiers:
+          stored?.identifiers === result.next.identifiers
+            ? undefined
+            : { before: stored ? identifierRowsOf(stored) : [], after: identifierRowsOf(result.next) },
         result,
       };
     };

@@ -3,12 +3,13 @@ import type { StoredKey } from '../../../keys/key.js';
 import type { KeyStore, KeyTransition } from '../../../keys/ports.js';
 import type { QuotaDecision, QuotaOutbox } from '../../../keys/quota/external-counters.js';
 import type { Telemetry } from '../../../telemetry/ports.js';
-import { keyToRow, type KeyRow, type StoredKeyRow } from '../../records/key-records.js';
+import { identifierRowsOf, keyToRow, type KeyRow, type StoredKeyRow } from '../../records/key-records.js';
 import type { SignedRow } from '../../records/signed.js';
 import { mapInSlices, type TimeSlices } from '../../time-slices.js';
 import { isKeyHash, placeOf, placesOf } from '../place.js';
 import type { SqlSession, WideReader } from '../session.js';
 import { readCounters } from './counters.js';
+import { createIdentifiers } from './identifiers.js';
 import { createHistory } from './history.js';
 import { createKeyMaintenance } from './key-maintenance.js';
 import { createKeyLists } from './key-lists.js';
@@ -54,6 +55,7 @@ export function createSqlKeyStore(
         )
       : writer.change(keyHash, rowChange, orgID);
   const rowChange = createRowChanges(signer, rows);
+  const identifiers = createIdentifiers(session);
 
   /** Verifies a row and converts it within one time slice: both take milliseconds for a large definition. */
   async function findAs<Made>(
@@ -75,6 +77,15 @@ export function createSqlKeyStore(
     if (keyHashes.length === 0) return [];
     const found = await all<KeyLookup>(rows.lookUpMany, [placesOf(keyHashes), orgID ?? null]);
     return found.flatMap((one) => rows.rowOf(one, orgID) ?? []);
+  }
+
+  /** Hashes of identifiers of these new keys that other keys have. The transaction checks those of the keys themselves. */
+  async function hashesTaken(keys: readonly KeyTransition[]): Promise<Set<string>> {
+    const hashes = keys.flatMap(hashesOf);
+    const own = new Set(keys.map(({ next }) => next.keyHash));
+    const others = hashes.filter((hash) => !own.has(hash));
+    const found = await findMissing(others, undefined);
+    return new Set([...(await identifiers.namesOf(hashes)).keys(), ...found.map((row) => row.key_hash)]);
   }
 
   function resealed(
@@ -99,6 +110,7 @@ export function createSqlKeyStore(
   return {
     ...createQuotaOutbox(session, signer),
     ...createHistory(session, signer, (keyHash) => findAs((row) => row, keyHash), slices),
+    ...identifiers,
     ...createReceiptStore(session),
     ...createKeyMaintenance(session, signer),
     find: (keyHash, orgID) => findAs(rows.keyOf, keyHash, orgID),
@@ -122,12 +134,23 @@ export function createSqlKeyStore(
     reseal: (keyHash, reseal) => change(keyHash, (row) => resealed(row, reseal)),
     consume: (keyHash, decide, orgID) => change(keyHash, (row) => consumed(row, decide), orgID),
     async add(keys) {
+      const taken = await hashesTaken(keys);
       const first = new Map<string, KeyTransition>();
-      for (const key of keys) if (!first.has(key.next.keyHash)) first.set(key.next.keyHash, key);
+      for (const key of keys) {
+        const hashes = hashesOf(key);
+        if (hashes.some((hash) => taken.has(hash))) continue;
+        for (const hash of hashes) taken.add(hash);
+        first.set(key.next.keyHash, key);
+      }
       const changes = new Map([...first].map(([keyHash, key]) => [keyHash, rowChange(() => key)]));
       const added = changes.size > 0 ? await writer.add(changes) : undefined;
       onChange();
       return keys.map((key) => first.get(key.next.keyHash) === key && added?.has(key.next.keyHash) === true);
     },
   };
+}
+
+/** The hashes by which a key is found: its own, and those of its identifiers. */
+function hashesOf({ next }: KeyTransition): string[] {
+  return [...new Set([next.keyHash, ...identifierRowsOf(next).map(({ keyHash }) => keyHash)])];
 }

@@ -1,0 +1,165 @@
+import { AppError } from '../lib/errors.js';
+import { requireKey } from './authorization.js';
+import { checkVersion, executeChange, type KeyChange, type RepeatableChange } from './change.js';
+import { identifierHashOf, rotationOf } from './identifiers.js';
+import { revisionOf } from './key-diff.js';
+import { checkKeyID, checkKeyIDPrefix, generatedKeyID } from './key-id.js';
+import { nextKeyVersion, type Actor, type StoredKey } from './key.js';
+import type { CallContext, KeyTransition, Ports } from './ports.js';
+import { aadFor } from './protect-secrets.js';
+import type { ReceiptOf } from './receipt.js';
+
+/** Gives a key another identifier. */
+export interface RotateRequest extends RepeatableChange {
+  /** How long the identifier before is accepted, in seconds. Default: {@link defaultOverlapSeconds}. */
+  readonly overlapSeconds?: number | undefined;
+  /** As for a creation. */
+  readonly keyIDPrefix?: string | undefined;
+}
+
+/** The default overlap of a rotation: a day. */
+export const defaultOverlapSeconds = 86_400;
+
+/** The longest overlap of a rotation: 90 days. */
+export const maxOverlapSeconds = 90 * 86_400;
+
+/**
+ * Gives a key a generated identifier. The one before is accepted until the overlap ends; without an overlap, it is rejected
+ * at once.
+ *
+ * @throws {AppError} INVALID when the overlap or the prefix is not valid; NOT_FOUND when the caller sees no such key; CONFLICT
+ * with the code ROTATION_RUNNING while an earlier rotation runs; otherwise as `executeChange`.
+ */
+export async function rotateOrgKey(
+  ports: Ports,
+  caller: CallContext,
+  keyHash: string,
+  { overlapSeconds = defaultOverlapSeconds, keyIDPrefix, expectedVersion, reason }: RotateRequest,
+  receiptOf: ReceiptOf<KeyChange>,
+): Promise<KeyChange> {
+  const { store, hashKeyID, randomHex, seal } = ports;
+  assertOverlap(overlapSeconds);
+  const prefix = keyIDPrefix === undefined ? undefined : checkKeyIDPrefix(keyIDPrefix);
+  const stored = requireKey(caller, await store.find(keyHash, caller.orgID));
+  await checkVersion(ports, caller, stored, expectedVersion);
+  const keyID = checkKeyID(generatedKeyID(prefix ?? stored.orgID, randomHex()));
+  const current = hashKeyID(keyID);
+  // With a hash of 32 bits, another key may have it.
+  if ((await store.findMany([current])).length > 0 || (await store.namesOf([current])).size > 0) throw hashTaken();
+  const sealedKeyID = seal(keyID, aadFor(keyHash, 'keyID'));
+  return executeChange(ports, caller, keyHash, {
+    operation: 'rotate',
+    expectedVersion,
+    reason,
+    receiptOf,
+    // If the key was purged and created again meanwhile, the request was for the earlier key.
+    authorize: (found) => requireKey(caller, found?.identity === stored.identity ? found : undefined),
+    apply: (before, { at }) => {
+      if (rotationOf(before, at)) throw rotationRuns();
+      const { sealedKeyID: retiringID } = before;
+      const retiresAt = new Date(at.getTime() + overlapSeconds * 1000);
+      const retiring = { keyHash: identifierHashOf(before), sealedKeyID: retiringID, retiresAt };
+      const identifiers = { current, ...(overlapSeconds > 0 && { retiring }) };
+      return { ...nextKeyVersion(before, at), sealedKeyID, identifiers };
+    },
+  });
+}
+
+/**
+ * Ends a rotation: the new identifier is rejected at once, also if it was used, and the one before stays.
+ *
+ * @throws {AppError} NOT_FOUND when the caller sees no such key; CONFLICT with the code NO_ROTATION when none runs; otherwise
+ * as `executeChange`.
+ */
+export async function cancelKeyRotation(
+  ports: Ports,
+  caller: CallContext,
+  keyHash: string,
+  { expectedVersion, reason }: RepeatableChange,
+  receiptOf: ReceiptOf<KeyChange>,
+): Promise<KeyChange> {
+  return executeChange(ports, caller, keyHash, {
+    operation: 'cancel_rotation',
+    expectedVersion,
+    reason,
+    receiptOf,
+    authorize: (stored) => requireKey(caller, stored),
+    apply: (before, { at }) => {
+      const retiring = rotationOf(before, at);
+      if (!retiring) throw noRotation();
+      const { keyHash: current, sealedKeyID } = retiring;
+      return { ...withIdentifier(nextKeyVersion(before, at), current), sealedKeyID };
+    },
+  });
+}
+
+/** The key with one identifier, that with this hash. */
+function withIdentifier(key: StoredKey, current: string): StoredKey {
+  return { ...key, identifiers: current === key.keyHash ? undefined : { current } };
+}
+
+/** Who records the end of an overlap. */
+const service: Actor = { credentialID: 'service', label: 'Keyfront' };
+
+/**
+ * Records the retirement of the identifiers whose overlap has ended. They are rejected from that time on, also before this. A
+ * key that cannot be read is reported and does not delay the others.
+ *
+ * @returns how many retired
+ */
+export async function retireIdentifiers(
+  { store, now }: Pick<Ports, 'store' | 'now'>,
+  report: (keyHash: string, error: unknown) => void,
+): Promise<number> {
+  let count = 0;
+  for await (const keyHashes of store.retiring(now())) {
+    for (const keyHash of keyHashes) {
+      try {
+        if (await store.update(keyHash, (stored) => retirement(stored, now()))) count += 1;
+      } catch (error) {
+        report(keyHash, error);
+      }
+    }
+  }
+  return count;
+}
+
+function retirement(stored: StoredKey | undefined, at: Date): KeyTransition | undefined {
+  const { current, retiring } = stored?.identifiers ?? {};
+  if (!stored || stored.deleted || current === undefined || !retiring || rotationOf(stored, at)) return undefined;
+  const next = withIdentifier(nextKeyVersion(stored, at), current);
+  const revision = revisionOf(stored, next, {
+    at,
+    operation: 'retire_identifier',
+    actor: service,
+    reason: undefined,
+    requestID: '',
+    quotaUsedBeforeReset: undefined,
+  });
+  return { next, revision };
+}
+
+function assertOverlap(seconds: number): void {
+  if (Number.isInteger(seconds) && seconds >= 0 && seconds <= maxOverlapSeconds) return;
+  const message = `must be from 0 to ${maxOverlapSeconds} seconds, which are 90 days`;
+  throw new AppError('INVALID', 'The overlap is not valid.', {
+    issues: [{ path: ['overlap'], code: 'OUT_OF_RANGE', message }],
+  });
+}
+
+function rotationRuns(): AppError {
+  const message = 'runs already: wait until the previous identifier retires, or cancel it';
+  return new AppError('CONFLICT', 'A rotation of the key runs already.', {
+    issues: [{ path: ['rotation'], code: 'ROTATION_RUNNING', message }],
+  });
+}
+
+function hashTaken(): AppError {
+  return new AppError('CONFLICT', 'Another key has the hash of the new identifier; repeat the request.');
+}
+
+function noRotation(): AppError {
+  return new AppError('CONFLICT', 'No rotation of the key runs.', {
+    issues: [{ path: ['rotation'], code: 'NO_ROTATION', message: 'does not run' }],
+  });
+}
