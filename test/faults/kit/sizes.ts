@@ -6,6 +6,8 @@ const sizes = {
   KILL_POINTS: { short: 3, full: 40 },
   COMPOUND_RUNS: { short: 1, full: 20 },
   ROTATION_KILLS: { short: 2, full: 40 },
+  /** Kills while a key gets other identifiers, on each engine. */
+  KEY_ROTATION_KILLS: { short: 4, full: 100 },
   /** Rotations in stages, each with two kills and restarts of services at every stage, on each engine. */
   STAGED_ROTATIONS: { short: 1, full: 20 },
   POWER_IMAGES: { short: 50, full: 10_000 },
