@@ -6,6 +6,7 @@ const bodyBytes = 256 * 1024;
 const filterNames = {
   org_id: 'orgID',
   alias_prefix: 'aliasPrefix',
+  alias_contains: 'aliasContains',
   tag: 'tag',
   policy: 'policy',
   api_id: 'apiID',

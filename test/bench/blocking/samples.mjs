@@ -32,6 +32,7 @@ const filterValues = {
   keyHashes: { broad: Array.from({ length: 100 }, (_, n) => String(n).padStart(64, '0')) },
   orgID: { broad: 'big' },
   aliasPrefix: { broad: 'C', none: 'Customer 9999999' },
+  aliasContains: { broad: 'ustomer', none: 'absent' },
   tag: { broad: 'production', none: 'absent' },
   tagsAny: { broad: ['production'], none: ['absent'] },
   tagsAll: { broad: ['production'], none: ['absent'] },
