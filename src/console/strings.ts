@@ -59,7 +59,7 @@ export const text = {
   shortcuts: {
     title: 'Keyboard shortcuts',
     keys: [
-      ['/', 'Search the keys'],
+      ['/', 'In the list of keys: search'],
       ['j, k', 'Next row, previous row'],
       ['Enter', 'Open the key of the row'],
       ['x', 'Select the row'],

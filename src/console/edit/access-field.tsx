@@ -7,7 +7,7 @@ import { pathsToText, textOf, textsOf, textToPaths } from './allowed-paths.js';
 import { Chips } from './chips-field.js';
 import { FieldBox, type ControlProps } from './field.js';
 import { Form, isWithin } from './form.js';
-import { isFormValues, withValue, type FormValues } from './form-values.js';
+import { isFormValues, isSame, withValue, type FormValues } from './form-values.js';
 import { editText } from './strings.js';
 
 const texts = editText.access;
@@ -64,6 +64,8 @@ function Right({ right, path, issues, apis, onChange, onRemove }: RightProps) {
   const apiID = textOf(right['apiID']);
   // A new entry is open.
   const [isOpen] = useState(apiID === '');
+  const [draft, setDraft] = useState('');
+  const urls = right['allowedUrls'];
   const set = (name: string, value: unknown) => onChange(withValue(right, name, value));
   const name = textOf(right['apiName']) || apiID || textOf(right['label']) || texts.unnamed;
   const setAPI = (value: string) => {
@@ -106,8 +108,11 @@ function Right({ right, path, issues, apis, onChange, onRemove }: RightProps) {
             rows={2}
             spellcheck={false}
             aria-describedby={`${id}-paths-hint`}
-            value={pathsToText(right['allowedUrls'])}
-            onChange={(event) => set('allowedUrls', textToPaths(event.currentTarget.value))}
+            value={isSame(textToPaths(draft), urls) ? draft : pathsToText(urls)}
+            onInput={({ currentTarget: { value } }) => {
+              setDraft(value);
+              set('allowedUrls', textToPaths(value));
+            }}
           />
         </FieldBox>
         <FieldBox label={texts.versions} names={[`${path}.versions`]} issues={own}>

@@ -27,6 +27,7 @@ export function AmountField({ values, issues, onChange, name, period, texts, def
   const id = useId();
   const [size, setSize] = useState(() => sizeOf(values[period] ?? defaultPeriod));
   const [draft, setDraft] = useState<string>();
+  const [lengthDraft, setLengthDraft] = useState<string>();
   const value = values[name];
   const length = values[period];
   const isLimited = value !== undefined;
@@ -36,12 +37,18 @@ export function AmountField({ values, issues, onChange, name, period, texts, def
     if (typed.trim() === '') return onChange({ [name]: undefined, [period]: undefined });
     onChange({ [name]: numberOf(typed), ...(!isLimited && length === undefined && { [period]: defaultPeriod }) });
   };
-  const changeLength = (typed: string) => {
+  const lengthOf = (typed: string) => {
     const count = numberOf(typed);
-    onChange({ [period]: typeof count === 'number' ? count * size : typed || undefined });
+    return typeof count === 'number' ? count * size : typed || undefined;
+  };
+  const changeLength = (typed: string) => {
+    setLengthDraft(typed);
+    onChange({ [period]: lengthOf(typed) });
   };
   const isOne = typeof length !== 'number' || length / size === 1;
   const shown = draft !== undefined && isSame(numberOf(draft), value) ? draft : textOf(value);
+  const formattedLength = typeof length === 'number' ? formatNumber(length / size) : textOf(length);
+  const shownLength = lengthDraft !== undefined && lengthOf(lengthDraft) === length ? lengthDraft : formattedLength;
   return (
     <FieldBox id={id} label={texts.label} hint={hint ?? texts.hint} names={[name, period]} issues={issues}>
       <div class="join">
@@ -64,8 +71,8 @@ export function AmountField({ values, issues, onChange, name, period, texts, def
             class="length"
             aria-label={texts.count}
             disabled={!isLimited}
-            value={typeof length === 'number' ? formatNumber(length / size) : textOf(length)}
-            onChange={(event) => changeLength(event.currentTarget.value)}
+            value={shownLength}
+            onInput={(event) => changeLength(event.currentTarget.value)}
           />
         )}
         <select

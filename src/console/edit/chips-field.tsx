@@ -1,4 +1,4 @@
-import { useId, useState } from 'preact/hooks';
+import { useId, useRef, useState } from 'preact/hooks';
 import { editText } from './strings.js';
 
 interface ChipsProps {
@@ -14,6 +14,7 @@ interface ChipsProps {
 /** Short texts as chips, and a field that adds one with Enter, with a comma, or when it is left. */
 export function Chips({ label, path, add, values, suggestions, onChange }: ChipsProps) {
   const id = useId();
+  const input = useRef<HTMLInputElement>(null);
   const [typed, setTyped] = useState('');
   const commit = () => {
     const added = typed
@@ -26,6 +27,8 @@ export function Chips({ label, path, add, values, suggestions, onChange }: Chips
   const remove = (value: string) => {
     const rest = values.filter((other) => other !== value);
     onChange(rest.length > 0 ? rest : undefined);
+    // The button that had the focus is gone.
+    input.current?.focus();
   };
   return (
     <div class="chips">
@@ -38,6 +41,7 @@ export function Chips({ label, path, add, values, suggestions, onChange }: Chips
         </span>
       ))}
       <input
+        ref={input}
         data-path={path}
         class="add"
         aria-label={add}

@@ -128,6 +128,7 @@ export function EditView({ found, onClose }: EditViewProps) {
           <Pending
             dryRun={dryRun}
             isUnchanged={isUnchanged}
+            isOutdated={theirs !== undefined}
             isSaving={save.isRunning}
             error={hasConflict ? readNewer.error : (save.error ?? dryRun.error)}
             onSave={(reason) => void save.run(reason)}

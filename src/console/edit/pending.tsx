@@ -15,6 +15,8 @@ const texts = editText.pending;
 interface PendingProps {
   readonly dryRun: DryRun;
   readonly isUnchanged: boolean;
+  /** Whether another client has saved a version that must be merged first. */
+  readonly isOutdated?: boolean;
   readonly isSaving: boolean;
   readonly error: KeyfrontError | undefined;
   readonly onSave: (reason: string | null) => void;
@@ -22,7 +24,8 @@ interface PendingProps {
 }
 
 /** The difference that the form makes, always in view, and the button that saves it. */
-export function Pending({ dryRun, isUnchanged, isSaving, error, onSave, onCancel }: PendingProps) {
+export function Pending(props: PendingProps) {
+  const { dryRun, isUnchanged, isOutdated = false, isSaving, error, onSave, onCancel } = props;
   const { result, issues, isChecking } = dryRun;
   const changes = isUnchanged ? [] : (result?.changes ?? []);
   const count = describeChanges(changes).length;
@@ -44,7 +47,11 @@ export function Pending({ dryRun, isUnchanged, isSaving, error, onSave, onCancel
         </small>
       </header>
       <div class="body stack">
-        {count > 0 ? <Diff changes={changes} /> : <p class="quiet-text">{texts.nothing}</p>}
+        {count > 0 ? (
+          <Diff changes={changes} />
+        ) : (
+          <p class="quiet-text">{isOutdated ? texts.outdated : texts.nothing}</p>
+        )}
         {left !== undefined && <p class="quiet-text">{left}</p>}
         {!isUnchanged && <Warnings warnings={result?.warnings ?? []} />}
         <Problem error={error} />

@@ -65,6 +65,7 @@ export const editText = {
   topicSet: (fields: string) => `set: ${fields}`,
   pending: {
     title: 'What will change',
+    outdated: 'Merge the other version first.',
     nothing: 'Nothing yet. Change a field, and the difference appears here.',
     checking: 'Checking …',
     problems: (count: string) => `${count} to fix before you can save.`,

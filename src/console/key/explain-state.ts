@@ -68,6 +68,17 @@ const reasons: readonly Reason[] = [
           actions: ['expiry'],
         }
       : undefined,
+  ({ effectiveAccess }) => {
+    const unknown = effectiveAccess?.unknownPolicyIDs ?? [];
+    if (unknown.length === 0) return undefined;
+    return {
+      tone: 'warn',
+      title: `Not imported: the ${unknown.length === 1 ? 'policy' : 'policies'} ${unknown.join(', ')}.`,
+      sentence:
+        'Access decisions of Keyfront deny the key until then. A gateway with policies of its own decides itself.',
+      actions: ['policies'],
+    };
+  },
   (found) => {
     const { quota } = found;
     if (!quota || !isExhausted(quota)) return undefined;

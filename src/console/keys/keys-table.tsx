@@ -1,4 +1,3 @@
-import { memo } from 'preact/compat';
 import type { OrgKeyOrder, RowFragment } from '../../client/client.js';
 import { formatDay, formatRate, nameOf, shortHash } from '../format.js';
 import { keyAddress } from '../key-address.js';
@@ -90,7 +89,7 @@ interface RowProps {
   readonly onSelect: ((row: RowFragment) => void) | undefined;
 }
 
-const Row = memo(function Row({ row, isSelected, isChanged, onSelect }: RowProps) {
+function Row({ row, isSelected, isChanged, onSelect }: RowProps) {
   const name = nameOf(row);
   const { keyHash, orgID, definition, quota, updatedAt } = row;
   return (
@@ -131,7 +130,7 @@ const Row = memo(function Row({ row, isSelected, isChanged, onSelect }: RowProps
       </td>
     </tr>
   );
-});
+}
 
 /** The effective rate. If the key states none, it can be that of a policy that is not imported. */
 function rateOf({ definition, effectiveAccess }: RowFragment): string {

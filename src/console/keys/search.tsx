@@ -37,6 +37,8 @@ export function Search({ parameters }: { readonly parameters: URLSearchParams })
       return setProblem(listText.identifierUnknown);
     }
     setTyped('');
+    // The shortcuts of the rows work now.
+    input.current?.blur();
     navigate(withFilter(parameters, kind, value));
   };
   const onKeyDown = (event: KeyboardEvent) => {
@@ -46,7 +48,9 @@ export function Search({ parameters }: { readonly parameters: URLSearchParams })
       setIsOpen(true);
       setActive((index) => (index + step + meanings.length) % meanings.length);
     }
-    if (event.key === 'Escape') setIsOpen(false);
+    if (event.key !== 'Escape') return;
+    if (shown) setIsOpen(false);
+    else input.current?.blur();
   };
   const submit = (event: SubmitEvent) => {
     event.preventDefault();

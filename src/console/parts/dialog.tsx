@@ -16,13 +16,21 @@ interface DialogProps {
 export function Dialog({ title, children, onClose }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => dialog.current?.showModal(), []);
+  useEffect(() => {
+    dialog.current?.showModal();
+    return () => void requestAnimationFrame(focusHeading);
+  }, []);
   return (
     <dialog ref={dialog} aria-labelledby={id} onClose={onClose}>
       <h2 id={id}>{title}</h2>
       {children}
     </dialog>
   );
+}
+
+/** What opened the dialog can be gone, such as the button of a change that was made. */
+function focusHeading(): void {
+  if (document.activeElement === document.body) document.querySelector<HTMLElement>('main h1')?.focus();
 }
 
 interface ConfirmProps extends DialogProps {

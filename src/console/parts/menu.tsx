@@ -29,12 +29,19 @@ export function Menu({ label, name, class: className = '', children }: MenuProps
     addEventListener('keydown', onKey, controller);
     return () => controller.abort();
   }, []);
+  // A panel that would leave the window on the right begins there instead.
+  const onToggle = () => {
+    const panel = details.current?.querySelector('.popover');
+    panel?.classList.remove('at-end');
+    if (panel && panel.getBoundingClientRect().right > document.documentElement.clientWidth)
+      panel.classList.add('at-end');
+  };
   const onClick = ({ target }: Event) => {
     const isAction = target instanceof Element && target.closest('[data-closes]') !== null;
     if (isAction && details.current) details.current.open = false;
   };
   return (
-    <details ref={details} class={`menu ${className}`} onClick={onClick}>
+    <details ref={details} class={`menu ${className}`} onClick={onClick} onToggle={onToggle}>
       <summary class="button" aria-label={name}>
         {label}
       </summary>

@@ -113,6 +113,24 @@ describeInBrowser('the form of a key in the console', (browser) => {
     });
   });
 
+  it('adds chips that are typed key by key, also after the list was shown', async () => {
+    c = await openConsole(browser(), server);
+    await c.signIn(server.t.service);
+    await c.link('Billing').click();
+    await c.link('Edit').click();
+    for (const [label, typed] of [
+      ['Add a tag', 'vip'],
+      ['Add a policy', 'gold'],
+    ] as const) {
+      await c.page.getByLabel(label).click();
+      await c.page.keyboard.type(typed);
+      await c.page.keyboard.press('Enter');
+    }
+    await c.button('Remove gold from Policies').waitFor();
+    await c.button('Remove vip from Tags').click();
+    expect(await c.page.evaluate('document.activeElement.dataset.path')).toBe('tags');
+  });
+
   it('edits access with paths, and shows each problem beside its field', async () => {
     await open();
     await c.button('Add an API').click();

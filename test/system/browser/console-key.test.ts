@@ -183,6 +183,7 @@ describeInBrowser('a key in the console', (browser) => {
     expect(await c.card('Limits and access').innerText()).not.toMatch(/of the key itself|from policy/);
     await server.t.update('billing', { ...definition, apply_policies: ['gold'] });
     await c.card('Limits and access').getByText('not imported').waitFor();
+    await c.page.getByRole('note').getByText('Not imported: the policy gold.').waitFor();
     await c.page.route('**/graphql', async (route) => {
       const response = await route.fetch();
       const body = (await response.json()) as { data?: { orgKey?: object } };

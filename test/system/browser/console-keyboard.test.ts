@@ -45,10 +45,10 @@ describeInBrowser('the console with the keyboard alone', (browser) => {
     }
     throw new Error(`The focus did not reach ${name}. It was at: ${seen.join(', ')}`);
   };
-  const open = async (path: string) => {
+  const open = async (path: string, credential = server.t.service) => {
     c = await openConsole(browser(), server, { path });
     await expect.poll(() => c.page.evaluate('document.activeElement.id')).toBe('credential');
-    await type(server.t.service);
+    await type(credential);
     await press('Enter');
   };
   const keyPage = (name: string) => `/console/keys/${hashOf(name)}`;
@@ -83,6 +83,7 @@ describeInBrowser('the console with the keyboard alone', (browser) => {
     await type('not used');
     await press('Enter');
     await c.heading('Billing Deleted');
+    await expect.poll(() => c.page.evaluate('document.activeElement.tagName')).toBe('H1');
     expect(await stateOf(hashOf('billing'))).toBe('DELETED');
     await tabTo('Restore');
     await press('Enter');
@@ -109,6 +110,55 @@ describeInBrowser('the console with the keyboard alone', (browser) => {
     await tabTo('Revert');
     await press('Enter');
     await c.heading('Billing Active');
+  });
+
+  it('resets a quota', async () => {
+    await server.t.importKeys({ key_id: 'limited', org_id: 'acme', alias: 'Limited', quota_max: 1000, quota_remaining: 400 });
+    await open(keyPage('limited'));
+    await c.heading('Limited Active');
+    await tabTo('Reset quota');
+    await press('Enter');
+    await c.page.getByRole('dialog').waitFor();
+    await tabTo('Reason');
+    await type('Complaint');
+    await press('Enter');
+    await c.card('Quota').getByText('1,000 left').waitFor();
+  });
+
+  it('merges an edit with a version that another client has saved', async () => {
+    await open(keyPage('billing'));
+    await c.heading('Billing Active');
+    await tabTo('Edit');
+    await press('Enter');
+    await c.heading(/^Edit key/);
+    await tabTo('rate');
+    await press('ControlOrMeta+a');
+    await type('300');
+    await c.button('Save 1 change').waitFor();
+    await server.t.update('billing', { alias: 'Billing', rate: 400, per: 60, access_rights: { invoices: {} } });
+    await c.button('Merge …').waitFor();
+    await tabTo('Merge …');
+    await press('Enter');
+    await tabTo('Yours: 300');
+    await press('ArrowDown');
+    expect(await focused()).toBe('Theirs: 400');
+    await tabTo('Merge');
+    await press('Enter');
+    await c.page.getByText('Merged with version 2.').waitFor();
+    expect(await c.field('rate').inputValue()).toBe('400');
+    await tabTo('Undo the merge');
+    await press('Enter');
+    expect(await c.field('rate').inputValue()).toBe('300');
+  });
+
+  it('previews a definition', async () => {
+    await open('/console/preview', server.t.management);
+    await c.heading('Preview');
+    await tabTo('Definition as JSON');
+    await type('{"key_id":"demo","alias":"Demo"}');
+    await tabTo('Check');
+    await press('Enter');
+    await c.card('What would be stored').getByText(hashOf('demo')).waitFor();
   });
 
   it('changes selected keys in bulk', async () => {

@@ -166,6 +166,19 @@ describeInBrowser('the list of the console', (browser) => {
     await c.page.getByText('2 on this page, 2 in this view').waitFor();
   });
 
+  it('continues with the rows after a search, and keeps the panel of a filter in the window', async () => {
+    await openWithKeys();
+    await search('bill');
+    await c.page.keyboard.press('Enter');
+    await expect.poll(c.names).toEqual(['Billing']);
+    await c.page.keyboard.press('j');
+    expect(await c.page.evaluate('document.activeElement.innerText')).toBe('Billing');
+    await c.link('Clear all').click();
+    await c.page.locator('summary', { hasText: 'Filter' }).click();
+    const panel = await c.page.locator('details[open] .popover').boundingBox();
+    expect((panel?.x ?? 0) + (panel?.width ?? 0)).toBeLessThanOrEqual(1280);
+  });
+
   it('counts only the keys of the shown view while a search is shown', async () => {
     await openWithKeys('/console?name=i');
     await expect.poll(() => count('All').innerText()).toBe('All 3');
