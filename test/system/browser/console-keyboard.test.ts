@@ -113,7 +113,13 @@ describeInBrowser('the console with the keyboard alone', (browser) => {
   });
 
   it('resets a quota', async () => {
-    await server.t.importKeys({ key_id: 'limited', org_id: 'acme', alias: 'Limited', quota_max: 1000, quota_remaining: 400 });
+    await server.t.importKeys({
+      key_id: 'limited',
+      org_id: 'acme',
+      alias: 'Limited',
+      quota_max: 1000,
+      quota_remaining: 400,
+    });
     await open(keyPage('limited'));
     await c.heading('Limited Active');
     await tabTo('Reset quota');
