@@ -132,6 +132,7 @@ describeConfigurations('the rotation of a key', (engine) => {
 
   it('rotates again and again: the key keeps its hash', async () => {
     let old = 'k1';
+    const retired: string[] = [];
     for (let n = 0; n < 3; n += 1) {
       const { keyID } = await rotate(`keyID: "${old}", overlap: 10, prefix: "p${n}"`);
       expect(keyID).toMatch(new RegExp(`^p${n}_`));
@@ -139,10 +140,19 @@ describeConfigurations('the rotation of a key', (engine) => {
       after(10_000);
       await retire();
       expect(await verify(`keyID: "${old}"`)).toMatchObject({ code: 'NOT_FOUND' });
+      retired.push(old);
       old = keyID;
     }
     expect(await read(`keyID: "${old}"`)).toMatchObject({ keyHash: hashOf('k1'), version: 7 });
     expect(await verify(`keyID: "${old}"`)).toMatchObject({ quota: { used: 4 } });
+    // An identifier that has retired is free for another key, except the first one, whose hash is the name of this one.
+    for (const [index, gone] of retired.entries()) {
+      const created = await t.graphql(
+        `mutation { createOrgKey(keyID: "${gone}", input: { orgID: "acme" }) { version } }`,
+      );
+      expect(codeOf(created)).toBe(index === 0 ? 'CONFLICT' : undefined);
+      if (index > 0) await mutate(`deleteOrgKey(keyID: "${gone}") { version }`);
+    }
     // The end that nobody has recorded yet does not prevent the next rotation.
     const { keyID } = await rotate(`keyID: "${old}", overlap: 10`);
     after(10_000);
