@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { FormValues } from '../edit/form-values.js';
 import { formatCount, nameOf } from '../format.js';
+import { valueText } from '../keys/filters.js';
 import { activeFilters, filterOf, listAddress } from '../keys/list-address.js';
 import { handedOverKeys } from '../keys/selection.js';
 import { listText } from '../keys/strings.js';
@@ -64,7 +65,7 @@ function Target({ target, parameters }: { readonly target: BulkTarget; readonly 
         ? bulkText.everything
         : filters.map(([name, value]) => (
             <span key={name + value} class="tag">
-              {listText.filterLabels[name]}: {value}
+              {listText.filterLabels[name]}: {valueText(name, value)}
             </span>
           ))}
     </span>

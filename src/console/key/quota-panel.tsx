@@ -83,7 +83,8 @@ function PeriodChart({ quota, max, period, now }: ChartProps) {
   const y = (count: number) => height - edge.bottom - (Math.min(count, top) / top) * (height - edge.top - edge.bottom);
   const full = exhaustionAt(period, share, now);
   const end = full !== undefined && full < period.end ? { at: full, count: max } : { at: period.end, count: pace };
-  const ticks = [0, top / 2, top];
+  // Requests are whole: a small limit has no line between.
+  const ticks = top < 5 ? [0, top] : [0, top / 2, top];
   const days = [period.start, (period.start + period.end) / 2, period.end];
   const label = (time: number) =>
     period.end - period.start < 172_800_000 ? formatTime(time / 1000) : formatDay(time / 1000);
@@ -140,8 +141,9 @@ function useWidth() {
   return { ref, width };
 }
 
-/** The next number above a count that starts with 1, 2 or 5, so that the axis has round numbers. */
+/** The next number from a count on whose half is round too: one that starts with 1, 2, 4, 6 or 8. Up to 4, the count. */
 function niceTop(count: number): number {
-  const magnitude = 10 ** Math.floor(Math.log10(Math.max(1, count)));
-  return ([1, 2, 5, 10].find((factor) => factor * magnitude >= count) ?? 10) * magnitude;
+  if (count <= 4) return Math.max(1, count);
+  const magnitude = 10 ** Math.floor(Math.log10(count));
+  return ([1, 2, 4, 6, 8].find((factor) => factor * magnitude >= count) ?? 10) * magnitude;
 }

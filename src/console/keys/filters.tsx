@@ -39,7 +39,8 @@ export function Views({ parameters, counts }: ViewsProps) {
   );
 }
 
-function valueText(name: FilterName, value: string): string {
+/** The value of a filter in words. */
+export function valueText(name: FilterName, value: string): string {
   if (name === 'state') return value.split(',').map(stateText).join(', ');
   return name === 'expires' ? listText.within(value) : value;
 }

@@ -133,6 +133,9 @@ const KeyScope = builder.enumType('KeyScope', {
   values: enumValuesOf<Scope>(scopes),
 });
 
+/** The scopes of a credential without restrictions: `router` must be named. */
+const unrestricted = (Object.keys(scopes) as Scope[]).filter((scope) => scope !== 'router');
+
 const KeyViewer = builder.objectRef<Principal>('KeyViewer').implement({
   description: 'The service credential of the request.',
   fields: (t) => ({
@@ -141,8 +144,8 @@ const KeyViewer = builder.objectRef<Principal>('KeyViewer').implement({
     kind: t.string({ description: 'Kind of the credential: service.', resolve: () => 'service' }),
     scopes: t.field({
       type: [KeyScope],
-      description: 'What the credential may do: every scope if it is not restricted.',
-      resolve: (principal) => principal.scopes ?? (Object.keys(scopes) as Scope[]),
+      description: 'What the credential may do: every scope but ROUTER if it is not restricted.',
+      resolve: (principal) => principal.scopes ?? unrestricted,
     }),
     orgID: t.exposeString('orgID', {
       nullable: true,

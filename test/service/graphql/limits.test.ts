@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { getIntrospectionQuery, Kind, parse, print, separateOperations } from 'graphql';
+import { getIntrospectionQuery, Kind, parse, print, separateOperations, type DocumentNode } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import type { Scope } from '../../../src/keys/key.js';
 import { limits } from '../../../src/graphql/execution/limits.js';
@@ -293,9 +293,10 @@ describe('operations within the limits', () => {
   });
 
   it('returns a page of 100 keys with all fields', async () => {
+    const page100 = parse('query Page { orgKeys(first: 100) { edges { node { ...OrgKey } } } }');
     const fragments = document.definitions.filter((node) => node.kind === Kind.FRAGMENT_DEFINITION);
-    const needed = fragments.filter(({ name }) => ['OrgKey', 'Definition', 'Figures'].includes(name.value)).map(print);
-    const query = `query { orgKeys(first: 100) { edges { node { ...OrgKey } } } } ${needed.join('\n')}`;
+    const all: DocumentNode = { ...page100, definitions: [...page100.definitions, ...fragments] };
+    const query = print(separateOperations(all)['Page'] ?? all);
     const page = dataOf<{ edges: { node: { definition: { smoothing: object } } }[] }>(await t.graphql(query));
     expect(page.edges).toHaveLength(100);
     expect(page.edges[0]?.node.definition.smoothing).toMatchObject({ step: 10 });

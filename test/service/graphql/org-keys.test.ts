@@ -667,9 +667,9 @@ describe('viewer and organization', () => {
     });
   });
 
-  it('return every scope and no organization for a credential without restrictions', async () => {
+  it('return every scope but that of a router, and no organization, for a credential without restrictions', async () => {
     const { body } = await t.graphql('{ viewer { scopes orgID } }');
-    const scopes = ['READ', 'CREATE', 'UPDATE', 'DELETE', 'CONSUME', 'VERIFY', 'ADMIN', 'ROUTER', 'ACTOR'];
+    const scopes = ['READ', 'CREATE', 'UPDATE', 'DELETE', 'CONSUME', 'VERIFY', 'ADMIN', 'ACTOR'];
     expect(body).toEqual({ data: { viewer: { scopes, orgID: null } } });
   });
 });
