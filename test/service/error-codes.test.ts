@@ -81,6 +81,10 @@ const conflict: Provoke = (endpoint) =>
     ? sendToFreshKey(t, endpoint, [...valid(endpoint), ['if-match', '"99"']])
     : sendValid(withArgument(endpoint, 'expectedVersion: 99'));
 
+/** A rotation while one runs, or the cancellation of none. */
+const whileRotationDiffers: Provoke = (endpoint) =>
+  sendToFreshKey(t, { ...endpoint, key: endpoint.key === 'rotated' ? undefined : 'rotated' }, valid(endpoint));
+
 let clients = 0;
 
 /** Codes that most operations document. */
@@ -208,7 +212,8 @@ const documented = endpoints.flatMap((endpoint) => {
   const name = endpoint.name.split(' ')[1] ?? '';
   const codes = endpoint.isREST ? documentedByOpenAPI(name) : documentedByGraphQL(name);
   return codes.map(({ code, status }) => {
-    const provoke = status === 415 ? withoutContentType : (ownCases[endpoint.name]?.[code] ?? commonCases[code]);
+    const common = status === 409 ? whileRotationDiffers : commonCases[code];
+    const provoke = status === 415 ? withoutContentType : (ownCases[endpoint.name]?.[code] ?? common);
     return { endpoint, title: `${code}${status ? ` (${status})` : ''} for ${endpoint.name}`, code, status, provoke };
   });
 });
