@@ -100,7 +100,7 @@ describe('the imports of src', () => {
     const ofConsole = filesOf(browserConsole);
     const parts = ofConsole.flatMap(ourImports).map(placeOf);
     expect(new Set(parts)).toEqual(new Set([client, browserConsole]));
-    expect(new Set(ofConsole.flatMap(packagesOf))).toEqual(new Set(['preact', 'preact/compat', 'preact/hooks']));
+    expect(new Set(ofConsole.flatMap(packagesOf))).toEqual(new Set(['preact', 'preact/hooks']));
   });
 
   it('contain no cycle, including imports of types', () => {

@@ -49,8 +49,15 @@ describe('definitionFromJSON', () => {
   });
 
   it('returns members and values of another type unchanged, so that keys of an earlier version stay readable', () => {
-    const json = { former: 1, quotaMax: '10', tags: 'a', monitor: null, accessRights: { a: 1 } };
+    const json = { former: 1, quotaMax: 'ten', tags: 'a', monitor: null, accessRights: { a: 1 } };
     expect(definitionFromJSON(json)).toEqual(json);
+  });
+
+  it('reads integers that GraphQL returns as text', () => {
+    expect(definitionFromJSON({ quotaMax: '9223372036854775807', alias: '7' })).toEqual({
+      quotaMax: 9_223_372_036_854_775_807n,
+      alias: '7',
+    });
   });
 });
 
