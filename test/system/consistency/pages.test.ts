@@ -237,8 +237,9 @@ describe('a page of keys', () => {
     }
   });
 
-  it.each([
-    [{ aliasContains: 'a' }, 'SCAN a USING COVERING INDEX keys_by_alias'],
+  it.each<[KeyFilter, unknown]>([
+    // Both indexes have all aliases. SQLite takes either.
+    [{ aliasContains: 'a' }, expect.stringMatching(/^SCAN a USING COVERING INDEX keys_by(_org)?_alias$/)],
     [{ aliasPrefix: 'A' }, 'SEARCH a USING COVERING INDEX keys_by_alias (alias>? AND alias<?)'],
     [{ orgID: 'acme', aliasContains: 'a' }, 'SEARCH a USING COVERING INDEX keys_by_org_alias (org=?)'],
     [
@@ -251,7 +252,7 @@ describe('a page of keys', () => {
     // A count reads the rows of the keys that it finds.
     const [counted = '', ...rest] = planOf(countStatement(sqliteDialect, filter, numberOf, now));
     expect(counted).toMatch(/^SEARCH k USING .*rowid=\?\)$/);
-    expect(rest.at(-1)).toBe(plan);
+    expect(rest.at(-1)).toEqual(plan);
     for (const orderBy of orders) {
       const query = { filter: { ...filter, states: ['ACTIVE'] as const }, orderBy, descending: false, limit: 20, now };
       const sorted = planOf(pageStatement(sqliteDialect, query, numberOf, { rows: [1n, 2n] }));
