@@ -1,6 +1,7 @@
 import { AppError } from '../lib/errors.js';
 import { checkKeyID } from '../keys/key-id.js';
 import { nearest } from '../lib/nearest.js';
+import type { RequestContext } from '../http/request-context.js';
 import { malformedParameter, parseQuery } from '../http/query-parameters.js';
 
 /**
@@ -58,6 +59,12 @@ export function parseIfMatch(ifMatch: string | null): readonly number[] | undefi
 export function parseIdempotencyKey(header: string | null): string | undefined {
   if (header === null) return undefined;
   return /^"([^"\\]*)"$/.exec(header.trim())?.[1] ?? header.trim();
+}
+
+/** Reads the conditions of a change: the versions of which one must be current, and the name of a request that may repeat. */
+export function changeConditions({ headers }: RequestContext) {
+  const expectedVersion = parseIfMatch(headers.get('if-match'));
+  return { expectedVersion, idempotencyKey: parseIdempotencyKey(headers.get('idempotency-key')) };
 }
 
 /**

@@ -1,6 +1,6 @@
 import { readPatch } from '../json-body.js';
 import { definitionResponse } from '../key-response.js';
-import { parseFlag, parseIdempotencyKey, parseIfMatch, parseKeyID } from '../parameters.js';
+import { changeConditions, parseFlag, parseKeyID } from '../parameters.js';
 import { defineRoute, type RouteCall } from '../route.js';
 import {
   change,
@@ -80,9 +80,8 @@ async function handle(call: RouteCall): Promise<HTTPResponse> {
   const { request, caller, keys, wildcard, query } = call;
   const keyID = parseKeyID(wildcard);
   const resetQuota = parseFlag(query, 'reset_quota');
-  const expectedVersion = parseIfMatch(request.headers.get('if-match'));
-  const idempotencyKey = parseIdempotencyKey(request.headers.get('idempotency-key'));
+  const conditions = changeConditions(request);
   const patch = await readPatch(call);
-  const changed = await keys.patchOrgKey(caller, { keyID, patch, resetQuota, expectedVersion, idempotencyKey });
+  const changed = await keys.patchOrgKey(caller, { keyID, patch, resetQuota, ...conditions });
   return definitionResponse(call, keyID, changed);
 }

@@ -1,5 +1,5 @@
 import { changeResponse } from '../key-response.js';
-import { parseIdempotencyKey, parseIfMatch, parseKeyID, rejectParameters } from '../parameters.js';
+import { changeConditions, parseKeyID, rejectParameters } from '../parameters.js';
 import { defineRoute, type RouteCall } from '../route.js';
 import { change, idempotencyKey, ifMatch, keyID, malformed } from './shared-docs.js';
 import type { HTTPResponse } from '../../http/response.js';
@@ -64,8 +64,6 @@ export const restoreOrgKey = defineRoute({
 async function handle({ request, caller, keys, wildcard, query }: RouteCall): Promise<HTTPResponse> {
   rejectParameters(query);
   const keyID = parseKeyID(wildcard);
-  const expectedVersion = parseIfMatch(request.headers.get('if-match'));
-  const idempotencyKey = parseIdempotencyKey(request.headers.get('idempotency-key'));
-  const { key } = await keys.restoreOrgKey(caller, { keyID, expectedVersion, idempotencyKey });
+  const { key } = await keys.restoreOrgKey(caller, { keyID, ...changeConditions(request) });
   return changeResponse('restored', keyID, key);
 }

@@ -6,7 +6,7 @@ import { keyIDPrefixProblem } from '../../keys/key-id.js';
 import { defaultOverlapSeconds, maxOverlapSeconds } from '../../keys/rotate.js';
 import { readOptionalJSONBody } from '../json-body.js';
 import { changeResponse, identifiersToJSON } from '../key-response.js';
-import { parseIdempotencyKey, parseIfMatch, parseKeyID, rejectParameters } from '../parameters.js';
+import { changeConditions, parseKeyID, rejectParameters } from '../parameters.js';
 import { defineRoute, type RouteCall } from '../route.js';
 import {
   change,
@@ -123,10 +123,9 @@ async function handle(call: RouteCall): Promise<HTTPResponse> {
   const { request, caller, keys, wildcard, query } = call;
   rejectParameters(query);
   const keyID = parseKeyID(wildcard);
-  const expectedVersion = parseIfMatch(request.headers.get('if-match'));
-  const idempotencyKey = parseIdempotencyKey(request.headers.get('idempotency-key'));
+  const conditions = changeConditions(request);
   const options = await optionsFrom(call);
-  const { key } = await keys.rotateOrgKey(caller, { keyID, ...options, expectedVersion, idempotencyKey });
+  const { key } = await keys.rotateOrgKey(caller, { keyID, ...options, ...conditions });
   return changeResponse('rotated', keys.keyIDOf(key), key, identifiersToJSON(keys, key));
 }
 

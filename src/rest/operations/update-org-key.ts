@@ -1,6 +1,6 @@
 import { readDefinition } from '../json-body.js';
 import { definitionResponse } from '../key-response.js';
-import { parseIdempotencyKey, parseIfMatch, parseKeyID, parseFlag } from '../parameters.js';
+import { changeConditions, parseFlag, parseKeyID } from '../parameters.js';
 import { defineRoute, type RouteCall } from '../route.js';
 import {
   change,
@@ -105,9 +105,8 @@ async function handle(call: RouteCall): Promise<HTTPResponse> {
   const { request, caller, keys, wildcard, query } = call;
   const keyID = parseKeyID(wildcard);
   const resetQuota = parseFlag(query, 'reset_quota');
-  const expectedVersion = parseIfMatch(request.headers.get('if-match'));
-  const idempotencyKey = parseIdempotencyKey(request.headers.get('idempotency-key'));
+  const conditions = changeConditions(request);
   const input = await readDefinition(call, 'update');
-  const update = { keyID, input, resetQuota, expectedVersion, idempotencyKey };
+  const update = { keyID, input, resetQuota, ...conditions };
   return definitionResponse(call, keyID, await keys.updateOrgKey(caller, update));
 }
