@@ -11,7 +11,7 @@ import { checkKeyID, checkKeyIDPrefix, generatedKeyID, ownerOf } from './key-id.
 import type { CallContext, Ports } from './ports.js';
 import { executeChange, type ChangeConditions, type KeyChange } from './change.js';
 import { runIdempotent } from './idempotency.js';
-import { findRotated } from './find-key.js';
+import { findByHash } from './find-key.js';
 import type { ReceiptOf } from './receipt.js';
 import { carryOverQuota } from './quota/quota.js';
 import { aadFor, protectSecrets, type ProtectedSecrets } from './protect-secrets.js';
@@ -64,7 +64,7 @@ async function createKey(
   const keyID = requestedID ?? checkKeyID(generatedKeyID(prefix ?? orgID, randomHex()));
   const keyHash = requestedHash ?? hashKeyID(keyID);
   // Hashing is expensive: a request that will fail is rejected before it. The transaction checks again.
-  requireAbsent(caller, (await store.find(keyHash)) ?? (await findRotated(store, keyHash)));
+  requireAbsent(caller, await findByHash(store, keyHash));
   const protectedSecrets = await protectSecrets(ports, keyHash, secrets, input.basicAuthData?.hashType);
   const sealedKeyID = seal(keyID, aadFor(keyHash, 'keyID'));
   const identity = newIdentity();

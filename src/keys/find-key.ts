@@ -15,16 +15,14 @@ type Lookup = Pick<Ports, 'now'> & { readonly store: Pick<Ports['store'], 'find'
 /** Returns the key that a request names, even if it is deleted. Parameters as for `KeyStore.find`. */
 export async function findNamed({ store, now }: Lookup, name: KeyName, orgID?: string): Promise<StoredKey | undefined> {
   const { hash } = name;
-  const found = (await store.find(hash, orgID)) ?? (await findRotated(store, hash, orgID));
+  const found = await findByHash(store, hash, orgID);
   return found && isNamed(found, name, now()) ? found : undefined;
 }
 
-/** Returns the key that has, or just had, another identifier than its first with this hash. */
-export async function findRotated(
-  store: Lookup['store'],
-  hash: string,
-  orgID?: string,
-): Promise<StoredKey | undefined> {
+/** Returns the key whose own hash this is, or that of an identifier which it has or just had. Parameters as for `KeyStore.find`. */
+export async function findByHash(store: Lookup['store'], hash: string, orgID?: string): Promise<StoredKey | undefined> {
+  const found = await store.find(hash, orgID);
+  if (found) return found;
   const keyHash = (await store.namesOf([hash], orgID)).get(hash);
   return keyHash === undefined ? undefined : store.find(keyHash, orgID);
 }
