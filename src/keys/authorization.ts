@@ -7,9 +7,9 @@ export function canSee(principal: Pick<Principal, 'orgID'>, orgID: string): bool
   return principal.orgID === undefined || principal.orgID === orgID;
 }
 
-/** Whether the principal has a scope: all of them if it is not restricted. */
+/** Whether the principal has a scope: all of them if it is not restricted, except `router`, which must be named. */
 export function hasScope({ scopes }: Pick<Principal, 'scopes'>, scope: Scope): boolean {
-  return scopes === undefined || scopes.includes(scope);
+  return scopes === undefined ? scope !== 'router' : scopes.includes(scope);
 }
 
 /** @throws {AppError} FORBIDDEN when the principal is restricted to other scopes. */

@@ -1,5 +1,6 @@
 import { GraphQLError, parse, TokenKind, type DocumentNode, type ParseOptions, type Source } from 'graphql';
 import type { AuthContext } from '../../credentials/credential.js';
+import { hasScope } from '../../keys/authorization.js';
 import { AppError, type Issue } from '../../lib/errors.js';
 import { operationError } from '../errors.js';
 
@@ -40,7 +41,7 @@ export const limits = {
 
 /** Whether the client is a router, which merges operations. */
 export function isRouter({ service }: AuthContext): boolean {
-  return service?.scopes?.includes('router') ?? false;
+  return service !== undefined && hasScope(service, 'router');
 }
 
 /** The limits of the operations of a router, or of another client. Merging operations does not make them deeper. */

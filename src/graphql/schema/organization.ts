@@ -1,5 +1,5 @@
 import type { QuotaSummary } from '../../keys/quota/quota-summary.js';
-import { canSee, requireScope } from '../../keys/authorization.js';
+import { canSee, hasScope, requireScope } from '../../keys/authorization.js';
 import { scopes, type Principal, type Scope } from '../../keys/key.js';
 import type { DefaultConnectionArguments } from '@pothos/plugin-relay';
 import type { NameQuery } from '../../keys/key-query.js';
@@ -133,9 +133,6 @@ const KeyScope = builder.enumType('KeyScope', {
   values: enumValuesOf<Scope>(scopes),
 });
 
-/** The scopes of a credential without restrictions: `router` must be named. */
-const unrestricted = (Object.keys(scopes) as Scope[]).filter((scope) => scope !== 'router');
-
 const KeyViewer = builder.objectRef<Principal>('KeyViewer').implement({
   description: 'The service credential of the request.',
   fields: (t) => ({
@@ -145,7 +142,8 @@ const KeyViewer = builder.objectRef<Principal>('KeyViewer').implement({
     scopes: t.field({
       type: [KeyScope],
       description: 'What the credential may do: every scope but ROUTER if it is not restricted.',
-      resolve: (principal) => principal.scopes ?? unrestricted,
+      resolve: (principal) =>
+        principal.scopes ?? (Object.keys(scopes) as Scope[]).filter((scope) => hasScope(principal, scope)),
     }),
     orgID: t.exposeString('orgID', {
       nullable: true,
