@@ -7,8 +7,9 @@ import { pathsToText, textOf, textsOf, textToPaths } from './allowed-paths.js';
 import { Chips } from './chips-field.js';
 import { FieldBox, type ControlProps } from './field.js';
 import { Form, isWithin } from './form.js';
-import { isFormValues, isSame, withValue, type FormValues } from './form-values.js';
+import { isFormValues, withValue, type FormValues } from './form-values.js';
 import { editText } from './strings.js';
+import { useDraft } from './use-draft.js';
 
 const texts = editText.access;
 const rare = new Set(['apiName', 'label', 'limit']);
@@ -64,8 +65,7 @@ function Right({ right, path, issues, apis, onChange, onRemove }: RightProps) {
   const apiID = textOf(right['apiID']);
   // A new entry is open.
   const [isOpen] = useState(apiID === '');
-  const [draft, setDraft] = useState('');
-  const urls = right['allowedUrls'];
+  const [shownPaths, setPaths] = useDraft(right['allowedUrls'], textToPaths, pathsToText);
   const set = (name: string, value: unknown) => onChange(withValue(right, name, value));
   const name = textOf(right['apiName']) || apiID || textOf(right['label']) || texts.unnamed;
   const setAPI = (value: string) => {
@@ -108,9 +108,9 @@ function Right({ right, path, issues, apis, onChange, onRemove }: RightProps) {
             rows={2}
             spellcheck={false}
             aria-describedby={`${id}-paths-hint`}
-            value={isSame(textToPaths(draft), urls) ? draft : pathsToText(urls)}
+            value={shownPaths}
             onInput={({ currentTarget: { value } }) => {
-              setDraft(value);
+              setPaths(value);
               set('allowedUrls', textToPaths(value));
             }}
           />

@@ -1,8 +1,9 @@
 import { useId, useState } from 'preact/hooks';
 import { formatInteger, formatNumber, type Integer } from '../format.js';
 import { FieldBox, type ControlProps } from './field.js';
-import { isSame, numberOf } from './form-values.js';
+import { numberOf } from './form-values.js';
 import { editText } from './strings.js';
+import { useDraft } from './use-draft.js';
 
 const sizes = [1, 60, 3600, 86_400, 604_800, 2_592_000] as const;
 type Size = (typeof sizes)[number];
@@ -26,10 +27,16 @@ interface AmountProps extends ControlProps {
 export function AmountField({ values, issues, onChange, name, period, texts, defaultPeriod, hint }: AmountProps) {
   const id = useId();
   const [size, setSize] = useState(() => sizeOf(values[period] ?? defaultPeriod));
-  const [draft, setDraft] = useState<string>();
-  const [lengthDraft, setLengthDraft] = useState<string>();
   const value = values[name];
   const length = values[period];
+  const lengthOf = (typed: string) => {
+    const count = numberOf(typed);
+    return typeof count === 'number' ? count * size : typed || undefined;
+  };
+  const [shown, setDraft] = useDraft(value, numberOf, textOf);
+  const [shownLength, setLengthDraft] = useDraft(length, lengthOf, (seconds) =>
+    typeof seconds === 'number' ? formatNumber(seconds / size) : textOf(seconds),
+  );
   const isLimited = value !== undefined;
   const neverRenews = name === 'quotaMax' && isLimited && (length === undefined || Number(length) <= 0);
   const change = (typed: string) => {
@@ -37,18 +44,11 @@ export function AmountField({ values, issues, onChange, name, period, texts, def
     if (typed.trim() === '') return onChange({ [name]: undefined, [period]: undefined });
     onChange({ [name]: numberOf(typed), ...(!isLimited && length === undefined && { [period]: defaultPeriod }) });
   };
-  const lengthOf = (typed: string) => {
-    const count = numberOf(typed);
-    return typeof count === 'number' ? count * size : typed || undefined;
-  };
   const changeLength = (typed: string) => {
     setLengthDraft(typed);
     onChange({ [period]: lengthOf(typed) });
   };
   const isOne = typeof length !== 'number' || length / size === 1;
-  const shown = draft !== undefined && isSame(numberOf(draft), value) ? draft : textOf(value);
-  const formattedLength = typeof length === 'number' ? formatNumber(length / size) : textOf(length);
-  const shownLength = lengthDraft !== undefined && lengthOf(lengthDraft) === length ? lengthDraft : formattedLength;
   return (
     <FieldBox id={id} label={texts.label} hint={hint ?? texts.hint} names={[name, period]} issues={issues}>
       <div class="join">

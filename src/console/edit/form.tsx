@@ -1,11 +1,12 @@
-import { useId, useState } from 'preact/hooks';
+import { useId } from 'preact/hooks';
 import type { KeyfrontIssue } from '../../client/client.js';
 import type { FormField } from '../form-field.js';
 import { hintOf, labelOf, sentenceOf } from '../fields.js';
 import { formatTime } from '../format.js';
 import { Button, QuietButton } from '../parts/button.js';
 import { editText } from './strings.js';
-import { fromText, isFormValues, isSame, toText, withValue, type FormValues } from './form-values.js';
+import { fromText, isFormValues, toText, withValue, type FormValues } from './form-values.js';
+import { useDraft } from './use-draft.js';
 
 interface FormProps {
   readonly fields: readonly FormField[];
@@ -93,9 +94,11 @@ export function Field(props: FieldProps) {
 /** A field of text: a string, a number, a list with an item on each line, or JSON. */
 function Entry({ field, path, value, issues, onChange }: FieldProps) {
   const id = useId();
-  const [draft, setDraft] = useState('');
-  // The text as typed, such as "1." before "1.5", while it represents the value.
-  const shown = draft !== '' && isSame(fromText(field, draft), value) ? draft : toText(field, value);
+  const [shown, setDraft] = useDraft(
+    value,
+    (text) => fromText(field, text),
+    (one) => toText(field, one),
+  );
   const change = (event: Event) => {
     const { value: typed } = event.currentTarget as HTMLInputElement;
     setDraft(typed);
