@@ -1,4 +1,5 @@
 import { AppError } from '../lib/errors.js';
+import { createOneAtATime } from '../lib/one-at-a-time.js';
 import { withTimeout } from '../lib/timeout.js';
 
 /** Maximum bytes of stored keys and history entries that one request reads: three times the largest response. */
@@ -38,7 +39,7 @@ export function createReadBudget(
 ): ReadBudget {
   const endsAtMs = now() + deadlineMs;
   let bytesLeft = limitBytes;
-  let last: Promise<unknown> = Promise.resolve();
+  const oneAtATime = createOneAtATime();
   let expiry: AppError | undefined;
   // One instance, because many fields can fail with it.
   const expired = () => (expiry ??= tooLong(deadlineMs));
@@ -63,12 +64,7 @@ export function createReadBudget(
       if (bytes > bytesLeft) throw tooMuch(noun, count, bytes, limitBytes - bytesLeft, limitBytes);
       bytesLeft -= bytes;
     },
-    inOrder(work) {
-      const run = () => untilDeadline(work);
-      const done = last.then(run, run);
-      last = done;
-      return done;
-    },
+    inOrder: (work) => oneAtATime(() => untilDeadline(work)),
   };
 }
 

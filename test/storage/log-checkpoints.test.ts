@@ -2,9 +2,10 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { copyLog, type CheckpointTask } from '../../src/storage/sqlite/checkpoint-worker.js';
+import { runStep, type CheckpointTask } from '../../src/storage/sqlite/checkpoint-worker.js';
 import { createLogCheckpoints, type CheckpointRunner } from '../../src/storage/sqlite/log-checkpoints.js';
 import { logLength, readLogState } from '../../src/storage/sqlite/log-length.js';
+import type { RunExclusive } from '../../src/storage/storage.js';
 import { temporaryFolder } from '../support/folder.js';
 
 const kibibyte = 1024;
@@ -17,16 +18,30 @@ async function openLogged({ run, verifyFiles = () => undefined }: Partial<Overri
   database.pragma('journal_mode = WAL');
   database.exec('CREATE TABLE rows (value BLOB) STRICT');
   const other = new Database(file, { timeout: 0 });
+  /** The checkpoints that began. */
   const tasks: CheckpointTask[] = [];
+  /** All steps, and whether changes were held back during each. */
+  const steps: [CheckpointTask['step'], boolean][] = [];
+  let isExclusive = false;
   const lines: string[] = [];
   const runner: CheckpointRunner = {
     run: (task) => {
-      tasks.push(task);
-      return run?.() ?? copyLog(other, task.truncate);
+      if (task.step === 'copy') tasks.push(task);
+      steps.push([task.step, isExclusive]);
+      return run?.() ?? runStep(other, task.step);
     },
     close: () => Promise.resolve(),
   };
-  const log = createLogCheckpoints(database, runner, { verifyFiles, report: (line) => void lines.push(line), sizes });
+  const runExclusive: RunExclusive = async (work) => {
+    isExclusive = true;
+    try {
+      return await work();
+    } finally {
+      isExclusive = false;
+    }
+  };
+  const report = (line: string) => void lines.push(line);
+  const log = createLogCheckpoints(database, runner, { verifyFiles, runExclusive, report, sizes });
   const insert = database.prepare('INSERT INTO rows VALUES (zeroblob(?))');
   onTestFinished(async () => {
     await log.close();
@@ -40,7 +55,7 @@ async function openLogged({ run, verifyFiles = () => undefined }: Partial<Overri
     await log.close();
   }
   const fileBytes = async () => (await stat(`${file}-wal`)).size;
-  return { file, database, log, tasks, lines, commit, used: () => logLength(database), fileBytes };
+  return { file, database, log, tasks, steps, lines, commit, used: () => logLength(database), fileBytes };
 }
 
 interface Overrides {
@@ -69,7 +84,7 @@ describe('the checkpoints of the log', () => {
   });
 
   it('wait, while a reader holds the log, until it has grown by the size again, and cut it after the reader', async () => {
-    const { file, commit, tasks, used, fileBytes } = await openLogged();
+    const { file, commit, tasks, steps, used, fileBytes } = await openLogged();
     const reader = new Database(file);
     reader.exec('BEGIN');
     reader.prepare('SELECT count(*) FROM rows').get();
@@ -81,7 +96,7 @@ describe('the checkpoints of the log', () => {
     reader.exec('COMMIT');
     reader.close();
     for (let index = 0; index < 4; index += 1) await commit(20 * kibibyte);
-    expect(tasks).toContainEqual({ file, truncate: true });
+    expect(steps).toContainEqual(['truncate', true]);
     expect(await fileBytes()).toBeLessThan(sizes.normal + 64 * kibibyte);
     expect(used()).toBeLessThan(sizes.normal + 64 * kibibyte);
   });
@@ -102,9 +117,20 @@ describe('the checkpoints of the log', () => {
       if (source.includes('PASSIVE')) insert.run((frames - copied) * 2 * kibibyte);
       return result;
     };
-    await copyLog(checkpointing, true);
+    await runStep(checkpointing, 'copy');
+    await runStep(checkpointing, 'truncate');
     expect(left).toEqual([expect.toSatisfy((pages: number) => pages > 0 && pages <= 1_024)]);
     expect(logLength(database)).toBe(0);
+  });
+
+  it('hold changes back only while they have the write lock', async () => {
+    const { commit, log, steps } = await openLogged();
+    await commit(20 * kibibyte);
+    await log.copy();
+    expect(steps).toEqual([
+      ['copy', false],
+      ['restart', true],
+    ]);
   });
 
   it('can be requested at any length', async () => {

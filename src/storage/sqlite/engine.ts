@@ -1,6 +1,7 @@
 import { createSearchIndexes, dropSearchIndexes } from '../sql/schema.js';
+import { createOneAtATime } from '../../lib/one-at-a-time.js';
 import { createFeedNotifier } from '../sql/change-feed.js';
-import type { Access, Storage, DatabaseHandle } from '../storage.js';
+import type { Access, Storage, DatabaseHandle, RunExclusive } from '../storage.js';
 import { createSettings, readContents } from '../sql/settings.js';
 import { backupDatabase, createWriteProbe, damagesOf } from './maintenance.js';
 import { createCredentialCache } from './credential-cache.js';
@@ -62,11 +63,13 @@ function createEngine(
   database: Database,
   hasWorkers: boolean,
   verifyFiles: () => void,
-  ...[signer, { report, now, telemetry, runExclusive, slices }]: Parameters<DatabaseHandle['start']>
+  ...[signer, { report, now, telemetry, runExclusive: amongProcesses, slices }]: Parameters<DatabaseHandle['start']>
 ): { readonly engine: Storage; readonly stop: () => Promise<void> } {
   const file = database.name;
+  const oneAtATime = createOneAtATime();
+  const runExclusive: RunExclusive = amongProcesses ? (work) => amongProcesses(() => oneAtATime(work)) : oneAtATime;
   const log = hasWorkers
-    ? createLogCheckpoints(database, createCheckpointRunner(), { verifyFiles, report })
+    ? createLogCheckpoints(database, createCheckpointRunner(), { verifyFiles, runExclusive, report })
     : undefined;
   const gate = createWriteGate(database, {
     report,

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { describeError } from '../../lib/system-error.js';
+import type { RunExclusive } from '../storage.js';
 import type { CheckpointTask } from './checkpoint-worker.js';
 import { logLength } from './log-length.js';
 import { createThreadPool, type ThreadPool } from './thread-pool.js';
@@ -37,6 +38,8 @@ const defaultSizes = { normal: 16 * mebibyte, load: 192 * mebibyte, truncate: 25
 interface LogCheckpointOptions {
   /** Throws when the files of the database were replaced; the thread would open the others. */
   readonly verifyFiles: () => void;
+  /** Holds the changes back: they would fail if they met the write lock of a checkpoint for long. */
+  readonly runExclusive: RunExclusive;
   /** Receives a line when checkpoints begin to fail. */
   readonly report: (line: string) => void;
   readonly sizes?: typeof defaultSizes;
@@ -46,7 +49,7 @@ interface LogCheckpointOptions {
 export function createLogCheckpoints(
   database: Database,
   runner: CheckpointRunner,
-  { verifyFiles, report, sizes = defaultSizes }: LogCheckpointOptions,
+  { verifyFiles, runExclusive, report, sizes = defaultSizes }: LogCheckpointOptions,
 ): LogCheckpoints {
   database.pragma('wal_autocheckpoint = 0');
   let startBytes = sizes.normal;
@@ -58,7 +61,9 @@ export function createLogCheckpoints(
 
   async function copy(truncate: boolean): Promise<void> {
     verifyFiles();
-    await runner.run({ file: database.name, truncate });
+    const file = database.name;
+    await runner.run({ file, step: 'copy' });
+    await runExclusive(() => runner.run({ file, step: truncate ? 'truncate' : 'restart' }));
   }
 
   async function checkpointIfLong(): Promise<void> {
