@@ -6,12 +6,18 @@ export const maxValues = 12_000;
 
 /** Whether a JSON value contains more values than `max`. Stops counting at `max`. */
 export function hasMoreValues(value: unknown, max = maxValues): boolean {
-  let remaining = max;
+  return countValues(value, max) > max;
+}
+
+/** Returns the number of object members and list items in a JSON value. Stops counting above `max`. */
+export function countValues(value: unknown, max = Infinity): number {
+  let count = 0;
   const exceeds = (part: unknown): boolean => {
     if (typeof part !== 'object' || part === null) return false;
     const inner: readonly unknown[] = Array.isArray(part) ? part : Object.values(part);
-    remaining -= inner.length;
-    return remaining < 0 || inner.some(exceeds);
+    count += inner.length;
+    return count > max || inner.some(exceeds);
   };
-  return exceeds(value);
+  exceeds(value);
+  return count;
 }

@@ -1152,15 +1152,12 @@ export type EffectiveAccessOfKeyQueryVariables = Exact<{
 
 export type EffectiveAccessOfKeyQuery = { orgKey: { id: string, effectiveAccess: { isInactive: boolean, policyIDs: Array<string>, unknownPolicyIDs: Array<string>, limits: { values: { rate: number | null, per: number | null, throttleInterval: number | null, throttleRetryLimit: number | null, quotaMax: number | string | null, quotaRenewalRate: number | string | null, maxQueryDepth: number | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, origins: Array<{ field: string, policyID: string | null }> }, accessRights: Array<{ apiID: string, apiName: string | null, versions: Array<string>, policyIDs: Array<string>, allowedUrls: Array<{ url: string, methods: Array<string>, policyID: string | null }> | null, limits: { values: { rate: number | null, per: number | null, throttleInterval: number | null, throttleRetryLimit: number | null, quotaMax: number | string | null, quotaRenewalRate: number | string | null, maxQueryDepth: number | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, origins: Array<{ field: string, policyID: string | null }> } }> } | null } | null };
 
-export type PoliciesQueryVariables = Exact<{
-  first?: number | null | undefined;
-  after?: string | null | undefined;
-  last?: number | null | undefined;
-  before?: string | null | undefined;
+export type PolicyQueryVariables = Exact<{
+  policyID: string;
 }>;
 
 
-export type PoliciesQuery = { keyPolicies: { version: number, edges: Array<{ cursor: string, node: { policyID: string, version: number, changedAt: string, name: string | null, orgID: string | null, isInactive: boolean, governs: Array<KeyPolicyPart>, changedBy: { credentialID: string, label: string, assertedName: string | null } | null, values: { rate: number | null, per: number | null, throttleInterval: number | null, throttleRetryLimit: number | null, quotaMax: number | string | null, quotaRenewalRate: number | string | null, maxQueryDepth: number | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null } } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null };
+export type PolicyQuery = { keyPolicy: { policyID: string, version: number, changedAt: string, name: string | null, orgID: string | null, isInactive: boolean, governs: Array<KeyPolicyPart>, changedBy: { credentialID: string, label: string, assertedName: string | null } | null, values: { rate: number | null, per: number | null, throttleInterval: number | null, throttleRetryLimit: number | null, quotaMax: number | string | null, quotaRenewalRate: number | string | null, maxQueryDepth: number | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null } } | null };
 
 export type PolicyRowsQueryVariables = Exact<{
   first?: number | null | undefined;
@@ -1170,14 +1167,14 @@ export type PolicyRowsQueryVariables = Exact<{
 }>;
 
 
-export type PolicyRowsQuery = { keyPolicies: { edges: Array<{ cursor: string, node: { policyID: string, version: number, changedAt: string, name: string | null, orgID: string | null, isInactive: boolean, governs: Array<KeyPolicyPart>, values: { rate: number | null, per: number | null, quotaMax: number | string | null, quotaRenewalRate: number | string | null, maxQueryDepth: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null }> | null } } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null };
+export type PolicyRowsQuery = { keyPolicies: { version: number, edges: Array<{ cursor: string, node: { policyID: string, version: number, changedAt: string, name: string | null, orgID: string | null, isInactive: boolean, governs: Array<KeyPolicyPart>, values: { rate: number | null, per: number | null, quotaMax: number | string | null, quotaRenewalRate: number | string | null, maxQueryDepth: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null }> | null } } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null };
 
 export type PolicyNamesQueryVariables = Exact<{
   after?: string | null | undefined;
 }>;
 
 
-export type PolicyNamesQuery = { keyPolicies: { edges: Array<{ cursor: string, node: { policyID: string, orgID: string | null } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null };
+export type PolicyNamesQuery = { keyPolicies: { edges: Array<{ node: { policyID: string, orgID: string | null } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null };
 
 export type KeysOfPolicyImpactQueryVariables = Exact<{
   policy: KeyPolicyInput;
@@ -4490,8 +4487,61 @@ fragment EffectiveLimits on KeyEffectiveLimits {
     policyID
   }
 }`, {"hash":"sha256:cbee611c26e616a105b6520ceed8ded192c4fc4dd7c50ef17e3b7109c22fdfdd"}) as unknown as TypedDocumentString<EffectiveAccessOfKeyQuery, EffectiveAccessOfKeyQueryVariables>;
-export const PoliciesDocument = new TypedDocumentString(`
-    query Policies($first: Int, $after: String, $last: Int, $before: String) {
+export const PolicyDocument = new TypedDocumentString(`
+    query Policy($policyID: String!) {
+  keyPolicy(policyID: $policyID) {
+    policyID
+    version
+    changedAt
+    changedBy {
+      credentialID
+      label
+      assertedName
+    }
+    name
+    orgID
+    isInactive
+    governs
+    values {
+      rate
+      per
+      smoothing {
+        delay
+        enabled
+        step
+        threshold
+        trigger
+      }
+      throttleInterval
+      throttleRetryLimit
+      quotaMax
+      quotaRenewalRate
+      maxQueryDepth
+      accessRights {
+        label
+        apiID
+        apiName
+        versions
+        allowedUrls {
+          methods
+          url
+        }
+        limit {
+          per
+          quotaMax
+          quotaRemaining
+          quotaRenewalRate
+          rate
+          throttleInterval
+          throttleRetryLimit
+        }
+      }
+    }
+  }
+}
+    `, {"hash":"sha256:7649998331b6c2af0e1e3e80eccde00c22ff79b5bcf9aaffeacef6fe258e1a1e"}) as unknown as TypedDocumentString<PolicyQuery, PolicyQueryVariables>;
+export const PolicyRowsDocument = new TypedDocumentString(`
+    query PolicyRows($first: Int, $after: String, $last: Int, $before: String) {
   keyPolicies(first: $first, after: $after, last: $last, before: $before) {
     version
     edges {
@@ -4500,72 +4550,6 @@ export const PoliciesDocument = new TypedDocumentString(`
         policyID
         version
         changedAt
-        changedBy {
-          credentialID
-          label
-          assertedName
-        }
-        name
-        orgID
-        isInactive
-        governs
-        values {
-          rate
-          per
-          smoothing {
-            delay
-            enabled
-            step
-            threshold
-            trigger
-          }
-          throttleInterval
-          throttleRetryLimit
-          quotaMax
-          quotaRenewalRate
-          maxQueryDepth
-          accessRights {
-            label
-            apiID
-            apiName
-            versions
-            allowedUrls {
-              methods
-              url
-            }
-            limit {
-              per
-              quotaMax
-              quotaRemaining
-              quotaRenewalRate
-              rate
-              throttleInterval
-              throttleRetryLimit
-            }
-          }
-        }
-      }
-    }
-    pageInfo {
-      ...Place
-    }
-  }
-}
-    fragment Place on PageInfo {
-  hasNextPage
-  hasPreviousPage
-  startCursor
-  endCursor
-}`, {"hash":"sha256:6cb65e81b46fd6ed55286d7024e5e44595282a1267029ec6dcafc2bd243bf555"}) as unknown as TypedDocumentString<PoliciesQuery, PoliciesQueryVariables>;
-export const PolicyRowsDocument = new TypedDocumentString(`
-    query PolicyRows($first: Int, $after: String, $last: Int, $before: String) {
-  keyPolicies(first: $first, after: $after, last: $last, before: $before) {
-    edges {
-      cursor
-      node {
-        policyID
-        version
-        changedAt
         name
         orgID
         isInactive
@@ -4594,12 +4578,11 @@ export const PolicyRowsDocument = new TypedDocumentString(`
   hasPreviousPage
   startCursor
   endCursor
-}`, {"hash":"sha256:2a576ade05baa3d1f4129a9511683c36a8b8c8460f5e6f66f7014d753ee8ace7"}) as unknown as TypedDocumentString<PolicyRowsQuery, PolicyRowsQueryVariables>;
+}`, {"hash":"sha256:3a266a67cdccd8550e10a9c0d07066ab5dcc8118762b0cf211584e9a05c10aec"}) as unknown as TypedDocumentString<PolicyRowsQuery, PolicyRowsQueryVariables>;
 export const PolicyNamesDocument = new TypedDocumentString(`
     query PolicyNames($after: String) {
   keyPolicies(first: 100, after: $after) {
     edges {
-      cursor
       node {
         policyID
         orgID
@@ -4615,7 +4598,7 @@ export const PolicyNamesDocument = new TypedDocumentString(`
   hasPreviousPage
   startCursor
   endCursor
-}`, {"hash":"sha256:f030b0fdaa7c91b786b8347bebb3ee6370295da6c96fac7a3d1e5a0dc5940643"}) as unknown as TypedDocumentString<PolicyNamesQuery, PolicyNamesQueryVariables>;
+}`, {"hash":"sha256:7534050a7a84a1088dd773a6524836452c927211da8bb0a8f07b4ba7b900afbb"}) as unknown as TypedDocumentString<PolicyNamesQuery, PolicyNamesQueryVariables>;
 export const KeysOfPolicyImpactDocument = new TypedDocumentString(`
     query KeysOfPolicyImpact($policy: KeyPolicyInput!, $first: Int, $after: String) {
   impactOfPolicy(policy: $policy, first: $first, after: $after) {

@@ -1,24 +1,20 @@
 import {
-  PoliciesDocument,
+  PolicyDocument,
   PolicyNamesDocument,
   type Client,
-  type PoliciesQuery,
   type PolicyNamesQuery,
+  type PolicyQuery,
 } from '../../client/client.js';
 import { required } from '../results.js';
 import { policiesText } from './strings.js';
 
-type Edges = NonNullable<NonNullable<PoliciesQuery['keyPolicies']>['edges']>;
-
 /** A policy with all its values. */
-export type PolicyDetails = NonNullable<NonNullable<Edges[number]>['node']>;
+export type PolicyDetails = NonNullable<PolicyQuery['keyPolicy']>;
 
 /** A policy in the list of names. */
 export interface PolicyName {
   readonly policyID: string;
   readonly orgID: string | null;
-  /** The cursor of the policy before it; null if it is the first. */
-  readonly after: string | null;
 }
 
 /** Reads the names of the policies that the credential can see, in pages of 100. There are 1,000 at most. */
@@ -26,12 +22,9 @@ export async function* policyNames(client: Client, signal?: AbortSignal): AsyncG
   let after: string | null = null;
   for (let hasNext = true; hasNext;) {
     const page = await readNames(client, after, signal);
-    for (const edge of page.edges ?? []) {
-      if (!edge?.node) continue;
-      yield { ...edge.node, after };
-      after = edge.cursor;
-    }
+    for (const edge of page.edges ?? []) if (edge?.node) yield edge.node;
     hasNext = page.pageInfo.hasNextPage;
+    after = page.pageInfo.endCursor;
   }
 }
 
@@ -50,13 +43,6 @@ async function readNames(
  * @throws {KeyfrontError} NOT_FOUND if there is no policy with this identifier
  */
 export async function readPolicy(client: Client, policyID: string, signal?: AbortSignal): Promise<PolicyDetails> {
-  let found: PolicyDetails | null | undefined;
-  for await (const name of policyNames(client, signal)) {
-    if (name.policyID !== policyID) continue;
-    const { data } = await client.send(PoliciesDocument, { first: 1, after: name.after }, { signal });
-    found = data.keyPolicies?.edges?.[0]?.node;
-    break;
-  }
-  // Another policy, if this one was removed meanwhile.
-  return required(found?.policyID === policyID ? found : undefined, [], policiesText.notFound);
+  const { data, errors } = await client.send(PolicyDocument, { policyID }, { signal });
+  return required(data.keyPolicy, errors, policiesText.notFound);
 }

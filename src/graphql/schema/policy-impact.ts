@@ -26,7 +26,7 @@ builder.queryField('impactOfPolicy', (t) =>
       type: KeyPolicyImpact,
       nullable: true,
       description:
-        'Lists the keys whose effective access would change if this policy were stored, in the order of their hashes. Stores nothing. One request looks at 1,000 keys that name the policy: a page can have fewer items than `first` and still have a next page, after its `endCursor`. Only forwards, with `first` and `after`. Requires a service credential. Null if an error is returned. Errors: INVALID with the problems of the policy.',
+        'Lists the keys whose effective access would change if this policy were stored, in the order of their hashes. Stores nothing. One request looks at 1,000 keys that name the policy, and returns changes with up to 24,000 values: a page can have fewer items than `first` and still have a next page, after its `endCursor`. Only forwards, with `first` and `after`. Requires a service credential. Null if an error is returned. Errors: INVALID with the problems of the policy.',
       credential: 'service',
       args: { policy: t.arg({ type: KeyPolicyInput, required: true, description: 'The policy to store.' }) },
       resolve: async (caller, { policy, ...args }, { keys }) => {

@@ -73,6 +73,18 @@ const KeyPolicy = builder.objectRef<KnownPolicy>('KeyPolicy').implement({
   }),
 });
 
+builder.queryField('keyPolicy', (t) =>
+  t.field({
+    type: KeyPolicy,
+    nullable: true,
+    description:
+      'Returns a policy; null if there is none that keys of the credential may name. Requires a service credential.',
+    credential: 'service',
+    args: { policyID: t.arg.string({ required: true, description: 'Identifier of the policy. Example: gold.' }) },
+    resolve: (caller, { policyID }, { keys }) => keys.policy(caller, policyID),
+  }),
+);
+
 builder.queryField('keyPolicies', (t) =>
   t.connection(
     {

@@ -5,6 +5,7 @@ import { policyHistoryEntry, type PolicyHistoryEntry } from '../access/policy-di
 import type { KnownPolicy, PolicyHistoryRange, PolicySet } from '../access/policy-store.js';
 import type { Policy } from '../access/policy.js';
 import { canSee, requireAllOrganizations, requireScope } from '../authorization.js';
+import { countValues, maxValues } from '../../lib/value-count.js';
 import type { FieldChange, StoredKey } from '../key.js';
 import type { KeyPosition, KeyQuery } from '../key-query.js';
 import type { CallContext, Ports } from '../ports.js';
@@ -32,6 +33,8 @@ export interface PolicyImpactPage {
 
 /** Keys that one request looks at. */
 const maxScanned = 1000;
+/** Values in the changes of all keys of a page, unless one key has more: about 1 MiB of a response. */
+const maxPageValues = 2 * maxValues;
 const scanSize = 100;
 const maxScanBytes = 4 * 1024 * 1024;
 
@@ -44,6 +47,12 @@ export function createPolicyQueries({ policies, store, now, nextSlice }: Ports) 
       const { version, policies: known } = await policies.currentSet();
       const visible = [...known.values()].filter(({ orgID }) => orgID === undefined || canSee(caller, orgID));
       return { version, policies: visible };
+    },
+    /** Returns a policy that keys of the caller may name; undefined if there is none. */
+    async policy(caller: CallContext, policyID: string): Promise<KnownPolicy | undefined> {
+      requireScope(caller, 'read');
+      const policy = (await policies.current()).get(policyID);
+      return policy && (policy.orgID === undefined || canSee(caller, policy.orgID)) ? policy : undefined;
     },
     /** Returns warnings about policies that are not stored yet, with their indexes in the paths. */
     policyWarnings: (changed: readonly Policy[]) => warningsOfPolicies(changed, nextSlice),
@@ -76,7 +85,7 @@ export function createPolicyQueries({ policies, store, now, nextSlice }: Ports) 
     accessOf: async (key: StoredKey): Promise<AccessSources> => accessSources(key, await policies.current()),
     /**
      * Returns the keys that the caller can see and whose effective access would change if this were the policy. A page can
-     * have fewer keys than `limit`, because one request looks at 1,000 keys.
+     * have fewer keys than `limit`, because one request looks at 1,000 keys and returns 24,000 values.
      */
     async impactOfPolicy(
       caller: CallContext,
@@ -87,13 +96,16 @@ export function createPolicyQueries({ policies, store, now, nextSlice }: Ports) 
       const before = await policies.current();
       const changed = new Map([...before, [policy.policyID, policy] as const]);
       const impacts: PolicyImpact[] = [];
+      let values = 0;
       let end = after;
       for (let scanned = 0; scanned < maxScanned;) {
         const page = await store.list({ ...queryOf(policy, caller, end), now: now() }, caller.reads);
         for (const key of page.keys) {
           await nextSlice();
           const changes = effectiveChanges(accessSources(key, before), accessSources(key, changed));
-          if (changes.length > 0 && impacts.length === limit) return { impacts, end, hasNext: true };
+          values += countValues(changes);
+          const isFull = impacts.length === limit || (impacts.length > 0 && values > maxPageValues);
+          if (changes.length > 0 && isFull) return { impacts, end, hasNext: true };
           end = key.keyHash;
           if (changes.length > 0) impacts.push({ key, changes });
         }

@@ -31,6 +31,7 @@ const rootFields: Readonly<Record<string, Row>> = {
   orgKey: { call: 'orgKey(by: { keyID: "KEY" }) { keyHash }', foreign: 'nothing' },
   orgKeys: { call: 'orgKeys(filter: {orgID: "acme"}) { edges { cursor } }', foreign: 'nothing' },
   explainOrgKey: { call: 'explainOrgKey(by: { keyID: "KEY" }) { right { apiID } }', foreign: 'the same' },
+  keyPolicy: { call: 'keyPolicy(policyID: "gold") { version }', foreign: 'nothing' },
   keyPolicies: { call: 'keyPolicies(first: 5) { edges { cursor } }', foreign: 'nothing' },
   impactOfPolicy: {
     call: 'impactOfPolicy(policy: {policyID: "gold", isInactive: true}) { edges { cursor } }',

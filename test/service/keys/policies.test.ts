@@ -302,6 +302,20 @@ describe('keyPolicies', () => {
     expect(names(await list('', { 'x-svc-authorization': bound }))).toEqual(['a', 'b']);
   });
 
+  it('are read one by one, without those of other organizations', async () => {
+    await importPolicies({ policy_id: 'a' }, { policy_id: 'c', org_id: 'globex' });
+    const read = async (policyID: string, headers?: Record<string, string>) =>
+      dataOf(
+        await t.graphql('query ($id: String!) { keyPolicy(policyID: $id) { version } }', { id: policyID }, headers),
+      );
+    expect(await read('a')).toEqual({ keyPolicy: { version: 1 } });
+    expect(await read('c')).toEqual({ keyPolicy: { version: 1 } });
+    expect(await read('absent')).toEqual({ keyPolicy: null });
+    const bound = (await t.issue('service', { orgID: 'acme' })).secret;
+    expect(await read('a', { 'x-svc-authorization': bound })).toEqual({ keyPolicy: { version: 1 } });
+    expect(await read('c', { 'x-svc-authorization': bound })).toEqual({ keyPolicy: null });
+  });
+
   it('reject a malformed cursor', async () => {
     expect(await list('(after: "x")')).toMatchObject([{ extensions: { code: 'INVALID' } }]);
   });
@@ -366,6 +380,32 @@ describe('impactOfPolicy', () => {
       named('other', 'acme', 'fast'),
       named('none', 'acme'),
     );
+  });
+
+  it('ends a page whose keys have many changes before `first`, and goes on after it', async () => {
+    const accessRights = Array.from({ length: 900 }, (_, n) => ({
+      label: `api-${n}`,
+      versions: ['v1', 'v2', 'v3', 'v4'],
+    }));
+    const policy = { policyID: 'speed', accessRights };
+    const more = ['four', 'five', 'six'];
+    await t.importKeys(...more.map((key_id) => ({ key_id, org_id: 'acme', apply_policies: ['speed'] })));
+    const found: string[] = [];
+    const sizes: number[] = [];
+    for (let after: string | null = null; ;) {
+      const response = await t.graphql(
+        `query ($policy: KeyPolicyInput!, $after: String) { impactOfPolicy(policy: $policy, first: 10, after: $after) {
+           edges { node { orgKey { keyID } } } pageInfo { hasNextPage endCursor } } }`,
+        { policy, after },
+      );
+      const page: Awaited<ReturnType<typeof impact>> = dataOf(response)['impactOfPolicy'];
+      found.push(...page.edges.map(({ node }) => node.orgKey.keyID));
+      sizes.push(page.edges.length);
+      if (!page.pageInfo.hasNextPage) break;
+      after = page.pageInfo.endCursor;
+    }
+    expect(found.sort()).toEqual(['fast', 'one', 'three', 'two', ...more].sort());
+    expect(sizes).toEqual([3, 3, 1]);
   });
 
   it('lists the keys whose effective access would change, and stores nothing', async () => {

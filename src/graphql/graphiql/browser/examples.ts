@@ -235,11 +235,15 @@ query Policies($first: Int, $after: String) {
   },
   {
     group: 'Read',
-    title: 'Read the history of a policy',
+    title: 'Read a policy and its history',
     credential: 'service',
-    query: `# Shows who changed a policy, when
-# and how.
+    query: `# Shows a policy, and who changed
+# it, when and how.
 query PolicyHistory($policyID: String!, $last: Int) {
+  keyPolicy(policyID: $policyID) {
+    version name orgID isInactive governs
+    values { rate per quotaMax quotaRenewalRate }
+  }
   keyPolicyHistory(policyID: $policyID, last: $last) {
     edges {
       node { version kind at actor { label assertedName } changes { path before after } }
