@@ -113,6 +113,20 @@ export const httpStages: readonly Stage[] = [
     },
   },
   {
+    name: 'a change of policies, and a rotation',
+    reach: async (client, batch) => {
+      const change = (mutation: string) => operation(`mutation { ${mutation} { version } }`, auth(batch));
+      const changes = [
+        `putKeyPolicies(policies: [{ policyID: "cut-${client.index % 6}", rate: 1, per: 1 }], dryRun: false)`,
+        'removeKeyPolicies(policyIDs: ["cut-0"], dryRun: false)',
+        'rotateOrgKey(keyID: "globex-reports", overlap: 60)',
+        'cancelKeyRotation(keyID: "globex-reports")',
+      ];
+      await client.send(changes.map(change).join(''));
+      await batch.firstResponse;
+    },
+  },
+  {
     name: 'response',
     // Larger than the buffers of the sockets between the two.
     atMost: 5,
