@@ -1,4 +1,4 @@
-import { useId, useState } from 'preact/hooks';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { KeyfrontIssue } from '../../client/client.js';
 import { formFields } from '../generated/form-fields.js';
 import { summaryOf } from '../key/limits.js';
@@ -61,8 +61,14 @@ interface RightProps {
 
 function Right({ right, path, issues, apis, onChange, onRemove }: RightProps) {
   const id = useId();
-  const own = issues.filter((issue) => isWithin(issue.path, path));
+  const isUntouched = Object.keys(right).length === 0;
+  // A new entry is no mistake yet.
+  const own = isUntouched ? [] : issues.filter((issue) => isWithin(issue.path, path));
   const apiID = textOf(right['apiID']);
+  const apiField = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (isUntouched) apiField.current?.focus();
+  }, []);
   // A new entry is open.
   const [isOpen] = useState(apiID === '');
   const [shownPaths, setPaths] = useDraft(right['allowedUrls'], textToPaths, pathsToText);
@@ -83,6 +89,7 @@ function Right({ right, path, issues, apis, onChange, onRemove }: RightProps) {
         <FieldBox id={`${id}-api`} label={texts.api} names={[`${path}.apiID`, `${path}.label`]} issues={own}>
           <input
             id={`${id}-api`}
+            ref={apiField}
             data-path={`${path}.apiID`}
             list={`${id}-apis`}
             autocomplete="off"

@@ -108,6 +108,11 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
+/** Says that a policy decides instead of the value. */
+export function governedHint(policyID: string | undefined): string | undefined {
+  return policyID === undefined ? undefined : editText.governed(policyID);
+}
+
 /** The number of requests in the present period, as a hint. */
 export function usedHint(used: Integer | undefined): string | undefined {
   return used === undefined ? undefined : `${editText.quota.hint} ${editText.quota.used(formatInteger(used))}`;

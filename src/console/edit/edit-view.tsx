@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { PatchOrgKeyDocument, toInput, toPatch, type DefinitionFragment } from '../../client/client.js';
 import { nameOf } from '../format.js';
+import { limitsOf } from '../key/effective.js';
 import { entriesOf, whoOf } from '../key/history-entries.js';
 import { readKey, type KeyDetails } from '../key/read-key.js';
 import { Button, QuietButton } from '../parts/button.js';
@@ -122,6 +123,7 @@ export function EditView({ found, onClose }: EditViewProps) {
               onChange={(next) => setDraft({ base, values: next })}
               orgID={base.orgID}
               used={base.quota?.max == null ? undefined : base.quota.used}
+              policyOf={limitsOf(base).policyOf}
               stored={storedSecrets(base.definition)}
             />
           </div>

@@ -2,11 +2,12 @@ import { useEffect, useId, useState } from 'preact/hooks';
 import { labelOf } from '../fields.js';
 import type { FormField } from '../form-field.js';
 import type { Integer } from '../format.js';
+import type { ShownLimits } from '../key/effective.js';
 import { useClient } from '../session.js';
 import { noSuggestions, readSuggestions } from '../suggestions.js';
 import { AccessField } from './access-field.js';
 import { textOf, textsOf } from './allowed-paths.js';
-import { AmountField, usedHint } from './amount-field.js';
+import { AmountField, governedHint, usedHint } from './amount-field.js';
 import { Chips } from './chips-field.js';
 import { ExpiryField } from './expiry-field.js';
 import { FieldBox, type ControlProps } from './field.js';
@@ -23,6 +24,8 @@ interface KeyFormProps {
   readonly orgID: string | undefined;
   /** The requests counted in the present period. */
   readonly used?: Integer | undefined;
+  /** The policy that each value of the stored key comes from; undefined for its own. */
+  readonly policyOf?: ShownLimits['policyOf'];
   /** Which secrets are stored, by the names of their fields. */
   readonly stored?: ReadonlySet<string>;
 }
@@ -30,7 +33,15 @@ interface KeyFormProps {
 const month = 2_592_000;
 
 /** The fields of a definition: those that people change first, and all others by topic. */
-export function KeyForm({ values, issues, onChange, orgID, used, stored = new Set() }: KeyFormProps) {
+export function KeyForm({
+  values,
+  issues,
+  onChange,
+  orgID,
+  used,
+  policyOf = () => undefined,
+  stored = new Set(),
+}: KeyFormProps) {
   const client = useClient('service');
   const id = useId();
   const [suggestions, setSuggestions] = useState(noSuggestions);
@@ -76,14 +87,21 @@ export function KeyForm({ values, issues, onChange, orgID, used, stored = new Se
           </FieldBox>
           <ExpiryField {...control} />
         </div>
-        <AmountField {...control} name="rate" period="per" texts={editText.rate} defaultPeriod={60} />
+        <AmountField
+          {...control}
+          name="rate"
+          period="per"
+          texts={editText.rate}
+          defaultPeriod={60}
+          hint={governedHint(policyOf('rate'))}
+        />
         <AmountField
           {...control}
           name="quotaMax"
           period="quotaRenewalRate"
           texts={editText.quota}
           defaultPeriod={month}
-          hint={usedHint(used)}
+          hint={governedHint(policyOf('quotaMax')) ?? usedHint(used)}
         />
         <FieldBox
           label={editText.policies.label}
@@ -132,7 +150,7 @@ export function KeyForm({ values, issues, onChange, orgID, used, stored = new Se
   );
 }
 
-interface TopicProps extends Omit<KeyFormProps, 'orgID' | 'used'> {
+interface TopicProps extends Omit<KeyFormProps, 'orgID' | 'used' | 'policyOf'> {
   readonly title: string;
   readonly fields: readonly FormField[];
   readonly stored: ReadonlySet<string>;

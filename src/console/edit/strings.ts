@@ -37,6 +37,8 @@ export const editText = {
     604800: ['week', 'weeks'],
     2592000: ['month (30 days)', 'months (30 days)'],
   },
+  governed: (policyID: string) =>
+    `The policy ${policyID} decides. The value here has no effect while the key names it.`,
   policies: { label: 'Policies', hint: 'Applied by the gateway in this order.', add: 'Add a policy' },
   tags: { label: 'Tags', hint: 'To find the key and its traffic.', add: 'Add a tag' },
   removeChip: (value: string, field: string) => `Remove ${value} from ${field}`,

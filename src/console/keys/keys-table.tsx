@@ -123,8 +123,12 @@ function Row({ row, isSelected, isChanged, onSelect }: RowProps) {
       <td class="quota-cell">
         <QuotaCell quota={quota} label={name} />
       </td>
-      <td class="wide">{rateOf(row)}</td>
-      <td class="wide">{expiryOf(row)}</td>
+      <td class="detail" data-label={listText.columns.rate}>
+        {rateOf(row)}
+      </td>
+      <td class="detail" data-label={listText.columns.expires}>
+        {expiryOf(row)}
+      </td>
       <td class="wide">
         <Ago at={updatedAt} />
       </td>

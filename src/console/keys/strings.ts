@@ -1,10 +1,18 @@
+import { expiringDays } from '../key-state.js';
+
 /** The texts of the list of keys. */
 export const listText = {
   create: 'Create key',
   bulkSelected: (count: string) => `Change ${count} …`,
   bulkAll: 'Change all in this view …',
   views: 'Views',
-  viewNames: { all: 'All', expiring: 'Expiring soon', expired: 'Expired', inactive: 'Inactive', deleted: 'Deleted' },
+  viewNames: {
+    all: 'All',
+    expiring: `Expiring in ${expiringDays} days`,
+    expired: 'Expired',
+    inactive: 'Inactive',
+    deleted: 'Deleted',
+  },
   search: 'Search keys by name, organization, tag or identifier',
   searchShort: 'Search keys',
   kinds: {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { hashOf } from '../../support/factories.js';
+import { importPolicies } from '../../support/policies.js';
 import { startServer, type TestServer } from '../../support/server.js';
 import { describeInBrowser } from './browser.js';
 import { openConsole, type ConsolePage } from './console-page.js';
@@ -134,6 +135,11 @@ describeInBrowser('the form of a key in the console', (browser) => {
   it('edits access with paths, and shows each problem beside its field', async () => {
     await open();
     await c.button('Add an API').click();
+    expect(await c.page.evaluate('document.activeElement.dataset.path')).toBe('accessRights[1].apiID');
+    await pending().getByText('1 problem to fix').waitFor();
+    // It says what is missing as soon as something is there.
+    expect(await c.page.getByText('Label is required').count()).toBe(0);
+    await c.field('accessRights[1].allowedUrls').fill('/orders');
     await c.page.getByText('Label is required').first().waitFor();
     await c.field('accessRights[1].apiID').fill('orders');
     await c.field('accessRights[1].allowedUrls').fill('GET, post /orders/.*\n/health');
@@ -164,6 +170,13 @@ describeInBrowser('the form of a key in the console', (browser) => {
         ],
       },
     });
+  });
+
+  it('says which policy decides instead of a limit of the key', async () => {
+    await importPolicies(server.t, { policy_id: 'gold', governs: ['quota'], quota_max: 50 });
+    await open(`/console/keys/${hashOf('other')}?edit=yes`);
+    await c.page.getByText('The policy gold decides. The value here has no effect').waitFor();
+    expect(await c.page.getByText('Enforced by the gateway.').count()).toBe(1);
   });
 
   it('has every other field under its topic, with the words of the schema', async () => {

@@ -160,7 +160,7 @@ describeInBrowser('the list of the console', (browser) => {
     expect(await count('Expired').innerText()).toBe('Expired 1');
     expect(await count('Inactive').innerText()).toBe('Inactive 1');
     expect(await count('Deleted').innerText()).toBe('Deleted 0');
-    await count('Expiring soon').click();
+    await count('Expiring in 30 days').click();
     await expect.poll(c.names).toEqual(['B soon', 'A late one']);
     expect(await c.column('State')).toEqual(['Expires tomorrow', 'Expires in 20 days']);
     await c.page.getByText('2 on this page, 2 in this view').waitFor();
