@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { Client } from 'pg';
+import { Pool } from 'pg';
 import { inject, onTestFinished } from 'vitest';
 
 const startTimeoutMs = 180_000;
@@ -62,26 +62,21 @@ export interface TestDatabase {
 export async function freshDatabase(server: TestPostgres): Promise<TestDatabase> {
   if ('missing' in server) throw new Error(server.missing);
   const schema = `test_${randomBytes(8).toString('hex')}`;
-  const withClient = async <T>(url: string, work: (client: Client) => Promise<T>): Promise<T> => {
-    const client = new Client({ connectionString: url });
-    await client.connect();
-    try {
-      return await work(client);
-    } finally {
-      await client.end();
-    }
-  };
-  await withClient(server.url, (client) => client.query(`CREATE SCHEMA ${schema}`));
   const url = new URL(server.url);
   url.searchParams.set('options', `-c search_path=${schema}`);
   // URLSearchParams encodes a space as a plus sign, which pg does not decode.
   const own = url.href.replaceAll('+', '%20');
+  // To connect takes longer than most statements.
+  const connections = new Pool({ connectionString: own, max: 4, allowExitOnIdle: true });
+  // A test has ended a connection: the pool replaces it.
+  connections.on('error', () => undefined);
+  await connections.query(`CREATE SCHEMA ${schema}`);
   return {
     url: own,
-    run: <Row extends object>(statement: string) =>
-      withClient(own, async (client) => (await client.query<Row>(statement)).rows),
+    run: async <Row extends object>(statement: string) => (await connections.query<Row>(statement)).rows,
     drop: async () => {
-      await withClient(server.url, (client) => client.query(`DROP SCHEMA ${schema} CASCADE`));
+      await connections.query(`DROP SCHEMA ${schema} CASCADE`);
+      await connections.end();
     },
   };
 }
