@@ -64,7 +64,8 @@ export async function createApp(
   overrides: AppOverrides = {},
   telemetry: Telemetry = {},
 ): Promise<App> {
-  const { corsOrigins, graphiql, introspection, maxSubscriptions, oidc, restoreWindowMs, trustedProxies } = config;
+  const { corsOrigins, expiryNoticeDays, graphiql, introspection, maxSubscriptions, oidc, restoreWindowMs } = config;
+  const { trustedProxies } = config;
   const isShared = secrets.databaseURL !== undefined;
   // Read first, so that an invalid file leaves no resource open.
   const documents = new Map([
@@ -91,7 +92,8 @@ export async function createApp(
   const authenticator = createAuthenticator({ store: credentials, oidc, now, log, meter });
   const { authenticate, revalidate } = authenticator;
   const { checkpointEveryMs } = overrides;
-  const jobs = startScheduledJobs(services, { restoreWindowMs, checkpointEveryMs, mayHaveOtherHosts: isShared }, log);
+  const jobOptions = { restoreWindowMs, expiryNoticeDays, checkpointEveryMs, mayHaveOtherHosts: isShared };
+  const jobs = startScheduledJobs(services, jobOptions, log);
   const dispatcher = startDispatcher(
     { store: webhooks, history: store, feed, sealer, allowed: config.webhooksTo, log, meter },
     overrides.dispatcherOptions,

@@ -5,7 +5,8 @@ import { pathText } from '../lib/errors.js';
 import type { JSONValue } from '../lib/json.js';
 import { printable } from '../lib/text.js';
 import { issuesToWire, partToWire } from '../wire/field-names.js';
-import type { KeyChangeResult, LiveQuota, KeyHistoryEntry } from './client/operations.js';
+import { noticeToWire, noticeTypes } from '../wire/notice.js';
+import type { FollowedNotice, KeyChangeResult, LiveQuota, KeyHistoryEntry } from './client/operations.js';
 import type { IO } from './io.js';
 import { formatProblems, type OutputFormat, type Problem, toJSONLine } from './output.js';
 
@@ -223,6 +224,25 @@ export function historyEntryToJSON(entry: KeyHistoryEntry): object {
     ...(entry.quotaUsedBeforeReset !== undefined && { quota_used_before_reset: entry.quotaUsedBeforeReset }),
     changes: entry.changes.map(changeToJSON),
   };
+}
+
+/** Converts a notice to JSON in the names of REST and of webhooks. */
+export function noticeToJSON(notice: FollowedNotice): object {
+  return { event: noticeTypes[notice.kind], event_id: notice.id, at: notice.at, ...noticeToWire(notice) };
+}
+
+/** Formats a notice as one line. */
+export function formatNotice({ paint }: OutputFormat, notice: FollowedNotice): string {
+  const { kind, at, version, expires, daysBefore, threshold, quotaUsed, quotaMax, quotaRenewsAt } = notice;
+  const facts = [
+    expires !== undefined && `expires ${formatUnixTime(expires)}`,
+    daysBefore !== undefined && `${daysBefore} days before`,
+    threshold !== undefined && `${threshold} %`,
+    quotaUsed !== undefined && quotaMax !== undefined && `${quotaUsed} of ${quotaMax} used`,
+    quotaRenewsAt !== undefined && `renews ${formatUnixTime(quotaRenewsAt)}`,
+  ].filter((fact) => fact !== false);
+  const heading = `${paint.bold(`version ${version}`)}  ${printable(at)}  ${paint.yellow(noticeTypes[kind])}`;
+  return `${heading}${facts.length > 0 ? `  ${facts.join(', ')}` : ''}\n`;
 }
 
 /** Formats an entry of a history as a heading and a line for each change. */

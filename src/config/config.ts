@@ -55,6 +55,7 @@ function configFrom(data: z.output<ReturnType<typeof settingsFor>>, production: 
     keyHash: data.KEYFRONT_KEY_HASH,
     quotaKeys: data.KEYFRONT_QUOTA_KEYS,
     restoreWindowMs: data.KEYFRONT_RESTORE_DAYS * 86_400_000,
+    expiryNoticeDays: data.KEYFRONT_EXPIRY_NOTICE_DAYS,
     graphiql: data.KEYFRONT_GRAPHIQL,
     console: data.KEYFRONT_CONSOLE,
     introspection: data.KEYFRONT_INTROSPECTION,

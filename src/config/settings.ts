@@ -39,6 +39,16 @@ const origins = z
     'must be origins as a browser writes them, such as https://dash.example.com, separated by commas.',
   );
 
+const noticeDays = z
+  .string()
+  .transform((text) => (text.trim() === 'off' ? [] : text.split(',').map((item) => item.trim())))
+  .refine(
+    (all) =>
+      all.length <= 10 && all.every((item) => /^\d{1,3}$/.test(item) && Number(item) >= 1 && Number(item) <= 365),
+    'must be off, or at most 10 numbers of days from 1 to 365, separated by commas.',
+  )
+  .transform((all) => all.map(Number));
+
 const clientNames = z
   .string()
   .transform((text) => text.split(',').map((name) => name.trim()))
@@ -104,6 +114,11 @@ export const settingsFor = (production: boolean) =>
     KEYFRONT_RESTORE_DAYS: integer(0, 3650, 'of days ')
       .prefault('30')
       .describe('Days for which a deleted key can be restored before it is purged, from 0 to 3650.'),
+    KEYFRONT_EXPIRY_NOTICE_DAYS: noticeDays
+      .prefault('30,7,1')
+      .describe(
+        'How many days before a key expires there is an event: up to 10 numbers from 1 to 365, separated by commas, or off. The event of the expiry itself stays.',
+      ),
     KEYFRONT_QUOTA_URL: redisURL
       .optional()
       .describe(

@@ -1,15 +1,20 @@
 import type { KeyRevision } from './key.js';
+import type { KeyNotice } from './notices.js';
 
-/** A change of a key, with its position in the feed. */
+/** A change of a key, or a notice about it, with its position in the feed. */
 export interface ChangeEvent {
   /** Opaque. Passed as `after`, it selects all later changes. */
   readonly cursor: string;
   readonly keyHash: string;
   readonly orgID: string;
-  /** The version after the change. */
+  /** The version after the change; 0 for a notice. */
   readonly version: number;
   /** Undefined if the history entry fails its integrity check: the members above are unverified then. */
   readonly entry: KeyRevision | undefined;
+  /** The identifier of a notice; undefined for a change. */
+  readonly noticeID?: string | undefined;
+  /** As `entry`, for a notice. */
+  readonly notice?: KeyNotice | undefined;
 }
 
 /** Selects a page of changes. */
@@ -30,7 +35,7 @@ export interface FeedPage {
   readonly hasMore: boolean;
 }
 
-/** The changes of all keys as one sequence. Reading it by cursors yields each change exactly once. */
+/** The changes of all keys, and notices about them, as one sequence. Reading it by cursors yields each change exactly once. */
 export interface ChangeFeed {
   /** @throws {AppError} INVALID when the cursor is not from this service. */
   read(query: FeedQuery): Promise<FeedPage>;

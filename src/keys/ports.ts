@@ -2,6 +2,7 @@ import type { PolicyStore } from './access/policy-store.js';
 import type { ChangeFeed } from './change-feed.js';
 import type { SecretProtectionDeps } from './protect-secrets.js';
 import type { ConsumeQuota, ExternalCounters, OrgCounter } from './quota/external-counters.js';
+import type { KeyNotice } from './notices.js';
 import type { ReadBudget } from './read-budget.js';
 import type { Receipt, ReceiptCodec, ReceiptStore } from './receipt.js';
 import type { Actor, Principal, StoredKey, KeyRevision } from './key.js';
@@ -101,6 +102,18 @@ export interface KeyStore extends ReceiptStore {
    * the key that is found says which identifiers it has. `orgID` as for `find`.
    */
   namesOf(keyHashes: readonly string[], orgID?: string): Promise<ReadonlyMap<string, string>>;
+  /**
+   * Passes the next keys that expire up to a time, in the order of expiry, in one short transaction: those after the keys that
+   * any process has passed for this stage. Records the notices that `noticeOf` returns, each once. A stage begins at the time
+   * of its first call. If its position is later than now, because the clock was set back, it continues at the present time.
+   */
+  passExpiring(stage: ExpiryStage, noticeOf: (stored: StoredKey) => KeyNotice | undefined): Promise<PassedKeys>;
+  /** Records notices that are not recorded yet, in one short transaction. Returns how many. */
+  addNotices(notices: readonly KeyNotice[]): Promise<number>;
+  /** Returns a notice; undefined if there is none, or none any more. @throws {AppError} INTERNAL when it fails its integrity check. */
+  notice(id: string): Promise<KeyNotice | undefined>;
+  /** Removes notices from before this time. Returns how many. */
+  purgeNotices(before: Date): Promise<number>;
   /** Yields the own hashes of the keys whose previous identifiers retire up to this time, in pages. Deleted keys are left out. */
   retiring(upTo: Date): AsyncIterable<readonly string[]>;
   /** Returns the keys of these hashes in one query, without order. Other parameters as for `find`. */
@@ -161,6 +174,26 @@ export interface KeyStore extends ReceiptStore {
   purge(deletedBefore: Date): Promise<number>;
   /** Verifies every key and its history, ordered by hash. Reports damaged keys instead of throwing. */
   verifyIntegrity(): AsyncIterable<IntegrityReport>;
+}
+
+/** The keys that expire within so many days. */
+export interface ExpiryStage {
+  readonly name: string;
+  /** Keys that expire up to this Unix second are counted and passed without a notice: their notices are late. */
+  readonly earliest: bigint;
+  /** Unix seconds. */
+  readonly upTo: bigint;
+}
+
+/** What passing keys has recorded. */
+export interface PassedKeys {
+  readonly recorded: number;
+  /** How many keys were passed without a notice, up to 10,000. */
+  readonly late: number;
+  /** Keys whose rows fail the integrity check. They are passed without a notice. */
+  readonly damaged: number;
+  /** Whether more keys may be due. */
+  readonly hasMore: boolean;
 }
 
 /** `intact`: the key passes the integrity check and was not removed. `absent`: there is no key with this hash. */

@@ -1,5 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { receiptLifetimeMs } from '../keys/idempotency.js';
+import { recordExpiryNotices } from '../keys/expiry-notices.js';
+import { noticeLifetimeMs } from '../keys/notices.js';
 import { retireIdentifiers } from '../keys/rotate.js';
 import type { Services } from './open-storage.js';
 import type { Logger } from '../lib/log.js';
@@ -48,6 +50,8 @@ function schedule(
 interface ScheduledJobsOptions {
   /** How long a deleted key can be restored. */
   readonly restoreWindowMs: number;
+  /** How many days before the expiry of a key there is a notice. */
+  readonly expiryNoticeDays: readonly number[];
   /** The interval of checkpoints. */
   readonly checkpointEveryMs?: number | undefined;
   /** Whether several hosts may share the database. A file has one host. */
@@ -57,12 +61,13 @@ interface ScheduledJobsOptions {
 /** Starts the jobs of a service. */
 export function startScheduledJobs(
   services: Services,
-  { restoreWindowMs, checkpointEveryMs, mayHaveOtherHosts }: ScheduledJobsOptions,
+  { restoreWindowMs, expiryNoticeDays, checkpointEveryMs, mayHaveOtherHosts }: ScheduledJobsOptions,
   log: Logger,
 ): ScheduledJob {
   const jobs = [
     startPurging(services, restoreWindowMs, log),
     startRetirements(services, log, checkpointEveryMs),
+    startExpiryNotices(services, expiryNoticeDays, log, checkpointEveryMs),
     startCheckpoints(services, restoreWindowMs, log, checkpointEveryMs),
     startCredentialChecks(services, log, checkpointEveryMs),
     startReceiptCounts(services, log, checkpointEveryMs),
@@ -86,6 +91,7 @@ function startPurging({ store, now }: Services, restoreWindowMs: number, log: Lo
   return schedule({ everyMs: purgeEveryMs, isImmediate: true, log, failure }, async () => {
     const purged = await store.purge(new Date(now().getTime() - restoreWindowMs));
     if (purged > 0) log.info({ purged }, 'deleted keys purged');
+    await store.purgeNotices(new Date(now().getTime() - noticeLifetimeMs));
     await store.purgeReceipts(new Date(now().getTime() - receiptLifetimeMs));
   });
 }
@@ -100,6 +106,24 @@ function startRetirements(services: Services, log: Logger, everyMs = retireEvery
       log.error({ err, keyHash }, 'the retirement of an identifier could not be recorded');
     });
     if (retired > 0) log.info({ retired }, 'identifiers retired');
+  });
+}
+
+const noticeEveryMs = 5_000;
+
+/** Records which keys expire soon, and which have expired. */
+function startExpiryNotices(
+  services: Services,
+  days: readonly number[],
+  log: Logger,
+  everyMs = noticeEveryMs,
+): ScheduledJob {
+  const failure = 'the expiry of keys could not be noticed';
+  return schedule({ everyMs, log, failure }, async () => {
+    const { recorded, late, damaged } = await recordExpiryNotices(services, days);
+    if (recorded > 0) log.info({ recorded }, 'notices of the expiry of keys recorded');
+    if (late > 0) log.warn({ late }, 'keys expired more than 7 days ago while no service ran; they have no event');
+    if (damaged > 0) log.error({ damaged }, 'keys that expire fail their integrity check; run `keyfront check`');
   });
 }
 

@@ -1,21 +1,28 @@
 import { setMaxListeners } from 'node:events';
 import type { LimitFunction } from 'p-limit';
 import type { ChangeEvent, ChangeFeed } from '../keys/change-feed.js';
-import type { KeyRevision } from '../keys/key.js';
 import type { KeyStore } from '../keys/ports.js';
 import { errorCodeOf } from '../lib/errors.js';
 import type { Logger } from '../lib/log.js';
 import type { Meter } from '../telemetry/ports.js';
 import { createCircuitBreaker } from './circuit-breaker.js';
-import { eventIDOf, messageOf, unverifiedEventIDOf } from './event.js';
+import { eventIDOf, messageOf, noticeMessageOf, unverifiedEventIDOf, type WebhookMessage } from './event.js';
 import type { WebhookClient } from './http-client.js';
 import { maxRetryDelayMs, retryDelayMs, type RetryPolicy } from './retry-policy.js';
-import type { Delivery, DeliveryKind, DeliveryResults, EventSpan, LeasedWebhook, WebhookStore } from './webhook.js';
+import type {
+  Delivery,
+  DeliveryKind,
+  DeliveryResults,
+  EventSpan,
+  LeasedWebhook,
+  NewNotice,
+  WebhookStore,
+} from './webhook.js';
 
 /** Dependencies of a delivery worker. */
 export interface DeliveryWorkerDeps {
   readonly store: WebhookStore;
-  readonly history: Pick<KeyStore, 'historyOf'>;
+  readonly history: Pick<KeyStore, 'historyOf' | 'notice'>;
   readonly feed: Pick<ChangeFeed, 'read' | 'subscribe'>;
   readonly client: WebhookClient;
   readonly holder: string;
@@ -220,7 +227,8 @@ export function createDeliveryWorker(
     if (page.events.length > 0) {
       // A key that is created again after a purge repeats its versions: the result of an earlier one must not apply to it.
       for (const { keyHash, version } of page.events) if (version === 1) await inFlight.get(keyHash);
-      await record({ cursor, enqueued: { spans: spansOf(page.events), dueMs: Date.now() } });
+      const enqueued = { spans: spansOf(page.events), notices: noticesOf(page.events), dueMs: Date.now() };
+      await record({ cursor, enqueued });
       savedMs = performance.now();
     } else if (hasMoved && performance.now() - savedMs > saveIntervalMs) {
       // Events of other organizations only move the cursor, which is saved at intervals.
@@ -232,20 +240,19 @@ export function createDeliveryWorker(
   /** Makes one attempt to deliver the next event of a delivery. */
   async function deliver(delivery: Delivery): Promise<void> {
     const { keyHash, version } = delivery;
-    const entry = await storage(() => readEntry(history, delivery, webhook.orgID));
-    if (entry === 'purged') {
+    const message = await storage(() => readMessage(history, delivery, webhook.orgID));
+    if (message === 'purged') {
       log.warn({ keyHash, version }, 'the key has been purged with its undelivered events');
       return record({ removed: delivery });
     }
-    if (entry === 'damaged') {
+    if (message === 'damaged') {
       log.error({ keyHash, version, why: integrityError }, 'webhook event cannot be sent');
-      return recordFailure(delivery, unverifiedEventIDOf(keyHash, version), integrityError);
+      return recordFailure(delivery, delivery.eventID || unverifiedEventIDOf(keyHash, version), integrityError);
     }
     // A command that changes the webhook recalls the lease, so that no later attempt uses the state before.
     if (!(await storage(() => store.hasLease(holder, webhook.id)))) end();
     if (isStopping) return;
     const wasOpen = breaker.isOpen();
-    const message = messageOf(entry);
     const { status, isDelivered, retryAfterMs, description } = await client.send(message, control);
     if (abort.signal.aborted) return;
     meter?.webhookAttempted(isDelivered ? 'delivered' : 'failed');
@@ -326,7 +333,8 @@ function nameOf({ keyHash, eventID }: Delivery): string {
 /** Returns the events by key. Versions that do not follow are of a key that was created again after a purge. */
 function spansOf(events: readonly ChangeEvent[]): readonly EventSpan[] {
   const spans = new Map<string, EventSpan>();
-  for (const { keyHash, version } of events) {
+  for (const { keyHash, version, noticeID } of events) {
+    if (noticeID !== undefined) continue;
     const earlier = spans.get(keyHash);
     const first = earlier && version > earlier.lastVersion ? earlier.version : version;
     spans.set(keyHash, { keyHash, version: first, lastVersion: version });
@@ -334,19 +342,28 @@ function spansOf(events: readonly ChangeEvent[]): readonly EventSpan[] {
   return [...spans.values()];
 }
 
+function noticesOf(events: readonly ChangeEvent[]): NewNotice[] {
+  return events.flatMap(({ keyHash, noticeID }) => (noticeID === undefined ? [] : [{ keyHash, eventID: noticeID }]));
+}
+
 const integrityError = 'its history entry fails the integrity check';
 
-/** Reads the history entry of the next event of a delivery. After a purge its versions may be of another key. */
-async function readEntry(
+/** Reads the next event of a delivery. After a purge, versions may be of another key. A notice is removed some time after it. */
+async function readMessage(
   history: DeliveryWorkerDeps['history'],
   { keyHash, eventID, version }: Delivery,
   orgID: string | undefined,
-): Promise<KeyRevision | 'damaged' | 'purged'> {
+): Promise<WebhookMessage | 'damaged' | 'purged'> {
   try {
+    if (version === 0) {
+      const notice = await history.notice(eventID);
+      const isOfAnother = notice?.keyHash !== keyHash || (orgID !== undefined && notice.orgID !== orgID);
+      return isOfAnother ? 'purged' : noticeMessageOf(notice);
+    }
     const [entry] = await history.historyOf(keyHash, { after: version - 1, limit: 1 });
     if (entry?.versionAfter !== version || (orgID !== undefined && entry.orgID !== orgID)) return 'purged';
     const isSame = eventID === '' || [eventIDOf(entry), unverifiedEventIDOf(keyHash, version)].includes(eventID);
-    return isSame ? entry : 'purged';
+    return isSame ? messageOf(entry) : 'purged';
   } catch (error) {
     if (errorCodeOf(error) !== 'INTERNAL') throw error;
     return 'damaged';

@@ -2,7 +2,9 @@ import { createHash, randomBytes } from 'node:crypto';
 import { pathText } from '../lib/errors.js';
 import { stringifyJSON } from '../lib/json.js';
 import type { FieldChange, KeyRevision, Operation } from '../keys/key.js';
+import type { KeyNotice } from '../keys/notices.js';
 import { changedPartToWire } from '../wire/field-names.js';
+import { noticeToWire, noticeTypes } from '../wire/notice.js';
 
 /** The message of an event, equal in every attempt. */
 export interface WebhookMessage {
@@ -58,6 +60,13 @@ export function messageOf(entry: KeyRevision): WebhookMessage {
   const changes = entry.changes.slice(0, maxListedChanges).map((change) => renderField(change, false));
   const short = written({ changes, is_shortened: true });
   return { id, body: Buffer.byteLength(short) <= maxBodyBytes ? short : written({ changes: [], is_shortened: true }) };
+}
+
+/** Creates the message of a notice, in the names of REST. It contains no secret and no key identifier. */
+export function noticeMessageOf(notice: KeyNotice): WebhookMessage {
+  const { id, kind, at, keyHash, orgID } = notice;
+  const data = { id, org_id: orgID, key_hash: keyHash, ...noticeToWire(notice) };
+  return { id, body: stringifyJSON({ type: noticeTypes[kind], timestamp: at.toISOString(), data }) };
 }
 
 /**

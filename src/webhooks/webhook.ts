@@ -18,13 +18,13 @@ export function webhookAAD(id: string, field: 'url' | 'secret'): string {
   return `webhooks|${id}|${field}`;
 }
 
-/** The undelivered events of one key, of which the first is sent next; or one event that was given up, a dead letter. */
+/** The undelivered changes of one key, of which the first is sent next; one undelivered notice; or one event that was given up, a dead letter. */
 export interface Delivery {
   readonly state: 'pending' | 'dead';
   readonly keyHash: string;
-  /** Identifier of the event of a dead letter; empty for pending events. */
+  /** Identifier of the event of a dead letter or a notice; empty for pending changes. */
   readonly eventID: string;
-  /** Version of the event to send next. Its content is read from the key's history. */
+  /** Version of the event to send next, whose content is read from the key's history; 0 for a notice. */
   readonly version: number;
   /** Version of the newest event; later events of a key wait for earlier ones. A dead letter has one event. */
   readonly lastVersion: number;
@@ -43,6 +43,12 @@ export type DeliveryKind = 'first' | 'retry' | 'any';
 
 /** Consecutive new events of one key. */
 export type EventSpan = Pick<Delivery, 'keyHash' | 'version' | 'lastVersion'>;
+
+/** A new notice. It waits for no other event of its key. */
+export interface NewNotice {
+  readonly keyHash: string;
+  readonly eventID: string;
+}
 
 /** A webhook whose lease this process holds, so that it alone delivers. */
 export interface LeasedWebhook {
@@ -77,7 +83,11 @@ export interface Leases {
 export interface DeliveryResults {
   readonly cursor?: string | undefined;
   /** New events up to the cursor, due at `dueMs`. */
-  readonly enqueued?: { readonly spans: readonly EventSpan[]; readonly dueMs: number };
+  readonly enqueued?: {
+    readonly spans: readonly EventSpan[];
+    readonly notices?: readonly NewNotice[] | undefined;
+    readonly dueMs: number;
+  };
   /** Its event is delivered or given up: the next event of the key is due at its `dueMs`. */
   readonly advanced?: Delivery;
   /** Its attempt has failed. */

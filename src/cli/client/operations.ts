@@ -6,6 +6,7 @@ import { parseDefinition } from '../../keys/definition/parse.js';
 import type { DefinitionPatch } from '../../keys/definition/patch.js';
 import { freeFormFields } from '../../keys/definition/schema.js';
 import { keyStates, type Actor, type FieldChange, type KeyRevision, type KeyState } from '../../keys/key.js';
+import { noticeKinds, type KeyNotice } from '../../keys/notices.js';
 import { entriesOf, positionOfEntry, type KeyFilter, type KeyOrder } from '../../keys/key-query.js';
 import type { KeyService } from '../../keys/key-service.js';
 import type { CallContext } from '../../keys/ports.js';
@@ -161,10 +162,16 @@ export interface FollowRequest {
   readonly after: string | undefined;
 }
 
-/** A change of a key. Without `change`, it only advances the cursor. */
+/** A notice about a key. */
+export interface FollowedNotice extends Omit<KeyNotice, 'at'> {
+  readonly at: string;
+}
+
+/** A change of a key, or a notice. Without either, it only advances the cursor. */
 export interface FollowedChange {
   readonly cursor: string;
   readonly change: { readonly keyHash: string; readonly orgID: string; readonly entry: KeyHistoryEntry } | undefined;
+  readonly notice: FollowedNotice | undefined;
   /** Whether this is a change that fails its integrity check. */
   readonly isUnreadable: boolean;
 }
@@ -211,6 +218,8 @@ const result = `orgKey { keyHash } version ${effect}`;
 const entry =
   '{ version at operation actor { credentialID label assertedName } reason requestID quotaUsedBeforeReset changes { path kind before after } }';
 
+const notice = 'eventID kind at version expiresAt daysBefore threshold quotaUsed quotaMax quotaRenewsAt';
+
 /** The GraphQL documents. The identifier of a key is in the body of the request, which proxies do not log. */
 export const documents = {
   find: `query Find($by: OrgKeyByInput!) {
@@ -238,7 +247,7 @@ export const documents = {
   history: `query History($keyID: ID!, $limit: Int!) {
     orgKey(by: { keyID: $keyID }, includeDeleted: true) { history(last: $limit) { edges { node ${entry} } } } }`,
   follow: `subscription Follow($orgID: String, $keyHash: String, $after: String) {
-    orgKeyChanged(orgID: $orgID, keyHash: $keyHash, after: $after) { cursor ... on OrgKeyChanged { keyHash orgID entry ${entry} } } }`,
+    orgKeyChanged(orgID: $orgID, keyHash: $keyHash, after: $after) { cursor ... on OrgKeyChanged { keyHash orgID entry ${entry} } ... on OrgKeyNoticed { keyHash orgID notice { ${notice} } } } }`,
 } as const;
 
 const keyVariables = (keyID: string, options: ChangeOptions) => ({ keyID, ...options });
@@ -420,9 +429,10 @@ const operations = {
       signal: AbortSignal,
     ): AsyncGenerator<FollowedChange, void> {
       for await (const event of await keys.orgKeyChanges(caller, request, signal)) {
-        const { cursor, entry: found, isUnreadable = false } = event;
+        const { cursor, entry: found, notice: noticed, isUnreadable = false } = event;
         const followed = found && { keyHash: found.keyHash, orgID: found.orgID, entry: toHistoryEntry(found) };
-        yield { cursor, change: followed, isUnreadable };
+        const notice = noticed && { ...noticed, at: noticed.at.toISOString() };
+        yield { cursor, change: followed, notice, isUnreadable };
       }
     },
     remote: async function* (
@@ -432,10 +442,13 @@ const operations = {
       signal: AbortSignal,
     ): AsyncGenerator<FollowedChange, void> {
       for await (const result of subscribe(documents.follow, request, signal)) {
-        const { cursor, keyHash, orgID, entry: found } = parseAs(FollowResponse, result).data.orgKeyChanged;
+        const event = parseAs(FollowResponse, result).data.orgKeyChanged;
+        const { cursor, keyHash, orgID, entry: found, notice: noticed } = event;
         const followed = keyHash && orgID && found ? { keyHash, orgID, entry: found } : undefined;
+        const notice = keyHash && orgID && noticed ? { keyHash, orgID, ...noticed } : undefined;
         const { errors } = Object(result) as { readonly errors?: readonly unknown[] };
-        yield { cursor, change: followed, isUnreadable: followed === undefined && (errors ?? []).length > 0 };
+        const isUnreadable = !followed && !notice && (errors ?? []).length > 0;
+        yield { cursor, change: followed, notice, isUnreadable };
       }
     },
   },
@@ -565,6 +578,23 @@ const HistoryEntry = z.object({
 const HistoryResponse = z.object({
   orgKey: z.object({ history: z.object({ edges: z.array(z.object({ node: HistoryEntry })) }) }).nullable(),
 });
+const Notice = z
+  .object({
+    eventID: z.string(),
+    kind: z
+      .string()
+      .toLowerCase()
+      .pipe(z.enum(keysOf(noticeKinds))),
+    at: z.string(),
+    version: z.number(),
+    expiresAt: nullable(DateTime),
+    daysBefore: nullable(z.number()),
+    threshold: nullable(z.number()),
+    quotaUsed: nullable(Int64),
+    quotaMax: nullable(Int64),
+    quotaRenewsAt: nullable(DateTime),
+  })
+  .transform(({ eventID: id, expiresAt: expires, ...rest }) => ({ id, expires, ...rest }));
 const FollowResponse = z.object({
   data: z.object({
     orgKeyChanged: z.object({
@@ -572,6 +602,7 @@ const FollowResponse = z.object({
       keyHash: z.string().nullish(),
       orgID: z.string().nullish(),
       entry: HistoryEntry.nullish(),
+      notice: Notice.nullish(),
     }),
   }),
 });

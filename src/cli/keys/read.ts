@@ -15,6 +15,8 @@ import {
   hasNoEffect,
   withoutResetFields,
   formatHistoryEntry,
+  formatNotice,
+  noticeToJSON,
   historyEntryToJSON,
 } from '../changes.js';
 import type { KeyClient, ListedKey, ListRequest, FollowedChange } from '../client/operations.js';
@@ -297,7 +299,7 @@ export const followCommand: CLICommand = {
   name: 'keys follow',
   alias: 'tail',
   summary: 'Print changes of keys as they are made',
-  description: `Runs until Ctrl-C or SIGTERM. Prints each change once, in order, and finally the cursor to continue from. A lost connection to a service is opened again without losing changes. Consumption of a quota is no change. ${keyLocation}`,
+  description: `Runs until Ctrl-C or SIGTERM. Prints each change once, in order, notices of keys that expire, use up a quota or are purged, and finally the cursor to continue from. A lost connection to a service is opened again without losing changes. Consumption of a quota is no change. ${keyLocation}`,
   options: {
     org: { value: 'ID', description: 'Changes of keys of this organization' },
     'key-hash': { value: 'HASH', description: 'Changes of the key with this hash, or an unambiguous beginning of it' },
@@ -340,13 +342,19 @@ async function follow(io: IO, options: OptionValues): Promise<number> {
   });
 }
 
-function printFollowed(io: IO, format: OutputFormat, { cursor, change, isUnreadable }: FollowedChange): void {
+function printFollowed(io: IO, format: OutputFormat, { cursor, change, notice, isUnreadable }: FollowedChange): void {
   if (isUnreadable) io.stderr('Skipped a change that fails its integrity check. Run `keyfront check`.\n');
+  const head = (keyHash: string, orgID: string) => `${format.paint.bold(printable(keyHash))}  ${printable(orgID)}\n`;
+  if (notice) {
+    const { keyHash, orgID } = notice;
+    const line = toJSONLine({ cursor, key_hash: keyHash, org_id: orgID, ...noticeToJSON(notice) });
+    io.stdout(format.isJSON ? `${line}\n` : `${head(keyHash, orgID)}${formatNotice(format, notice)}`);
+  }
   if (!change) return;
   const { keyHash, orgID, entry } = change;
   if (format.isJSON) {
     io.stdout(`${toJSONLine({ cursor, key_hash: keyHash, org_id: orgID, ...historyEntryToJSON(entry) })}\n`);
   } else {
-    io.stdout(`${format.paint.bold(printable(keyHash))}  ${printable(orgID)}\n${formatHistoryEntry(format, entry)}`);
+    io.stdout(`${head(keyHash, orgID)}${formatHistoryEntry(format, entry)}`);
   }
 }

@@ -1244,6 +1244,7 @@ export type OrgKeyChangedSubscriptionVariables = Exact<{
 export type OrgKeyChangedSubscription = { orgKeyChanged:
     | { __typename: 'KeyFeedCheckpoint', cursor: string }
     | { __typename: 'OrgKeyChanged', keyHash: string | null, orgID: string | null, cursor: string, entry: { version: number, at: string, operation: KeyOperation, reason: string | null, actor: { label: string, assertedName: string | null }, changes: Array<{ path: string, kind: KeyChangeKind, before: unknown, after: unknown }> } | null, key: { id: string, keyID: string | null, version: number, state: OrgKeyState } | null }
+    | { __typename: 'OrgKeyNoticed', cursor: string }
    };
 
 export type OrgKeyRowChangedSubscriptionVariables = Exact<{
@@ -1255,6 +1256,7 @@ export type OrgKeyRowChangedSubscriptionVariables = Exact<{
 export type OrgKeyRowChangedSubscription = { orgKeyChanged:
     | { __typename: 'KeyFeedCheckpoint', cursor: string }
     | { __typename: 'OrgKeyChanged', keyHash: string | null, cursor: string, entry: { operation: KeyOperation } | null, key: { id: string, keyHash: string, orgID: string, version: number, state: OrgKeyState, updatedAt: string | null, definition: { alias: string | null, rate: number | null, per: number | null, expires: number | string | null, tags: Array<string> | null } | null, effectiveAccess: { unknownPolicyIDs: Array<string>, limits: { values: { rate: number | null, per: number | null } } } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: string | null } | null } | null }
+    | { __typename: 'OrgKeyNoticed', cursor: string }
    };
 
 export class TypedDocumentString<TResult, TVariables>

@@ -4,6 +4,7 @@ import { withoutNulls } from './arguments.js';
 import { builder } from './builder.js';
 import { KeyHistoryEntry } from './history.js';
 import { OrgKey } from './key.js';
+import { KeyNoticeType } from './notice.js';
 
 /**
  * The history entry of a change.
@@ -24,7 +25,10 @@ const OrgKeyEvent = builder.interfaceRef<SubscribedChange>('OrgKeyEvent').implem
         'Cursor of the event, for `after`. Opaque. Valid in every process, after a restart and after `migrate-store`; not after a restore from a backup that is older than the event.',
     }),
   }),
-  resolveType: ({ entry, isUnreadable }) => (entry || isUnreadable ? 'OrgKeyChanged' : 'KeyFeedCheckpoint'),
+  resolveType: ({ entry, notice, isUnreadable }) => {
+    if (notice) return 'OrgKeyNoticed';
+    return entry || isUnreadable ? 'OrgKeyChanged' : 'KeyFeedCheckpoint';
+  },
 });
 
 builder.objectRef<SubscribedChange>('KeyFeedCheckpoint').implement({
@@ -67,11 +71,40 @@ builder.objectRef<SubscribedChange>('OrgKeyChanged').implement({
   }),
 });
 
+/** The notice of an event that was resolved to this type. */
+function noticeOf({ notice }: SubscribedChange): NonNullable<SubscribedChange['notice']> {
+  if (!notice) throw new AppError('INTERNAL', 'The event has no notice.');
+  return notice;
+}
+
+builder.objectRef<SubscribedChange>('OrgKeyNoticed').implement({
+  interfaces: [OrgKeyEvent],
+  description:
+    'An event of a key in time, which changes nothing. Recorded once for each expiry time, and for each period of a quota.',
+  fields: (t) => ({
+    keyHash: t.string({
+      description: 'Hash of the key identifier, also for a deleted or purged key.',
+      resolve: (event) => noticeOf(event).keyHash,
+    }),
+    orgID: t.string({
+      description: 'Identifier of the organization that owned the key then.',
+      resolve: (event) => noticeOf(event).orgID,
+    }),
+    notice: t.field({ type: KeyNoticeType, description: 'What happened.', resolve: noticeOf }),
+    key: t.field({
+      type: OrgKey,
+      nullable: true,
+      description: 'The key as it is now. Null if it is deleted or purged.',
+      resolve: (event, _, { loaders }) => loaders.orgKeys.load(noticeOf(event).keyHash),
+    }),
+  }),
+});
+
 builder.subscriptionField('orgKeyChanged', (t) =>
   t.field({
     type: OrgKeyEvent,
     description:
-      'Streams changes of keys as they take effect, each once and in order, and checkpoints between them. Consumption of a quota is not a change. A purge removes a key with its history, which later subscriptions do not receive. Requires a service credential. Errors: INVALID for a cursor of another database, RATE_LIMITED above the maximum number of open subscriptions of the credential, by default 100 per process.',
+      'Streams changes of keys as they take effect, each once and in order, notices of keys that expire, use up a quota or are purged, and checkpoints between them. Consumption of a quota is not a change. A purge removes a key with its history, which later subscriptions do not receive. Requires a service credential. Errors: INVALID for a cursor of another database, RATE_LIMITED above the maximum number of open subscriptions of the credential, by default 100 per process.',
     credential: 'service',
     args: {
       orgID: t.arg.string({

@@ -2,6 +2,7 @@ import type { ChangeEvent, ChangeFeed, FeedPage } from '../change-feed.js';
 import { requireScope } from '../authorization.js';
 import type { CallContext, Ports } from '../ports.js';
 import type { KeyRevision } from '../key.js';
+import type { KeyNotice } from '../notices.js';
 
 /** The changes to deliver, and where to start. */
 export interface ChangeSubscriptionRequest {
@@ -11,11 +12,12 @@ export interface ChangeSubscriptionRequest {
   readonly after?: string | undefined;
 }
 
-/** A change, or, if `entry` is undefined and not unreadable, a checkpoint that only advances the cursor. */
+/** A change with its entry, a notice, or, if it has neither and is not unreadable, a checkpoint that only advances the cursor. */
 export interface SubscribedChange {
   readonly cursor: string;
   readonly entry: KeyRevision | undefined;
-  /** Whether this is a change whose history entry fails its integrity check. */
+  readonly notice?: KeyNotice | undefined;
+  /** Whether this is a change or a notice whose row fails its integrity check. */
   readonly isUnreadable?: boolean;
 }
 
@@ -71,8 +73,8 @@ export function createChangeSubscriptions({ feed }: Pick<Ports, 'feed'>, checkpo
         if (after === undefined) yield { cursor: (deliveredCursor = first.cursor), entry: undefined };
         for (let page = first; !signal.aborted;) {
           for (const event of page.events) {
-            const { cursor, entry } = event;
-            yield { cursor, entry, isUnreadable: entry === undefined };
+            const { cursor, entry, notice } = event;
+            yield { cursor, entry, notice, isUnreadable: !entry && !notice };
             if (signal.aborted) return;
             deliveredCursor = event.cursor;
             lastDelivery = performance.now();

@@ -1,15 +1,12 @@
 import { revisionTable, keyTable, quotaChangeTable } from '../records/key-records.js';
 import type { KeyWrite } from '../sql/keys/key-rows.js';
 import { receiptColumns, receiptValues } from '../sql/keys/receipts.js';
-import { feedOffset } from '../sql/dialect.js';
+import { currentPosition } from '../sql/dialect.js';
 import { nearKeys, placeOf } from '../sql/place.js';
 import { prepared } from '../sql/session.js';
 import { namesOf } from '../records/signed.js';
 import type { Session } from './pool.js';
 import { unnestRows } from './session.js';
-
-/** The transaction part of the position of entries that are written now. */
-const currentPosition = `pg_current_xact_id()::text::bigint + ${feedOffset}`;
 
 const keyNames = keyTable.columnNames;
 const entryNames = revisionTable.columnNames;

@@ -4,6 +4,7 @@ import { definitionFromJSON } from '../../keys/definition/from-json.js';
 import type { Definition } from '../../keys/definition/normalize.js';
 import { definitionChanges } from '../../keys/key-diff.js';
 import type { Actor, FieldChange, KeyIdentifiers, KeyRevision, StoredKey } from '../../keys/key.js';
+import type { NoticeKind } from '../../keys/notices.js';
 import type { KeyTransition } from '../../keys/ports.js';
 import type { QuotaChange } from '../../keys/quota/quota-change.js';
 import { dateOf, defineTable, millisecondsOf, namesOf, type Columns, type RowOf, type SignedRow } from './signed.js';
@@ -176,14 +177,17 @@ const linked = {
 
 const entryColumns = { ...linked, before: 'text?', link: 'bytes' } as const satisfies Columns;
 
+/** Layout 2 has notices too. */
+const noticeColumns = { ...entryColumns, event_id: 'text?', notice: 'text?' } as const satisfies Columns;
+
 /**
  * The signed values of a history entry. `before` is the definition before the change; NULL for the first entry. `changes` is
  * NULL if they are the fields of the definition after it, all added.
  */
-export type RevisionRow = RowOf<typeof entryColumns> & { operation: KeyRevision['operation'] };
+export type RevisionRow = RowOf<typeof noticeColumns> & { operation: KeyRevision['operation'] | NoticeKind };
 
 /** The table of the history. */
-export const revisionTable = defineTable<RevisionRow>('history', entryColumns);
+export const revisionTable = defineTable<RevisionRow>('history', entryColumns, noticeColumns);
 
 /** A row of the history as it is read. */
 export type StoredRevisionRow = SignedRow<RevisionRow> & {
@@ -201,11 +205,7 @@ const linkedColumns = namesOf(linked);
  * The link of a history entry: SHA-256 over the link before it, the definition after the change and all values of the
  * entry's row. The key keeps its newest link, so that no entry can be changed, taken out or added without breaking the chain.
  */
-export function linkOf(
-  previous: Uint8Array | null,
-  row: Omit<RevisionRow, 'link' | 'before'>,
-  definition: string,
-): Uint8Array {
+export function linkOf(previous: Uint8Array | null, row: RowOf<typeof linked>, definition: string): Uint8Array {
   // The same text as `stringifyJSON`, faster.
   const values = linkedColumns.map((column) => {
     const value = row[column];
@@ -263,7 +263,8 @@ export function revisionToRow(
     quota_used_before_reset: entry.quotaUsedBeforeReset ?? null,
     changes: !base && entry.versionAfter === 1 && isAddition(entry, definition) ? null : stringifyJSON(entry.changes),
   };
-  return { ...row, before: base?.definition ?? null, link: linkOf(base?.history_link ?? null, row, json) };
+  const link = linkOf(base?.history_link ?? null, row, json);
+  return { ...row, before: base?.definition ?? null, link, event_id: null, notice: null };
 }
 
 /** Whether the changes add all fields of a definition and nothing else, such as a secret. */
@@ -285,7 +286,8 @@ export function revisionFromRow(row: RevisionRow & Pick<StoredRevisionRow, 'firs
     at: new Date(Number(row.at)),
     keyHash: row.key_hash,
     orgID: row.org_id,
-    operation: row.operation,
+    // The signature covers that it is no notice.
+    operation: row.operation as KeyRevision['operation'],
     actor: { credentialID: row.credential_id, ...labelFromText(row.credential_label) },
     reason: row.reason ?? undefined,
     requestID: row.request_id,

@@ -3,6 +3,7 @@ import { isInt64 } from '../../lib/int64.js';
 import type { ChangeFeed, FeedQuery } from '../../keys/change-feed.js';
 import { hasChanges, revisionTable, revisionFromRow, type StoredRevisionRow } from '../records/key-records.js';
 import type { RowSigner } from '../../crypto/row-signer.js';
+import { isNoticeRow, noticeFromRow } from '../records/notice.js';
 import { createSignedTable } from '../records/signed.js';
 import { createChangeNotifier, type ChangeNotifier, type ChangeSource } from './change-notifier.js';
 import type { Dialect } from './dialect.js';
@@ -173,17 +174,17 @@ export function createChangeFeed(
           const row = entries.get(position.id);
           if (!row) return [];
           // One entry that fails its integrity check must not keep all that follow from being read.
-          const entry = table.isAuthentic(row) && hasChanges(row) ? revisionFromRow(row) : undefined;
+          const isAuthentic = table.isAuthentic(row);
           const { key_hash: keyHash, version } = row;
           // In a damaged row, the organization may be missing.
           const orgID = position.org_id ?? '';
-          return {
-            cursor: cursorOf(position, fingerprintOf(row.link)),
-            keyHash,
-            orgID,
-            version: Number(version),
-            entry,
-          };
+          const cursor = cursorOf(position, fingerprintOf(row.link));
+          const event = { cursor, keyHash, orgID, version: Number(version) };
+          if (isNoticeRow(row)) {
+            const notice = isAuthentic ? noticeFromRow(row) : undefined;
+            return { ...event, entry: undefined, noticeID: row.event_id, notice };
+          }
+          return { ...event, entry: isAuthentic && hasChanges(row) ? revisionFromRow(row) : undefined };
         }),
         cursor: last ? cursorOf(last, fingerprintOf(entries.get(last.id)?.link)) : cursorOf(from, from.mark),
         hasMore: isFull || scanned.length === maxScanned,

@@ -45,6 +45,8 @@ export interface Dialect {
 interface FeedDialect {
   /** The transaction part of the position of an entry. */
   readonly tx: string;
+  /** The transaction part of an entry that is written now; undefined if entries have none. */
+  readonly newTx: string | undefined;
   /** Entries whose `tx` is below are complete: no open transaction can add one there. */
   readonly horizon: string;
   readonly order: (direction: 'ASC' | 'DESC') => string;
@@ -87,6 +89,7 @@ export const sqliteDialect: Dialect = {
   // There is one writer at a time and no number is used twice: the numbers of the entries are the order of the commits.
   feed: {
     tx: '0',
+    newTx: undefined,
     horizon: '1',
     order: (direction) => `id ${direction}`,
     isAfter: 'id > $2',
@@ -98,6 +101,9 @@ export const sqliteDialect: Dialect = {
 
 /** The setting added to transaction numbers, so that new entries sort last. */
 export const feedOffset = `(SELECT value::bigint FROM settings WHERE name = 'feed_offset')`;
+
+/** The transaction part of the position of entries that are written now. */
+export const currentPosition = `pg_current_xact_id()::text::bigint + ${feedOffset}`;
 
 /** All transactions below have ended, so no entry is added below. */
 const feedHorizon = `pg_snapshot_xmin(pg_current_snapshot())::text::bigint + ${feedOffset}`;
@@ -130,6 +136,7 @@ export const postgresDialect: Dialect = {
   withoutIndex: (column) => column,
   feed: {
     tx: 'tx',
+    newTx: currentPosition,
     horizon: feedHorizon,
     order: (direction) => `tx ${direction}, id ${direction}`,
     isAfter: '(tx, id) > ($1::bigint, $2::bigint)',

@@ -4,6 +4,7 @@ import { layout2 } from './layout-2.js';
 import { layout3 } from './layout-3.js';
 import { layout4 } from './layout-4.js';
 import { layout5 } from './layout-5.js';
+import { layout6 } from './layout-6.js';
 
 /** The statements of a migration, by engine. */
 export type SchemaStep = Readonly<Record<Dialect['name'], string>>;
@@ -13,7 +14,7 @@ export type SchemaStep = Readonly<Record<Dialect['name'], string>>;
  * nullable: processes of the version before go on writing rows without it, and rows that they have signed stay valid
  * (`Layouts`). A release fills a new column only on request, because the release before rejects a row with a value in it.
  */
-export const migrations: readonly SchemaStep[] = [layout1, layout2, layout3, layout4, layout5];
+export const migrations: readonly SchemaStep[] = [layout1, layout2, layout3, layout4, layout5, layout6];
 
 /** Databases that builds before the first release have made have smaller versions. */
 const firstVersion = 101;

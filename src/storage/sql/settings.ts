@@ -36,7 +36,9 @@ const listByPrefix = prepared(
 
 const countKeys = prepared('SELECT count(*) AS keys FROM keys');
 const newestEntry = ({ hexOf }: Dialect) =>
-  prepared(`SELECT at, ${hexOf('key_hash')} AS key_hash, version FROM history ORDER BY id DESC LIMIT 1`);
+  prepared(
+    `SELECT at, ${hexOf('key_hash')} AS key_hash, version FROM history WHERE version > 0 ORDER BY id DESC LIMIT 1`,
+  );
 
 /** Figures of the database. No signature is verified. */
 export async function readContents({ all, dialect }: SqlSession): Promise<Omit<Contents, 'schemaVersion'>> {

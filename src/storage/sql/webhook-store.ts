@@ -44,6 +44,15 @@ const dueAfter = (condition: string) =>
   prepared(
     `SELECT key_hash FROM webhook_deliveries WHERE webhook_id = $1 AND ${condition} AND due > $3 ORDER BY due LIMIT $2`,
   );
+/** The delivery of a notice. */
+const newNotice = {
+  state: 'pending',
+  version: 0,
+  lastVersion: 0,
+  attempts: 0,
+  failedAt: undefined,
+  lastError: '',
+} as const;
 /** The number of deliveries that one transaction brings forward, while other statements wait. */
 const batchSize = 500;
 /** Versions that do not follow those in the table are of a key that was created again after a purge. */
@@ -151,7 +160,7 @@ function webhookStatements({ name, nowMs, inList, forUpdate, historySpans }: Dia
       `UPDATE webhook_deliveries SET attempts = $5, due = $6, failed_at = $7, last_error = $8 WHERE ${isSameDelivery}`,
     ),
     removeDelivery: prepared(`DELETE FROM webhook_deliveries WHERE ${isSameDelivery}`),
-    insertDead: prepared(`${insertInto('webhook_deliveries', deliveryNames)} ON CONFLICT DO NOTHING`),
+    insertEvent: prepared(`${insertInto('webhook_deliveries', deliveryNames)} ON CONFLICT DO NOTHING`),
     deadLetters: prepared(`SELECT * FROM webhook_deliveries WHERE ${isSelected} ORDER BY failed_at, event_id LIMIT $3`),
     replay: prepared(
       `UPDATE webhook_deliveries SET due = $3, attempts = 0 WHERE ${isSelected} AND due IS NULL RETURNING event_id`,
@@ -289,7 +298,12 @@ export function createWebhookStore({ dialect, all, run, transaction }: SqlSessio
         if ((yield* query(sql.saveCursor, [id, holder, cursor])).length === 0) return false;
         if (enqueued) {
           const spans = enqueued.spans.map(({ keyHash, version, lastVersion }) => [keyHash, version, lastVersion]);
-          yield* query(sql.enqueue, [id, JSON.stringify(spans), BigInt(enqueued.dueMs)]);
+          const dueMs = BigInt(enqueued.dueMs);
+          if (spans.length > 0) yield* query(sql.enqueue, [id, JSON.stringify(spans), dueMs]);
+          for (const notice of enqueued.notices ?? []) {
+            const pending = deliveryToRow(id, { ...newNotice, ...notice, dueMs: enqueued.dueMs });
+            yield* query(sql.insertEvent, valuesOf(pending, deliveryNames));
+          }
         }
         if (advanced) {
           yield* query(sql.completeLast, sameDelivery(id, advanced));
@@ -301,7 +315,7 @@ export function createWebhookStore({ dialect, all, run, transaction }: SqlSessio
           yield* query(sql.recordFailure, [...sameDelivery(id, failed), ...values]);
         }
         if (removed) yield* query(sql.removeDelivery, sameDelivery(id, removed));
-        if (dead) yield* query(sql.insertDead, valuesOf(deliveryToRow(id, dead), deliveryNames));
+        if (dead) yield* query(sql.insertEvent, valuesOf(deliveryToRow(id, dead), deliveryNames));
         return true;
       }),
     async bringForward(id, kind, afterMs, dueMs) {

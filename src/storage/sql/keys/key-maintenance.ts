@@ -54,7 +54,7 @@ const statements = (dialect: Dialect) => {
     ),
     withoutKey: prepared(
       `SELECT DISTINCT ${hexOf('h.key_hash')} AS key_hash FROM history h
-       WHERE NOT EXISTS (SELECT 1 FROM keys k WHERE k.id = h.key)`,
+       WHERE h.version > 0 AND NOT EXISTS (SELECT 1 FROM keys k WHERE k.id = h.key)`,
     ),
     lost: prepared(
       `SELECT h.key FROM ${hashes('$1')} AS w CROSS JOIN history h WHERE ${isOfLostKey(dialect, 'w.hash', 'w.place')} LIMIT 1`,

@@ -11,6 +11,7 @@ import type { SqlSession, WideReader } from '../session.js';
 import { readCounters } from './counters.js';
 import { createIdentifiers } from './identifiers.js';
 import { createHistory } from './history.js';
+import { createNotices } from './notices.js';
 import { createKeyMaintenance } from './key-maintenance.js';
 import { createKeyLists } from './key-lists.js';
 import {
@@ -112,6 +113,7 @@ export function createSqlKeyStore(
     ...createHistory(session, signer, (keyHash) => findAs((row) => row, keyHash), slices),
     ...identifiers,
     ...createReceiptStore(session),
+    ...createNotices(session, signer, onChange),
     ...createKeyMaintenance(session, signer),
     find: (keyHash, orgID) => findAs(rows.keyOf, keyHash, orgID),
     recent: rows.recent,

@@ -1,0 +1,61 @@
+import { parseJSON, stringifyJSON } from '../../lib/json.js';
+import type { KeyNotice, NoticeKind } from '../../keys/notices.js';
+import { linkOf, type RevisionRow } from './key-records.js';
+
+/** Who records notices. */
+const recorder = { credential_id: 'service', credential_label: 'Keyfront' };
+
+/** The row of a notice. Its link continues no history; it distinguishes cursors. */
+export function noticeToRow(notice: KeyNotice): RevisionRow {
+  const { id, kind, at, keyHash, orgID, ...details } = notice;
+  const row = {
+    at: BigInt(at.getTime()),
+    key_hash: keyHash,
+    org_id: orgID,
+    operation: kind,
+    ...recorder,
+    reason: null,
+    request_id: '',
+    version: 0n,
+    quota_used_before_reset: null,
+    changes: '[]',
+  };
+  return { ...row, before: null, link: linkOf(null, row, id), event_id: id, notice: stringifyJSON(details) };
+}
+
+/** Whether a row, which may be damaged, is that of a notice, and not of a change. */
+export function isNoticeRow(row: Pick<RevisionRow, 'event_id' | 'version'>): row is typeof row & { event_id: string } {
+  return row.event_id !== null;
+}
+
+/** Returns the notice of a row that passed its integrity check. */
+export function noticeFromRow(row: RevisionRow & { readonly event_id: string }): KeyNotice {
+  // Written by us, from this very type.
+  const { version, daysBefore, threshold, ...integers } = parseJSON(row.notice ?? '{}') as unknown as Details;
+  return {
+    id: row.event_id,
+    kind: row.operation as NoticeKind,
+    at: new Date(Number(row.at)),
+    keyHash: row.key_hash,
+    orgID: row.org_id,
+    version,
+    daysBefore,
+    threshold,
+    expires: bigintOf(integers.expires),
+    quotaUsed: bigintOf(integers.quotaUsed),
+    quotaMax: bigintOf(integers.quotaMax),
+    quotaRenewsAt: bigintOf(integers.quotaRenewsAt),
+  };
+}
+
+/** JSON does not tell a bigint from a number. */
+interface Details extends Pick<KeyNotice, 'version' | 'daysBefore' | 'threshold'> {
+  readonly expires?: bigint | number;
+  readonly quotaUsed?: bigint | number;
+  readonly quotaMax?: bigint | number;
+  readonly quotaRenewsAt?: bigint | number;
+}
+
+function bigintOf(value: bigint | number | undefined): bigint | undefined {
+  return value === undefined ? undefined : BigInt(value);
+}
