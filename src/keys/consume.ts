@@ -30,7 +30,7 @@ export async function consumeOrgQuota(
   { hash }: KeyName,
   { amount, idempotencyKey }: ConsumeRequest,
 ): Promise<Consumption> {
-  const { store, externalCounters, policies, now } = ports;
+  const { store, externalCounters, policies, quotaNotices, now } = ports;
   if (amount < 1n || amount > maxInt64 / 2n) {
     const message = `must be from 1 to ${maxInt64 / 2n}`;
     throw new AppError('INVALID', 'The amount is not valid.', {
@@ -48,15 +48,21 @@ export async function consumeOrgQuota(
     receipts: externalCounters?.receiptsOf(keyHash),
     hasEffect,
   };
-  return runIdempotent<Consumption>(ports, caller, request, (receiptOf) =>
+  // A property, because the store may decide several times.
+  const counted: { key?: StoredKey } = {};
+  const consumption = await runIdempotent<Consumption>(ports, caller, request, (receiptOf) =>
     (externalCounters ?? store).consume(
       keyHash,
       (stored) => {
-        const decision = consume(withEffectiveQuota(requireKey(caller, named(stored)), known), amount, now());
+        const key = withEffectiveQuota(requireKey(caller, named(stored)), known);
+        counted.key = key;
+        const decision = consume(key, amount, now());
         caller.deadline?.markCommitting();
         return { ...decision, receipt: decision.next && receiptOf(decision.result) };
       },
       caller.orgID,
     ),
   );
+  if (counted.key) quotaNotices?.note(counted.key, consumption.figures, now());
+  return consumption;
 }

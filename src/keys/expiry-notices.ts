@@ -1,7 +1,6 @@
-import { setImmediate as nextIteration } from 'node:timers/promises';
 import { unixSeconds } from '../lib/int64.js';
 import type { StoredKey } from './key.js';
-import { noticeOf, type KeyNotice } from './notices.js';
+import { noticeOf, type NewNotice } from './notices.js';
 import type { ExpiryStage, Ports } from './ports.js';
 
 const day = 86_400n;
@@ -67,13 +66,12 @@ export async function recordExpiryNotices(
       if (daysBefore === 0) total.late += page.late;
       total.damaged += page.damaged;
       if (!page.hasMore) break;
-      await nextIteration();
     }
   }
   return { ...total, hasMore };
 }
 
-function expiryNoticeOf(stored: StoredKey, daysBefore: number, expires: bigint, at: Date): KeyNotice {
+function expiryNoticeOf(stored: StoredKey, daysBefore: number, expires: bigint, at: Date): NewNotice {
   return daysBefore === 0
     ? noticeOf(stored, 'expired', at, [String(expires)], { expires })
     : noticeOf(stored, 'expiring', at, [String(expires), daysBefore], { expires, daysBefore });

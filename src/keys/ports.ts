@@ -2,7 +2,7 @@ import type { PolicyStore } from './access/policy-store.js';
 import type { ChangeFeed } from './change-feed.js';
 import type { SecretProtectionDeps } from './protect-secrets.js';
 import type { ConsumeQuota, ExternalCounters, OrgCounter } from './quota/external-counters.js';
-import type { KeyNotice } from './notices.js';
+import type { KeyNotice, NewNotice, QuotaNotices } from './notices.js';
 import type { ReadBudget } from './read-budget.js';
 import type { Receipt, ReceiptCodec, ReceiptStore } from './receipt.js';
 import type { Actor, Principal, StoredKey, KeyRevision } from './key.js';
@@ -66,6 +66,8 @@ export interface Ports extends SecretProtectionDeps {
   readonly receipts: ReceiptCodec;
   /** The inverse of `seal`. */
   readonly open: (sealed: Uint8Array, aad: string) => string;
+  /** Absent where no requests are counted. */
+  readonly quotaNotices?: QuotaNotices | undefined;
   /** How long a deleted key can be restored, in milliseconds. */
   readonly restoreWindowMs: number;
   /** Receives every attempt to change a key. */
@@ -104,12 +106,12 @@ export interface KeyStore extends ReceiptStore {
   namesOf(keyHashes: readonly string[], orgID?: string): Promise<ReadonlyMap<string, string>>;
   /**
    * Passes the next keys that expire up to a time, in the order of expiry, in one short transaction: those after the keys that
-   * any process has passed for this stage. Records the notices that `noticeOf` returns, each once. A stage begins at the time
+   * any process has passed for this stage. Records the notices that `noticeOf` returns, each once. Other work runs between two calls. A stage begins at the time
    * of its first call. If its position is later than now, because the clock was set back, it continues at the present time.
    */
-  passExpiring(stage: ExpiryStage, noticeOf: (stored: StoredKey) => KeyNotice | undefined): Promise<PassedKeys>;
+  passExpiring(stage: ExpiryStage, noticeOf: (stored: StoredKey) => NewNotice | undefined): Promise<PassedKeys>;
   /** Records notices that are not recorded yet, in one short transaction. Returns how many. */
-  addNotices(notices: readonly KeyNotice[]): Promise<number>;
+  addNotices(notices: readonly NewNotice[]): Promise<number>;
   /** Returns a notice; undefined if there is none, or none any more. @throws {AppError} INTERNAL when it fails its integrity check. */
   notice(id: string): Promise<KeyNotice | undefined>;
   /** Removes notices from before this time. Returns how many. */
@@ -170,8 +172,8 @@ export interface KeyStore extends ReceiptStore {
   historiesOf(requests: readonly HistoryRequest[], reads?: ReadBudget): Promise<(KeyRevision[] | Error)[]>;
   /** Returns the definition of a version, without secrets; undefined if there is no such version. */
   definitionAt(keyHash: string, version: number): Promise<Definition | undefined>;
-  /** Removes keys deleted before this time, with their history. Returns how many. */
-  purge(deletedBefore: Date): Promise<number>;
+  /** Removes keys deleted before this time, with their history, and records a notice of each. Returns how many. */
+  purge(deletedBefore: Date, at?: Date): Promise<number>;
   /** Verifies every key and its history, ordered by hash. Reports damaged keys instead of throwing. */
   verifyIntegrity(): AsyncIterable<IntegrityReport>;
 }

@@ -119,6 +119,10 @@ async function decide(
         };
   }
   const isStale = externalCounters !== undefined && isLimited;
+  // After a kill, a request that is rejected notes again what was lost.
+  if (found && !isStale && first.quota?.max !== undefined && !first.isAllowed) {
+    ports.quotaNotices?.note(withEffectiveQuota(found, known), first.quota, now());
+  }
   return () => Promise.resolve(verificationOf(found, isStale ? { ...first, quota: undefined } : first));
 }
 
@@ -156,8 +160,10 @@ async function take(
     readonly first: AccessDecision;
   },
 ): Promise<Verification> {
-  const { store, externalCounters, receipts, now } = ports;
+  const { store, externalCounters, quotaNotices, receipts, now } = ports;
   const { keyHash } = found;
+  // A property, because the store may decide several times.
+  const counted: { key?: StoredKey } = {};
   const decideNow = (stored: StoredKey | undefined): QuotaDecision<Verification> => {
     const at = now();
     const key = visibleKey(caller, stored && hasIdentifier(stored, hash, at) ? stored : undefined);
@@ -167,7 +173,9 @@ async function take(
     const decision = decideAccess(key, known, key?.quota ?? noQuota, isSame ? { amount, proofs } : request, at);
     const shown = isSame ? { ...decision, limits: first.limits } : decision;
     if (!key || !decision.isAllowed) return { next: undefined, result: verificationOf(key, shown) };
-    const { next, result } = consume(withEffectiveQuota(key, known), amount, at);
+    const limited = withEffectiveQuota(key, known);
+    counted.key = limited;
+    const { next, result } = consume(limited, amount, at);
     caller.deadline?.markCommitting();
     return { next, result: verificationOf(key, { ...shown, quota: result.figures }) };
   };
@@ -180,7 +188,7 @@ async function take(
     receipts: externalCounters?.receiptsOf(keyHash),
     hasEffect: ({ isAllowed }: Verification) => isAllowed,
   };
-  return runIdempotent<Verification>(ports, caller, once, (receiptOf) =>
+  const verification = await runIdempotent<Verification>(ports, caller, once, (receiptOf) =>
     (externalCounters ?? store).consume(
       keyHash,
       (stored) => {
@@ -190,6 +198,9 @@ async function take(
       caller.orgID,
     ),
   );
+  const { quota } = verification;
+  if (counted.key && quota) quotaNotices?.note(counted.key, quota, now());
+  return verification;
 }
 
 function verificationOf(key: StoredKey | undefined, decision: AccessDecision): Verification {

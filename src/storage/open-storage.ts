@@ -3,6 +3,7 @@ import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Config, ConfigSecrets } from '../config/config.js';
 import type { Ports, KeyStore } from '../keys/ports.js';
+import { createQuotaNotices } from '../keys/quota-notices.js';
 import type { QuotaOutbox } from '../keys/quota/external-counters.js';
 import type { Logger } from '../lib/log.js';
 import { createScheduler, type Scheduler } from '../lib/scheduler.js';
@@ -148,6 +149,7 @@ export async function openServices(
       seal: (plaintext, aad) => sealer.seal(plaintext, aad),
       open: (sealed, aad) => sealer.open(sealed, aad),
       receipts: createReceiptCodec(createSealer(ring, 'derived'), ring),
+      quotaNotices: createQuotaNotices(store),
       restoreWindowMs: config.restoreWindowMs,
       nextSlice: scheduler.next,
     };

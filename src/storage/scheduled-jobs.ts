@@ -68,6 +68,7 @@ export function startScheduledJobs(
     startPurging(services, restoreWindowMs, log),
     startRetirements(services, log, checkpointEveryMs),
     startExpiryNotices(services, expiryNoticeDays, log, checkpointEveryMs),
+    startQuotaNotices(services, log, checkpointEveryMs),
     startCheckpoints(services, restoreWindowMs, log, checkpointEveryMs),
     startCredentialChecks(services, log, checkpointEveryMs),
     startReceiptCounts(services, log, checkpointEveryMs),
@@ -89,7 +90,7 @@ const purgeEveryMs = 3_600_000;
 function startPurging({ store, now }: Services, restoreWindowMs: number, log: Logger): ScheduledJob {
   const failure = 'purging failed; it is tried again in an hour';
   return schedule({ everyMs: purgeEveryMs, isImmediate: true, log, failure }, async () => {
-    const purged = await store.purge(new Date(now().getTime() - restoreWindowMs));
+    const purged = await store.purge(new Date(now().getTime() - restoreWindowMs), now());
     if (purged > 0) log.info({ purged }, 'deleted keys purged');
     await store.purgeNotices(new Date(now().getTime() - noticeLifetimeMs));
     await store.purgeReceipts(new Date(now().getTime() - receiptLifetimeMs));
@@ -125,6 +126,24 @@ function startExpiryNotices(
     if (late > 0) log.warn({ late }, 'keys expired more than 7 days ago while no service ran; they have no event');
     if (damaged > 0) log.error({ damaged }, 'keys that expire fail their integrity check; run `keyfront check`');
   });
+}
+
+const flushEveryMs = 1_000;
+
+/** Records the notices of quotas that were noted since, and at the end. */
+function startQuotaNotices({ ports: { quotaNotices } }: Services, log: Logger, everyMs = flushEveryMs): ScheduledJob {
+  const failure = 'the notices of quotas could not be recorded';
+  const flush = async () => {
+    const recorded = (await quotaNotices?.flush()) ?? 0;
+    if (recorded > 0) log.info({ recorded }, 'notices of quotas recorded');
+  };
+  const job = schedule({ everyMs, log, failure }, flush);
+  return {
+    stop: async () => {
+      await job.stop();
+      await flush().catch((error: unknown) => log.error({ err: error }, failure));
+    },
+  };
 }
 
 const checkEveryMs = 1_000;

@@ -15,7 +15,7 @@ import type {
   DeliveryResults,
   EventSpan,
   LeasedWebhook,
-  NewNotice,
+  UnsentNotice,
   WebhookStore,
 } from './webhook.js';
 
@@ -342,7 +342,7 @@ function spansOf(events: readonly ChangeEvent[]): readonly EventSpan[] {
   return [...spans.values()];
 }
 
-function noticesOf(events: readonly ChangeEvent[]): NewNotice[] {
+function noticesOf(events: readonly ChangeEvent[]): UnsentNotice[] {
   return events.flatMap(({ keyHash, noticeID }) => (noticeID === undefined ? [] : [{ keyHash, eventID: noticeID }]));
 }
 

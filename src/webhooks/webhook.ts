@@ -45,7 +45,7 @@ export type DeliveryKind = 'first' | 'retry' | 'any';
 export type EventSpan = Pick<Delivery, 'keyHash' | 'version' | 'lastVersion'>;
 
 /** A new notice. It waits for no other event of its key. */
-export interface NewNotice {
+export interface UnsentNotice {
   readonly keyHash: string;
   readonly eventID: string;
 }
@@ -85,7 +85,7 @@ export interface DeliveryResults {
   /** New events up to the cursor, due at `dueMs`. */
   readonly enqueued?: {
     readonly spans: readonly EventSpan[];
-    readonly notices?: readonly NewNotice[] | undefined;
+    readonly notices?: readonly UnsentNotice[] | undefined;
     readonly dueMs: number;
   };
   /** Its event is delivered or given up: the next event of the key is due at its `dueMs`. */

@@ -90,8 +90,28 @@ describe('D-10 a migration', () => {
   });
 
   it.each([
-    ['sqlite', ['23da5922fb45d331', 'd18c012c2f36c147', '8189c073c4545a4f', '2ac6781c227b8193', 'cd8ca3c7ced2ddb1']],
-    ['postgres', ['002b20c4480f96f4', 'c95c388d7ce1ad46', '8c79148ca6cb42d0', '82defee6f47a8db1', '361801ebde22c879']],
+    [
+      'sqlite',
+      [
+        '23da5922fb45d331',
+        'd18c012c2f36c147',
+        '8189c073c4545a4f',
+        '2ac6781c227b8193',
+        'cd8ca3c7ced2ddb1',
+        'db9752dce07a5065',
+      ],
+    ],
+    [
+      'postgres',
+      [
+        '002b20c4480f96f4',
+        'c95c388d7ce1ad46',
+        '8c79148ca6cb42d0',
+        '82defee6f47a8db1',
+        '361801ebde22c879',
+        'cd17fab66a560368',
+      ],
+    ],
   ] as const)('is not changed once databases have it: %s', (engine, digests) => {
     const digest = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 16);
     const statements = migrations.map((migration) => migration[engine].replaceAll(/\s*--.*/g, ''));
@@ -130,8 +150,14 @@ describe('D-10 a migration', () => {
   });
 });
 
-/** The statements that undo migration 5. */
-const beforeIdentifiers = ['DROP TABLE identifiers', 'ALTER TABLE keys DROP COLUMN identifiers'];
+/** The statements that undo migration 6. */
+const beforeNotices = [
+  ...['notices_by_event', 'notices_by_key', 'notices_by_time'].map((index) => `DROP INDEX ${index}`),
+  ...['event_id', 'notice'].map((column) => `ALTER TABLE history DROP COLUMN ${column}`),
+];
+
+/** The statements that undo migrations 5 and 6. */
+const beforeIdentifiers = [...beforeNotices, 'DROP TABLE identifiers', 'ALTER TABLE keys DROP COLUMN identifiers'];
 
 describeEngines('a database of the first migration', (engine) => {
   it('is migrated at a start, which keeps its keys and lists them by expiry', async () => {

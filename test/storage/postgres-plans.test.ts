@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createdMs, type KeyFilter, type KeyOrder, type KeyQuery, type KeyPosition } from '../../src/keys/key-query.js';
+import { noticeOf } from '../../src/keys/notices.js';
 import type { KeyRow } from '../../src/storage/records/key-records.js';
 import { createPgPool, type PgPool } from '../../src/storage/postgres/pool.js';
 import { openPostgres } from '../../src/storage/postgres/engine.js';
@@ -263,6 +264,24 @@ describe.skipIf(postgres.isMissing)(`the plans of ${keys} keys on ${postgres.nam
     ],
     ['the definition of a version', (store) => store.definitionAt(one, 1)],
     ['the names of identifiers', (store) => store.namesOf([one, hashOf('absent')], 'acme')],
+    [
+      'the keys that expire',
+      async (store) => {
+        const pass = (upTo: bigint) =>
+          store.passExpiring({ name: '0', earliest: 0n, upTo }, (key) => noticeOf(key, 'expired', now, []));
+        await pass(seconds + 980n);
+        expect((await pass(seconds + 985n)).damaged).toBeGreaterThan(0);
+      },
+    ],
+    [
+      'notices',
+      async (store) => {
+        const notice = noticeOf(aKey('ours 0'), 'expired', now, [Math.random()]);
+        expect(await store.addNotices([notice])).toBe(1);
+        await store.notice('evt_unknown');
+        await store.purgeNotices(new Date(0));
+      },
+    ],
     ['the identifiers that retire', (store) => store.retiring(new Date(1_001_000))[Symbol.asyncIterator]().next()],
   ];
   it.each(uses)('read few rows for %s, with either kind of plan', async (_, use) => {

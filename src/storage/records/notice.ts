@@ -1,13 +1,16 @@
+import { createHash } from 'node:crypto';
 import { parseJSON, stringifyJSON } from '../../lib/json.js';
-import type { KeyNotice, NoticeKind } from '../../keys/notices.js';
+import type { KeyNotice, NewNotice, NoticeKind } from '../../keys/notices.js';
 import { linkOf, type RevisionRow } from './key-records.js';
 
 /** Who records notices. */
 const recorder = { credential_id: 'service', credential_label: 'Keyfront' };
 
 /** The row of a notice. Its link continues no history; it distinguishes cursors. */
-export function noticeToRow(notice: KeyNotice): RevisionRow {
-  const { id, kind, at, keyHash, orgID, ...details } = notice;
+export function noticeToRow(notice: NewNotice): RevisionRow {
+  const { identity, occasion, kind, at, keyHash, orgID, ...details } = notice;
+  const digest = createHash('sha256').update(JSON.stringify([identity, kind, ...occasion]));
+  const id = `evt_${digest.digest('hex').slice(0, 32)}`;
   const row = {
     at: BigInt(at.getTime()),
     key_hash: keyHash,

@@ -172,8 +172,11 @@ describeEngines('notices of keys that expire', (engine) => {
     await sweep();
     await t.graphql('mutation { deleteOrgKey(keyID: "k1") { version } }');
     const { store } = t.app.services;
-    expect(await store.purge(new Date(t.clock.now.getTime() + 1))).toBe(1);
-    expect(await notices()).toContain('expiring 7');
+    expect(await store.purge(new Date(t.clock.now.getTime() + 1), t.clock.now)).toBe(1);
+    expect(await notices()).toEqual(['expiring 7', 'purged']);
+    const purged = (await events()).find(({ notice }) => notice?.kind === 'purged')?.notice;
+    expect(purged).toMatchObject({ keyHash: hashOf('k1'), orgID: 'acme', version: 2, at: t.clock.now });
+    expect(JSON.stringify(await place.rows('SELECT notice FROM history WHERE version = 0'))).not.toContain('"k1"');
     for await (const report of store.verifyIntegrity()) expect(report).toBeUndefined();
     // The same identifier and time: another key.
     await importKey('k1', inDays(8.55));

@@ -718,6 +718,10 @@ subscription FollowKeys($orgID: String, $after: String) {
       entry { version at operation actor { label assertedName } reason changes { path before after } }
       key { keyID definition { alias } quota { used remaining } }
     }
+    ... on OrgKeyNoticed {
+      keyHash
+      notice { kind at daysBefore expiresAt threshold quotaUsed quotaMax }
+    }
   }
 }`,
     variables: `{

@@ -1,6 +1,7 @@
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import type { DiscardOutcome, IntegrityReport, KeyStore } from '../../../keys/ports.js';
 import type { StoredKey } from '../../../keys/key.js';
+import { noticeOf } from '../../../keys/notices.js';
 import type { RowSigner } from '../../../crypto/row-signer.js';
 import { pageFromContent, pageName, prefixOf, purgedName, type PurgedKey } from '../../records/checkpoint.js';
 import { createHeads } from '../heads.js';
@@ -15,6 +16,7 @@ import {
 } from '../../records/key-records.js';
 import { createSignedTable, type SignedRow } from '../../records/signed.js';
 import type { Dialect } from '../dialect.js';
+import { createNoticeRows } from './notices.js';
 import { createChain, spanItem } from './history-entries.js';
 import { readPages } from '../pages.js';
 import { beforeAllKeys, isKeyHash, placeOf, placesOf } from '../place.js';
@@ -91,12 +93,13 @@ interface DeletedKey {
 type Maintenance = Pick<KeyStore, 'all' | 'discard' | 'purge' | 'verifyIntegrity'>;
 
 /** The operations of a key store that go through all keys, and the removal of damaged ones. */
-export function createKeyMaintenance(session: SqlSession, signer: RowSigner): Maintenance {
+export function createKeyMaintenance(session: SqlSession, signer: RowSigner, onChange: () => void): Maintenance {
   const { dialect, all, transaction, snapshot } = session;
   const sql = statements(dialect);
   const keys = createSignedTable(signer, keyTable);
   const revisions = createSignedTable(signer, revisionTable);
   const heads = createHeads(session, signer);
+  const addNotices = createNoticeRows(session, signer);
 
   /** Marks a key as purged, so that a checkpoint which has its state does not report it as missing. */
   const addMark = (key: PurgedKey) => heads.add({ name: purgedName(key), sequence: 1n, content: '' });
@@ -140,7 +143,7 @@ export function createKeyMaintenance(session: SqlSession, signer: RowSigner): Ma
   }
 
   /** Removes at least one key, and as many as fit one short transaction. */
-  function* purgePart(ids: readonly bigint[], moment: bigint): Work<{ seen: number; purged: number }> {
+  function* purgePart(ids: readonly bigint[], moment: bigint, at: Date): Work<{ seen: number; purged: number }> {
     let bytes = 0;
     let seen = 0;
     let purged = 0;
@@ -162,6 +165,7 @@ export function createKeyMaintenance(session: SqlSession, signer: RowSigner): Ma
         yield* query(sql.removeEntries, [span]);
         yield* query(sql.removeQuotaChanges, [Buffer.from(keyHash, 'hex')]);
         yield* query(sql.removeKey, [id]);
+        yield* addNotices([noticeOf(key, 'purged', at, [])]);
         yield* addMark({ keyHash, identity: Buffer.from(row.identity).toString('hex') });
         purged += 1;
       }
@@ -198,7 +202,7 @@ export function createKeyMaintenance(session: SqlSession, signer: RowSigner): Ma
       }
     },
     discard: async (keyHash) => (isKeyHash(keyHash) ? transaction(() => discard(keyHash)) : 'absent'),
-    async purge(moment) {
+    async purge(moment, at = new Date()) {
       const before = BigInt(moment.getTime());
       let purged = 0;
       const found = readPages<DeletedKey>((last) =>
@@ -207,12 +211,13 @@ export function createKeyMaintenance(session: SqlSession, signer: RowSigner): Ma
       for await (const page of found) {
         for (let from = 0; from < page.length;) {
           const rest = page.slice(from).map(({ id }) => id);
-          const part = await transaction(() => purgePart(rest, before));
+          const part = await transaction(() => purgePart(rest, before, at));
           purged += part.purged;
           from += part.seen;
           await nextIteration();
         }
       }
+      if (purged > 0) onChange();
       return purged;
     },
     async *verifyIntegrity() {

@@ -114,7 +114,7 @@ export function createSqlKeyStore(
     ...identifiers,
     ...createReceiptStore(session),
     ...createNotices(session, signer, onChange),
-    ...createKeyMaintenance(session, signer),
+    ...createKeyMaintenance(session, signer, onChange),
     find: (keyHash, orgID) => findAs(rows.keyOf, keyHash, orgID),
     recent: rows.recent,
     async findMany(keyHashes, reads, orgID) {

@@ -1,5 +1,6 @@
+import { setImmediate as nextIteration } from 'node:timers/promises';
 import { parseJSON } from '../../../lib/json.js';
-import type { KeyNotice } from '../../../keys/notices.js';
+import type { NewNotice } from '../../../keys/notices.js';
 import type { KeyStore } from '../../../keys/ports.js';
 import type { RowSigner } from '../../../crypto/row-signer.js';
 import {
@@ -84,7 +85,7 @@ export function createNoticeRows({ dialect }: Pick<SqlSession, 'dialect'>, signe
   const revisions = createSignedTable(signer, revisionTable);
 
   /** Adds the notices that are not recorded yet, and returns how many. */
-  return function* addNotices(notices: readonly KeyNotice[]): Work<number> {
+  return function* addNotices(notices: readonly NewNotice[]): Work<number> {
     let added = 0;
     const orgs = new Set<string>();
     for (const [index, notice] of notices.entries()) {
@@ -156,7 +157,7 @@ export function createNotices(session: SqlSession, signer: RowSigner, onChange: 
         type Due = { readonly id: bigint; readonly expires: bigint; readonly size: bigint };
         const due = yield* query<Due>(sql.due, [upTo, from.expires, from.id]);
         const page = withinSize(due);
-        const notices: KeyNotice[] = [];
+        const notices: NewNotice[] = [];
         let damaged = 0;
         const rows = page.length === 0 ? [] : yield* query<StoredKeyRow>(sql.keys, [page.map(({ id }) => id)]);
         for (const row of rows) {
@@ -170,6 +171,7 @@ export function createNotices(session: SqlSession, signer: RowSigner, onChange: 
         return { ...none, recorded, damaged, hasMore };
       });
       if (passed.recorded > 0) onChange();
+      await nextIteration();
       return passed;
     },
     async addNotices(notices) {
