@@ -8,6 +8,7 @@ import type { QuotaFigures } from '../keys/quota/quota.js';
 import type { QuotaSummary } from '../keys/quota/quota-summary.js';
 import type { KeyService } from '../keys/key-service.js';
 import type { KeyRevision, StoredKey } from '../keys/key.js';
+import type { KeyNotice } from '../keys/notices.js';
 
 /** Batches the reads of one request: items that are requested one by one are read together, at most 100 at once. */
 export interface Loaders {
@@ -17,6 +18,8 @@ export interface Loaders {
   readonly quotas: DataLoader<StoredKey, QuotaFigures>;
   /** Ranges of the histories of keys. */
   readonly histories: DataLoader<HistoryRequest, KeyRevision[]>;
+  /** The newest notices about keys. */
+  readonly notices: DataLoader<StoredKey, KeyNotice[]>;
   /** Quota summaries by the identifier of an organization that the caller can see. */
   readonly quotaSummaries: DataLoader<string, QuotaSummary>;
   /** Pages of the keys of an organization that the caller can see. */
@@ -43,6 +46,7 @@ export function createLoaders(keys: KeyService, caller: () => CallContext): Load
     orgKeys: new DataLoader((keyHashes) => keys.orgKeysByHash(caller(), keyHashes), options),
     quotas: new DataLoader((storedKeys) => keys.quotasOf(storedKeys), options),
     histories: new DataLoader((requests) => keys.histories(requests, caller().reads), options),
+    notices: new DataLoader((storedKeys) => keys.noticesOf(storedKeys), options),
     quotaSummaries: new DataLoader((orgIDs) => keys.summarizeQuotas(orgIDs, caller().reads), options),
     pagesOfOrgs: new DataLoader(
       groupByRequest((orgIDs, query: PageRequest) => keys.orgKeysOfEach(caller(), orgIDs, query)),

@@ -114,6 +114,8 @@ export interface KeyStore extends ReceiptStore {
   addNotices(notices: readonly NewNotice[]): Promise<number>;
   /** Returns a notice; undefined if there is none, or none any more. @throws {AppError} INTERNAL when it fails its integrity check. */
   notice(id: string): Promise<KeyNotice | undefined>;
+  /** Returns the newest notices about each of these keys, newest first, or an error, with one query. */
+  noticesOf(keys: readonly Pick<StoredKey, 'keyHash' | 'identity'>[], limit: number): Promise<(KeyNotice[] | Error)[]>;
   /** Removes notices from before this time. Returns how many. */
   purgeNotices(before: Date): Promise<number>;
   /** Yields the own hashes of the keys whose previous identifiers retire up to this time, in pages. Deleted keys are left out. */

@@ -286,7 +286,8 @@ describe.skipIf(postgres.isMissing)(`the plans of ${keys} keys on ${postgres.nam
   ];
   it.each(uses)('read few rows for %s, with either kind of plan', async (_, use) => {
     for (const { scannedTables, rowsRead } of await workFor(use)) {
-      expect(scannedTables).toStrictEqual([]);
+      // This database has no other head than that of the notices.
+      expect(scannedTables.filter((table) => table !== 'heads')).toStrictEqual([]);
       expect(rowsRead).toBeLessThan(100);
     }
   });

@@ -289,6 +289,19 @@ export type KeyLimitInput = {
   throttleRetryLimit?: number | null | undefined;
 };
 
+/** What happened to a key without a change of it. Kinds may be added: ignore one that you do not know. */
+export type KeyNoticeKind =
+  /** The key has expired. */
+  | 'EXPIRED'
+  /** The key expires soon. */
+  | 'EXPIRING'
+  /** The key was removed with its history, because the time in which it could be restored is over. */
+  | 'PURGED'
+  /** All of the quota is used. */
+  | 'QUOTA_EXHAUSTED'
+  /** A part of the quota is used that `monitor.triggerLimits` of the key names. */
+  | 'QUOTA_THRESHOLD';
+
 /** An operation that changed a key. */
 export type KeyOperation =
   /** The key got its previous identifier back. */
@@ -883,7 +896,7 @@ export type OrgKeyDetailsQueryVariables = Exact<{
 }>;
 
 
-export type OrgKeyDetailsQuery = { orgKey: { id: string, keyHash: string, keyID: string | null, identifierHash: string, orgID: string, version: number, state: OrgKeyState, createdAt: string, updatedAt: string | null, deletedAt: string | null, effectiveAccess: { isInactive: boolean, policyIDs: Array<string>, unknownPolicyIDs: Array<string>, limits: { values: { rate: number | null, per: number | null, throttleInterval: number | null, throttleRetryLimit: number | null, quotaMax: number | string | null, quotaRenewalRate: number | string | null, maxQueryDepth: number | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, origins: Array<{ field: string, policyID: string | null }> }, accessRights: Array<{ apiID: string, apiName: string | null, versions: Array<string>, policyIDs: Array<string>, allowedUrls: Array<{ url: string, methods: Array<string>, policyID: string | null }> | null, limits: { values: { rate: number | null, per: number | null, throttleInterval: number | null, throttleRetryLimit: number | null, quotaMax: number | string | null, quotaRenewalRate: number | string | null, maxQueryDepth: number | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, origins: Array<{ field: string, policyID: string | null }> } }> } | null, history: { edges: Array<{ cursor: string, node: { version: number, at: string, operation: KeyOperation, reason: string | null, requestID: string | null, quotaUsedBeforeReset: number | string | null, actor: { credentialID: string, label: string, assertedName: string | null }, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }> } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null, rotation: { oldKeyID: string, oldIdentifierHash: string, retiresAt: string } | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: string | null } | null } | null };
+export type OrgKeyDetailsQuery = { orgKey: { id: string, keyHash: string, keyID: string | null, identifierHash: string, orgID: string, version: number, state: OrgKeyState, createdAt: string, updatedAt: string | null, deletedAt: string | null, effectiveAccess: { isInactive: boolean, policyIDs: Array<string>, unknownPolicyIDs: Array<string>, limits: { values: { rate: number | null, per: number | null, throttleInterval: number | null, throttleRetryLimit: number | null, quotaMax: number | string | null, quotaRenewalRate: number | string | null, maxQueryDepth: number | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, origins: Array<{ field: string, policyID: string | null }> }, accessRights: Array<{ apiID: string, apiName: string | null, versions: Array<string>, policyIDs: Array<string>, allowedUrls: Array<{ url: string, methods: Array<string>, policyID: string | null }> | null, limits: { values: { rate: number | null, per: number | null, throttleInterval: number | null, throttleRetryLimit: number | null, quotaMax: number | string | null, quotaRenewalRate: number | string | null, maxQueryDepth: number | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, origins: Array<{ field: string, policyID: string | null }> } }> } | null, notices: Array<{ eventID: string, kind: KeyNoticeKind, at: string, version: number, expiresAt: string | null, daysBefore: number | null, threshold: number | null, quotaUsed: number | string | null, quotaMax: number | string | null, quotaRenewsAt: string | null }> | null, history: { edges: Array<{ cursor: string, node: { version: number, at: string, operation: KeyOperation, reason: string | null, requestID: string | null, quotaUsedBeforeReset: number | string | null, actor: { credentialID: string, label: string, assertedName: string | null }, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }> } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null, rotation: { oldKeyID: string, oldIdentifierHash: string, retiresAt: string } | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: string | null } | null } | null };
 
 export type OrgKeysQueryVariables = Exact<{
   filter?: OrgKeyFilter | null | undefined;
@@ -943,7 +956,7 @@ export type LastChangesQueryVariables = Exact<{
 }>;
 
 
-export type LastChangesQuery = { orgKeys: { edges: Array<{ node: { id: string, keyHash: string, orgID: string, version: number, state: OrgKeyState, definition: { alias: string | null } | null, history: { edges: Array<{ node: { version: number, at: string, operation: KeyOperation, reason: string | null, requestID: string | null, quotaUsedBeforeReset: number | string | null, actor: { credentialID: string, label: string, assertedName: string | null }, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }> } | null } | null> | null } | null } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null };
+export type LastChangesQuery = { orgKeys: { edges: Array<{ node: { id: string, keyHash: string, orgID: string, version: number, state: OrgKeyState, definition: { alias: string | null } | null, notices: Array<{ eventID: string, kind: KeyNoticeKind, at: string, version: number, expiresAt: string | null, daysBefore: number | null, threshold: number | null, quotaUsed: number | string | null, quotaMax: number | string | null, quotaRenewsAt: string | null }> | null, history: { edges: Array<{ node: { version: number, at: string, operation: KeyOperation, reason: string | null, requestID: string | null, quotaUsedBeforeReset: number | string | null, actor: { credentialID: string, label: string, assertedName: string | null }, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }> } | null } | null> | null } | null } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null };
 
 export type NodeQueryVariables = Exact<{
   id: string | number;
@@ -1109,6 +1122,8 @@ export type FiguresFragment = { max: number | string | null, used: number | stri
 
 export type EntryFragment = { version: number, at: string, operation: KeyOperation, reason: string | null, requestID: string | null, quotaUsedBeforeReset: number | string | null, actor: { credentialID: string, label: string, assertedName: string | null }, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }> };
 
+export type NoticeFragment = { eventID: string, kind: KeyNoticeKind, at: string, version: number, expiresAt: string | null, daysBefore: number | null, threshold: number | null, quotaUsed: number | string | null, quotaMax: number | string | null, quotaRenewsAt: string | null };
+
 export type PlaceFragment = { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null };
 
 export type DefinitionFragment = { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null };
@@ -1244,7 +1259,7 @@ export type OrgKeyChangedSubscriptionVariables = Exact<{
 export type OrgKeyChangedSubscription = { orgKeyChanged:
     | { __typename: 'KeyFeedCheckpoint', cursor: string }
     | { __typename: 'OrgKeyChanged', keyHash: string | null, orgID: string | null, cursor: string, entry: { version: number, at: string, operation: KeyOperation, reason: string | null, actor: { label: string, assertedName: string | null }, changes: Array<{ path: string, kind: KeyChangeKind, before: unknown, after: unknown }> } | null, key: { id: string, keyID: string | null, version: number, state: OrgKeyState } | null }
-    | { __typename: 'OrgKeyNoticed', cursor: string }
+    | { __typename: 'OrgKeyNoticed', keyHash: string | null, orgID: string | null, cursor: string, notice: { eventID: string, kind: KeyNoticeKind, at: string, version: number, expiresAt: string | null, daysBefore: number | null, threshold: number | null, quotaUsed: number | string | null, quotaMax: number | string | null, quotaRenewsAt: string | null } }
    };
 
 export type OrgKeyRowChangedSubscriptionVariables = Exact<{
@@ -1841,6 +1856,20 @@ export const EntryFragmentDoc = new TypedDocumentString(`
   before
   after
 }`, {"fragmentName":"Entry"}) as unknown as TypedDocumentString<EntryFragment, unknown>;
+export const NoticeFragmentDoc = new TypedDocumentString(`
+    fragment Notice on KeyNotice {
+  eventID
+  kind
+  at
+  version
+  expiresAt
+  daysBefore
+  threshold
+  quotaUsed
+  quotaMax
+  quotaRenewsAt
+}
+    `, {"fragmentName":"Notice"}) as unknown as TypedDocumentString<NoticeFragment, unknown>;
 export const PlaceFragmentDoc = new TypedDocumentString(`
     fragment Place on PageInfo {
   hasNextPage
@@ -2955,6 +2984,9 @@ export const OrgKeyDetailsDocument = new TypedDocumentString(`
     effectiveAccess {
       ...EffectiveAccess
     }
+    notices {
+      ...Notice
+    }
     history(last: $last, before: $before) {
       edges {
         cursor
@@ -3022,6 +3054,18 @@ fragment Entry on KeyHistoryEntry {
   changes {
     ...Change
   }
+}
+fragment Notice on KeyNotice {
+  eventID
+  kind
+  at
+  version
+  expiresAt
+  daysBefore
+  threshold
+  quotaUsed
+  quotaMax
+  quotaRenewsAt
 }
 fragment Place on PageInfo {
   hasNextPage
@@ -3147,7 +3191,7 @@ fragment EffectiveLimits on KeyEffectiveLimits {
     field
     policyID
   }
-}`, {"hash":"sha256:a806bcec88c5a23456f3cd3c4e9f1d82e5180b493a68af942e5f2864a4ca6f68"}) as unknown as TypedDocumentString<OrgKeyDetailsQuery, OrgKeyDetailsQueryVariables>;
+}`, {"hash":"sha256:833daa9b318171fde91ed6c43a91a545630b65970297a64d05c300b2aa5ce0ee"}) as unknown as TypedDocumentString<OrgKeyDetailsQuery, OrgKeyDetailsQueryVariables>;
 export const OrgKeysDocument = new TypedDocumentString(`
     query OrgKeys($filter: OrgKeyFilter, $orderBy: OrgKeyOrder, $descending: Boolean, $first: Int, $after: String, $last: Int, $before: String) {
   orgKeys(
@@ -3405,6 +3449,9 @@ export const LastChangesDocument = new TypedDocumentString(`
         definition {
           alias
         }
+        notices {
+          ...Notice
+        }
         history(last: 1) {
           edges {
             node {
@@ -3442,12 +3489,24 @@ fragment Entry on KeyHistoryEntry {
     ...Change
   }
 }
+fragment Notice on KeyNotice {
+  eventID
+  kind
+  at
+  version
+  expiresAt
+  daysBefore
+  threshold
+  quotaUsed
+  quotaMax
+  quotaRenewsAt
+}
 fragment Place on PageInfo {
   hasNextPage
   hasPreviousPage
   startCursor
   endCursor
-}`, {"hash":"sha256:1bf0df3fe9e05b5a7c861ecdb458ccfd55c2a4fa8f3077b6557b9bff02b35291"}) as unknown as TypedDocumentString<LastChangesQuery, LastChangesQueryVariables>;
+}`, {"hash":"sha256:c6ad967eee0478dde9d03723b47cb19807fc225b04887c9b9696022c1f6fe4b4"}) as unknown as TypedDocumentString<LastChangesQuery, LastChangesQueryVariables>;
 export const NodeDocument = new TypedDocumentString(`
     query Node($id: ID!) {
   node(id: $id) {
@@ -4904,9 +4963,27 @@ export const OrgKeyChangedDocument = new TypedDocumentString(`
         state
       }
     }
+    ... on OrgKeyNoticed {
+      keyHash
+      orgID
+      notice {
+        ...Notice
+      }
+    }
   }
 }
-    `, {"hash":"sha256:86f73e64fb892756c37cddafbc0c0cafcabe42ce8bb96fc73ceaeafb6b1ecea5"}) as unknown as TypedDocumentString<OrgKeyChangedSubscription, OrgKeyChangedSubscriptionVariables>;
+    fragment Notice on KeyNotice {
+  eventID
+  kind
+  at
+  version
+  expiresAt
+  daysBefore
+  threshold
+  quotaUsed
+  quotaMax
+  quotaRenewsAt
+}`, {"hash":"sha256:8ea2150d5f1394d4ee0a3b601b570007ee87ae565e808a18511bd0274322aa4a"}) as unknown as TypedDocumentString<OrgKeyChangedSubscription, OrgKeyChangedSubscriptionVariables>;
 export const OrgKeyRowChangedDocument = new TypedDocumentString(`
     subscription OrgKeyRowChanged($orgID: String, $after: String) {
   orgKeyChanged(orgID: $orgID, after: $after) {

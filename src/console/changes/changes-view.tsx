@@ -1,12 +1,15 @@
+import { Fragment } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import {
   LastChangesDocument,
   OrganizationsDocument,
   type EntryFragment,
+  type NoticeFragment,
   type OrgKeyState,
 } from '../../client/client.js';
 import { nameOf } from '../format.js';
 import { Entry } from '../key/activity.js';
+import { Notice } from '../key/notices.js';
 import { keyAddress } from '../key-address.js';
 import { Button } from '../parts/button.js';
 import { Empty } from '../parts/empty.js';
@@ -29,9 +32,11 @@ interface LastChange {
   readonly orgID: string;
   readonly name: string;
   readonly entry: EntryFragment;
+  /** The newest notice about the key, if it is newer than the change. */
+  readonly notice: NoticeFragment | undefined;
 }
 
-/** The last changes of all keys, or of those of one organization. */
+/** The last changes of all keys, with notices that are newer, or of those of one organization. */
 export function ChangesView() {
   const client = useClient('service');
   const { searchParams } = useAddress();
@@ -43,7 +48,9 @@ export function ChangesView() {
     const changes = (edges ?? []).flatMap((edge): LastChange[] => {
       const entry = edge?.node?.history?.edges?.[0]?.node;
       if (!edge?.node || !entry) return [];
-      return [{ keyHash: edge.node.keyHash, orgID: edge.node.orgID, name: nameOf(edge.node), entry }];
+      const { keyHash, orgID, notices } = edge.node;
+      const notice = notices?.find(({ at }) => Date.parse(at) > Date.parse(entry.at));
+      return [{ keyHash, orgID, name: nameOf(edge.node), entry, notice }];
     });
     return { changes, pageInfo };
   };
@@ -79,17 +86,19 @@ export function ChangesView() {
       {changes.length > 0 && (
         <section class="panel" aria-label={changesText.feed}>
           <ol class="feed">
-            {changes.map(({ keyHash, name, orgID: owner, entry }) => (
-              <Entry
-                key={keyHash}
-                entry={entry}
-                subject={
-                  <>
-                    <Link to={keyAddress(keyHash)}>{name}</Link> <small>{owner}</small>
-                  </>
-                }
-              />
-            ))}
+            {changes.map(({ keyHash, name, orgID: owner, entry, notice }) => {
+              const subject = (
+                <>
+                  <Link to={keyAddress(keyHash)}>{name}</Link> <small>{owner}</small>
+                </>
+              );
+              return (
+                <Fragment key={keyHash}>
+                  {notice && <Notice notice={notice} subject={subject} />}
+                  <Entry entry={entry} subject={subject} />
+                </Fragment>
+              );
+            })}
           </ol>
           {last?.pageInfo.hasNextPage && (
             <div class="body">

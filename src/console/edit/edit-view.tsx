@@ -57,7 +57,8 @@ export function EditView({ found, onClose }: EditViewProps) {
   useEffect(() => {
     if (hasConflict) void readNewer.run();
   }, [hasConflict]);
-  useFollow({ keyHash: base.keyHash }, ({ entry }) => {
+  useFollow({ keyHash: base.keyHash }, (change) => {
+    const entry = change.__typename === 'OrgKeyChanged' ? change.entry : null;
     if (!isSaved && entry && entry.version > base.version) void readNewer.run();
   });
   useUnsavedWarning(!isUnchanged && !isSaved);

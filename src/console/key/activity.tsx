@@ -13,12 +13,13 @@ import { text } from '../strings.js';
 import { required } from '../results.js';
 import { useAction, useLoad } from '../use-load.js';
 import { entriesOf, whoOf } from './history-entries.js';
+import { Notice, withNotices } from './notices.js';
 import { readKey, type KeyDetails, type SectionProps } from './read-key.js';
 import { keyText } from './strings.js';
 
 const texts = keyText.activity;
 
-/** The changes of a key in sentences, the newest first, each with a button that reverts to its version. */
+/** The changes of a key and notices about it in sentences, the newest first, each with a button that reverts to its version. */
 export function Activity({ found, onChanged }: SectionProps) {
   const client = useClient('service');
   const { can } = useSession();
@@ -31,6 +32,7 @@ export function Activity({ found, onChanged }: SectionProps) {
     const { history } = await readKey(client, found.keyHash, undefined, oldest?.startCursor);
     if (history) setPages((shown) => [...shown, history]);
   });
+  const items = withNotices(pages.flatMap(entriesOf), found.notices ?? [], oldest?.hasPreviousPage !== true);
   const canRevert = can('UPDATE') && found.state !== 'DELETED';
   return (
     <section class="panel" aria-labelledby="activity">
@@ -40,13 +42,17 @@ export function Activity({ found, onChanged }: SectionProps) {
       </header>
       {!found.history && <p class="issue body">{texts.unavailable}</p>}
       <ol class="feed">
-        {pages.flatMap(entriesOf).map((entry) => (
-          <Entry key={entry.version} entry={entry}>
-            {canRevert && entry.version < found.version && (
-              <QuietButton onClick={() => setTarget(entry.version)}>{texts.revertTo(entry.version)}</QuietButton>
-            )}
-          </Entry>
-        ))}
+        {items.map((item) => {
+          if ('notice' in item) return <Notice key={item.notice.eventID} notice={item.notice} />;
+          const { entry } = item;
+          return (
+            <Entry key={entry.version} entry={entry}>
+              {canRevert && entry.version < found.version && (
+                <QuietButton onClick={() => setTarget(entry.version)}>{texts.revertTo(entry.version)}</QuietButton>
+              )}
+            </Entry>
+          );
+        })}
       </ol>
       <Problem error={older.error} />
       {oldest?.hasPreviousPage && (

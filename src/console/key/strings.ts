@@ -1,4 +1,13 @@
-import type { KeyAccessCode, KeyOperation } from '../../client/client.js';
+import type { KeyAccessCode, KeyNoticeKind, KeyOperation } from '../../client/client.js';
+
+/** What the texts of notices name. */
+interface NoticeFacts {
+  readonly days: string;
+  readonly expires: string;
+  readonly threshold: string;
+  readonly used: string;
+  readonly max: string;
+}
 
 /** The texts of the page of a key. */
 export const keyText = {
@@ -50,7 +59,7 @@ export const keyText = {
   },
   activity: {
     title: 'Activity',
-    hint: 'Every change, newest first',
+    hint: 'Every change, and what became of the key in time, newest first',
     older: 'Show older changes',
     unavailable: 'The history cannot be read at the moment.',
     by: (label: string, asserted: string | null) =>
@@ -66,6 +75,14 @@ export const keyText = {
       ROTATE: 'got another identifier',
       UPDATE: 'changed',
     } satisfies Record<KeyOperation, string>,
+    notice: {
+      EXPIRED: () => 'The key expired.',
+      EXPIRING: ({ days, expires }) => `The key expires in ${days} days or less, on ${expires}.`,
+      PURGED: () => 'The key was removed with its history.',
+      QUOTA_EXHAUSTED: ({ max }) => `All ${max} requests of the quota were used.`,
+      QUOTA_THRESHOLD: ({ threshold, used, max }) =>
+        `${threshold} % of the quota was used: ${used} of ${max} requests.`,
+    } satisfies Record<KeyNoticeKind, (facts: NoticeFacts) => string>,
     reset: (used: string) => `Reset the quota after ${used} counted requests.`,
     key: 'the key',
     counter: 'the counted requests',

@@ -10,6 +10,7 @@ type Field = GraphQLField<unknown, unknown>;
 
 /** Fields that cost more than 1, because they read more than their own value. */
 export const fieldWeights: ReadonlyMap<string, number> = new Map([
+  ['OrgKey.notices', 10],
   ['OrgKeyConnection.totalCount', 10],
   ['Organization.keyTags', 10],
   ['Organization.quotaSummary', 10],

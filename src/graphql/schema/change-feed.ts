@@ -82,12 +82,15 @@ builder.objectRef<SubscribedChange>('OrgKeyNoticed').implement({
   description:
     'An event of a key in time, which changes nothing. Recorded once for each expiry time, and for each period of a quota.',
   fields: (t) => ({
+    // Nullable as in `OrgKeyChanged`, so that one operation can select both.
     keyHash: t.string({
-      description: 'Hash of the key identifier, also for a deleted or purged key.',
+      nullable: true,
+      description: 'Hash of the key identifier, also for a deleted or purged key. Never null.',
       resolve: (event) => noticeOf(event).keyHash,
     }),
     orgID: t.string({
-      description: 'Identifier of the organization that owned the key then.',
+      nullable: true,
+      description: 'Identifier of the organization that owned the key then. Never null.',
       resolve: (event) => noticeOf(event).orgID,
     }),
     notice: t.field({ type: KeyNoticeType, description: 'What happened.', resolve: noticeOf }),

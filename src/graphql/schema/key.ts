@@ -7,6 +7,7 @@ import type { Context } from '../context.js';
 import { builder } from './builder.js';
 import { KeyDefinition } from './definition.js';
 import { decodeVersionCursor, KeyHistoryEntry } from './history.js';
+import { KeyNoticeType } from './notice.js';
 import { Organization } from './organization.js';
 import { readConnectionPage } from './pagination.js';
 import { KeyQuota } from './quota.js';
@@ -96,6 +97,16 @@ builder.node(OrgKey, {
       description:
         'The live quota at this moment. Null if its counter is in Redis and could not be read; the error is UNAVAILABLE.',
       resolve: (key, _, { keys, loaders }) => keys.quotaOf(key) ?? loaders.quotas.load(key),
+    }),
+    notices: t.field({
+      type: [KeyNoticeType],
+      nullable: true,
+      description:
+        'The newest 20 notices about the key, newest first: that it expires, uses up its quota. Kept for 90 days. Null with an error if they cannot be read.',
+      resolve: (key, _, { loaders, serviceCaller }) => {
+        requireScope(serviceCaller(), 'read');
+        return loaders.notices.load(key);
+      },
     }),
     history: t.connection(
       {

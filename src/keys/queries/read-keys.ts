@@ -8,10 +8,14 @@ import { quotaFigures, type QuotaFigures } from '../quota/quota.js';
 import { summarizeQuotas, type QuotaSummary } from '../quota/quota-summary.js';
 import type { ReadBudget } from '../read-budget.js';
 import { stateOf, type KeyState, type StoredKey, type KeyRevision } from '../key.js';
+import type { KeyNotice } from '../notices.js';
 import { findNamed } from '../find-key.js';
 import { isNamedBy } from '../identifiers.js';
 import { findEach } from './find-each.js';
 import type { HistoryRequest, KeyFilter, KeyPage, KeyQuery, NameQuery, RequestedFilter } from '../key-query.js';
+
+/** How many notices about a key are read. */
+const maxNotices = 20;
 
 /** A key by its identifier or by its hash. */
 export type KeyReference = { readonly keyID: string } | { readonly keyHash: string };
@@ -154,6 +158,8 @@ export function createKeyQueries(ports: Ports) {
     /** Returns what `history` returns for each request, with two queries; an error for a history that cannot be read. */
     histories: (requests: readonly HistoryRequest[], reads?: ReadBudget): Promise<(KeyRevision[] | Error)[]> =>
       store.historiesOf(requests, reads),
+    /** Returns the newest notices about each key, newest first; an error for those that cannot be read. */
+    noticesOf: (wanted: readonly StoredKey[]): Promise<(KeyNotice[] | Error)[]> => store.noticesOf(wanted, maxNotices),
     /** Returns totals of the quotas of each organization. The caller must have access to all of them. */
     summarizeQuotas: async (orgIDs: readonly string[], reads?: ReadBudget): Promise<QuotaSummary[]> =>
       summarizeQuotas({ store, policies: await policies.current(), externalCounters }, orgIDs, now(), reads),

@@ -8,8 +8,8 @@ const recorder = { credential_id: 'service', credential_label: 'Keyfront' };
 
 /** The row of a notice. Its link continues no history; it distinguishes cursors. */
 export function noticeToRow(notice: NewNotice): RevisionRow {
-  const { identity, occasion, kind, at, keyHash, orgID, ...details } = notice;
-  const digest = createHash('sha256').update(JSON.stringify([identity, kind, ...occasion]));
+  const { occasion, kind, at, keyHash, orgID, ...details } = notice;
+  const digest = createHash('sha256').update(JSON.stringify([notice.identity, kind, ...occasion]));
   const id = `evt_${digest.digest('hex').slice(0, 32)}`;
   const row = {
     at: BigInt(at.getTime()),
@@ -27,14 +27,13 @@ export function noticeToRow(notice: NewNotice): RevisionRow {
 }
 
 /** Whether a row, which may be damaged, is that of a notice, and not of a change. */
-export function isNoticeRow(row: Pick<RevisionRow, 'event_id' | 'version'>): row is typeof row & { event_id: string } {
+export function isNoticeRow<Row extends Pick<RevisionRow, 'event_id'>>(row: Row): row is Row & { event_id: string } {
   return row.event_id !== null;
 }
 
 /** Returns the notice of a row that passed its integrity check. */
 export function noticeFromRow(row: RevisionRow & { readonly event_id: string }): KeyNotice {
-  // Written by us, from this very type.
-  const { version, daysBefore, threshold, ...integers } = parseJSON(row.notice ?? '{}') as unknown as Details;
+  const { version, daysBefore, threshold, ...integers } = detailsOf(row);
   return {
     id: row.event_id,
     kind: row.operation as NoticeKind,
@@ -51,8 +50,18 @@ export function noticeFromRow(row: RevisionRow & { readonly event_id: string }):
   };
 }
 
+/** The identity of the key that a notice is about: a key that is purged and added again has another one. */
+export function noticeIdentityOf(row: RevisionRow): string {
+  return detailsOf(row).identity;
+}
+
+function detailsOf({ notice }: RevisionRow): Details {
+  // Written by us, from this very type.
+  return parseJSON(notice ?? '{}') as unknown as Details;
+}
+
 /** JSON does not tell a bigint from a number. */
-interface Details extends Pick<KeyNotice, 'version' | 'daysBefore' | 'threshold'> {
+interface Details extends Pick<NewNotice, 'identity' | 'version' | 'daysBefore' | 'threshold'> {
   readonly expires?: bigint | number;
   readonly quotaUsed?: bigint | number;
   readonly quotaMax?: bigint | number;

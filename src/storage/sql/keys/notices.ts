@@ -10,11 +10,11 @@ import {
   type StoredKeyRow,
   type StoredRevisionRow,
 } from '../../records/key-records.js';
-import { isNoticeRow, noticeFromRow, noticeToRow } from '../../records/notice.js';
+import { isNoticeRow, noticeFromRow, noticeIdentityOf, noticeToRow } from '../../records/notice.js';
 import { createSignedTable, integrityError } from '../../records/signed.js';
 import type { Dialect } from '../dialect.js';
 import { createHeads } from '../heads.js';
-import { placeOf } from '../place.js';
+import { placeOf, placesOf } from '../place.js';
 import { rowTexts } from '../rows.js';
 import { prepared, query, type SqlSession, type Work } from '../session.js';
 
@@ -46,7 +46,7 @@ interface Position {
 type Positions = ReadonlyMap<string, Position>;
 
 const statements = (dialect: Dialect) => {
-  const { bytesOf, feed, forUpdate, inList, rowID } = dialect;
+  const { bytesOf, feed, hashes, inList, rowID } = dialect;
   const { keyColumns, entryColumns } = rowTexts(dialect);
   const [ofPosition, position] = feed.newTx === undefined ? ['', ''] : [', tx', `, ${feed.newTx}`];
   const due = `k.expires <= $1 AND (k.expires, k.id) > ($2, ${rowID('$3')})`;
@@ -60,7 +60,7 @@ const statements = (dialect: Dialect) => {
       `SELECT count(*) AS count FROM (
          SELECT 1 FROM keys WHERE expires > $1 AND expires <= $2 LIMIT ${maxCounted}) AS late`,
     ),
-    keys: prepared(`SELECT ${keyColumns} FROM keys k WHERE k.id ${inList('$1', 'bigint')} ${forUpdate('k')}`),
+    keys: prepared(`SELECT ${keyColumns} FROM keys k WHERE k.id ${inList('$1', 'bigint')}`),
     addOrg: prepared('INSERT INTO orgs (name) VALUES ($1) ON CONFLICT DO NOTHING'),
     addActor: prepared('INSERT INTO actors (credential_id, label) VALUES ($1, $2) ON CONFLICT DO NOTHING'),
     add: prepared(
@@ -70,6 +70,15 @@ const statements = (dialect: Dialect) => {
        ON CONFLICT (event_id) WHERE event_id IS NOT NULL DO NOTHING RETURNING id`,
     ),
     byID: prepared(`SELECT ${entryColumns} FROM history h WHERE h.event_id = $1`),
+    // As a bound of the index, which the newest notices of a key are found by.
+    newest: prepared(
+      `SELECT ${entryColumns} FROM ${hashes('$1')} AS w CROSS JOIN history h
+       WHERE h.key = CAST(w.place AS bigint) AND h.event_id IS NOT NULL AND h.key_hash = ${bytesOf('w.hash')}
+         AND h.id >= coalesce((
+           SELECT n.id FROM history n WHERE n.key = CAST(w.place AS bigint) AND n.event_id IS NOT NULL
+           ORDER BY n.id DESC LIMIT 1 OFFSET $2
+         ), 0)`,
+    ),
     purge: prepared(
       `DELETE FROM history WHERE id IN (
          SELECT id FROM history WHERE event_id IS NOT NULL AND at < $1 ORDER BY at LIMIT 500) RETURNING id`,
@@ -77,7 +86,7 @@ const statements = (dialect: Dialect) => {
   };
 };
 
-type Notices = Pick<KeyStore, 'passExpiring' | 'addNotices' | 'notice' | 'purgeNotices'>;
+type Notices = Pick<KeyStore, 'passExpiring' | 'addNotices' | 'notice' | 'noticesOf' | 'purgeNotices'>;
 
 /** Records notices in the history, which is the change feed. */
 export function createNoticeRows({ dialect }: Pick<SqlSession, 'dialect'>, signer: RowSigner) {
@@ -88,8 +97,10 @@ export function createNoticeRows({ dialect }: Pick<SqlSession, 'dialect'>, signe
   return function* addNotices(notices: readonly NewNotice[]): Work<number> {
     let added = 0;
     const orgs = new Set<string>();
-    for (const [index, notice] of notices.entries()) {
-      const row = revisions.signed(noticeToRow(notice));
+    // In one order, so that two processes with the same notices do not wait for each other.
+    const rows = notices.map(noticeToRow).toSorted((a, b) => ((a.event_id ?? '') < (b.event_id ?? '') ? -1 : 1));
+    for (const [index, unsigned] of rows.entries()) {
+      const row = revisions.signed(unsigned);
       if (!orgs.has(row.org_id)) yield* query(sql.addOrg, [row.org_id]);
       if (index === 0) yield* query(sql.addActor, [row.credential_id, row.credential_label]);
       orgs.add(row.org_id);
@@ -185,6 +196,19 @@ export function createNotices(session: SqlSession, signer: RowSigner, onChange: 
       if (!row || !isNoticeRow(row)) return undefined;
       if (!revisions.isAuthentic(row)) throw revisions.integrityError(`The notice ${id}`, row);
       return noticeFromRow(row);
+    },
+    async noticesOf(wanted, limit) {
+      if (wanted.length === 0) return [];
+      const places = placesOf(wanted.map(({ keyHash }) => keyHash));
+      const rows = await all<StoredRevisionRow>(sql.newest, [places, limit - 1]);
+      return wanted.map(({ keyHash, identity }) => {
+        const ofHash = rows.filter(isNoticeRow).filter((row) => row.key_hash === keyHash);
+        const damaged = ofHash.find((row) => !revisions.isAuthentic(row));
+        if (damaged) return revisions.integrityError(`A notice of ${keyHash}`, damaged);
+        // The key may have been purged and added again.
+        const ofKey = ofHash.filter((row) => noticeIdentityOf(row) === identity);
+        return ofKey.toSorted((a, b) => (a.id > b.id ? -1 : 1)).map(noticeFromRow);
+      });
     },
     async purgeNotices(before) {
       let total = 0;
