@@ -1,4 +1,7 @@
 import { beforeEach, expect, it } from 'vitest';
+import { noticeToJSON } from '../../../src/cli/changes.js';
+import { bindOperations } from '../../../src/cli/client/operations.js';
+import { createKeyService } from '../../../src/keys/key-service.js';
 import { recordExpiryNotices } from '../../../src/keys/expiry-notices.js';
 import type { ChangeEvent } from '../../../src/keys/change-feed.js';
 import { startOwnApp, type TestApp } from '../../support/app.js';
@@ -221,6 +224,61 @@ describeEngines('notices of keys that expire', (engine) => {
         },
       },
     });
+  });
+
+  it('are followed by the command line, here and at a service', async () => {
+    await importKey('k1', inDays(8));
+    const request = { orgID: undefined, keyHash: undefined, after: await t.app.services.feed.latestCursor() };
+    at(1.5);
+    await sweep();
+    const caller = { credentialID: 'cli', label: 'test', orgID: undefined, requestID: '' };
+    const clients = [
+      bindOperations({ local: { keys: createKeyService(t.app.services.ports), caller } }),
+      bindOperations({
+        remote: {
+          send: () => Promise.reject(new Error('not used')),
+          subscribe: async function* (document, variables) {
+            yield (await t.graphql(document, variables)).body;
+          },
+        },
+      }),
+    ];
+    for (const client of clients) {
+      const stop = new AbortController();
+      for await (const { notice, change, isUnreadable } of client.follow(request, stop.signal)) {
+        stop.abort();
+        expect([change, isUnreadable]).toEqual([undefined, false]);
+        expect(notice && noticeToJSON(notice)).toEqual({
+          event: 'orgKey.expiring',
+          event_id: expect.stringMatching(/^evt_[\da-f]{32}$/),
+          at: new Date((start + 1.5 * day) * 1000).toISOString(),
+          version: 1,
+          expires: BigInt(inDays(8)),
+          days_before: 7,
+        });
+      }
+    }
+  });
+
+  it('are read with their key, the newest first, and not with a later key of the same identifier', async () => {
+    await importKey('k1', inDays(31));
+    const read = async () => {
+      const { body } = await t.graphql('{ orgKey(by: { keyID: "k1" }) { notices { kind daysBefore } } }');
+      return (body as { data: { orgKey: { notices: object[] } } }).data.orgKey.notices;
+    };
+    expect(await read()).toEqual([]);
+    for (const elapsed of [1.5, 24.5]) {
+      at(elapsed);
+      await sweep();
+    }
+    expect(await read()).toEqual([
+      { kind: 'EXPIRING', daysBefore: 7 },
+      { kind: 'EXPIRING', daysBefore: 30 },
+    ]);
+    await t.graphql('mutation { deleteOrgKey(keyID: "k1") { version } }');
+    await t.app.services.store.purge(new Date(t.clock.now.getTime() + 1), t.clock.now);
+    await importKey('k1', inDays(100));
+    expect(await read()).toEqual([]);
   });
 
   it('reach the webhooks of their organization, and are retried', async () => {
