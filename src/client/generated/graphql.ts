@@ -1259,7 +1259,7 @@ export type OrgKeyChangedSubscriptionVariables = Exact<{
 export type OrgKeyChangedSubscription = { orgKeyChanged:
     | { __typename: 'KeyFeedCheckpoint', cursor: string }
     | { __typename: 'OrgKeyChanged', keyHash: string | null, orgID: string | null, cursor: string, entry: { version: number, at: string, operation: KeyOperation, reason: string | null, actor: { label: string, assertedName: string | null }, changes: Array<{ path: string, kind: KeyChangeKind, before: unknown, after: unknown }> } | null, key: { id: string, keyID: string | null, version: number, state: OrgKeyState } | null }
-    | { __typename: 'OrgKeyNoticed', keyHash: string | null, orgID: string | null, cursor: string, notice: { eventID: string, kind: KeyNoticeKind, at: string, version: number, expiresAt: string | null, daysBefore: number | null, threshold: number | null, quotaUsed: number | string | null, quotaMax: number | string | null, quotaRenewsAt: string | null } }
+    | { __typename: 'OrgKeyNoticed', keyHash: string | null, orgID: string | null, cursor: string, notice: { eventID: string, kind: KeyNoticeKind, at: string, version: number, expiresAt: string | null, daysBefore: number | null, threshold: number | null, quotaUsed: number | string | null, quotaMax: number | string | null, quotaRenewsAt: string | null }, key: { id: string, keyID: string | null, version: number, state: OrgKeyState } | null }
    };
 
 export type OrgKeyRowChangedSubscriptionVariables = Exact<{
@@ -4969,6 +4969,12 @@ export const OrgKeyChangedDocument = new TypedDocumentString(`
       notice {
         ...Notice
       }
+      key {
+        id
+        keyID
+        version
+        state
+      }
     }
   }
 }
@@ -4983,7 +4989,7 @@ export const OrgKeyChangedDocument = new TypedDocumentString(`
   quotaUsed
   quotaMax
   quotaRenewsAt
-}`, {"hash":"sha256:8ea2150d5f1394d4ee0a3b601b570007ee87ae565e808a18511bd0274322aa4a"}) as unknown as TypedDocumentString<OrgKeyChangedSubscription, OrgKeyChangedSubscriptionVariables>;
+}`, {"hash":"sha256:f6b6f5ed81ca666b74c7d314b7ddbc34ebee24d98f887dcd08eab463f7271ca2"}) as unknown as TypedDocumentString<OrgKeyChangedSubscription, OrgKeyChangedSubscriptionVariables>;
 export const OrgKeyRowChangedDocument = new TypedDocumentString(`
     subscription OrgKeyRowChanged($orgID: String, $after: String) {
   orgKeyChanged(orgID: $orgID, after: $after) {

@@ -28,29 +28,31 @@ export const KeyNoticeType = builder.objectRef<KeyNotice>('KeyNotice').implement
     expiresAt: t.field({
       type: 'KeyDateTime',
       nullable: true,
-      description: 'For EXPIRING and EXPIRED: when the key expires.',
+      description: 'For EXPIRING and EXPIRED: when the key expires. Null for other kinds.',
       resolve: ({ expires }) => secondsToDateTime(expires),
     }),
     daysBefore: t.int({
       nullable: true,
-      description: 'For EXPIRING: how many days before the expiry the notice was due. Example: 7.',
+      description:
+        'For EXPIRING: how many days before the expiry the notice was due. Null for other kinds. Example: 7.',
       resolve: ({ daysBefore }) => daysBefore,
     }),
     threshold: t.float({
       nullable: true,
-      description: 'For QUOTA_THRESHOLD: the percentage of the quota, as in `monitor.triggerLimits`. Example: 80.',
+      description:
+        'For QUOTA_THRESHOLD: the percentage of the quota, as in `monitor.triggerLimits`. Null for other kinds. Example: 80.',
       resolve: ({ threshold }) => threshold,
     }),
     quotaUsed: t.field({
       type: 'Int64',
       nullable: true,
-      description: 'For notices of a quota: the requests counted when it was noticed.',
+      description: 'For notices of a quota: the requests counted when it was noticed. Null for other kinds.',
       resolve: ({ quotaUsed }) => quotaUsed,
     }),
     quotaMax: t.field({
       type: 'Int64',
       nullable: true,
-      description: 'For notices of a quota: the requests allowed per period then.',
+      description: 'For notices of a quota: the requests allowed per period then. Null for other kinds.',
       resolve: ({ quotaMax }) => quotaMax,
     }),
     quotaRenewsAt: t.field({
