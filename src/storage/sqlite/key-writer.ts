@@ -103,12 +103,11 @@ function createPut(database: Database): (write: KeyWrite) => void {
      VALUES (${quotaChangeTable.columnNames.map((name) => `@${name}`).join(', ')})`,
   );
   const addReceipt = database.prepare<[object]>(insertReceipt.text);
-  const addNames = database.prepare<[object]>(
-    'INSERT INTO terms (name) SELECT value FROM json_each(@names) WHERE true ON CONFLICT DO NOTHING',
-  );
-  const named = 'json_each(@names) AS wanted CROSS JOIN terms AS t ON t.name = wanted.value';
-  const addTerms = database.prepare<[object]>(
-    `INSERT INTO key_terms (term, key, org) SELECT t.id, @key, ${org} FROM ${named} WHERE true ON CONFLICT DO NOTHING`,
+  // Row by row: SQLite copies the pages that a statement with many rows writes, and searches its copies of the whole group.
+  const findTerm = database.prepare<[string], bigint>('SELECT id FROM terms WHERE name = ?').pluck();
+  const addTerm = database.prepare<[string]>('INSERT INTO terms (name) VALUES (?)');
+  const addKeyTerm = database.prepare<[bigint, bigint, string]>(
+    'INSERT INTO key_terms (term, key, org) VALUES (?, ?, (SELECT id FROM orgs WHERE name = ?)) ON CONFLICT DO NOTHING',
   );
   // A row of another key stays, so that an identifier never finds two keys.
   const putIdentifier = database.prepare<[string, bigint, bigint | null]>(
@@ -119,7 +118,8 @@ function createPut(database: Database): (write: KeyWrite) => void {
     'DELETE FROM identifiers WHERE key_hash = unhex(?) AND key = ?',
   );
   const dropTerms = database.prepare<[object]>(
-    `DELETE FROM key_terms WHERE key = @key AND term IN (SELECT t.id FROM ${named})`,
+    `DELETE FROM key_terms WHERE key = @key
+     AND term IN (SELECT t.id FROM json_each(@names) AS wanted CROSS JOIN terms AS t ON t.name = wanted.value)`,
   );
 
   /** The row of a new key: the place of its hash, unless keys whose hashes begin with the same 60 bits are there. */
@@ -145,13 +145,8 @@ function createPut(database: Database): (write: KeyWrite) => void {
     else insert.run(key, head ?? 0n, row);
     for (const quotaChange of quotaChanges) addQuotaChange.run(quotaChange);
     for (const receipt of receipts) addReceipt.run(parametersOf(receiptValues(receipt)));
-    if (addedTerms.length > 0) {
-      const terms = { names: JSON.stringify(addedTerms), key, org_id };
-      // Nearly always the names have their numbers already.
-      if (addTerms.run(terms).changes < addedTerms.length) {
-        addNames.run({ names: terms.names });
-        addTerms.run(terms);
-      }
+    for (const name of addedTerms) {
+      addKeyTerm.run(findTerm.get(name) ?? BigInt(addTerm.run(name).lastInsertRowid), key, org_id);
     }
     for (const { keyHash, retires } of identifiers.putIdentifiers) putIdentifier.run(keyHash, key, retires);
     for (const keyHash of identifiers.droppedIdentifiers) dropIdentifier.run(keyHash, key);
