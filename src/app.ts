@@ -19,6 +19,7 @@ import {
   type ServiceOverrides,
 } from './storage/open-storage.js';
 import { createKeyService } from './keys/key-service.js';
+import { createUseLog } from './keys/use/use-log.js';
 import type { Logger } from './lib/log.js';
 import { withTimeout } from './lib/timeout.js';
 import { documentRoutes } from './rest/docs-page/serve.js';
@@ -34,6 +35,8 @@ const stopTimeoutMs = 8_500;
 /** The composed service. */
 export interface App extends Pick<RequestHandler, 'fetch' | 'handle'> {
   readonly services: Services;
+  /** Writes the use of keys that is only in memory. */
+  readonly flushUses: () => Promise<void>;
   readonly webSockets: GraphQLWebSockets;
   /** Makes `/ready` respond with 503, so that load balancers stop sending requests, and ends subscriptions. */
   readonly drain: () => void;
@@ -88,11 +91,14 @@ export async function createApp(
   meter?.registerGauge('requests_waiting', scheduler.waiting);
   const audit = createAuditLog(log);
   const reportError = (err: unknown, requestID: string) => log.error({ requestID, err }, 'internal error');
-  const keys = withQuotaMetrics(createKeyService({ ...ports, audit, reportError }), telemetry);
+  const useLog = createUseLog({ store: services.uses, now });
+  meter?.registerGauge('uses_waiting', useLog.waiting);
+  const service = createKeyService({ ...ports, noteUse: useLog.note, audit, reportError });
+  const keys = withQuotaMetrics(service, telemetry);
   const authenticator = createAuthenticator({ store: credentials, oidc, now, log, meter });
   const { authenticate, revalidate } = authenticator;
   const { checkpointEveryMs } = overrides;
-  const jobOptions = { restoreWindowMs, expiryNoticeDays, checkpointEveryMs, mayHaveOtherHosts: isShared };
+  const jobOptions = { restoreWindowMs, expiryNoticeDays, checkpointEveryMs, mayHaveOtherHosts: isShared, useLog };
   const jobs = startScheduledJobs(services, jobOptions, log);
   const dispatcher = startDispatcher(
     { store: webhooks, history: store, feed, sealer, allowed: config.webhooksTo, log, meter },
@@ -146,6 +152,7 @@ export async function createApp(
   let drainedMs: number | undefined;
   return {
     services,
+    flushUses: useLog.flush,
     handle,
     fetch,
     webSockets,

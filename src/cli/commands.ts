@@ -23,6 +23,7 @@ import { discardKeyCommand } from './keys/damaged.js';
 import { exportCommand } from './keys/export.js';
 import { importCommand } from './keys/import.js';
 import { previewCommand } from './keys/preview.js';
+import { usageCommand } from './keys/usage.js';
 import {
   diffPoliciesCommand,
   importPoliciesCommand,
@@ -82,6 +83,7 @@ export const commands: readonly CLICommand[] = [
   revertCommand,
   resetCommand,
   historyCommand,
+  usageCommand,
   followCommand,
   importCommand,
   exportCommand,

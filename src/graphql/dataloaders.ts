@@ -4,6 +4,8 @@ import { stringifyJSON } from '../lib/json.js';
 import type { HistoryRequest, KeyFilter, KeyPage, NameQuery } from '../keys/key-query.js';
 import type { CallContext } from '../keys/ports.js';
 import type { PageRequest } from '../keys/queries/read-keys.js';
+import type { Usage } from '../keys/queries/read-use.js';
+import type { DayRange } from '../keys/use/use.js';
 import type { QuotaFigures } from '../keys/quota/quota.js';
 import type { QuotaSummary } from '../keys/quota/quota-summary.js';
 import type { KeyService } from '../keys/key-service.js';
@@ -28,6 +30,16 @@ export interface Loaders {
   readonly countsOfOrgs: DataLoader<OrgRequest<KeyFilter>, number>;
   /** Tags of the keys of an organization that the caller can see. */
   readonly tagsOfOrgs: DataLoader<OrgRequest<NameQuery>, string[]>;
+  /** The use by day of keys that the caller can see. */
+  readonly usesOfKeys: DataLoader<KeyRequest<DayRange>, Usage>;
+  /** The use by day of an organization that the caller can see. */
+  readonly usesOfOrgs: DataLoader<OrgRequest<DayRange>, Usage>;
+}
+
+/** A request for one key. */
+interface KeyRequest<Request> {
+  readonly key: StoredKey;
+  readonly request: Request;
 }
 
 /** A request for one organization. */
@@ -49,38 +61,52 @@ export function createLoaders(keys: KeyService, caller: () => CallContext): Load
     notices: new DataLoader((storedKeys) => keys.noticesOf(storedKeys), options),
     quotaSummaries: new DataLoader((orgIDs) => keys.summarizeQuotas(orgIDs, caller().reads), options),
     pagesOfOrgs: new DataLoader(
-      groupByRequest((orgIDs, query: PageRequest) => keys.orgKeysOfEach(caller(), orgIDs, query)),
+      groupOrgs((orgIDs, query: PageRequest) => keys.orgKeysOfEach(caller(), orgIDs, query)),
       options,
     ),
     countsOfOrgs: new DataLoader(
-      groupByRequest((orgIDs, filter: KeyFilter) => keys.countOrgKeysOfEach(caller(), orgIDs, filter)),
+      groupOrgs((orgIDs, filter: KeyFilter) => keys.countOrgKeysOfEach(caller(), orgIDs, filter)),
       options,
     ),
     tagsOfOrgs: new DataLoader(
-      groupByRequest((orgIDs, query: NameQuery) => keys.tagsOfEach(caller(), orgIDs, query)),
+      groupOrgs((orgIDs, query: NameQuery) => keys.tagsOfEach(caller(), orgIDs, query)),
+      options,
+    ),
+    usesOfKeys: new DataLoader(
+      groupByRequest(
+        ({ key }: KeyRequest<DayRange>) => key,
+        (storedKeys, range) => keys.usesOf(caller(), storedKeys, range),
+      ),
+      options,
+    ),
+    usesOfOrgs: new DataLoader(
+      groupOrgs((orgIDs, range: DayRange) => keys.usesOfOrgs(caller(), orgIDs, range)),
       options,
     ),
   };
 }
 
-/** Reads the organizations of each distinct request together. A request that fails does not fail the others. */
-function groupByRequest<Request, Result>(
-  read: (orgIDs: readonly string[], request: Request) => Promise<readonly Result[]>,
+/** Reads the organizations of each distinct request together. */
+function groupOrgs<Request, Result>(read: (orgIDs: readonly string[], request: Request) => Promise<readonly Result[]>) {
+  return groupByRequest(({ orgID }: OrgRequest<Request>) => orgID, read);
+}
+
+/** Reads what items of the same request are about together. A request that fails does not fail the others. */
+function groupByRequest<Item extends { readonly request: unknown }, Of, Result>(
+  subjectOf: (item: Item) => Of,
+  read: (subjects: readonly Of[], request: Item['request']) => Promise<readonly Result[]>,
 ) {
-  return async (items: readonly OrgRequest<Request>[]): Promise<(Result | Error)[]> => {
-    const groups = new Map<string, OrgRequest<Request>[]>();
+  return async (items: readonly Item[]): Promise<(Result | Error)[]> => {
+    const groups = new Map<string, Item[]>();
     for (const item of items) {
       const name = stringifyJSON(item.request);
       groups.set(name, [...(groups.get(name) ?? []), item]);
     }
-    const results = new Map<OrgRequest<Request>, Result | Error>();
-    const readGroup = async ([first, ...others]: readonly OrgRequest<Request>[]) => {
+    const results = new Map<Item, Result | Error>();
+    const readGroup = async ([first, ...others]: readonly Item[]) => {
       if (!first) return;
       const group = [first, ...others];
-      const groupResults = await read(
-        group.map(({ orgID }) => orgID),
-        first.request,
-      ).catch(asError);
+      const groupResults = await read(group.map(subjectOf), first.request).catch(asError);
       for (const [index, item] of group.entries())
         results.set(item, groupResults instanceof Error ? groupResults : resultAt(groupResults, index));
     };

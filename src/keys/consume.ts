@@ -30,7 +30,7 @@ export async function consumeOrgQuota(
   { hash }: KeyName,
   { amount, idempotencyKey }: ConsumeRequest,
 ): Promise<Consumption> {
-  const { store, externalCounters, policies, quotaNotices, now } = ports;
+  const { store, externalCounters, policies, quotaNotices, noteUse, now } = ports;
   if (amount < 1n || amount > maxInt64 / 2n) {
     const message = `must be from 1 to ${maxInt64 / 2n}`;
     throw new AppError('INVALID', 'The amount is not valid.', {
@@ -64,5 +64,7 @@ export async function consumeOrgQuota(
     ),
   );
   if (counted.key) quotaNotices?.note(counted.key, consumption.figures, now());
+  // A repeated request was noted the first time.
+  if (counted.key) noteUse?.(counted.key, { hash, amount, isAllowed: consumption.allowed });
   return consumption;
 }

@@ -19,6 +19,8 @@ export interface KeyFilter {
   readonly expiresBefore?: bigint | undefined;
   /** Keys updated at this Unix second or later. */
   readonly updatedSince?: bigint | undefined;
+  /** Keys that were not used at this Unix millisecond or later, also those that were never used. */
+  readonly unusedSince?: bigint | undefined;
 }
 
 /** A filter as clients send it: it names keys also by their identifiers. */
@@ -36,6 +38,8 @@ export const keyOrders = {
   LAST_UPDATED: 'By the last update, oldest first.',
   EXPIRES: 'By the time of expiry; keys that never expire first.',
   CREATED: 'By the time of creation in milliseconds, oldest first.',
+  LAST_USED:
+    'By the last use; keys that were never used first. A key that is used while you page may move to another page.',
 } as const;
 
 /** One of {@link keyOrders}. */
@@ -65,7 +69,7 @@ export function createdMs(dateCreated: string): bigint {
 
 /** The position of a key in a list in this order. */
 export function positionOf(
-  { keyHash, definition, lastUpdated, dateCreated }: StoredKey,
+  { keyHash, definition, lastUpdated, dateCreated, lastUsed = 0n }: StoredKey,
   orderBy: KeyOrder,
 ): KeyPosition {
   const values = {
@@ -74,6 +78,7 @@ export function positionOf(
     LAST_UPDATED: lastUpdated,
     EXPIRES: definition.expires ?? 0n,
     CREATED: createdMs(dateCreated),
+    LAST_USED: lastUsed,
   };
   return { value: values[orderBy], keyHash };
 }

@@ -30,6 +30,7 @@ import { explainOrgKey, type ExplainRequest } from './queries/explain-key.js';
 import { createPolicyQueries } from './queries/policies.js';
 import { previewKey, type KeyPreview } from './queries/preview-key.js';
 import { createKeyQueries, type KeyReference } from './queries/read-keys.js';
+import { createUseQueries } from './queries/read-use.js';
 import { verifyKey, verifyKeys, type IdentifiedRequest, type VerifyRequest } from './verify.js';
 
 /** See {@link createKeyService}. */
@@ -152,6 +153,7 @@ export function createKeyService(ports: Ports) {
     ...queries,
     ...createChangeSubscriptions(ports),
     ...createPolicyQueries(ports),
+    ...createUseQueries(ports),
     ...createPolicyCommands(ports),
     /** See `explainOrgKey` of explain-key.ts. */
     explainOrgKey: (
@@ -216,8 +218,8 @@ export function createKeyService(ports: Ports) {
     rotationOf(key: StoredKey): RunningRotation | undefined {
       const retiring = rotationOf(key, now());
       if (!retiring) return undefined;
-      const { keyHash, sealedKeyID, retiresAt } = retiring;
-      return { keyHash, retiresAt, keyID: ports.open(sealedKeyID, aadFor(key.keyHash, 'keyID')) };
+      const { keyHash, sealedKeyID, retiresAt, silence } = retiring;
+      return { keyHash, retiresAt, silence, keyID: ports.open(sealedKeyID, aadFor(key.keyHash, 'keyID')) };
     },
     /** Returns the hash of the key of a request for the log; undefined if the identifier or the hash is not valid. */
     tryHashOf(reference: KeyReference): string | undefined {

@@ -35,6 +35,15 @@ export interface RetiringIdentifier {
   readonly sealedKeyID: Uint8Array;
   /** The time from which on it is rejected. */
   readonly retiresAt: Date;
+  /** Retire it earlier, when it is silent. */
+  readonly silence?: Silence | undefined;
+}
+
+/** When an identifier retires before its time: the new one was used, and this one was not for so long. */
+export interface Silence {
+  readonly seconds: number;
+  /** The time of the rotation, before which nothing counts. */
+  readonly since: Date;
 }
 
 /** A stored key. It is looked up by the hash of an identifier; the identifier itself is sealed. */
@@ -58,6 +67,8 @@ export interface StoredKey {
   readonly definition: Definition;
   readonly secrets: StoredSecrets;
   readonly quota: QuotaState;
+  /** When it was last used, in Unix milliseconds; undefined if never. Up to some seconds late. */
+  readonly lastUsed?: bigint | undefined;
 }
 
 /** What a service credential can be restricted to. */

@@ -8,6 +8,7 @@ import type { Receipt, ReceiptCodec, ReceiptStore } from './receipt.js';
 import type { Actor, Principal, StoredKey, KeyRevision } from './key.js';
 import type { Definition } from './definition/normalize.js';
 import type { QuotaChange } from './quota/quota-change.js';
+import type { NoteUse, UseStore } from './use/use.js';
 import type { KeyQuery, KeyPage, KeyFilter, HistoryRange, HistoryRequest, NameQuery } from './key-query.js';
 
 /** The principal of one call, with the limits of its request. */
@@ -54,6 +55,9 @@ export interface Ports extends SecretProtectionDeps {
   readonly externalCounters?: ExternalCounters | undefined;
   readonly feed: ChangeFeed;
   readonly policies: PolicyStore;
+  readonly uses: UseStore;
+  /** Notes the requests of gateways. Absent in commands, which serve none. */
+  readonly noteUse?: NoteUse | undefined;
   readonly now: () => Date;
   /** Called before each piece of longer work. If this request has had its time, resolves after other requests. */
   readonly nextSlice: () => Promise<void> | undefined;
@@ -120,6 +124,11 @@ export interface KeyStore extends ReceiptStore {
   purgeNotices(before: Date): Promise<number>;
   /** Yields the own hashes of the keys whose previous identifiers retire up to this time, in pages. Deleted keys are left out. */
   retiring(upTo: Date): AsyncIterable<readonly string[]>;
+  /**
+   * Yields the keys whose previous identifiers may retire before their time at this time, each with the hash of that
+   * identifier: the new one was used, and it was silent for as long as its rotation says. In pages, without deleted keys.
+   */
+  silent(at: Date): AsyncIterable<readonly { readonly keyHash: string; readonly hash: string }[]>;
   /** Returns the keys of these hashes in one query, without order. Other parameters as for `find`. */
   findMany(keyHashes: readonly string[], reads?: ReadBudget, orgID?: string): Promise<StoredKey[]>;
   /**

@@ -13,6 +13,8 @@ import type { ReceiptOf } from './receipt.js';
 export interface RotateRequest extends RepeatableChange {
   /** How long the identifier before is accepted, in seconds. Default: {@link defaultOverlapSeconds}. */
   readonly overlapSeconds?: number | undefined;
+  /** Retire the identifier before earlier: when the new one was used, and it was not for so many seconds. Default: not. */
+  readonly silenceSeconds?: number | undefined;
   /** As for a creation. */
   readonly keyIDPrefix?: string | undefined;
 }
@@ -23,22 +25,26 @@ export const defaultOverlapSeconds = 86_400;
 /** The longest overlap of a rotation: 90 days. */
 export const maxOverlapSeconds = 90 * 86_400;
 
+/** The shortest silence: uses of all processes are known after some seconds. */
+export const minSilenceSeconds = 60;
+
 /**
  * Gives a key a generated identifier. The one before is accepted until the overlap ends; without an overlap, it is rejected
  * at once.
  *
- * @throws {AppError} INVALID when the overlap or the prefix is not valid; NOT_FOUND when the caller sees no such key; CONFLICT
+ * @throws {AppError} INVALID when the overlap, the silence or the prefix is not valid; NOT_FOUND when the caller sees no such key; CONFLICT
  * with the code ROTATION_RUNNING while an earlier rotation runs; otherwise as `executeChange`.
  */
 export async function rotateOrgKey(
   ports: Ports,
   caller: CallContext,
   keyHash: string,
-  { overlapSeconds = defaultOverlapSeconds, keyIDPrefix, expectedVersion, reason }: RotateRequest,
+  { overlapSeconds = defaultOverlapSeconds, silenceSeconds, keyIDPrefix, expectedVersion, reason }: RotateRequest,
   receiptOf: ReceiptOf<KeyChange>,
 ): Promise<KeyChange> {
   const { store, hashKeyID, randomHex, seal } = ports;
-  assertOverlap(overlapSeconds);
+  assertSeconds('overlap', overlapSeconds, 0);
+  if (silenceSeconds !== undefined) assertSeconds('silence', silenceSeconds, minSilenceSeconds);
   const prefix = keyIDPrefix === undefined ? undefined : checkKeyIDPrefix(keyIDPrefix);
   const stored = requireKey(caller, await store.find(keyHash, caller.orgID));
   await checkVersion(ports, caller, stored, expectedVersion);
@@ -58,7 +64,8 @@ export async function rotateOrgKey(
       if (rotationOf(before, at)) throw rotationRuns();
       const { sealedKeyID: retiringID } = before;
       const retiresAt = new Date(at.getTime() + overlapSeconds * 1000);
-      const retiring = { keyHash: identifierHashOf(before), sealedKeyID: retiringID, retiresAt };
+      const silence = silenceSeconds === undefined ? undefined : { seconds: silenceSeconds, since: at };
+      const retiring = { keyHash: identifierHashOf(before), sealedKeyID: retiringID, retiresAt, silence };
       const identifiers = { current, ...(overlapSeconds > 0 && { retiring }) };
       return { ...nextKeyVersion(before, at), sealedKeyID, identifiers };
     },
@@ -124,26 +131,52 @@ export async function retireIdentifiers(
   return count;
 }
 
-function retirement(stored: StoredKey | undefined, at: Date): KeyTransition | undefined {
+/**
+ * Retires the identifiers that were silent for as long as their rotations say, although the overlap has not ended. The use of
+ * identifiers is not signed, but whether one may retire so is. Errors as for `retireIdentifiers`.
+ *
+ * @returns how many retired
+ */
+export async function retireSilentIdentifiers(
+  { store, now }: Pick<Ports, 'store' | 'now'>,
+  report: (keyHash: string, error: unknown) => void,
+): Promise<number> {
+  let count = 0;
+  for await (const found of store.silent(now())) {
+    for (const { keyHash, hash } of found) {
+      try {
+        if (await store.update(keyHash, (stored) => retirement(stored, now(), hash))) count += 1;
+      } catch (error) {
+        report(keyHash, error);
+      }
+    }
+  }
+  return count;
+}
+
+/** @param silent - the hash of an identifier that is silent, and may retire before its time */
+function retirement(stored: StoredKey | undefined, at: Date, silent?: string): KeyTransition | undefined {
   const { current, retiring } = stored?.identifiers ?? {};
-  if (!stored || stored.deleted || current === undefined || !retiring || rotationOf(stored, at)) return undefined;
+  if (!stored || stored.deleted || current === undefined || !retiring) return undefined;
+  const isSilent = retiring.silence !== undefined && retiring.keyHash === silent;
+  if (rotationOf(stored, at) && !isSilent) return undefined;
   const next = withIdentifier(nextKeyVersion(stored, at), current);
   const revision = revisionOf(stored, next, {
     at,
     operation: 'retire_identifier',
     actor: service,
-    reason: undefined,
+    reason: isSilent ? `no request with the old identifier for ${retiring.silence?.seconds} seconds` : undefined,
     requestID: '',
     quotaUsedBeforeReset: undefined,
   });
   return { next, revision };
 }
 
-function assertOverlap(seconds: number): void {
-  if (Number.isInteger(seconds) && seconds >= 0 && seconds <= maxOverlapSeconds) return;
-  const message = `must be from 0 to ${maxOverlapSeconds} seconds, which are 90 days`;
-  throw new AppError('INVALID', 'The overlap is not valid.', {
-    issues: [{ path: ['overlap'], code: 'OUT_OF_RANGE', message }],
+function assertSeconds(name: 'overlap' | 'silence', seconds: number, min: number): void {
+  if (Number.isInteger(seconds) && seconds >= min && seconds <= maxOverlapSeconds) return;
+  const message = `must be from ${min} to ${maxOverlapSeconds} seconds, which are 90 days`;
+  throw new AppError('INVALID', `The ${name} is not valid.`, {
+    issues: [{ path: [name], code: 'OUT_OF_RANGE', message }],
   });
 }
 

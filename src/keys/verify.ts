@@ -93,7 +93,7 @@ async function decide(
   known: Policies,
   { keyHash, idempotencyKey, ...request }: IdentifiedRequest,
 ): Promise<() => Promise<Verification>> {
-  const { externalCounters, now } = ports;
+  const { externalCounters, noteUse, now } = ports;
   const { amount = 1n } = request;
   // A repeated request may have taken the last one that remained, and an external counter is not read yet.
   const isQuotaRead = externalCounters === undefined && idempotencyKey === undefined;
@@ -109,11 +109,15 @@ async function decide(
   let { found, first } = decideAbout(recent ?? (await read()));
   if (recent && !first.isAllowed) ({ found, first } = decideAbout(await read()));
   const isLimited = first.quota?.max !== undefined;
+  const note = () => {
+    if (keyHash !== undefined && found) noteUse?.(found, { hash: keyHash, amount, isAllowed: first.isAllowed });
+  };
   if (keyHash !== undefined && found && first.isAllowed && isLimited) {
     return amount > 0n
       ? () =>
           take(ports, caller, known, { request: { ...request, amount, idempotencyKey }, hash: keyHash, found, first })
       : async () => {
+          note();
           const [live = found] = await withLiveQuotas(externalCounters, [found]);
           return verificationOf(found, { ...first, quota: quotaFigures(withEffectiveQuota(live, known), now()) });
         };
@@ -123,7 +127,10 @@ async function decide(
   if (found && !isStale && first.quota?.max !== undefined && !first.isAllowed) {
     ports.quotaNotices?.note(withEffectiveQuota(found, known), first.quota, now());
   }
-  return () => Promise.resolve(verificationOf(found, isStale ? { ...first, quota: undefined } : first));
+  return () => {
+    note();
+    return Promise.resolve(verificationOf(found, isStale ? { ...first, quota: undefined } : first));
+  };
 }
 
 /**
@@ -160,13 +167,15 @@ async function take(
     readonly first: AccessDecision;
   },
 ): Promise<Verification> {
-  const { store, externalCounters, quotaNotices, receipts, now } = ports;
+  const { store, externalCounters, quotaNotices, noteUse, receipts, now } = ports;
   const { keyHash } = found;
   // A property, because the store may decide several times.
   const counted: { key?: StoredKey } = {};
+  let used: StoredKey | undefined;
   const decideNow = (stored: StoredKey | undefined): QuotaDecision<Verification> => {
     const at = now();
     const key = visibleKey(caller, stored && hasIdentifier(stored, hash, at) ? stored : undefined);
+    used = key;
     // Matching a path takes too long for a transaction, and has the same result while the key is the same.
     const isSame = key?.identity === found.identity && key.version === found.version;
     const { amount, proofs } = request;
@@ -200,6 +209,8 @@ async function take(
   );
   const { quota } = verification;
   if (counted.key && quota) quotaNotices?.note(counted.key, quota, now());
+  // A repeated request was noted the first time.
+  if (used) noteUse?.(used, { hash, amount: request.amount, isAllowed: verification.isAllowed });
   return verification;
 }
 

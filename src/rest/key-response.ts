@@ -4,6 +4,7 @@ import type { QuotaFigures } from '../keys/quota/quota.js';
 import type { StoredKey } from '../keys/key.js';
 import { viewOfStored } from '../keys/definition/view.js';
 import { jsonResponse, type HTTPResponse } from '../http/response.js';
+import { lastUseOf } from '../keys/queries/read-use.js';
 import { definitionToWire } from '../wire/field-names.js';
 import { warningsMember } from './json-body.js';
 import type { RouteCall } from './route.js';
@@ -32,6 +33,7 @@ export function keyToJSON(keys: KeyService, { key, figures: { used, remaining, r
     state: keys.stateOf(key),
     data: definitionToWire(viewOfStored(key)),
     quota: { used, remaining: remaining ?? -1n, ...(renewsAt !== undefined && { renews_at: renewsAt }) },
+    ...(key.lastUsed !== undefined && { last_used_at: lastUseOf(key) }),
     ...identifiersToJSON(keys, key),
   };
 }
@@ -47,6 +49,7 @@ export function identifiersToJSON(keys: KeyService, key: StoredKey): object {
         old_key: rotation.keyID,
         old_identifier_hash: rotation.keyHash,
         retires_at: rotation.retiresAt.toISOString(),
+        ...(rotation.silence && { silence: rotation.silence.seconds }),
       },
     }),
   };

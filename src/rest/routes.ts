@@ -3,6 +3,7 @@ import { createOrgKey } from './operations/create-org-key.js';
 import { deleteOrgKey } from './operations/delete-org-key.js';
 import { generateOrgKey } from './operations/generate-org-key.js';
 import { getOrgKey } from './operations/get-org-key.js';
+import { getOrgKeyUsage } from './operations/get-org-key-usage.js';
 import { listOrgKeys } from './operations/list-org-keys.js';
 import { patchOrgKey } from './operations/patch-org-key.js';
 import { previewKey } from './operations/preview-key.js';
@@ -19,6 +20,7 @@ export const routes = [
   patchOrgKey,
   listOrgKeys,
   getOrgKey,
+  getOrgKeyUsage,
   generateOrgKey,
   createOrgKey,
   deleteOrgKey,

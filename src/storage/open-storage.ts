@@ -120,7 +120,7 @@ export async function openServices(
       slices: scheduler,
     });
     const { settings, ...engine } = storage;
-    const { store, feed, credentials, policies } = engine;
+    const { store, feed, credentials, policies, uses } = engine;
     await beginHeads(storage, keyRingCheck, opened, access);
     let live: OpenQuotas | undefined;
     if (liveQuotas && secrets.quotaURL !== undefined) {
@@ -141,6 +141,7 @@ export async function openServices(
       externalCounters: live?.quotas,
       feed,
       policies,
+      uses,
       now,
       hashKeyID: createKeyHash(config.keyHash, secrets.keyHashPepper),
       randomHex: () => withChecksum(overrides.randomHex?.() ?? randomBytes(16).toString('hex')),

@@ -2,7 +2,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { receiptLifetimeMs } from '../keys/idempotency.js';
 import { recordExpiryNotices } from '../keys/expiry-notices.js';
 import { noticeLifetimeMs } from '../keys/notices.js';
-import { retireIdentifiers } from '../keys/rotate.js';
+import { retireIdentifiers, retireSilentIdentifiers } from '../keys/rotate.js';
+import type { UseLog } from '../keys/use/use-log.js';
+import { dayOf, useDays } from '../keys/use/use.js';
 import type { Services } from './open-storage.js';
 import type { Logger } from '../lib/log.js';
 
@@ -56,17 +58,20 @@ interface ScheduledJobsOptions {
   readonly checkpointEveryMs?: number | undefined;
   /** Whether several hosts may share the database. A file has one host. */
   readonly mayHaveOtherHosts: boolean;
+  readonly useLog: UseLog;
 }
 
 /** Starts the jobs of a service. */
 export function startScheduledJobs(
   services: Services,
-  { restoreWindowMs, expiryNoticeDays, checkpointEveryMs, mayHaveOtherHosts }: ScheduledJobsOptions,
+  { restoreWindowMs, expiryNoticeDays, checkpointEveryMs, mayHaveOtherHosts, useLog }: ScheduledJobsOptions,
   log: Logger,
 ): ScheduledJob {
   const jobs = [
+    startUseWrites(useLog, log, checkpointEveryMs),
     startPurging(services, restoreWindowMs, log),
     startRetirements(services, log, checkpointEveryMs),
+    startSilentRetirements(services, log, checkpointEveryMs),
     startExpiryNotices(services, expiryNoticeDays, log, checkpointEveryMs),
     startQuotaNotices(services, log, checkpointEveryMs),
     startCheckpoints(services, restoreWindowMs, log, checkpointEveryMs),
@@ -87,14 +92,35 @@ export function startScheduledJobs(
 const purgeEveryMs = 3_600_000;
 
 /** Purges keys whose restore window is over, now and every hour. */
-function startPurging({ store, now }: Services, restoreWindowMs: number, log: Logger): ScheduledJob {
+function startPurging({ store, uses, now }: Services, restoreWindowMs: number, log: Logger): ScheduledJob {
   const failure = 'purging failed; it is tried again in an hour';
   return schedule({ everyMs: purgeEveryMs, isImmediate: true, log, failure }, async () => {
     const purged = await store.purge(new Date(now().getTime() - restoreWindowMs), now());
     if (purged > 0) log.info({ purged }, 'deleted keys purged');
     await store.purgeNotices(new Date(now().getTime() - noticeLifetimeMs));
     await store.purgeReceipts(new Date(now().getTime() - receiptLifetimeMs));
+    await uses.purge(dayOf(now().getTime()) - useDays);
   });
+}
+
+const writeUsesEveryMs = 5_000;
+
+/** Writes the uses of keys, and what is left of them at the end. */
+function startUseWrites(useLog: UseLog, log: Logger, everyMs = writeUsesEveryMs): ScheduledJob {
+  const failure = 'the use of keys could not be written; it is tried again in five seconds';
+  let known = 0;
+  const job = schedule({ everyMs, log, failure }, async () => {
+    const dropped = useLog.dropped();
+    if (dropped > known) log.warn({ requests: dropped - known }, 'requests are missing in the use of keys');
+    known = dropped;
+    await useLog.flush();
+  });
+  return {
+    stop: async () => {
+      await job.stop();
+      await useLog.flush().catch((err: unknown) => log.error({ err }, 'the last use of keys could not be written'));
+    },
+  };
 }
 
 const retireEveryMs = 1_000;
@@ -144,6 +170,19 @@ function startQuotaNotices({ ports: { quotaNotices } }: Services, log: Logger, e
       await flush().catch((error: unknown) => log.error({ err: error }, failure));
     },
   };
+}
+
+const retireSilentEveryMs = 10_000;
+
+/** Retires identifiers of rotated keys that are no longer used, if their rotations say so. */
+function startSilentRetirements(services: Services, log: Logger, everyMs = retireSilentEveryMs): ScheduledJob {
+  const failure = 'silent identifiers could not be retired';
+  return schedule({ everyMs, log, failure }, async () => {
+    const retired = await retireSilentIdentifiers(services, (keyHash, err) => {
+      log.error({ err, keyHash }, 'a silent identifier could not be retired');
+    });
+    if (retired > 0) log.info({ retired }, 'silent identifiers retired');
+  });
 }
 
 const checkEveryMs = 1_000;

@@ -150,6 +150,7 @@ export function createMetrics({
       this.set({ queue: 'requests' }, await readGauge('requests_waiting'));
       this.set({ queue: 'passwords' }, await readGauge('passwords_waiting'));
       this.set({ queue: 'commits' }, await readGauge('commits_waiting'));
+      this.set({ queue: 'uses' }, await readGauge('uses_waiting'));
     },
   });
   new Gauge({

@@ -18,6 +18,7 @@ export type GaugeName =
   | 'requests_waiting'
   | 'passwords_waiting'
   | 'commits_waiting'
+  | 'uses_waiting'
   | 'wal_bytes'
   | 'ready'
   | 'streams'

@@ -99,6 +99,7 @@ describe('D-10 a migration', () => {
         '2ac6781c227b8193',
         'cd8ca3c7ced2ddb1',
         'db9752dce07a5065',
+        '54cec5e913367c2e',
       ],
     ],
     [
@@ -110,6 +111,7 @@ describe('D-10 a migration', () => {
         '82defee6f47a8db1',
         '361801ebde22c879',
         'cd17fab66a560368',
+        '8e95ad61d8814c31',
       ],
     ],
   ] as const)('is not changed once databases have it: %s', (engine, digests) => {
@@ -156,8 +158,24 @@ const beforeNotices = [
   ...['event_id', 'notice'].map((column) => `ALTER TABLE history DROP COLUMN ${column}`),
 ];
 
-/** The statements that undo migrations 5 and 6. */
-const beforeIdentifiers = [...beforeNotices, 'DROP TABLE identifiers', 'ALTER TABLE keys DROP COLUMN identifiers'];
+/** The statements that undo migration 7. */
+const beforeUses = [
+  'DROP INDEX keys_by_use',
+  'ALTER TABLE keys DROP COLUMN last_used',
+  'DROP TABLE key_days',
+  'DROP TABLE org_days',
+  'DROP INDEX silent_identifiers',
+  'DROP INDEX identifiers_by_key',
+  'ALTER TABLE identifiers DROP COLUMN last_used',
+  'ALTER TABLE identifiers DROP COLUMN silence',
+];
+/** The statements that undo migrations 5 to 7. */
+const beforeIdentifiers = [
+  ...beforeUses,
+  ...beforeNotices,
+  'DROP TABLE identifiers',
+  'ALTER TABLE keys DROP COLUMN identifiers',
+];
 
 describeEngines('a database of the first migration', (engine) => {
   it('is migrated at a start, which keeps its keys and lists them by expiry', async () => {
@@ -234,6 +252,29 @@ describeEngines('a database of the fourth migration', (engine) => {
     expect(response.body).toMatchObject({
       data: { rotateOrgKey: { version: 2, orgKey: { rotation: { oldKeyID: 'k1' } } } },
     });
+    await after.close();
+  });
+});
+
+describeEngines('a database of the sixth migration', (engine) => {
+  it('is migrated at a start, which keeps its keys and notes their use', async () => {
+    const place = await makeOwnPlace(engine);
+    const before = await startApp(place.env);
+    await before.importKeys({ key_id: 'k1', org_id: 'acme' }, { key_id: 'k2', org_id: 'acme' });
+    await before.close();
+    await place.run(
+      ...beforeUses,
+      place.database ? "UPDATE settings SET value = '106' WHERE name = 'schema_version'" : 'PRAGMA user_version = 106',
+    );
+    const after = await startApp(place.env);
+    await after.graphql('mutation { verifyKey(keyID: "k1") { code } }');
+    await after.app.flushUses();
+    const response = await after.graphql('{ orgKeys(orderBy: LAST_USED) { edges { node { keyID lastUsedAt } } } }');
+    const nodes = [
+      { keyID: 'k2', lastUsedAt: null },
+      { keyID: 'k1', lastUsedAt: '2026-01-31T12:00:00.000Z' },
+    ];
+    expect(response.body).toMatchObject({ data: { orgKeys: { edges: nodes.map((node) => ({ node })) } } });
     await after.close();
   });
 });

@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createdMs, type KeyFilter, type KeyOrder, type KeyQuery, type KeyPosition } from '../../src/keys/key-query.js';
 import { noticeOf } from '../../src/keys/notices.js';
-import type { KeyRow } from '../../src/storage/records/key-records.js';
+import type { StoredKeyRow } from '../../src/storage/records/key-records.js';
 import { createPgPool, type PgPool } from '../../src/storage/postgres/pool.js';
 import { openPostgres } from '../../src/storage/postgres/engine.js';
 import { postgresDialect } from '../../src/storage/sql/dialect.js';
 import { candidatesStatement, countStatement, pageStatement, termsIn } from '../../src/storage/sql/keys/key-query.js';
+import { createUses } from '../../src/storage/sql/keys/uses.js';
+import { createPgWideReader } from '../../src/storage/postgres/wide-reader.js';
 import { createNameNumbers } from '../../src/storage/sql/name-numbers.js';
 import { createPgSession } from '../../src/storage/postgres/session.js';
 import type { WideQuery } from '../../src/storage/sql/session.js';
@@ -20,6 +22,9 @@ const orgs = 40;
 const limit = 20;
 const now = new Date('2026-01-31T12:00:00Z');
 const seconds = BigInt(now.getTime() / 1000);
+const textOf = (statement: SentStatement['statement']) => (typeof statement === 'string' ? statement : statement.text);
+/** Of a key that is rotated. */
+const identifiers = new Map([[hashOf('retiring'), 1]]);
 const ours = Array.from({ length: 6 }, (_, index) => aKey(`ours ${index}`, { definition: { tags: ['x'] } }));
 
 /**
@@ -32,11 +37,12 @@ const fill = `
     (VALUES ('t:tag-', 50), ('p:policy-', 500), ('a:api-', 50)) AS kinds (kind, count), generate_series(0, count - 1) AS n;
   INSERT INTO actors (id, credential_id, label) SELECT n, 'c' || n, 'c' FROM generate_series(1, 5000) AS n;
   SELECT setval(pg_get_serial_sequence('orgs', 'id'), 9000), setval(pg_get_serial_sequence('actors', 'id'), 9000);
-  INSERT INTO keys (id, key_hash, identity, org, version, head, date_created, last_updated, deleted, expires, is_inactive,
+  INSERT INTO keys (id, key_hash, identity, org, version, head, date_created, last_updated, last_used, deleted, expires, is_inactive,
       quota_used, alias, sealed_key_id, history_link, mac, definition)
     SELECT ('x0' || left(encode(hash, 'hex'), 15))::bit(64)::bigint * 8, hash, '\\x01',
       CASE WHEN die(1, 2) = 0 THEN 0 ELSE die(2, ${orgs}) END, 3, 3 * n,
-      '2026-01-31T12:' || lpad((die(9, 60))::text, 2, '0') || ':' || lpad((die(10, 60))::text, 2, '0') || '.123456Z', ${seconds} - die(3, 100000), CASE WHEN die(4, 50) = 0 THEN 1000000 + n END,
+      '2026-01-31T12:' || lpad((die(9, 60))::text, 2, '0') || ':' || lpad((die(10, 60))::text, 2, '0') || '.123456Z', ${seconds} - die(3, 100000),
+      CASE WHEN die(11, 3) > 0 THEN ${seconds}000 - die(12, 1000000000) ELSE 0 END, CASE WHEN die(4, 50) = 0 THEN 1000000 + n END,
       CASE WHEN die(6, 20) = 0 THEN ${seconds} - 1000 + die(7, 2000) ELSE 0 END, CASE WHEN die(8, 20) = 0 THEN 1 ELSE 0 END,
       0, 'Key ' || die(5, 7000), '\\x01', '\\x02', hash, '{}' || repeat(' ', 800)
     FROM (SELECT n, sha256(n::text::bytea) AS hash FROM generate_series(1, ${keys}) AS n) AS numbered;
@@ -51,6 +57,10 @@ const fill = `
   SELECT setval(pg_get_serial_sequence('history', 'id'), 1000000);
   INSERT INTO identifiers (key_hash, key, retires)
     SELECT sha256(key_hash), id, CASE WHEN abs(hashtext(id::text)) % 10 = 0 THEN 1000000 + id % 1000000 END FROM keys;
+  INSERT INTO key_days (day, key, allowed, denied)
+    SELECT day, id, 1, 0 FROM keys, generate_series(19995, 20000) AS day;
+  INSERT INTO org_days (org, day, allowed, denied)
+    SELECT n, day, 1, 0 FROM generate_series(0, 100) AS n, generate_series(19600, 20000) AS day;
   INSERT INTO credentials (id, kind, label, secret_hash, created, mac)
     SELECT 'cred_' || n, 'service', 'c', sha256(n::text::bytea), n, '\\x02' FROM generate_series(1, 5000) AS n`.replaceAll(
   /die\((\d+), (\d+)\)/g,
@@ -95,8 +105,10 @@ describe.skipIf(postgres.isMissing)(`the plans of ${keys} keys on ${postgres.nam
     );
     const [row] = await connections.run(async (session) => {
       const found = await session.query<{ id: bigint }>(sql, parameters);
-      return session.query<Pick<KeyRow, 'key_hash' | 'alias' | 'last_updated' | 'expires' | 'date_created'>>(
-        `SELECT encode(key_hash, 'hex') AS key_hash, alias, last_updated, expires, date_created FROM keys WHERE id = $1`,
+      return session.query<
+        Pick<StoredKeyRow, 'key_hash' | 'alias' | 'last_updated' | 'expires' | 'date_created' | 'last_used'>
+      >(
+        `SELECT encode(key_hash, 'hex') AS key_hash, alias, last_updated, expires, date_created, last_used FROM keys WHERE id = $1`,
         [found[limit]?.id],
       );
     });
@@ -108,6 +120,7 @@ describe.skipIf(postgres.isMissing)(`the plans of ${keys} keys on ${postgres.nam
           LAST_UPDATED: row.last_updated,
           EXPIRES: row.expires,
           CREATED: createdMs(row.date_created ?? ''),
+          LAST_USED: row.last_used,
         }[requested.orderBy],
         keyHash: row.key_hash,
       }
@@ -134,9 +147,10 @@ describe.skipIf(postgres.isMissing)(`the plans of ${keys} keys on ${postgres.nam
     { ...org, aliasPrefix: 'Key 12' },
     { ...org, updatedSince: seconds - 500n },
     { ...org, expiresBefore: seconds },
+    { ...org, unusedSince: seconds * 1000n - 900_000_000n },
     { ...org, tagsAll: ['tag-1'], aliasPrefix: 'Key 1', states: ['ACTIVE'] },
   ]);
-  const orders: KeyOrder[] = ['KEY_HASH', 'ALIAS', 'LAST_UPDATED', 'EXPIRES', 'CREATED'];
+  const orders: KeyOrder[] = ['KEY_HASH', 'ALIAS', 'LAST_UPDATED', 'EXPIRES', 'CREATED', 'LAST_USED'];
 
   it.each(filters)('find a page of %o without a full scan, in any order', async (filter) => {
     for (const orderBy of orders) {
@@ -158,7 +172,7 @@ describe.skipIf(postgres.isMissing)(`the plans of ${keys} keys on ${postgres.nam
     (org): [KeyOrder, KeyFilter][] => [
       // The few keys of a small organization are sorted: most have the same expiry, and creation has one index.
       ...orders
-        .filter((orderBy) => org.orgID !== 'org-7' || (orderBy !== 'EXPIRES' && orderBy !== 'CREATED'))
+        .filter((orderBy) => org.orgID !== 'org-7' || !['EXPIRES', 'CREATED', 'LAST_USED'].includes(orderBy))
         .flatMap((orderBy): [KeyOrder, KeyFilter][] => [
           [orderBy, org],
           [orderBy, { ...org, states: ['ACTIVE'] }],
@@ -172,6 +186,7 @@ describe.skipIf(postgres.isMissing)(`the plans of ${keys} keys on ${postgres.nam
       ['LAST_UPDATED', { ...org, updatedSince: seconds - 50_000n }],
     ],
   );
+  inOrder.push(['LAST_USED', { unusedSince: seconds * 1000n - 900_000_000n }]);
   it.each(inOrder)(
     'read as few rows for the last page in the order %s of %o as for the first',
     async (orderBy, filter) => {
@@ -228,9 +243,7 @@ describe.skipIf(postgres.isMissing)(`the plans of ${keys} keys on ${postgres.nam
     const { connections: heard, sent } = recordStatements(connections);
     await use(postgresKeyStore(heard, signer));
     // The plans execute each statement again and roll it back, also one that writes.
-    const all = sent.filter(
-      ({ statement }) => !/^(BEGIN|COMMIT|ROLLBACK)/.test(typeof statement === 'string' ? statement : statement.text),
-    );
+    const all = sent.filter(({ statement }) => !/^(BEGIN|COMMIT|ROLLBACK)/.test(textOf(statement)));
     expect(all.length).toBeGreaterThan(0);
     return eachOf(all);
   };
@@ -282,8 +295,34 @@ describe.skipIf(postgres.isMissing)(`the plans of ${keys} keys on ${postgres.nam
         await store.purgeNotices(new Date(0));
       },
     ],
+    ['the identifiers that are silent', (store) => store.silent(new Date(1_001_000))[Symbol.asyncIterator]().next()],
     ['the identifiers that retire', (store) => store.retiring(new Date(1_001_000))[Symbol.asyncIterator]().next()],
   ];
+  it('read few rows to add uses, and for the days of keys and organizations', async () => {
+    const { connections: heard, sent } = recordStatements(connections);
+    const uses = createUses(createPgSession(heard), createPgWideReader(heard));
+    const day = 20_000;
+    await uses.add(
+      ours.map(({ keyHash, identity }) => ({
+        keyHash,
+        identity,
+        day,
+        allowed: 1n,
+        denied: 0n,
+        lastUsed: 1,
+        identifiers,
+      })),
+    );
+    await uses.ofKeys(ours, { from: day - 399, to: day });
+    await uses.ofOrgs(['acme', 'org-7'], { from: day - 399, to: day });
+    const all = sent.filter(({ statement }) => !/^(BEGIN|COMMIT|ROLLBACK)/.test(textOf(statement)));
+    expect(all).toHaveLength(7 + ours.length - 1);
+    for (const { scannedTables, rowsRead } of await eachOf(all)) {
+      expect(scannedTables).toStrictEqual([]);
+      expect(rowsRead).toBeLessThan(500);
+    }
+  });
+
   it.each(uses)('read few rows for %s, with either kind of plan', async (_, use) => {
     for (const { scannedTables, rowsRead } of await workFor(use)) {
       // This database has no other head than that of the notices.

@@ -12,7 +12,9 @@ import type { KeyService } from '../../keys/key-service.js';
 import type { CallContext } from '../../keys/ports.js';
 import type { KeyReference } from '../../keys/queries/read-keys.js';
 import { resetStatuses, type ResetStatus } from '../../keys/quota/external-counters.js';
+import { daysToText, lastUseOf, totalsOf, type RequestedDays, type Usage } from '../../keys/queries/read-use.js';
 import type { QuotaFigures } from '../../keys/quota/quota.js';
+import { dayText } from '../../keys/use/use.js';
 import { AppError, errorCodeOf, type Issue } from '../../lib/errors.js';
 import { isObject, stringifyJSON } from '../../lib/json.js';
 import { withQuotas } from '../../rest/key-response.js';
@@ -104,6 +106,7 @@ type CreatedKey = KeyChangeResult & { readonly keyID: string };
 /** Options of a rotation. */
 interface RotateOptions extends ChangeOptions {
   readonly overlapSeconds: number;
+  readonly silenceSeconds: number | undefined;
   readonly keyIDPrefix: string | undefined;
 }
 
@@ -132,7 +135,18 @@ export interface ListedKey extends Omit<FoundKey, 'keyID'> {
   readonly expires: bigint | undefined;
   /** Unix seconds. */
   readonly lastUpdated: bigint;
+  /** RFC 3339; undefined if it was never used. */
+  readonly lastUsedAt: string | undefined;
   readonly quota: LiveQuota;
+}
+
+/** Requests by day. */
+export interface UsageOf {
+  readonly from: string;
+  readonly to: string;
+  readonly allowed: bigint;
+  readonly denied: bigint;
+  readonly days: readonly { readonly day: string; readonly allowed: bigint; readonly denied: bigint }[];
 }
 
 /** Selects a page of keys. */
@@ -219,6 +233,7 @@ const entry =
   '{ version at operation actor { credentialID label assertedName } reason requestID quotaUsedBeforeReset changes { path kind before after } }';
 
 const notice = 'eventID kind at version expiresAt daysBefore threshold quotaUsed quotaMax quotaRenewsAt';
+const usage = '{ from to allowed denied days { day allowed denied } }';
 
 /** The GraphQL documents. The identifier of a key is in the body of the request, which proxies do not log. */
 export const documents = {
@@ -239,13 +254,17 @@ export const documents = {
     change: deleteOrgKey(keyID: $keyID, expectedVersion: $expectedVersion, reason: $reason) { ${result} } }`,
   restore: `mutation Restore($keyID: ID!, $expectedVersion: Int, $reason: String) {
     change: restoreOrgKey(keyID: $keyID, expectedVersion: $expectedVersion, reason: $reason) { ${result} } }`,
-  rotate: `mutation Rotate($keyID: ID!, $overlap: Int, $prefix: String, $expectedVersion: Int, $reason: String) {
-    change: rotateOrgKey(keyID: $keyID, overlap: $overlap, prefix: $prefix, expectedVersion: $expectedVersion, reason: $reason) {
+  rotate: `mutation Rotate($keyID: ID!, $overlap: Int, $silence: Int, $prefix: String, $expectedVersion: Int, $reason: String) {
+    change: rotateOrgKey(keyID: $keyID, overlap: $overlap, silence: $silence, prefix: $prefix, expectedVersion: $expectedVersion, reason: $reason) {
       orgKey { keyID keyHash rotation { retiresAt } } version ${effect} } }`,
   cancelRotation: `mutation CancelRotation($keyID: ID!, $expectedVersion: Int, $reason: String) {
     change: cancelKeyRotation(keyID: $keyID, expectedVersion: $expectedVersion, reason: $reason) { ${result} } }`,
   history: `query History($keyID: ID!, $limit: Int!) {
     orgKey(by: { keyID: $keyID }, includeDeleted: true) { history(last: $limit) { edges { node ${entry} } } } }`,
+  usage: `query Usage($keyID: ID!, $from: String, $to: String) {
+    orgKey(by: { keyID: $keyID }, includeDeleted: true) { usage(from: $from, to: $to) ${usage} } }`,
+  usageOfOrg: `query UsageOfOrg($orgID: ID!, $from: String, $to: String) {
+    organization(id: $orgID) { usage: keyUsage(from: $from, to: $to) ${usage} } }`,
   follow: `subscription Follow($orgID: String, $keyHash: String, $after: String) {
     orgKeyChanged(orgID: $orgID, keyHash: $keyHash, after: $after) { cursor ... on OrgKeyChanged { keyHash orgID entry ${entry} } ... on OrgKeyNoticed { keyHash orgID notice { ${notice} } } } }`,
 } as const;
@@ -375,8 +394,12 @@ const operations = {
       const retiresAt = keys.rotationOf(rotated.key)?.retiresAt.toISOString();
       return { ...toResult(rotated), keyID: keys.keyIDOf(rotated.key), retiresAt };
     },
-    remote: async (place, keyID, { overlapSeconds: overlap, keyIDPrefix: prefix, expectedVersion, reason }) => {
-      const variables = { keyID, overlap, prefix, expectedVersion, reason };
+    remote: async (
+      place,
+      keyID,
+      { overlapSeconds: overlap, silenceSeconds: silence, keyIDPrefix: prefix, ...rest },
+    ) => {
+      const variables = { keyID, overlap, silence, prefix, ...rest };
       return (await query(place.send, documents.rotate, variables, RotateResponse)).change;
     },
   }),
@@ -398,7 +421,9 @@ const operations = {
         keys: (await withQuotas(keys, readable)).map(({ key, figures: quota }) => {
           const { keyHash, orgID, version, lastUpdated, definition } = key;
           const { alias, tags = [], expires } = definition;
-          return { keyHash, orgID, state: keys.stateOf(key), version, alias, tags, expires, lastUpdated, quota };
+          const lastUsedAt = lastUseOf(key);
+          const state = keys.stateOf(key);
+          return { keyHash, orgID, state, version, alias, tags, expires, lastUpdated, lastUsedAt, quota };
         }),
         unreadable: shown.flatMap((one) => ('key' in one ? [] : one.position.keyHash)),
         next: last && found.length > limit ? cursors.encode(positionOfEntry(last, orderBy)) : undefined,
@@ -418,6 +443,34 @@ const operations = {
       const { orgKey } = await query(send, documents.history, { keyID, limit }, HistoryResponse);
       if (!orgKey) throw keyNotFound();
       return orgKey.history.edges.map(({ node }) => node).toReversed();
+    },
+  }),
+  /** Returns the requests of a key by day, also of a deleted one. */
+  usage: operation<[keyID: string, days: RequestedDays], UsageOf>({
+    local: async ({ keys, caller }, keyID, days) => {
+      const range = keys.useRangeOf(days);
+      const key = await keys.orgKey(caller, { keyID }, { includeDeleted: true });
+      const [found] = key ? await keys.usesOf(caller, [key], range) : [];
+      if (!found) throw keyNotFound();
+      return toUsage(found);
+    },
+    remote: async ({ send }, keyID, days) => {
+      const { orgKey } = await query(send, documents.usage, { keyID, ...days }, KeyUsageResponse);
+      if (!orgKey) throw keyNotFound();
+      return orgKey.usage;
+    },
+  }),
+  /** Returns the requests of all keys of an organization by day. */
+  usageOfOrg: operation<[orgID: string, days: RequestedDays], UsageOf>({
+    local: async ({ keys, caller }, orgID, days) => {
+      const [found] = await keys.usesOfOrgs(caller, [orgID], keys.useRangeOf(days));
+      if (!found) throw organizationNotFound();
+      return toUsage(found);
+    },
+    remote: async ({ send }, orgID, days) => {
+      const { organization } = await query(send, documents.usageOfOrg, { orgID, ...days }, OrgUsageResponse);
+      if (!organization) throw organizationNotFound();
+      return organization.usage;
     },
   }),
   /** Yields changes as they are made, each once and in order, until the signal is aborted. */
@@ -480,6 +533,15 @@ export function bindOperations(place: ClientPlace): KeyClient {
 /** The error for a key that does not exist. */
 export function keyNotFound(): AppError {
   return new AppError('NOT_FOUND', 'There is no such key.');
+}
+
+function organizationNotFound(): AppError {
+  return new AppError('NOT_FOUND', 'There is no such organization.');
+}
+
+function toUsage(usage: Usage): UsageOf {
+  const { from, to } = usage.range;
+  return { from: dayText(from), to: dayText(to), ...totalsOf(usage), days: daysToText(usage) };
 }
 
 function unlessUnavailable(error: unknown): undefined {
@@ -606,6 +668,15 @@ const FollowResponse = z.object({
     }),
   }),
 });
+const UsageResponse = z.object({
+  from: z.string(),
+  to: z.string(),
+  allowed: Int64,
+  denied: Int64,
+  days: z.array(z.object({ day: z.string(), allowed: Int64, denied: Int64 })),
+});
+const KeyUsageResponse = z.object({ orgKey: z.object({ usage: UsageResponse }).nullable() });
+const OrgUsageResponse = z.object({ organization: z.object({ usage: UsageResponse }).nullable() });
 const RestQuota = z
   .object({ used: Int64, remaining: Int64, renews_at: Int64.optional() })
   // REST shows an unlimited quota as -1.
@@ -620,6 +691,7 @@ const KeyResponse = z.object({
   state: z.enum(keysOf(keyStates)),
   data: z.object({}).loose(),
   quota: RestQuota,
+  last_used_at: z.string().optional(),
 });
 const ListedData = z.object({
   org_id: z.string(),
@@ -647,17 +719,18 @@ export async function readPage(send: SendRequest, request: ListRequest): Promise
 
 async function listOf({ send }: RemotePlace, request: ListRequest): Promise<KeyListPage> {
   const { keys, unreadable, next } = await readPage(send, request);
-  const listed = keys.map(({ key_hash: keyHash, version, state, data, quota }) => {
+  const listed = keys.map(({ key_hash: keyHash, version, state, data, quota, last_used_at: lastUsedAt }) => {
     const { org_id: orgID, alias, tags = [], expires, last_updated: lastUpdated } = parseAs(ListedData, data);
-    return { keyHash, version, state, orgID, alias, tags, expires, lastUpdated, quota };
+    return { keyHash, version, state, orgID, alias, tags, expires, lastUpdated, lastUsedAt, quota };
   });
   return { keys: listed, unreadable, next };
 }
 
 function listQuery({ filter, orderBy, descending = false, limit, after }: ListRequest): URLSearchParams {
   const { orgID, aliasPrefix, aliasContains, tagsAll: [tag] = [], policy, apiID, states: [state] = [] } = filter;
+  const unusedSince = filter.unusedSince === undefined ? undefined : String(filter.unusedSince / 1000n);
   const aliases = { alias_prefix: aliasPrefix, alias_contains: aliasContains };
-  const filters = { org_id: orgID, ...aliases, tag, policy, api_id: apiID, state };
+  const filters = { org_id: orgID, ...aliases, tag, policy, api_id: apiID, state, unused_since: unusedSince };
   const order = { order_by: orderBy, descending: descending ? '1' : undefined };
   const given = Object.entries({ ...filters, ...order, after }).filter(
     (parameter): parameter is [string, string] => parameter[1] !== undefined,

@@ -26,6 +26,7 @@ import { readDefinitionObject } from '../definitions.js';
 import {
   actorOption,
   parseOrgIDOption,
+  parseDuration,
   parseOverlap,
   confirm,
   gatewayEffect,
@@ -258,6 +259,11 @@ export const rotateKeyCommand: CLICommand = {
       description:
         'How long the old identifier is accepted, at most 90d; 0, for one that leaked, rejects it immediately (default 24h)',
     },
+    silence: {
+      value: '24h',
+      description:
+        'Retire the old identifier earlier: when the new one was used, and it had no request for this time (default: at the end of the overlap)',
+    },
     prefix: {
       value: 'TEXT',
       description: 'Readable beginning of the new identifier, such as acme_live_ (default: the organization)',
@@ -274,9 +280,11 @@ export const rotateKeyCommand: CLICommand = {
 };
 
 async function rotate(io: IO, options: OptionValues, args: readonly string[]): Promise<number> {
+  const silenceMs = parseDuration('--silence', options['silence']);
   const rotateOptions = {
     ...changeOptionsFrom(options),
     overlapSeconds: parseOverlap(options) / 1000,
+    silenceSeconds: silenceMs === undefined ? undefined : silenceMs / 1000,
     keyIDPrefix: stringOption(options, 'prefix'),
   };
   return runKeyCommand({ io, command: 'keys rotate', options, args }, async ({ keys, format, keyID }) => {

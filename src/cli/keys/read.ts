@@ -35,11 +35,14 @@ import {
 } from '../client/run.js';
 import { type CLICommand, type OptionValues } from '../command.js';
 import { readDefinitionObject } from '../definitions.js';
-import { parseOrgIDOption } from '../input.js';
+import { toCSV } from '../csv.js';
+import { parseDuration, parseOrgIDOption } from '../input.js';
 import { UsageError, type IO } from '../io.js';
 import { toJSONLine, formatTable, toIndentedJSON, type OutputFormat } from '../output.js';
+import { csvFrom, csvOption } from './usage.js';
 import { createDamagedKeyReport, damagedAdvice, damagedExitCode } from './damaged.js';
 
+const hourMs = 3_600_000;
 const defaultLimit = 100;
 /** The largest page of the REST API. */
 const pageSize = 100;
@@ -50,12 +53,13 @@ const orders = {
   updated: 'LAST_UPDATED',
   expires: 'EXPIRES',
   created: 'CREATED',
+  used: 'LAST_USED',
 } as const;
 
 export const listCommand: CLICommand = {
   name: 'keys list',
   alias: 'list',
-  summary: 'List keys with their state, live quota and expiry',
+  summary: 'List keys with their state, live quota, expiry and last use',
   description: `All filters must match. Deleted keys are listed with --state DELETED only. The table shows the beginning of each hash, which --key-hash accepts. ${keyLocation}`,
   options: {
     org: { value: 'ID', description: 'Keys of this organization' },
@@ -65,18 +69,25 @@ export const listCommand: CLICommand = {
     policy: { value: 'ID', description: 'Keys with this policy' },
     api: { value: 'ID', description: 'Keys with access to this API' },
     state: { value: 'STATE', description: `Keys in this state: ${Object.keys(keyStates).join(', ')}` },
+    'unused-for': {
+      value: '90d',
+      description:
+        'Keys that were not used for this time, such as 12h, 90d or 4w, up to the last full hour; also those never used',
+    },
     sort: {
       value: 'ORDER',
       description: `Order: ${Object.keys(orders).join(', ')}; a hyphen before it reverses it (default: alias with --alias-prefix or --search, otherwise hash)`,
     },
     limit: { value: 'N', description: `Maximum number of keys (default ${defaultLimit})` },
     cursor: { value: 'CURSOR', description: 'Continue where a list with the same filters and order ended' },
+    csv: csvOption,
     ...keysOptions,
   },
   exitCodes: { 1: 'a filter is not valid', 2: cannotAccess, 3: 'done, except for damaged keys, which are named' },
   examples: [
     'keyfront keys list --org acme --tag production --sort -updated --limit 20',
     'keyfront keys list --state EXPIRED --json | jq -r .key_hash',
+    'keyfront keys list --unused-for 90d --sort used --csv > unused.csv',
   ],
   run: list,
   errorExitCode: 2,
@@ -84,6 +95,7 @@ export const listCommand: CLICommand = {
 
 async function list(io: IO, options: OptionValues): Promise<number> {
   const filter = filterFrom(options);
+  const isCSV = csvFrom(options);
   const order = orderFrom(stringOption(options, 'sort')) ?? { orderBy: defaultOrder(filter) };
   const limit = parseNumberOption(options, 'limit') ?? defaultLimit;
   const call = { io, command: 'keys list', options, access: 'read' } as const;
@@ -91,13 +103,14 @@ async function list(io: IO, options: OptionValues): Promise<number> {
     const rows: string[][] = [];
     const damaged = createDamagedKeyReport(io);
     const request = { filter, ...order, after: stringOption(options, 'cursor') };
+    if (isCSV) io.stdout(toCSV([csvHeadings]));
     const next = await forEachKey(keys, request, limit, damaged.skip, async (key) => {
-      if (!format.isJSON) return void rows.push(toRow(key));
-      io.stdout(`${toJSONLine(toJSONObject(key))}\n`);
+      if (!format.isJSON && !isCSV) return void rows.push(toRow(key));
+      io.stdout(isCSV ? toCSV([toCells(key)]) : `${toJSONLine(toJSONObject(key))}\n`);
       await io.stdoutDrained?.();
     });
-    if (!format.isJSON && rows.length > 0) io.stdout(formatTable([headings, ...rows]));
-    if (!format.isJSON && rows.length === 0) io.stderr('No key matches.\n');
+    if (!format.isJSON && !isCSV && rows.length > 0) io.stdout(formatTable([headings, ...rows]));
+    if (!format.isJSON && !isCSV && rows.length === 0) io.stderr('No key matches.\n');
     if (next !== undefined) io.stderr(`More keys match. The next ones: --cursor ${printable(next)}\n`);
     if (damaged.count() === 0) return 0;
     io.stderr(`${damagedAdvice}\n`);
@@ -137,6 +150,7 @@ function orderFrom(text: string | undefined): Pick<ListRequest, 'orderBy' | 'des
 }
 
 function filterFrom(options: OptionValues): KeyFilter {
+  const unusedForMs = parseDuration('--unused-for', options['unused-for']);
   const [tag, state] = [stringOption(options, 'tag'), stateFrom(stringOption(options, 'state'))];
   const filter = {
     orgID: parseOrgIDOption(options['org']),
@@ -146,6 +160,9 @@ function filterFrom(options: OptionValues): KeyFilter {
     policy: stringOption(options, 'policy'),
     apiID: stringOption(options, 'api'),
     states: state === undefined ? undefined : [state],
+    // From a full hour on, so that the cursor of a list is one of the next call.
+    unusedSince:
+      unusedForMs === undefined ? undefined : BigInt(Math.floor((Date.now() - unusedForMs) / hourMs) * hourMs),
   };
   return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
 }
@@ -166,7 +183,8 @@ function stateFrom(text: string | undefined): KeyState | undefined {
   );
 }
 
-function toJSONObject({ keyHash, orgID, state, version, alias, tags, expires, lastUpdated, quota }: ListedKey): object {
+function toJSONObject({ lastUsedAt, ...key }: ListedKey): object {
+  const { keyHash, orgID, state, version, alias, tags, expires, lastUpdated, quota } = key;
   return {
     key_hash: keyHash,
     org_id: orgID,
@@ -176,13 +194,49 @@ function toJSONObject({ keyHash, orgID, state, version, alias, tags, expires, la
     tags,
     ...(expires !== undefined && { expires }),
     last_updated: lastUpdated,
+    ...(lastUsedAt !== undefined && { last_used_at: lastUsedAt }),
     quota: liveQuotaToJSON(quota),
   };
 }
 
-const headings = ['ALIAS', 'ORGANIZATION', 'HASH', 'STATE', 'QUOTA', 'EXPIRES'];
+const csvHeadings = [
+  'key_hash',
+  'org_id',
+  'alias',
+  'state',
+  'version',
+  'tags',
+  'used',
+  'remaining',
+  'expires',
+  'last_updated',
+  'last_used_at',
+];
 
-function toRow({ keyHash, orgID, state, alias = '', expires, quota: { used, remaining } }: ListedKey): string[] {
+/** Times in RFC 3339; empty for none. */
+function toCells({ quota: { used, remaining }, ...key }: ListedKey): (string | bigint | number)[] {
+  const { keyHash, orgID, alias = '', state, version, tags, expires, lastUpdated, lastUsedAt = '' } = key;
+  const expiry = expires !== undefined && expires > 0n ? formatUnixTime(expires) : '';
+  const left = remaining === undefined ? '' : remaining;
+  return [
+    keyHash,
+    orgID,
+    alias,
+    state,
+    version,
+    tags.join(' '),
+    used,
+    left,
+    expiry,
+    formatUnixTime(lastUpdated),
+    lastUsedAt,
+  ];
+}
+
+const headings = ['ALIAS', 'ORGANIZATION', 'HASH', 'STATE', 'QUOTA', 'EXPIRES', 'LAST USED'];
+
+function toRow({ keyHash, orgID, state, alias = '', expires, lastUsedAt = 'never', ...key }: ListedKey): string[] {
+  const { used, remaining } = key.quota;
   const quota = remaining === undefined ? 'unlimited' : `${used} of ${used + remaining}`;
   const hasExpiry = expires !== undefined && expires > 0n;
   return [
@@ -192,6 +246,7 @@ function toRow({ keyHash, orgID, state, alias = '', expires, quota: { used, rema
     state,
     quota,
     hasExpiry ? formatUnixTime(expires) : 'never',
+    lastUsedAt,
   ];
 }
 

@@ -505,6 +505,8 @@ export type OrgKeyFilter = {
   tagsAll?: Array<string> | null | undefined;
   /** Keys with at least one of these tags, case-sensitive. Example: production. */
   tagsAny?: Array<string> | null | undefined;
+  /** Keys that were not used at or after this time, as `OrgKey.lastUsedAt` has it; those that were never used match. Example: 2026-01-31T12:00:00Z. */
+  unusedSince?: string | null | undefined;
   /** Keys last changed at or after this time. Example: 2026-01-31T12:00:00Z. */
   updatedSince?: string | null | undefined;
 };
@@ -520,7 +522,9 @@ export type OrgKeyOrder =
   /** By hash of the key identifier: the cheapest order for nearly all filters. */
   | 'KEY_HASH'
   /** By the last update, oldest first. */
-  | 'LAST_UPDATED';
+  | 'LAST_UPDATED'
+  /** By the last use; keys that were never used first. A key that is used while you page may move to another page. */
+  | 'LAST_USED';
 
 /** State of a key: whether it can be used, and if not, why. */
 export type OrgKeyState =

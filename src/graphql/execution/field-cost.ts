@@ -12,7 +12,9 @@ type Field = GraphQLField<unknown, unknown>;
 export const fieldWeights: ReadonlyMap<string, number> = new Map([
   ['OrgKey.notices', 10],
   ['OrgKeyConnection.totalCount', 10],
+  ['OrgKey.usage', 10],
   ['Organization.keyTags', 10],
+  ['Organization.keyUsage', 10],
   ['Organization.quotaSummary', 10],
 ]);
 

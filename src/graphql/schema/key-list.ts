@@ -61,6 +61,11 @@ export const OrgKeyFilter = builder.inputType('OrgKeyFilter', {
       type: 'KeyDateTime',
       description: 'Keys last changed at or after this time. Example: 2026-01-31T12:00:00Z.',
     }),
+    unusedSince: t.field({
+      type: 'KeyDateTime',
+      description:
+        'Keys that were not used at or after this time, as `OrgKey.lastUsedAt` has it; those that were never used match. Example: 2026-01-31T12:00:00Z.',
+    }),
   }),
 });
 
@@ -75,7 +80,7 @@ const KeyOrderType = builder.enumType('OrgKeyOrder', {
  * @throws {AppError} INVALID for a malformed time, list or text.
  */
 export function toKeyFilter(filter: (typeof OrgKeyFilter)['$inferInput'] | null | undefined): RequestedFilter {
-  const { expiresBefore, updatedSince, ...others } = withoutNulls(filter ?? {});
+  const { expiresBefore, updatedSince, unusedSince, ...others } = withoutNulls(filter ?? {});
   if (!isSearchText(others.aliasContains ?? '')) {
     throw invalidFilter({ path: ['filter', 'aliasContains'], code: 'MALFORMED_ARGUMENT', message: searchTextRule });
   }
@@ -88,6 +93,7 @@ export function toKeyFilter(filter: (typeof OrgKeyFilter)['$inferInput'] | null 
     ...others,
     ...(expiresBefore !== undefined && { expiresBefore: firstSecondFrom(expiresBefore, 'expiresBefore') }),
     ...(updatedSince !== undefined && { updatedSince: firstSecondFrom(updatedSince, 'updatedSince') }),
+    ...(unusedSince !== undefined && { unusedSince: firstMillisecondFrom(unusedSince, 'unusedSince') }),
   };
 }
 
@@ -97,12 +103,20 @@ function invalidFilter(issue: Issue): AppError {
 
 /** The first Unix second at or after a time: keys expire and change at whole seconds. */
 function firstSecondFrom(time: string, condition: string): bigint {
+  return firstFrom(time, condition, 1000, /\.\d*[1-9]/);
+}
+
+/** The first Unix millisecond at or after a time: keys are used at whole milliseconds. */
+function firstMillisecondFrom(time: string, condition: string): bigint {
+  return firstFrom(time, condition, 1, /\.\d{3}\d*[1-9]/);
+}
+
+/** The first whole unit at or after a time. A Date has milliseconds, and RFC 3339 any number of digits. */
+function firstFrom(time: string, condition: string, unitMs: number, fraction: RegExp): bigint {
   if (!isDateTime(time)) {
     throw invalidFilter({ path: ['filter', condition], code: 'MALFORMED_DATE', message: dateTimeRule });
   }
-  // A Date has milliseconds, and RFC 3339 any number of digits.
-  const hasFraction = /\.\d*[1-9]/.test(time);
-  return BigInt(Math.floor(Date.parse(time) / 1000) + (hasFraction ? 1 : 0));
+  return BigInt(Math.floor(Date.parse(time) / unitMs) + (fraction.test(time) ? 1 : 0));
 }
 
 /** A page of keys. `count` counts all matching keys, and is called only if `totalCount` is selected. */

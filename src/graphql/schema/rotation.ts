@@ -19,6 +19,12 @@ const KeyRotation = builder.objectRef<RunningRotation>('KeyRotation').implement(
       description: 'From this time on, `oldKeyID` is rejected.',
       resolve: ({ retiresAt }) => retiresAt.toISOString(),
     }),
+    silence: t.int({
+      nullable: true,
+      description:
+        '`oldKeyID` retires earlier, when the new identifier was used and it had no request for so many seconds. Null if it retires at `retiresAt`.',
+      resolve: ({ silence }) => silence?.seconds,
+    }),
   }),
 });
 
@@ -62,6 +68,10 @@ builder.mutationField('rotateOrgKey', (t) =>
           description:
             'How long the old identifier is accepted, in seconds: from 0, for an identifier that leaked, to 7776000 (90 days). Default: 86400 (a day).',
         }),
+        silence: args.int({
+          description:
+            'Retires the old identifier before the overlap ends, when the new one was used and the old one had no request for so many seconds: from 60. Default: it retires at the end of the overlap.',
+        }),
         prefix: args.string({
           description:
             'Readable beginning of the new identifier, as in `createOrgKey`. Default: the identifier of the organization.',
@@ -70,10 +80,11 @@ builder.mutationField('rotateOrgKey', (t) =>
       ...changeArgs,
       ...idempotencyArgs,
     },
-    resolve: (caller, { overlap, prefix, ...args }, { keys }) =>
+    resolve: (caller, { overlap, silence, prefix, ...args }, { keys }) =>
       keys.rotateOrgKey(caller, {
         ...requestFrom(args),
         overlapSeconds: overlap ?? undefined,
+        silenceSeconds: silence ?? undefined,
         keyIDPrefix: prefix ?? undefined,
       }),
   }),

@@ -25,7 +25,16 @@ const orgKey = {
       },
     },
   },
-  optional: { identifier_hash: identifierHash, rotation },
+  optional: {
+    last_used_at: {
+      type: 'string',
+      format: 'date-time',
+      description:
+        'When the key was last used by a request that was verified or consumed here, up to ten seconds late; absent if never.',
+    },
+    identifier_hash: identifierHash,
+    rotation,
+  },
 };
 
 export const getOrgKey = defineRoute({

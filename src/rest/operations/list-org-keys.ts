@@ -1,4 +1,4 @@
-import { isInt64 } from '../../lib/int64.js';
+import { isInt64, maxInt64, minInt64 } from '../../lib/int64.js';
 import { isSearchText, searchTextRule } from '../../keys/alias-search.js';
 import { keyStates, type KeyState, type StoredKey } from '../../keys/key.js';
 import {
@@ -58,6 +58,11 @@ export const listOrgKeys = defineRoute({
       type: 'integer',
       format: 'int64',
     }),
+    filter(
+      'unused_since',
+      'Keys that were not used at this time or later, in Unix seconds. Keys that were never used match.',
+      { type: 'integer', format: 'int64' },
+    ),
     filter('order_by', 'The order. Default: ALIAS with `alias_prefix` or `alias_contains`, otherwise KEY_HASH.', {
       type: 'string',
       enum: Object.keys(keyOrders),
@@ -189,6 +194,12 @@ const parseSeconds = (text: string, name: string): bigint => {
   return BigInt(text);
 };
 
+/** Unix milliseconds, within 64 bits: no time is that far. */
+const millisecondsOf = (seconds: bigint): bigint => {
+  const ms = seconds * 1000n;
+  return isInt64(ms) ? ms : seconds < 0n ? minInt64 : maxInt64;
+};
+
 const filters: Readonly<Record<string, ParseFilter>> = {
   org_id: (orgID) => ({ orgID }),
   alias_prefix: (aliasPrefix) => ({ aliasPrefix }),
@@ -206,6 +217,7 @@ const filters: Readonly<Record<string, ParseFilter>> = {
   },
   expires_before: (text, name) => ({ expiresBefore: parseSeconds(text, name) }),
   updated_since: (text, name) => ({ updatedSince: parseSeconds(text, name) }),
+  unused_since: (text, name) => ({ unusedSince: millisecondsOf(parseSeconds(text, name)) }),
 };
 
 interface ListedPage {

@@ -3,7 +3,7 @@ import { AppError } from '../../lib/errors.js';
 import { isObject } from '../../lib/json.js';
 import { malformedParameter } from '../../http/query-parameters.js';
 import { keyIDPrefixProblem } from '../../keys/key-id.js';
-import { defaultOverlapSeconds, maxOverlapSeconds } from '../../keys/rotate.js';
+import { defaultOverlapSeconds, maxOverlapSeconds, minSilenceSeconds } from '../../keys/rotate.js';
 import { readOptionalJSONBody } from '../json-body.js';
 import { changeResponse, identifiersToJSON } from '../key-response.js';
 import { changeConditions, parseKeyID, rejectParameters } from '../parameters.js';
@@ -43,6 +43,13 @@ export const rotateOrgKey = defineRoute({
           minimum: 0,
           maximum: maxOverlapSeconds,
           description: `How long the old identifier is accepted, in seconds: from 0, for an identifier that leaked. Default: ${defaultOverlapSeconds} (a day).`,
+        },
+        silence: {
+          type: 'integer',
+          minimum: minSilenceSeconds,
+          maximum: maxOverlapSeconds,
+          description:
+            'Retires the old identifier before the overlap ends, when the new one was used and the old one had no request for so many seconds. Default: it retires at the end of the overlap.',
         },
         prefix: {
           ...text,
@@ -118,7 +125,7 @@ export const rotateOrgKey = defineRoute({
   handle,
 });
 
-/** `POST /svc/org/keys/{keyID}/rotate`: gives a key a generated identifier, `{"overlap": seconds, "prefix": "…"}` at most. */
+/** `POST /svc/org/keys/{keyID}/rotate`: gives a key a generated identifier. Without a body, the defaults apply. */
 async function handle(call: RouteCall): Promise<HTTPResponse> {
   const { request, caller, keys, wildcard, query } = call;
   rejectParameters(query);
@@ -129,26 +136,34 @@ async function handle(call: RouteCall): Promise<HTTPResponse> {
   return changeResponse('rotated', keys.keyIDOf(key), key, identifiersToJSON(keys, key));
 }
 
-async function optionsFrom(call: RouteCall): Promise<{ overlapSeconds?: number; keyIDPrefix?: string }> {
+async function optionsFrom(
+  call: RouteCall,
+): Promise<{ overlapSeconds?: number; silenceSeconds?: number; keyIDPrefix?: string }> {
   const body = await readOptionalJSONBody(call);
   if (body === undefined) return {};
   if (!isObject(body)) throw new AppError('INVALID', 'The body must be an object.');
-  const { overlap, prefix, ...others } = body as { overlap?: unknown; prefix?: unknown };
+  const { overlap, silence, prefix, ...others } = body as { overlap?: unknown; silence?: unknown; prefix?: unknown };
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) {
-    throw malformedParameter(unknown, 'is not a member of the body, which has `overlap` and `prefix`');
+    throw malformedParameter(unknown, 'is not a member of the body, which has `overlap`, `silence` and `prefix`');
   }
-  const seconds = overlap === undefined || overlap === null ? undefined : integerOf(overlap);
-  if (overlap !== undefined && overlap !== null && seconds === undefined) {
-    throw malformedParameter('overlap', 'must be an integer');
-  }
+  const overlapSeconds = secondsFrom('overlap', overlap);
+  const silenceSeconds = secondsFrom('silence', silence);
   if (prefix !== undefined && prefix !== null && typeof prefix !== 'string') {
     throw malformedParameter('prefix', 'must be a string');
   }
   const problem = typeof prefix === 'string' ? keyIDPrefixProblem(prefix) : undefined;
   if (problem !== undefined) throw malformedParameter('prefix', problem);
   return {
-    ...(seconds !== undefined && { overlapSeconds: Number(seconds) }),
+    ...(overlapSeconds !== undefined && { overlapSeconds }),
+    ...(silenceSeconds !== undefined && { silenceSeconds }),
     ...(typeof prefix === 'string' && { keyIDPrefix: prefix }),
   };
+}
+
+function secondsFrom(name: string, value: unknown): number | undefined {
+  if (value === undefined || value === null) return undefined;
+  const seconds = integerOf(value);
+  if (seconds === undefined) throw malformedParameter(name, 'must be an integer');
+  return Number(seconds);
 }

@@ -24,6 +24,11 @@ export const rotation = {
       format: 'date-time',
       description: 'From this time on, `old_key` is rejected.',
     },
+    silence: {
+      type: 'integer',
+      description:
+        '`old_key` retires earlier, when the new identifier was used and it had no request for so many seconds; absent if it retires at `retires_at`.',
+    },
   },
 };
 /** Returns the schema of a 64-bit integer. */

@@ -1,5 +1,6 @@
 import { revisionTable, keyTable, quotaChangeTable } from '../records/key-records.js';
 import type { KeyWrite } from '../sql/keys/key-rows.js';
+import { replacedIdentifier } from '../sql/keys/identifiers.js';
 import { receiptColumns, receiptValues } from '../sql/keys/receipts.js';
 import { currentPosition } from '../sql/dialect.js';
 import { nearKeys, placeOf } from '../sql/place.js';
@@ -18,7 +19,11 @@ const entry = unnestRows('e', revisionTable.columns, input.next);
 const terms = { added: entry.next, dropped: entry.next + 2 };
 const quotaChange = unnestRows('q', quotaChangeTable.columns, terms.dropped + 2);
 const receipt = unnestRows('r', { key_hash: 'text', ...receiptColumns }, quotaChange.next);
-const identifier = unnestRows('p', { key_hash: 'text', hash: 'text', retires: 'integer?' }, receipt.next);
+const identifier = unnestRows(
+  'p',
+  { key_hash: 'text', hash: 'text', retires: 'integer?', silence: 'integer?', since: 'integer?' },
+  receipt.next,
+);
 const droppedIdentifier = unnestRows('x', { key_hash: 'text', hash: 'text' }, identifier.next);
 
 /** Texts that are stored as numbers, and the hash, which is stored as bytes, as columns and their values in the row `from`. */
@@ -119,9 +124,10 @@ const writeWithReceipts = writeWith(receipts);
 /** Rotations are rare. A row of another key stays, so that an identifier never finds two keys. */
 const writeWithIdentifiers = writeWith(
   `${receipts}, put AS (
-     INSERT INTO identifiers (key_hash, key, retires)
-     SELECT decode(p.hash, 'hex'), d.id, p.retires FROM ${identifier.sql} JOIN done d ON d.key_hash = p.key_hash
-     ON CONFLICT (key_hash) DO UPDATE SET retires = excluded.retires WHERE identifiers.key = excluded.key
+     INSERT INTO identifiers (key_hash, key, retires, silence, last_used)
+     SELECT decode(p.hash, 'hex'), d.id, p.retires, p.silence, p.since
+     FROM ${identifier.sql} JOIN done d ON d.key_hash = p.key_hash
+     ON CONFLICT (key_hash) DO UPDATE SET ${replacedIdentifier} WHERE identifiers.key = excluded.key
    ),
    dropped_identifiers AS (
      DELETE FROM identifiers g USING ${droppedIdentifier.sql}, done d
@@ -234,6 +240,8 @@ export async function writeKeys(
           put.map(({ row }) => row.key_hash),
           put.map(({ keyHash }) => keyHash),
           put.map(({ retires }) => retires),
+          put.map(({ silence }) => silence),
+          put.map(({ since }) => since),
           gone.map(({ row }) => row.key_hash),
           gone.map(({ hash }) => hash),
         ]

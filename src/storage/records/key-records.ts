@@ -3,7 +3,7 @@ import { parseJSON, stringifyJSON } from '../../lib/json.js';
 import { definitionFromJSON } from '../../keys/definition/from-json.js';
 import type { Definition } from '../../keys/definition/normalize.js';
 import { definitionChanges } from '../../keys/key-diff.js';
-import type { Actor, FieldChange, KeyIdentifiers, KeyRevision, StoredKey } from '../../keys/key.js';
+import type { Actor, FieldChange, KeyIdentifiers, KeyRevision, RetiringIdentifier, StoredKey } from '../../keys/key.js';
 import type { NoticeKind } from '../../keys/notices.js';
 import type { KeyTransition } from '../../keys/ports.js';
 import type { QuotaChange } from '../../keys/quota/quota-change.js';
@@ -37,8 +37,15 @@ const rotatedKeyColumns = { ...keyColumns, identifiers: 'text?' } as const satis
 /** The signed values of a key. */
 export type KeyRow = RowOf<typeof rotatedKeyColumns>;
 
-/** A row of the table of keys, with its place and its newest history entry, which find rows and are not signed. */
-export type StoredKeyRow = SignedRow<KeyRow> & { readonly id: bigint; readonly head: bigint };
+/**
+ * A row of the table of keys, with what is not signed: its place and its newest history entry, which find rows, and when the
+ * key was last used, which changes without it.
+ */
+export type StoredKeyRow = SignedRow<KeyRow> & {
+  readonly id: bigint;
+  readonly head: bigint;
+  readonly last_used: bigint;
+};
 
 /** The table of keys. */
 export const keyTable = defineTable<KeyRow>('keys', keyColumns, rotatedKeyColumns);
@@ -102,7 +109,13 @@ export function keyToRow(key: StoredKey, historyLink: Uint8Array): KeyRow {
 /** The text of the identifiers of a key in its row. */
 interface StoredIdentifiers {
   readonly current: string;
-  readonly retiring?: { readonly keyHash: string; readonly sealed: string; readonly retiresAt: number };
+  readonly retiring?: {
+    readonly keyHash: string;
+    readonly sealed: string;
+    readonly retiresAt: number;
+    /** In seconds, with the time from which on. */
+    readonly silence?: { readonly seconds: number; readonly since: number };
+  };
 }
 
 function identifiersToText({ current, retiring }: KeyIdentifiers): string {
@@ -113,6 +126,9 @@ function identifiersToText({ current, retiring }: KeyIdentifiers): string {
         keyHash: retiring.keyHash,
         sealed: Buffer.from(retiring.sealedKeyID).toString('base64'),
         retiresAt: retiring.retiresAt.getTime(),
+        ...(retiring.silence && {
+          silence: { seconds: retiring.silence.seconds, since: retiring.silence.since.getTime() },
+        }),
       },
     }),
   };
@@ -123,8 +139,16 @@ function identifiersFromText(text: string): KeyIdentifiers {
   // Written by us, from this very type.
   const { current, retiring } = parseJSON(text) as unknown as StoredIdentifiers;
   if (!retiring) return { current };
-  const { keyHash, sealed, retiresAt } = retiring;
-  return { current, retiring: { keyHash, sealedKeyID: Buffer.from(sealed, 'base64'), retiresAt: new Date(retiresAt) } };
+  const { keyHash, sealed, retiresAt, silence } = retiring;
+  return {
+    current,
+    retiring: {
+      keyHash,
+      sealedKeyID: Buffer.from(sealed, 'base64'),
+      retiresAt: new Date(retiresAt),
+      ...(silence && { silence: { seconds: silence.seconds, since: new Date(silence.since) } }),
+    },
+  };
 }
 
 /** A row of the table `identifiers`, which finds a rotated key by its identifiers. Not signed: the row of the key is. */
@@ -132,6 +156,10 @@ export interface IdentifierRow {
   readonly keyHash: string;
   /** NULL for the identifier that the key keeps. */
   readonly retires: bigint | null;
+  /** Milliseconds without a request after which it retires before its time; NULL if it does not. */
+  readonly silence: bigint | null;
+  /** From when on it can be silent, as its last use; NULL if it cannot retire so. */
+  readonly since: bigint | null;
 }
 
 /** The rows of the identifiers of a key; none of one that was never rotated. */
@@ -139,9 +167,18 @@ export function identifierRowsOf({ identifiers }: StoredKey): IdentifierRow[] {
   if (!identifiers) return [];
   const { current, retiring } = identifiers;
   return [
-    { keyHash: current, retires: null },
-    ...(retiring ? [{ keyHash: retiring.keyHash, retires: BigInt(retiring.retiresAt.getTime()) }] : []),
+    { keyHash: current, retires: null, silence: null, since: null },
+    ...(retiring ? [retiringRowOf(retiring)] : []),
   ];
+}
+
+function retiringRowOf({ keyHash, retiresAt, silence }: RetiringIdentifier): IdentifierRow {
+  return {
+    keyHash,
+    retires: BigInt(retiresAt.getTime()),
+    silence: silence ? BigInt(silence.seconds) * 1000n : null,
+    since: silence ? BigInt(silence.since.getTime()) : null,
+  };
 }
 
 /** The terms of the index of keys, by what they contain. */

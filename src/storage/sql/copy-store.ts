@@ -50,7 +50,7 @@ export const copiedTables = {
   terms: { columns: { id: 'integer', name: 'text' }, order: ['id'], chunkSize: 1_000 },
   actors: { columns: { id: 'integer', credential_id: 'text', label: 'text' }, order: ['id'], chunkSize: 1_000 },
   keys: {
-    columns: { ...ofKey, id: 'integer', key_hash: 'bytes', org: 'integer', head: 'integer' },
+    columns: { ...ofKey, id: 'integer', key_hash: 'bytes', org: 'integer', head: 'integer', last_used: 'integer' },
     order: ['id'],
     chunkSize: 200,
   },
@@ -68,13 +68,23 @@ export const copiedTables = {
     chunkSize: 500,
   },
   identifiers: {
-    columns: { key_hash: 'bytes', key: 'integer', retires: 'integer?' },
+    columns: { key_hash: 'bytes', key: 'integer', retires: 'integer?', last_used: 'integer?', silence: 'integer?' },
     order: ['key_hash'],
     chunkSize: 5_000,
   },
   key_terms: {
     columns: { term: 'integer', key: 'integer', org: 'integer' },
     order: ['term', 'key'],
+    chunkSize: 10_000,
+  },
+  key_days: {
+    columns: { day: 'integer', key: 'integer', allowed: 'integer', denied: 'integer' },
+    order: ['day', 'key'],
+    chunkSize: 10_000,
+  },
+  org_days: {
+    columns: { org: 'integer', day: 'integer', allowed: 'integer', denied: 'integer' },
+    order: ['org', 'day'],
     chunkSize: 10_000,
   },
   credentials: { columns: credentialTable.columns, order: ['id'], chunkSize: 500 },

@@ -12,6 +12,8 @@ export interface Dialect {
   readonly nowMs: string;
   /** The condition that a value is in the list that is one parameter. */
   readonly inList: (parameter: string, type: 'text' | 'bigint') => string;
+  /** The items of a JSON list of lists of integers as rows with these columns. */
+  readonly integers: (parameter: string, columns: readonly string[]) => string;
   /** The items of a JSON list of `[hash, first, newest, place]` as rows, numbered from 0 as `span_index`. */
   readonly historySpans: (parameter: string) => string;
   /** The items of a JSON list of `[hash, place]` as rows: see `placesOf`. */
@@ -69,6 +71,8 @@ export const sqliteDialect: Dialect = {
   bytesOf: (hex) => `unhex(${hex})`,
   nowMs: `CAST(unixepoch('subsec') * 1000 AS INTEGER)`,
   inList: (parameter) => `IN (SELECT value FROM json_each(${parameter}))`,
+  integers: (parameter, columns) =>
+    `(SELECT ${columns.map((column, index) => `value ->> ${index} AS ${column}`).join(', ')} FROM json_each(${parameter}))`,
   historySpans: (parameter) =>
     `(SELECT key AS span_index, value ->> 0 AS hash, value ->> 1 AS first, value ->> 2 AS newest,
         CAST(value ->> 3 AS bigint) AS place FROM json_each(${parameter}))`,
@@ -116,6 +120,9 @@ export const postgresDialect: Dialect = {
   bytesOf: (hex) => `decode(${hex}, 'hex')`,
   nowMs: '(extract(epoch FROM clock_timestamp()) * 1000)::bigint',
   inList: (parameter, type) => `= ANY (${parameter}::${type}[])`,
+  integers: (parameter, columns) =>
+    `(SELECT ${columns.map((column, index) => `(item ->> ${index})::bigint AS ${column}`).join(', ')}
+        FROM json_array_elements(${parameter}::json) AS items (item))`,
   historySpans: (parameter) =>
     `(SELECT nth - 1 AS span_index, item ->> 0 AS hash, (item ->> 1)::bigint AS first, (item ->> 2)::bigint AS newest,
         (item ->> 3)::bigint AS place FROM json_array_elements(${parameter}::json) WITH ORDINALITY AS items (item, nth))`,

@@ -34,7 +34,7 @@ export function rowTexts({ hexOf }: Pick<Dialect, 'hexOf'>) {
 
   return {
     /** The columns of `StoredKeyRow`, of the rows `k` of `keys`. */
-    keyColumns: `k.id, k.head, ${own('k', keyTable.columnNames, { key_hash: hexOf('k.key_hash'), org_id: orgOf('k') })}`,
+    keyColumns: `k.id, k.head, k.last_used, ${own('k', keyTable.columnNames, { key_hash: hexOf('k.key_hash'), org_id: orgOf('k') })}`,
     /** The columns of `StoredRevisionRow`, of the rows `h` of `history`. */
     entryColumns: `h.id, h.key, ${own('h', revisionTable.columnNames, {
       key_hash: hexOf('h.key_hash'),

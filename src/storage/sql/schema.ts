@@ -5,6 +5,7 @@ import { layout3 } from './layout-3.js';
 import { layout4 } from './layout-4.js';
 import { layout5 } from './layout-5.js';
 import { layout6 } from './layout-6.js';
+import { layout7 } from './layout-7.js';
 
 /** The statements of a migration, by engine. */
 export type SchemaStep = Readonly<Record<Dialect['name'], string>>;
@@ -14,7 +15,7 @@ export type SchemaStep = Readonly<Record<Dialect['name'], string>>;
  * nullable: processes of the version before go on writing rows without it, and rows that they have signed stay valid
  * (`Layouts`). A release fills a new column only on request, because the release before rejects a row with a value in it.
  */
-export const migrations: readonly SchemaStep[] = [layout1, layout2, layout3, layout4, layout5, layout6];
+export const migrations: readonly SchemaStep[] = [layout1, layout2, layout3, layout4, layout5, layout6, layout7];
 
 /** Databases that builds before the first release have made have smaller versions. */
 const firstVersion = 101;
@@ -78,6 +79,7 @@ const searchIndexes = {
   keys_by_end: 'keys (expires)',
   keys_by_org_end: 'keys (org, expires)',
   keys_by_creation: 'keys (creation)',
+  keys_by_use: 'keys (last_used)',
 };
 
 /** Statements that create the search indexes that are missing, one for each. */

@@ -6,6 +6,7 @@ import { createCredentialStore, type CredentialCache } from './credential-store.
 import { createCheckpoints } from './keys/checkpoints.js';
 import { createSqlKeyStore, type KeyStoreDeps } from './keys/key-store.js';
 import { createReceiptCounts } from './keys/receipt-counts.js';
+import { createUses } from './keys/uses.js';
 import { createPolicyStore } from './policy-store.js';
 import { createSettings } from './settings.js';
 import { createSignatures } from './signatures.js';
@@ -25,6 +26,7 @@ type SqlStores = Pick<
   | 'credentials'
   | 'webhooks'
   | 'policies'
+  | 'uses'
   | 'signatures'
   | 'checkpoints'
   | 'receiptCounts'
@@ -40,6 +42,7 @@ export function createSqlStores({ notifier, credentialCache, ...deps }: SqlStore
     credentials: createCredentialStore(session, signer, credentialCache),
     webhooks: createWebhookStore(session, signer),
     policies: createPolicyStore(session, signer, slices),
+    uses: createUses(session, deps.wideReader),
     signatures: createSignatures(session, signer),
     checkpoints: createCheckpoints(session, signer),
     receiptCounts: createReceiptCounts(session, signer),

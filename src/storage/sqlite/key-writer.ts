@@ -13,6 +13,7 @@ import {
   type RowChange,
   type WriteCommand,
 } from '../sql/keys/key-rows.js';
+import { replacedIdentifier } from '../sql/keys/identifiers.js';
 import { insertReceipt, receiptValues } from '../sql/keys/receipts.js';
 import { isKeyHash, nearKeys, placeOf, placesOf, tooManyNear } from '../sql/place.js';
 import { maxWaiting } from '../gather.js';
@@ -110,9 +111,9 @@ function createPut(database: Database): (write: KeyWrite) => void {
     'INSERT INTO key_terms (term, key, org) VALUES (?, ?, (SELECT id FROM orgs WHERE name = ?)) ON CONFLICT DO NOTHING',
   );
   // A row of another key stays, so that an identifier never finds two keys.
-  const putIdentifier = database.prepare<[string, bigint, bigint | null]>(
-    `INSERT INTO identifiers (key_hash, key, retires) VALUES (unhex(?), ?, ?)
-     ON CONFLICT (key_hash) DO UPDATE SET retires = excluded.retires WHERE key = excluded.key`,
+  const putIdentifier = database.prepare<[string, bigint, bigint | null, bigint | null, bigint | null]>(
+    `INSERT INTO identifiers (key_hash, key, retires, silence, last_used) VALUES (unhex(?), ?, ?, ?, ?)
+     ON CONFLICT (key_hash) DO UPDATE SET ${replacedIdentifier} WHERE key = excluded.key`,
   );
   const dropIdentifier = database.prepare<[string, bigint]>(
     'DELETE FROM identifiers WHERE key_hash = unhex(?) AND key = ?',
@@ -148,7 +149,9 @@ function createPut(database: Database): (write: KeyWrite) => void {
     for (const name of addedTerms) {
       addKeyTerm.run(findTerm.get(name) ?? BigInt(addTerm.run(name).lastInsertRowid), key, org_id);
     }
-    for (const { keyHash, retires } of identifiers.putIdentifiers) putIdentifier.run(keyHash, key, retires);
+    for (const { keyHash, retires, silence, since } of identifiers.putIdentifiers) {
+      putIdentifier.run(keyHash, key, retires, silence, since);
+    }
     for (const keyHash of identifiers.droppedIdentifiers) dropIdentifier.run(keyHash, key);
     if (droppedTerms.length > 0) dropTerms.run({ names: JSON.stringify(droppedTerms), key });
   };

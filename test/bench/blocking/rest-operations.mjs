@@ -153,6 +153,8 @@ export function restOperations({ routes, population, maxValues }) {
       case 'cancelKeyRotation':
         // No rotation of the key runs: it is read and rejected.
         return [one('', { path: at(7), statuses: [409], isChange: true })];
+      case 'orgKeyUsage':
+        return [one('of 400 days', { path: `${at(4)}?from=2025-01-01&to=2026-02-04` })];
       case 'consumeOrgQuota':
         return [one('', { path: at(4), isChange: true })];
       case 'verifyKeys': {

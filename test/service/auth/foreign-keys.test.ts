@@ -111,6 +111,7 @@ function suite(settings: () => Promise<Record<string, string>>): void {
     ['rotate', (keyID) => ['POST', `/svc/org/keys/${keyID}/rotate`]],
     ['cancel-rotation', (keyID) => ['POST', `/svc/org/keys/${keyID}/cancel-rotation`]],
     ['quota', (keyID) => ['POST', `/svc/org/keys/${keyID}/quota`]],
+    ['usage', (keyID) => ['GET', `/svc/org/keys/${keyID}/usage`]],
     ['orgKey', graphql('{ orgKey(by: { keyID: $id }) { version } }')],
     [
       'entities',

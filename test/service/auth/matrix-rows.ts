@@ -128,6 +128,7 @@ const restRoutes: Readonly<Record<string, Row>> = {
   patchOrgKey: { call: '{"alias":"patched"}', foreign: 'NOT_FOUND', scopes: ['update'] },
   orgKeys: { foreign: 'nothing' },
   orgKey: { foreign: 'NOT_FOUND' },
+  orgKeyUsage: { foreign: 'NOT_FOUND' },
   generateOrgKey: { call: '{"org_id":"acme"}', key: 'absent', foreign: 'FORBIDDEN', scopes: ['create'] },
   createOrgKey: { call: '{"org_id":"acme"}', key: 'absent', foreign: 'FORBIDDEN', scopes: ['create'] },
   deleteOrgKey: { foreign: 'NOT_FOUND', scopes: ['delete'] },

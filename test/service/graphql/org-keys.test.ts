@@ -173,6 +173,9 @@ const filters: [object, (key: Key) => boolean][] = [
   [{ expiresBefore: '0000-01-01T00:00:00Z' }, () => false],
   [{ updatedSince: dateTime(now - 86_400) }, ({ last_updated }) => Number(last_updated) >= now - 86_400],
   [{ updatedSince: dateTime(now + 1) }, () => false],
+  // None was used.
+  [{ unusedSince: dateTime(now) }, () => true],
+  [{ unusedSince: '1969-12-31T23:59:59Z' }, () => false],
   // The keys were changed in the second before.
   [{ updatedSince: `${dateTime(now).slice(0, 19)}.0001Z` }, ({ last_updated }) => Number(last_updated) > now],
 ];

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { retireIdentifiers } from '../../../src/keys/rotate.js';
+import { retireIdentifiers, retireSilentIdentifiers } from '../../../src/keys/rotate.js';
 import { messageOf } from '../../../src/webhooks/event.js';
 import { startOwnApp, type TestApp } from '../../support/app.js';
 import { describeConfigurations, makeOwnPlace, type EnginePlace } from '../../support/engines.js';
@@ -16,6 +16,13 @@ const retire = () =>
   retireIdentifiers(t.app.services, (_, error) => {
     throw error;
   });
+
+const retireSilent = async () => {
+  await t.app.flushUses();
+  return retireSilentIdentifiers(t.app.services, (_, error) => {
+    throw error;
+  });
+};
 
 const mutate = async <T = Record<string, unknown>>(
   call: string,
@@ -40,6 +47,80 @@ describeConfigurations('the rotation of a key', (engine) => {
     place = await makeOwnPlace(engine);
     t = await startOwnApp(place.env);
     await t.importKeys({ key_id: 'k1', org_id: 'acme', quota_max: 100, alias: 'one' });
+  });
+
+  it('retires the old identifier when the new one was used and it was silent for the time that was asked for', async () => {
+    const minute = 60_000;
+    const { keyID } = await rotate('keyID: "k1", silence: 3600');
+    expect(await read('keyID: "k1"', 'rotation { retiresAt silence }')).toEqual({
+      rotation: { retiresAt: '2026-02-01T12:00:00.000Z', silence: 3600 },
+    });
+    // Silent, but the new one is not used.
+    after(120 * minute);
+    expect(await retireSilent()).toBe(0);
+    await verify('keyID: "k1"');
+    await verify(`keyID: "${keyID}"`);
+    after(60 * minute - 1);
+    expect(await retireSilent()).toBe(0);
+    // A denied request is one, too.
+    await verify('keyID: "k1", amount: 1000');
+    after(1);
+    expect(await retireSilent()).toBe(0);
+    after(60 * minute - 2);
+    expect(await retireSilent()).toBe(0);
+    after(1);
+    expect(await retireSilent()).toBe(1);
+    expect(await retireSilent()).toBe(0);
+    expect(await verify('keyID: "k1"')).toMatchObject({ code: 'NOT_FOUND' });
+    expect(await verify(`keyID: "${keyID}"`)).toMatchObject({ code: 'VALID', quota: { used: 3 } });
+    const found = await read(
+      `keyID: "${keyID}"`,
+      'rotation { silence } history(last: 1) { edges { node { operation reason } } }',
+    );
+    expect(found).toEqual({
+      rotation: null,
+      history: {
+        edges: [
+          { node: { operation: 'RETIRE_IDENTIFIER', reason: 'no request with the old identifier for 3600 seconds' } },
+        ],
+      },
+    });
+    // A second rotation begins anew, whatever was used before.
+    const next = await rotate(`keyID: "${keyID}", silence: 60`);
+    await verify(`keyID: "${next.keyID}"`);
+    expect(await retireSilent()).toBe(0);
+    after(minute);
+    expect(await retireSilent()).toBe(1);
+  });
+
+  it('retires no silent identifier without being asked, after a cancellation, or of a deleted key', async () => {
+    const silent = async () => {
+      after(day / 4);
+      return retireSilent();
+    };
+    const first = await rotate();
+    await verify(`keyID: "${first.keyID}"`);
+    expect(await silent()).toBe(0);
+    await mutate('cancelKeyRotation(keyID: "k1") { version }');
+    const second = await rotate('keyID: "k1", silence: 60');
+    await verify(`keyID: "${second.keyID}"`);
+    await t.app.flushUses();
+    await mutate('cancelKeyRotation(keyID: "k1") { version }');
+    expect(await silent()).toBe(0);
+    expect(await verify('keyID: "k1"')).toMatchObject({ code: 'VALID' });
+    const third = await rotate('keyID: "k1", silence: 60, overlap: 864000');
+    await verify(`keyID: "${third.keyID}"`);
+    await t.app.flushUses();
+    await mutate('deleteOrgKey(keyID: "k1") { version }');
+    expect(await silent()).toBe(0);
+    await mutate('restoreOrgKey(keyID: "k1") { version }');
+    expect(await silent()).toBe(1);
+    for (const silence of ['59', '0', '-1', '7776001']) {
+      const rejected = await t.graphql(
+        `mutation { rotateOrgKey(keyID: "${third.keyID}", silence: ${silence}) { version } }`,
+      );
+      expect(issuesOf(rejected)).toEqual(['silence OUT_OF_RANGE']);
+    }
   });
 
   it('accepts both identifiers until the old one retires, with one version, history and counter', async () => {

@@ -15,6 +15,7 @@ describe('the key API', () => {
       { method: 'PATCH', path: '/svc/org/keys/*', credential: 'service' },
       { method: 'GET', path: '/svc/org/keys', credential: 'service' },
       { method: 'GET', path: '/svc/org/keys/*', credential: 'service' },
+      { method: 'GET', path: '/svc/org/keys/*/usage', credential: 'service' },
       { method: 'POST', path: '/svc/org/keys', credential: 'service' },
       { method: 'POST', path: '/svc/org/keys/*', credential: 'service' },
       { method: 'DELETE', path: '/svc/org/keys/*', credential: 'service' },

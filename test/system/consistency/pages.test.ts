@@ -7,11 +7,14 @@ import {
   type KeyQuery,
   type KeyPosition,
 } from '../../../src/keys/key-query.js';
+import type { KeyUse } from '../../../src/keys/use/use.js';
 import { openPostgres } from '../../../src/storage/postgres/engine.js';
 import { openDatabase } from '../../../src/storage/sqlite/connection.js';
 import { sqliteDialect } from '../../../src/storage/sql/dialect.js';
 import { candidatesStatement, countStatement, pageStatement } from '../../../src/storage/sql/keys/key-query.js';
 import { createNameNumbers, type NumberOf } from '../../../src/storage/sql/name-numbers.js';
+import { createUses } from '../../../src/storage/sql/keys/uses.js';
+import { createReader } from '../../../src/storage/sqlite/reader.js';
 import { createSqliteSession, parametersOf } from '../../../src/storage/sqlite/session.js';
 import { createWriteGate } from '../../../src/storage/sqlite/write-gate.js';
 import { postgres } from '../../support/engines.js';
@@ -27,12 +30,14 @@ const store = sqliteKeyStore(database, signer);
 const { below, pick } = createRandom(seed);
 const now = new Date('2026-01-31T12:00:00Z');
 const seconds = BigInt(now.getTime() / 1000);
+const nowMs = BigInt(now.getTime());
 const keys = Array.from({ length: 300 }, (_, index) => randomKey(index));
 
 function randomKey(index: number): StoredKey {
   return aKey(index, {
     orgID: pick(['acme', 'umbrella']),
     lastUpdated: seconds - BigInt(below(5)),
+    lastUsed: pick([undefined, nowMs, nowMs + 1n, nowMs + 2n]),
     deleted: below(4) === 0 ? now : undefined,
     // As imports have it: with the digits of other systems, and before 1970.
     dateCreated: pick([
@@ -52,20 +57,31 @@ function randomKey(index: number): StoredKey {
 let numberOf: NumberOf;
 beforeAll(async () => {
   await store.add(keys.map(aChange));
-  const session = createSqliteSession(database, createWriteGate(database));
+  const gate = createWriteGate(database);
+  const session = createSqliteSession(database, gate);
+  await createUses(session, createReader(database, gate)).add(keys.flatMap(useOf));
   numberOf = await createNameNumbers(session)({ orgs: ['acme'], terms: ['t:x', 't:y', 'p:gold'] });
 });
 afterAll(() => {
   database.close();
 });
 
-function placeOf({ keyHash, definition, lastUpdated, dateCreated }: StoredKey, orderBy: KeyOrder): KeyPosition {
+function useOf({ keyHash, identity, lastUsed }: StoredKey): KeyUse[] {
+  if (lastUsed === undefined) return [];
+  return [{ keyHash, identity, day: 1, allowed: 1n, denied: 0n, lastUsed: Number(lastUsed) }];
+}
+
+function placeOf(
+  { keyHash, definition, lastUpdated, dateCreated, lastUsed = 0n }: StoredKey,
+  orderBy: KeyOrder,
+): KeyPosition {
   const values = {
     KEY_HASH: '',
     ALIAS: definition.alias ?? '',
     LAST_UPDATED: lastUpdated,
     EXPIRES: definition.expires ?? 0n,
     CREATED: BigInt(new Date(dateCreated.replace(/(\.\d{3})\d+/, '$1')).getTime()),
+    LAST_USED: lastUsed,
   };
   return { value: values[orderBy], keyHash };
 }
@@ -80,6 +96,7 @@ function pageOf({ filter, orderBy, descending, after, before, limit }: KeyQuery)
       keyHash,
       orgID,
       lastUpdated,
+      lastUsed = 0n,
       definition: { alias = '', tags = [], applyPolicies = [], expires = 0n, ...key },
       deleted,
     }) => {
@@ -95,6 +112,7 @@ function pageOf({ filter, orderBy, descending, after, before, limit }: KeyQuery)
         (filter.tagsAny?.some((tag) => tags.includes(tag)) ?? true) &&
         (filter.policy === undefined || applyPolicies.includes(filter.policy)) &&
         lastUpdated >= (filter.updatedSince ?? 0n) &&
+        (filter.unusedSince === undefined || lastUsed < filter.unusedSince) &&
         (filter.expiresBefore === undefined || (expires >= 1n && expires < filter.expiresBefore))
       );
     },
@@ -151,6 +169,7 @@ function randomQuery(): KeyQuery {
       ),
       updatedSince: maybe(seconds - BigInt(below(4))),
       expiresBefore: maybe(seconds + BigInt(below(4))),
+      unusedSince: maybe(nowMs + BigInt(below(4))),
     },
     orderBy,
     descending: below(2) === 0,
@@ -189,6 +208,7 @@ describe('a page of keys', () => {
       const opened = await openPostgres(own?.url ?? '');
       const other = await opened.start(signer, storageDeps({ now: () => now }));
       await other.store.add(keys.map(aChange));
+      await other.uses.add(keys.flatMap(useOf));
       for (let run = 0; run < runs('PAGES', 400); run += 1) {
         const query = randomQuery();
         const { repeat } = await expectPage(other.store, query);
@@ -215,6 +235,7 @@ describe('a page of keys', () => {
       ['KEY_HASH', { ...org, states: ['DELETED'] }],
       ['ALIAS', { ...org, aliasPrefix: 'A' }],
       ['LAST_UPDATED', { ...org, updatedSince: 1n }],
+      ['LAST_USED', { ...org, unusedSince: 1n }],
     ]),
   ];
   it.each(inOrder)('is read in the order %s of %o from an index at its start, not sorted', (orderBy, filter) => {
@@ -230,6 +251,7 @@ describe('a page of keys', () => {
         LAST_UPDATED: '(last_updated,rowid)',
         EXPIRES: '(expires,rowid)',
         CREATED: '(creation,rowid)',
+        LAST_USED: '(last_used,rowid)',
       }[orderBy];
       expect(first).toMatch(/^SEARCH .* USING /);
       expect(first).toContain(place);

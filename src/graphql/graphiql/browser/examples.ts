@@ -315,6 +315,39 @@ query KeyHistory($keyID: ID!, $last: Int) {
 }`,
   },
   {
+    group: 'Read',
+    title: 'Unused keys and use by day',
+    credential: 'service',
+    query: `# Keys that were not used since
+# a time, those that were never
+# used first, with their requests
+# by day; and the requests of all
+# keys of their organization.
+query UnusedKeys($orgID: String!, $id: ID!, $unusedSince: KeyDateTime!, $from: String, $to: String) {
+  orgKeys(filter: { orgID: $orgID, unusedSince: $unusedSince }, orderBy: LAST_USED, first: 5) {
+    totalCount
+    edges {
+      node {
+        keyHash
+        lastUsedAt
+        usage(from: $from, to: $to) { allowed denied days { day allowed denied } }
+      }
+    }
+    pageInfo { hasNextPage endCursor }
+  }
+  organization(id: $id) {
+    keyUsage(from: $from, to: $to) { allowed denied days { day allowed denied } }
+  }
+}`,
+    variables: `{
+  "orgID": "acme",
+  "id": "acme",
+  "unusedSince": "2030-01-01T00:00:00Z",
+  "from": "2026-01-01",
+  "to": "2026-12-31"
+}`,
+  },
+  {
     group: 'Change',
     title: 'Preview an update',
     credential: 'service',

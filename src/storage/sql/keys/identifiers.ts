@@ -1,12 +1,17 @@
 import type { KeyStore } from '../../../keys/ports.js';
 import { readPages } from '../pages.js';
-import { isKeyHash, placesOf } from '../place.js';
+import { beforeAllKeys, isKeyHash, placesOf } from '../place.js';
 import { prepared, type SqlSession } from '../session.js';
 
 const pageSize = 100;
 
+/** What becomes of the row of an identifier that the key has already. Its last use never goes back. */
+export const replacedIdentifier = `retires = excluded.retires, silence = excluded.silence,
+  last_used = CASE WHEN coalesce(identifiers.last_used, -1) > coalesce(excluded.last_used, -1)
+    THEN identifiers.last_used ELSE excluded.last_used END`;
+
 /** Finds rotated keys by their identifiers. The rows are not signed: whether a key has an identifier, the row of the key says. */
-export function createIdentifiers({ dialect, all }: SqlSession): Pick<KeyStore, 'namesOf' | 'retiring'> {
+export function createIdentifiers({ dialect, all }: SqlSession): Pick<KeyStore, 'namesOf' | 'retiring' | 'silent'> {
   const { bytesOf, hashes, hexOf } = dialect;
   const name = hexOf('k.key_hash');
   // By a sub-select, which PostgreSQL does not turn into a scan. A key of another organization is left out, so that the response time does not reveal that it exists.
@@ -22,6 +27,14 @@ export function createIdentifiers({ dialect, all }: SqlSession): Pick<KeyStore, 
      ORDER BY i.retires, i.key_hash LIMIT ${pageSize}`,
   );
   const none = Buffer.alloc(0);
+  const silent = prepared(
+    `SELECT i.key, ${hexOf('i.key_hash')} AS hash, ${name} AS name FROM identifiers i CROSS JOIN keys k
+     WHERE i.silence IS NOT NULL AND i.key > $2 AND i.last_used + i.silence <= $1 AND k.id = i.key AND k.deleted IS NULL
+       AND EXISTS (
+         SELECT 1 FROM identifiers n WHERE n.key = i.key AND n.retires IS NULL AND n.last_used IS NOT NULL
+       )
+     ORDER BY i.key LIMIT ${pageSize}`,
+  );
 
   return {
     async namesOf(keyHashes, orgID) {
@@ -35,6 +48,12 @@ export function createIdentifiers({ dialect, all }: SqlSession): Pick<KeyStore, 
       type Row = { readonly retires: bigint; readonly key_hash: Uint8Array; readonly name: string };
       const found = readPages<Row>((last) => all(due, [time, last?.retires ?? -1n, last?.key_hash ?? none]), pageSize);
       for await (const rows of found) yield rows.map((row) => row.name);
+    },
+    async *silent(at) {
+      const time = BigInt(at.getTime());
+      type Row = { readonly key: bigint; readonly hash: string; readonly name: string };
+      const found = readPages<Row>((last) => all(silent, [time, last?.key ?? beforeAllKeys]), pageSize);
+      for await (const rows of found) yield rows.map(({ name: keyHash, hash }) => ({ keyHash, hash }));
     },
   };
 }

@@ -64,7 +64,7 @@ export function createKeyLists({ session, reader, slices, keyOf }: KeyListsDeps)
   }
 
   async function pageOf(
-    rows: readonly SignedRow<KeyRow>[],
+    rows: readonly StoredKeyRow[],
     query: KeyQuery,
     isCut: boolean,
     reads: ReadBudget | undefined,
@@ -158,13 +158,14 @@ export function createKeyLists({ session, reader, slices, keyOf }: KeyListsDeps)
 }
 
 /** Where the query has found a row. */
-function positionOf(row: KeyRow, { orderBy }: KeyQuery) {
+function positionOf(row: StoredKeyRow, { orderBy }: KeyQuery) {
   const values = {
     KEY_HASH: '',
     ALIAS: row.alias,
     LAST_UPDATED: row.last_updated,
     EXPIRES: row.expires,
     CREATED: row.created ?? createdMs(row.date_created ?? ''),
+    LAST_USED: row.last_used,
   };
   return { value: values[orderBy], keyHash: row.key_hash };
 }

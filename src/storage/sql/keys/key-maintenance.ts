@@ -30,6 +30,8 @@ const entriesAtOnce = 100;
 /** How much one transaction of a purge removes: keys, and bytes of them with their histories. One key may have more. */
 const maxPurged = 100;
 const maxPurgedBytes = 1024 * 1024;
+/** Removing the use of a key by day takes about as long as so many bytes: it looks each day up. */
+const bytesOfUse = 64 * 1024;
 
 const statements = (dialect: Dialect) => {
   const { hashes, hexOf, inList, isOfHash, forUpdate } = dialect;
@@ -78,6 +80,8 @@ const statements = (dialect: Dialect) => {
     ),
     removeQuotaChanges: prepared('DELETE FROM quota_changes WHERE key_hash = $1'),
     removeKey: prepared('DELETE FROM keys WHERE id = $1'),
+    usedDays: prepared('SELECT min(day) AS first, max(day) AS last FROM key_days'),
+    removeUses: prepared(`DELETE FROM key_days WHERE day ${inList('$1', 'bigint')} AND key = $2`),
     // Without an index on the key in SQLite, these read the whole tables.
     dropAllTerms: prepared('DELETE FROM key_terms WHERE key = $1'),
     removeAllEntries: prepared('DELETE FROM history WHERE key = $1'),
@@ -142,6 +146,15 @@ export function createKeyMaintenance(session: SqlSession, signer: RowSigner, onC
     return wanted.every((one) => retires.get(one.keyHash) === one.retires);
   }
 
+  /** Removes the use of a key by day: another key may get its row. */
+  function* removeUses(id: bigint): Work<void> {
+    const [days] = yield* query<{ first: bigint | null; last: bigint | null }>(sql.usedDays);
+    if (!days || days.first === null || days.last === null) return;
+    const { first, last } = days;
+    const list = Array.from({ length: Number(last - first) + 1 }, (_, index) => first + BigInt(index));
+    yield* query(sql.removeUses, [list, id]);
+  }
+
   /** Removes at least one key, and as many as fit one short transaction. */
   function* purgePart(ids: readonly bigint[], moment: bigint, at: Date): Work<{ seen: number; purged: number }> {
     let bytes = 0;
@@ -155,7 +168,7 @@ export function createKeyMaintenance(session: SqlSession, signer: RowSigner, onC
         const { key_hash: keyHash } = row;
         const span = JSON.stringify([spanItem(keyHash, { first: 1, newest: Number(row.version) })]);
         const [found] = yield* query<{ size: bigint }>(sql.sizeWithHistory, [span, id]);
-        bytes += Number(found?.size ?? 0n);
+        bytes += Number(found?.size ?? 0n) + (row.last_used > 0n ? bytesOfUse : 0);
         if (seen > 0 && bytes > maxPurgedBytes) break;
         const key = keyFromRow(row);
         const terms = [...termsOf(key)];
@@ -164,6 +177,7 @@ export function createKeyMaintenance(session: SqlSession, signer: RowSigner, onC
         if (hashes.length > 0) yield* query(sql.removeIdentifiers, [placesOf(hashes), id]);
         yield* query(sql.removeEntries, [span]);
         yield* query(sql.removeQuotaChanges, [Buffer.from(keyHash, 'hex')]);
+        if (row.last_used > 0n) yield* removeUses(id);
         yield* query(sql.removeKey, [id]);
         yield* addNotices([noticeOf(key, 'purged', at, [])]);
         yield* addMark({ keyHash, identity: Buffer.from(row.identity).toString('hex') });
@@ -184,6 +198,7 @@ export function createKeyMaintenance(session: SqlSession, signer: RowSigner, onC
     yield* query(sql.removeAllEntries, [id]);
     yield* query(sql.removeAllIdentifiers, [id]);
     yield* query(sql.removeQuotaChanges, [Buffer.from(keyHash, 'hex')]);
+    yield* removeUses(id);
     yield* query(sql.removeKey, [id]);
     // The purge mark needs the identity, which the checkpoint has.
     const page = yield* heads.read(pageName(prefixOf(keyHash)));

@@ -17,9 +17,13 @@ function orderColumn(dialect: Dialect, orderBy: KeyOrder): string | undefined {
     LAST_UPDATED: 'k.last_updated',
     EXPIRES: 'k.expires',
     CREATED: dialect.creation,
+    LAST_USED: 'k.last_used',
   };
   return columns[orderBy];
 }
+
+/** Whether one index has the keys of all organizations in an order, and none those of each. */
+const isOrderOfAll = (orderBy: KeyOrder) => orderBy === 'CREATED' || orderBy === 'LAST_USED';
 
 /** The maximum number of keys that are sorted for a page: sorting more costs more than finding a page among a million. */
 export const maxSortedRows = 5000;
@@ -31,10 +35,9 @@ export function sortsKeysOfTerm({ filter, orderBy }: KeyQuery): boolean {
 
 /**
  * Whether the keys with the alias and of the organization of the filter may be sorted: unless an index has them in the order.
- * The index of creation is one for all organizations.
  */
 export function sortsCandidates({ filter, orderBy }: KeyQuery): boolean {
-  if (orderBy === 'CREATED' && filter.orgID !== undefined) return true;
+  if (isOrderOfAll(orderBy) && filter.orgID !== undefined) return true;
   return searchesAlias(filter) && ((filter.aliasContains ?? '') !== '' || orderBy !== 'ALIAS');
 }
 
@@ -116,6 +119,7 @@ export function pageStatement(
   const isBounded = (operator: '<' | '>') => bounds.some((bound) => bound.position && bound.operator === operator);
   const { from, id, conditions, add, parameters } = where(dialect, query.filter, numberOf, query.now, given, {
     column,
+    isOfAll: isOrderOfAll(query.orderBy),
     lead,
     isBoundedBelow: isBounded('>'),
     isBoundedAbove: isBounded('<'),
@@ -182,6 +186,8 @@ export function countStatement(dialect: Dialect, filter: KeyFilter, numberOf: Nu
 /** The column that a page is ordered by, how it is found, and on which sides cursors bound it. */
 interface Order {
   readonly column: string | undefined;
+  /** Whether the index of the order has no organizations. */
+  readonly isOfAll: boolean;
   readonly lead: PageLead;
   readonly isBoundedBelow: boolean;
   readonly isBoundedAbove: boolean;
@@ -210,7 +216,7 @@ function where(dialect: Dialect, filter: KeyFilter, numberOf: NumberOf, now: Dat
   if (terms.length > 0) conditions.push('k.id = t0.key');
 
   if (filter.orgID !== undefined) {
-    const org = order?.column === dialect.creation && !termLeads ? withoutIndex(`${first}.org`) : `${first}.org`;
+    const org = order?.isOfAll && !termLeads ? withoutIndex(`${first}.org`) : `${first}.org`;
     conditions.push(`${org} = ${add(numberOf('orgs', filter.orgID))}`);
   }
   if (rows) conditions.push(`k.id ${inList(add(rows), 'bigint')}`);
@@ -227,6 +233,11 @@ function where(dialect: Dialect, filter: KeyFilter, numberOf: NumberOf, now: Dat
   }
   if (filter.updatedSince !== undefined) {
     conditions.push(`${lower('k.last_updated')} >= ${add(filter.updatedSince)}`);
+  }
+  if (filter.unusedSince !== undefined) {
+    // Many keys match, so that the index of all organizations is no way to those of one, unless for its order.
+    const isEntered = filter.orgID === undefined || order?.column === 'k.last_used';
+    conditions.push(`${isEntered ? upper('k.last_used') : 'k.last_used + 0'} < ${add(filter.unusedSince)}`);
   }
 
   if (filter.keyHashes !== undefined) {
@@ -273,6 +284,7 @@ export function matchesFilter({ filter, now }: KeyQuery, key: StoredKey): boolea
     isMatch(alias, containsPattern(filter.aliasContains ?? '')) &&
     (filter.expiresBefore === undefined || (expires >= 1n && expires < filter.expiresBefore)) &&
     (filter.updatedSince === undefined || key.lastUpdated >= filter.updatedSince) &&
+    (filter.unusedSince === undefined || (key.lastUsed ?? 0n) < filter.unusedSince) &&
     (filter.states === undefined ? state !== 'DELETED' : filter.states.includes(state)) &&
     (filter.keyHashes?.includes(key.keyHash) ?? true) &&
     (anyOf?.some((one) => terms.has(one)) ?? true) &&

@@ -1,9 +1,10 @@
 import type { RowSigner } from '../../../crypto/row-signer.js';
 import type { StoredKey } from '../../../keys/key.js';
-import { keyFromRow, keyTable, type KeyRow } from '../../records/key-records.js';
+import { keyFromRow, keyTable, type KeyRow, type StoredKeyRow } from '../../records/key-records.js';
 import { createSignedTable, type SignedRow } from '../../records/signed.js';
 
-type Row = SignedRow<KeyRow>;
+/** A new row has no use yet. */
+type Row = SignedRow<KeyRow> & Partial<Pick<StoredKeyRow, 'last_used'>>;
 
 interface VerifiedRow {
   row: Row;
@@ -74,8 +75,8 @@ export function createRecentRows(signer: RowSigner) {
     /** Returns the key of a row that was verified. */
     keyOf: (row: Row): StoredKey => {
       const found = kept.get(row.key_hash);
-      if (found?.row !== row) return keyFromRow(row);
-      return (found.key ??= keyFromRow(row));
+      if (found?.row !== row) return withUse(keyFromRow(row), row);
+      return (found.key = withUse(found.key ?? keyFromRow(row), row));
     },
     /** Returns the key of the row that was read last; undefined if it is not kept. */
     recent: (keyHash: string): StoredKey | undefined => kept.get(keyHash)?.key,
@@ -87,6 +88,12 @@ export function createRecentRows(signer: RowSigner) {
       return next;
     },
   };
+}
+
+/** The key with the last use of its row, which is not signed and changes alone. */
+function withUse(key: StoredKey, { last_used: lastUsed = 0n }: Row): StoredKey {
+  if ((key.lastUsed ?? 0n) === lastUsed) return key;
+  return { ...key, lastUsed: lastUsed === 0n ? undefined : lastUsed };
 }
 
 function sizeOf({ definition }: Row): number {
