@@ -398,7 +398,7 @@ describe('impactOfPolicy', () => {
            edges { node { orgKey { keyID } } } pageInfo { hasNextPage endCursor } } }`,
         { policy, after },
       );
-      const page: Awaited<ReturnType<typeof impact>> = dataOf(response)['impactOfPolicy'];
+      const page = dataOf(response)['impactOfPolicy'] as unknown as Awaited<ReturnType<typeof impact>>;
       found.push(...page.edges.map(({ node }) => node.orgKey.keyID));
       sizes.push(page.edges.length);
       if (!page.pageInfo.hasNextPage) break;
