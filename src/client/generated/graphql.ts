@@ -902,6 +902,13 @@ export type OrgKeyDetailsQueryVariables = Exact<{
 
 export type OrgKeyDetailsQuery = { orgKey: { id: string, keyHash: string, keyID: string | null, identifierHash: string, orgID: string, version: number, state: OrgKeyState, createdAt: string, updatedAt: string | null, deletedAt: string | null, effectiveAccess: { isInactive: boolean, policyIDs: Array<string>, unknownPolicyIDs: Array<string>, limits: { values: { rate: number | null, per: number | null, throttleInterval: number | null, throttleRetryLimit: number | null, quotaMax: number | string | null, quotaRenewalRate: number | string | null, maxQueryDepth: number | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, origins: Array<{ field: string, policyID: string | null }> }, accessRights: Array<{ apiID: string, apiName: string | null, versions: Array<string>, policyIDs: Array<string>, allowedUrls: Array<{ url: string, methods: Array<string>, policyID: string | null }> | null, limits: { values: { rate: number | null, per: number | null, throttleInterval: number | null, throttleRetryLimit: number | null, quotaMax: number | string | null, quotaRenewalRate: number | string | null, maxQueryDepth: number | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, origins: Array<{ field: string, policyID: string | null }> } }> } | null, notices: Array<{ eventID: string, kind: KeyNoticeKind, at: string, version: number, expiresAt: string | null, daysBefore: number | null, threshold: number | null, quotaUsed: number | string | null, quotaMax: number | string | null, quotaRenewsAt: string | null }> | null, history: { edges: Array<{ cursor: string, node: { version: number, at: string, operation: KeyOperation, reason: string | null, requestID: string | null, quotaUsedBeforeReset: number | string | null, actor: { credentialID: string, label: string, assertedName: string | null }, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }> } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null, rotation: { oldKeyID: string, oldIdentifierHash: string, retiresAt: string } | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: string | null } | null } | null };
 
+export type OrgKeyUsageQueryVariables = Exact<{
+  by: OrgKeyByInput;
+}>;
+
+
+export type OrgKeyUsageQuery = { orgKey: { lastUsedAt: string | null, usage: { from: string, to: string, allowed: number | string, denied: number | string, days: Array<{ day: string, allowed: number | string, denied: number | string }> } | null } | null };
+
 export type OrgKeysQueryVariables = Exact<{
   filter?: OrgKeyFilter | null | undefined;
   orderBy?: OrgKeyOrder | null | undefined;
@@ -926,7 +933,7 @@ export type OrgKeyRowsQueryVariables = Exact<{
 }>;
 
 
-export type OrgKeyRowsQuery = { orgKeys: { edges: Array<{ node: { id: string, keyHash: string, orgID: string, version: number, state: OrgKeyState, updatedAt: string | null, definition: { alias: string | null, rate: number | null, per: number | null, expires: number | string | null, tags: Array<string> | null } | null, effectiveAccess: { unknownPolicyIDs: Array<string>, limits: { values: { rate: number | null, per: number | null } } } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: string | null } | null } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null };
+export type OrgKeyRowsQuery = { orgKeys: { edges: Array<{ node: { id: string, keyHash: string, orgID: string, version: number, state: OrgKeyState, updatedAt: string | null, lastUsedAt: string | null, definition: { alias: string | null, rate: number | null, per: number | null, expires: number | string | null, tags: Array<string> | null } | null, effectiveAccess: { unknownPolicyIDs: Array<string>, limits: { values: { rate: number | null, per: number | null } } } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: string | null } | null } | null } | null> | null, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null };
 
 export type OrgKeyCountQueryVariables = Exact<{
   filter?: OrgKeyFilter | null | undefined;
@@ -1112,7 +1119,7 @@ export type RotationFragment = { oldKeyID: string, oldIdentifierHash: string, re
 
 export type ChangedFragment = { id: string, keyHash: string, keyID: string | null, orgID: string, version: number, state: OrgKeyState, updatedAt: string | null, deletedAt: string | null };
 
-export type RowFragment = { id: string, keyHash: string, orgID: string, version: number, state: OrgKeyState, updatedAt: string | null, definition: { alias: string | null, rate: number | null, per: number | null, expires: number | string | null, tags: Array<string> | null } | null, effectiveAccess: { unknownPolicyIDs: Array<string>, limits: { values: { rate: number | null, per: number | null } } } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: string | null } | null };
+export type RowFragment = { id: string, keyHash: string, orgID: string, version: number, state: OrgKeyState, updatedAt: string | null, lastUsedAt: string | null, definition: { alias: string | null, rate: number | null, per: number | null, expires: number | string | null, tags: Array<string> | null } | null, effectiveAccess: { unknownPolicyIDs: Array<string>, limits: { values: { rate: number | null, per: number | null } } } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: string | null } | null };
 
 export type PreviewFragment = { changed: boolean, version: number, quotaReset: KeyQuotaResetStatus | null, definition: { alias: string | null, allowance: number | null, applyPolicies: Array<string> | null, certificate: string | null, mtlsStaticCertificateBindings: Array<string> | null, dataExpires: number | string | null, dateCreated: string | null, enableDetailedRecording: boolean | null, enableHttpSignatureValidation: boolean | null, expires: number | string | null, hmacEnabled: boolean | null, hmacStringSet: boolean, idExtractorDeadline: number | string | null, isInactive: boolean | null, keyID: string | null, lastCheck: number | string | null, lastUpdated: string | null, maxQueryDepth: number | null, metaData: unknown, oauthClientID: string | null, oauthKeys: Record<string, unknown> | null, orgID: string | null, per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, quotaRenews: number | string | null, rate: number | null, rsaCertificateID: string | null, sessionLifetime: number | string | null, tags: Array<string> | null, throttleInterval: number | null, throttleRetryLimit: number | null, accessRights: Array<{ label: string, apiID: string | null, apiName: string | null, versions: Array<string> | null, allowedUrls: Array<{ methods: Array<string> | null, url: string | null }> | null, limit: { per: number | null, quotaMax: number | string | null, quotaRemaining: number | string | null, quotaRenewalRate: number | string | null, rate: number | null, throttleInterval: number | null, throttleRetryLimit: number | null } | null }> | null, basicAuthData: { hashType: string | null, passwordSet: boolean, user: string | null } | null, jwtData: { secretSet: boolean } | null, monitor: { triggerLimits: Array<number> | null } | null, smoothing: { delay: number | null, enabled: boolean | null, step: number | null, threshold: number | null, trigger: number | null } | null }, changes: Array<{ path: string, segments: Array<string>, kind: KeyChangeKind, before: unknown, after: unknown }>, quotaEffect: { summary: string, before: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: string | null }, after: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: string | null } } | null, warnings: Array<{ path: string, segments: Array<string>, code: KeyWarningCode, message: string }> };
 
@@ -1274,7 +1281,7 @@ export type OrgKeyRowChangedSubscriptionVariables = Exact<{
 
 export type OrgKeyRowChangedSubscription = { orgKeyChanged:
     | { __typename: 'KeyFeedCheckpoint', cursor: string }
-    | { __typename: 'OrgKeyChanged', keyHash: string | null, cursor: string, entry: { operation: KeyOperation } | null, key: { id: string, keyHash: string, orgID: string, version: number, state: OrgKeyState, updatedAt: string | null, definition: { alias: string | null, rate: number | null, per: number | null, expires: number | string | null, tags: Array<string> | null } | null, effectiveAccess: { unknownPolicyIDs: Array<string>, limits: { values: { rate: number | null, per: number | null } } } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: string | null } | null } | null }
+    | { __typename: 'OrgKeyChanged', keyHash: string | null, cursor: string, entry: { operation: KeyOperation } | null, key: { id: string, keyHash: string, orgID: string, version: number, state: OrgKeyState, updatedAt: string | null, lastUsedAt: string | null, definition: { alias: string | null, rate: number | null, per: number | null, expires: number | string | null, tags: Array<string> | null } | null, effectiveAccess: { unknownPolicyIDs: Array<string>, limits: { values: { rate: number | null, per: number | null } } } | null, quota: { max: number | string | null, used: number | string, remaining: number | string | null, renewsAt: string | null } | null } | null }
     | { __typename: 'OrgKeyNoticed', cursor: string }
    };
 
@@ -1324,6 +1331,7 @@ export const RowFragmentDoc = new TypedDocumentString(`
   version
   state
   updatedAt
+  lastUsedAt
   definition {
     alias
     rate
@@ -3196,6 +3204,24 @@ fragment EffectiveLimits on KeyEffectiveLimits {
     policyID
   }
 }`, {"hash":"sha256:833daa9b318171fde91ed6c43a91a545630b65970297a64d05c300b2aa5ce0ee"}) as unknown as TypedDocumentString<OrgKeyDetailsQuery, OrgKeyDetailsQueryVariables>;
+export const OrgKeyUsageDocument = new TypedDocumentString(`
+    query OrgKeyUsage($by: OrgKeyByInput!) {
+  orgKey(by: $by, includeDeleted: true) {
+    lastUsedAt
+    usage {
+      from
+      to
+      allowed
+      denied
+      days {
+        day
+        allowed
+        denied
+      }
+    }
+  }
+}
+    `, {"hash":"sha256:2ed6869bb676c6e4d0beda4a14becc24ac28d4412a4eb26a3b64412bf0551720"}) as unknown as TypedDocumentString<OrgKeyUsageQuery, OrgKeyUsageQueryVariables>;
 export const OrgKeysDocument = new TypedDocumentString(`
     query OrgKeys($filter: OrgKeyFilter, $orderBy: OrgKeyOrder, $descending: Boolean, $first: Int, $after: String, $last: Int, $before: String) {
   orgKeys(
@@ -3357,6 +3383,7 @@ export const OrgKeyRowsDocument = new TypedDocumentString(`
   version
   state
   updatedAt
+  lastUsedAt
   definition {
     alias
     rate
@@ -3388,7 +3415,7 @@ fragment Place on PageInfo {
   hasPreviousPage
   startCursor
   endCursor
-}`, {"hash":"sha256:9b4bd2cf024bfa3203c649000a9bf29549844207a18513762db0dbeaad62ddb0"}) as unknown as TypedDocumentString<OrgKeyRowsQuery, OrgKeyRowsQueryVariables>;
+}`, {"hash":"sha256:e82803bf1b1070e3f01c3483714db7354058562153c9c139fde95bd3b3064539"}) as unknown as TypedDocumentString<OrgKeyRowsQuery, OrgKeyRowsQueryVariables>;
 export const OrgKeyCountDocument = new TypedDocumentString(`
     query OrgKeyCount($filter: OrgKeyFilter) {
   orgKeys(filter: $filter, first: 0) {
@@ -5017,6 +5044,7 @@ export const OrgKeyRowChangedDocument = new TypedDocumentString(`
   version
   state
   updatedAt
+  lastUsedAt
   definition {
     alias
     rate
@@ -5042,4 +5070,4 @@ fragment Figures on KeyQuota {
   used
   remaining
   renewsAt
-}`, {"hash":"sha256:42dfe5290ce671c32ffbcb73505778363fa5a1b0857aac51ac3a9dae0fc26b55"}) as unknown as TypedDocumentString<OrgKeyRowChangedSubscription, OrgKeyRowChangedSubscriptionVariables>;
+}`, {"hash":"sha256:5e837814d3f370b832832595fd99653b89acca21f8eaf20c82d5fecef1cf010c"}) as unknown as TypedDocumentString<OrgKeyRowChangedSubscription, OrgKeyRowChangedSubscriptionVariables>;

@@ -6,6 +6,7 @@ import { ExplainRequest } from './explain-request.js';
 import { Limits } from './limits.js';
 import { QuotaPanel } from './quota-panel.js';
 import type { SectionProps } from './read-key.js';
+import { UseByDay } from './use-by-day.js';
 
 /** A section, and whether it starts again when the key has a new version. */
 interface Section {
@@ -15,13 +16,14 @@ interface Section {
 }
 
 /**
- * The sections of the page of a key, in their order. What is added to the page is one entry here: use by day and a rotation
- * that is under way belong into `main` before the activity, proposals and deployments into `side` after the limits.
+ * The sections of the page of a key, in their order. What is added to the page is one entry here: a rotation
+ * that is under way belongs into `main` before the activity, proposals and deployments into `side` after the limits.
  * docs/decisions/console.md has the map.
  */
 export const sections: Readonly<Record<'main' | 'side', readonly Section[]>> = {
   main: [
     { name: 'quota', component: QuotaPanel },
+    { name: 'use', component: UseByDay },
     { name: 'request', component: ExplainRequest },
     { name: 'activity', component: Activity, isPerVersion: true },
   ],

@@ -93,6 +93,18 @@ export const keyText = {
     revertNothing: 'The definition is the same already.',
     revertConfirm: 'Revert',
   },
+  use: {
+    title: 'Use by day',
+    last: 'last used',
+    never: 'never used',
+    none: 'No requests in the last 30 days.',
+    sums: (allowed: string, denied: string) => `${allowed} requests allowed, ${denied} denied in 30 days`,
+    chart: (allowed: string, denied: string) => `Requests of the last 30 days: ${allowed} allowed, ${denied} denied`,
+    table: 'Days as a table',
+    day: 'Day (UTC)',
+    allowed: 'Allowed',
+    denied: 'Denied',
+  },
   limits: {
     title: 'Limits and access',
     rate: 'Rate',

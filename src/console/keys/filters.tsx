@@ -42,7 +42,7 @@ export function Views({ parameters, counts }: ViewsProps) {
 /** The value of a filter in words. */
 export function valueText(name: FilterName, value: string): string {
   if (name === 'state') return value.split(',').map(stateText).join(', ');
-  return name === 'expires' ? listText.within(value) : value;
+  return name === 'expires' || name === 'unused' ? listText.within(value) : value;
 }
 
 function stateText(state: string): string {
@@ -119,7 +119,7 @@ function AddFilter({ parameters }: { readonly parameters: URLSearchParams }) {
               </option>
             ))}
           </select>
-        ) : name === 'expires' ? (
+        ) : name === 'expires' || name === 'unused' ? (
           <select name="value">
             {['7', '30', '90', '365'].map((days) => (
               <option key={days} value={days}>

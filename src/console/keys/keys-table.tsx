@@ -20,7 +20,12 @@ interface KeysTableProps {
 
 type Column = keyof typeof listText.columns;
 
-const orders: Partial<Record<Column, OrgKeyOrder>> = { key: 'ALIAS', expires: 'EXPIRES', updated: 'LAST_UPDATED' };
+const orders: Partial<Record<Column, OrgKeyOrder>> = {
+  key: 'ALIAS',
+  expires: 'EXPIRES',
+  updated: 'LAST_UPDATED',
+  used: 'LAST_USED',
+};
 
 /** A page of keys. On a narrow screen each row is a card. */
 export function KeysTable({ rows, order, onSort, selection, onSelect, changed, canSelect }: KeysTableProps) {
@@ -91,7 +96,7 @@ interface RowProps {
 
 function Row({ row, isSelected, isChanged, onSelect }: RowProps) {
   const name = nameOf(row);
-  const { keyHash, orgID, definition, quota, updatedAt } = row;
+  const { keyHash, orgID, definition, quota, updatedAt, lastUsedAt } = row;
   return (
     <tr class={isChanged ? 'changed' : undefined} data-key={keyHash}>
       {onSelect && (
@@ -132,6 +137,7 @@ function Row({ row, isSelected, isChanged, onSelect }: RowProps) {
       <td class="wide">
         <Ago at={updatedAt} />
       </td>
+      <td class="wide">{lastUsedAt === null ? listText.never : <Ago at={lastUsedAt} />}</td>
     </tr>
   );
 }

@@ -2,14 +2,14 @@ import type { OrgKeyState, OrgKeyFilter, OrgKeyOrder, OrgKeyRowsQueryVariables }
 import { expiringDays } from '../key-state.js';
 
 /** The names of the filters in the address, which contains no secret and can be shared. */
-export const filterNames = ['name', 'org', 'tag', 'policy', 'api', 'state', 'expires'] as const;
+export const filterNames = ['name', 'org', 'tag', 'policy', 'api', 'state', 'expires', 'unused'] as const;
 
 /** The name of a filter in the address. */
 export type FilterName = (typeof filterNames)[number];
 
 const pageSize = 50;
 const states: readonly string[] = ['ACTIVE', 'INACTIVE', 'EXPIRED', 'DELETED'] satisfies OrgKeyState[];
-const orders: readonly string[] = ['ALIAS', 'EXPIRES', 'KEY_HASH', 'LAST_UPDATED'] satisfies OrgKeyOrder[];
+const orders: readonly string[] = ['ALIAS', 'EXPIRES', 'KEY_HASH', 'LAST_UPDATED', 'LAST_USED'] satisfies OrgKeyOrder[];
 const dayMs = 86_400_000;
 
 /** Views that many people need: each is an address. */
@@ -27,7 +27,7 @@ export type ViewName = keyof typeof views;
 /** The names of the views, in their order. */
 export const viewNames = Object.keys(views) as ViewName[];
 
-/** Reads the filter of the list from the address. `expires` is a number of days from now. */
+/** Reads the filter of the list from the address. `expires` and `unused` are numbers of days from now. */
 export function filterOf(parameters: URLSearchParams, now = Date.now()): OrgKeyFilter {
   const value = (name: FilterName) => parameters.get(name) || undefined;
   const tags = parameters.getAll('tag').filter(Boolean);
@@ -35,6 +35,7 @@ export function filterOf(parameters: URLSearchParams, now = Date.now()): OrgKeyF
     ?.split(',')
     .filter((name) => states.includes(name)) as OrgKeyState[] | undefined;
   const days = Number(value('expires'));
+  const unusedDays = Number(value('unused'));
   const filter: OrgKeyFilter = {
     orgID: value('org'),
     aliasContains: value('name'),
@@ -44,6 +45,8 @@ export function filterOf(parameters: URLSearchParams, now = Date.now()): OrgKeyF
     states: state?.length ? state : undefined,
     // The same within a minute, so that a page and its count have the same filter.
     expiresBefore: days > 0 ? new Date(Math.ceil(now / 60_000) * 60_000 + days * dayMs).toISOString() : undefined,
+    unusedSince:
+      unusedDays > 0 ? new Date(Math.floor(now / 60_000) * 60_000 - unusedDays * dayMs).toISOString() : undefined,
   };
   return Object.fromEntries(Object.entries(filter).filter(([, condition]) => condition !== undefined));
 }

@@ -60,6 +60,30 @@ describeInBrowser('a key in the console', (browser) => {
     await c.button(name).click();
   };
 
+  it('shows when it was last used and its requests by day', async () => {
+    await consume(100);
+    await consume(2000);
+    await server.t.app.flushUses();
+    await open();
+    const use = c.card('Use by day');
+    await use.getByText('100 requests allowed, 2,000 denied in 30 days').waitFor();
+    await use.getByText('last used').waitFor();
+    await use.getByRole('img', { name: 'Requests of the last 30 days: 100 allowed, 2,000 denied' }).waitFor();
+    await use.getByText('Days as a table').click();
+    await use.getByRole('row', { name: /^\d{4}-\d\d-\d\d 100 2,000$/ }).waitFor();
+  });
+
+  it('is not among the keys that were not used for 90 days', async () => {
+    await server.t.importKeys({ key_id: 'idle', org_id: 'acme', alias: 'Idle' });
+    await consume(1);
+    await server.t.app.flushUses();
+    c = await openConsole(browser(), server, { path: '/console?unused=90&sort=LAST_USED' });
+    await c.signIn(server.t.service);
+    await c.page.getByText('Not used for: 90 days').waitFor();
+    await c.page.getByRole('link', { name: 'Idle' }).waitFor();
+    expect(await c.page.getByRole('link', { name: 'Billing' }).count()).toBe(0);
+  });
+
   it('shows its name, its limits in units of people, its quota, and its identifier on demand only', async () => {
     await open();
     await c.heading('Billing Active');

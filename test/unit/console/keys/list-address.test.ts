@@ -33,11 +33,14 @@ describe('the address of a list', () => {
 
   it('is read as a filter without what is not known', () => {
     const now = Date.parse('2026-06-01T12:00:30Z');
-    expect(filterOf(parameters('name=B&state=ACTIVE,NOTHING&expires=30&tag=a&tag=&other=1'), now)).toMatchObject({
+    expect(
+      filterOf(parameters('name=B&state=ACTIVE,NOTHING&expires=30&unused=90&tag=a&tag=&other=1'), now),
+    ).toMatchObject({
       states: ['ACTIVE'],
       expiresBefore: '2026-07-01T12:01:00.000Z',
+      unusedSince: '2026-03-03T12:00:00.000Z',
       tagsAll: ['a'],
     });
-    expect(filterOf(parameters('state=NOTHING&expires=soon&org='), now)).toEqual({});
+    expect(filterOf(parameters('state=NOTHING&expires=soon&unused=-1&org='), now)).toEqual({});
   });
 });

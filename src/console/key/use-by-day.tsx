@@ -1,0 +1,106 @@
+import { OrgKeyUsageDocument, type Client, type OrgKeyUsageQuery } from '../../client/client.js';
+import { formatInteger } from '../format.js';
+import { Problem } from '../parts/problem.js';
+import { Ago } from '../parts/time.js';
+import { required } from '../results.js';
+import { useClient } from '../session.js';
+import { text } from '../strings.js';
+import { useLoad } from '../use-load.js';
+import type { SectionProps } from './read-key.js';
+import { keyText } from './strings.js';
+
+const texts = keyText.use;
+const shownDays = 30;
+const dayMs = 86_400_000;
+
+type Used = NonNullable<OrgKeyUsageQuery['orgKey']>;
+
+async function readUsage(client: Client, keyHash: string, signal: AbortSignal): Promise<Used> {
+  const { data, errors } = await client.send(OrgKeyUsageDocument, { by: { keyHash } }, { signal });
+  return required(data.orgKey, errors, text.notFound);
+}
+
+/** When the key was last used, and its requests of the last 30 days. */
+export function UseByDay({ found: { keyHash } }: SectionProps) {
+  const client = useClient('service');
+  const { data, error, isLoading, reload } = useLoad((signal) => readUsage(client, keyHash, signal), [client, keyHash]);
+  return (
+    <section class="panel" aria-labelledby="use">
+      <header>
+        <h2 id="use">{texts.title}</h2>
+        {data && (
+          <small>
+            {data.lastUsedAt === null ? (
+              texts.never
+            ) : (
+              <>
+                {texts.last} <Ago at={data.lastUsedAt} />
+              </>
+            )}
+          </small>
+        )}
+      </header>
+      <div class="body">
+        <Problem error={error} retry={reload} />
+        {!data && isLoading && <p>{text.loading}</p>}
+        {data?.usage && <Days usage={data.usage} />}
+      </div>
+    </section>
+  );
+}
+
+const height = 120;
+
+/** A bar for each day, and a table of the days that have requests. */
+function Days({ usage }: { readonly usage: NonNullable<Used['usage']> }) {
+  const allowed = formatInteger(usage.allowed);
+  const denied = formatInteger(usage.denied);
+  if (usage.days.length === 0) return <p>{texts.none}</p>;
+  const last = Date.parse(usage.to);
+  const top = Math.max(...usage.days.map((one) => Number(one.allowed) + Number(one.denied)));
+  const bars = usage.days.map((one) => {
+    const index = shownDays - 1 - Math.round((last - Date.parse(one.day)) / dayMs);
+    const [good, bad] = [(Number(one.allowed) / top) * height, (Number(one.denied) / top) * height];
+    return { ...one, x: index * 10, good, bad };
+  });
+  return (
+    <>
+      <p class="figures">{texts.sums(allowed, denied)}</p>
+      <svg
+        class="chart days"
+        viewBox={`0 0 ${shownDays * 10} ${height}`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={texts.chart(allowed, denied)}
+      >
+        {bars.map(({ day, x, good, bad }) => (
+          <g key={day}>
+            <rect class="allowed" x={x + 1} y={height - good} width="8" height={good} />
+            <rect class="denied" x={x + 1} y={height - good - bad} width="8" height={bad} />
+          </g>
+        ))}
+      </svg>
+      <details>
+        <summary>{texts.table}</summary>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">{texts.day}</th>
+              <th scope="col">{texts.allowed}</th>
+              <th scope="col">{texts.denied}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {usage.days.toReversed().map((one) => (
+              <tr key={one.day}>
+                <th scope="row">{one.day}</th>
+                <td>{formatInteger(one.allowed)}</td>
+                <td>{formatInteger(one.denied)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </details>
+    </>
+  );
+}
