@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { noticeOf } from '../../../src/keys/notices.js';
 import { hashOf } from '../../support/factories.js';
 import { importPolicies } from '../../support/policies.js';
 import { startServer, type TestServer } from '../../support/server.js';
@@ -82,6 +83,26 @@ describeInBrowser('a key in the console', (browser) => {
     await c.page.getByText('Not used for: 90 days').waitFor();
     await c.page.getByRole('link', { name: 'Idle' }).waitFor();
     expect(await c.page.getByRole('link', { name: 'Billing' }).count()).toBe(0);
+  });
+
+  it('has notices between the changes, and shows a new one at once', async () => {
+    const { store } = server.t.app.services;
+    const key = await store.find(hashOf('billing'));
+    if (!key) throw new Error('There is no key.');
+    const at = new Date(Date.now() + 1_000);
+    const expires = BigInt(Math.floor(Date.now() / 1000) + 7 * day);
+    await store.addNotices([noticeOf(key, 'expiring', at, [7], { expires, daysBefore: 7 })]);
+    await open();
+    const notices = c.page.locator('.feed [data-notice]');
+    await expect.poll(() => notices.allInnerTexts()).toEqual([expect.stringContaining('expires in 7 days or less')]);
+    const figures = { threshold: 80, quotaUsed: 800n, quotaMax: 1000n };
+    await store.addNotices([noticeOf(key, 'quota_threshold', new Date(at.getTime() + 1), [80], figures)]);
+    await expect
+      .poll(async () => (await notices.allInnerTexts()).map((line) => line.split('\n')[0]))
+      .toEqual([
+        '80 % of the quota was used: 800 of 1,000 requests.',
+        expect.stringContaining('expires in 7 days or less'),
+      ]);
   });
 
   it('shows its name, its limits in units of people, its quota, and its identifier on demand only', async () => {
