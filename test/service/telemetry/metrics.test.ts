@@ -279,7 +279,13 @@ describe('the metrics of storage', () => {
 describe('the gauges', () => {
   it('contain the lengths of the queues', async () => {
     const lines = async () => telemetry.series('keyfront_queue_length');
-    expect(await lines()).toEqual({ 'queue="requests"': 0, 'queue="passwords"': 0, 'queue="commits"': 0 });
+    await t.app.flushUses();
+    const none = { 'queue="requests"': 0, 'queue="passwords"': 0, 'queue="commits"': 0, 'queue="uses"': 0 };
+    expect(await lines()).toEqual(none);
+    await t.graphql('mutation { verifyKey(keyID: "billing") { code } }');
+    expect(await lines()).toEqual({ ...none, 'queue="uses"': 1 });
+    await t.app.flushUses();
+    expect(await lines()).toEqual(none);
     const hashes = Array.from({ length: 6 }, (_, index) =>
       t.update('billing', { org_id: 'acme', basic_auth_data: { password: `p${index}` } }),
     );
