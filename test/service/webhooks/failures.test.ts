@@ -478,11 +478,12 @@ describe('a dead letter', () => {
     await t.app.services.store.purge(new Date(t.clock.now.getTime() + 1));
     t.clock.now = new Date(t.clock.now.getTime() + 1_000);
     await key('k0');
-    await receiver.until((taken) => taken.length === 2);
+    // The deletion, the notice of the purge, and the new key.
+    await receiver.until((taken) => taken.length === 3);
     await t.app.services.webhooks.replay({ webhookID: hookID }, Date.now());
     await until(async () => (await dead()).length === 0);
-    expect(receiver.accepted()).toHaveLength(11);
-    expect(receiver.accepted().filter(({ data }) => data.key_hash === hashOf('k0'))).toHaveLength(2);
+    expect(receiver.accepted()).toHaveLength(12);
+    expect(receiver.accepted().filter(({ data }) => data.key_hash === hashOf('k0'))).toHaveLength(3);
     expect(t.logLines('the key has been purged with its undelivered events')).toHaveLength(1);
   });
 

@@ -103,7 +103,7 @@ describe('a subscription without a cursor', () => {
     const { received } = await subscribe();
     source.add({ entry: undefined });
     await eventLoopTurns();
-    expect(received[1]).toStrictEqual({ cursor: '1', entry: undefined, isUnreadable: true });
+    expect(received[1]).toStrictEqual({ cursor: '1', entry: undefined, notice: undefined, isUnreadable: true });
   });
 });
 

@@ -329,6 +329,7 @@ query UnusedKeys($orgID: String!, $id: ID!, $unusedSince: KeyDateTime!, $from: S
     edges {
       node {
         keyHash
+        definition { alias }
         lastUsedAt
         usage(from: $from, to: $to) { allowed denied days { day allowed denied } }
       }
