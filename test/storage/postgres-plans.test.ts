@@ -58,7 +58,7 @@ const fill = `
   INSERT INTO identifiers (key_hash, key, retires)
     SELECT sha256(key_hash), id, CASE WHEN abs(hashtext(id::text)) % 10 = 0 THEN 1000000 + id % 1000000 END FROM keys;
   INSERT INTO key_days (day, key, allowed, denied)
-    SELECT day, id, 1, 0 FROM keys, generate_series(19995, 20000) AS day;
+    SELECT day, id, 1, 0 FROM keys, generate_series(19961, 20000) AS day;
   INSERT INTO org_days (org, day, allowed, denied)
     SELECT n, day, 1, 0 FROM generate_series(0, 100) AS n, generate_series(19600, 20000) AS day;
   INSERT INTO credentials (id, kind, label, secret_hash, created, mac)
