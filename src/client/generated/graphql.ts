@@ -907,7 +907,7 @@ export type OrgKeyUsageQueryVariables = Exact<{
 }>;
 
 
-export type OrgKeyUsageQuery = { orgKey: { lastUsedAt: string | null, usage: { from: string, to: string, allowed: number | string, denied: number | string, days: Array<{ day: string, allowed: number | string, denied: number | string }> } | null } | null };
+export type OrgKeyUsageQuery = { orgKey: { id: string, keyHash: string, lastUsedAt: string | null, usage: { from: string, to: string, allowed: number | string, denied: number | string, days: Array<{ day: string, allowed: number | string, denied: number | string }> } | null } | null };
 
 export type OrgKeysQueryVariables = Exact<{
   filter?: OrgKeyFilter | null | undefined;
@@ -3214,6 +3214,8 @@ fragment EffectiveLimits on KeyEffectiveLimits {
 export const OrgKeyUsageDocument = new TypedDocumentString(`
     query OrgKeyUsage($by: OrgKeyByInput!) {
   orgKey(by: $by, includeDeleted: true) {
+    id
+    keyHash
     lastUsedAt
     usage {
       from
@@ -3228,7 +3230,7 @@ export const OrgKeyUsageDocument = new TypedDocumentString(`
     }
   }
 }
-    `, {"hash":"sha256:2ed6869bb676c6e4d0beda4a14becc24ac28d4412a4eb26a3b64412bf0551720"}) as unknown as TypedDocumentString<OrgKeyUsageQuery, OrgKeyUsageQueryVariables>;
+    `, {"hash":"sha256:432d401b5f2924ab7694442e502ffcd7862a9cc0e19195711081e3648ed69409"}) as unknown as TypedDocumentString<OrgKeyUsageQuery, OrgKeyUsageQueryVariables>;
 export const OrgKeysDocument = new TypedDocumentString(`
     query OrgKeys($filter: OrgKeyFilter, $orderBy: OrgKeyOrder, $descending: Boolean, $first: Int, $after: String, $last: Int, $before: String) {
   orgKeys(
