@@ -4,6 +4,7 @@ import { createQuotaNotices } from '../../../src/keys/quota-notices.js';
 import { startOwnApp, type TestApp } from '../../support/app.js';
 import { describeConfigurations, makeOwnPlace, type EnginePlace } from '../../support/engines.js';
 import { aKey, hashOf } from '../../support/factories.js';
+import { allEvents } from '../../support/feed.js';
 import { dataOf } from '../../support/responses.js';
 
 const day = 86_400;
@@ -24,10 +25,7 @@ describeConfigurations('notices of a quota', (engine) => {
   const verify = async () =>
     dataOf<{ code: string }>(await t.graphql('mutation { verifyKey(keyID: "k1") { code } }')).code;
   const flush = async (service = t) => (await service.app.services.ports.quotaNotices?.flush()) ?? -1;
-  const notices = async (): Promise<KeyNotice[]> => {
-    const { events } = await t.app.services.feed.read({ after: undefined, limit: 1_000 });
-    return events.flatMap(({ notice }) => notice ?? []);
-  };
+  const notices = async (): Promise<KeyNotice[]> => (await allEvents(t, place)).flatMap(({ notice }) => notice ?? []);
   const texts = async () =>
     (await notices()).map(({ kind, threshold, quotaUsed }) => `${kind} ${threshold ?? ''} at ${quotaUsed}`);
 

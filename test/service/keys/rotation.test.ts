@@ -4,8 +4,8 @@ import { messageOf } from '../../../src/webhooks/event.js';
 import { startOwnApp, type TestApp } from '../../support/app.js';
 import { describeConfigurations, makeOwnPlace, type EnginePlace } from '../../support/engines.js';
 import { hashOf } from '../../support/factories.js';
+import { allEvents } from '../../support/feed.js';
 import { codeOf, dataOf, issuesOf } from '../../support/responses.js';
-import { until } from '../../support/until.js';
 
 let t: TestApp;
 const day = 86_400_000;
@@ -376,13 +376,8 @@ describeConfigurations('the rotation of a key', (engine) => {
     const { keyID } = await rotate('keyID: "k1", overlap: 60');
     after(60_000);
     await retire();
-    let messages: object[] = [];
-    // PostgreSQL delivers a change when every transaction of the server that began earlier has ended.
-    await until(async () => {
-      const { events } = await t.app.services.feed.read({ after: undefined, limit: 10 });
-      messages = events.flatMap(({ entry }) => (entry ? [JSON.parse(messageOf(entry).body) as object] : []));
-      return messages.length === 3;
-    }, 'The three events');
+    const events = await allEvents(t, place);
+    const messages = events.flatMap(({ entry }) => (entry ? [JSON.parse(messageOf(entry).body) as object] : []));
     const data = { key_hash: hashOf('k1'), org_id: 'acme' };
     expect(messages).toMatchObject([
       { type: 'orgKey.imported', data },
