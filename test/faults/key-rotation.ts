@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { createRandom } from '../support/generated.js';
+import { until } from '../support/until.js';
 import { createClient, type Client, type Sent } from './kit/client.js';
 import { keyfront } from './kit/command.js';
 import { startReport, type Report } from './kit/report.js';
@@ -39,6 +40,7 @@ interface Known {
   /** The version that the key has before it. */
   version: number;
   granted: number;
+  answered: number;
   /** Requests without a response: they may be counted or not. */
   open: number;
 }
@@ -55,7 +57,7 @@ export async function killDuringRotations(run: RotationRun): Promise<Report> {
   await importKeys(place, `${workspace.folder}/rotated.jsonl`, [
     { key_id: keyID, org_id: 'acme', quota_max: quotaMax },
   ]);
-  const known: Known = { accepted: [keyID], next: 'rotate', version: 1, granted: 0, open: 0 };
+  const known: Known = { accepted: [keyID], next: 'rotate', version: 1, granted: 0, answered: 0, open: 0 };
   const found = (kind: 'lost' | 'invented' | 'wrong response', what: string) =>
     report.addFindings([{ kind, what }], where);
   let rotations = 0;
@@ -67,11 +69,14 @@ export async function killDuringRotations(run: RotationRun): Promise<Report> {
     // The first request of a process takes long on a busy machine.
     await verify(client, folder, keyID, 0);
     const stop = { isOver: false };
+    const enough = known.answered + gateways;
     const asking = Array.from({ length: gateways }, (_, index) =>
       askUntilOver({ client, folder, known, stop, pick: createRandom(seed + cycle * 100 + index).below, found }),
     );
     const changing = rotateUntilOver({ client, folder, known, stop, found });
     await wait(300 + random.below(700));
+    // Also on a busy machine, a kill meets a service at work.
+    await until(() => known.answered >= enough, 'An answer to each gateway');
     await killNow(service);
     stop.isOver = true;
     verified += (await Promise.all(asking)).reduce((sum, one) => sum + one, 0);
@@ -127,6 +132,7 @@ async function askUntilOver({
     }
     const [result] = (JSON.parse(sent.text) as Answer).results;
     count += 1;
+    known.answered += 1;
     if (result?.allowed) known.granted += 1;
     const isExpected = result?.code === 'VALID' || result?.code === 'QUOTA_EXCEEDED';
     // A cancellation that was sent meanwhile makes the new identifier invalid at some moment.
