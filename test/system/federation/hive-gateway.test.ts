@@ -52,7 +52,8 @@ beforeAll(async () => {
   gateway = startGateway(supergraphSdl);
   startAnother = (headersOf) => startGateway(supergraphSdl, { headersOf });
   webSocketGateway = startGateway(supergraphSdl, { webSockets: true });
-});
+  // On a fresh clone it installs the packages of two gateways first.
+}, 600_000);
 
 afterAll(async () => {
   await gateway.close();
