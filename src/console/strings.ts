@@ -16,6 +16,10 @@ export const text = {
   copied: 'Copied',
   download: 'Download',
   more: 'More',
+  newIdentifier: {
+    label: 'Identifier of the key',
+    hint: 'This is what clients send to the gateway. Store it like a password. Later, the page of the key shows it on demand to whoever may read keys.',
+  },
   reason: 'Reason',
   reasonHint: 'Kept in the history. At most 500 characters, no secrets.',
   unnamed: (hash: string) => `Unnamed key ${hash}`,

@@ -6,7 +6,9 @@ import type { FormValues } from '../edit/form-values.js';
 import { Warnings } from '../edit/pending.js';
 import { formText } from '../format.js';
 import { keyAddress } from '../key-address.js';
-import { Button, CopyButton, download } from '../parts/button.js';
+import { newIdempotencyKey } from '../idempotency-key.js';
+import { Button } from '../parts/button.js';
+import { NewIdentifier } from '../parts/new-identifier.js';
 import { PageHead } from '../parts/page-head.js';
 import { Problem } from '../parts/problem.js';
 import { Reason } from '../parts/dialog.js';
@@ -30,7 +32,7 @@ export function CreateView() {
   const [orgID, setOrgID] = useState(ownOrg ?? '');
   const [created, setCreated] = useState<Created>();
   // A repeated request with the same key creates nothing more.
-  const [idempotencyKey, setIdempotencyKey] = useState(newKey);
+  const [idempotencyKey, setIdempotencyKey] = useState(newIdempotencyKey);
   const create = useAction(async (form: HTMLFormElement) => {
     const input = { ...values, ...(orgID !== '' && { orgID }) };
     const { data, errors } = await client.send(CreateOrgKeyDocument, {
@@ -48,7 +50,7 @@ export function CreateView() {
     const again = () => {
       setCreated(undefined);
       setValues({});
-      setIdempotencyKey(newKey());
+      setIdempotencyKey(newIdempotencyKey());
     };
     return <Done created={created} name={nameOfValues(values)} onAgain={again} />;
   }
@@ -56,7 +58,7 @@ export function CreateView() {
   const change = (next: FormValues) => {
     setValues(next);
     // Another definition is another request.
-    if (create.error) setIdempotencyKey(newKey());
+    if (create.error) setIdempotencyKey(newIdempotencyKey());
   };
   return (
     <>
@@ -152,17 +154,10 @@ function Done({ created: { orgKey, warnings }, name, onAgain }: DoneProps) {
       <PageHead title={texts.title(name)} trail={<Link to="/console">{text.nav.keys}</Link>} />
       <section class="panel" aria-labelledby="identifier">
         <header>
-          <h2 id="identifier">{texts.identifier}</h2>
+          <h2 id="identifier">{text.newIdentifier.label}</h2>
         </header>
         <div class="body stack">
-          <div class="secret">
-            <code>{keyID}</code>
-            <CopyButton value={keyID} label={texts.identifier} class="primary" />
-            <Button onClick={() => download(`${orgKey?.orgID ?? 'key'}-${name}.txt`, `${keyID}\n`, 'text/plain')}>
-              {texts.download}
-            </Button>
-          </div>
-          <p class="quiet-text">{texts.hint}</p>
+          <NewIdentifier keyID={keyID} fileName={`${orgKey?.orgID ?? 'key'}-${name}`} />
           <Warnings warnings={warnings} />
           <div class="actions">
             {orgKey && (
@@ -176,10 +171,6 @@ function Done({ created: { orgKey, warnings }, name, onAgain }: DoneProps) {
       </section>
     </>
   );
-}
-
-function newKey(): string {
-  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 function nameOfValues({ alias }: FormValues): string {

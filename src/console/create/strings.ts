@@ -19,9 +19,6 @@ export const createText = {
   submit: 'Create key',
   done: {
     title: (name: string) => `${name} is created`,
-    identifier: 'Identifier of the key',
-    hint: 'This is what clients send to the gateway. Store it like a password. Later, the page of the key shows it on demand to whoever may read keys.',
-    download: 'Download',
     open: 'Open the key',
     another: 'Create another key',
   },

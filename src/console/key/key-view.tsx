@@ -17,6 +17,7 @@ import { EditPage } from './edit-page.js';
 import { explainActive, explainState, type StateAction } from './explain-state.js';
 import { entriesOf, whoOf } from './history-entries.js';
 import { readKey, type KeyDetails, type SectionProps } from './read-key.js';
+import { RotateDialog } from './rotation.js';
 import { sections } from './sections.js';
 import { keyText } from './strings.js';
 
@@ -26,7 +27,7 @@ export function KeyView() {
   const { pathname, searchParams } = useAddress();
   const keyHash = keyHashAt(pathname) ?? '';
   const read = useLoad((signal) => readKey(client, keyHash, signal), [client, keyHash]);
-  const [change, setChange] = useState<ChangeName>();
+  const [change, setChange] = useState<ChangeName | 'rotate'>();
   const isEditing = searchParams.has('edit');
   useFollow({ keyHash }, () => {
     if (!isEditing) read.reload();
@@ -48,7 +49,10 @@ export function KeyView() {
             <Column name="main" found={found} onChanged={read.reload} />
             <Column name="side" found={found} onChanged={read.reload} />
           </div>
-          {change !== undefined && (
+          {change === 'rotate' && (
+            <RotateDialog found={found} onDone={read.reload} onClose={() => setChange(undefined)} />
+          )}
+          {change !== undefined && change !== 'rotate' && (
             <ChangeDialog change={change} found={found} onDone={read.reload} onClose={() => setChange(undefined)} />
           )}
         </>
@@ -83,7 +87,7 @@ function Trail({ orgID }: { readonly orgID?: string }) {
 
 interface HeadProps {
   readonly found: KeyDetails;
-  readonly onChange: (change: ChangeName) => void;
+  readonly onChange: (change: ChangeName | 'rotate') => void;
 }
 
 function Summary({ found, onChange }: HeadProps) {
@@ -111,6 +115,11 @@ function Summary({ found, onChange }: HeadProps) {
             )}
             {(can('UPDATE') || can('DELETE')) && (
               <Menu label={text.more} class="actions-menu">
+                {can('UPDATE') && !found.rotation && (
+                  <QuietButton data-closes onClick={() => onChange('rotate')}>
+                    {keyText.rotate}
+                  </QuietButton>
+                )}
                 {can('UPDATE') && (
                   <QuietButton data-closes onClick={() => onChange(state === 'INACTIVE' ? 'activate' : 'deactivate')}>
                     {state === 'INACTIVE' ? keyText.switchOn : keyText.switchOff}

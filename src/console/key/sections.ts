@@ -6,6 +6,7 @@ import { ExplainRequest } from './explain-request.js';
 import { Limits } from './limits.js';
 import { QuotaPanel } from './quota-panel.js';
 import type { SectionProps } from './read-key.js';
+import { Rotation } from './rotation.js';
 import { UseByDay } from './use-by-day.js';
 
 /** A section, and whether it starts again when the key has a new version. */
@@ -16,12 +17,13 @@ interface Section {
 }
 
 /**
- * The sections of the page of a key, in their order. What is added to the page is one entry here: a rotation
- * that is under way belongs into `main` before the activity, proposals and deployments into `side` after the limits.
+ * The sections of the page of a key, in their order. What is added to the page is one entry here: proposals and deployments
+ * belong into `side` after the limits.
  * docs/decisions/console.md has the map.
  */
 export const sections: Readonly<Record<'main' | 'side', readonly Section[]>> = {
   main: [
+    { name: 'rotation', component: Rotation },
     { name: 'quota', component: QuotaPanel },
     { name: 'use', component: UseByDay },
     { name: 'request', component: ExplainRequest },

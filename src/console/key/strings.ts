@@ -35,6 +35,31 @@ export const keyText = {
   restoreTitle: (name: string) => `Restore ${name}`,
   restoreHint: 'The key gets its definition, its secrets and its identifier back, and gateways accept it again.',
   restoreConfirm: 'Restore the key',
+  rotate: 'Rotate …',
+  rotation: {
+    title: 'Rotation',
+    ends: 'ends',
+    both: (time: string) =>
+      `Gateways accept the new and the previous identifier until ${time}; then the previous one is rejected.`,
+    silence: 'The previous one retires earlier when the new one is used and it is not.',
+    cancel: 'Cancel the rotation …',
+    cancelTitle: (name: string) => `Cancel the rotation of ${name}`,
+    cancelHint: 'The new identifier is rejected at once, and the previous one stays.',
+    cancelConfirm: 'Cancel the rotation',
+    rotateTitle: (name: string) => `Rotate ${name}`,
+    rotateHint:
+      'The key gets another identifier. Its definition, its history and its counted requests stay. For some time, gateways accept both.',
+    rotateConfirm: 'Rotate the key',
+    overlap: 'The previous identifier is accepted for',
+    overlaps: {
+      0: 'no time: it has leaked',
+      3600: '1 hour',
+      86400: '1 day',
+      604800: '7 days',
+      2592000: '30 days',
+    },
+    done: (name: string) => `${name} has a new identifier`,
+  },
   quota: {
     title: 'Quota',
     reset: 'Reset quota …',

@@ -337,6 +337,37 @@ describeInBrowser('a key in the console', (browser) => {
     expect(await stored()).toMatchObject({ definition: { rate: 100, hmacStringSet: true }, quota: { used: 0 } });
   });
 
+  it('rotates: shows the new identifier and when the previous one retires, and cancels', async () => {
+    await open();
+    const identifierIn = async () => {
+      const { body } = await server.t.graphql(`{ orgKey(by: { keyHash: "${hashOf('billing')}" }) { keyID version } }`);
+      return (body as { data: { orgKey: { keyID: string; version: number } } }).data.orgKey;
+    };
+    await more('Rotate');
+    const dialog = c.page.getByRole('dialog', { name: 'Rotate Billing' });
+    await dialog.getByLabel('The previous identifier is accepted for').selectOption('7 days');
+    await dialog.getByLabel('Reason').fill('yearly');
+    await dialog.getByRole('button', { name: 'Rotate the key' }).click();
+    const done = c.page.getByRole('dialog', { name: 'Billing has a new identifier' });
+    const shown = await done.locator('.secret code').innerText();
+    expect(await identifierIn()).toEqual({ keyID: shown, version: 2 });
+    expect(shown).toMatch(/^acme_/);
+    // The page follows the change beneath the dialog, which stays.
+    const rotation = c.card('Rotation');
+    await rotation.getByText('in 7 days').waitFor();
+    await done.getByRole('button', { name: 'Close' }).click();
+    await done.waitFor({ state: 'detached' });
+    await c.page.locator('.actions-menu summary').click();
+    expect(await c.button('Rotate').count()).toBe(0);
+    await c.page.keyboard.press('Escape');
+    await rotation.getByRole('button', { name: 'Cancel the rotation …' }).click();
+    await c.page.getByRole('dialog').getByText('The new identifier is rejected at once').waitFor();
+    await confirm('Cancel the rotation', 'too early');
+    await rotation.waitFor({ state: 'detached' });
+    expect(await identifierIn()).toEqual({ keyID: 'billing', version: 3 });
+    expect(c.problems).toEqual([]);
+  });
+
   it('deletes after a confirmation that names the key, and restores from its page', async () => {
     await open();
     await more('Delete');

@@ -1,0 +1,137 @@
+import { useId, useState } from 'preact/hooks';
+import { CancelKeyRotationDocument, RotateOrgKeyDocument } from '../../client/client.js';
+import { formatExactTime, formatRelative, formatTime, nameOf } from '../format.js';
+import { newIdempotencyKey } from '../idempotency-key.js';
+import { Button } from '../parts/button.js';
+import { Confirm, Dialog } from '../parts/dialog.js';
+import { NewIdentifier } from '../parts/new-identifier.js';
+import { required } from '../results.js';
+import { useClient, useSession } from '../session.js';
+import { text } from '../strings.js';
+import { useAction } from '../use-load.js';
+import { useNow } from '../use-now.js';
+import type { KeyDetails, SectionProps } from './read-key.js';
+import { keyText } from './strings.js';
+
+const texts = keyText.rotation;
+
+/** A rotation that is under way: until when the previous identifier is accepted. Nothing for a key without one. */
+export function Rotation({ found, onChanged }: SectionProps) {
+  const { can } = useSession();
+  const [isCanceling, setIsCanceling] = useState(false);
+  const now = useNow();
+  const { rotation, state } = found;
+  if (!rotation || state === 'DELETED') return null;
+  const { retiresAt, silence } = rotation;
+  return (
+    <section class="panel" aria-labelledby="rotation">
+      <header>
+        <h2 id="rotation">{texts.title}</h2>
+        <small>
+          {texts.ends}{' '}
+          <time dateTime={retiresAt} title={formatExactTime(retiresAt)}>
+            {formatRelative(retiresAt, now)}
+          </time>
+        </small>
+      </header>
+      <div class="body stack">
+        <p>
+          {texts.both(formatTime(retiresAt))} {silence !== null && texts.silence}
+        </p>
+        {can('UPDATE') && (
+          <div class="actions">
+            <Button onClick={() => setIsCanceling(true)}>{texts.cancel}</Button>
+          </div>
+        )}
+      </div>
+      {isCanceling && <CancelDialog found={found} onDone={onChanged} onClose={() => setIsCanceling(false)} />}
+    </section>
+  );
+}
+
+interface DialogProps {
+  readonly found: KeyDetails;
+  readonly onDone: () => void;
+  readonly onClose: () => void;
+}
+
+function CancelDialog({ found, onDone, onClose }: DialogProps) {
+  const client = useClient('service');
+  const { keyHash, version: expectedVersion } = found;
+  const send = useAction(async (reason: string | null) => {
+    const { data, errors } = await client.send(CancelKeyRotationDocument, { keyHash, expectedVersion, reason });
+    required(data.cancelKeyRotation, errors, text.notFound);
+    onClose();
+    onDone();
+  });
+  return (
+    <Confirm
+      title={texts.cancelTitle(nameOf(found))}
+      confirm={texts.cancelConfirm}
+      isDangerous
+      error={send.error}
+      isRunning={send.isRunning}
+      onConfirm={(reason) => void send.run(reason)}
+      onClose={onClose}
+    >
+      <p>{texts.cancelHint}</p>
+    </Confirm>
+  );
+}
+
+/** How long both identifiers are accepted, in seconds, unless another time is chosen: a day. */
+const defaultOverlap = 86_400;
+
+/** Gives the key another identifier, and shows it. */
+export function RotateDialog({ found, onDone, onClose }: DialogProps) {
+  const client = useClient('service');
+  const id = useId();
+  const [overlap, setOverlap] = useState(defaultOverlap);
+  const [keyID, setKeyID] = useState<string>();
+  // A repeated request makes no further identifier.
+  const [idempotencyKey] = useState(newIdempotencyKey);
+  // The page may show a newer version before the dialog is closed.
+  const [{ keyHash, version: expectedVersion }] = useState(found);
+  const send = useAction(async (reason: string | null) => {
+    const variables = { keyHash, expectedVersion, overlap, reason, idempotencyKey };
+    const { data, errors } = await client.send(RotateOrgKeyDocument, variables);
+    setKeyID(required(data.rotateOrgKey, errors, text.notFound).keyID);
+    onDone();
+  });
+  if (keyID !== undefined) {
+    return (
+      <Dialog title={texts.done(nameOf(found))} onClose={onClose}>
+        <div class="stack">
+          <NewIdentifier keyID={keyID} fileName={`${found.orgID}-${nameOf(found)}`} />
+          <div class="actions">
+            <Button onClick={(event) => event.currentTarget.closest('dialog')?.close()}>{text.close}</Button>
+          </div>
+        </div>
+      </Dialog>
+    );
+  }
+  return (
+    <Confirm
+      title={texts.rotateTitle(nameOf(found))}
+      confirm={texts.rotateConfirm}
+      error={send.error}
+      isRunning={send.isRunning}
+      onConfirm={(reason) => void send.run(reason)}
+      onClose={onClose}
+    >
+      <div class="stack">
+        <p>{texts.rotateHint}</p>
+        <div class="field">
+          <label for={id}>{texts.overlap}</label>
+          <select id={id} onChange={(event) => setOverlap(Number(event.currentTarget.value))}>
+            {Object.entries(texts.overlaps).map(([seconds, label]) => (
+              <option key={seconds} value={seconds} selected={Number(seconds) === overlap}>
+                {label}
+              </option>
+            ))}
+          </select>
+        </div>
+      </div>
+    </Confirm>
+  );
+}
