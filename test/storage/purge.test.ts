@@ -1,6 +1,7 @@
-import { beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it, vi } from 'vitest';
 import type { StoredKey } from '../../src/keys/key.js';
 import type { Database } from '../../src/storage/sqlite/connection.js';
+import { parametersOf } from '../../src/storage/sqlite/session.js';
 import { createWriteGate } from '../../src/storage/sqlite/write-gate.js';
 import { signer } from '../support/signer.js';
 import { openOwnDatabase, sqliteKeyStore } from '../support/storage.js';
@@ -45,4 +46,23 @@ it('skips any number of damaged keys', async () => {
   await sqliteKeyStore(database, signer).add(keys.map(aChange));
   database.exec(`UPDATE keys SET mac = zeroblob(32) WHERE id IN (SELECT id FROM keys ORDER BY id LIMIT 550)`);
   expect(await sqliteKeyStore(database, signer).purge(moment)).toBe(50);
+});
+
+it('removes the use of a key by day without reading that of other keys', async () => {
+  await sqliteKeyStore(database, signer).add([aChange(deleted('used', 10))]);
+  database.exec(`UPDATE keys SET last_used = 1; INSERT INTO key_days SELECT 20000, id, 1, 0 FROM keys`);
+  const prepare = vi.spyOn(database, 'prepare');
+  expect(await sqliteKeyStore(database, signer).purge(moment)).toBe(1);
+  const sent = prepare.mock.calls.map(([text]) => text).filter((text) => text.includes('key_days'));
+  prepare.mockRestore();
+  const steps = sent.flatMap((text) => {
+    const explained = database.prepare<[object], { detail: string }>(`EXPLAIN QUERY PLAN ${text}`);
+    return explained.all(parametersOf(text.startsWith('DELETE') ? [[20_000n], 1n] : [])).map(({ detail }) => detail);
+  });
+  expect(steps.filter((step) => step.includes('key_days'))).toEqual([
+    'SEARCH key_days USING PRIMARY KEY',
+    'SEARCH key_days USING PRIMARY KEY',
+    expect.stringMatching(/^SEARCH key_days USING PRIMARY KEY \(day=\? AND key=\?\)$/),
+  ]);
+  expect(database.prepare('SELECT count(*) FROM key_days').pluck().get()).toBe(0n);
 });
