@@ -8,6 +8,11 @@ export function isInt64(value: bigint): boolean {
   return value >= minInt64 && value <= maxInt64;
 }
 
+/** The value, or the nearest that a signed 64-bit integer can hold. */
+export function clampInt64(value: bigint): bigint {
+  return value > maxInt64 ? maxInt64 : value < minInt64 ? minInt64 : value;
+}
+
 /** Whether a parser that reads numbers as doubles makes this number of a 64-bit integer, the largest included. */
 export function mayBeRoundedInt64(value: number | bigint): boolean {
   return Math.abs(Number(value)) <= 2 ** 63;

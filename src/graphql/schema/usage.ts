@@ -1,7 +1,6 @@
 import { requireScope } from '../../keys/authorization.js';
 import { daysToText, lastUseOf, totalsOf, type Usage } from '../../keys/queries/read-use.js';
 import { dayText } from '../../keys/use/use.js';
-import { maxInt64 } from '../../lib/int64.js';
 import { builder } from './builder.js';
 import { OrgKey } from './key.js';
 import { Organization } from './organization.js';
@@ -15,8 +14,6 @@ const KeyUsageDay = builder.objectRef<ReturnType<typeof daysToText>[number]>('Ke
   }),
 });
 
-const atMost = (count: bigint) => (count > maxInt64 ? maxInt64 : count);
-
 const KeyUsage = builder.objectRef<Usage>('KeyUsage').implement({
   description:
     'Requests that were verified, or consumed from a quota, by day. Up to ten seconds late. A service that is killed loses the requests that it has not written; quotas lose none.',
@@ -26,12 +23,12 @@ const KeyUsage = builder.objectRef<Usage>('KeyUsage').implement({
     allowed: t.field({
       type: 'Int64',
       description: 'Requests on these days that were allowed.',
-      resolve: (usage) => atMost(totalsOf(usage).allowed),
+      resolve: (usage) => totalsOf(usage).allowed,
     }),
     denied: t.field({
       type: 'Int64',
       description: 'Requests on these days that were denied.',
-      resolve: (usage) => atMost(totalsOf(usage).denied),
+      resolve: (usage) => totalsOf(usage).denied,
     }),
     days: t.field({
       type: [KeyUsageDay],

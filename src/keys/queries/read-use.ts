@@ -1,5 +1,6 @@
 import { requireScope } from '../authorization.js';
 import { AppError, type Issue } from '../../lib/errors.js';
+import { clampInt64 } from '../../lib/int64.js';
 import type { StoredKey } from '../key.js';
 import type { CallContext, Ports } from '../ports.js';
 import { dayFromText, dayOf, dayText, useDays, type DayOfUse, type DayRange } from '../use/use.js';
@@ -63,14 +64,14 @@ function invalidDays(issue: Issue): AppError {
   return new AppError('INVALID', 'The days are not valid.', { issues: [issue] });
 }
 
-/** Sums of a use. */
+/** Sums of a use, each at most the largest 64-bit integer. */
 export function totalsOf({ days }: Usage): Omit<DayOfUse, 'day'> {
   let [allowed, denied] = [0n, 0n];
   for (const day of days) {
     allowed += day.allowed;
     denied += day.denied;
   }
-  return { allowed, denied };
+  return { allowed: clampInt64(allowed), denied: clampInt64(denied) };
 }
 
 /** When a key was last used, as RFC 3339; undefined if never. */

@@ -1,6 +1,6 @@
 import { withEffectiveQuota } from '../access/effective-access.js';
 import type { Policies } from '../access/policy.js';
-import { maxInt64 } from '../../lib/int64.js';
+import { clampInt64 } from '../../lib/int64.js';
 import { withLiveQuotas, type ExternalCounters } from './external-counters.js';
 import { quotaFigures, type QuotaCounter } from './quota.js';
 import type { KeyStore } from '../ports.js';
@@ -61,6 +61,5 @@ function withCounter(sum: QuotaSummary, counter: QuotaCounter, now: Date): Quota
 }
 
 function clampedToInt64(sum: QuotaSummary): QuotaSummary {
-  const clamp = (value: bigint) => (value > maxInt64 ? maxInt64 : value);
-  return { ...sum, max: clamp(sum.max), used: clamp(sum.used), remaining: clamp(sum.remaining) };
+  return { ...sum, max: clampInt64(sum.max), used: clampInt64(sum.used), remaining: clampInt64(sum.remaining) };
 }

@@ -1,4 +1,4 @@
-import { maxInt64, unixSeconds } from '../../lib/int64.js';
+import { clampInt64, unixSeconds } from '../../lib/int64.js';
 import type { Definition } from '../definition/normalize.js';
 import { stateOf, type QuotaState, type StoredKey } from '../key.js';
 
@@ -70,13 +70,13 @@ export function carryOverQuota(
   const seconds = unixSeconds(now);
   if (period <= 0n || (quota.renews !== undefined && quota.renews > seconds)) return quota;
   // A quota that did not renew starts its first period now. A period end in the past would reset the count.
-  return { ...quota, renews: clampToInt64(seconds + period) };
+  return { ...quota, renews: clampInt64(seconds + period) };
 }
 
 /** Returns the counter after a reset at this Unix second. */
 export function resetQuota(quota: QuotaState, period: bigint, seconds: bigint): QuotaState {
   // A quota that does not renew has no next period, so that its period end stays.
-  return period <= 0n ? { ...quota, used: 0n } : { used: 0n, renews: clampToInt64(seconds + period) };
+  return period <= 0n ? { ...quota, used: 0n } : { used: 0n, renews: clampInt64(seconds + period) };
 }
 
 /** Returns the counter at the time `now`. Periods are contiguous, even if no request comes in one of them. */
@@ -84,15 +84,11 @@ function counterAt({ definition, quota }: QuotaCounter, now: Date): QuotaState {
   const period = definition.quotaRenewalRate ?? 0n;
   if (period <= 0n) return quota;
   const seconds = unixSeconds(now);
-  if (quota.renews === undefined) return { ...quota, renews: clampToInt64(seconds + period) };
+  // A period can end after the largest time.
+  if (quota.renews === undefined) return { ...quota, renews: clampInt64(seconds + period) };
   if (quota.renews > seconds) return quota;
   const ended = (seconds - quota.renews) / period + 1n;
-  return { used: 0n, renews: clampToInt64(quota.renews + ended * period) };
-}
-
-/** Limits a timestamp to the largest int64: a period can end after it. */
-function clampToInt64(seconds: bigint): bigint {
-  return seconds > maxInt64 ? maxInt64 : seconds;
+  return { used: 0n, renews: clampInt64(quota.renews + ended * period) };
 }
 
 function figuresOf(key: QuotaCounter, { used, renews }: QuotaState): QuotaFigures {

@@ -1,4 +1,4 @@
-import { isInt64, maxInt64, minInt64 } from '../../lib/int64.js';
+import { clampInt64, isInt64 } from '../../lib/int64.js';
 import { isSearchText, searchTextRule } from '../../keys/alias-search.js';
 import { keyStates, type KeyState, type StoredKey } from '../../keys/key.js';
 import {
@@ -194,12 +194,6 @@ const parseSeconds = (text: string, name: string): bigint => {
   return BigInt(text);
 };
 
-/** Unix milliseconds, within 64 bits: no time is that far. */
-const millisecondsOf = (seconds: bigint): bigint => {
-  const ms = seconds * 1000n;
-  return isInt64(ms) ? ms : seconds < 0n ? minInt64 : maxInt64;
-};
-
 const filters: Readonly<Record<string, ParseFilter>> = {
   org_id: (orgID) => ({ orgID }),
   alias_prefix: (aliasPrefix) => ({ aliasPrefix }),
@@ -217,7 +211,7 @@ const filters: Readonly<Record<string, ParseFilter>> = {
   },
   expires_before: (text, name) => ({ expiresBefore: parseSeconds(text, name) }),
   updated_since: (text, name) => ({ updatedSince: parseSeconds(text, name) }),
-  unused_since: (text, name) => ({ unusedSince: millisecondsOf(parseSeconds(text, name)) }),
+  unused_since: (text, name) => ({ unusedSince: clampInt64(parseSeconds(text, name) * 1000n) }),
 };
 
 interface ListedPage {

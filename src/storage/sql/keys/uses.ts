@@ -1,5 +1,5 @@
 import { setImmediate as nextIteration } from 'node:timers/promises';
-import { maxInt64 } from '../../../lib/int64.js';
+import { clampInt64, maxInt64 } from '../../../lib/int64.js';
 import type { DayOfUse, DayRange, KeyUse, UseStore } from '../../../keys/use/use.js';
 import { isBindableText, type Dialect } from '../dialect.js';
 import { placesOf } from '../place.js';
@@ -92,12 +92,12 @@ export function createUses(session: SqlSession, { many }: Pick<WideReader, 'many
       const key = keys.get(use.keyHash);
       if (key?.identity !== use.identity) continue;
       const [day, ms] = [BigInt(use.day), BigInt(use.lastUsed)];
-      const [allowed, denied] = [atMost(use.allowed), atMost(use.denied)];
+      const [allowed, denied] = [clampInt64(use.allowed), clampInt64(use.denied)];
       if (allowed > 0n || denied > 0n) days.push([day, key.id, allowed, denied]);
       if (ms > (last.get(key.id) ?? 0n)) last.set(key.id, ms);
       const name = `${key.org} ${day}`;
       const ofOrg = orgs.get(name) ?? [key.org, day, 0n, 0n];
-      orgs.set(name, [key.org, day, atMost(ofOrg[2] + allowed), atMost(ofOrg[3] + denied)]);
+      orgs.set(name, [key.org, day, clampInt64(ofOrg[2] + allowed), clampInt64(ofOrg[3] + denied)]);
       for (const [hash, at] of use.identifiers ?? []) identifiers.push([hash, key.id, BigInt(at)]);
     }
     if (last.size > 0) yield* query(sql.used, [toJSON([...last])]);
@@ -131,8 +131,6 @@ export function createUses(session: SqlSession, { many }: Pick<WideReader, 'many
     },
   };
 }
-
-const atMost = (count: bigint) => (count > maxInt64 ? maxInt64 : count);
 
 const toJSON = (rows: readonly (readonly bigint[])[]) => `[${rows.map((row) => `[${row.join()}]`).join()}]`;
 
